@@ -1,0 +1,93 @@
+/**
+ * Every way an answer can fail, with what it means in one sentence. `docs/checks.md` is the catalogue: why each check
+ * exists, what an attacker gains without it, and the vectors that show it.
+ */
+export const errorMeanings = {
+  MALFORMED_RESPONSE: 'The answer does not have the shape of a rollup_getProof result.',
+  RPC_ERROR: 'The endpoint answered with a JSON-RPC error instead of a proof.',
+  FOREIGN_PROOF:
+    'This is an eth_getProof answer: it proves the keccak Merkle-Patricia tree, not the rollup state tree.',
+  BAD_HEX: 'A field that must be 0x-prefixed hexadecimal is not.',
+  WRONG_LENGTH: 'A node, value, key or root does not have the length in bytes that its place demands.',
+  WRONG_NODE_COUNT: 'proofRelatedNodes does not hold exactly 42 entries.',
+  NON_CANONICAL:
+    'A field element is not reduced, or an index word has stray bytes: the same value must not have two spellings.',
+  INDEX_OUT_OF_RANGE: 'A leaf index is not an integer from 0 up to 2^40, or not below nextFreeNode.',
+  KEY_MISMATCH: 'The answer is for another address or storage key than the one asked for.',
+  LEAF_KEY_MISMATCH: 'The proven leaf belongs to another key.',
+  VALUE_MISMATCH: 'The value does not hash to the value hash in its leaf.',
+  VALUE_OUT_OF_RANGE: 'The nonce or code size of the account does not fit 64 bits.',
+  ZERO_VALUE: 'A storage slot with value zero is proven present, yet a zero slot is never stored.',
+  SUB_ROOT_MISMATCH: 'The path from the leaf does not lead to the sub-root in the first proof node.',
+  STATE_ROOT_MISMATCH: 'The account proof does not lead to the trusted state root.',
+  STORAGE_ROOT_MISMATCH: 'The storage proof does not lead to the storage root of the proven account.',
+  NOT_ADJACENT: 'The two neighbour leaves do not point at each other, so a leaf may lie between them.',
+  KEY_NOT_BETWEEN: 'The hash of the key does not lie strictly between the hashes of the two neighbours.',
+  SENTINEL_MISPLACED: 'The HEAD or TAIL key stands at another index than 0 or 1, or another key stands there.',
+  STORAGE_PROOF_MISSING: 'There are fewer storage proofs than requested keys.',
+  STORAGE_PROOF_UNEXPECTED:
+    'There are more storage proofs than requested keys, or a proof for an account proven absent.',
+  CLAIM_INVALID: 'The caller’s own arguments are wrong: the scheme, root, address or a storage key.',
+} as const
+
+/** The stable name of a failed check. */
+export type ErrorCode = keyof typeof errorMeanings
+
+/** What {@link ProofError} carries beside its code. */
+export interface ErrorDetails {
+  /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
+  path?: string
+  expected?: string
+  found?: string
+}
+
+/**
+ * The one error this library throws.
+ *
+ * @example
+ * ```ts
+ * import { ProofError, verifyProof } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const stateRoot = '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7'
+ * try {
+ *   verifyProof({}, { scheme: poseidon2, stateRoot, address: '0x0000000000000000000000000000000000000001' })
+ * } catch (error) {
+ *   if (error instanceof ProofError) console.log(error.code) // MALFORMED_RESPONSE
+ * }
+ * ```
+ */
+export class ProofError extends Error {
+  override readonly name = 'ProofError'
+  readonly code: ErrorCode
+  readonly path: string
+  readonly expected: string | undefined
+  readonly found: string | undefined
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    const { path = '', expected, found } = details
+    const place = path === '' ? '' : ` at ${path}`
+    const facts = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
+    super(`${code}${place}: ${facts === '' ? errorMeanings[code] : facts}`)
+    this.code = code
+    this.path = path
+    this.expected = expected
+    this.found = found
+  }
+}
+
+/** Runs `work`; a {@link ProofError} from it is thrown on with `segment` put before its path. */
+export function within<T>(segment: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    const { code, path, expected, found } = error
+    const joint = path === '' || path.startsWith('[') ? '' : '.'
+    throw new ProofError(code, {
+      path: `${segment}${joint}${path}`,
+      ...(expected !== undefined && { expected }),
+      ...(found !== undefined && { found }),
+    })
+  }
+}

@@ -1,0 +1,20 @@
+import { Field } from '@noble/curves/abstract/modular.js'
+
+/** The order p = 2^31 - 2^24 + 1 of the KoalaBear field. */
+export const KOALABEAR_ORDER = 0x7f000001
+
+/** Arithmetic modulo p; elements are encoded as 4 bytes, big-endian. */
+export const KoalaBear = /* @__PURE__ */ Field(BigInt(KOALABEAR_ORDER))
+
+/**
+ * Whether every 4-byte element of `bytes` is reduced, i.e. below p.
+ *
+ * @param bytes a multiple of 4 bytes
+ */
+export function isCanonicalKoalaBear(bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let offset = 0; offset < bytes.length; offset += 4) {
+    if (view.getUint32(offset) >= KOALABEAR_ORDER) return false
+  }
+  return true
+}

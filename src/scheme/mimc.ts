@@ -1,0 +1,29 @@
+import { bigintToBytes, concatBytes } from '../bytes.ts'
+import { BLS12377_ORDER, isCanonicalBls12377 } from '../field/bls12377.ts'
+import { mimcReference } from '../hash/mimc.ts'
+import { once, type Scheme } from './scheme.ts'
+
+const HALF_WORD = 16
+const hasher = /* @__PURE__ */ once(mimcReference)
+
+/**
+ * MiMC over the scalar field of BLS12-377: Linea mainnet until about 2026-04-01, Sepolia until about 2026-03-24.
+ * A digest is one field element of 32 bytes.
+ */
+export const mimc: Scheme = {
+  name: 'mimc',
+  get hasher() {
+    return hasher()
+  },
+  wordLength: 32,
+  isCanonical: isCanonicalBls12377,
+  word: x => x,
+  unword: word => word,
+  /** The low half goes first: each half is an element of its own, small enough to be canonical. */
+  full: x => {
+    const zeros = new Uint8Array(HALF_WORD)
+    return concatBytes(zeros, x.subarray(HALF_WORD), zeros, x.subarray(0, HALF_WORD))
+  },
+  address: a => concatBytes(new Uint8Array(12), a),
+  largestKey: () => bigintToBytes(BLS12377_ORDER - 1n, 32),
+}

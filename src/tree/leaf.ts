@@ -1,0 +1,77 @@
+import { bytesToBigint, concatBytes } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+
+/** Levels between a leaf and the sub-root; leaf indices are below 2^40. */
+export const TREE_DEPTH = 40
+export const MAX_LEAVES = 2 ** TREE_DEPTH
+/** The smallest leaf of the list: key hash 32 zero bytes. */
+export const HEAD_INDEX = 0
+/** The largest leaf of the list: key hash `scheme.largestKey()`. */
+export const TAIL_INDEX = 1
+/** Length in bytes of a digest: of a key hash, a value hash, a sub-root, a root. */
+export const DIGEST_LENGTH = 32
+
+/** A missing leaf's digest, and the value hash of HEAD and TAIL. Made anew, since bytes cannot be frozen. */
+export const zeroDigest = (): Uint8Array => new Uint8Array(DIGEST_LENGTH)
+
+/** What stands in a leaf of the sorted linked list. */
+export interface Leaf {
+  /** Index of the leaf with the next smaller key hash (HEAD: itself). */
+  readonly prev: number
+  /** Index of the leaf with the next larger key hash (TAIL: itself). */
+  readonly next: number
+  /** Key hash, 32 bytes. */
+  readonly hKey: Uint8Array
+  /** Value hash, 32 bytes. */
+  readonly hVal: Uint8Array
+}
+
+/** Length in bytes of a leaf opening: 128 (mimc) or 192 (poseidon2). */
+export const openingLength = (scheme: Scheme): number => 2 * scheme.wordLength + 2 * DIGEST_LENGTH
+
+/** `word(prev) || word(next) || hKey || hVal`: the preimage of a leaf's digest. */
+export function encodeOpening(scheme: Scheme, leaf: Leaf): Uint8Array {
+  return concatBytes(indexWord(scheme, leaf.prev), indexWord(scheme, leaf.next), leaf.hKey, leaf.hVal)
+}
+
+/**
+ * Takes {@link encodeOpening} back.
+ *
+ * @param opening of {@link openingLength} bytes
+ * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
+ */
+export function decodeOpening(scheme: Scheme, opening: Uint8Array): Leaf {
+  const { wordLength } = scheme
+  const digests = 2 * wordLength
+  if (!scheme.isCanonical(opening)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
+  return {
+    prev: decodeIndexWord(scheme, opening.subarray(0, wordLength), MAX_LEAVES),
+    next: decodeIndexWord(scheme, opening.subarray(wordLength, digests), MAX_LEAVES),
+    hKey: opening.subarray(digests, digests + DIGEST_LENGTH),
+    hVal: opening.subarray(digests + DIGEST_LENGTH),
+  }
+}
+
+/** `word(index)` for an index of at most 2^40. */
+export function indexWord(scheme: Scheme, index: number): Uint8Array {
+  const x = new Uint8Array(32)
+  const view = new DataView(x.buffer)
+  view.setUint32(24, Math.floor(index / 2 ** 32))
+  view.setUint32(28, index % 2 ** 32)
+  return scheme.word(x)
+}
+
+/**
+ * Takes {@link indexWord} back.
+ *
+ * @param limit the index must be below it; at most 2^53
+ * @throws ProofError `NON_CANONICAL` when bytes that a word leaves zero are not, `INDEX_OUT_OF_RANGE`
+ */
+export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number): number {
+  const x = scheme.unword(word)
+  if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
+  const index = Number(bytesToBigint(x))
+  if (index >= limit) throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${index}` })
+  return index
+}
