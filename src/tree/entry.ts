@@ -11,7 +11,9 @@ export interface EntryKind {
   hashKey(scheme: Scheme, key: Uint8Array): Uint8Array
   hashValue(scheme: Scheme, value: Uint8Array): Uint8Array
   /** @throws ProofError `NON_CANONICAL` when a field element inside the value is not reduced */
-  checkValue(scheme: Scheme, value: Uint8Array): void
+  verifyCanonical(scheme: Scheme, value: Uint8Array): void
+  /** @throws ProofError when no leaf may hold the value: `VALUE_OUT_OF_RANGE` (accounts), `ZERO_VALUE` (slots) */
+  verifyStorable(value: Uint8Array): void
 }
 
 /** The tree of accounts: the world state. Keys are 20 bytes, values six words of 32 bytes. */
@@ -21,10 +23,13 @@ export const accountEntry: EntryKind = {
   rootMismatch: 'STATE_ROOT_MISMATCH',
   hashKey: (scheme, address) => scheme.hasher.hash(scheme.address(address)),
   hashValue: (scheme, value) => scheme.hasher.hash(accountPreimage(scheme, value)),
-  checkValue: (scheme, value) => {
+  verifyCanonical: (scheme, value) => {
     if (!scheme.isCanonical(accountPreimage(scheme, value))) {
       throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
     }
+  },
+  verifyStorable: value => {
+    decodeAccountValue(value)
   },
 }
 
@@ -35,7 +40,10 @@ export const storageEntry: EntryKind = {
   rootMismatch: 'STORAGE_ROOT_MISMATCH',
   hashKey: (scheme, key) => scheme.hasher.hash(scheme.full(key)),
   hashValue: (scheme, value) => scheme.hasher.hash(scheme.full(value)),
-  checkValue: () => {},
+  verifyCanonical: () => {},
+  verifyStorable: value => {
+    if (isZero(value)) throw new ProofError('ZERO_VALUE')
+  },
 }
 
 /** The six words of an account value, in order; 32 bytes each. */

@@ -5,6 +5,7 @@ import {
   DIGEST_LENGTH,
   decodeIndexWord,
   decodeOpening,
+  indexWord,
   type Leaf,
   MAX_LEAVES,
   openingLength,
@@ -23,8 +24,7 @@ const LEAF = 41
 /** The 42 decoded, canonical entries of `proofRelatedNodes`, for the leaf at `leafIndex`. Nothing is hashed yet. */
 export interface Path {
   readonly leafIndex: number
-  /** Entry 0: `word(nextFreeNode) || subRoot`. */
-  readonly top: Uint8Array
+  /** The first half of entry 0, at most 2^40. */
   readonly nextFreeNode: number
   /** 32 bytes: the top of the 40 levels, as entry 0 states it. */
   readonly subRoot: Uint8Array
@@ -69,11 +69,7 @@ export function decodePath(scheme: Scheme, leafIndex: number, nodes: Uint8Array)
   if (!scheme.isCanonical(innerSiblings)) throw nonCanonicalSibling(scheme, innerSiblings)
   const siblingLeaf = within(entry(SIBLING_LEAF), () => decodeSiblingLeaf(scheme, siblingNode))
   const leaf = within(entry(LEAF), () => decodeOpening(scheme, opening))
-  if (leafIndex >= nextFreeNode) {
-    const expected = `a leaf index below nextFreeNode ${nextFreeNode}`
-    throw new ProofError('INDEX_OUT_OF_RANGE', { expected, found: `${leafIndex}` })
-  }
-  return { leafIndex, top, nextFreeNode, subRoot, innerSiblings, siblingLeaf, opening, leaf }
+  return { leafIndex, nextFreeNode, subRoot, innerSiblings, siblingLeaf, opening, leaf }
 }
 
 /** Entry 40 is an opening like entry 41, or 32 zero bytes for a missing leaf. */
@@ -95,6 +91,20 @@ function nonCanonicalSibling(scheme: Scheme, innerSiblings: Uint8Array): ProofEr
   return new ProofError('NON_CANONICAL', { path: entry(index + 1), found: 'a field element not reduced' })
 }
 
+/**
+ * A leaf index is below nextFreeNode: no leaf was ever put at or past it.
+ *
+ * @throws ProofError `INDEX_OUT_OF_RANGE`
+ */
+export function verifyLeafIndex({ leafIndex, nextFreeNode }: Path): void {
+  if (leafIndex >= nextFreeNode) {
+    throw new ProofError('INDEX_OUT_OF_RANGE', {
+      expected: `below nextFreeNode ${nextFreeNode}`,
+      found: `${leafIndex}`,
+    })
+  }
+}
+
 /** The sub-root that the path from the leaf leads to. Whether it is the one in entry 0 is for {@link verifyPath}. */
 export function computeSubRoot({ hasher }: Scheme, path: Path): Uint8Array {
   const leafDigest = hasher.hash(path.opening)
@@ -103,9 +113,9 @@ export function computeSubRoot({ hasher }: Scheme, path: Path): Uint8Array {
   return hasher.climb(leafDigest, concatBytes(siblingDigest, reverseDigests(inner)), path.leafIndex)
 }
 
-/** The root that entry 0 hashes to: H(word(nextFreeNode) || subRoot). */
-export function hashTop({ hasher }: Scheme, path: Path): Uint8Array {
-  return hasher.hash(path.top)
+/** The root of the tree whose 40 levels lead to `subRoot`: H(word(nextFreeNode) || subRoot). */
+export function computeRoot(scheme: Scheme, nextFreeNode: number, subRoot: Uint8Array): Uint8Array {
+  return scheme.hasher.hash(concatBytes(indexWord(scheme, nextFreeNode), subRoot))
 }
 
 /** From root-first to leaf-first. */
@@ -125,7 +135,7 @@ function reverseDigests(digests: Uint8Array): Uint8Array {
 export function verifyPath(scheme: Scheme, path: Path, root: Uint8Array, rootMismatch: ErrorCode): void {
   const subRoot = computeSubRoot(scheme, path)
   if (!equalBytes(subRoot, path.subRoot)) throw mismatch('SUB_ROOT_MISMATCH', path.subRoot, subRoot)
-  const computedRoot = hashTop(scheme, path)
+  const computedRoot = computeRoot(scheme, path.nextFreeNode, subRoot)
   if (!equalBytes(computedRoot, root)) throw mismatch(rootMismatch, root, computedRoot)
 }
 

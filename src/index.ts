@@ -1,0 +1,32 @@
+export type { Hex } from './bytes.ts'
+export { type ErrorCode, errorMeanings, ProofError } from './errors.ts'
+export type { Claim } from './proof/claim.ts'
+export {
+  computeRoot,
+  decodeAccount,
+  hashAccountKey,
+  hashAccountValue,
+  hashStorageKey,
+  hashStorageValue,
+  type LeafProofClaim,
+  verifyExistence,
+  verifyNonExistence,
+} from './proof/parts.ts'
+export {
+  type Account,
+  type AccountFields,
+  type SafeVerifiedState,
+  type StorageSlot,
+  safeVerifyProof,
+  type VerifiedState,
+  verifyProof,
+} from './proof/verify.ts'
+export type { Scheme } from './scheme/scheme.ts'
+export type {
+  AccountProof,
+  ExistenceProof,
+  GetProofResult,
+  NonExistenceProof,
+  Proof,
+  StorageProof,
+} from './tree/answer.ts'

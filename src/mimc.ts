@@ -1,0 +1,1 @@
+export { mimc } from './scheme/mimc.ts'

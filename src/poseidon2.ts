@@ -1,0 +1,1 @@
+export { poseidon2 } from './scheme/poseidon2.ts'

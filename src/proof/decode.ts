@@ -1,0 +1,204 @@
+import { decodeHexInto, hexLength, hexToBytes, quote } from '../bytes.ts'
+import { ProofError, within } from '../errors.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import type { EntryKind } from '../tree/entry.ts'
+import { accountEntry, storageEntry } from '../tree/entry.ts'
+import { DIGEST_LENGTH, MAX_LEAVES } from '../tree/leaf.ts'
+import { decodePath, NODE_COUNT, nodeLengths, type Path, verifyLeafIndex } from '../tree/path.ts'
+
+const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageProof'] as const
+const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
+const ABSENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
+
+/** A `Proof` of the answer, decoded and canonical. Nothing in it has been hashed or compared yet. */
+export interface DecodedProof {
+  readonly value: Uint8Array
+  readonly path: Path
+}
+
+/** A leaf proof of the answer, decoded. Which of its two forms it has is what it claims, not yet a verdict. */
+export type DecodedLeafProof =
+  | { readonly claims: 'existence'; readonly key: Uint8Array; readonly proof: DecodedProof }
+  | { readonly claims: 'absence'; readonly key: Uint8Array; readonly left: DecodedProof; readonly right: DecodedProof }
+
+export interface DecodedAnswer {
+  readonly accountProof: DecodedLeafProof
+  /** One a requested key; null where the answer has none. */
+  readonly storageProofs: readonly (DecodedLeafProof | null)[]
+}
+
+/**
+ * Reads what a stranger sent: a result of section 6, bare or in a JSON-RPC response. Each field is read once, own
+ * properties only, and every length is checked before its content, so the work is bounded by what was asked for.
+ *
+ * @param keyCount how many storage keys were asked for
+ */
+export function decodeAnswer(scheme: Scheme, answer: unknown, keyCount: number): DecodedAnswer {
+  return guardReading(() => {
+    const result = readFields(openResponse(answer), RESULT_FIELDS)
+    if (Array.isArray(result.accountProof) && (isGiven(result.storageHash) || isGiven(result.storageProof))) {
+      throw new ProofError('FOREIGN_PROOF')
+    }
+    const accountProof = within('accountProof', () => decodeLeafProof(scheme, accountEntry, result.accountProof))
+    const storageProofs = within('storageProofs', () => decodeStorageProofs(scheme, result.storageProofs, keyCount))
+    return { accountProof, storageProofs }
+  })
+}
+
+/** Runs a decoder over what a stranger sent: getters and proxies can throw anything, and only ours may leave. */
+export function guardReading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ProofError) throw error
+    throw new ProofError('MALFORMED_RESPONSE', { found: 'an object that cannot be read' })
+  }
+}
+
+/** The result inside a JSON-RPC response, or the answer itself when it is bare. */
+function openResponse(answer: unknown): unknown {
+  const { jsonrpc, result, error } = readFields(answer, ['jsonrpc', 'result', 'error'])
+  if (isGiven(error)) throw rpcError(error)
+  return isGiven(jsonrpc) || isGiven(result) ? result : answer
+}
+
+function rpcError(error: unknown): ProofError {
+  const { code, message } = typeof error === 'object' ? readFields(error, ['code', 'message']) : {}
+  const quotedCode = typeof code === 'number' ? `${code}` : 'without a code'
+  return new ProofError('RPC_ERROR', {
+    path: 'error',
+    found: typeof message === 'string' ? `error ${quotedCode}: ${quote(message)}` : `error ${quotedCode}`,
+  })
+}
+
+function decodeStorageProofs(scheme: Scheme, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
+  const items = asArray(proofs)
+  const count = items.length
+  const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
+  if (count > keyCount) throw new ProofError('STORAGE_PROOF_UNEXPECTED', counts)
+  // An empty list stands for an account without storage, whatever was asked for; whether it is one shows later.
+  if (count === 0) return new Array<null>(keyCount).fill(null)
+  if (count < keyCount) throw new ProofError('STORAGE_PROOF_MISSING', counts)
+  return Array.from({ length: keyCount }, (_, index) => {
+    const item = items[index]
+    return item === null ? null : within(`[${index}]`, () => decodeLeafProof(scheme, storageEntry, item))
+  })
+}
+
+/** Exactly one of the two forms of section 6. */
+export function decodeLeafProof(scheme: Scheme, kind: EntryKind, leafProof: unknown): DecodedLeafProof {
+  const fields = readFields(leafProof, ['key', ...EXISTENCE_FIELDS, ...ABSENCE_FIELDS])
+  const exists = EXISTENCE_FIELDS.some(name => isGiven(fields[name]))
+  const isAbsent = ABSENCE_FIELDS.some(name => isGiven(fields[name]))
+  if (exists && isAbsent) throw new ProofError('MALFORMED_RESPONSE', { found: 'both forms of a leaf proof' })
+  if (!exists && !isAbsent) throw new ProofError('MALFORMED_RESPONSE', { found: 'neither form of a leaf proof' })
+
+  const key = within('key', () => hexToBytes(asString(fields.key), kind.keyLength))
+  /** Decodes the proof in field `name`, whose leaf index is in field `indexName`. */
+  const decodeAt = (
+    name: keyof typeof fields,
+    indexName: keyof typeof fields,
+    valueLengths: readonly number[],
+  ): DecodedProof => {
+    const leafIndex = within(indexName, () => decodeLeafIndex(fields[indexName]))
+    const proof = within(name, () => decodeProof(scheme, kind, leafIndex, fields[name], valueLengths))
+    within(indexName, () => verifyLeafIndex(proof.path))
+    return proof
+  }
+  if (exists) return { claims: 'existence', key, proof: decodeAt('proof', 'leafIndex', [kind.valueLength]) }
+  // A neighbour may be HEAD or TAIL, whose value is 32 zero bytes.
+  const valueLengths = [kind.valueLength, DIGEST_LENGTH]
+  const left = decodeAt('leftProof', 'leftLeafIndex', valueLengths)
+  const right = decodeAt('rightProof', 'rightLeafIndex', valueLengths)
+  return { claims: 'absence', key, left, right }
+}
+
+function decodeProof(
+  scheme: Scheme,
+  kind: EntryKind,
+  leafIndex: number,
+  proof: unknown,
+  valueLengths: readonly number[],
+): DecodedProof {
+  const fields = readFields(proof, ['value', 'proofRelatedNodes'])
+  const value = within('value', () => decodeValue(scheme, kind, fields.value, valueLengths))
+  const nodes = within('proofRelatedNodes', () => decodeNodes(scheme, fields.proofRelatedNodes))
+  return { value, path: decodePath(scheme, leafIndex, nodes) }
+}
+
+/** A JSON number can be fractional, negative or past 2^53; an index is none of these. */
+export function decodeLeafIndex(index: unknown): number {
+  if (typeof index !== 'number') throw malformed('a number', index)
+  if (!Number.isSafeInteger(index) || index < 0 || index >= MAX_LEAVES) {
+    throw new ProofError('INDEX_OUT_OF_RANGE', { expected: 'an integer from 0 to 2^40 - 1', found: `${index}` })
+  }
+  return index
+}
+
+function decodeValue(scheme: Scheme, kind: EntryKind, value: unknown, lengths: readonly number[]): Uint8Array {
+  const hex = asString(value)
+  const bytes = hexToBytes(hex, knownLength(hex, lengths))
+  if (bytes.length === kind.valueLength) kind.verifyCanonical(scheme, bytes)
+  return bytes
+}
+
+/** The 42 entries, joined: what `decodePath` takes. */
+export function decodeNodes(scheme: Scheme, proofRelatedNodes: unknown): Uint8Array {
+  const entries = asArray(proofRelatedNodes)
+  const count = entries.length
+  if (count !== NODE_COUNT) throw new ProofError('WRONG_NODE_COUNT', { expected: '42 nodes', found: `${count}` })
+  const nodes = Array.from({ length: NODE_COUNT }, (_, index) =>
+    within(`[${index}]`, () => {
+      const hex = asString(entries[index])
+      return { hex, length: knownLength(hex, nodeLengths(scheme, index)) }
+    }),
+  )
+  const bytes = new Uint8Array(nodes.reduce((total, node) => total + node.length, 0))
+  let offset = 0
+  for (const [index, node] of nodes.entries()) {
+    within(`[${index}]`, () => decodeHexInto(node.hex, bytes, offset))
+    offset += node.length
+  }
+  return bytes
+}
+
+/** The length in bytes of `hex`, when it is one of `lengths`. */
+function knownLength(hex: string, lengths: readonly number[]): number {
+  const length = hexLength(hex)
+  if (!lengths.includes(length)) {
+    throw new ProofError('WRONG_LENGTH', { expected: `${lengths.join(' or ')} bytes`, found: `${length} bytes` })
+  }
+  return length
+}
+
+/** Reads each of the named own properties of an object once; what is inherited counts as missing. */
+function readFields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
+  if (typeof source !== 'object' || source === null || Array.isArray(source)) throw malformed('an object', source)
+  const fields: Partial<Record<Name, unknown>> = {}
+  for (const name of names) {
+    if (Object.hasOwn(source, name)) fields[name] = Reflect.get(source, name)
+  }
+  return fields
+}
+
+/** Some serializers write null for a field that is not there. */
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+function asArray(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw malformed('an array', value)
+  return value
+}
+
+function asString(value: unknown): string {
+  if (typeof value !== 'string') throw malformed('a string', value)
+  return value
+}
+
+function malformed(expected: string, value: unknown): ProofError {
+  const found = Array.isArray(value)
+    ? 'an array'
+    : value === undefined || value === null
+      ? 'nothing'
+      : `a ${typeof value}`
+  return new ProofError('MALFORMED_RESPONSE', { expected, found })
+}

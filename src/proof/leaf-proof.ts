@@ -1,0 +1,98 @@
+import { compareBytes, equalBytes, isZero } from '../bytes.ts'
+import { ProofError, within } from '../errors.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import type { EntryKind } from '../tree/entry.ts'
+import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
+import { mismatch, type Path, verifyPath } from '../tree/path.ts'
+import type { DecodedLeafProof, DecodedProof } from './decode.ts'
+
+/** What a leaf proof is checked against: a tree whose root is trusted, and the key that was asked for. */
+export interface LeafClaim {
+  readonly scheme: Scheme
+  readonly kind: EntryKind
+  readonly root: Uint8Array
+  readonly key: Uint8Array
+}
+
+/** The proven leaf of a key that exists. */
+export interface ProvenLeaf {
+  readonly leafIndex: number
+  readonly value: Uint8Array
+}
+
+/**
+ * Sections 4 and 5: checks the form that the leaf proof claims to have.
+ *
+ * @returns the leaf, or null when the key is proven absent
+ */
+export function verifyLeafProof(claim: LeafClaim, leafProof: DecodedLeafProof): ProvenLeaf | null {
+  within('key', () => {
+    if (!equalBytes(leafProof.key, claim.key)) throw mismatch('KEY_MISMATCH', claim.key, leafProof.key)
+  })
+  if (leafProof.claims === 'existence') return within('proof', () => verifyPresent(claim, leafProof.proof))
+  verifyAbsent(claim, leafProof.left, leafProof.right)
+  return null
+}
+
+/** Section 5, existence: the path holds, hKey is the key's hash, hVal is the value's hash. */
+function verifyPresent({ scheme, kind, root, key }: LeafClaim, { path, value }: DecodedProof): ProvenLeaf {
+  verifySentinelPlace(scheme, path)
+  verifyPath(scheme, path, root, kind.rootMismatch)
+  const { hKey } = path.leaf
+  const keyHash = kind.hashKey(scheme, key)
+  if (!equalBytes(hKey, keyHash)) throw mismatch('LEAF_KEY_MISMATCH', keyHash, hKey)
+  within('value', () => {
+    verifyValueHash(path, kind.hashValue(scheme, value))
+    kind.verifyStorable(value)
+  })
+  return { leafIndex: path.leafIndex, value }
+}
+
+/** Section 5, non-existence: both paths hold against the same root, the leaves are neighbours, the key lies between. */
+function verifyAbsent(claim: LeafClaim, left: DecodedProof, right: DecodedProof): void {
+  within('leftProof', () => verifyNeighbour(claim, left))
+  within('rightProof', () => verifyNeighbour(claim, right))
+  verifyAdjacent(left.path, right.path)
+  const keyHash = claim.kind.hashKey(claim.scheme, claim.key)
+  const { hKey: leftKey } = left.path.leaf
+  const { hKey: rightKey } = right.path.leaf
+  if (compareBytes(leftKey, keyHash) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, leftKey)
+  if (compareBytes(keyHash, rightKey) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, rightKey)
+}
+
+function verifyNeighbour({ scheme, kind, root }: LeafClaim, { path, value }: DecodedProof): void {
+  verifySentinelPlace(scheme, path)
+  verifyPath(scheme, path, root, kind.rootMismatch)
+  within('value', () => {
+    const isSentinel = path.leafIndex === HEAD_INDEX || path.leafIndex === TAIL_INDEX
+    const length = isSentinel ? DIGEST_LENGTH : kind.valueLength
+    if (value.length !== length) {
+      throw new ProofError('WRONG_LENGTH', { expected: `${length} bytes`, found: `${value.length} bytes` })
+    }
+    if (isSentinel && !isZero(value)) throw mismatch('VALUE_MISMATCH', zeroDigest(), value)
+    verifyValueHash(path, isSentinel ? zeroDigest() : kind.hashValue(scheme, value))
+  })
+}
+
+function verifyValueHash({ leaf }: Path, valueHash: Uint8Array): void {
+  if (!equalBytes(leaf.hVal, valueHash)) throw mismatch('VALUE_MISMATCH', leaf.hVal, valueHash)
+}
+
+/** HEAD's key stands at index 0 and nowhere else, TAIL's at index 1 and nowhere else. */
+function verifySentinelPlace(scheme: Scheme, { leafIndex, leaf }: Path): void {
+  const isHead = isZero(leaf.hKey)
+  const isTail = equalBytes(leaf.hKey, scheme.largestKey())
+  if (isHead !== (leafIndex === HEAD_INDEX) || isTail !== (leafIndex === TAIL_INDEX)) {
+    const found = isHead ? 'the key of HEAD' : isTail ? 'the key of TAIL' : 'the key of neither HEAD nor TAIL'
+    throw new ProofError('SENTINEL_MISPLACED', { found: `${found} at index ${leafIndex}` })
+  }
+}
+
+function verifyAdjacent(left: Path, right: Path): void {
+  if (left.leaf.next !== right.leafIndex) throw notAdjacent('left.next', right.leafIndex, left.leaf.next)
+  if (right.leaf.prev !== left.leafIndex) throw notAdjacent('right.prev', left.leafIndex, right.leaf.prev)
+}
+
+function notAdjacent(pointer: string, expected: number, found: number): ProofError {
+  return new ProofError('NOT_ADJACENT', { expected: `${pointer} = ${expected}`, found: `${found}` })
+}

@@ -1,0 +1,129 @@
+import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
+import { ProofError, within } from '../errors.ts'
+import { emptyTreeRoot } from '../tree/empty.ts'
+import { type AccountValue, accountEntry, decodeAccountValue, storageEntry } from '../tree/entry.ts'
+import { type Claim, type DecodedClaim, decodeClaim } from './claim.ts'
+import { type DecodedLeafProof, decodeAnswer } from './decode.ts'
+import { verifyLeafProof } from './leaf-proof.ts'
+
+/** The fields of an account value. Hashes and roots are 32 bytes. */
+export interface AccountFields {
+  nonce: bigint
+  /** In wei. */
+  balance: bigint
+  /** Root of the account's storage tree. */
+  storageRoot: Hex
+  /** keccak256 of the contract code; of nothing for an account without code. */
+  codeHash: Hex
+  /** The rollup's own hash of the code. */
+  snarkCodeHash: Hex
+  /** In bytes. */
+  codeSize: bigint
+}
+
+/** An account proven present. */
+export interface Account extends AccountFields {
+  leafIndex: number
+}
+
+/** A storage slot proven present, or proven absent: then its value is zero. */
+export interface StorageSlot {
+  /** 32 bytes, lower case. */
+  key: Hex
+  /** 32 bytes. */
+  value: Hex
+  exists: boolean
+}
+
+export interface VerifiedState {
+  /** null when proven absent. */
+  account: Account | null
+  /** One a requested key, in the order of the request. */
+  storage: StorageSlot[]
+}
+
+/**
+ * Verifies a `rollup_getProof` (`linea_getProof`) answer against a trusted state root. Pure and synchronous.
+ *
+ * @param answer what the endpoint sent, parsed from JSON: the bare result or the JSON-RPC response around it
+ * @param claim what you asked for, and the root you trust
+ * @returns the account and the slots, each proven present or proven absent
+ * @throws ProofError and nothing else: its `code` names the check that failed, its `path` the place in the answer
+ *
+ * @example
+ * ```ts
+ * import { verifyProof } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * world.setAccount(address, { balance: 5n })
+ *
+ * const answer = world.getProof(address, [])
+ * const { account } = verifyProof(answer, { scheme: poseidon2, stateRoot: world.stateRoot(), address })
+ * console.log(account?.balance) // 5n
+ * ```
+ */
+export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
+  const decodedClaim = decodeClaim(claim)
+  const { scheme, stateRoot, address, storageKeys } = decodedClaim
+  // Everything is decoded, and so canonical, before anything is hashed or compared.
+  const { accountProof, storageProofs } = decodeAnswer(scheme, answer, storageKeys.length)
+
+  const leaf = within('accountProof', () =>
+    verifyLeafProof({ scheme, kind: accountEntry, root: stateRoot, key: address }, accountProof),
+  )
+  const value = leaf && decodeAccountValue(leaf.value)
+  const storage = within('storageProofs', () => verifyStorage(decodedClaim, value, storageProofs))
+  return { account: leaf && value && { ...toAccountFields(value), leafIndex: leaf.leafIndex }, storage }
+}
+
+function verifyStorage(
+  { scheme, storageKeys }: DecodedClaim,
+  account: AccountValue | null,
+  storageProofs: readonly (DecodedLeafProof | null)[],
+): StorageSlot[] {
+  // Section 6: without an account, or with the empty storage root, no slot exists and no proof of that is needed.
+  const hasStorage = account !== null && !equalBytes(account.storageRoot, emptyTreeRoot(scheme))
+  return storageKeys.map((key, index) =>
+    within(`[${index}]`, () => {
+      const leafProof = storageProofs[index] ?? null
+      if (leafProof === null) {
+        if (hasStorage) throw new ProofError('STORAGE_PROOF_MISSING')
+        return toSlot(key, undefined)
+      }
+      if (account === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED')
+      const leaf = verifyLeafProof({ scheme, kind: storageEntry, root: account.storageRoot, key }, leafProof)
+      return toSlot(key, leaf?.value)
+    }),
+  )
+}
+
+const toSlot = (key: Uint8Array, value: Uint8Array | undefined): StorageSlot => ({
+  key: bytesToHex(key),
+  value: bytesToHex(value ?? new Uint8Array(32)),
+  exists: value !== undefined,
+})
+
+export const toAccountFields = ({ nonce, balance, codeSize, ...hashes }: AccountValue): AccountFields => ({
+  nonce,
+  balance,
+  storageRoot: bytesToHex(hashes.storageRoot),
+  codeHash: bytesToHex(hashes.keccakCodeHash),
+  snarkCodeHash: bytesToHex(hashes.snarkCodeHash),
+  codeSize,
+})
+
+/** The outcome of {@link safeVerifyProof}. */
+export type SafeVerifiedState = ({ ok: true } & VerifiedState) | { ok: false; error: ProofError }
+
+/** {@link verifyProof} for those who rather look at `ok` than catch. Throws nothing. */
+export function safeVerifyProof(answer: unknown, claim: Claim): SafeVerifiedState {
+  try {
+    return { ok: true, ...verifyProof(answer, claim) }
+  } catch (error) {
+    if (error instanceof ProofError) return { ok: false, error }
+    throw error
+  }
+}
