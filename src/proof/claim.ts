@@ -27,7 +27,7 @@ export function decodeClaim(claim: Claim): DecodedClaim {
   const { scheme, stateRoot, address, storageKeys = [] } = claim ?? {}
   if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
   return {
-    scheme: decodeScheme(scheme),
+    scheme: verifyScheme(scheme),
     stateRoot: decodeArgument('stateRoot', stateRoot, 32),
     address: decodeArgument('address', address, 20),
     storageKeys: Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32)),
@@ -35,7 +35,7 @@ export function decodeClaim(claim: Claim): DecodedClaim {
 }
 
 /** @throws ProofError `CLAIM_INVALID` when it is neither `mimc` nor `poseidon2` */
-export function decodeScheme(scheme: Scheme): Scheme {
+export function verifyScheme(scheme: Scheme): Scheme {
   // Compared by name: a program may carry two copies of this package.
   const name: unknown = scheme?.name
   if (name !== 'mimc' && name !== 'poseidon2') throw new ProofError('CLAIM_INVALID', { expected: 'a scheme' })

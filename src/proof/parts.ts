@@ -1,9 +1,9 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+import { ProofError, within } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { accountEntry, decodeAccountValue, storageEntry } from '../tree/entry.ts'
 import { computeSubRoot, computeRoot as computeTreeRoot, decodePath, verifyLeafIndex } from '../tree/path.ts'
-import { decodeArgument, decodeScheme } from './claim.ts'
+import { decodeArgument, verifyScheme } from './claim.ts'
 import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof, decodeNodes, guardReading } from './decode.ts'
 import { type LeafClaim, verifyLeafProof } from './leaf-proof.ts'
 import { type AccountFields, toAccountFields } from './verify.ts'
@@ -56,7 +56,7 @@ export function verifyNonExistence(
 }
 
 function decodeLeafClaim(claim: LeafProofClaim): LeafClaim {
-  const scheme = decodeScheme(claim?.scheme)
+  const scheme = verifyScheme(claim?.scheme)
   if ('storageKey' in claim) {
     const root = decodeArgument('storageRoot', claim.storageRoot, 32)
     return { scheme, kind: storageEntry, root, key: decodeArgument('storageKey', claim.storageKey, 32) }
@@ -98,13 +98,11 @@ export function computeRoot(
   leafIndex: number,
   proofRelatedNodes: readonly Hex[],
 ): { subRoot: Hex; root: Hex } {
-  const index = decodeLeafIndex(leafIndex)
-  const path = decodePath(
-    decodeScheme(scheme),
-    index,
-    guardReading(() => decodeNodes(scheme, proofRelatedNodes)),
-  )
-  verifyLeafIndex(path)
+  verifyScheme(scheme)
+  const index = within('leafIndex', () => decodeLeafIndex(leafIndex))
+  const nodes = guardReading(() => within('proofRelatedNodes', () => decodeNodes(scheme, proofRelatedNodes)))
+  const path = decodePath(scheme, index, nodes)
+  within('leafIndex', () => verifyLeafIndex(path))
   const subRoot = computeSubRoot(scheme, path)
   return { subRoot: bytesToHex(subRoot), root: bytesToHex(computeTreeRoot(scheme, path.nextFreeNode, subRoot)) }
 }
@@ -116,29 +114,31 @@ export function computeRoot(
  * @throws ProofError `CLAIM_INVALID` when it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
  */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
+  verifyScheme(scheme)
   const bytes = decodeArgument('value', value, accountEntry.valueLength)
-  accountEntry.verifyCanonical(decodeScheme(scheme), bytes)
+  accountEntry.verifyCanonical(scheme, bytes)
   return toAccountFields(decodeAccountValue(bytes))
 }
 
 /** The key hash of an account: where its leaf stands in the sorted list. `address` is 20 bytes, the hash 32. */
 export function hashAccountKey(scheme: Scheme, address: Hex): Hex {
-  return bytesToHex(accountEntry.hashKey(decodeScheme(scheme), decodeArgument('address', address, 20)))
+  return bytesToHex(accountEntry.hashKey(verifyScheme(scheme), decodeArgument('address', address, 20)))
 }
 
 /** The value hash of an account. `value` is 192 bytes as served, the hash 32. */
 export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
+  verifyScheme(scheme)
   const bytes = decodeArgument('value', value, accountEntry.valueLength)
-  accountEntry.verifyCanonical(decodeScheme(scheme), bytes)
+  accountEntry.verifyCanonical(scheme, bytes)
   return bytesToHex(accountEntry.hashValue(scheme, bytes))
 }
 
 /** The key hash of a storage slot: where its leaf stands in the sorted list. Both are 32 bytes. */
 export function hashStorageKey(scheme: Scheme, storageKey: Hex): Hex {
-  return bytesToHex(storageEntry.hashKey(decodeScheme(scheme), decodeArgument('storageKey', storageKey, 32)))
+  return bytesToHex(storageEntry.hashKey(verifyScheme(scheme), decodeArgument('storageKey', storageKey, 32)))
 }
 
 /** The value hash of a storage slot. Both are 32 bytes. */
 export function hashStorageValue(scheme: Scheme, value: Hex): Hex {
-  return bytesToHex(storageEntry.hashValue(decodeScheme(scheme), decodeArgument('value', value, 32)))
+  return bytesToHex(storageEntry.hashValue(verifyScheme(scheme), decodeArgument('value', value, 32)))
 }
