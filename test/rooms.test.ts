@@ -43,7 +43,8 @@ it('imports only the allowed packages, and the platform only at the edge', () =>
   for (const file of files) {
     for (const specifier of importsOf(file).filter(name => !name.startsWith('.'))) {
       if (specifier.startsWith('node:')) expect(['rpc', 'cli'], `${file} imports ${specifier}`).toContain(roomOf(file))
-      else expect(ALLOWED_PACKAGES, `${file} imports ${specifier}`).toContain(specifier.split('/').slice(0, 2).join('/'))
+      else
+        expect(ALLOWED_PACKAGES, `${file} imports ${specifier}`).toContain(specifier.split('/').slice(0, 2).join('/'))
     }
   }
 })

@@ -121,8 +121,9 @@ function decodeProof(
   valueLengths: readonly number[],
 ): DecodedProof {
   const fields = readFields(proof, ['value', 'proofRelatedNodes'])
-  const value = within('value', () => decodeValue(scheme, kind, fields.value, valueLengths))
+  // The nodes first: their lengths tell the schemes apart, so a proof of the other scheme is called what it is.
   const nodes = within('proofRelatedNodes', () => decodeNodes(scheme, fields.proofRelatedNodes))
+  const value = within('value', () => decodeValue(scheme, kind, fields.value, valueLengths))
   return { value, path: decodePath(scheme, leafIndex, nodes) }
 }
 

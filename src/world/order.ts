@@ -1,0 +1,69 @@
+import { compareBytes } from '../bytes.ts'
+
+/**
+ * Key hashes in ascending order, each with the index of its leaf: a treap, never changed but replaced.
+ *
+ * A treap is a search tree by key and a heap by priority; with random priorities it is balanced, whatever order the
+ * keys come in. The key hashes bring their own: their first bytes give the order, their last four the priority.
+ */
+export type Order = OrderNode | null
+
+interface OrderNode {
+  readonly hKey: Uint8Array
+  readonly index: number
+  readonly left: Order
+  readonly right: Order
+}
+
+/** The leaf index of the largest key hash that is not above `hKey`; null when all are above. */
+export function findFloor(order: Order, hKey: Uint8Array): number | null {
+  let floor: number | null = null
+  let node = order
+  while (node !== null) {
+    if (compareBytes(node.hKey, hKey) <= 0) {
+      floor = node.index
+      node = node.right
+    } else {
+      node = node.left
+    }
+  }
+  return floor
+}
+
+/** `order` with `hKey`, which it does not hold yet. */
+export function insertKey(order: Order, hKey: Uint8Array, index: number): OrderNode {
+  if (order === null || priority(hKey) > priority(order.hKey)) return { hKey, index, ...split(order, hKey) }
+  return compareBytes(hKey, order.hKey) < 0
+    ? { ...order, left: insertKey(order.left, hKey, index) }
+    : { ...order, right: insertKey(order.right, hKey, index) }
+}
+
+/** `order` without `hKey`. */
+export function removeKey(order: Order, hKey: Uint8Array): Order {
+  if (order === null) return null
+  const side = compareBytes(hKey, order.hKey)
+  if (side === 0) return join(order.left, order.right)
+  return side < 0 ? { ...order, left: removeKey(order.left, hKey) } : { ...order, right: removeKey(order.right, hKey) }
+}
+
+const priority = (hKey: Uint8Array): number => new DataView(hKey.buffer, hKey.byteOffset).getUint32(hKey.length - 4)
+
+/** What sorts before `hKey`, and what after. */
+function split(order: Order, hKey: Uint8Array): { left: Order; right: Order } {
+  if (order === null) return { left: null, right: null }
+  if (compareBytes(order.hKey, hKey) < 0) {
+    const { left, right } = split(order.right, hKey)
+    return { left: { ...order, right: left }, right }
+  }
+  const { left, right } = split(order.left, hKey)
+  return { left, right: { ...order, left: right } }
+}
+
+/** Takes {@link split} back: everything in `left` sorts before everything in `right`. */
+function join(left: Order, right: Order): Order {
+  if (left === null) return right
+  if (right === null) return left
+  return priority(left.hKey) > priority(right.hKey)
+    ? { ...left, right: join(left.right, right) }
+    : { ...right, left: join(left, right.left) }
+}

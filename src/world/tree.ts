@@ -1,0 +1,158 @@
+import { bytesToHex, concatBytes, equalBytes } from '../bytes.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import type { ExistenceProof, NonExistenceProof, Proof } from '../tree/answer.ts'
+import { emptySubtreeDigests, FIRST_FREE_NODE, initialSentinels } from '../tree/empty.ts'
+import type { EntryKind } from '../tree/entry.ts'
+import { encodeOpening, HEAD_INDEX, indexWord, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
+import { WorldError } from './error.ts'
+import { findFloor, insertKey, type Order, removeKey } from './order.ts'
+import { computeSubRoot, getLeaf, type Hashing, pathNodes, putLeaf, type Subtree } from './sparse.ts'
+
+/** What the leaf of a key holds. */
+interface Content<Value> {
+  readonly value: Value
+  /** Filled in when first asked for, and kept when the leaf is linked to other neighbours. */
+  hVal: Uint8Array | null
+}
+
+/** A leaf whose value hash is computed when it is asked for. */
+interface StoredLeaf<Value> extends Omit<Leaf, 'hVal'> {
+  /** null in HEAD and TAIL. */
+  readonly content: Content<Value> | null
+}
+
+/** What all trees of one kind in a world share. */
+export interface TreeKind<Value> {
+  readonly scheme: Scheme
+  readonly entry: EntryKind
+  /** The value's bytes as served and hashed. */
+  encodeValue(value: Value): Uint8Array
+  readonly hashing: Hashing<StoredLeaf<Value>>
+}
+
+/** A tree of section 2. Never changed, only replaced: an old tree stays good. */
+export interface Tree<Value> {
+  readonly kind: TreeKind<Value>
+  readonly top: Subtree<StoredLeaf<Value>>
+  /** The key hashes between HEAD and TAIL. */
+  readonly order: Order
+  /** The index that the next new key takes. */
+  readonly nextFreeNode: number
+  /** Filled in when first asked for. */
+  root: Uint8Array | null
+}
+
+export function createKind<Value>(
+  scheme: Scheme,
+  entry: EntryKind,
+  encodeValue: (value: Value) => Uint8Array,
+): TreeKind<Value> {
+  const hashContent = (content: Content<Value>): Uint8Array => {
+    content.hVal ??= entry.hashValue(scheme, encodeValue(content.value))
+    return content.hVal
+  }
+  const encodeLeaf = ({ content, ...links }: StoredLeaf<Value>): Uint8Array =>
+    encodeOpening(scheme, { ...links, hVal: content === null ? zeroDigest() : hashContent(content) })
+  const hashing = { hasher: scheme.hasher, encodeLeaf, emptyDigests: emptySubtreeDigests(scheme) }
+  return { scheme, entry, encodeValue, hashing }
+}
+
+/** HEAD and TAIL alone. */
+export function createTree<Value>(kind: TreeKind<Value>): Tree<Value> {
+  const [{ hVal: _, ...head }, { hVal: __, ...tail }] = initialSentinels(kind.scheme)
+  const withHead = putLeaf<StoredLeaf<Value>>(null, HEAD_INDEX, { ...head, content: null })
+  const top = putLeaf(withHead, TAIL_INDEX, { ...tail, content: null })
+  return { kind, top, order: null, nextFreeNode: FIRST_FREE_NODE, root: null }
+}
+
+/** The value of the key with hash `hKey`; null when it has no leaf. */
+export function getValue<Value>(tree: Tree<Value>, hKey: Uint8Array): Value | null {
+  const { leaf, isKey } = locate(tree, hKey)
+  return isKey && leaf.content !== null ? leaf.content.value : null
+}
+
+/**
+ * Section 2: a new key takes the leaf at nextFreeNode and its place between its neighbours; a known key keeps both.
+ *
+ * @throws WorldError `TREE_FULL`
+ */
+export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Value): Tree<Value> {
+  const content = { value, hVal: null }
+  const { index: leftIndex, leaf: left, isKey } = locate(tree, hKey)
+  if (isKey) return { ...tree, top: putLeaf(tree.top, leftIndex, { ...left, content }), root: null }
+
+  const index = tree.nextFreeNode
+  if (index >= MAX_LEAVES) throw new WorldError('TREE_FULL', 'all 2^40 leaf indices are used')
+  const right = leafAt(tree, left.next)
+  let top = putLeaf(tree.top, leftIndex, { ...left, next: index })
+  top = putLeaf(top, left.next, { ...right, prev: index })
+  top = putLeaf(top, index, { prev: leftIndex, next: left.next, hKey, content })
+  return { ...tree, top, order: insertKey(tree.order, hKey, index), nextFreeNode: index + 1, root: null }
+}
+
+/** Section 2: the leaf becomes a missing one and its neighbours are linked. A key without a leaf changes nothing. */
+export function deleteKey<Value>(tree: Tree<Value>, hKey: Uint8Array): Tree<Value> {
+  const { index, leaf, isKey } = locate(tree, hKey)
+  if (!isKey) return tree
+  let top = putLeaf(tree.top, index, null)
+  top = putLeaf(top, leaf.prev, { ...leafAt(tree, leaf.prev), next: leaf.next })
+  top = putLeaf(top, leaf.next, { ...leafAt(tree, leaf.next), prev: leaf.prev })
+  return { ...tree, top, order: removeKey(tree.order, hKey), root: null }
+}
+
+/** The tree as if leaves up to `nextFreeNode` had been taken and deleted again. @throws WorldError `OUT_OF_RANGE` */
+export function skipLeaves<Value>(tree: Tree<Value>, nextFreeNode: number): Tree<Value> {
+  if (!Number.isSafeInteger(nextFreeNode) || nextFreeNode < tree.nextFreeNode || nextFreeNode > MAX_LEAVES) {
+    const range = `an integer from ${tree.nextFreeNode} to 2^40`
+    throw new WorldError('OUT_OF_RANGE', `the next leaf index must be ${range}, not ${nextFreeNode}`)
+  }
+  return { ...tree, nextFreeNode, root: null }
+}
+
+/** 32 bytes: H(word(nextFreeNode) || subRoot). */
+export function rootOf<Value>(tree: Tree<Value>): Uint8Array {
+  tree.root ??= tree.kind.scheme.hasher.hash(topNode(tree))
+  return tree.root
+}
+
+/** Sections 4 and 5: what shows that `key` is in the tree, or that it is not. */
+export function proveKey<Value>(tree: Tree<Value>, key: Uint8Array): ExistenceProof | NonExistenceProof {
+  const { scheme, entry } = tree.kind
+  const { index, leaf, isKey } = locate(tree, entry.hashKey(scheme, key))
+  if (isKey) return { key: bytesToHex(key), leafIndex: index, proof: proveLeaf(tree, index, leaf) }
+  return {
+    key: bytesToHex(key),
+    leftLeafIndex: index,
+    leftProof: proveLeaf(tree, index, leaf),
+    rightLeafIndex: leaf.next,
+    rightProof: proveLeaf(tree, leaf.next, leafAt(tree, leaf.next)),
+  }
+}
+
+function proveLeaf<Value>(tree: Tree<Value>, index: number, { content }: StoredLeaf<Value>): Proof {
+  const { encodeValue, hashing } = tree.kind
+  const nodes = [topNode(tree), ...pathNodes(hashing, tree.top, index)]
+  return {
+    // Section 5: HEAD and TAIL are served with 32 zero bytes.
+    value: bytesToHex(content === null ? zeroDigest() : encodeValue(content.value)),
+    proofRelatedNodes: nodes.map(bytesToHex),
+  }
+}
+
+/** Entry 0 of a proof. */
+function topNode<Value>({ kind, top, nextFreeNode }: Tree<Value>): Uint8Array {
+  return concatBytes(indexWord(kind.scheme, nextFreeNode), computeSubRoot(kind.hashing, top))
+}
+
+/** The leaf of the key with hash `hKey`, or the left neighbour that it would have. */
+function locate<Value>(tree: Tree<Value>, hKey: Uint8Array) {
+  const index = findFloor(tree.order, hKey) ?? HEAD_INDEX
+  const leaf = leafAt(tree, index)
+  return { index, leaf, isKey: index !== HEAD_INDEX && equalBytes(leaf.hKey, hKey) }
+}
+
+function leafAt<Value>(tree: Tree<Value>, index: number): StoredLeaf<Value> {
+  const leaf = getLeaf(tree.top, index)
+  if (leaf === null) throw new Error(`the linked list is broken: leaf ${index} is missing`)
+  return leaf
+}

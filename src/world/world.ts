@@ -1,0 +1,252 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bigintToBytes, bytesToHex, equalBytes, type Hex, hexToBytes, isZero } from '../bytes.ts'
+import { within } from '../errors.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import type { GetProofResult } from '../tree/answer.ts'
+import { emptyTreeRoot } from '../tree/empty.ts'
+import { type AccountValue, accountEntry, encodeAccountValue, storageEntry } from '../tree/entry.ts'
+import { zeroDigest } from '../tree/leaf.ts'
+import { WorldError } from './error.ts'
+import {
+  createKind,
+  createTree,
+  deleteKey,
+  getValue,
+  proveKey,
+  rootOf,
+  setValue,
+  skipLeaves,
+  type Tree,
+} from './tree.ts'
+
+/** What {@link World.setAccount} sets. What is left out stays as it is; in a new account it is zero, and there is no code. */
+export interface AccountChanges {
+  /** Below 2^64. */
+  nonce?: bigint
+  /** In wei. Below 2^256, and with `mimc` below the order of its field, which has 253 bits. */
+  balance?: bigint
+  /** keccak256 of the code, 32 bytes. */
+  codeHash?: Hex
+  /**
+   * The rollup's own hash of the code, 32 bytes. The tree format does not say how it is made of code that is there, so
+   * this library cannot compute it: take it from the state manager, or any canonical digest in a test.
+   */
+  snarkCodeHash?: Hex
+  /** In bytes. Below 2^64. */
+  codeSize?: bigint
+}
+
+/** An account as {@link World.getAccount} reports it. */
+export interface AccountState extends Required<AccountChanges> {
+  /** Root of the account's storage tree, 32 bytes. */
+  storageRoot: Hex
+}
+
+/**
+ * A state of the rollup: accounts and their storage slots, in the trees of the tree format.
+ *
+ * Addresses are 20 bytes, storage keys and values 32, as `0x`-prefixed hexadecimal of either case. Every function
+ * throws a `ProofError` (`BAD_HEX`, `WRONG_LENGTH`) when they are not, and then has changed nothing.
+ */
+export interface World {
+  /**
+   * Creates the account, at the next free leaf, or changes it.
+   *
+   * @throws WorldError `OUT_OF_RANGE`, `TREE_FULL`
+   */
+  setAccount(address: Hex, changes?: AccountChanges): void
+  /**
+   * Deletes the account with its storage. Created again, it takes another leaf.
+   *
+   * @throws WorldError `ACCOUNT_MISSING`
+   */
+  deleteAccount(address: Hex): void
+  /**
+   * Writes a storage slot of an account that exists. The value zero deletes the slot: a zero slot is never stored.
+   *
+   * @throws WorldError `ACCOUNT_MISSING`, `TREE_FULL`
+   */
+  setStorage(address: Hex, key: Hex, value: Hex): void
+  /** The account, or null. */
+  getAccount(address: Hex): AccountState | null
+  /** 32 bytes; zero when the slot or the account does not exist. */
+  getStorage(address: Hex, key: Hex): Hex
+  /** The root that a verifier must trust, 32 bytes. Hashes what was written since it was last asked for. */
+  stateRoot(): Hex
+  /** Answers `rollup_getProof` for the state as it is now, in the form in which the network serves it. */
+  getProof(address: Hex, storageKeys?: readonly Hex[]): GetProofResult
+  /**
+   * Makes the next new account take the leaf `nextFreeNode` (at most 2^40, when the tree is full), or the next new slot
+   * of the account at `address`. The state is the one that creating and deleting as many others would lead to.
+   *
+   * @throws WorldError `OUT_OF_RANGE` when the leaf is already taken or there is none, `ACCOUNT_MISSING`
+   */
+  skipLeaves(nextFreeNode: number, address?: Hex): void
+  /** A world of its own with the same state. Takes no time and no memory: what neither of the two changes, they share. */
+  fork(): World
+}
+
+/** An account value whose storage root is computed when it is asked for. */
+interface Account extends Omit<AccountValue, 'storageRoot'> {
+  readonly storage: Tree<Uint8Array>
+}
+
+/**
+ * An empty state, held in memory. It grows trees and answers for them; it verifies nothing.
+ *
+ * A write costs a few microseconds and hashes only the key. The trees are hashed when a root or a proof is asked for:
+ * at most 40 hashes for each of the three leaves that a new key touches, and about four a slot when many are written
+ * in between.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const key = '0x0000000000000000000000000000000000000000000000000000000000000001'
+ * const value = '0x00000000000000000000000000000000000000000000000000000000000000ff'
+ * world.setAccount(address, { nonce: 1n, balance: 5n })
+ * world.setStorage(address, key, value)
+ *
+ * const { storageProofs } = world.getProof(address, [key])
+ * console.log(storageProofs.length) // 1
+ * ```
+ */
+export function createWorld(scheme: Scheme): World {
+  const storageKind = createKind<Uint8Array>(scheme, storageEntry, value => value)
+  const accountKind = createKind<Account>(scheme, accountEntry, encodeAccount)
+  const newAccount: Account = {
+    nonce: 0n,
+    balance: 0n,
+    snarkCodeHash: scheme.hasher.hash(zeroDigest()),
+    keccakCodeHash: keccak_256(new Uint8Array(0)),
+    codeSize: 0n,
+    storage: createTree(storageKind),
+  }
+  return worldOf(scheme, newAccount, createTree(accountKind))
+}
+
+function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): World {
+  let accounts = initial
+  let lastHashed: { address: Uint8Array; hKey: Uint8Array } | null = null
+
+  /** Many writes in a row are to one account, so the last address is remembered. */
+  function hashAddress(hex: Hex): Uint8Array {
+    const address = decodeAddress(hex)
+    if (lastHashed === null || !equalBytes(lastHashed.address, address)) {
+      lastHashed = { address, hKey: accountEntry.hashKey(scheme, address) }
+    }
+    return lastHashed.hKey
+  }
+
+  function requireAccount(address: Hex, hKey: Uint8Array): Account {
+    const account = getValue(accounts, hKey)
+    if (account === null) throw new WorldError('ACCOUNT_MISSING', `there is no account ${address.toLowerCase()}`)
+    return account
+  }
+
+  /** Replaces the storage tree of an account that exists. */
+  function changeStorage(address: Hex, change: (storage: Tree<Uint8Array>) => Tree<Uint8Array>): void {
+    const hKey = hashAddress(address)
+    const account = requireAccount(address, hKey)
+    accounts = setValue(accounts, hKey, { ...account, storage: change(account.storage) })
+  }
+
+  return {
+    setAccount(address, changes = {}) {
+      const hKey = hashAddress(address)
+      const account = getValue(accounts, hKey) ?? newAccount
+      accounts = setValue(accounts, hKey, { ...account, ...decodeChanges(scheme, changes) })
+    },
+    deleteAccount(address) {
+      const hKey = hashAddress(address)
+      requireAccount(address, hKey)
+      accounts = deleteKey(accounts, hKey)
+    },
+    setStorage(address, key, value) {
+      const slotKey = storageEntry.hashKey(scheme, decodeWord('key', key))
+      const slotValue = decodeWord('value', value)
+      changeStorage(address, storage =>
+        isZero(slotValue) ? deleteKey(storage, slotKey) : setValue(storage, slotKey, slotValue),
+      )
+    },
+    getAccount(address) {
+      const account = getValue(accounts, hashAddress(address))
+      return account && describeAccount(account)
+    },
+    getStorage(address, key) {
+      const slotKey = storageEntry.hashKey(scheme, decodeWord('key', key))
+      const account = getValue(accounts, hashAddress(address))
+      return bytesToHex((account && getValue(account.storage, slotKey)) ?? new Uint8Array(32))
+    },
+    stateRoot: () => bytesToHex(rootOf(accounts)),
+    getProof(address, storageKeys = []) {
+      const keys = storageKeys.map((key, index) => decodeWord(`storageKeys[${index}]`, key))
+      const account = getValue(accounts, hashAddress(address))
+      const hasStorage = account !== null && !equalBytes(rootOf(account.storage), emptyTreeRoot(scheme))
+      return {
+        accountProof: proveKey(accounts, decodeAddress(address)),
+        // Section 6: without storage the account proof alone says that every slot is absent.
+        storageProofs: hasStorage ? keys.map(key => proveKey(account.storage, key)) : [],
+      }
+    },
+    skipLeaves(nextFreeNode, address) {
+      if (address === undefined) accounts = skipLeaves(accounts, nextFreeNode)
+      else changeStorage(address, storage => skipLeaves(storage, nextFreeNode))
+    },
+    fork: () => worldOf(scheme, newAccount, accounts),
+  }
+}
+
+const decodeAddress = (address: Hex): Uint8Array => within('address', () => hexToBytes(address, 20))
+const decodeWord = (name: string, word: Hex): Uint8Array => within(name, () => hexToBytes(word, 32))
+
+function encodeAccount({ storage, ...account }: Account): Uint8Array {
+  return encodeAccountValue({ ...account, storageRoot: rootOf(storage) })
+}
+
+function describeAccount({ nonce, balance, codeSize, ...account }: Account): AccountState {
+  return {
+    nonce,
+    balance,
+    storageRoot: bytesToHex(rootOf(account.storage)),
+    codeHash: bytesToHex(account.keccakCodeHash),
+    snarkCodeHash: bytesToHex(account.snarkCodeHash),
+    codeSize,
+  }
+}
+
+/** @throws WorldError `OUT_OF_RANGE` */
+function decodeChanges(scheme: Scheme, changes: AccountChanges): Partial<Account> {
+  const { nonce, balance, codeHash, snarkCodeHash, codeSize } = changes
+  return {
+    ...(nonce !== undefined && { nonce: requireBelow('nonce', nonce, 64n) }),
+    ...(balance !== undefined && { balance: requireCanonicalBalance(scheme, balance) }),
+    ...(codeHash !== undefined && { keccakCodeHash: decodeWord('codeHash', codeHash) }),
+    ...(snarkCodeHash !== undefined && { snarkCodeHash: decodeDigest(scheme, snarkCodeHash) }),
+    ...(codeSize !== undefined && { codeSize: requireBelow('codeSize', codeSize, 64n) }),
+  }
+}
+
+function requireBelow(name: string, value: bigint, bits: bigint): bigint {
+  if (value < 0n || value >= 1n << bits) throw new WorldError('OUT_OF_RANGE', `${name} must be from 0 to 2^${bits} - 1`)
+  return value
+}
+
+function requireCanonicalBalance(scheme: Scheme, balance: bigint): bigint {
+  const word = scheme.word(bigintToBytes(requireBelow('balance', balance, 256n), 32))
+  if (!scheme.isCanonical(word)) throw new WorldError('OUT_OF_RANGE', 'balance must be below the order of the field')
+  return balance
+}
+
+function decodeDigest(scheme: Scheme, hex: Hex): Uint8Array {
+  const digest = decodeWord('snarkCodeHash', hex)
+  if (!scheme.isCanonical(digest)) {
+    throw new WorldError('OUT_OF_RANGE', 'snarkCodeHash must be a digest: every field element reduced')
+  }
+  return digest
+}

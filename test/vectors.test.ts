@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, it } from 'vitest'
+import { safeVerifyProof } from '../src/index.ts'
+import { mimc } from '../src/mimc.ts'
+import { poseidon2 } from '../src/poseidon2.ts'
+import { generate } from '../vectors/generate.ts'
+import { FLAGS, type Vector } from '../vectors/vector.ts'
+
+const schemes = { mimc, poseidon2 }
+const paths = readdirSync('vectors', { recursive: true, encoding: 'utf8' })
+  .map(path => path.replaceAll('\\', '/'))
+  .filter(path => /^(mimc|poseidon2)\/.*\.json$/.test(path))
+  .sort()
+const contents = new Map(paths.map(path => [path, readFileSync(join('vectors', path), 'utf8')]))
+const vectors = [...contents].map(([path, text]) => ({ path, vector: JSON.parse(text) as Vector }))
+
+it('regenerates the corpus byte for byte', () => {
+  const generated = generate()
+  expect([...generated.keys()].sort()).toEqual(paths)
+  for (const [path, text] of generated) expect(text === contents.get(path), path).toBe(true)
+})
+
+it('keeps to the schema', () => {
+  const validate = new Ajv2020({ strictTypes: false, strictRequired: false }).compile(
+    JSON.parse(readFileSync('vectors/vector.schema.json', 'utf8')),
+  )
+  for (const { path, vector } of vectors) {
+    validate(vector)
+    expect(validate.errors ?? [], path).toEqual([])
+  }
+})
+
+/** The outcome as a vector spells it. */
+function outcomeOf({ scheme, stateRoot, address, storageKeys, answer }: Vector): Vector['expected'] {
+  const verified = safeVerifyProof(answer, { scheme: schemes[scheme], stateRoot, address, storageKeys })
+  if (!verified.ok) return { valid: false, code: verified.error.code }
+  const { account, storage } = verified
+  const { nonce, balance, codeSize } = account ?? {}
+  return {
+    valid: true,
+    account: account && { ...account, nonce: `${nonce}`, balance: `${balance}`, codeSize: `${codeSize}` },
+    storage,
+  }
+}
+
+for (const scheme of ['mimc', 'poseidon2'] as const) {
+  const of = (kind: string) => vectors.filter(({ path }) => path.startsWith(`${scheme}/${kind}/`))
+
+  it(`verifies every field of the valid ${scheme} vectors`, () => {
+    expect(of('valid').length).toBeGreaterThanOrEqual(40)
+    for (const { path, vector } of of('valid')) expect(outcomeOf(vector), path).toEqual(vector.expected)
+  })
+
+  it(`refuses each invalid ${scheme} vector with its code`, () => {
+    expect(of('invalid').length).toBeGreaterThanOrEqual(60)
+    for (const { path, vector } of of('invalid')) expect(outcomeOf(vector), path).toEqual(vector.expected)
+  })
+
+  it(`has an invalid ${scheme} vector for every flag, and no two that are the same`, () => {
+    expect(new Set(of('invalid').map(({ vector }) => vector.flag))).toEqual(new Set(Object.keys(FLAGS)))
+    const claims = of('invalid').map(({ vector: { stateRoot, address, storageKeys, answer } }) =>
+      JSON.stringify([stateRoot, address, storageKeys, answer]),
+    )
+    expect(new Set(claims).size).toBe(claims.length)
+  })
+}
+
+it('says in the README what each flag means', () => {
+  const readme = readFileSync('vectors/README.md', 'utf8')
+  for (const [flag, cost] of Object.entries(FLAGS)) expect(readme).toContain(`| \`${flag}\` | ${cost} |`)
+})

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import type { ErrorCode, Hex } from '../src/index.ts'
+
+/** One file of the corpus: what was asked, what was answered, and what a verifier must make of it. */
+export interface Vector {
+  $schema: string
+  description: string
+  /** Invalid vectors: the class of mistakes that the case hunts, one of {@link FLAGS}. */
+  flag?: Flag
+  scheme: 'mimc' | 'poseidon2'
+  /** The trusted root, 32 bytes. */
+  stateRoot: Hex
+  address: Hex
+  storageKeys: Hex[]
+  /** What the endpoint sent: a result, or a JSON-RPC response. */
+  answer: unknown
+  expected: ExpectedState | ExpectedFailure
+}
+
+/** Every verified field. Numbers that can pass 2^53 are decimal strings. */
+export interface ExpectedState {
+  valid: true
+  account: {
+    nonce: string
+    balance: string
+    storageRoot: Hex
+    codeHash: Hex
+    snarkCodeHash: Hex
+    codeSize: string
+    leafIndex: number
+  } | null
+  storage: { key: Hex; value: Hex; exists: boolean }[]
+}
+
+export interface ExpectedFailure {
+  valid: false
+  code: ErrorCode
+}
+
+/** What accepting a vector with the flag would cost. */
+export const FLAGS = {
+  Canonicity: 'Two spellings of one value: an existing key is "proven" absent, or one proof counts as two.',
+  Adjacency: 'Leaves between the two neighbours are hidden: an existing key is "proven" absent.',
+  Ordering: 'The key does not lie in the gap that is shown: an existing key is "proven" absent.',
+  Sentinel: 'HEAD or TAIL is taken for what it is not, and with it an end of the list is moved.',
+  Path: 'The leaf is not in the tree, or not in this place: anything at all is "proven".',
+  Index: 'An index wraps around, is rounded, or points past the leaves that exist.',
+  Root: 'The proof is of another state, another tree or another account.',
+  Binding: 'A proof of something else is taken for the answer to the question.',
+  Value: 'The value is not the one that the tree commits to, or not one that it can hold.',
+  Encoding: 'Sloppy decoding: the bytes that are checked are not the bytes that were sent.',
+  Shape: 'The answer is not an answer; the danger is a crash, a hang, or a check that is passed over.',
+} as const
+
+export type Flag = keyof typeof FLAGS
+
+/** `length` bytes that look random and are the same in every run. */
+export function bytesFor(name: string, length: number): Hex {
+  return `0x${createHash('sha512')
+    .update(name)
+    .digest('hex')
+    .slice(0, length * 2)}`
+}
+
+export const addressFor = (name: string): Hex => bytesFor(`address ${name}`, 20)
+export const keyFor = (name: string | number): Hex => bytesFor(`storage key ${name}`, 32)
+export const wordFor = (value: bigint | number): Hex => `0x${value.toString(16).padStart(64, '0')}`
