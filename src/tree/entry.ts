@@ -1,6 +1,7 @@
 import { bigintToBytes, bytesToBigint, concatBytes, isZero } from '../bytes.ts'
 import { type ErrorCode, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import { verifyCanonical } from './leaf.ts'
 
 /** Section 3: how a tree spells, hashes and checks its keys and values. */
 export interface EntryKind {
@@ -23,11 +24,7 @@ export const accountEntry: EntryKind = {
   rootMismatch: 'STATE_ROOT_MISMATCH',
   hashKey: (scheme, address) => scheme.hasher.hash(scheme.address(address)),
   hashValue: (scheme, value) => scheme.hasher.hash(accountPreimage(scheme, value)),
-  verifyCanonical: (scheme, value) => {
-    if (!scheme.isCanonical(accountPreimage(scheme, value))) {
-      throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
-    }
-  },
+  verifyCanonical: (scheme, value) => verifyCanonical(scheme, accountPreimage(scheme, value)),
   verifyStorable: value => {
     decodeAccountValue(value)
   },

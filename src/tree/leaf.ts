@@ -44,7 +44,7 @@ export function encodeOpening(scheme: Scheme, leaf: Leaf): Uint8Array {
 export function decodeOpening(scheme: Scheme, opening: Uint8Array): Leaf {
   const { wordLength } = scheme
   const digests = 2 * wordLength
-  if (!scheme.isCanonical(opening)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
+  verifyCanonical(scheme, opening)
   return {
     prev: decodeIndexWord(scheme, opening.subarray(0, wordLength), MAX_LEAVES),
     next: decodeIndexWord(scheme, opening.subarray(wordLength, digests), MAX_LEAVES),
@@ -74,4 +74,14 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
   const index = Number(bytesToBigint(x))
   if (index >= limit) throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${index}` })
   return index
+}
+
+/**
+ * Section 5: an element has one spelling. A hash that reduces silently would give two spellings one digest.
+ *
+ * @param bytes digests and words, a multiple of 32 bytes
+ * @throws ProofError `NON_CANONICAL`
+ */
+export function verifyCanonical(scheme: Scheme, bytes: Uint8Array): void {
+  if (!scheme.isCanonical(bytes)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
 }

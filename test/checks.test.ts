@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { errorMeanings } from '../src/errors.ts'
+
+/** `docs/checks.md`, the source and the invalid vectors name the same checks. */
+const ROW = /^\| `([A-Z0-9_]+)` \| (.+) \| `(\w+)` in `([\w/.-]+)` \| (.+) \|$/gm
+const rows = [...readFileSync('docs/checks.md', 'utf8').matchAll(ROW)].map(
+  ([, code = '', why = '', place = '', file = '', vectors = '']) => ({ code, why, place, file, vectors }),
+)
+const namesIn = (vectors: string) => [...vectors.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
+
+const codes = Object.keys(errorMeanings).sort()
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts') && file !== 'errors.ts')
+  .map(file => readFileSync(`src/${file}`, 'utf8'))
+  .join('\n')
+
+it('has one row for every code', () => {
+  expect(codes.length).toBeGreaterThanOrEqual(20)
+  expect(rows.map(({ code }) => code).sort()).toEqual(codes)
+})
+
+it('knows no code that the source does not raise', () => {
+  for (const code of codes) expect(sources, code).toContain(`'${code}'`)
+})
+
+it('names the function that does each check', () => {
+  for (const { code, place, file } of rows) {
+    const text = readFileSync(file, 'utf8')
+    const start = text.search(new RegExp(`(function|const) ${place}\\b`))
+    expect(start, `${place} in ${file}`).toBeGreaterThanOrEqual(0)
+    const body = text.slice(start, start + text.slice(start).search(/\n\}/))
+    // `malformed` and its like are one line a check further down, in the same function.
+    expect(body, `${place} raises ${code}`).toContain(`'${code}'`)
+  }
+})
+
+for (const scheme of ['mimc', 'poseidon2']) {
+  const folder = `vectors/${scheme}/invalid`
+  const raised = new Map(
+    readdirSync(folder).map(file => {
+      const { expected } = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8'))
+      return [file.replace('.json', ''), String(expected.code)]
+    }),
+  )
+
+  it(`has a ${scheme} vector for every code`, () => {
+    expect([...new Set(raised.values())].sort()).toEqual(codes)
+  })
+
+  it(`names ${scheme} vectors that raise the code of their row`, () => {
+    for (const { code, vectors } of rows) {
+      expect(namesIn(vectors).length, code).toBeGreaterThan(0)
+      for (const name of namesIn(vectors)) expect(raised.get(name), name).toBe(code)
+    }
+  })
+}
