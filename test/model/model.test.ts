@@ -256,13 +256,14 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
   })
 
   it.each([
-    ['the first node', 0],
-    ['an inner node', 7],
-    ['the sibling leaf', 40],
-    ['the leaf', 41],
-  ])('refuses an element too many or too few in %s, though the path hashes to the root', (_, place) => {
-    const { accountProof } = populated.getProof(alice, [])
-    if (!('proof' in accountProof)) throw new Error('alice exists')
+    ['the first node', 0, alice],
+    ['an inner node', 7, alice],
+    ['the sibling leaf', 40, alice],
+    ['a leaf beside a leaf', 41, alice],
+    ['a leaf beside a missing one', 41, dave],
+  ])('refuses an element too many or too few in %s, though the path hashes to the root', (_, place, address) => {
+    const { accountProof } = populated.getProof(address, [])
+    if (!('proof' in accountProof)) throw new Error(`${address} exists`)
     const { value, proofRelatedNodes } = accountProof.proof
     const nodes = proofRelatedNodes.map(node => node.slice(2))
     const node = nodes[place] ?? ''
@@ -270,7 +271,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
       const sealed = seal(name, accountProof.leafIndex, nodes.with(place, changed))
       const proof = { value, proofRelatedNodes: sealed.map(sealedNode => `0x${sealedNode}`) }
       const sealedRoot = `0x${scheme.H(sealed[0] ?? '')}`
-      return ask(alice, [], { accountProof: { ...accountProof, proof }, storageProofs: [] }, sealedRoot)
+      return ask(address, [], { accountProof: { ...accountProof, proof }, storageProofs: [] }, sealedRoot)
     }
     expect(askAbout(node)).not.toBe('invalid')
     expect(askAbout(node + ZERO)).toBe('invalid')
