@@ -256,6 +256,30 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
   })
 
   it.each([
+    ['the first node', 0, alice],
+    ['an inner node', 7, alice],
+    ['the sibling leaf', 40, alice],
+    ['a leaf beside a leaf', 41, alice],
+    ['a leaf beside a missing one', 41, dave],
+  ])('refuses an element too many or too few in %s, though the path hashes to the root', (_, place, address) => {
+    const { accountProof } = populated.getProof(address, [])
+    if (!('proof' in accountProof)) throw new Error(`${address} exists`)
+    const { value, proofRelatedNodes } = accountProof.proof
+    const nodes = proofRelatedNodes.map(node => node.slice(2))
+    const node = nodes[place] ?? ''
+    const askAbout = (changed: string) => {
+      const sealed = seal(name, accountProof.leafIndex, nodes.with(place, changed))
+      const proof = { value, proofRelatedNodes: sealed.map(sealedNode => `0x${sealedNode}`) }
+      const sealedRoot = `0x${scheme.H(sealed[0] ?? '')}`
+      return ask(address, [], { accountProof: { ...accountProof, proof }, storageProofs: [] }, sealedRoot)
+    }
+    expect(askAbout(node)).not.toBe('invalid')
+    expect(askAbout(node + ZERO)).toBe('invalid')
+    // Sealing a shortened first node would make it whole again.
+    if (place > 0) expect(askAbout(node.slice(0, -64))).toBe('invalid')
+  })
+
+  it.each([
     [0, 2n ** 64n - 1n, 2],
     [0, 2n ** 64n, undefined],
     [5, 2n ** 64n - 1n, 2],
@@ -287,4 +311,15 @@ function moveTail(tree: Tree): void {
   tree.leaves.set(2, tail)
   tree.nextFreeNode = 3
   forge(tree, 0, { next: 2 })
+}
+
+/** The nodes with the sub-root written anew, so that the path holds whatever the nodes are. */
+function seal(name: SchemeName, leafIndex: number, nodes: string[]): string[] {
+  const { H, wordLength } = schemes[name]
+  const [firstNode = '', ...path] = nodes
+  const [leaf = '', ...siblings] = path.reverse().map((node, i) => (i === 1 && node === ZERO ? ZERO : H(node)))
+  const subRoot = siblings.reduce((running, sibling, level) => {
+    return Math.floor(leafIndex / 2 ** level) % 2 === 1 ? H(sibling + running) : H(running + sibling)
+  }, leaf)
+  return [slice(firstNode, 0, wordLength) + subRoot + slice(firstNode, wordLength + 32, 32), ...nodes.slice(1)]
 }
