@@ -1,6 +1,6 @@
 import { concatBytes } from '../bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
-import { TREE_DEPTH, zeroDigest } from '../tree/leaf.ts'
+import { MAX_LEAVES, TREE_DEPTH, zeroDigest } from '../tree/leaf.ts'
 
 /**
  * The 40 levels above the leaves, of which most are missing; null stands for a subtree without leaves.
@@ -32,24 +32,28 @@ export interface Hashing<Leaf> {
 
 /** The leaf at `index` of the whole tree; null when it is missing. */
 export function getLeaf<Leaf>(top: Subtree<Leaf>, index: number): Leaf | null {
-  let node = top
-  for (let level = TREE_DEPTH - 1; level >= 0; level--) {
-    const { left, right } = childrenOf(node)
-    node = isRight(index, level) ? right : left
-  }
-  return node !== null && 'leaf' in node ? node.leaf : null
+  return getBelow(top, MAX_LEAVES, index)
 }
 
 /** The tree with `leaf` at `index`; null takes the leaf away. */
 export function putLeaf<Leaf>(top: Subtree<Leaf>, index: number, leaf: Leaf | null): Subtree<Leaf> {
-  return putBelow(top, TREE_DEPTH, index, leaf)
+  return putBelow(top, MAX_LEAVES, index, leaf)
 }
 
-function putBelow<Leaf>(node: Subtree<Leaf>, level: number, index: number, leaf: Leaf | null): Subtree<Leaf> {
-  if (level === 0) return leaf && { leaf, digest: null }
+/** `index` counts from the first of the `width` leaf places below `node`. */
+function getBelow<Leaf>(node: Subtree<Leaf>, width: number, index: number): Leaf | null {
+  if (node === null) return null
+  if ('leaf' in node) return node.leaf
+  const half = width / 2
+  return index < half ? getBelow(node.left, half, index) : getBelow(node.right, half, index - half)
+}
+
+function putBelow<Leaf>(node: Subtree<Leaf>, width: number, index: number, leaf: Leaf | null): Subtree<Leaf> {
+  if (width === 1) return leaf && { leaf, digest: null }
   let { left, right } = childrenOf(node)
-  if (isRight(index, level - 1)) right = putBelow(right, level - 1, index, leaf)
-  else left = putBelow(left, level - 1, index, leaf)
+  const half = width / 2
+  if (index < half) left = putBelow(left, half, index, leaf)
+  else right = putBelow(right, half, index - half, leaf)
   return left === null && right === null ? null : { left, right, digest: null }
 }
 

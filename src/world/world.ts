@@ -19,7 +19,7 @@ import {
   type Tree,
 } from './tree.ts'
 
-/** What {@link World.setAccount} sets. What is left out stays as it is; in a new account it is zero, and there is no code. */
+/** What {@link World.setAccount} sets. What is left out stays as it is; a new account has zeros and no code. */
 export interface AccountChanges {
   /** Below 2^64. */
   nonce?: bigint
@@ -82,7 +82,7 @@ export interface World {
    * @throws WorldError `OUT_OF_RANGE` when the leaf is already taken or there is none, `ACCOUNT_MISSING`
    */
   skipLeaves(nextFreeNode: number, address?: Hex): void
-  /** A world of its own with the same state. Takes no time and no memory: what neither of the two changes, they share. */
+  /** A world of its own with the same state, at no cost: what neither of the two changes, they share. */
   fork(): World
 }
 
@@ -94,9 +94,9 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
 /**
  * An empty state, held in memory. It grows trees and answers for them; it verifies nothing.
  *
- * A write costs a few microseconds and hashes only the key. The trees are hashed when a root or a proof is asked for:
- * at most 40 hashes for each of the three leaves that a new key touches, and about four a slot when many are written
- * in between.
+ * A write hashes only the key, in a time that grows with the logarithm of the state. The trees are hashed when a root
+ * or a proof is asked for: the paths of the three leaves that one new key touches, some 120 hashes; when many slots are
+ * written in between, about four hashes a slot.
  *
  * @param scheme `mimc` or `poseidon2`
  *
