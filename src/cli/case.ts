@@ -1,0 +1,180 @@
+import { type Claim, type ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
+import { mimc } from '../mimc.ts'
+import { poseidon2 } from '../poseidon2.ts'
+import { UsageError } from './command.ts'
+
+const schemes = new Map<unknown, Scheme>([
+  ['mimc', mimc],
+  ['poseidon2', poseidon2],
+])
+
+/** What was asked, unchecked: `verifyProof` is the judge. Undefined where nobody said it. */
+export interface Stated {
+  readonly scheme?: unknown
+  readonly stateRoot?: unknown
+  readonly address?: unknown
+  readonly storageKeys?: unknown
+}
+
+type ClaimField = keyof Claim
+
+/** Who said it: the user, the vector or recording, or, for want of both, the very answer that is verified. */
+export type Source = 'flag' | 'file' | 'answer'
+
+/** What a file holds. */
+export interface Case {
+  /** A vector has an `expected`, a recording is expected to verify, an answer is what an endpoint sent and no more. */
+  readonly kind: 'valid' | 'invalid' | 'recording' | 'answer'
+  readonly description: string
+  readonly stated: Stated
+  readonly answer: unknown
+  readonly expected: Fields
+}
+
+export interface Question {
+  readonly claim: Claim
+  readonly sources: Readonly<Record<ClaimField, Source>>
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** @throws UsageError when it looks like a vector but is none */
+export function readCase(content: unknown): Case {
+  // Something that calls itself a JSON-RPC response came from an endpoint: whatever else it says is not the user's word.
+  if (!isObject(content) || Object.hasOwn(content, 'jsonrpc') || !Object.hasOwn(content, 'scheme')) {
+    return { kind: 'answer', description: '', stated: {}, answer: content, expected: {} }
+  }
+  // Own properties only, as they stand in the file.
+  const { description, scheme, stateRoot, address, storageKeys, answer, result, expected } = { ...content }
+  const common = {
+    description: typeof description === 'string' ? description : '',
+    stated: { scheme, stateRoot, address, storageKeys },
+  }
+  if (Object.hasOwn(content, 'result') && expected === undefined) {
+    return { ...common, kind: 'recording', answer: result, expected: { valid: true } }
+  }
+  if (!Object.hasOwn(content, 'answer')) throw new UsageError('it has a scheme, but neither an answer nor a result')
+  if (!isObject(expected) || typeof expected['valid'] !== 'boolean') {
+    throw new UsageError('it is no vector: expected.valid is neither true nor false')
+  }
+  if (!expected['valid'] && typeof expected['code'] !== 'string') {
+    throw new UsageError('it is no vector: expected.code is missing')
+  }
+  return { ...common, kind: expected['valid'] ? 'valid' : 'invalid', answer, expected }
+}
+
+/** Puts the claim together: a flag wins over the file, and the answer itself is asked last. */
+export function completeClaim(flags: Stated, { stated, answer }: Case): Question {
+  const pick = (name: ClaimField, fromAnswer: () => unknown): { value: unknown; source: Source } => {
+    if (flags[name] !== undefined) return { value: flags[name], source: 'flag' }
+    const value = stated[name]
+    return value === undefined || value === null ? { value: fromAnswer(), source: 'answer' } : { value, source: 'file' }
+  }
+  const scheme = pick('scheme', () => {
+    throw new UsageError('--scheme is needed: mimc or poseidon2, whichever the rollup used at that block')
+  })
+  const stateRoot = pick('stateRoot', () => {
+    throw new UsageError('--state-root is needed: the root you trust, 32 bytes, from the rollup contract on L1')
+  })
+  const address = pick('address', () => addressIn(answer))
+  const storageKeys = pick('storageKeys', () => storageKeysIn(answer))
+  const known = schemes.get(scheme.value)
+  if (known === undefined) throw new UsageError(`the scheme is neither mimc nor poseidon2: ${String(scheme.value)}`)
+  return {
+    // Unchecked, whatever the type says: verifyProof refuses a wrong claim with CLAIM_INVALID.
+    claim: {
+      scheme: known,
+      stateRoot: stateRoot.value,
+      address: address.value,
+      storageKeys: storageKeys.value,
+    } as Claim,
+    sources: {
+      scheme: scheme.source,
+      stateRoot: stateRoot.source,
+      address: address.source,
+      storageKeys: storageKeys.source,
+    },
+  }
+}
+
+const isHexOf = (length: number, value: unknown): value is string =>
+  typeof value === 'string' && new RegExp(`^0x[0-9a-fA-F]{${2 * length}}$`).test(value)
+
+/** The result inside a JSON-RPC response, or the answer itself when it is bare. */
+function resultIn(answer: unknown): Fields {
+  const result = isObject(answer) && isObject(answer['result']) ? answer['result'] : answer
+  return isObject(result) ? result : {}
+}
+
+export function storageProofsIn(answer: unknown): readonly unknown[] {
+  const { storageProofs } = resultIn(answer)
+  return Array.isArray(storageProofs) ? storageProofs : []
+}
+
+function addressIn(answer: unknown): string {
+  const { accountProof } = resultIn(answer)
+  const key = isObject(accountProof) ? accountProof['key'] : undefined
+  // Without a readable key any address will do: the answer is decoded, and refused, before the keys are compared.
+  return isHexOf(20, key) ? key : `0x${'00'.repeat(20)}`
+}
+
+function storageKeysIn(answer: unknown): string[] {
+  return storageProofsIn(answer).map((proof, index) => {
+    const key = isObject(proof) ? proof['key'] : undefined
+    if (isHexOf(32, key)) return key
+    throw new UsageError(`storageProofs[${index}] names no storage key: state what you asked for with --storage-key`)
+  })
+}
+
+/** Verifies the answer. @throws UsageError when it is a flag that is wrong, and not what a file says */
+export function verifyCase({ answer }: Case, { claim, sources }: Question): SafeVerifiedState {
+  const outcome = safeVerifyProof(answer, claim)
+  if (!outcome.ok && outcome.error.code === 'CLAIM_INVALID') {
+    const { path, expected } = outcome.error
+    for (const [name, flag] of Object.entries(flagNames)) {
+      if (path.startsWith(name) && sources[name as keyof typeof flagNames] === 'flag') {
+        throw new UsageError(`${flag}: expected ${expected}`)
+      }
+    }
+  }
+  return outcome
+}
+
+const flagNames = { stateRoot: '--state-root', address: '--address', storageKeys: '--storage-key' } as const
+
+/** How the outcome differs from what the file expects; nothing when it is as expected. */
+export function compareWithExpected({ kind, expected }: Case, outcome: SafeVerifiedState): string[] {
+  if (kind === 'invalid') {
+    const wanted = `${expected['code']}`
+    if (outcome.ok) return [`expected ${wanted}, but it verified`]
+    const { code, path } = outcome.error
+    const isAsExpected = code === wanted && (expected['path'] === undefined || expected['path'] === path)
+    return isAsExpected ? [] : [`expected ${placed(wanted, expected['path'])}, got ${placed(code, path)}`]
+  }
+  if (!outcome.ok) return [`expected to verify, got ${failureLine(outcome.error)}`]
+  if (kind !== 'valid') return []
+  const { account, storage } = expected
+  return [...differences('account', account, outcome.account), ...differences('storage', storage, outcome.storage)]
+}
+
+const placed = (code: string, path: unknown): string => (path ? `${code} at ${String(path)}` : code)
+const failureLine = ({ code, path }: ProofError): string => placed(code, path)
+
+/** Field by field, along the shape of `found`, which is ours: `expected` comes from a file and can be anything. */
+function differences(path: string, expected: unknown, found: unknown): string[] {
+  if (typeof found === 'object' && found !== null && typeof expected === 'object' && expected !== null) {
+    const pairs = { ...expected, ...found }
+    return Object.keys(pairs).flatMap(name =>
+      differences(`${path}.${name}`, Reflect.get(expected, name), Reflect.get(found, name)),
+    )
+  }
+  // A JSON number cannot hold every bigint: vectors write decimal strings.
+  const plain = typeof found === 'bigint' ? found.toString() : found
+  return plain === expected ? [] : [`${path}: expected ${show(expected)}, got ${show(plain)}`]
+}
+
+const show = (value: unknown): string =>
+  value === undefined ? 'nothing' : typeof value === 'object' && value !== null ? 'an object' : String(value)

@@ -1,0 +1,25 @@
+/** Where a command reads and writes: the process, or a test's stand-ins. */
+export interface Io {
+  readonly stdin: AsyncIterable<string | Uint8Array>
+  readonly stdout: Output
+  readonly stderr: Output
+}
+
+export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
+
+/** One word after the program's name. */
+export interface Command {
+  /** One line, for the list of commands. */
+  readonly summary: string
+  readonly help: string
+  /** @returns the exit code */
+  run(args: readonly string[], io: Io): Promise<number>
+}
+
+/** The exit codes of every command. */
+export const exitCodes = { verified: 0, notVerified: 1, unusable: 2 } as const
+
+/** Wrong usage or unreadable input: nothing was verified, and the caller has to change something. Exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}

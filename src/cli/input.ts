@@ -1,0 +1,57 @@
+import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Io, UsageError } from './command.ts'
+
+/** A slot's proof takes some 13 kB of JSON, so this is room for thousands; more is a mistake, or an attack. */
+export const MAX_INPUT_MIB = 64
+
+export function isFolder(path: string): boolean {
+  // A missing file is for the reading to report.
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+/** The JSON files below `folder`, sorted; JSON schemas are not counted among them. */
+export function listJsonFiles(folder: string): string[] {
+  return orUsageError(`cannot list ${folder}`, () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter(entry => !entry.isDirectory() && entry.name.endsWith('.json') && !entry.name.endsWith('.schema.json'))
+      .map(entry => join(entry.parentPath, entry.name))
+      .sort(),
+  )
+}
+
+/** Parses the file at `path`, or standard input for `-`. @throws UsageError when it is not a JSON text */
+export async function readJson(path: string, io: Io): Promise<unknown> {
+  const name = path === '-' ? 'standard input' : path
+  const bytes = await readCapped(name, path === '-' ? io.stdin : createReadStream(path))
+  // A fatal decoder, for bytes that are silently replaced are not the bytes that were sent. It drops a leading BOM.
+  const text = orUsageError(`${name} is not UTF-8`, () => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  if (text.trim() === '') throw new UsageError(`${name} is empty`)
+  return orUsageError(`${name} is not JSON`, () => JSON.parse(text))
+}
+
+async function readCapped(name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of chunks) {
+      const part = Buffer.from(chunk)
+      length += part.length
+      if (length > MAX_INPUT_MIB * 2 ** 20) throw new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
+      parts.push(part)
+    }
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(`cannot read ${name}: ${messageOf(error)}`)
+  }
+  return Buffer.concat(parts)
+}
+
+function orUsageError<T>(what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new UsageError(`${what}: ${messageOf(error)}`)
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,119 @@
+import { styleText } from 'node:util'
+import { errorMeanings, type ProofError, type VerifiedState } from '../index.ts'
+import { type Case, type Question, type Source, storageProofsIn } from './case.ts'
+import type { Output } from './command.ts'
+
+/** Colours for a terminal that wants them: not for a pipe, and not under NO_COLOR. */
+export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
+  styleText(format, text, { stream })
+
+/** What a stranger wrote must not move the cursor, recolour the verdict or reverse the text. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
+
+/** One line of JSON; bigints become decimal strings. */
+export const toJson = (value: unknown): string =>
+  `${JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? field.toString() : field))}\n`
+
+/** Rows of cells, in columns as wide as their widest cell. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const widthOf = (column: number) => Math.max(...rows.map(row => row[column]?.length ?? 0))
+  return rows.map(row => `  ${row.map((cell, column) => cell.padEnd(widthOf(column))).join('  ')}`.trimEnd()).join('\n')
+}
+
+const sourceWords: Readonly<Record<Source, string>> = {
+  flag: 'stated by you',
+  file: 'from the file',
+  answer: 'taken from the answer, not stated by you',
+}
+
+/** How many paths of 40 levels the verification recomputed: one for a key that exists, two for one that does not. */
+export function countPaths({ account, storage }: VerifiedState, answer: unknown): { account: number; storage: number } {
+  const served = storageProofsIn(answer)
+  const ofSlot = (exists: boolean, index: number) => (exists ? 1 : served[index] ? 2 : 0)
+  return {
+    account: account === null ? 2 : 1,
+    storage: storage.reduce((sum, { exists }, index) => sum + ofSlot(exists, index), 0),
+  }
+}
+
+/** Who stated what, for a human and at the head of every report on a single answer. */
+function questionRows({ claim, sources }: Question): string[][] {
+  const keys = claim.storageKeys?.length ?? 0
+  return [
+    ['scheme', claim.scheme.name, sourceWords[sources.scheme]],
+    ['state root', printable(String(claim.stateRoot)), sourceWords[sources.stateRoot]],
+    ['address', printable(String(claim.address)), sourceWords[sources.address]],
+    ['storage keys', `${keys}`, sourceWords[sources.storageKeys]],
+  ]
+}
+
+export function formatVerified(state: VerifiedState, { answer }: Case, question: Question, stdout: Output): string {
+  const { account, storage } = state
+  const verdict = account === null ? 'Verified: this account does not exist.' : 'Verified: this account exists.'
+  const parts = [paint(stdout, 'green', verdict), formatTable(questionRows(question))]
+  if (account !== null) {
+    parts.push(
+      paint(stdout, 'bold', 'Account'),
+      formatTable([
+        ['nonce', `${account.nonce}`],
+        ['balance', `${account.balance} wei`],
+        ['storage root', account.storageRoot],
+        ['code hash', account.codeHash],
+        ['snark code hash', account.snarkCodeHash],
+        ['code size', `${account.codeSize} bytes`],
+        ['leaf index', `${account.leafIndex}`],
+      ]),
+    )
+  }
+  if (storage.length > 0) {
+    const rows = storage.map(({ key, value, exists }) => [key, exists ? `present  ${value}` : 'absent'])
+    parts.push(paint(stdout, 'bold', 'Storage'), formatTable(rows))
+  }
+  parts.push(paint(stdout, 'bold', 'Checked'), ...formatChecks(state, answer), ...formatWarnings(question, stdout))
+  return `${parts.join('\n')}\n`
+}
+
+/** The specification's sentences that were checked, in plain words; only those that this answer called for. */
+function formatChecks(state: VerifiedState, answer: unknown): string[] {
+  const { account, storage } = state
+  const paths = countPaths(state, answer)
+  const isPresent = account !== null || storage.some(({ exists }) => exists)
+  const isAbsent = paths.account + paths.storage > (account ? 1 : 0) + storage.filter(({ exists }) => exists).length
+  const implied = storage.filter(({ exists }, index) => !exists && !storageProofsIn(answer)[index]).length
+  return [
+    'Every field has its exact length and every field element its one canonical spelling.',
+    'The answer is for this address and these storage keys, in this order.',
+    `${count(paths.account, 'path')} of 40 levels recomputed up to the state root.`,
+    paths.storage > 0 && `${count(paths.storage, 'path')} of 40 levels recomputed up to the account's storage root.`,
+    isPresent && 'Of what exists, key and value hash to what the leaf commits to.',
+    isAbsent && 'Of what does not exist, the two neighbour leaves point at each other and the key sorts between them.',
+    implied > 0 &&
+      `${count(implied, 'slot')} absent because the account ${account ? 'has no storage' : 'does not exist'}.`,
+  ].flatMap(sentence => (sentence === false ? [] : [`  ${sentence}`]))
+}
+
+const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`
+
+/** What the verdict is worth depends on who stated the question. */
+function formatWarnings({ sources, claim }: Question, stdout: Output): string[] {
+  const warnings: string[] = []
+  if (sources.stateRoot === 'file') warnings.push('Note: the state root is what the file says; compare it with L1.')
+  const taken = [
+    sources.address === 'answer' && 'address',
+    sources.storageKeys === 'answer' && (claim.storageKeys?.length ?? 0) > 0 && 'storage keys',
+  ].filter(Boolean)
+  if (taken.length > 0) {
+    warnings.push(`Note: the ${taken.join(' and ')} came from the answer: check that this is what you asked for.`)
+  }
+  return warnings.map(warning => paint(stdout, 'dim', warning))
+}
+
+export function formatRefused({ code, path, expected, found }: ProofError, question: Question, stderr: Output): string {
+  const rows = [
+    ...(path === '' ? [] : [['at', printable(path)]]),
+    ...(expected === undefined ? [] : [['expected', printable(expected)]]),
+    ...(found === undefined ? [] : [['found', printable(found)]]),
+    ...questionRows(question),
+  ]
+  return `${paint(stderr, 'red', `Not verified: ${code}`)}\n${errorMeanings[code]}\n${formatTable(rows)}\n`
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { messageOf } from './input.ts'
+import { formatTable, printable } from './report.ts'
+import { vectors } from './vectors.ts'
+import { verify } from './verify.ts'
+
+// A map, for an object would also know a command named `constructor`.
+const commands = new Map<string, Command>(Object.entries({ verify, vectors }))
+
+const help = `Usage: rollup-state-proof COMMAND [options]
+
+Verifies rollup_getProof / linea_getProof answers, offline, against a state root that you trust.
+
+Commands:
+${formatTable([...commands].map(([name, { summary }]) => [name, summary]))}
+
+Options:
+  --help       this text; after a command, its options
+  --version    the version
+
+Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input.
+
+Examples:
+  rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... --address 0x...
+  rollup-state-proof vectors node_modules/rollup-state-proof/vectors
+`
+
+/** Runs the program. Throws nothing. @param argv what follows the program's name @returns the exit code */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const [name = '', ...args] = argv
+  try {
+    return await dispatch(name, args, io)
+  } catch (error) {
+    const isUsage = error instanceof UsageError || isParseArgsError(error)
+    io.stderr.write(`rollup-state-proof: ${isUsage ? '' : 'unexpected: '}${printable(messageOf(error))}\n`)
+    const hint = commands.has(name) ? `${name} ` : ''
+    io.stderr.write(`Try: rollup-state-proof ${hint}--help\n`)
+    return exitCodes.unusable
+  }
+}
+
+async function dispatch(name: string, args: readonly string[], io: Io): Promise<number> {
+  const command = commands.get(name)
+  if ([name, ...args].some(arg => arg === '--help' || arg === '-h')) {
+    io.stdout.write(command?.help ?? help)
+    return exitCodes.verified
+  }
+  if (name === '--version') {
+    io.stdout.write(`${readVersion()}\n`)
+    return exitCodes.verified
+  }
+  if (command === undefined) throw new UsageError(name === '' ? 'no command' : `no such command: ${name}`)
+  return command.run(args, io)
+}
+
+const isParseArgsError = (error: unknown): boolean =>
+  error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+
+/** Two folders up is the package, from src/cli as from dist/cli. */
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return String(version)
+}
