@@ -76,8 +76,11 @@ export class ProofError extends Error {
   }
 }
 
-/** Runs `work`; a {@link ProofError} from it is thrown on with `segment` put before its path. */
-export function within<T>(segment: string, work: () => T): T {
+/**
+ * Runs `work`; a {@link ProofError} from it is thrown on with `segment` put before its path. In a loop, `segment` is a
+ * function, asked only when there is an error.
+ */
+export function within<T>(segment: string | (() => string), work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -85,7 +88,7 @@ export function within<T>(segment: string, work: () => T): T {
     const { code, path, expected, found } = error
     const joint = path === '' || path.startsWith('[') ? '' : '.'
     throw new ProofError(code, {
-      path: `${segment}${joint}${path}`,
+      path: `${typeof segment === 'string' ? segment : segment()}${joint}${path}`,
       ...(expected !== undefined && { expected }),
       ...(found !== undefined && { found }),
     })

@@ -25,8 +25,8 @@ export function isCanonicalBls12377(bytes: Uint8Array): boolean {
 }
 
 function isBelowOrder(view: DataView, offset: number): boolean {
-  for (const [index, orderWord] of ORDER_WORDS.entries()) {
-    const word = view.getUint32(offset + 4 * index)
+  for (let index = 0; index < ORDER_WORDS.length; index++) {
+    const [word, orderWord] = [view.getUint32(offset + 4 * index), ORDER_WORDS[index] ?? 0]
     if (word !== orderWord) return word < orderWord
   }
   return false

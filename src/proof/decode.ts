@@ -1,4 +1,4 @@
-import { decodeHexInto, hexLength, hexToBytes, quote } from '../bytes.ts'
+import { decodeHexes, hexLength, hexToBytes, quote } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { EntryKind } from '../tree/entry.ts'
@@ -148,19 +148,19 @@ export function decodeNodes(scheme: Scheme, proofRelatedNodes: unknown): Uint8Ar
   const entries = asArray(proofRelatedNodes)
   const count = entries.length
   if (count !== NODE_COUNT) throw new ProofError('WRONG_NODE_COUNT', { expected: '42 nodes', found: `${count}` })
-  const nodes = Array.from({ length: NODE_COUNT }, (_, index) =>
-    within(`[${index}]`, () => {
-      const hex = asString(entries[index])
-      return { hex, length: knownLength(hex, nodeLengths(scheme, index)) }
-    }),
+  const hexes: string[] = []
+  let length = 0
+  within(
+    () => `[${hexes.length}]`,
+    () => {
+      while (hexes.length < NODE_COUNT) {
+        const hex = asString(entries[hexes.length])
+        length += knownLength(hex, nodeLengths(scheme, hexes.length))
+        hexes.push(hex)
+      }
+    },
   )
-  const bytes = new Uint8Array(nodes.reduce((total, node) => total + node.length, 0))
-  let offset = 0
-  for (const [index, node] of nodes.entries()) {
-    within(`[${index}]`, () => decodeHexInto(node.hex, bytes, offset))
-    offset += node.length
-  }
-  return bytes
+  return decodeHexes(hexes, length, index => `[${index}]`)
 }
 
 /** The length in bytes of `hex`, when it is one of `lengths`. */

@@ -7,18 +7,23 @@ const hasher = /* @__PURE__ */ once(poseidon2Reference)
 /** Each 2-byte piece of `x`, in order, as a 4-byte field element: the two upper bytes are zero. */
 function widen(x: Uint8Array): Uint8Array {
   const wide = new Uint8Array(x.length * 2)
-  for (let offset = 0; offset < x.length; offset += 2) wide.set(x.subarray(offset, offset + 2), offset * 2 + 2)
+  for (let offset = 0; offset < x.length; offset += 2) {
+    wide[offset * 2 + 2] = x[offset] ?? 0
+    wide[offset * 2 + 3] = x[offset + 1] ?? 0
+  }
   return wide
 }
 
 /** Takes {@link widen} back; null when an upper byte is not zero. */
 function narrow(wide: Uint8Array): Uint8Array | null {
   const x = new Uint8Array(wide.length / 2)
-  for (let offset = 0; offset < wide.length; offset += 4) {
-    if (wide[offset] !== 0 || wide[offset + 1] !== 0) return null
-    x.set(wide.subarray(offset + 2, offset + 4), offset / 2)
+  let stray = 0
+  for (let offset = 0; offset < x.length; offset += 2) {
+    stray |= (wide[offset * 2] ?? 0) | (wide[offset * 2 + 1] ?? 0)
+    x[offset] = wide[offset * 2 + 2] ?? 0
+    x[offset + 1] = wide[offset * 2 + 3] ?? 0
   }
-  return x
+  return stray === 0 ? x : null
 }
 
 /**

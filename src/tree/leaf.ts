@@ -1,4 +1,4 @@
-import { bytesToBigint, concatBytes } from '../bytes.ts'
+import { bytesToBigint, concatBytes, isZero } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
@@ -71,8 +71,11 @@ export function indexWord(scheme: Scheme, index: number): Uint8Array {
 export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number): number {
   const x = scheme.unword(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
-  const index = Number(bytesToBigint(x))
-  if (index >= limit) throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${index}` })
+  const view = new DataView(x.buffer, x.byteOffset, x.byteLength)
+  const index = view.getUint32(24) * 2 ** 32 + view.getUint32(28)
+  if (!isZero(x.subarray(0, 24)) || index >= limit) {
+    throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${bytesToBigint(x)}` })
+  }
   return index
 }
 
