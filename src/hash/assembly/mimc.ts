@@ -5,7 +5,7 @@
  * a multiplication. It is subtracted rather than added, so that the low limb just vanishes; numbers are therefore
  * signed. Limbs 0 to 7 lie in [0, 2^29), limb 8 carries the sign. Between rounds nothing is reduced.
  *
- * TypeScript writes the constants once (../mimc.ts), copies messages to `input` and calls the functions at the end of the file.
+ * TypeScript writes the constants once (../mimc.kernel.ts), copies messages to `input` and calls the functions at the end of the file.
  */
 
 const MASK: i64 = 0x1fffffff
@@ -44,8 +44,8 @@ const M: usize = memory.data(36)
 /** The digest that climbs. */
 const RUNNING: usize = memory.data(36)
 const X: usize = memory.data(36)
-const INPUT: usize = memory.data(32768)
-const OUTPUT: usize = memory.data(16384)
+const INPUT: usize = memory.data(32 * 1024)
+const OUTPUT: usize = memory.data(16 * 1024)
 
 @inline function limb(number: usize, index: usize): i64 {
   return i64(load<i32>(number + 4 * index))
@@ -224,7 +224,9 @@ function encode(number: usize, bytes: usize): void {
 
 export const table: usize = TABLE
 export const input: usize = INPUT
+export const inputLength: usize = 32 * 1024
 export const output: usize = OUTPUT
+export const outputLength: usize = 16 * 1024
 
 /** Starts a message. */
 export function begin(): void {

@@ -3,7 +3,7 @@
  * (a path), and four permutations in the four lanes of sixteen vectors, for what does not (its siblings).
  *
  * Elements are in Montgomery form, R = 2^32, and reduced to [0, p) unless a comment says otherwise.
- * TypeScript writes the keys once (../poseidon2.ts), copies messages to `input` and calls the functions at the end of the file.
+ * TypeScript writes the keys once (../poseidon2.kernel.ts), copies messages to `input` and calls the functions at the end of the file.
  */
 
 // p = 2^31 - 2^24 + 1.
@@ -12,6 +12,10 @@ const P: u32 = 0x7f000001
 const P_INVERSE: u32 = 0x81000001
 /** R^2 mod p. */
 const R_SQUARED: u32 = u32((u64(1) << 32) % P * ((u64(1) << 32) % P) % P)
+
+// In memory, because a vector constant in the code takes 18 bytes wherever it stands.
+const P_LANES: usize = memory.data<u32>([P, P, P, P])
+const P_INVERSE_LANES: usize = memory.data<u32>([P_INVERSE, P_INVERSE, P_INVERSE, P_INVERSE])
 
 // Three full rounds, 21 partial ones, three full ones.
 const HALF_FULL: usize = 3
@@ -40,19 +44,19 @@ const STATE: usize = memory.data(64)
 /** The state of four permutations: element i of each in vector i. */
 const LANES: usize = memory.data(16 * 16)
 const LANES_BLOCK: usize = memory.data(8 * 16)
-const INPUT: usize = memory.data(32768)
-const OUTPUT: usize = memory.data(16384)
+const INPUT: usize = memory.data(32 * 1024)
+const OUTPUT: usize = memory.data(16 * 1024)
 
 // ---- arithmetic on four elements
 
 /** [0, 2p) to [0, p): when x - p wraps around it is the larger of the two. */
 @inline function reduce(x: v128): v128 {
-  return i32x4.min_u(x, i32x4.sub(x, i32x4.splat(P)))
+  return i32x4.min_u(x, i32x4.sub(x, v128.load(P_LANES)))
 }
 
 /** (-p, p) to [0, p). */
 @inline function lift(x: v128): v128 {
-  return i32x4.min_u(x, i32x4.add(x, i32x4.splat(P)))
+  return i32x4.min_u(x, i32x4.add(x, v128.load(P_LANES)))
 }
 
 @inline function add(a: v128, b: v128): v128 {
@@ -67,9 +71,9 @@ const OUTPUT: usize = memory.data(16384)
 @inline function multiply(a: v128, b: v128): v128 {
   const low = i64x2.extmul_low_i32x4_s(a, b)
   const high = i64x2.extmul_high_i32x4_s(a, b)
-  const q = i32x4.mul(v128.shuffle<i32>(low, high, 0, 2, 4, 6), i32x4.splat(P_INVERSE))
-  const qpLow = i64x2.extmul_low_i32x4_s(q, i32x4.splat(P))
-  const qpHigh = i64x2.extmul_high_i32x4_s(q, i32x4.splat(P))
+  const q = i32x4.mul(v128.shuffle<i32>(low, high, 0, 2, 4, 6), v128.load(P_INVERSE_LANES))
+  const qpLow = i64x2.extmul_low_i32x4_s(q, v128.load(P_LANES))
+  const qpHigh = i64x2.extmul_high_i32x4_s(q, v128.load(P_LANES))
   return i32x4.sub(v128.shuffle<i32>(low, high, 1, 3, 5, 7), v128.shuffle<i32>(qpLow, qpHigh, 1, 3, 5, 7))
 }
 
@@ -96,11 +100,11 @@ const OUTPUT: usize = memory.data(16384)
   return swapBytes(v128.load(bytes))
 }
 
-@inline function toMontgomery(x: v128): v128 {
+function toMontgomery(x: v128): v128 {
   return lift(multiply(x, i32x4.splat(R_SQUARED)))
 }
 
-@inline function fromMontgomery(x: v128): v128 {
+function fromMontgomery(x: v128): v128 {
   return lift(multiply(x, i32x4.splat(1)))
 }
 
@@ -147,7 +151,7 @@ function encode(elements: usize, bytes: usize): void {
   const high = i64x2.extmul_high_i32x4_u(x, quotients)
   const q = v128.shuffle<i32>(low, high, 1, 3, 5, 7)
   const d = v128.load(DIAGONAL + 16 * vector)
-  return reduce(i32x4.sub(i32x4.mul(x, d), i32x4.mul(q, i32x4.splat(P))))
+  return reduce(i32x4.sub(i32x4.mul(x, d), i32x4.mul(q, v128.load(P_LANES))))
 }
 
 /** The sum of 16 elements, as a 64-bit number. */
@@ -406,7 +410,9 @@ export const keys: usize = KEYS
 export const diagonal: usize = DIAGONAL
 export const diagonalQuotients: usize = DIAGONAL_QUOTIENTS
 export const input: usize = INPUT
+export const inputLength: usize = 32 * 1024
 export const output: usize = OUTPUT
+export const outputLength: usize = 16 * 1024
 
 /** Starts a message. */
 export function begin(): void {
