@@ -1,10 +1,5 @@
-import { Field } from '@noble/curves/abstract/modular.js'
-
 /** The order r of the BLS12-377 scalar field: 253 bits. */
 export const BLS12377_ORDER = 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001n
-
-/** Arithmetic modulo r; elements are encoded as 32 bytes, big-endian. */
-export const Bls12377 = /* @__PURE__ */ Field(BLS12377_ORDER)
 
 /** r as eight 32-bit words, most significant first. */
 const ORDER_WORDS = [

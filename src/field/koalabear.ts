@@ -1,10 +1,5 @@
-import { Field } from '@noble/curves/abstract/modular.js'
-
 /** The order p = 2^31 - 2^24 + 1 of the KoalaBear field. */
 export const KOALABEAR_ORDER = 0x7f000001
-
-/** Arithmetic modulo p; elements are encoded as 4 bytes, big-endian. */
-export const KoalaBear = /* @__PURE__ */ Field(BigInt(KOALABEAR_ORDER))
 
 /**
  * Whether every 4-byte element of `bytes` is reduced, i.e. below p.

@@ -1,87 +1,9 @@
-import { bytesToBigint, concatBytes } from '../bytes.ts'
-import { KOALABEAR_ORDER, KoalaBear } from '../field/koalabear.ts'
-import { roundConstants } from './constants.ts'
-import { type Hasher, hasherOf } from './hasher.ts'
+import type { Hasher } from './hasher.ts'
+import { kernelOr } from './kernel.ts'
+import { poseidon2Kernel } from './poseidon2.kernel.ts'
+import { poseidon2Numbers } from './poseidon2.numbers.ts'
 
-const WIDTH = 16
-const HALF = WIDTH / 2
-const FULL_ROUNDS = 6
-const PARTIAL_ROUNDS = 21
-const SEED = 'Poseidon2-koalabear[t=16,rF=6,rP=21,d=3]'
-const BLOCK_BYTES = 4 * HALF
-
-const M4 = [
-  [2n, 3n, 1n, 1n],
-  [1n, 2n, 3n, 1n],
-  [1n, 1n, 2n, 3n],
-  [3n, 1n, 1n, 2n],
-] as const
-
-/** Poseidon2 over KoalaBear, width 16, in Merkle-Damgard mode, written like its definition. The kernels are compared with it. */
-export function poseidon2Reference(): Hasher {
-  const F = KoalaBear
-  const half = (power: bigint) => F.inv(F.create(2n ** power))
-
-  /** What the internal matrix adds to all ones on its diagonal. */
-  const diagonal = [
-    ...[F.neg(2n), 1n, 2n, half(1n), 3n, 4n, F.neg(half(1n)), F.neg(3n)],
-    ...[F.neg(4n), half(8n), half(3n), half(24n), F.neg(half(8n)), F.neg(half(3n)), F.neg(half(4n)), F.neg(half(24n))],
-  ]
-
-  const constants = roundConstants(SEED, BigInt(KOALABEAR_ORDER))
-  const keys = (count: number) => Array.from({ length: count }, () => constants.next().value)
-  const rounds = Array.from({ length: FULL_ROUNDS + PARTIAL_ROUNDS }, (_, round) => {
-    const isFull = round < FULL_ROUNDS / 2 || round >= FULL_ROUNDS / 2 + PARTIAL_ROUNDS
-    return keys(isFull ? WIDTH : 1)
-  })
-
-  const sum = (terms: readonly bigint[]) => terms.reduce((total, x) => F.add(total, x), 0n)
-  const sBox = (x: bigint) => F.mul(F.mul(x, x), x)
-
-  /** circ(2*M4, M4, M4, M4): every group of four gets M4 of itself plus M4 of the sum of all groups. */
-  function externalMatrix(state: readonly bigint[]): bigint[] {
-    const mixed = [0, 4, 8, 12].map(start =>
-      M4.map(row => sum(row.map((factor, column) => F.mul(factor, state[start + column] ?? 0n)))),
-    )
-    const total = [0, 1, 2, 3].map(column => sum(mixed.map(group => group[column] ?? 0n)))
-    return mixed.flatMap(group => group.map((x, column) => F.add(x, total[column] ?? 0n)))
-  }
-
-  function internalMatrix(state: readonly bigint[]): bigint[] {
-    const total = sum(state)
-    return state.map((x, index) => F.add(total, F.mul(diagonal[index] ?? 0n, x)))
-  }
-
-  /** A full round has a key for every element; a partial round keys and raises the first alone. */
-  function permute(input: readonly bigint[]): bigint[] {
-    let state = externalMatrix(input)
-    for (const roundKeys of rounds) {
-      state = state.map((x, index) => {
-        const key = roundKeys[index]
-        return key === undefined ? x : sBox(F.add(x, key))
-      })
-      state = roundKeys.length === WIDTH ? externalMatrix(state) : internalMatrix(state)
-    }
-    return state
-  }
-
-  /** s <- block + second half of permutation(s || block). */
-  function compress(s: readonly bigint[], block: readonly bigint[]): bigint[] {
-    const permuted = permute([...s, ...block])
-    return block.map((x, index) => F.add(x, permuted[HALF + index] ?? 0n))
-  }
-
-  return hasherOf(message => {
-    let s = new Array<bigint>(HALF).fill(0n)
-    for (let offset = 0; offset < message.length; offset += BLOCK_BYTES) {
-      const piece = message.subarray(offset, offset + BLOCK_BYTES)
-      // A short last block is padded with zeros on the left.
-      const block = concatBytes(new Uint8Array(BLOCK_BYTES - piece.length), piece)
-      s = compress(
-        s,
-        Array.from({ length: HALF }, (_, index) => F.create(bytesToBigint(block.subarray(4 * index, 4 * index + 4)))),
-      )
-    }
-    return concatBytes(...s.map(x => F.toBytes(x)))
-  })
+/** Poseidon2 over KoalaBear, as fast as the engine allows. Each call makes a hasher with a memory of its own. */
+export function poseidon2Hasher(): Hasher {
+  return kernelOr(poseidon2Kernel, poseidon2Numbers)
 }

@@ -1,10 +1,10 @@
 import { bigintToBytes, concatBytes } from '../bytes.ts'
 import { BLS12377_ORDER, isCanonicalBls12377 } from '../field/bls12377.ts'
-import { mimcReference } from '../hash/mimc.ts'
+import { mimcHasher } from '../hash/mimc.ts'
 import { once, type Scheme } from './scheme.ts'
 
 const HALF_WORD = 16
-const hasher = /* @__PURE__ */ once(mimcReference)
+const hasher = /* @__PURE__ */ once(mimcHasher)
 
 /**
  * MiMC over the scalar field of BLS12-377: Linea mainnet until about 2026-04-01, Sepolia until about 2026-03-24.

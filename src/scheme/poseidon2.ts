@@ -1,8 +1,8 @@
 import { isCanonicalKoalaBear, KOALABEAR_ORDER } from '../field/koalabear.ts'
-import { poseidon2Reference } from '../hash/poseidon2.ts'
+import { poseidon2Hasher } from '../hash/poseidon2.ts'
 import { once, type Scheme } from './scheme.ts'
 
-const hasher = /* @__PURE__ */ once(poseidon2Reference)
+const hasher = /* @__PURE__ */ once(poseidon2Hasher)
 
 /** Each 2-byte piece of `x`, in order, as a 4-byte field element: the two upper bytes are zero. */
 function widen(x: Uint8Array): Uint8Array {

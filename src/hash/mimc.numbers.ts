@@ -1,0 +1,190 @@
+import { BLS12377_ORDER } from '../field/bls12377.ts'
+import { roundConstants } from './constants.ts'
+import { type Hasher, hasherOf } from './hasher.ts'
+
+const ROUNDS = 62
+const SQUARINGS = 4
+
+// Numbers are 11 limbs of 24 bits in doubles, each limb in about [-2^23, 2^23]: 22 products and some carries stay below 2^53.
+const LIMBS = 11
+const BASE = 2 ** 24
+const UNBASE = 2 ** -24
+/** Montgomery's R. */
+const R = 2n ** 264n
+/** Adding and subtracting it rounds a double to the nearest multiple of 2^24. */
+const ROUNDER = 1.5 * 2 ** 76
+
+type Limbs = Float64Array
+
+function toLimbs(value: bigint): Limbs {
+  let rest = value
+  return Float64Array.from({ length: LIMBS }, () => {
+    const limb = BigInt.asIntN(24, rest)
+    rest = (rest - limb) >> 24n
+    return Number(limb)
+  })
+}
+
+const at = (x: Limbs, index: number): number => x[index] ?? 0
+
+/** MiMC in plain numbers, for engines without WebAssembly. */
+export function mimcNumbers(): Hasher {
+  const constants = roundConstants('seed', BLS12377_ORDER)
+  const inMontgomeryForm = () => toLimbs((constants.next().value * R) % BLS12377_ORDER)
+  const firstConstant = inMontgomeryForm()
+  const laterConstants = Array.from({ length: ROUNDS - 1 }, inMontgomeryForm)
+  const order = toLimbs(BLS12377_ORDER)
+  const rSquared = toLimbs((R * R) % BLS12377_ORDER)
+  const zero = toLimbs(0n)
+  const one = toLimbs(1n)
+  const x = new Float64Array(LIMBS)
+  const power = new Float64Array(LIMBS)
+  const last = new Float64Array(LIMBS)
+
+  const r1 = at(order, 1)
+  const r2 = at(order, 2)
+  const r3 = at(order, 3)
+  const r4 = at(order, 4)
+  const r5 = at(order, 5)
+  const r6 = at(order, 6)
+  const r7 = at(order, 7)
+  const r8 = at(order, 8)
+  const r9 = at(order, 9)
+  const r10 = at(order, 10)
+
+  /**
+   * out <- a * b / R + k + c. r = 1 mod 2^24, so the quotient of a Montgomery step is the low limb itself, and subtracting
+   * quotient * r leaves of that limb only its carry.
+   */
+  function multiplyAdd(out: Limbs, a: Limbs, b: Limbs, k: Limbs, c: Limbs): void {
+    const b0 = at(b, 0)
+    const b1 = at(b, 1)
+    const b2 = at(b, 2)
+    const b3 = at(b, 3)
+    const b4 = at(b, 4)
+    const b5 = at(b, 5)
+    const b6 = at(b, 6)
+    const b7 = at(b, 7)
+    const b8 = at(b, 8)
+    const b9 = at(b, 9)
+    const b10 = at(b, 10)
+    let t0 = 0
+    let t1 = 0
+    let t2 = 0
+    let t3 = 0
+    let t4 = 0
+    let t5 = 0
+    let t6 = 0
+    let t7 = 0
+    let t8 = 0
+    let t9 = 0
+    const t10 = 0
+    for (let index = 0; index < LIMBS; index++) {
+      const limb = at(a, index)
+      t0 += limb * b0
+      const high = t0 + ROUNDER - ROUNDER
+      const q = t0 - high
+      t0 = high * UNBASE + t1 + limb * b1 - q * r1
+      t1 = t2 + limb * b2 - q * r2
+      t2 = t3 + limb * b3 - q * r3
+      t3 = t4 + limb * b4 - q * r4
+      t4 = t5 + limb * b5 - q * r5
+      t5 = t6 + limb * b6 - q * r6
+      t6 = t7 + limb * b7 - q * r7
+      t7 = t8 + limb * b8 - q * r8
+      t8 = t9 + limb * b9 - q * r9
+      t9 = t10 + limb * b10 - q * r10
+    }
+    out[0] = t0 + at(k, 0) + at(c, 0)
+    out[1] = t1 + at(k, 1) + at(c, 1)
+    out[2] = t2 + at(k, 2) + at(c, 2)
+    out[3] = t3 + at(k, 3) + at(c, 3)
+    out[4] = t4 + at(k, 4) + at(c, 4)
+    out[5] = t5 + at(k, 5) + at(c, 5)
+    out[6] = t6 + at(k, 6) + at(c, 6)
+    out[7] = t7 + at(k, 7) + at(c, 7)
+    out[8] = t8 + at(k, 8) + at(c, 8)
+    out[9] = t9 + at(k, 9) + at(c, 9)
+    out[10] = at(k, 10) + at(c, 10)
+    carry(out)
+  }
+  /** out <- E_h(m) + h + m, less a multiple of r. */
+  function compress(out: Limbs, h: Limbs, m: Limbs): void {
+    for (let index = 0; index < LIMBS; index++) {
+      last[index] = at(h, index) + at(m, index)
+      x[index] = at(last, index) + at(firstConstant, index)
+    }
+    carry(x)
+    for (let round = 1; round <= ROUNDS; round++) {
+      multiplyAdd(power, x, x, zero, zero)
+      for (let squaring = 1; squaring < SQUARINGS; squaring++) multiplyAdd(power, power, power, zero, zero)
+      // Behind the last round Miyaguchi-Preneel's h + m stand in for a constant.
+      multiplyAdd(x, power, x, h, laterConstants[round - 1] ?? last)
+    }
+    // x now holds 2h too: without taking multiples of r away h would double with every block.
+    const multiple = Math.round(at(x, LIMBS - 1) / at(order, LIMBS - 1))
+    for (let index = 0; index < LIMBS; index++) out[index] = at(x, index) - multiple * at(order, index)
+    carry(out)
+  }
+
+  return hasherOf(message => {
+    const h = new Float64Array(LIMBS)
+    const m = new Float64Array(LIMBS)
+    for (let offset = 0; offset < message.length; offset += 32) {
+      readBytes(message, offset, m)
+      multiplyAdd(m, m, rSquared, zero, zero)
+      compress(h, h, m)
+    }
+    multiplyAdd(h, h, one, zero, zero)
+    return toBytes(h, order)
+  })
+}
+
+/** Brings limbs below 2^52 back to about 2^23. Twice, because the first carries are large themselves. */
+function carry(x: Limbs): void {
+  for (let pass = 0; pass < 2; pass++) {
+    let carried = 0
+    for (let index = 0; index < LIMBS - 1; index++) {
+      const limb = at(x, index)
+      const high = limb + ROUNDER - ROUNDER
+      x[index] = limb - high + carried
+      carried = high * UNBASE
+    }
+    x[LIMBS - 1] = at(x, LIMBS - 1) + carried
+  }
+}
+
+/** 32 bytes at `offset`, big-endian: three bytes a limb, the last takes two. */
+function readBytes(bytes: Uint8Array, offset: number, out: Limbs): void {
+  for (let index = 0; index < LIMBS; index++) {
+    const end = offset + 32 - 3 * index
+    const high = index === LIMBS - 1 ? 0 : (bytes[end - 3] ?? 0)
+    out[index] = (high << 16) | ((bytes[end - 2] ?? 0) << 8) | (bytes[end - 1] ?? 0)
+  }
+}
+
+/** The canonical 32 bytes, big-endian, of a number in (-r, r). */
+function toBytes(x: Limbs, order: Limbs): Uint8Array {
+  const bytes = new Uint8Array(32)
+  if (writeBytes(x, bytes) < 0)
+    writeBytes(
+      x.map((limb, index) => limb + at(order, index)),
+      bytes,
+    )
+  return bytes
+}
+
+/** Carries the limbs all the way, into bytes, and returns what is left above: -1 when the number is negative, else 0. */
+function writeBytes(x: Limbs, bytes: Uint8Array): number {
+  let carried = 0
+  for (let index = 0; index < LIMBS; index++) {
+    const limb = at(x, index) + carried
+    carried = Math.floor(limb * UNBASE)
+    const digit = limb - carried * BASE
+    const end = 32 - 3 * index
+    bytes[end - 1] = digit
+    bytes[end - 2] = digit >> 8
+    if (end > 2) bytes[end - 3] = digit >> 16
+  }
+  return carried
+}

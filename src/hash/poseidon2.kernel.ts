@@ -1,0 +1,52 @@
+import { KOALABEAR_ORDER } from '../field/koalabear.ts'
+import type { Hasher } from './hasher.ts'
+import { hasherOfKernel, instantiateKernel } from './kernel.ts'
+import { HALF_FULL_ROUNDS, PARTIAL_ROUNDS, roundKeys, WIDTH } from './poseidon2.constants.ts'
+import { poseidon2Wasm } from './poseidon2.wasm.ts'
+
+const P = BigInt(KOALABEAR_ORDER)
+const FIRST_KEYS = HALF_FULL_ROUNDS * WIDTH
+
+/** The WebAssembly kernel, compiled from `assembly/poseidon2.ts`. Throws where WebAssembly with SIMD is not to be had. */
+export function poseidon2Kernel(): Hasher {
+  const kernel = instantiateKernel<'keys' | 'diagonal' | 'diagonalQuotients'>(poseidon2Wasm)
+  const { buffer } = kernel.memory
+
+  const keys = roundKeys()
+    .map(inMontgomeryForm)
+    .map(key => key - KOALABEAR_ORDER)
+  const partialEnd = FIRST_KEYS + PARTIAL_ROUNDS
+  new Int32Array(buffer, kernel.keys.value, keys.length).set([
+    ...transposed(keys.slice(0, FIRST_KEYS)),
+    ...keys.slice(FIRST_KEYS, partialEnd),
+    ...transposed(keys.slice(partialEnd)),
+  ])
+
+  const entries = transposed(diagonal())
+  new Uint32Array(buffer, kernel.diagonal.value, WIDTH).set(entries)
+  const quotients = entries.map(entry => Number((BigInt(entry) << 32n) / P))
+  new Uint32Array(buffer, kernel.diagonalQuotients.value, WIDTH).set(quotients)
+  return hasherOfKernel(kernel)
+}
+
+const inMontgomeryForm = (x: number): number => Number((BigInt(x) << 32n) % P)
+
+/** What the internal matrix adds to all ones on its diagonal; the kernel does the first entry, -2, in another way. */
+function diagonal(): number[] {
+  const minus = (x: number) => KOALABEAR_ORDER - x
+  // 2^-24 = -127, because p = 127 * 2^24 + 1.
+  const inverse = (power: number) => minus(127 * 2 ** (24 - power))
+  return [
+    ...[0, 1, 2, inverse(1), 3, 4, minus(inverse(1)), minus(3)],
+    ...[minus(4), inverse(8), inverse(3), inverse(24)],
+    ...[minus(inverse(8)), minus(inverse(3)), minus(inverse(4)), minus(inverse(24))],
+  ]
+}
+
+/** From groups of four to vectors: in every 16, element 4g + c goes to place 4c + g. */
+function transposed(elements: readonly number[]): number[] {
+  return elements.map((_, place) => {
+    const start = place - (place % WIDTH)
+    return elements[start + 4 * (place % 4) + ((place - start) >> 2)] ?? 0
+  })
+}

@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { bytesToHex } from '../../src/bytes.ts'
+import { mimcKernel } from '../../src/hash/mimc.kernel.ts'
+import { mimcReference } from '../../src/hash/mimc.reference.ts'
+import { mimcHasher } from '../../src/hash/mimc.ts'
+import { poseidon2Kernel } from '../../src/hash/poseidon2.kernel.ts'
+import { poseidon2Reference } from '../../src/hash/poseidon2.reference.ts'
+import { poseidon2Hasher } from '../../src/hash/poseidon2.ts'
+
+const message = new Uint8Array(64).fill(1)
+const schemes = [
+  { name: 'mimc', shipped: mimcHasher, kernel: mimcKernel, reference: mimcReference },
+  { name: 'poseidon2', shipped: poseidon2Hasher, kernel: poseidon2Kernel, reference: poseidon2Reference },
+] as const
+
+const refuse = vi.fn(function forbidden() {
+  throw new Error('unsafe-eval is not allowed')
+})
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  refuse.mockClear()
+})
+
+for (const { name, shipped, kernel, reference } of schemes) {
+  const expected = bytesToHex(reference().hash(message))
+
+  describe(`${name}: what is shipped`, () => {
+    it('is the kernel where there is WebAssembly', () => {
+      const { Instance, Module } = WebAssembly
+      const instances = vi.fn()
+      class Counted extends Instance {
+        constructor(module: object) {
+          super(module)
+          instances()
+        }
+      }
+      vi.stubGlobal('WebAssembly', { Module, Instance: Counted })
+      expect(bytesToHex(shipped().hash(message))).toBe(expected)
+      expect(instances).toHaveBeenCalledTimes(1)
+    })
+
+    it('is the fallback without WebAssembly', () => {
+      vi.stubGlobal('WebAssembly', undefined)
+      expect(() => kernel()).toThrow(TypeError)
+      expect(bytesToHex(shipped().hash(message))).toBe(expected)
+    })
+
+    it('is the fallback when a policy forbids WebAssembly, or SIMD is unknown', () => {
+      vi.stubGlobal('WebAssembly', { Module: refuse, Instance: refuse })
+      expect(bytesToHex(shipped().hash(message))).toBe(expected)
+      expect(refuse).toHaveBeenCalledTimes(1)
+    })
+  })
+}
+
+declare const WebAssembly: {
+  readonly Module: new (binary: Uint8Array) => object
+  readonly Instance: new (module: object) => object
+}

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import { bigintToBytes, bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
+import { BLS12377_ORDER } from '../../src/field/bls12377.ts'
+import { KOALABEAR_ORDER } from '../../src/field/koalabear.ts'
+import type { Hasher } from '../../src/hash/hasher.ts'
+import { mimcKernel } from '../../src/hash/mimc.kernel.ts'
+import { mimcNumbers } from '../../src/hash/mimc.numbers.ts'
+import { mimcReference } from '../../src/hash/mimc.reference.ts'
+import { poseidon2Kernel } from '../../src/hash/poseidon2.kernel.ts'
+import { poseidon2Numbers } from '../../src/hash/poseidon2.numbers.ts'
+import { poseidon2Reference } from '../../src/hash/poseidon2.reference.ts'
+import { knownAnswers, messageMaker } from './messages.ts'
+
+/** `npm run test:kernels` asks for 100,000. */
+const { KERNEL_MESSAGES } = process.env
+const RANDOM_MESSAGES = Number(KERNEL_MESSAGES ?? 1000)
+
+const r = BLS12377_ORDER
+const p = BigInt(KOALABEAR_ORDER)
+const ONES = (1n << 252n) - 1n
+
+/** Below r with every limb of `bits` bits at its largest, the top one aside; and the same for balanced limbs. */
+const extremes = (bits: bigint): bigint[] => {
+  const limbs = 252n / bits
+  const allLow = (1n << (limbs * bits)) - 1n
+  const top = (r >> (limbs * bits)) - 1n
+  const halves = Array.from({ length: Number(limbs) }, (_, i) => 1n << (BigInt(i) * bits + bits - 1n)).reduce(
+    (a, b) => a + b,
+  )
+  return [allLow, (top << (limbs * bits)) | allLow, halves, halves - 1n, (top << (limbs * bits)) | halves]
+}
+
+const schemes = [
+  {
+    name: 'mimc',
+    elementLength: 32,
+    makeMessage: messageMaker(r, 32, [0n, 1n, r - 1n, r - 2n, r / 2n, ONES, ...extremes(29n), ...extremes(24n)], 1n),
+    largest: bigintToBytes(r - 1n, 32),
+    extremes: [...extremes(29n), ...extremes(24n), ONES].map(x => bigintToBytes(x, 32)),
+    reference: mimcReference(),
+    implementations: { kernel: mimcKernel, numbers: mimcNumbers },
+  },
+  {
+    name: 'poseidon2',
+    elementLength: 4,
+    makeMessage: messageMaker(p, 4, [0n, 1n, p - 1n, p - 2n, p / 2n, 1n << 24n, (1n << 24n) - 1n, 1n << 30n], 2n),
+    largest: concatBytes(...new Array<Uint8Array>(8).fill(bigintToBytes(p - 1n, 4))),
+    extremes: [0n, 1n, p - 1n, p / 2n, 1n << 30n].map(x =>
+      concatBytes(...new Array<Uint8Array>(8).fill(bigintToBytes(x, 4))),
+    ),
+    reference: poseidon2Reference(),
+    implementations: { kernel: poseidon2Kernel, numbers: poseidon2Numbers },
+  },
+] as const
+
+for (const { name, elementLength, makeMessage, largest, extremes, reference, implementations } of schemes) {
+  for (const [kind, make] of Object.entries(implementations)) {
+    describe(`${name} ${kind}, against the reference`, () => {
+      const hasher: Hasher = make()
+
+      const compare = (message: Uint8Array) =>
+        expect(bytesToHex(hasher.hash(message))).toBe(bytesToHex(reference.hash(message)))
+
+      it(`${RANDOM_MESSAGES} random messages of one block`, () => {
+        // Compared as one text: an expectation each would cost more than the hashing.
+        const messages = makeMessage(32 * RANDOM_MESSAGES)
+        expect(bytesToHex(hasher.hashEach(messages, 32))).toBe(bytesToHex(reference.hashEach(messages, 32)))
+        expect(messages.length).toBe(32 * RANDOM_MESSAGES)
+      })
+
+      it('1 to 70 blocks', () => {
+        for (let blocks = 1; blocks <= 70; blocks += blocks < 8 ? 1 : 7) compare(makeMessage(32 * blocks))
+        compare(makeMessage(32 * 70))
+      })
+
+      it('one and many blocks of the largest and of extreme elements', () => {
+        for (const block of [new Uint8Array(32), largest, ...extremes]) {
+          compare(block)
+          compare(concatBytes(...new Array<Uint8Array>(64).fill(block)))
+        }
+      })
+
+      it('an empty message, and one longer than a kernel takes at once', () => {
+        compare(new Uint8Array(0))
+        const long = makeMessage(32 * 1024 + 64 + elementLength * (32 / elementLength - 1))
+        compare(long)
+      })
+
+      it('messages at any offset of a larger array', () => {
+        const bytes = concatBytes(new Uint8Array(3), makeMessage(96))
+        compare(bytes.subarray(3))
+      })
+
+      it('hashEach of 0 to 9 and 39 messages, of all lengths that proofs have', () => {
+        for (const length of [64, 128, 192, 320]) {
+          for (const count of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 39]) {
+            const messages = makeMessage(count * length)
+            const digests = hasher.hashEach(messages, length)
+            expect(digests.length).toBe(32 * count)
+            // The reference's cost: of the long series the first and the last few stand for all.
+            for (const index of [0, 1, 2, 3, count - 2, count - 1].filter(index => index >= 0 && index < count)) {
+              const message = messages.subarray(index * length, (index + 1) * length)
+              const digest = digests.subarray(32 * index, 32 * index + 32)
+              expect(bytesToHex(digest)).toBe(bytesToHex(hasher.hash(message)))
+              if (length === 64) expect(bytesToHex(digest)).toBe(bytesToHex(reference.hash(message)))
+            }
+          }
+        }
+      })
+
+      it('hashEach of more than a kernel takes at once', () => {
+        for (const [count, length] of [
+          [1030, 32],
+          [300, 128],
+          [3, 33 * 1024],
+        ] as const) {
+          const messages = makeMessage(count * length)
+          const digests = hasher.hashEach(messages, length)
+          expect(digests.length).toBe(32 * count)
+          for (const index of [0, Math.floor(count / 2), count - 1]) {
+            const message = messages.subarray(index * length, (index + 1) * length)
+            expect(bytesToHex(digests.subarray(32 * index, 32 * index + 32))).toBe(bytesToHex(hasher.hash(message)))
+          }
+        }
+      })
+
+      it('climbs of 40 levels, at positions below and above 2^32', () => {
+        for (const position of [0, 1, 2 ** 31, 2 ** 32 + 5, 0xaaaaaaaaaa, 2 ** 40 - 1, 2 ** 53 - 1]) {
+          const digest = makeMessage(32)
+          const siblings = makeMessage(32 * 40)
+          expect(bytesToHex(hasher.climb(digest, siblings, position))).toBe(
+            bytesToHex(reference.climb(digest, siblings, position)),
+          )
+        }
+      })
+
+      it('climbs of no level, of 60 and of more than a kernel takes at once', () => {
+        const digest = makeMessage(32)
+        expect(hasher.climb(digest, new Uint8Array(0), 0)).toEqual(digest)
+        for (const levels of [60, 1030]) {
+          const siblings = makeMessage(32 * levels)
+          expect(bytesToHex(hasher.climb(digest, siblings, 2 ** 52 + 3))).toBe(
+            bytesToHex(reference.climb(digest, siblings, 2 ** 52 + 3)),
+          )
+        }
+      })
+
+      it('answers are copies, and hashers do not disturb each other', () => {
+        const other = make()
+        const message = makeMessage(64)
+        const digest = hasher.hash(message)
+        const each = hasher.hashEach(makeMessage(64 * 5), 64)
+        const top = hasher.climb(largest, makeMessage(64), 1)
+        const before = [digest, each, top].map(bytesToHex)
+        other.hash(makeMessage(320))
+        hasher.hash(makeMessage(320))
+        hasher.hashEach(makeMessage(64 * 9), 64)
+        hasher.climb(digest, makeMessage(64), 2)
+        expect([digest, each, top].map(bytesToHex)).toEqual(before)
+        digest.fill(0xff)
+        expect(bytesToHex(hasher.hash(message))).toBe(bytesToHex(other.hash(message)))
+        expect(digest.buffer.byteLength).toBe(32)
+      })
+    })
+  }
+}
+
+it('poseidon2 messages that are not whole blocks', () => {
+  const { makeMessage, reference, implementations } = schemes[1]
+  for (const make of Object.values(implementations)) {
+    const hasher = make()
+    for (let length = 4; length <= 104; length += 4) {
+      const message = makeMessage(length)
+      expect(bytesToHex(hasher.hash(message))).toBe(bytesToHex(reference.hash(message)))
+      const five = makeMessage(5 * length)
+      expect(bytesToHex(hasher.hashEach(five, length))).toBe(bytesToHex(reference.hashEach(five, length)))
+    }
+  }
+})
+
+const answers = knownAnswers()
+it.runIf(answers !== null)('known answers', () => {
+  if (answers === null) return
+  const bytes = (hex: string) => hexToBytes(hex, hex.length / 2 - 1)
+  expect(answers.mimc.length).toBeGreaterThan(0)
+  expect(answers.poseidon2.length).toBeGreaterThan(0)
+  for (const make of [mimcReference, mimcNumbers, mimcKernel]) {
+    const hasher = make()
+    for (const { blocks, digest } of answers.mimc) {
+      expect(bytesToHex(hasher.hash(concatBytes(...blocks.map(bytes))))).toBe(digest)
+    }
+  }
+  for (const make of [poseidon2Reference, poseidon2Numbers, poseidon2Kernel]) {
+    const hasher = make()
+    for (const { message, digest } of answers.poseidon2) expect(bytesToHex(hasher.hash(bytes(message)))).toBe(digest)
+  }
+})
+
+it('the published answers', () => {
+  for (const make of [mimcReference, mimcNumbers, mimcKernel]) {
+    expect(bytesToHex(make().hash(new Uint8Array(32)))).toBe(
+      '0x0134373b65f439c874734ff51ea349327c140cde2e47a933146e6f9f2ad8eb17',
+    )
+  }
+  for (const make of [poseidon2Reference, poseidon2Numbers, poseidon2Kernel]) {
+    expect(bytesToHex(make().hash(new Uint8Array(40)))).toBe(
+      '0x225471e76dca970375f18cc4222539bf1893f40b2c28b7d62119af207704c426',
+    )
+  }
+})
