@@ -28,6 +28,41 @@ export const errorMeanings = {
   STORAGE_PROOF_UNEXPECTED:
     'There are more storage proofs than requested keys, or a proof for an account proven absent.',
   CLAIM_INVALID: 'The caller’s own arguments are wrong: the scheme, root, address or a storage key.',
+
+  RLP_NON_CANONICAL: 'These bytes are not exactly one canonically encoded RLP item.',
+
+  HEADER_MALFORMED: 'This is not an L1 block header: a field is missing or of the wrong type, or there are too many.',
+  HEADER_FIELD_ORDER: 'The block has the field of a later fork without the field of an earlier one.',
+  HEADER_QUANTITY: 'A number of the header has leading zeros or does not fit its width.',
+  HEADER_HASH_MISMATCH: 'The header does not hash to the trusted L1 block hash.',
+
+  MPT_HASH_MISMATCH: 'A node of the Merkle-Patricia proof does not hash to what refers to it: the root or its parent.',
+  MPT_NODE_MALFORMED: 'A node of the Merkle-Patricia proof is not a branch, an extension or a leaf.',
+  MPT_PATH_NON_CANONICAL: 'The path in an extension or leaf is not in canonical hex-prefix encoding.',
+  MPT_NODES_MISSING: 'The Merkle-Patricia proof ends before the key is found or shown to be absent.',
+  MPT_NODES_UNUSED: 'The Merkle-Patricia proof goes on after the key was found or shown to be absent.',
+
+  L1_PROOF_MALFORMED: 'This does not have the shape of an eth_getProof result.',
+  L1_KEY_MISMATCH: 'The eth_getProof answer is for another address or storage key than the one asked for.',
+  L1_STORAGE_PROOF_COUNT: 'The eth_getProof answer does not have exactly one storage proof for each requested key.',
+  L1_ACCOUNT_MALFORMED: 'The proven L1 account is not a nonce, a balance, a storage root and a code hash.',
+  L1_VALUE_MALFORMED: 'The proven L1 storage value is not a canonical integer from 1 to 2^256 - 1.',
+  L1_PROOF_DISAGREES: 'A field beside the proof does not say what the proof proves.',
+
+  ANCHOR_NO_CONTRACT: 'The rollup contract does not exist in this L1 state.',
+  ANCHOR_NO_ROOT: 'The rollup contract has no root for this L2 block: it is not the last block of a finalization.',
+  ANCHOR_BLOCK_AHEAD: 'The L2 block is above the last one that the rollup contract says is finalized.',
+
+  EVIDENCE_MALFORMED: 'This does not have the shape of an evidence bundle.',
+  EVIDENCE_VERSION: 'The evidence bundle has a version that this release does not know.',
+  EVIDENCE_SCHEME_MISMATCH: 'The evidence bundle is for another hash scheme than the one expected.',
+  EVIDENCE_ROLLUP_MISMATCH: 'The evidence bundle is for another rollup than the one expected.',
+  EVIDENCE_BLOCK_MISMATCH: 'The evidence bundle is for another L2 block than the one expected.',
+  EVIDENCE_ADDRESS_MISMATCH: 'The evidence bundle is for another address than the one expected.',
+  EVIDENCE_KEYS_MISMATCH: 'The evidence bundle is for other storage keys than the ones expected.',
+  EVIDENCE_L1_MISSING: 'The evidence bundle lacks the L1 part that leads from the trusted input to the L2 state root.',
+
+  CODE_HASH_MISMATCH: 'The contract code does not hash to the code hash of the account.',
 } as const
 
 /** The stable name of a failed check. */

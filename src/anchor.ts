@@ -1,0 +1,30 @@
+export { verifyCode } from './anchor/code.ts'
+export {
+  type EthProofClaim,
+  type L1Account,
+  type VerifiedEthProof,
+  verifyEthProof,
+} from './anchor/eth-proof.ts'
+export {
+  createEvidence,
+  type Evidence,
+  type EvidenceClaim,
+  type EvidenceParts,
+  type Reach,
+  type Trusted,
+  type VerifiedEvidence,
+  verifyEvidence,
+} from './anchor/evidence.ts'
+export { encodeHeader, type L1Block, verifyHeader } from './anchor/header.ts'
+export {
+  type AnchorClaim,
+  anchorStorageKeys,
+  lineaLayout,
+  lineaMainnet,
+  lineaSepolia,
+  type Rollup,
+  type RollupLayout,
+  type VerifiedAnchor,
+  verifyAnchor,
+} from './anchor/rollup.ts'
+export { arraySlot, mappingSlot } from './anchor/slots.ts'

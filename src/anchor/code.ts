@@ -1,0 +1,32 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { equalBytes, type Hex } from '../bytes.ts'
+import { within } from '../errors.ts'
+import { decodeArgument } from '../proof/claim.ts'
+import { mismatch } from '../tree/path.ts'
+import { readerOf } from './read.ts'
+
+const reader = readerOf('BAD_HEX')
+
+/**
+ * Verifies contract code, such as `eth_getCode` answers, against the code hash of a proven account (section 3).
+ *
+ * @param code hexadecimal; `0x` for an account without code
+ * @param codeHash 32 bytes, keccak256: the `codeHash` of an account that `verifyProof` returned
+ * @returns the code
+ * @throws ProofError `CODE_HASH_MISMATCH`, `BAD_HEX`; `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { verifyCode } from 'rollup-state-proof/anchor'
+ *
+ * const codeHash = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+ * console.log(verifyCode('0x', codeHash).length) // 0
+ * ```
+ */
+export function verifyCode(code: unknown, codeHash: Hex): Uint8Array {
+  const expected = decodeArgument('codeHash', codeHash, 32)
+  const bytes = within('code', () => reader.bytesUpTo(code, Number.POSITIVE_INFINITY))
+  const found = keccak_256(bytes)
+  if (!equalBytes(found, expected)) throw mismatch('CODE_HASH_MISMATCH', expected, found)
+  return bytes
+}

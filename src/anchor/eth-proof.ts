@@ -1,0 +1,244 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bigintToBytes, bytesToBigint, bytesToHex, equalBytes, type Hex, isZero, quote } from '../bytes.ts'
+import { ProofError, within } from '../errors.ts'
+import { decodeArgument } from '../proof/claim.ts'
+import type { StorageSlot } from '../proof/verify.ts'
+import { mismatch } from '../tree/path.ts'
+import { readerOf } from './read.ts'
+import { decodeInteger, decodeRlp } from './rlp.ts'
+import { emptyTrieRoot, MAX_NODE_COUNT, MAX_NODE_LENGTH, unusedNodes, verifyTrieProof } from './trie.ts'
+
+/** What you asked `eth_getProof` for, and the L1 state root that you trust. */
+export interface EthProofClaim {
+  /** 32 bytes. */
+  stateRoot: Hex
+  /** 20 bytes, any case. */
+  address: Hex
+  /** 32 bytes each, in the order of the request. None when left out. */
+  storageKeys?: readonly Hex[]
+}
+
+/** An L1 account proven present. */
+export interface L1Account {
+  nonce: bigint
+  /** In wei. */
+  balance: bigint
+  /** Root of the account's storage trie, 32 bytes. */
+  storageRoot: Hex
+  /** keccak256 of the contract code, 32 bytes. */
+  codeHash: Hex
+}
+
+export interface VerifiedEthProof {
+  /** null when proven absent. */
+  account: L1Account | null
+  /** One a requested key, in the order of the request. */
+  storage: StorageSlot[]
+}
+
+interface DecodedStorageProof {
+  readonly key: bigint
+  readonly value: bigint | undefined
+  readonly nodes: readonly Uint8Array[]
+}
+
+interface DecodedEthProof {
+  readonly accountNodes: readonly Uint8Array[]
+  readonly storage: readonly DecodedStorageProof[]
+  /** What stands beside the proof for convenience; undefined where it does not. */
+  readonly beside: {
+    readonly address: Uint8Array | undefined
+    readonly nonce: bigint | undefined
+    readonly balance: bigint | undefined
+    readonly storageHash: Uint8Array | undefined
+    readonly codeHash: Uint8Array | undefined
+  }
+}
+
+interface AccountBytes {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly storageRoot: Uint8Array
+  readonly codeHash: Uint8Array
+}
+
+const reader = readerOf('L1_PROOF_MALFORMED')
+
+/**
+ * Verifies an `eth_getProof` result (EIP-1186) against an L1 state root: the account in the state trie, then each slot in
+ * the trie whose root the proven account has. The fields beside the proofs (`balance`, `storageHash`, ...) may be left
+ * out; they are never believed, and refused where they say something else than the proof.
+ *
+ * @param proof what the endpoint sent as the result, parsed from JSON
+ * @throws ProofError `L1_*`, `MPT_*`, `RLP_NON_CANONICAL`, `BAD_HEX`, `WRONG_LENGTH`; `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { verifyEthProof } from 'rollup-state-proof/anchor'
+ *
+ * // A state that holds nothing proves everything absent.
+ * const stateRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const { account } = verifyEthProof({ accountProof: [], storageProof: [] }, { stateRoot, address })
+ * console.log(account) // null
+ * ```
+ */
+export function verifyEthProof(proof: unknown, claim: EthProofClaim): VerifiedEthProof {
+  return verifyFirstSlots(proof, claim, claim?.storageKeys?.length ?? 0)
+}
+
+/** {@link verifyEthProof} of an answer that may stop after the first `minSlots` of the storage keys. */
+export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots: number): VerifiedEthProof {
+  const { storageKeys = [] } = claim ?? {}
+  const stateRoot = decodeArgument('stateRoot', claim?.stateRoot, 32)
+  const address = decodeArgument('address', claim?.address, 20)
+  if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
+  const keys = Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
+
+  const decoded = reader.guard(() => decodeEthProof(proof, minSlots, keys.length))
+  const account = within('accountProof', () => verifyAccount(stateRoot, address, decoded.accountNodes))
+  verifyBeside(decoded.beside, address, account)
+  const storageRoot = account?.storageRoot ?? emptyTrieRoot()
+  const storage = decoded.storage.map((storageProof, index) =>
+    within(`storageProof[${index}]`, () => verifySlot(storageRoot, keys[index] ?? new Uint8Array(32), storageProof)),
+  )
+  return { account: account && toL1Account(account), storage }
+}
+
+function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number): DecodedEthProof {
+  const fields = reader.fields(proof, [
+    'accountProof',
+    'storageProof',
+    'address',
+    'nonce',
+    'balance',
+    'storageHash',
+    'codeHash',
+  ])
+  const field = <T>(name: keyof typeof fields, decode: (value: unknown) => T): T =>
+    within(name, () => decode(fields[name]))
+  /** A field that may be missing. */
+  const beside = <T>(name: keyof typeof fields, decode: (value: unknown) => T): T | undefined =>
+    fields[name] === undefined ? undefined : field(name, decode)
+  return {
+    accountNodes: field('accountProof', decodeNodes),
+    storage: field('storageProof', value => decodeStorageProofs(value, minSlots, maxSlots)),
+    beside: {
+      address: beside('address', value => reader.bytes(value, 20)),
+      nonce: beside('nonce', decodeNumber),
+      balance: beside('balance', decodeNumber),
+      storageHash: beside('storageHash', value => reader.bytes(value, 32)),
+      codeHash: beside('codeHash', value => reader.bytes(value, 32)),
+    },
+  }
+}
+
+function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number): DecodedStorageProof[] {
+  const expected = minSlots === maxSlots ? `${maxSlots}` : `${minSlots} to ${maxSlots}`
+  const wrongCount = (count: number) => new ProofError('L1_STORAGE_PROOF_COUNT', { expected, found: `${count}` })
+  const items = reader.items(value, maxSlots, wrongCount)
+  if (items.length < minSlots) throw wrongCount(items.length)
+  return items.map((item, index) =>
+    within(`[${index}]`, () => {
+      const fields = reader.fields(item, ['key', 'value', 'proof'])
+      return {
+        key: within('key', () => decodeNumber(fields.key)),
+        value: fields.value === undefined ? undefined : within('value', () => decodeNumber(fields.value)),
+        nodes: within('proof', () => decodeNodes(fields.proof)),
+      }
+    }),
+  )
+}
+
+function decodeNodes(value: unknown): Uint8Array[] {
+  const nodes = reader.items(value, MAX_NODE_COUNT, count => unusedNodes(MAX_NODE_COUNT, count))
+  return nodes.map((node, index) => within(`[${index}]`, () => reader.bytesUpTo(node, MAX_NODE_LENGTH)))
+}
+
+/** Endpoints spell these as a quantity or as 32 bytes. Either way it is only compared with what is proven. */
+function decodeNumber(value: unknown): bigint {
+  const hex = reader.string(value)
+  if (hex.length > 2 + 64 || !/^0x[0-9a-f]+$/i.test(hex)) {
+    throw new ProofError('BAD_HEX', { expected: '0x and 1 to 64 hexadecimal digits', found: quote(hex) })
+  }
+  return BigInt(hex)
+}
+
+function verifyAccount(stateRoot: Uint8Array, address: Uint8Array, nodes: readonly Uint8Array[]): AccountBytes | null {
+  const value = verifyTrieProof(stateRoot, keccak_256(address), nodes)
+  return value && decodeAccount(value)
+}
+
+/** The yellow paper's account: nonce, balance, storage root, code hash. */
+function decodeAccount(value: Uint8Array): AccountBytes {
+  const item = decodeRlp(value)
+  const fields = item instanceof Uint8Array || item.length !== 4 ? [] : item
+  const nonce = decodeInteger(fields[0], 8)
+  const balance = decodeInteger(fields[1], 32)
+  const [, , storageRoot, codeHash] = fields
+  const isDigest = (field: typeof codeHash): field is Uint8Array => field instanceof Uint8Array && field.length === 32
+  if (nonce === null || balance === null || !isDigest(storageRoot) || !isDigest(codeHash)) {
+    throw new ProofError('L1_ACCOUNT_MALFORMED')
+  }
+  return { nonce, balance, storageRoot, codeHash }
+}
+
+function verifyBeside(beside: DecodedEthProof['beside'], address: Uint8Array, account: AccountBytes | null): void {
+  if (beside.address && !equalBytes(beside.address, address)) {
+    throw new ProofError('L1_KEY_MISMATCH', {
+      path: 'address',
+      expected: bytesToHex(address),
+      found: bytesToHex(beside.address),
+    })
+  }
+  verifyNumberBeside('nonce', account?.nonce ?? 0n, beside.nonce)
+  verifyNumberBeside('balance', account?.balance ?? 0n, beside.balance)
+  verifyDigestBeside('storageHash', account?.storageRoot ?? null, emptyTrieRoot(), beside.storageHash)
+  verifyDigestBeside('codeHash', account?.codeHash ?? null, keccak_256(new Uint8Array(0)), beside.codeHash)
+}
+
+function verifyNumberBeside(path: string, proven: bigint, beside: bigint | undefined): void {
+  if (beside !== undefined && beside !== proven) {
+    throw new ProofError('L1_PROOF_DISAGREES', { path, expected: `${proven}`, found: `${beside}` })
+  }
+}
+
+/** For an account that does not exist some clients write zeros and some the digest of nothing. */
+function verifyDigestBeside(
+  path: string,
+  proven: Uint8Array | null,
+  ofNothing: Uint8Array,
+  beside: Uint8Array | undefined,
+): void {
+  if (beside === undefined || equalBytes(beside, proven ?? ofNothing) || (proven === null && isZero(beside))) return
+  within(path, () => {
+    throw mismatch('L1_PROOF_DISAGREES', proven ?? ofNothing, beside)
+  })
+}
+
+function verifySlot(storageRoot: Uint8Array, key: Uint8Array, storageProof: DecodedStorageProof): StorageSlot {
+  if (storageProof.key !== bytesToBigint(key)) {
+    const found = bytesToHex(bigintToBytes(storageProof.key, 32))
+    throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected: bytesToHex(key), found })
+  }
+  const value = within('proof', () =>
+    decodeSlotValue(verifyTrieProof(storageRoot, keccak_256(key), storageProof.nodes)),
+  )
+  verifyNumberBeside('value', value, storageProof.value)
+  return { key: bytesToHex(key), value: bytesToHex(bigintToBytes(value, 32)), exists: value !== 0n }
+}
+
+/** A slot that is not in the trie is zero, and a zero is never in the trie. */
+function decodeSlotValue(encoded: Uint8Array | null): bigint {
+  if (encoded === null) return 0n
+  const value = decodeInteger(decodeRlp(encoded), 32)
+  if (value === null || value === 0n) throw new ProofError('L1_VALUE_MALFORMED')
+  return value
+}
+
+const toL1Account = ({ nonce, balance, storageRoot, codeHash }: AccountBytes): L1Account => ({
+  nonce,
+  balance,
+  storageRoot: bytesToHex(storageRoot),
+  codeHash: bytesToHex(codeHash),
+})

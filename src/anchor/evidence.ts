@@ -1,0 +1,302 @@
+import { bytesToHex, equalBytes, type Hex, quote } from '../bytes.ts'
+import { ProofError, within } from '../errors.ts'
+import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { type VerifiedState, verifyProof } from '../proof/verify.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { mismatch } from '../tree/path.ts'
+import { encodeHeader, type L1Block, verifyHeader } from './header.ts'
+import { readerOf } from './read.ts'
+import { type Rollup, type VerifiedAnchor, verifyAnchor, verifyBlockNumber } from './rollup.ts'
+
+const VERSION = 1
+
+/**
+ * An evidence bundle: one JSON document that holds all that leads from an L1 block hash to accounts and slots on L2.
+ * Its JSON Schema is `docs/evidence.schema.json`.
+ */
+export interface Evidence {
+  version: typeof VERSION
+  scheme: Scheme['name']
+  /** The contract on L1, and a label for people that proves nothing. */
+  rollup: { name?: string; address: Hex }
+  /** A quantity, such as `0x1b4`. */
+  l2BlockNumber: Hex
+  /** What leads to the L2 state root; left out when the verifier is to have that root from elsewhere. */
+  l1?: {
+    /** RLP of the L1 block header; left out when the verifier is to have the L1 state root from elsewhere. */
+    header?: Hex
+    /** The `eth_getProof` result of the rollup contract for `anchorStorageKeys`, at that L1 block. */
+    proof: unknown
+  }
+  /** What was asked of the L2 endpoint. */
+  request: { address: Hex; storageKeys: Hex[] }
+  /** What it answered: the result of `rollup_getProof`. */
+  answer: unknown
+}
+
+/** The one thing that you trust. The nearer it is to an L1 block hash, the more is proven to you and the less believed. */
+export type Trusted = { l1BlockHash: Hex } | { l1StateRoot: Hex } | { l2StateRoot: Hex }
+
+export type Reach = 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
+
+/** What you know yourself. A bundle that says something else is refused. */
+export interface EvidenceClaim {
+  scheme: Scheme
+  rollup: Rollup
+  trusted: Trusted
+  /** Any finalized block when left out: an old state then passes too, so look at what is returned. */
+  l2BlockNumber?: bigint
+  /** Whatever address the bundle is for when left out: look at what is returned. */
+  address?: Hex
+  /** Whatever keys the bundle is for when left out: look at what is returned. */
+  storageKeys?: readonly Hex[]
+}
+
+export interface VerifiedEvidence extends VerifiedState {
+  /** Whose account and storage these are. Lower case. */
+  address: Hex
+  /** The root of the L2 state. */
+  stateRoot: Hex
+  /** The L2 block of that root; null when you trust an L2 state root and did not say which block it is of. */
+  l2BlockNumber: bigint | null
+  /** The last L2 block that was finalized at the L1 block; null when the bundle does not prove it. */
+  currentL2BlockNumber: bigint | null
+  /** null when you trust a state root: then nothing proves which L1 block the bundle's header is of. */
+  l1Block: L1Block | null
+  /** What all of this rests on. */
+  reach: Reach
+}
+
+interface DecodedEvidence {
+  readonly scheme: string
+  readonly rollupName: string | undefined
+  readonly rollupAddress: Uint8Array
+  readonly l2BlockNumber: bigint
+  readonly header: unknown
+  readonly l1Proof: unknown
+  readonly address: Uint8Array
+  readonly storageKeys: readonly Uint8Array[]
+  readonly answer: unknown
+}
+
+const reader = readerOf('EVIDENCE_MALFORMED')
+
+/**
+ * Verifies an evidence bundle against what you know and the one thing that you trust.
+ *
+ * What the claim states is compared with the bundle and then used from the claim. What it leaves out (block, address,
+ * keys) is taken from the bundle, and the proof is of just that: whoever made the bundle chose it. That is sound as long as
+ * you act on the `address`, `storage[].key` and `l2BlockNumber` that come back, and not on the ones that you had in mind.
+ * With `l2StateRoot` trusted, the rollup and the block are compared but nothing proves them.
+ * Parts that the trusted input makes unnecessary are not read.
+ *
+ * @param bundle a stranger's {@link Evidence}, parsed from JSON
+ * @throws ProofError `EVIDENCE_*`; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`, `RLP_NON_CANONICAL` for the way from L1; what
+ * `verifyProof` throws for the answer; `CLAIM_INVALID` for the claim
+ *
+ * @example
+ * ```ts
+ * import { createEvidence, verifyEvidence } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * world.setAccount(address, { balance: 5n })
+ *
+ * const rollup = { name: 'devnet', address: '0x00000000000000000000000000000000000000ff' } as const
+ * const answer = world.getProof(address, [])
+ * const bundle = createEvidence({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, answer })
+ *
+ * const trusted = { l2StateRoot: world.stateRoot() }
+ * const { account, reach } = verifyEvidence(bundle, { scheme: poseidon2, rollup, trusted, address, storageKeys: [] })
+ * console.log(account?.balance, reach) // 5n l2StateRoot
+ * ```
+ */
+export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedEvidence {
+  const scheme = verifyScheme(claim?.scheme)
+  const [reach, trustedHash] = decodeTrusted(claim.trusted)
+  const evidence = reader.guard(() => decodeEvidence(bundle))
+  verifyExpected(evidence, claim)
+
+  const { header, l1Proof, l2BlockNumber, answer } = evidence
+  const l1Block = reach === 'l1BlockHash' ? verifyL1Header(header, trustedHash) : null
+  const l1StateRoot = l1Block?.stateRoot ?? trustedHash
+  const anchor = reach === 'l2StateRoot' ? null : verifyL1Proof(l1Proof, l1StateRoot, claim.rollup, l2BlockNumber)
+  const stateRoot = anchor?.stateRoot ?? trustedHash
+  const address = bytesToHex(evidence.address)
+  const storageKeys = evidence.storageKeys.map(bytesToHex)
+  const state = within('answer', () => verifyProof(answer, { scheme, stateRoot, address, storageKeys }))
+  return {
+    ...state,
+    address,
+    stateRoot,
+    // Without an anchor the bundle's number is but a claim.
+    l2BlockNumber: anchor === null ? (claim.l2BlockNumber ?? null) : l2BlockNumber,
+    currentL2BlockNumber: anchor?.currentL2BlockNumber ?? null,
+    l1Block,
+    reach,
+  }
+}
+
+function verifyL1Header(header: unknown, l1BlockHash: Hex): L1Block {
+  if (header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header' })
+  return within('l1.header', () => verifyHeader(header, l1BlockHash))
+}
+
+function verifyL1Proof(proof: unknown, l1StateRoot: Hex, rollup: Rollup, l2BlockNumber: bigint): VerifiedAnchor {
+  if (proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof' })
+  return within('l1.proof', () => verifyAnchor(proof, { l1StateRoot, rollup, l2BlockNumber }))
+}
+
+const REACHES: readonly Reach[] = ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']
+
+/** Exactly one: with two, a caller could believe that both were checked. */
+function decodeTrusted(trusted: Trusted): [Reach, Hex] {
+  const given = REACHES.flatMap(reach => {
+    const value: unknown = trusted !== null && typeof trusted === 'object' ? Reflect.get(trusted, reach) : undefined
+    return value === undefined ? [] : [{ reach, value }]
+  })
+  const [first] = given
+  if (first === undefined || given.length > 1) {
+    throw new ProofError('CLAIM_INVALID', { path: 'trusted', expected: `exactly one of ${REACHES.join(', ')}` })
+  }
+  return [first.reach, bytesToHex(decodeArgument(`trusted.${first.reach}`, first.value, 32))]
+}
+
+/** Refuses a bundle that is for something else than what the caller states. */
+function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
+  const { scheme, rollup, l2BlockNumber, address, storageKeys } = claim
+  const rollupAddress = decodeArgument('rollup.address', rollup?.address, 20)
+  if (evidence.scheme !== scheme.name) {
+    throw new ProofError('EVIDENCE_SCHEME_MISMATCH', { path: 'scheme', expected: scheme.name, found: evidence.scheme })
+  }
+  within('rollup', () => {
+    if (!equalBytes(evidence.rollupAddress, rollupAddress)) {
+      throw mismatch('EVIDENCE_ROLLUP_MISMATCH', rollupAddress, evidence.rollupAddress)
+    }
+    if (rollup.name !== undefined && evidence.rollupName !== undefined && evidence.rollupName !== rollup.name) {
+      throw new ProofError('EVIDENCE_ROLLUP_MISMATCH', { expected: rollup.name, found: quote(evidence.rollupName) })
+    }
+  })
+  if (l2BlockNumber !== undefined && evidence.l2BlockNumber !== verifyBlockNumber(l2BlockNumber)) {
+    const details = { path: 'l2BlockNumber', expected: `${l2BlockNumber}`, found: `${evidence.l2BlockNumber}` }
+    throw new ProofError('EVIDENCE_BLOCK_MISMATCH', details)
+  }
+  within('request', () => {
+    if (address !== undefined) verifyAddress(decodeArgument('address', address, 20), evidence.address)
+    if (storageKeys !== undefined) verifyKeys(decodeKeys(storageKeys), evidence.storageKeys)
+  })
+}
+
+function verifyAddress(expected: Uint8Array, found: Uint8Array): void {
+  if (!equalBytes(expected, found)) throw mismatch('EVIDENCE_ADDRESS_MISMATCH', expected, found)
+}
+
+/** All of them, in the same order: whoever states keys reads the answers by their place. */
+function verifyKeys(expected: readonly Uint8Array[], found: readonly Uint8Array[]): void {
+  if (expected.length !== found.length) {
+    throw new ProofError('EVIDENCE_KEYS_MISMATCH', { expected: `${expected.length} keys`, found: `${found.length}` })
+  }
+  for (const [index, key] of found.entries()) {
+    const wanted = expected[index]
+    if (!wanted || !equalBytes(wanted, key)) throw mismatch('EVIDENCE_KEYS_MISMATCH', wanted ?? key, key)
+  }
+}
+
+function decodeKeys(storageKeys: readonly Hex[]): Uint8Array[] {
+  if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
+  return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
+}
+
+const FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'l1', 'request', 'answer'] as const
+
+function decodeEvidence(bundle: unknown): DecodedEvidence {
+  const fields = reader.fields(bundle, FIELDS)
+  const { version, l1, answer } = fields
+  if (version === undefined) throw new ProofError('EVIDENCE_MALFORMED', { expected: 'a version', found: 'none' })
+  if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { path: 'version', expected: `${VERSION}` })
+  const scheme = within('scheme', () => reader.string(fields.scheme))
+  if (scheme !== 'mimc' && scheme !== 'poseidon2') {
+    const details = { path: 'scheme', expected: 'mimc or poseidon2', found: quote(scheme) }
+    throw new ProofError('EVIDENCE_MALFORMED', details)
+  }
+  const { header, proof } = within('l1', () => (l1 === undefined ? {} : reader.fields(l1, ['header', 'proof'])))
+  return {
+    scheme,
+    ...within('rollup', () => decodeRollup(fields.rollup)),
+    l2BlockNumber: within('l2BlockNumber', () => decodeBlockNumber(fields.l2BlockNumber)),
+    header,
+    l1Proof: proof,
+    ...within('request', () => decodeRequest(fields.request)),
+    answer,
+  }
+}
+
+function decodeRollup(rollup: unknown): Pick<DecodedEvidence, 'rollupName' | 'rollupAddress'> {
+  const { name, address } = reader.fields(rollup, ['name', 'address'])
+  return {
+    rollupName: name === undefined ? undefined : within('name', () => reader.string(name)),
+    rollupAddress: within('address', () => reader.bytes(address, 20)),
+  }
+}
+
+function decodeBlockNumber(value: unknown): bigint {
+  const quantity = reader.string(value)
+  if (quantity.length > 2 + 16 || !/^0x(0|[1-9a-f][0-9a-f]*)$/.test(quantity)) {
+    const expected = 'a quantity of at most 8 bytes without leading zeros'
+    throw new ProofError('EVIDENCE_MALFORMED', { expected, found: quote(quantity) })
+  }
+  return BigInt(quantity)
+}
+
+function decodeRequest(request: unknown): Pick<DecodedEvidence, 'address' | 'storageKeys'> {
+  const { address, storageKeys } = reader.fields(request, ['address', 'storageKeys'])
+  return {
+    address: within('address', () => reader.bytes(address, 20)),
+    storageKeys: within('storageKeys', () =>
+      reader.items(storageKeys).map((key, index) => within(`[${index}]`, () => reader.bytes(key, 32))),
+    ),
+  }
+}
+
+/** What {@link createEvidence} puts together. */
+export interface EvidenceParts {
+  scheme: Scheme
+  rollup: Rollup
+  l2BlockNumber: bigint
+  address: Hex
+  storageKeys?: readonly Hex[]
+  /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
+  answer: unknown
+  l1?: {
+    /** What `eth_getBlockByNumber` answered; left out when the L1 state root is to be trusted. */
+    block?: unknown
+    /** What `eth_getProof` answered for the rollup contract and `anchorStorageKeys`, at the L1 block. */
+    proof: unknown
+  }
+}
+
+/**
+ * Puts a bundle together. Nothing is verified, so verify the bundle before you keep it.
+ *
+ * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws
+ */
+export function createEvidence(parts: EvidenceParts): Evidence {
+  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, l1 } = parts
+  return {
+    version: VERSION,
+    scheme: verifyScheme(scheme).name,
+    rollup: {
+      ...(rollup.name !== undefined && { name: rollup.name }),
+      address: bytesToHex(decodeArgument('rollup.address', rollup.address, 20)),
+    },
+    l2BlockNumber: `0x${verifyBlockNumber(l2BlockNumber).toString(16)}`,
+    ...(l1 && { l1: { ...(l1.block !== undefined && { header: encodeHeader(l1.block) }), proof: l1.proof } }),
+    request: {
+      address: bytesToHex(decodeArgument('address', address, 20)),
+      storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+    },
+    answer,
+  }
+}

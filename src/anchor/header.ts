@@ -1,0 +1,193 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, equalBytes, type Hex, hexToBytes, quote } from '../bytes.ts'
+import { ProofError, within } from '../errors.ts'
+import { decodeArgument } from '../proof/claim.ts'
+import { mismatch } from '../tree/path.ts'
+import { readerOf } from './read.ts'
+import { decodeInteger, decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
+
+/** What a proven L1 block header says. */
+export interface L1Block {
+  number: bigint
+  /** Seconds since 1970. */
+  timestamp: bigint
+  /** keccak256 of the header's RLP, 32 bytes. */
+  hash: Hex
+  /** Root of the L1 state, 32 bytes: what `eth_getProof` answers lead to. */
+  stateRoot: Hex
+}
+
+type FieldType =
+  | { readonly kind: 'string'; readonly length: number }
+  | { readonly kind: 'extra' }
+  | { readonly kind: 'integer'; readonly maxLength: number }
+
+const string = (length: number): FieldType => ({ kind: 'string', length })
+const hash = string(32)
+const uint64: FieldType = { kind: 'integer', maxLength: 8 }
+const uint256: FieldType = { kind: 'integer', maxLength: 32 }
+
+/** The header's fields in the protocol's order, by their names in JSON-RPC. */
+const FIELDS = [
+  ['parentHash', hash],
+  ['sha3Uncles', hash],
+  ['miner', string(20)],
+  ['stateRoot', hash],
+  ['transactionsRoot', hash],
+  ['receiptsRoot', hash],
+  ['logsBloom', string(256)],
+  ['difficulty', uint256],
+  ['number', uint64],
+  ['gasLimit', uint64],
+  ['gasUsed', uint64],
+  ['timestamp', uint64],
+  ['extraData', { kind: 'extra' }],
+  ['mixHash', hash],
+  ['nonce', string(8)],
+  // What forks have added. Each came to stay: a header with one of these has all that stand before it.
+  ['baseFeePerGas', uint256], // London, EIP-1559
+  ['withdrawalsRoot', hash], // Shanghai, EIP-4895
+  ['blobGasUsed', uint64], // Cancun, EIP-4844
+  ['excessBlobGas', uint64], // Cancun, EIP-4844
+  ['parentBeaconBlockRoot', hash], // Cancun, EIP-4788
+  ['requestsHash', hash], // Prague, EIP-7685; Osaka adds none
+  ['blockAccessListHash', hash], // Amsterdam, EIP-7928
+  ['slotNumber', uint64], // Amsterdam, EIP-7843
+] as const satisfies readonly (readonly [string, FieldType])[]
+
+type FieldName = (typeof FIELDS)[number][0]
+
+const NAMES: readonly FieldName[] = FIELDS.map(([name]) => name)
+const FRONTIER_COUNT = NAMES.indexOf('nonce') + 1
+/** Mainnet's extra data has at most 32 bytes; networks that vote in it (Clique, QBFT) have a few hundred. */
+const MAX_EXTRA_LENGTH = 4096
+const MAX_HEADER_LENGTH = MAX_EXTRA_LENGTH + 2048
+
+const reader = readerOf('HEADER_MALFORMED')
+
+/**
+ * The RLP of an L1 block header, from an `eth_getBlockByNumber` or `eth_getBlockByHash` result of any fork. The block's
+ * own `hash` field is not read: {@link verifyHeader} compares what was encoded with the hash that you trust.
+ *
+ * @throws ProofError `HEADER_MALFORMED`, `HEADER_FIELD_ORDER`, `HEADER_QUANTITY`, `BAD_HEX`, `WRONG_LENGTH`
+ */
+export function encodeHeader(block: unknown): Hex {
+  const fields = reader.guard(() => reader.fields(block, NAMES))
+  const count = NAMES.findLastIndex(name => fields[name] !== undefined) + 1
+  const items = FIELDS.slice(0, Math.max(count, FRONTIER_COUNT)).map(([name, type], index) =>
+    within(name, () => {
+      const value = fields[name]
+      if (value === undefined && index >= FRONTIER_COUNT) {
+        throw new ProofError('HEADER_FIELD_ORDER', { expected: `${name} before ${NAMES[count - 1]}`, found: 'none' })
+      }
+      return encodeField(type, reader.string(value))
+    }),
+  )
+  return bytesToHex(encodeRlp(items))
+}
+
+function encodeField(type: FieldType, value: string): Uint8Array {
+  switch (type.kind) {
+    case 'string':
+      return hexToBytes(value, type.length)
+    case 'extra':
+      return reader.bytesUpTo(value, MAX_EXTRA_LENGTH)
+    case 'integer':
+      return encodeQuantity(value, type.maxLength)
+  }
+}
+
+/** A JSON-RPC quantity as RLP holds it. A second spelling of a number is refused: `0x00`, `0x01`, `1`. */
+function encodeQuantity(value: string, maxLength: number): Uint8Array {
+  const isShort = value.length <= 2 + 2 * maxLength
+  if (!isShort || !/^0x(0|[1-9a-f][0-9a-f]*)$/i.test(value)) {
+    const expected = `a quantity of at most ${maxLength} bytes without leading zeros`
+    throw new ProofError('HEADER_QUANTITY', { expected, found: quote(value) })
+  }
+  const digits = value === '0x0' ? '' : value.slice(2)
+  const length = Math.ceil(digits.length / 2)
+  return hexToBytes(`0x${digits.padStart(2 * length, '0')}`, length)
+}
+
+/**
+ * Verifies an L1 block header against a block hash that you trust.
+ *
+ * @param header the header's RLP in hexadecimal, as {@link encodeHeader} makes it
+ * @param trustedHash 32 bytes
+ * @throws ProofError `HEADER_HASH_MISMATCH` when it is another header; `RLP_NON_CANONICAL`, `HEADER_MALFORMED` or
+ * `HEADER_QUANTITY` when what was hashed is not a header; `BAD_HEX`, `WRONG_LENGTH`; `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { encodeHeader, verifyHeader } from 'rollup-state-proof/anchor'
+ *
+ * // The genesis block of mainnet, as eth_getBlockByNumber answers.
+ * const zeros = (length: number) => `0x${'00'.repeat(length)}`
+ * const emptyTrie = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+ * const block = {
+ *   parentHash: zeros(32),
+ *   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
+ *   miner: zeros(20),
+ *   stateRoot: '0xd7f8974fb5ac78d9ac099b9ad5018bedc2ce0a72dad1827a1709da30580f0544',
+ *   transactionsRoot: emptyTrie,
+ *   receiptsRoot: emptyTrie,
+ *   logsBloom: zeros(256),
+ *   difficulty: '0x400000000',
+ *   number: '0x0',
+ *   gasLimit: '0x1388',
+ *   gasUsed: '0x0',
+ *   timestamp: '0x0',
+ *   extraData: '0x11bbe8db4e347b4e8c937c1c8370e4b5ed33adb3db69cbdb7a38e1e50b1b82fa',
+ *   mixHash: zeros(32),
+ *   nonce: '0x0000000000000042',
+ * }
+ * const trustedHash = '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3'
+ * console.log(verifyHeader(encodeHeader(block), trustedHash).number) // 0n
+ * ```
+ */
+export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
+  const expected = decodeArgument('trustedHash', trustedHash, 32)
+  const rlp = reader.bytesUpTo(header, MAX_HEADER_LENGTH)
+  const found = keccak_256(rlp)
+  // First of all: nothing is parsed that the trusted hash does not vouch for.
+  if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)
+  return { ...decodeHeader(decodeRlp(rlp)), hash: bytesToHex(found) }
+}
+
+function decodeHeader(item: RlpItem): Omit<L1Block, 'hash'> {
+  if (item instanceof Uint8Array || item.length < FRONTIER_COUNT || item.length > FIELDS.length) {
+    const expected = `a list of ${FRONTIER_COUNT} to ${FIELDS.length} fields`
+    const found = item instanceof Uint8Array ? 'a string' : `a list of ${item.length}`
+    throw new ProofError('HEADER_MALFORMED', { expected, found })
+  }
+  const fieldAt = (wanted: FieldName) => item[NAMES.indexOf(wanted)]
+  for (const [name, type] of FIELDS.slice(0, item.length)) within(name, () => decodeField(type, fieldAt(name)))
+  return {
+    number: decodeQuantity(fieldAt('number'), 8),
+    timestamp: decodeQuantity(fieldAt('timestamp'), 8),
+    stateRoot: bytesToHex(decodeData(fieldAt('stateRoot'), 32)),
+  }
+}
+
+function decodeField(type: FieldType, item: RlpItem | undefined): void {
+  if (type.kind === 'integer') decodeQuantity(item, type.maxLength)
+  else decodeData(item, type.kind === 'string' ? type.length : undefined)
+}
+
+/** @param length any when left out */
+function decodeData(item: RlpItem | undefined, length?: number): Uint8Array {
+  if (!(item instanceof Uint8Array)) throw new ProofError('HEADER_MALFORMED', { expected: 'a string', found: 'a list' })
+  if (length !== undefined && item.length !== length) {
+    throw new ProofError('HEADER_MALFORMED', { expected: `${length} bytes`, found: `${item.length} bytes` })
+  }
+  return item
+}
+
+function decodeQuantity(item: RlpItem | undefined, maxLength: number): bigint {
+  const value = decodeInteger(decodeData(item), maxLength)
+  if (value === null) {
+    const expected = `an integer of at most ${maxLength} bytes without leading zeros`
+    throw new ProofError('HEADER_QUANTITY', { expected })
+  }
+  return value
+}

@@ -1,0 +1,34 @@
+import { RLP } from '@ethereumjs/rlp'
+import { bytesToBigint, equalBytes } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+
+/** What RLP can spell: a byte string, or a list of items. */
+export type RlpItem = Uint8Array | RlpItem[]
+
+export const encodeRlp = (item: RlpItem): Uint8Array => RLP.encode(item)
+
+/**
+ * The one item that `bytes` spell. `bytes` come with a bound on their length, which bounds the depth of the lists.
+ *
+ * @throws ProofError `RLP_NON_CANONICAL` when they are not exactly what {@link encodeRlp} makes of the item
+ */
+export function decodeRlp(bytes: Uint8Array): RlpItem {
+  const item = decodeLoosely(bytes)
+  // The library refuses most second spellings by itself; encoding again leaves no doubt.
+  if (item === null || !equalBytes(encodeRlp(item), bytes)) throw new ProofError('RLP_NON_CANONICAL')
+  return item
+}
+
+function decodeLoosely(bytes: Uint8Array): RlpItem | null {
+  try {
+    return RLP.decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** An integer as RLP holds it: big-endian, at most `maxLength` bytes, no leading zero; null when it is not one. */
+export function decodeInteger(item: RlpItem | undefined, maxLength: number): bigint | null {
+  if (!(item instanceof Uint8Array) || item.length > maxLength || item[0] === 0) return null
+  return bytesToBigint(item)
+}

@@ -1,0 +1,168 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, equalBytes } from '../bytes.ts'
+import { ProofError, within } from '../errors.ts'
+import { mismatch } from '../tree/path.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
+
+/** Every key of an Ethereum state or storage trie is a keccak256 digest: 64 nibbles, so at most 64 branches and a leaf. */
+const PATH_LENGTH = 64
+export const MAX_NODE_COUNT = PATH_LENGTH + 1
+/** A full branch: 16 digests and an empty value. No account or storage value makes a leaf that long. */
+export const MAX_NODE_LENGTH = 532
+const BRANCH_LENGTH = 17
+const DIGEST_LENGTH = 32
+
+/** keccak256 of the RLP of the empty string: the root of a trie that holds nothing. */
+export const emptyTrieRoot = (): Uint8Array => keccak_256(encodeRlp(new Uint8Array(0)))
+
+type Node =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'branch'; readonly children: readonly RlpItem[] }
+  | { readonly kind: 'extension'; readonly path: readonly number[]; readonly child: RlpItem }
+  | { readonly kind: 'leaf'; readonly path: readonly number[]; readonly value: Uint8Array }
+
+/**
+ * Walks a Merkle-Patricia proof from its root to where the key is, or to where it is seen not to be.
+ *
+ * @param root 32 bytes, trusted
+ * @param key 32 bytes: keccak256 of the address or storage key
+ * @param nodes the RLP of the nodes on the way, root first, each at most {@link MAX_NODE_LENGTH} bytes. Nodes that are
+ * embedded in their parent do not come again. None for an empty trie
+ * @returns the value, or null when the key is proven absent
+ */
+export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readonly Uint8Array[]): Uint8Array | null {
+  let used = 0
+  /** The next node of the proof, which must be the one that `digest` stands for. */
+  const takeNode = (digest: Uint8Array): RlpItem => {
+    const index = used++
+    const bytes = nodes[index]
+    if (bytes === undefined) throw new ProofError('MPT_NODES_MISSING', { expected: `a node ${bytesToHex(digest)}` })
+    return within(`[${index}]`, () => {
+      const found = keccak_256(bytes)
+      // Before it is parsed: only what the trusted root vouches for is.
+      if (!equalBytes(found, digest)) throw mismatch('MPT_HASH_MISMATCH', digest, found)
+      return decodeRlp(bytes)
+    })
+  }
+  const takeRoot = (): RlpItem =>
+    nodes.length === 0 && equalBytes(root, emptyTrieRoot()) ? new Uint8Array(0) : takeNode(root)
+
+  const value = walk(toNibbles(key), takeRoot, takeNode, () => `[${Math.max(used - 1, 0)}]`)
+  if (used < nodes.length) throw unusedNodes(used, nodes.length)
+  return value
+}
+
+export function unusedNodes(used: number, found: number): ProofError {
+  return new ProofError('MPT_NODES_UNUSED', { expected: `${used} nodes`, found: `${found}` })
+}
+
+function walk(
+  key: readonly number[],
+  takeRoot: () => RlpItem,
+  takeNode: (digest: Uint8Array) => RlpItem,
+  place: () => string,
+): Uint8Array | null {
+  let item = takeRoot()
+  let depth = 0
+  let isBelowExtension = false
+  // Every turn but the last goes at least one nibble deeper, and no branch or extension is let past the last nibble.
+  for (;;) {
+    const rest = key.slice(depth)
+    const node = within(place(), () => decodeNode(item, rest.length))
+    if (isBelowExtension && node.kind !== 'branch') throw malformed('a branch below an extension', place())
+    switch (node.kind) {
+      case 'empty':
+        if (depth > 0) throw malformed('a node', place())
+        return null
+      case 'leaf':
+        return startsWith(rest, node.path) ? node.value : null
+      case 'extension': {
+        if (!startsWith(rest, node.path)) return null
+        depth += node.path.length
+        isBelowExtension = true
+        item = open(node.child, takeNode)
+        break
+      }
+      case 'branch': {
+        const child = node.children[rest[0] ?? 0] ?? new Uint8Array(0)
+        if (child.length === 0) return null
+        depth += 1
+        isBelowExtension = false
+        item = open(child, takeNode)
+      }
+    }
+  }
+}
+
+/** A child that is shorter than a digest stands in its parent itself, every other by its digest. */
+const open = (child: RlpItem, takeNode: (digest: Uint8Array) => RlpItem): RlpItem =>
+  child instanceof Uint8Array ? takeNode(child) : child
+
+/** @param rest how many nibbles of the key are left where the node stands */
+function decodeNode(item: RlpItem, rest: number): Node {
+  if (item instanceof Uint8Array) {
+    if (item.length > 0) throw malformed('a list')
+    return { kind: 'empty' }
+  }
+  if (item.length === BRANCH_LENGTH) return decodeBranch(item, rest)
+  const [encodedPath, content] = item
+  if (item.length !== 2 || encodedPath === undefined || content === undefined) {
+    throw malformed('a list of 2 or 17 items', '', `a list of ${item.length}`)
+  }
+  const { path, isLeaf } = decodePath(encodedPath)
+  if (isLeaf) {
+    // All keys have one length, so a leaf ends where the key does.
+    if (path.length !== rest) throw malformed(`a leaf path of ${rest} nibbles`, '', `${path.length}`)
+    if (!(content instanceof Uint8Array) || content.length === 0) throw malformed('a leaf with a value')
+    return { kind: 'leaf', path, value: content }
+  }
+  if (path.length >= rest) throw malformed(`an extension of less than ${rest} nibbles`, '', `${path.length}`)
+  verifyChild(content)
+  if (content.length === 0) throw malformed('an extension with a child')
+  return { kind: 'extension', path, child: content }
+}
+
+function decodeBranch(items: readonly RlpItem[], rest: number): Node {
+  if (rest === 0) throw malformed('no branch after the last nibble')
+  const children = items.slice(0, -1)
+  for (const child of children) verifyChild(child)
+  // No key ends at a branch, as all have one length.
+  if (items.at(-1)?.length !== 0) throw malformed('a branch without a value')
+  return { kind: 'branch', children }
+}
+
+/** Nothing, a digest, or a whole node that is shorter than a digest: a longer one has to stand by its digest. */
+function verifyChild(child: RlpItem): void {
+  if (child instanceof Uint8Array) {
+    if (child.length !== 0 && child.length !== DIGEST_LENGTH) throw malformed('a child of 0 or 32 bytes')
+  } else if (encodeRlp(child).length >= DIGEST_LENGTH) {
+    throw malformed('an embedded node of less than 32 bytes')
+  }
+}
+
+/**
+ * Hex-prefix encoding: the first nibble tells a leaf (2) from an extension (0) and, by its lowest bit, an odd path from
+ * an even one, which a zero nibble follows. An extension is never empty.
+ */
+function decodePath(encoded: RlpItem): { path: readonly number[]; isLeaf: boolean } {
+  const [flags, padding, ...evenPath] = encoded instanceof Uint8Array ? toNibbles(encoded) : []
+  if (flags === undefined || padding === undefined || flags > 3) throw nonCanonicalPath('a flag from 0 to 3')
+  const isOdd = flags % 2 === 1
+  if (!isOdd && padding !== 0) throw nonCanonicalPath('a zero nibble before an even path')
+  const path = isOdd ? [padding, ...evenPath] : evenPath
+  const isLeaf = flags >= 2
+  if (!isLeaf && path.length === 0) throw nonCanonicalPath('an extension of at least one nibble')
+  return { path, isLeaf }
+}
+
+function toNibbles(bytes: Uint8Array): number[] {
+  return Array.from(bytes).flatMap(byte => [byte >> 4, byte & 15])
+}
+
+const startsWith = (path: readonly number[], start: readonly number[]): boolean =>
+  start.every((nibble, index) => path[index] === nibble)
+
+const nonCanonicalPath = (expected: string) => new ProofError('MPT_PATH_NON_CANONICAL', { expected })
+
+const malformed = (expected: string, path = '', found?: string) =>
+  new ProofError('MPT_NODE_MALFORMED', { path, expected, ...(found !== undefined && { found }) })
