@@ -158,7 +158,7 @@ function decodeNodes(value: unknown): Uint8Array[] {
 /** Endpoints spell these as a quantity or as 32 bytes. Either way it is only compared with what is proven. */
 function decodeNumber(value: unknown): bigint {
   const hex = reader.string(value)
-  if (hex.length > 2 + 64 || !/^0x[0-9a-f]+$/i.test(hex)) {
+  if (hex.length > 2 + 64 || !/^0x[0-9a-fA-F]+$/.test(hex)) {
     throw new ProofError('BAD_HEX', { expected: '0x and 1 to 64 hexadecimal digits', found: quote(hex) })
   }
   return BigInt(hex)

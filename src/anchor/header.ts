@@ -100,7 +100,7 @@ function encodeField(type: FieldType, value: string): Uint8Array {
 /** A JSON-RPC quantity as RLP holds it. A second spelling of a number is refused: `0x00`, `0x01`, `1`. */
 function encodeQuantity(value: string, maxLength: number): Uint8Array {
   const isShort = value.length <= 2 + 2 * maxLength
-  if (!isShort || !/^0x(0|[1-9a-f][0-9a-f]*)$/i.test(value)) {
+  if (!isShort || !/^0x(0|[1-9a-fA-F][0-9a-fA-F]*)$/.test(value)) {
     const expected = `a quantity of at most ${maxLength} bytes without leading zeros`
     throw new ProofError('HEADER_QUANTITY', { expected, found: quote(value) })
   }

@@ -135,7 +135,7 @@ function decodeBranch(items: readonly RlpItem[], rest: number): Node {
 function verifyChild(child: RlpItem): void {
   if (child instanceof Uint8Array) {
     if (child.length !== 0 && child.length !== DIGEST_LENGTH) throw malformed('a child of 0 or 32 bytes')
-  } else if (encodeRlp(child).length >= DIGEST_LENGTH) {
+  } else if (child.length === 0 || encodeRlp(child).length >= DIGEST_LENGTH) {
     throw malformed('an embedded node of less than 32 bytes')
   }
 }

@@ -1,0 +1,153 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { expect, it } from 'vitest'
+import { decodeRlp, encodeRlp, type RlpItem } from '../../src/anchor/rlp.ts'
+import { encodeHeader, verifyHeader } from '../../src/anchor.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../../src/bytes.ts'
+import { headers } from './headers.ts'
+import { codeOf } from './helpers.ts'
+
+const toBytes = (hex: string) => hexToBytes(hex, hex.length / 2 - 1)
+const trust = (rlp: Uint8Array): Hex => bytesToHex(keccak_256(rlp))
+
+const itemsOf = (block: object): RlpItem[] => {
+  const item = decodeRlp(toBytes(encodeHeader(block)))
+  if (item instanceof Uint8Array) throw new Error('a header is a list')
+  return item
+}
+const newest = headers.at(-1)?.block ?? {}
+/** One of Amsterdam: no public block has its fields yet, so only their order is tested. */
+const amsterdam = { ...newest, blockAccessListHash: `0x${'ab'.repeat(32)}`, slotNumber: '0x100' }
+
+it('encodes real headers of every fork to their known hashes', () => {
+  expect(headers.length).toBe(7)
+  for (const { fork, fieldCount, block } of headers) {
+    const rlp = encodeHeader(block)
+    expect(itemsOf(block).length, fork).toBe(fieldCount)
+    const { number, timestamp, stateRoot, hash } = verifyHeader(rlp, block.hash as Hex)
+    expect({ number, timestamp, stateRoot, hash }, fork).toEqual({
+      number: BigInt(block.number),
+      timestamp: BigInt(block.timestamp),
+      stateRoot: block.stateRoot,
+      hash: block.hash,
+    })
+  }
+})
+
+it('refuses every header under the hash of another', () => {
+  let pairs = 0
+  for (const { block } of headers) {
+    for (const other of headers.filter(other => other.block !== block)) {
+      expect(codeOf(() => verifyHeader(encodeHeader(block), other.block.hash as Hex))).toBe('HEADER_HASH_MISMATCH')
+      pairs++
+    }
+  }
+  expect(pairs).toBe(42)
+})
+
+it('puts the fields of Amsterdam last', () => {
+  const items = itemsOf(amsterdam)
+  expect(items.length).toBe(23)
+  expect(items[21]).toEqual(toBytes(amsterdam.blockAccessListHash))
+  expect(items[22]).toEqual(Uint8Array.of(1, 0))
+})
+
+it('refuses a field of a later fork without one of an earlier', () => {
+  const added = ['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot']
+  added.push('requestsHash', 'blockAccessListHash')
+  for (const name of added) {
+    for (const absent of [undefined, null]) {
+      expect(
+        codeOf(() => encodeHeader({ ...amsterdam, [name]: absent })),
+        name,
+      ).toBe('HEADER_FIELD_ORDER')
+    }
+  }
+  expect(codeOf(() => encodeHeader({ ...amsterdam, slotNumber: null }))).toBe(null)
+})
+
+it('refuses second spellings of a number', () => {
+  const spellings = ['0x', '0x00', '0x01', '1', '', '0X1', '0x1g', '-0x1', '0x1 ', `0x1${'00'.repeat(8)}`]
+  for (const gasUsed of spellings) {
+    expect(
+      codeOf(() => encodeHeader({ ...newest, gasUsed })),
+      gasUsed,
+    ).toBe('HEADER_QUANTITY')
+  }
+  expect(codeOf(() => encodeHeader({ ...newest, gasUsed: `0x${'ff'.repeat(8)}` }))).toBe(null)
+  expect(codeOf(() => encodeHeader({ ...newest, difficulty: `0x${'ff'.repeat(33)}` }))).toBe('HEADER_QUANTITY')
+})
+
+it('refuses what is not a block', () => {
+  for (const block of [
+    null,
+    undefined,
+    1,
+    'block',
+    [],
+    {},
+    Object.create(newest),
+    new Proxy({}, { get: fail, getOwnPropertyDescriptor: fail }),
+  ]) {
+    expect(codeOf(() => encodeHeader(block))).toBe('HEADER_MALFORMED')
+  }
+  const names = Object.keys(newest).filter(name => name !== 'hash')
+  expect(names.length).toBe(21)
+  for (const name of names) {
+    expect(
+      codeOf(() => encodeHeader({ ...newest, [name]: 1 })),
+      name,
+    ).toBe('HEADER_MALFORMED')
+    expect(
+      codeOf(() => encodeHeader({ ...newest, [name]: '0x0g' })),
+      name,
+    ).toMatch(/^(BAD_HEX|WRONG_LENGTH|HEADER_QUANTITY)$/)
+  }
+  expect(codeOf(() => encodeHeader({ ...newest, stateRoot: '0x00' }))).toBe('WRONG_LENGTH')
+  expect(codeOf(() => encodeHeader({ ...newest, extraData: `0x${'00'.repeat(4097)}` }))).toBe('WRONG_LENGTH')
+})
+
+it('refuses to read what a trusted hash stands for but is not a header', () => {
+  const items = itemsOf(amsterdam)
+  const refused = (item: RlpItem) => {
+    const rlp = encodeRlp(item)
+    return codeOf(() => verifyHeader(bytesToHex(rlp), trust(rlp)))
+  }
+  expect(refused(items)).toBe(null)
+  expect(refused(items.slice(0, 14))).toBe('HEADER_MALFORMED')
+  expect(refused([...items, Uint8Array.of(1)])).toBe('HEADER_MALFORMED')
+  expect(refused(Uint8Array.of(1, 2))).toBe('HEADER_MALFORMED')
+  for (const index of items.keys()) {
+    expect(refused(items.with(index, [])), `${index}`).toBe('HEADER_MALFORMED')
+    const isInteger = [7, 8, 9, 10, 11, 15, 17, 18, 22].includes(index)
+    const isExtra = index === 12
+    const long = refused(items.with(index, new Uint8Array(40)))
+    expect(long, `${index}`).toBe(isExtra ? null : isInteger ? 'HEADER_QUANTITY' : 'HEADER_MALFORMED')
+    if (isInteger) expect(refused(items.with(index, Uint8Array.of(0)))).toBe('HEADER_QUANTITY')
+  }
+})
+
+it('refuses bytes that are not one canonical RLP item', () => {
+  const spelled = ['0x', '0x8100', '0x817f', '0xb800', '0xb80100', '0xf800', '0xc0c0', '0xc1', '0x82aa', '0xb90001aa']
+  spelled.push('0xf801c0', '0xbfffffffffffffffff', '0xffffffffffffffffff', `0x${'c1'.repeat(3000)}`)
+  for (const hex of spelled) {
+    expect(
+      codeOf(() => verifyHeader(hex, trust(toBytes(hex)))),
+      hex,
+    ).toBe('RLP_NON_CANONICAL')
+  }
+  const deep = Array.from({ length: 1500 }).reduce<RlpItem>(item => [item], new Uint8Array(0))
+  const rlp = encodeRlp(deep)
+  expect(codeOf(() => verifyHeader(bytesToHex(rlp), trust(rlp)))).toBe('HEADER_MALFORMED')
+})
+
+it('refuses a header that is not hexadecimal, or too long, and a hash that is not one', () => {
+  const hash = headers[0]?.block.hash as Hex
+  expect(codeOf(() => verifyHeader(1, hash))).toBe('HEADER_MALFORMED')
+  expect(codeOf(() => verifyHeader('0xzz', hash))).toBe('BAD_HEX')
+  expect(codeOf(() => verifyHeader(`0x${'00'.repeat(7000)}`, hash))).toBe('WRONG_LENGTH')
+  expect(codeOf(() => verifyHeader('0x', '0x12'))).toBe('CLAIM_INVALID')
+})
+
+function fail(): never {
+  throw new Error('a trap')
+}

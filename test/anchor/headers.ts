@@ -1,0 +1,141 @@
+const zeros = (length: number): string => `0x${'00'.repeat(length)}`
+const EMPTY_TRIE = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+const NO_UNCLES = '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347'
+
+const emptyBlock = {
+  parentHash: zeros(32),
+  sha3Uncles: NO_UNCLES,
+  miner: zeros(20),
+  transactionsRoot: EMPTY_TRIE,
+  receiptsRoot: EMPTY_TRIE,
+  logsBloom: zeros(256),
+  number: '0x0',
+  gasUsed: '0x0',
+  timestamp: '0x0',
+  extraData: '0x',
+  mixHash: zeros(32),
+}
+
+/**
+ * Blocks with empty bodies, so that each fits here. A pair of a header and a hash that fit each other proves itself:
+ * nobody can make one up.
+ */
+export const headers = [
+  {
+    fork: 'Frontier (mainnet genesis, public knowledge)',
+    fieldCount: 15,
+    block: {
+      ...emptyBlock,
+      stateRoot: '0xd7f8974fb5ac78d9ac099b9ad5018bedc2ce0a72dad1827a1709da30580f0544',
+      difficulty: '0x400000000',
+      gasLimit: '0x1388',
+      extraData: '0x11bbe8db4e347b4e8c937c1c8370e4b5ed33adb3db69cbdb7a38e1e50b1b82fa',
+      nonce: '0x0000000000000042',
+      hash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
+    },
+  },
+  {
+    fork: 'Frontier (mainnet block 1, public knowledge)',
+    fieldCount: 15,
+    block: {
+      ...emptyBlock,
+      parentHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
+      miner: '0x05a56e2d52c817161883f50c441c3228cfe54d9f',
+      stateRoot: '0xd67e4d450343046425ae4271474353857ab860dbc0a1dde64b41b5cd3a532bf3',
+      difficulty: '0x3ff800000',
+      number: '0x1',
+      gasLimit: '0x1388',
+      timestamp: '0x55ba4224',
+      extraData: '0x476574682f76312e302e302f6c696e75782f676f312e342e32',
+      mixHash: '0x969b900de27b6ac6a67742365dd65f55a0526c41fd18e1b16f1a1215c2e66f59',
+      nonce: '0x539bd4979fef1ec4',
+      hash: '0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406cb6',
+    },
+  },
+  {
+    fork: 'London (Sepolia genesis, public knowledge)',
+    fieldCount: 16,
+    block: {
+      ...emptyBlock,
+      stateRoot: '0x5eb6e371a698b8d68f665192350ffcecbbbf322916f4b51bd79bb6887da3f494',
+      difficulty: '0x20000',
+      gasLimit: '0x1c9c380',
+      timestamp: '0x6159af19',
+      extraData: '0x5365706f6c69612c20417468656e732c204174746963612c2047726565636521',
+      nonce: '0x0000000000000000',
+      baseFeePerGas: '0x3b9aca00',
+      hash: '0x25a5cc106eea7138acab33231d7160d69cb777ee0c2c553fcddf5138993e6dd9',
+    },
+  },
+  {
+    fork: 'London (Holesky genesis, public knowledge)',
+    fieldCount: 16,
+    block: {
+      ...emptyBlock,
+      stateRoot: '0x69d8c9d72f6fa4ad42d4702b433707212f90db395eb54dc20bc85de253788783',
+      difficulty: '0x1',
+      gasLimit: '0x17d7840',
+      timestamp: '0x65156994',
+      nonce: '0x0000000000001234',
+      baseFeePerGas: '0x3b9aca00',
+      hash: '0xb5f7f912443c940f21fd611f12828d75b534364ed9e95ca4e307729a4661bde4',
+    },
+  },
+  {
+    fork: 'Shanghai (genesis of a block chain test, a public test fixture)',
+    fieldCount: 17,
+    block: {
+      ...emptyBlock,
+      stateRoot: '0x6b1356f9f8d3bf201a9aa2c44f836ab60c92a349385625da90dce80eb6ecad44',
+      difficulty: '0x0',
+      gasLimit: '0x16345785d8a0000',
+      extraData: '0x00',
+      nonce: '0x0000000000000000',
+      baseFeePerGas: '0x7',
+      withdrawalsRoot: EMPTY_TRIE,
+      hash: '0xe1bcc830589216abdc79cb3075f06f7b133f7b0cf257ecb346da33c354099700',
+    },
+  },
+  {
+    fork: 'Cancun (Hoodi genesis, public knowledge)',
+    fieldCount: 20,
+    block: {
+      ...emptyBlock,
+      stateRoot: '0xda87d7f5f91c51508791bbcbd4aa5baf04917830b86985eeb9ad3d5bfb657576',
+      difficulty: '0x1',
+      gasLimit: '0x2255100',
+      timestamp: '0x67d80ec0',
+      nonce: '0x0000000000001234',
+      baseFeePerGas: '0x3b9aca00',
+      withdrawalsRoot: EMPTY_TRIE,
+      blobGasUsed: '0x0',
+      excessBlobGas: '0x0',
+      parentBeaconBlockRoot: zeros(32),
+      hash: '0xbbe312868b376a3001692a646dd2d7d1e4406380dfd86b98aa8a34d1557c971b',
+    },
+  },
+  {
+    fork: 'Prague (block 158 of an Erigon and Besu development network, a public test fixture)',
+    fieldCount: 21,
+    block: {
+      ...emptyBlock,
+      parentHash: '0x25c26894165fbde26eea9d1768faccd34c8d586e856744ebf91845b90e04879c',
+      miner: '0x8943545177806ed17b9f23f0a21ee5948ecaa776',
+      stateRoot: '0xa49e92083814ffba167fb8b841c376b49e0541d9e5821f0366bd7907d247cffc',
+      difficulty: '0x0',
+      number: '0x9e',
+      gasLimit: '0x3938700',
+      timestamp: '0x6a647f8b',
+      extraData: '0x657269676f6e2d332e352e332d6565383635663263',
+      mixHash: '0x309992977fac827b69a5d36b206d6af0923f49d8802782e0fe7ceb5996ce8cc5',
+      nonce: '0x0000000000000000',
+      baseFeePerGas: '0x7',
+      withdrawalsRoot: EMPTY_TRIE,
+      blobGasUsed: '0x0',
+      excessBlobGas: '0x0',
+      parentBeaconBlockRoot: '0x12762f4d7c5f7c0caee6ba527c41312168789367a150834e04d9b6a9941acc90',
+      requestsHash: '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+      hash: '0x789bca9613407fc85eb72a7f94a5f2d16178b5efcb8c18e6e77240fc2e603bfc',
+    },
+  },
+]

@@ -1,0 +1,64 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { expect, it } from 'vitest'
+import { anchorStorageKeys, arraySlot, lineaMainnet, mappingSlot, verifyCode } from '../../src/anchor.ts'
+import { bytesToHex } from '../../src/bytes.ts'
+import { codeOf } from './helpers.ts'
+
+const A = '0x00000000000000000000000000000000000000aa'
+const B = '0x00000000000000000000000000000000000000bb'
+
+it('finds the slots that are publicly known', () => {
+  // keccak256 of the numbers 0 and 1 as 32 bytes: where the first dynamic arrays of countless contracts begin.
+  expect(arraySlot(0n, 0n)).toBe('0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563')
+  expect(arraySlot(1n, 0n)).toBe('0xb10e2d527612073b26eecdfd717e6a320cf44b4afac2b0732d9fcbe2b7fa0cf6')
+  // keccak256 of 64 zero bytes: entry 0 of a mapping in slot 0.
+  expect(mappingSlot(0n, 0n)).toBe('0xad3228b676f7d3cd4284a5443f17f1962b36e491b30a40b2405849e597ba5fb5')
+})
+
+it('spells keys as Solidity does', () => {
+  expect(mappingSlot(5n, A)).toBe(mappingSlot(5n, 0xaan))
+  expect(mappingSlot(5n, A)).toBe(mappingSlot(`0x${'00'.repeat(31)}05`, `0x${'00'.repeat(31)}aa`))
+  expect(mappingSlot(5n, A, B)).toBe(mappingSlot(mappingSlot(5n, A), B))
+  expect(mappingSlot(5n, A, B)).not.toBe(mappingSlot(5n, B, A))
+})
+
+it('steps through arrays', () => {
+  const first = BigInt(arraySlot(3n, 0n))
+  expect(BigInt(arraySlot(3n, 7n))).toBe(first + 7n)
+  expect(BigInt(arraySlot(3n, 7n, 2n))).toBe(first + 14n)
+  // Slots wrap around at 2^256, as they do in the EVM.
+  expect(BigInt(arraySlot(3n, 2n ** 256n - 1n))).toBe(first - 1n)
+})
+
+it('finds the keys of the rollup contract', () => {
+  const [root, current] = anchorStorageKeys(lineaMainnet, 9n)
+  expect(root).toBe(mappingSlot(282n, 9n))
+  expect(BigInt(current)).toBe(281n)
+  const moved = { ...lineaMainnet, layout: { stateRootHashes: 1n, currentL2BlockNumber: 2n } }
+  expect(anchorStorageKeys(moved, 9n)).toEqual([mappingSlot(1n, 9n), `0x${'00'.repeat(31)}02`])
+})
+
+it('refuses arguments that are not slots or keys', () => {
+  const wrong = [
+    () => mappingSlot(0n),
+    () => mappingSlot(-1n, A),
+    () => mappingSlot(2n ** 256n, A),
+    () => mappingSlot(0n, '0x00'),
+    () => mappingSlot('0x00', A),
+    () => mappingSlot(0n, `0x${'zz'.repeat(20)}`),
+    () => arraySlot(0n, -1n),
+    () => anchorStorageKeys(lineaMainnet, -1n),
+    () => anchorStorageKeys(lineaMainnet, 2n ** 64n),
+  ]
+  for (const work of wrong) expect(codeOf(work), String(work)).toBe('CLAIM_INVALID')
+})
+
+it('verifies code', () => {
+  const empty = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+  expect(verifyCode('0x', empty)).toEqual(new Uint8Array(0))
+  const code = Uint8Array.from({ length: 300 }, (_, index) => index % 256)
+  expect(verifyCode(bytesToHex(code), bytesToHex(keccak_256(code)))).toEqual(code)
+  expect(codeOf(() => verifyCode('0x00', empty))).toBe('CODE_HASH_MISMATCH')
+  for (const bad of ['', '0x0', '0xgg', null, 1, code]) expect(codeOf(() => verifyCode(bad, empty))).toBe('BAD_HEX')
+  expect(codeOf(() => verifyCode('0x', '0x'))).toBe('CLAIM_INVALID')
+})

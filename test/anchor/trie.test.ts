@@ -1,0 +1,218 @@
+import { createMerkleProof, createMPT, type MerklePatriciaTrie, verifyMerkleProof } from '@ethereumjs/mpt'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { encodeRlp, type RlpItem } from '../../src/anchor/rlp.ts'
+import { emptyTrieRoot, verifyTrieProof } from '../../src/anchor/trie.ts'
+import { equalBytes } from '../../src/bytes.ts'
+import { codeOf } from './helpers.ts'
+
+const DIGEST = 32
+
+/**
+ * The proof as `eth_getProof` serves it. The oracle lists nodes that are embedded in their parent a second time, on their
+ * own; a node other than the root comes on its own only from 32 bytes on.
+ */
+const served = async (trie: MerklePatriciaTrie, key: Uint8Array): Promise<Uint8Array[]> =>
+  (await createMerkleProof(trie, key)).filter((node, index) => index === 0 || node.length >= DIGEST)
+
+/** A key of 32 bytes whose first `shared` bytes are zero but for the lowest bits of `seed`: they share long paths. */
+const keyArbitrary = fc.oneof(
+  fc.uint8Array({ minLength: DIGEST, maxLength: DIGEST }),
+  fc
+    .tuple(fc.integer({ min: 28, max: 31 }), fc.uint8Array({ minLength: DIGEST, maxLength: DIGEST }))
+    .map(([shared, bytes]) => bytes.map((byte, index) => (index < shared ? 0 : byte & 0x33))),
+  fc
+    .tuple(fc.integer({ min: 1, max: 30 }), fc.uint8Array({ minLength: DIGEST, maxLength: DIGEST }))
+    .map(([at, bytes]) => bytes.map((byte, index) => (index === at ? byte & 0x11 : index > at ? 0x55 : 0))),
+)
+const valueArbitrary = fc.oneof(
+  fc.uint8Array({ minLength: 1, maxLength: 2 }),
+  fc.uint8Array({ minLength: 1, maxLength: 110 }),
+)
+const entriesArbitrary = fc.uniqueArray(fc.tuple(keyArbitrary, valueArbitrary), {
+  maxLength: 24,
+  selector: ([key]) => key.join(),
+})
+
+async function growTrie(entries: readonly (readonly [Uint8Array, Uint8Array])[]): Promise<MerklePatriciaTrie> {
+  const trie = await createMPT()
+  for (const [key, value] of entries) await trie.put(key, value)
+  return trie
+}
+
+it('accepts every inclusion and exclusion proof of random tries', async () => {
+  const counts = { tries: 0, present: 0, absent: 0, embedded: 0 }
+  await fc.assert(
+    fc.asyncProperty(
+      entriesArbitrary,
+      fc.array(keyArbitrary, { minLength: 4, maxLength: 4 }),
+      async (entries, others) => {
+        const trie = await growTrie(entries)
+        const root = trie.root()
+        counts.tries++
+        for (const [key, value] of entries) {
+          const proof = await served(trie, key)
+          expect(verifyTrieProof(root, key, proof)).toEqual(value)
+          if ((await createMerkleProof(trie, key)).length > proof.length) counts.embedded++
+          counts.present++
+        }
+        for (const key of others.filter(key => !entries.some(([taken]) => equalBytes(taken, key)))) {
+          expect(verifyTrieProof(root, key, await served(trie, key))).toBe(null)
+          counts.absent++
+        }
+      },
+    ),
+    { seed: 7, numRuns: 1500 },
+  )
+  expect(counts.tries).toBe(1500)
+  expect(counts.present).toBeGreaterThan(6000)
+  expect(counts.absent).toBeGreaterThan(4000)
+  expect(counts.embedded).toBeGreaterThan(500)
+})
+
+it('refuses every changed proof, or reads the same from it as the oracle does', async () => {
+  const counts = { refused: 0, oracleRefused: 0, oracleLaxer: 0 }
+  const bytesChanged = fc.record({ node: fc.nat(), byte: fc.nat(), bit: fc.integer({ min: 0, max: 7 }) })
+  await fc.assert(
+    fc.asyncProperty(
+      entriesArbitrary.filter(entries => entries.length > 1),
+      fc.constantFrom('flip', 'drop', 'double', 'swap', 'cut', 'append'),
+      bytesChanged,
+      async (entries, change, at) => {
+        const trie = await growTrie(entries)
+        const [key] = entries[0] ?? [new Uint8Array(DIGEST)]
+        const proof = await served(trie, key)
+        const index = at.node % proof.length
+        const node = proof[index] ?? new Uint8Array(0)
+        const changes: Record<typeof change, Uint8Array[]> = {
+          flip: proof.with(
+            index,
+            node.map((byte, i) => (i === at.byte % node.length ? byte ^ (1 << at.bit) : byte)),
+          ),
+          drop: proof.toSpliced(index, 1),
+          double: proof.toSpliced(index, 0, node),
+          swap: [...proof].reverse(),
+          cut: proof.with(index, node.subarray(0, -1)),
+          append: [...proof, encodeRlp([Uint8Array.of(0x20), Uint8Array.of(at.bit)])],
+        }
+        const changed = changes[change]
+        if (changed.length === proof.length && changed.every((other, i) => equalBytes(other, proof[i] ?? other))) return
+        const code = codeOf(() => verifyTrieProof(trie.root(), key, changed))
+        expect(code).toMatch(/^MPT_(HASH_MISMATCH|NODES_MISSING|NODES_UNUSED)$/)
+        counts.refused++
+        // The oracle throws away the order and whatever is left over: it puts the nodes into a store by their hashes and
+        // looks the key up. It takes the root from the first node, so that is compared here.
+        const found = await oracleVerify(trie.root(), key, changed)
+        if (found === undefined) counts.oracleRefused++
+        else {
+          expect(code).not.toBe('MPT_NODES_MISSING')
+          expect(found).toEqual(entries[0]?.[1])
+          counts.oracleLaxer++
+        }
+      },
+    ),
+    { seed: 11, numRuns: 2000 },
+  )
+  expect(counts.refused).toBeGreaterThan(1500)
+  expect(counts.oracleRefused).toBeGreaterThan(500)
+  expect(counts.oracleLaxer).toBeGreaterThan(100)
+})
+
+/** What the oracle reads for the key; null for absent, undefined when it refuses. */
+async function oracleVerify(
+  root: Uint8Array,
+  key: Uint8Array,
+  proof: Uint8Array[],
+): Promise<Uint8Array | null | undefined> {
+  const [first] = proof
+  if (first === undefined || !equalBytes(keccak_256(first), root)) return undefined
+  try {
+    return await verifyMerkleProof(key, proof)
+  } catch {
+    return undefined
+  }
+}
+
+it('proves everything absent from the empty trie, with no node or with the one that spells it', () => {
+  const key = new Uint8Array(DIGEST)
+  expect(verifyTrieProof(emptyTrieRoot(), key, [])).toBe(null)
+  expect(verifyTrieProof(emptyTrieRoot(), key, [Uint8Array.of(0x80)])).toBe(null)
+  expect(codeOf(() => verifyTrieProof(emptyTrieRoot(), key, [Uint8Array.of(0x80), Uint8Array.of(0x80)]))).toBe(
+    'MPT_NODES_UNUSED',
+  )
+  expect(codeOf(() => verifyTrieProof(key, key, []))).toBe('MPT_NODES_MISSING')
+})
+
+/** What a root that vouches for `item`, on the way to key 0x00...00, is told. */
+const verdictOn = (item: RlpItem) => {
+  const node = encodeRlp(item)
+  return codeOf(() => verifyTrieProof(keccak_256(node), new Uint8Array(DIGEST), [node]))
+}
+const none = new Uint8Array(0)
+const value = Uint8Array.of(1)
+const evenPath = (flags: number, nibbles: number): Uint8Array =>
+  Uint8Array.of(flags << 4, ...new Uint8Array(nibbles / 2))
+const oddPath = (flags: number, nibbles: number): Uint8Array =>
+  Uint8Array.of(flags << 4, ...new Uint8Array((nibbles - 1) / 2))
+const branch = (...children: RlpItem[]): RlpItem[] => [
+  ...children,
+  ...new Array<RlpItem>(16 - children.length).fill(none),
+  none,
+]
+
+it('refuses nodes of a wrong shape, even under their own hash', () => {
+  const digest = new Uint8Array(DIGEST)
+  expect(verdictOn([evenPath(2, 64), value])).toBe(null)
+  expect(verdictOn(branch(none, digest))).toBe(null)
+  const malformed: RlpItem[] = [
+    value,
+    [],
+    [evenPath(2, 64)],
+    [evenPath(2, 64), value, value],
+    new Array<RlpItem>(16).fill(none),
+    new Array<RlpItem>(18).fill(none),
+    // A leaf that ends before or after the key does.
+    [evenPath(2, 62), value],
+    [evenPath(2, 66), value],
+    [oddPath(3, 63), value],
+    [evenPath(2, 64), none],
+    [evenPath(2, 64), [value]],
+    // An extension that leads nowhere, past the key, or to something that is no branch.
+    [evenPath(0, 2), none],
+    [evenPath(0, 64), digest],
+    [evenPath(0, 2), value],
+    [evenPath(0, 62), [evenPath(2, 2), value]],
+    // A branch with a value, with a child of a wrong length, or with a long node in place of its digest.
+    [...branch().slice(0, -1), value],
+    branch(none, value),
+    branch(none, new Uint8Array(31)),
+    branch(none, new Uint8Array(33)),
+    branch(none, [new Uint8Array(30), value]),
+    // A branch below the last nibble.
+    [evenPath(0, 62), branch(branch(branch()))],
+    // A child that is an empty list.
+    branch([]),
+  ]
+  for (const [index, item] of malformed.entries()) expect(verdictOn(item), `${index}`).toBe('MPT_NODE_MALFORMED')
+})
+
+it('refuses a second spelling of a path', () => {
+  const digest = new Uint8Array(DIGEST)
+  const padded = evenPath(2, 64)
+  padded[0] = 0x21
+  const spelled: RlpItem[] = [
+    [padded, value],
+    [none, value],
+    [[], value],
+    [evenPath(0, 0), digest],
+  ]
+  for (let flags = 4; flags < 16; flags++) spelled.push([evenPath(flags, 64), value])
+  for (const [index, item] of spelled.entries()) expect(verdictOn(item), `${index}`).toBe('MPT_PATH_NON_CANONICAL')
+  expect(spelled.length).toBe(16)
+})
+
+it('refuses a second spelling of a node', () => {
+  const node = Uint8Array.of(...encodeRlp([evenPath(2, 64), value]), 0)
+  expect(codeOf(() => verifyTrieProof(keccak_256(node), new Uint8Array(DIGEST), [node]))).toBe('RLP_NON_CANONICAL')
+})
