@@ -148,6 +148,14 @@ it('refuses a header that is not hexadecimal, or too long, and a hash that is no
   expect(codeOf(() => verifyHeader('0x', '0x12'))).toBe('CLAIM_INVALID')
 })
 
+it('lets no foreign error out', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  expect(codeOf(() => encodeHeader(proxy))).toBe('HEADER_MALFORMED')
+  expect(codeOf(() => encodeHeader({ ...newest, number: proxy }))).toBe('HEADER_MALFORMED')
+  expect(codeOf(() => verifyHeader(proxy, headers[0]?.block.hash as Hex))).toBe('HEADER_MALFORMED')
+})
+
 function fail(): never {
   throw new Error('a trap')
 }

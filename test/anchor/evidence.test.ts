@@ -1,0 +1,276 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect, it } from 'vitest'
+import {
+  createEvidence,
+  type EvidenceClaim,
+  encodeHeader,
+  type Rollup,
+  type Trusted,
+  verifyAnchor,
+  verifyCode,
+  verifyEthProof,
+  verifyEvidence,
+} from '../../src/anchor.ts'
+import { errorMeanings, type Hex, ProofError } from '../../src/index.ts'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { generateEvidence } from '../../vectors/evidence/generate.ts'
+import type { Accepted, EvidenceVector, Refused, VectorClaim } from '../../vectors/evidence/vector.ts'
+import { codeOf } from './helpers.ts'
+
+const FOLDER = 'vectors/evidence'
+const schemes = { mimc, poseidon2 }
+const paths = ['valid', 'invalid'].flatMap(kind => readdirSync(`${FOLDER}/${kind}`).map(file => `${kind}/${file}`))
+const texts = new Map(paths.map(path => [path, readFileSync(`${FOLDER}/${path}`, 'utf8')]))
+const vectors = [...texts].map(([path, text]) => ({ path, vector: JSON.parse(text) as EvidenceVector }))
+
+const quantity = (value: bigint) => `0x${value.toString(16)}`
+
+function toRollup({ layout, ...rollup }: VectorClaim['rollup']): Rollup {
+  if (layout === undefined) return rollup
+  const { stateRootHashes, currentL2BlockNumber } = layout
+  const slots = { stateRootHashes: BigInt(stateRootHashes), currentL2BlockNumber: BigInt(currentL2BlockNumber) }
+  return { ...rollup, layout: slots }
+}
+
+function toClaim(
+  scheme: 'mimc' | 'poseidon2',
+  { rollup, trusted, l2BlockNumber, ...claim }: VectorClaim,
+): EvidenceClaim {
+  return {
+    ...claim,
+    scheme: schemes[scheme],
+    rollup: toRollup(rollup),
+    // Invalid vectors hold none or two of them, which the type forbids.
+    trusted: trusted as Trusted,
+    ...(l2BlockNumber !== undefined && { l2BlockNumber: BigInt(l2BlockNumber) }),
+  }
+}
+
+function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknown): Accepted {
+  const { account, l1Block, l2BlockNumber, currentL2BlockNumber, ...rest } = verifyEvidence(
+    bundle,
+    toClaim(scheme, claim),
+  )
+  return {
+    valid: true,
+    ...rest,
+    account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
+    l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
+    currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
+    l1Block: l1Block && { ...l1Block, number: quantity(l1Block.number), timestamp: quantity(l1Block.timestamp) },
+  }
+}
+
+function outcomeOf(vector: EvidenceVector): Accepted | Refused | 'no error' {
+  try {
+    if (vector.operation === 'verifyEvidence') return accept(vector.scheme, vector.claim, vector.bundle)
+    if (vector.operation === 'encodeHeader') encodeHeader(vector.block)
+    else verifyCode(vector.code, vector.codeHash)
+    return 'no error'
+  } catch (error) {
+    if (error instanceof ProofError) return { valid: false, code: error.code }
+    throw error
+  }
+}
+
+it('regenerates the evidence vectors byte for byte', async () => {
+  const generated = await generateEvidence()
+  expect([...generated.keys()].sort()).toEqual([...paths].sort())
+  for (const [path, text] of generated) expect(text === texts.get(path), path).toBe(true)
+})
+
+it('gives each vector its outcome', () => {
+  expect(vectors.filter(({ vector }) => vector.expected.valid).length).toBe(18)
+  expect(vectors.filter(({ vector }) => !vector.expected.valid).length).toBeGreaterThanOrEqual(80)
+  for (const { path, vector } of vectors) expect(outcomeOf(vector), path).toEqual(vector.expected)
+})
+
+it('has a vector for every code of the anchor', () => {
+  const anchorCodes = Object.keys(errorMeanings).filter(code => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code))
+  expect(anchorCodes.length).toBe(28)
+  const raised = new Set(vectors.map(({ vector }) => (vector.expected.valid ? '' : vector.expected.code)))
+  for (const code of anchorCodes) expect(raised, code).toContain(code)
+})
+
+it('keeps to the published schema, and the schema to what is refused as malformed', () => {
+  const validate = new Ajv2020({ allowUnionTypes: true, strictTypes: false, strictRequired: false }).compile(
+    JSON.parse(readFileSync('docs/evidence.schema.json', 'utf8')),
+  )
+  const counts = { kept: 0, broken: 0 }
+  for (const { path, vector } of vectors) {
+    if (vector.operation !== 'verifyEvidence') continue
+    const { expected, bundle } = vector
+    if (expected.valid) {
+      validate(bundle)
+      expect(validate.errors ?? [], path).toEqual([])
+      counts.kept++
+    } else if (expected.code === 'EVIDENCE_MALFORMED' || expected.code === 'EVIDENCE_VERSION') {
+      expect(validate(bundle), path).toBe(false)
+      counts.broken++
+    }
+  }
+  expect(counts).toEqual({ kept: 18, broken: 12 })
+})
+
+const find = (name: string) => {
+  const found = vectors.find(({ path }) => path === `valid/poseidon2-${name}.json`)?.vector
+  if (found?.operation !== 'verifyEvidence') throw new Error(`no vector ${name}`)
+  return { bundle: found.bundle as Record<string, unknown>, claim: toClaim('poseidon2', found.claim), raw: found.claim }
+}
+
+/** All places of a JSON document, as paths of keys. */
+function placesOf(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [path]
+  return [path, ...Object.entries(value).flatMap(([key, item]) => placesOf(item, [...path, key]))]
+}
+
+/** A copy of `value` whose part at `path` is what `change` makes of it. */
+function changedAt(value: unknown, path: readonly string[], change: (part: unknown) => unknown): unknown {
+  const [key, ...rest] = path
+  if (key === undefined) return change(value)
+  if (typeof value !== 'object' || value === null) throw new Error('no such place')
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [...value] : { ...value }
+  return Object.assign(copy, { [key]: changedAt(Reflect.get(value, key), rest, change) })
+}
+
+it('never accepts another statement from a bundle that was changed anywhere', () => {
+  const { bundle, claim } = find('nothing-stated')
+  const honest = JSON.stringify(verifyEvidence(bundle, claim), toJson)
+  const flip = (part: unknown) =>
+    typeof part === 'string'
+      ? `${part.slice(0, -1)}${part.endsWith('1') ? '2' : '1'}`
+      : typeof part === 'number'
+        ? part + 1
+        : null
+  const junk: ((part: unknown) => unknown)[] = [
+    flip,
+    () => undefined,
+    () => [],
+    () => ({}),
+    () => 7,
+    () => '0x',
+    () => '',
+  ]
+  const counts = { tried: 0, refused: 0, same: 0 }
+  // Every place but the L2 nodes, which have tests of their own: of those a few are enough.
+  const places = placesOf(bundle).filter(path => !path.includes('proofRelatedNodes') || Number(path.at(-1)) % 20 === 0)
+  for (const path of places) {
+    for (const change of junk) {
+      const changed = changedAt(bundle, path, change)
+      counts.tried++
+      try {
+        const verified = verifyEvidence(changed, claim)
+        // What is left: the label, convenience fields that may be absent, and another order of spelling.
+        expect(JSON.stringify(verified, toJson), path.join('.')).toBe(honest)
+        counts.same++
+      } catch (error) {
+        expect(error, path.join('.')).toBeInstanceOf(ProofError)
+        counts.refused++
+      }
+    }
+  }
+  expect(counts.tried).toBeGreaterThan(400)
+  expect(counts.refused).toBeGreaterThan(counts.tried * 0.9)
+  expect(counts.same).toBeGreaterThan(0)
+})
+
+const toJson = (_: string, value: unknown) => (typeof value === 'bigint' ? quantity(value) : value)
+
+it('turns whatever getters and proxies throw into its own errors', () => {
+  const { bundle, claim } = find('block-hash')
+  let traps = 0
+  const fail = (): never => {
+    traps++
+    throw new TypeError('a trap')
+  }
+  const hostile = new Proxy({}, { get: fail, getOwnPropertyDescriptor: fail, has: fail, ownKeys: fail })
+  const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const places = placesOf(bundle).filter(path => !path.includes('proofRelatedNodes'))
+  expect(places.length).toBeGreaterThan(40)
+  for (const path of places) {
+    for (const part of [hostile, revoked, Object.create(null), new Proxy([], { get: fail })]) {
+      expect(
+        codeOf(() =>
+          verifyEvidence(
+            changedAt(bundle, path, () => part),
+            claim,
+          ),
+        ),
+        path.join('.'),
+      ).not.toBe(null)
+    }
+  }
+  expect(traps).toBeGreaterThan(20)
+})
+
+it('reads each field once', () => {
+  const { bundle, claim } = find('block-hash')
+  const reads = new Map<string, number>()
+  const watch = (value: unknown, path: string): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    const copy: object = Array.isArray(value) ? [] : {}
+    for (const [key, item] of Object.entries(value)) {
+      const place = `${path}.${key}`
+      const watched = watch(item, place)
+      const get = () => {
+        reads.set(place, (reads.get(place) ?? 0) + 1)
+        return watched
+      }
+      Object.defineProperty(copy, key, { get, enumerable: true, configurable: true })
+    }
+    return copy
+  }
+  verifyEvidence(watch(bundle, 'bundle'), claim)
+  expect(reads.size).toBeGreaterThan(100)
+  expect([...reads].filter(([, count]) => count > 1)).toEqual([])
+})
+
+it('refuses claims that are wrong', () => {
+  const { bundle, claim } = find('block-hash')
+  const wrong: Record<string, unknown>[] = [
+    { scheme: undefined },
+    { scheme: 'poseidon2' },
+    { rollup: undefined },
+    { rollup: { address: '0x' } },
+    { trusted: undefined },
+    { trusted: null },
+    { trusted: { l1BlockHash: '0x12' } },
+    { l2BlockNumber: 436 },
+    { l2BlockNumber: -1n },
+    { address: '0x12' },
+    { storageKeys: '0x' },
+    { storageKeys: ['0x12'] },
+  ]
+  // A JavaScript caller is not held by the types.
+  for (const change of wrong) {
+    expect(
+      codeOf(() => verifyEvidence(bundle, { ...claim, ...change } as EvidenceClaim)),
+      Object.keys(change)[0],
+    ).toBe('CLAIM_INVALID')
+  }
+  for (const nothing of [undefined, null]) {
+    expect(codeOf(() => verifyEvidence(bundle, nothing as unknown as EvidenceClaim))).toBe('CLAIM_INVALID')
+    expect(codeOf(() => verifyAnchor({}, nothing as never))).toBe('CLAIM_INVALID')
+    expect(codeOf(() => verifyEthProof({}, nothing as never))).toBe('CLAIM_INVALID')
+  }
+})
+
+it('puts together what it verifies, and spells it canonically', () => {
+  const { bundle, claim, raw } = find('block-hash')
+  const { l1, request, answer } = bundle as { l1: { proof: unknown }; request: { storageKeys: Hex[] }; answer: unknown }
+  const parts = {
+    scheme: poseidon2,
+    rollup: toRollup(raw.rollup),
+    l2BlockNumber: claim.l2BlockNumber ?? 0n,
+    address: `0x${(claim.address ?? '').slice(2).toUpperCase()}` as Hex,
+    storageKeys: request.storageKeys,
+    answer,
+    l1: { proof: l1.proof },
+  }
+  const { l1: made, ...rest } = createEvidence(parts)
+  expect({ ...rest, l1: { ...l1, proof: made?.proof } }).toEqual(bundle)
+  expect(codeOf(() => createEvidence({ ...parts, l2BlockNumber: -1n }))).toBe('CLAIM_INVALID')
+})

@@ -1,0 +1,38 @@
+import type { ErrorCode, Hex } from '../../src/index.ts'
+import type { Flag } from '../vector.ts'
+
+/** Rollup and expectations as JSON spells them: numbers are hexadecimal quantities. */
+export interface VectorClaim {
+  rollup: { name?: string; address: Hex; layout?: { stateRootHashes: Hex; currentL2BlockNumber: Hex } }
+  trusted: Partial<Record<'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot', Hex>>
+  l2BlockNumber?: Hex
+  address?: Hex
+  storageKeys?: Hex[]
+}
+
+export interface Accepted {
+  valid: true
+  reach: string
+  address: Hex
+  stateRoot: Hex
+  l2BlockNumber: string | null
+  currentL2BlockNumber: string | null
+  l1Block: { number: string; timestamp: string; hash: Hex; stateRoot: Hex } | null
+  /** Of the account no more than these two: the other vectors have it whole. */
+  account: { nonce: string; balance: string } | null
+  storage: { key: Hex; value: Hex; exists: boolean }[]
+}
+
+export type Refused = { valid: false; code: ErrorCode }
+
+interface Common {
+  description: string
+  /** The class of mistakes that an invalid vector hunts. */
+  flag?: Flag
+  expected: Accepted | Refused
+}
+
+export type EvidenceVector =
+  | (Common & { operation: 'verifyEvidence'; scheme: 'mimc' | 'poseidon2'; claim: VectorClaim; bundle: unknown })
+  | (Common & { operation: 'encodeHeader'; block: unknown })
+  | (Common & { operation: 'verifyCode'; code: unknown; codeHash: Hex })
