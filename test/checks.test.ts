@@ -10,6 +10,8 @@ const rows = [...readFileSync('docs/checks.md', 'utf8').matchAll(ROW)].map(
 const namesIn = (vectors: string) => [...vectors.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
 
 const codes = Object.keys(errorMeanings).sort()
+/** The codes of the way from L1, which the vectors of either scheme alone cannot show. */
+const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code)
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.ts') && file !== 'errors.ts')
   .map(file => readFileSync(`src/${file}`, 'utf8'))
@@ -35,8 +37,9 @@ it('names the function that does each check', () => {
   }
 })
 
-for (const scheme of ['mimc', 'poseidon2']) {
+for (const scheme of ['mimc', 'poseidon2', 'evidence']) {
   const folder = `vectors/${scheme}/invalid`
+  const isShownHere = (code: string) => isAnchorCode(code) === (scheme === 'evidence')
   const raised = new Map(
     readdirSync(folder).map(file => {
       const { expected } = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8'))
@@ -44,12 +47,12 @@ for (const scheme of ['mimc', 'poseidon2']) {
     }),
   )
 
-  it(`has a ${scheme} vector for every code`, () => {
-    expect([...new Set(raised.values())].sort()).toEqual(codes)
+  it(`has ${scheme} vectors for every code`, () => {
+    expect([...new Set(raised.values())].filter(isShownHere).sort()).toEqual(codes.filter(isShownHere))
   })
 
   it(`names ${scheme} vectors that raise the code of their row`, () => {
-    for (const { code, vectors } of rows) {
+    for (const { code, vectors } of rows.filter(({ code }) => isShownHere(code))) {
       expect(namesIn(vectors).length, code).toBeGreaterThan(0)
       for (const name of namesIn(vectors)) expect(raised.get(name), name).toBe(code)
     }

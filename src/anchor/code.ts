@@ -25,7 +25,7 @@ const reader = readerOf('BAD_HEX')
  */
 export function verifyCode(code: unknown, codeHash: Hex): Uint8Array {
   const expected = decodeArgument('codeHash', codeHash, 32)
-  const bytes = reader.guard(() => within('code', () => reader.bytesUpTo(code, Number.POSITIVE_INFINITY)))
+  const bytes = within('code', () => reader.bytesUpTo(code, Number.POSITIVE_INFINITY))
   const found = keccak_256(bytes)
   if (!equalBytes(found, expected)) throw mismatch('CODE_HASH_MISMATCH', expected, found)
   return bytes

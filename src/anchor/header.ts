@@ -80,10 +80,7 @@ export function encodeHeader(block: unknown): Hex {
       if (value === undefined && index >= FRONTIER_COUNT) {
         throw new ProofError('HEADER_FIELD_ORDER', { expected: `${name} before ${NAMES[count - 1]}`, found: 'none' })
       }
-      return encodeField(
-        type,
-        reader.guard(() => reader.string(value)),
-      )
+      return encodeField(type, reader.string(value))
     }),
   )
   return bytesToHex(encodeRlp(items))
@@ -150,7 +147,7 @@ function encodeQuantity(value: string, maxLength: number): Uint8Array {
  */
 export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
   const expected = decodeArgument('trustedHash', trustedHash, 32)
-  const rlp = reader.guard(() => reader.bytesUpTo(header, MAX_HEADER_LENGTH))
+  const rlp = reader.bytesUpTo(header, MAX_HEADER_LENGTH)
   const found = keccak_256(rlp)
   // First of all: nothing is parsed that the trusted hash does not vouch for.
   if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)

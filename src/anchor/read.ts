@@ -1,4 +1,4 @@
-import { decodeHexInto, hexLength, hexToBytes } from '../bytes.ts'
+import { hexLength, hexToBytes } from '../bytes.ts'
 import { type ErrorCode, ProofError } from '../errors.ts'
 
 /** Reads one kind of document that a stranger sent; what does not have its shape is refused with the kind's own code. */
@@ -18,10 +18,7 @@ export interface Reader {
 
 export function readerOf(code: ErrorCode): Reader {
   const malformed = (expected: string, value: unknown) =>
-    new ProofError(code, {
-      expected,
-      found: Array.isArray(value) ? 'an array' : value === null ? 'null' : typeof value,
-    })
+    new ProofError(code, { expected, found: value === null ? 'null' : typeof value })
   const string = (value: unknown): string => {
     if (typeof value !== 'string') throw malformed('a string', value)
     return value
@@ -36,7 +33,8 @@ export function readerOf(code: ErrorCode): Reader {
       }
     },
     fields<Name extends string>(source: unknown, names: readonly Name[]) {
-      if (typeof source !== 'object' || source === null || Array.isArray(source)) throw malformed('an object', source)
+      if (typeof source !== 'object' || source === null) throw malformed('an object', source)
+      if (Array.isArray(source)) throw new ProofError(code, { expected: 'an object', found: 'an array' })
       const fields: Partial<Record<Name, unknown>> = {}
       for (const name of names) {
         if (Object.hasOwn(source, name)) fields[name] = Reflect.get(source, name) ?? undefined
@@ -57,9 +55,7 @@ export function readerOf(code: ErrorCode): Reader {
       if (length > limit) {
         throw new ProofError('WRONG_LENGTH', { expected: `at most ${limit} bytes`, found: `${length} bytes` })
       }
-      const bytes = new Uint8Array(length)
-      decodeHexInto(hex, bytes, 0)
-      return bytes
+      return hexToBytes(hex, length)
     },
   }
 }

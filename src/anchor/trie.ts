@@ -162,7 +162,10 @@ function toNibbles(bytes: Uint8Array): number[] {
 const startsWith = (path: readonly number[], start: readonly number[]): boolean =>
   start.every((nibble, index) => path[index] === nibble)
 
-const nonCanonicalPath = (expected: string) => new ProofError('MPT_PATH_NON_CANONICAL', { expected })
+function nonCanonicalPath(expected: string): ProofError {
+  return new ProofError('MPT_PATH_NON_CANONICAL', { expected })
+}
 
-const malformed = (expected: string, path = '', found?: string) =>
-  new ProofError('MPT_NODE_MALFORMED', { path, expected, ...(found !== undefined && { found }) })
+function malformed(expected: string, path = '', found?: string): ProofError {
+  return new ProofError('MPT_NODE_MALFORMED', { path, expected, ...(found !== undefined && { found }) })
+}

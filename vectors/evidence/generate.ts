@@ -1,5 +1,5 @@
 /**
- * Writes the evidence vectors: `npx tsx vectors/evidence/generate.ts`. The L1 tries are grown by an independent
+ * Writes the evidence vectors: `npm run vectors`. The L1 tries are grown by an independent
  * implementation, the L2 answers by the world; every run writes the same bytes, and a test compares.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
