@@ -93,9 +93,12 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return hex
 }
 
-/** The unsigned big-endian integer that `bytes` spell. */
+/** The unsigned big-endian integer that `bytes` spell. Their number is a multiple of 8. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  return bytes.length === 0 ? 0n : BigInt(bytesToHex(bytes))
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let value = 0n
+  for (let offset = 0; offset < bytes.length; offset += 8) value = (value << 64n) | view.getBigUint64(offset)
+  return value
 }
 
 /** Big-endian, left-padded with zeros to `length` bytes. The caller sees to it that 0 <= value < 256^length. */

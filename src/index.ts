@@ -15,10 +15,13 @@ export {
 export {
   type Account,
   type AccountFields,
+  createVerifier,
   type SafeVerifiedState,
   type StorageSlot,
   safeVerifyProof,
   type VerifiedState,
+  type Verifier,
+  type VerifierClaim,
   verifyProof,
 } from './proof/verify.ts'
 export type { Scheme } from './scheme/scheme.ts'

@@ -1,5 +1,5 @@
 import { Field } from '@noble/curves/abstract/modular.js'
-import { bytesToBigint, concatBytes } from '../bytes.ts'
+import { concatBytes } from '../bytes.ts'
 import { KOALABEAR_ORDER } from '../field/koalabear.ts'
 import { roundConstants } from './constants.ts'
 import { type Hasher, hasherOf } from './hasher.ts'
@@ -80,7 +80,7 @@ export function poseidon2Reference(): Hasher {
       const block = concatBytes(new Uint8Array(BLOCK_BYTES - piece.length), piece)
       s = compress(
         s,
-        Array.from({ length: HALF }, (_, index) => F.create(bytesToBigint(block.subarray(4 * index, 4 * index + 4)))),
+        Array.from({ length: HALF }, (_, index) => F.fromBytes(block.subarray(4 * index, 4 * index + 4))),
       )
     }
     return concatBytes(...s.map(x => F.toBytes(x)))

@@ -1,10 +1,11 @@
-import { decodeHexes, hexLength, hexToBytes, quote } from '../bytes.ts'
+import { hexToBytes, quote } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
-import type { Scheme } from '../scheme/scheme.ts'
 import type { EntryKind } from '../tree/entry.ts'
 import { accountEntry, storageEntry } from '../tree/entry.ts'
 import { DIGEST_LENGTH, MAX_LEAVES } from '../tree/leaf.ts'
-import { decodePath, NODE_COUNT, nodeLengths, type Path, verifyLeafIndex } from '../tree/path.ts'
+import { decodePath, type Path, verifyLeafIndex } from '../tree/path.ts'
+import { type Context, decodeNodes } from './nodes.ts'
+import { asArray, asString, isArray, isGiven, knownLength, lengthOf, malformed, readFields, readOwn } from './read.ts'
 
 const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageProof'] as const
 const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
@@ -33,26 +34,14 @@ export interface DecodedAnswer {
  *
  * @param keyCount how many storage keys were asked for
  */
-export function decodeAnswer(scheme: Scheme, answer: unknown, keyCount: number): DecodedAnswer {
-  return guardReading(() => {
-    const result = readFields(openResponse(answer), RESULT_FIELDS)
-    if (Array.isArray(result.accountProof) && (isGiven(result.storageHash) || isGiven(result.storageProof))) {
-      throw new ProofError('FOREIGN_PROOF')
-    }
-    const accountProof = within('accountProof', () => decodeLeafProof(scheme, accountEntry, result.accountProof))
-    const storageProofs = within('storageProofs', () => decodeStorageProofs(scheme, result.storageProofs, keyCount))
-    return { accountProof, storageProofs }
-  })
-}
-
-/** Runs a decoder over what a stranger sent: getters and proxies can throw anything, and only ours may leave. */
-export function guardReading<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof ProofError) throw error
-    throw new ProofError('MALFORMED_RESPONSE', { found: 'an object that cannot be read' })
+export function decodeAnswer(context: Context, answer: unknown, keyCount: number): DecodedAnswer {
+  const result = readFields(openResponse(answer), RESULT_FIELDS)
+  if ((isGiven(result.storageHash) || isGiven(result.storageProof)) && isArray(result.accountProof)) {
+    throw new ProofError('FOREIGN_PROOF')
   }
+  const accountProof = within('accountProof', () => decodeLeafProof(context, accountEntry, result.accountProof))
+  const storageProofs = within('storageProofs', () => decodeStorageProofs(context, result.storageProofs, keyCount))
+  return { accountProof, storageProofs }
 }
 
 /** The result inside a JSON-RPC response, or the answer itself when it is bare. */
@@ -63,7 +52,8 @@ function openResponse(answer: unknown): unknown {
 }
 
 function rpcError(error: unknown): ProofError {
-  const { code, message } = typeof error === 'object' ? readFields(error, ['code', 'message']) : {}
+  const { code, message } =
+    typeof error === 'object' ? within('error', () => readFields(error, ['code', 'message'])) : {}
   const quotedCode = typeof code === 'number' ? `${code}` : 'without a code'
   return new ProofError('RPC_ERROR', {
     path: 'error',
@@ -71,22 +61,24 @@ function rpcError(error: unknown): ProofError {
   })
 }
 
-function decodeStorageProofs(scheme: Scheme, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
+function decodeStorageProofs(context: Context, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
   const items = asArray(proofs)
-  const count = items.length
+  const count = lengthOf(items)
   const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
   if (count > keyCount) throw new ProofError('STORAGE_PROOF_UNEXPECTED', counts)
   // An empty list stands for an account without storage, whatever was asked for; whether it is one shows later.
   if (count === 0) return new Array<null>(keyCount).fill(null)
   if (count < keyCount) throw new ProofError('STORAGE_PROOF_MISSING', counts)
-  return Array.from({ length: keyCount }, (_, index) => {
-    const item = items[index]
-    return item === null ? null : within(`[${index}]`, () => decodeLeafProof(scheme, storageEntry, item))
-  })
+  return Array.from({ length: keyCount }, (_, index) =>
+    within(`[${index}]`, () => {
+      const item = readOwn(items, index)
+      return item === null ? null : decodeLeafProof(context, storageEntry, item)
+    }),
+  )
 }
 
 /** Exactly one of the two forms of section 6. */
-export function decodeLeafProof(scheme: Scheme, kind: EntryKind, leafProof: unknown): DecodedLeafProof {
+export function decodeLeafProof(context: Context, kind: EntryKind, leafProof: unknown): DecodedLeafProof {
   const fields = readFields(leafProof, ['key', ...EXISTENCE_FIELDS, ...ABSENCE_FIELDS])
   const exists = EXISTENCE_FIELDS.some(name => isGiven(fields[name]))
   const isAbsent = ABSENCE_FIELDS.some(name => isGiven(fields[name]))
@@ -101,7 +93,7 @@ export function decodeLeafProof(scheme: Scheme, kind: EntryKind, leafProof: unkn
     valueLengths: readonly number[],
   ): DecodedProof => {
     const leafIndex = within(indexName, () => decodeLeafIndex(fields[indexName]))
-    const proof = within(name, () => decodeProof(scheme, kind, leafIndex, fields[name], valueLengths))
+    const proof = within(name, () => decodeProof(context, kind, leafIndex, fields[name], valueLengths))
     within(indexName, () => verifyLeafIndex(proof.path))
     return proof
   }
@@ -114,7 +106,7 @@ export function decodeLeafProof(scheme: Scheme, kind: EntryKind, leafProof: unkn
 }
 
 function decodeProof(
-  scheme: Scheme,
+  context: Context,
   kind: EntryKind,
   leafIndex: number,
   proof: unknown,
@@ -122,9 +114,9 @@ function decodeProof(
 ): DecodedProof {
   const fields = readFields(proof, ['value', 'proofRelatedNodes'])
   // The nodes first: their lengths tell the schemes apart, so a proof of the other scheme is called what it is.
-  const nodes = within('proofRelatedNodes', () => decodeNodes(scheme, fields.proofRelatedNodes))
-  const value = within('value', () => decodeValue(scheme, kind, fields.value, valueLengths))
-  return { value, path: decodePath(scheme, leafIndex, nodes) }
+  const nodes = within('proofRelatedNodes', () => decodeNodes(context, fields.proofRelatedNodes))
+  const value = within('value', () => decodeValue(context, kind, fields.value, valueLengths))
+  return { value, path: decodePath(context.scheme, leafIndex, nodes) }
 }
 
 /** A JSON number can be fractional, negative or past 2^53; an index is none of these. */
@@ -133,73 +125,13 @@ export function decodeLeafIndex(index: unknown): number {
   if (!Number.isSafeInteger(index) || index < 0 || index >= MAX_LEAVES) {
     throw new ProofError('INDEX_OUT_OF_RANGE', { expected: 'an integer from 0 to 2^40 - 1', found: `${index}` })
   }
-  return index
+  // JSON can spell -0: it is 0.
+  return index + 0
 }
 
-function decodeValue(scheme: Scheme, kind: EntryKind, value: unknown, lengths: readonly number[]): Uint8Array {
+function decodeValue(context: Context, kind: EntryKind, value: unknown, lengths: readonly number[]): Uint8Array {
   const hex = asString(value)
   const bytes = hexToBytes(hex, knownLength(hex, lengths))
-  if (bytes.length === kind.valueLength) kind.verifyCanonical(scheme, bytes)
+  if (bytes.length === kind.valueLength) kind.verifyCanonical(context.scheme, bytes)
   return bytes
-}
-
-/** The 42 entries, joined: what `decodePath` takes. */
-export function decodeNodes(scheme: Scheme, proofRelatedNodes: unknown): Uint8Array {
-  const entries = asArray(proofRelatedNodes)
-  const count = entries.length
-  if (count !== NODE_COUNT) throw new ProofError('WRONG_NODE_COUNT', { expected: '42 nodes', found: `${count}` })
-  const hexes: string[] = []
-  let length = 0
-  within(
-    () => `[${hexes.length}]`,
-    () => {
-      while (hexes.length < NODE_COUNT) {
-        const hex = asString(entries[hexes.length])
-        length += knownLength(hex, nodeLengths(scheme, hexes.length))
-        hexes.push(hex)
-      }
-    },
-  )
-  return decodeHexes(hexes, length, index => `[${index}]`)
-}
-
-/** The length in bytes of `hex`, when it is one of `lengths`. */
-function knownLength(hex: string, lengths: readonly number[]): number {
-  const length = hexLength(hex)
-  if (!lengths.includes(length)) {
-    throw new ProofError('WRONG_LENGTH', { expected: `${lengths.join(' or ')} bytes`, found: `${length} bytes` })
-  }
-  return length
-}
-
-/** Reads each of the named own properties of an object once; what is inherited counts as missing. */
-function readFields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
-  if (typeof source !== 'object' || source === null || Array.isArray(source)) throw malformed('an object', source)
-  const fields: Partial<Record<Name, unknown>> = {}
-  for (const name of names) {
-    if (Object.hasOwn(source, name)) fields[name] = Reflect.get(source, name)
-  }
-  return fields
-}
-
-/** Some serializers write null for a field that is not there. */
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null
-
-function asArray(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw malformed('an array', value)
-  return value
-}
-
-function asString(value: unknown): string {
-  if (typeof value !== 'string') throw malformed('a string', value)
-  return value
-}
-
-function malformed(expected: string, value: unknown): ProofError {
-  const found = Array.isArray(value)
-    ? 'an array'
-    : value === undefined || value === null
-      ? 'nothing'
-      : `a ${typeof value}`
-  return new ProofError('MALFORMED_RESPONSE', { expected, found })
 }

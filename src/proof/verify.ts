@@ -1,9 +1,12 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
+import { rememberingHasher } from '../hash/remember.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { emptyTreeRoot } from '../tree/empty.ts'
 import { type AccountValue, accountEntry, decodeAccountValue, storageEntry } from '../tree/entry.ts'
-import { type Claim, type DecodedClaim, decodeClaim } from './claim.ts'
+import { type Claim, type DecodedClaim, decodeClaim, verifyScheme } from './claim.ts'
 import { type DecodedLeafProof, decodeAnswer } from './decode.ts'
+import { type KnownNodes, knownEmptyNodes, rememberNodes } from './known-nodes.ts'
 import { verifyLeafProof } from './leaf-proof.ts'
 
 /** The fields of an account value. Hashes and roots are 32 bytes. */
@@ -67,9 +70,13 @@ export interface VerifiedState {
  */
 export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
   const decodedClaim = decodeClaim(claim)
+  return verifyDecodedClaim(knownEmptyNodes(decodedClaim.scheme), answer, decodedClaim)
+}
+
+function verifyDecodedClaim(known: KnownNodes, answer: unknown, decodedClaim: DecodedClaim): VerifiedState {
   const { scheme, stateRoot, address, storageKeys } = decodedClaim
   // Everything is decoded, and so canonical, before anything is hashed or compared.
-  const { accountProof, storageProofs } = decodeAnswer(scheme, answer, storageKeys.length)
+  const { accountProof, storageProofs } = decodeAnswer({ scheme, known }, answer, storageKeys.length)
 
   const leaf = within('accountProof', () =>
     verifyLeafProof({ scheme, kind: accountEntry, root: stateRoot, key: address }, accountProof),
@@ -120,10 +127,59 @@ export type SafeVerifiedState = ({ ok: true } & VerifiedState) | { ok: false; er
 
 /** {@link verifyProof} for those who rather look at `ok` than catch. Throws nothing. */
 export function safeVerifyProof(answer: unknown, claim: Claim): SafeVerifiedState {
+  return safely(() => verifyProof(answer, claim))
+}
+
+function safely(verify: () => VerifiedState): SafeVerifiedState {
   try {
-    return { ok: true, ...verifyProof(answer, claim) }
+    return { ok: true, ...verify() }
   } catch (error) {
     if (error instanceof ProofError) return { ok: false, error }
     throw error
+  }
+}
+
+/** A {@link Claim} without the scheme, which the verifier has. */
+export type VerifierClaim = Omit<Claim, 'scheme'>
+
+/** {@link verifyProof} and {@link safeVerifyProof} with a memory. */
+export interface Verifier {
+  verifyProof(answer: unknown, claim: VerifierClaim): VerifiedState
+  safeVerifyProof(answer: unknown, claim: VerifierClaim): SafeVerifiedState
+}
+
+/** Inner nodes that a verifier remembers at the most: about 6 MB. */
+const MAX_NODES = 2 ** 14
+
+/**
+ * A verifier for many answers: the slots of one contract, the accounts under one root. It remembers which digest belongs
+ * to which bytes, and nothing about roots, keys or verdicts, so it answers as {@link verifyProof} does; nodes that many
+ * proofs share are decoded and hashed once. Its memory is bounded, and is gone when the verifier is.
+ *
+ * @example
+ * ```ts
+ * import { createVerifier } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const addresses = ['0x00000000000000000000000000000000000000aa', '0x00000000000000000000000000000000000000bb'] as const
+ * for (const address of addresses) world.setAccount(address, { balance: 5n })
+ *
+ * const verifier = createVerifier(poseidon2)
+ * const stateRoot = world.stateRoot()
+ * const accounts = addresses.map(address => verifier.verifyProof(world.getProof(address), { stateRoot, address }).account)
+ * console.log(accounts.map(account => account?.leafIndex).join()) // 2,3
+ * ```
+ */
+export function createVerifier(scheme: Scheme): Verifier {
+  const hasher = rememberingHasher(verifyScheme(scheme).hasher)
+  const remembering: Scheme = { ...scheme, hasher }
+  const known = rememberNodes(remembering, MAX_NODES)
+  const verify = (answer: unknown, claim: VerifierClaim) =>
+    verifyDecodedClaim(known, answer, decodeClaim({ ...claim, scheme: remembering }))
+  return {
+    verifyProof: verify,
+    safeVerifyProof: (answer, claim) => safely(() => verify(answer, claim)),
   }
 }

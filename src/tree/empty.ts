@@ -1,6 +1,7 @@
 import { concatBytes } from '../bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { encodeOpening, HEAD_INDEX, indexWord, type Leaf, TAIL_INDEX, TREE_DEPTH, zeroDigest } from './leaf.ts'
+import { INNER_COUNT, type InnerNode } from './path.ts'
 
 /** The first index a new key takes. */
 export const FIRST_FREE_NODE = 2
@@ -23,6 +24,16 @@ export function emptySubtreeDigests({ hasher }: Scheme): Uint8Array[] {
     digests.push(digest)
   }
   return digests
+}
+
+/** The siblings in a path whose subtrees hold no leaf, as entries 1 to 39; index 0 is entry 1. */
+export function emptyInnerNodes(scheme: Scheme): InnerNode[] {
+  const digests = emptySubtreeDigests(scheme)
+  return Array.from({ length: INNER_COUNT }, (_, index) => {
+    const level = INNER_COUNT - index
+    const child = digests[level - 1] ?? zeroDigest()
+    return { preimage: concatBytes(child, child), digest: digests[level] ?? null }
+  })
 }
 
 const emptyRoots = /* @__PURE__ */ new WeakMap<Scheme, Uint8Array>()

@@ -71,8 +71,8 @@ export function indexWord(scheme: Scheme, index: number): Uint8Array {
 export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number): number {
   const x = scheme.unword(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
-  const view = new DataView(x.buffer, x.byteOffset, x.byteLength)
-  const index = view.getUint32(24) * 2 ** 32 + view.getUint32(28)
+  let index = 0
+  for (let byte = 24; byte < 32; byte++) index = index * 256 + (x[byte] ?? 0)
   if (!isZero(x.subarray(0, 24)) || index >= limit) {
     throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${bytesToBigint(x)}` })
   }

@@ -1,5 +1,6 @@
 import { bytesToHex, concatBytes, equalBytes, isZero } from '../bytes.ts'
 import { type ErrorCode, ProofError, within } from '../errors.ts'
+import type { Hasher } from '../hash/hasher.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import {
   DIGEST_LENGTH,
@@ -19,18 +20,38 @@ export const NODE_COUNT = 42
 /** Length in bytes of an inner node's preimage: the digests of its two children. */
 export const INNER_LENGTH = 2 * DIGEST_LENGTH
 export const INNER_COUNT = TREE_DEPTH - 1
-const SIBLING_LEAF = 40
-const LEAF = 41
+export const SIBLING_LEAF = 40
+export const LEAF = 41
 
-/** The 42 decoded, canonical entries of `proofRelatedNodes`, for the leaf at `leafIndex`. Nothing is hashed yet. */
+/** An inner node off the path, known by its preimage. The same node may stand in many paths, and is hashed once. */
+export interface InnerNode {
+  /** The digests of its two children, 64 bytes, canonical. */
+  readonly preimage: Uint8Array
+  /** H(preimage), filled in when it is first asked for. */
+  digest: Uint8Array | null
+}
+
+/** The 42 entries of `proofRelatedNodes` as bytes, of the lengths that {@link nodeLengths} allows. */
+export interface PathNodes {
+  /** Entry 0. */
+  readonly top: Uint8Array
+  /** Entries 1 to 39, canonical. */
+  readonly inner: readonly InnerNode[]
+  /** Entry 40. */
+  readonly siblingLeaf: Uint8Array
+  /** Entry 41. */
+  readonly opening: Uint8Array
+}
+
+/** The entries, read: all canonical, for the leaf at `leafIndex`. */
 export interface Path {
   readonly leafIndex: number
   /** The first half of entry 0, at most 2^40. */
   readonly nextFreeNode: number
   /** 32 bytes: the top of the 40 levels, as entry 0 states it. */
   readonly subRoot: Uint8Array
-  /** Entries 1 to 39 joined, 64 bytes each, from just below the sub-root down. */
-  readonly innerSiblings: Uint8Array
+  /** Entries 1 to 39: the siblings from just below the sub-root down. */
+  readonly inner: readonly InnerNode[]
   /** Entry 40: a leaf opening, or null for a missing leaf. */
   readonly siblingLeaf: Uint8Array | null
   /** Entry 41. */
@@ -47,30 +68,20 @@ export function nodeLengths(scheme: Scheme, index: number): readonly number[] {
 }
 
 /**
- * Reads the 42 nodes strictly: every field element canonical, every index word clean and in range.
+ * Reads the nodes strictly: every field element canonical, every index word clean and in range.
  *
- * @param nodes the 42 entries joined, of the lengths that {@link nodeLengths} allows
  * @throws ProofError `NON_CANONICAL`, `WRONG_LENGTH`, `INDEX_OUT_OF_RANGE`; the path names the entry
  */
-export function decodePath(scheme: Scheme, leafIndex: number, nodes: Uint8Array): Path {
-  const innerStart = scheme.wordLength + DIGEST_LENGTH
-  const innerEnd = innerStart + INNER_COUNT * INNER_LENGTH
-  const leafStart = nodes.length - openingLength(scheme)
-
-  const top = nodes.subarray(0, innerStart)
-  const subRoot = top.subarray(scheme.wordLength)
-  const innerSiblings = nodes.subarray(innerStart, innerEnd)
-  const siblingNode = nodes.subarray(innerEnd, leafStart)
-  const opening = nodes.subarray(leafStart)
-
+export function decodePath(scheme: Scheme, leafIndex: number, nodes: PathNodes): Path {
+  const { top, inner, opening } = nodes
   const nextFreeNode = within(entry(0), () => {
     verifyCanonical(scheme, top)
     return decodeIndexWord(scheme, top.subarray(0, scheme.wordLength), MAX_LEAVES + 1)
   })
-  verifyInnerSiblings(scheme, innerSiblings)
-  const siblingLeaf = within(entry(SIBLING_LEAF), () => decodeSiblingLeaf(scheme, siblingNode))
+  const subRoot = top.subarray(scheme.wordLength)
+  const siblingLeaf = within(entry(SIBLING_LEAF), () => decodeSiblingLeaf(scheme, nodes.siblingLeaf))
   const leaf = within(entry(LEAF), () => decodeOpening(scheme, opening))
-  return { leafIndex, nextFreeNode, subRoot, innerSiblings, siblingLeaf, opening, leaf }
+  return { leafIndex, nextFreeNode, subRoot, inner, siblingLeaf, opening, leaf }
 }
 
 /** Entry 40 is an opening like entry 41, or 32 zero bytes for a missing leaf. */
@@ -84,15 +95,6 @@ function decodeSiblingLeaf(scheme: Scheme, node: Uint8Array): Uint8Array | null 
 }
 
 const entry = (index: number): string => `proofRelatedNodes[${index}]`
-
-/** All entries at once, for speed; one by one to name the one that is refused. */
-function verifyInnerSiblings(scheme: Scheme, innerSiblings: Uint8Array): void {
-  if (scheme.isCanonical(innerSiblings)) return
-  for (let index = 0; index < INNER_COUNT; index++) {
-    const node = innerSiblings.subarray(index * INNER_LENGTH, (index + 1) * INNER_LENGTH)
-    within(entry(index + 1), () => verifyCanonical(scheme, node))
-  }
-}
 
 /**
  * A leaf index is below nextFreeNode: no leaf was ever put at or past it.
@@ -110,24 +112,31 @@ export function verifyLeafIndex({ leafIndex, nextFreeNode }: Path): void {
 
 /** The sub-root that the path from the leaf leads to. Whether it is the one in entry 0 is for {@link verifyPath}. */
 export function computeSubRoot({ hasher }: Scheme, path: Path): Uint8Array {
-  const leafDigest = hasher.hash(path.opening)
-  const siblingDigest = path.siblingLeaf === null ? zeroDigest() : hasher.hash(path.siblingLeaf)
-  const inner = hasher.hashEach(path.innerSiblings, INNER_LENGTH)
-  return hasher.climb(leafDigest, concatBytes(siblingDigest, reverseDigests(inner)), path.leafIndex)
+  const siblings = new Uint8Array(TREE_DEPTH * DIGEST_LENGTH)
+  siblings.set(path.siblingLeaf === null ? zeroDigest() : hasher.hash(path.siblingLeaf))
+  hashInnerNodes(hasher, path.inner)
+  // From the leaf up, the last entry comes first.
+  for (let index = 0; index < INNER_COUNT; index++) {
+    const { digest } = path.inner[index] ?? {}
+    const start = (INNER_COUNT - index) * DIGEST_LENGTH
+    // Byte by byte: for so few, `set` costs more than it saves.
+    for (let byte = 0; byte < DIGEST_LENGTH; byte++) siblings[start + byte] = digest?.[byte] ?? 0
+  }
+  return hasher.climb(hasher.hash(path.opening), siblings, path.leafIndex)
+}
+
+/** Fills in the digests that are not known yet, all in one call. */
+function hashInnerNodes(hasher: Hasher, inner: readonly InnerNode[]): void {
+  const unknown = inner.filter(({ digest }) => digest === null)
+  const digests = hasher.hashEach(concatBytes(...unknown.map(({ preimage }) => preimage)), INNER_LENGTH)
+  unknown.forEach((node, index) => {
+    node.digest = digests.slice(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH)
+  })
 }
 
 /** The root of the tree whose 40 levels lead to `subRoot`: H(word(nextFreeNode) || subRoot). */
 export function computeRoot(scheme: Scheme, nextFreeNode: number, subRoot: Uint8Array): Uint8Array {
   return scheme.hasher.hash(concatBytes(indexWord(scheme, nextFreeNode), subRoot))
-}
-
-/** From root-first to leaf-first. */
-function reverseDigests(digests: Uint8Array): Uint8Array {
-  const reversed = new Uint8Array(digests.length)
-  for (let offset = 0; offset < digests.length; offset += DIGEST_LENGTH) {
-    reversed.set(digests.subarray(offset, offset + DIGEST_LENGTH), digests.length - DIGEST_LENGTH - offset)
-  }
-  return reversed
 }
 
 /**
