@@ -135,9 +135,11 @@ function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number): Dec
 
 function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number): DecodedStorageProof[] {
   const expected = minSlots === maxSlots ? `${maxSlots}` : `${minSlots} to ${maxSlots}`
-  const wrongCount = (count: number) => new ProofError('L1_STORAGE_PROOF_COUNT', { expected, found: `${count}` })
-  const items = reader.items(value, maxSlots, wrongCount)
-  if (items.length < minSlots) throw wrongCount(items.length)
+  const items = reader.items(value, count => {
+    if (count < minSlots || count > maxSlots) {
+      throw new ProofError('L1_STORAGE_PROOF_COUNT', { expected, found: `${count}` })
+    }
+  })
   return items.map((item, index) =>
     within(`[${index}]`, () => {
       const fields = reader.fields(item, ['key', 'value', 'proof'])
@@ -151,7 +153,9 @@ function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number)
 }
 
 function decodeNodes(value: unknown): Uint8Array[] {
-  const nodes = reader.items(value, MAX_NODE_COUNT, count => unusedNodes(MAX_NODE_COUNT, count))
+  const nodes = reader.items(value, count => {
+    if (count > MAX_NODE_COUNT) throw unusedNodes(MAX_NODE_COUNT, count)
+  })
   return nodes.map((node, index) => within(`[${index}]`, () => reader.bytesUpTo(node, MAX_NODE_LENGTH)))
 }
 

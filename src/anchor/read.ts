@@ -7,8 +7,8 @@ export interface Reader {
   guard<T>(read: () => T): T
   /** The named own properties of an object, each read once; inherited, null and missing are all undefined. */
   fields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>>
-  /** The items of an array, each read once. Throws `tooMany()` before reading any when there are more than `limit`. */
-  items(source: unknown, limit?: number, tooMany?: (count: number) => ProofError): unknown[]
+  /** The items of an array, each read once. `verifyCount` sees how many there are before any is read. */
+  items(source: unknown, verifyCount?: (count: number) => void): unknown[]
   string(value: unknown): string
   /** Hexadecimal of exactly `length` bytes. Throws `BAD_HEX` or `WRONG_LENGTH`. */
   bytes(value: unknown, length: number): Uint8Array
@@ -41,10 +41,10 @@ export function readerOf(code: ErrorCode): Reader {
       }
       return fields
     },
-    items(source, limit = Number.POSITIVE_INFINITY, tooMany = count => malformed(`at most ${limit} items`, count)) {
+    items(source, verifyCount) {
       if (!Array.isArray(source)) throw malformed('an array', source)
       const count = source.length
-      if (count > limit) throw tooMany(count)
+      verifyCount?.(count)
       return Array.from({ length: count }, (_, index): unknown => source[index])
     },
     string,

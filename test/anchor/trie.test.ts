@@ -197,6 +197,14 @@ it('refuses nodes of a wrong shape, even under their own hash', () => {
   for (const [index, item] of malformed.entries()) expect(verdictOn(item), `${index}`).toBe('MPT_NODE_MALFORMED')
 })
 
+it('refuses the empty node anywhere but at the root', () => {
+  const nothing = encodeRlp(none)
+  const node = encodeRlp(branch(keccak_256(nothing)))
+  expect(codeOf(() => verifyTrieProof(keccak_256(node), new Uint8Array(DIGEST), [node, nothing]))).toBe(
+    'MPT_NODE_MALFORMED',
+  )
+})
+
 it('refuses a second spelling of a path', () => {
   const digest = new Uint8Array(DIGEST)
   const padded = evenPath(2, 64)
