@@ -135,24 +135,26 @@ function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number): Dec
 
 function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number): DecodedStorageProof[] {
   const expected = minSlots === maxSlots ? `${maxSlots}` : `${minSlots} to ${maxSlots}`
-  const wrongCount = (count: number) => new ProofError('L1_STORAGE_PROOF_COUNT', { expected, found: `${count}` })
-  const items = reader.items(value, maxSlots, wrongCount)
-  if (items.length < minSlots) throw wrongCount(items.length)
-  return items.map((item, index) =>
-    within(`[${index}]`, () => {
-      const fields = reader.fields(item, ['key', 'value', 'proof'])
-      return {
-        key: within('key', () => decodeNumber(fields.key)),
-        value: fields.value === undefined ? undefined : within('value', () => decodeNumber(fields.value)),
-        nodes: within('proof', () => decodeNodes(fields.proof)),
-      }
-    }),
-  )
+  const verifyCount = (count: number) => {
+    if (count < minSlots || count > maxSlots) {
+      throw new ProofError('L1_STORAGE_PROOF_COUNT', { expected, found: `${count}` })
+    }
+  }
+  return reader.items(value, verifyCount, item => {
+    const fields = reader.fields(item, ['key', 'value', 'proof'])
+    return {
+      key: within('key', () => decodeNumber(fields.key)),
+      value: fields.value === undefined ? undefined : within('value', () => decodeNumber(fields.value)),
+      nodes: within('proof', () => decodeNodes(fields.proof)),
+    }
+  })
 }
 
 function decodeNodes(value: unknown): Uint8Array[] {
-  const nodes = reader.items(value, MAX_NODE_COUNT, count => unusedNodes(MAX_NODE_COUNT, count))
-  return nodes.map((node, index) => within(`[${index}]`, () => reader.bytesUpTo(node, MAX_NODE_LENGTH)))
+  const verifyCount = (count: number) => {
+    if (count > MAX_NODE_COUNT) throw unusedNodes(MAX_NODE_COUNT, count)
+  }
+  return reader.items(value, verifyCount, node => reader.bytesUpTo(node, MAX_NODE_LENGTH))
 }
 
 /** Endpoints spell these as a quantity or as 32 bytes. Either way it is only compared with what is proven. */

@@ -9,6 +9,8 @@ import { readerOf } from './read.ts'
 import { type Rollup, type VerifiedAnchor, verifyAnchor, verifyBlockNumber } from './rollup.ts'
 
 const VERSION = 1
+/** Far more than an endpoint answers at once. */
+const MAX_STORAGE_KEYS = 65_536
 
 /**
  * An evidence bundle: one JSON document that holds all that leads from an L1 block hash to accounts and slots on L2.
@@ -254,9 +256,14 @@ function decodeRequest(request: unknown): Pick<DecodedEvidence, 'address' | 'sto
   const { address, storageKeys } = reader.fields(request, ['address', 'storageKeys'])
   return {
     address: within('address', () => reader.bytes(address, 20)),
-    storageKeys: within('storageKeys', () =>
-      reader.items(storageKeys).map((key, index) => within(`[${index}]`, () => reader.bytes(key, 32))),
-    ),
+    storageKeys: within('storageKeys', () => reader.items(storageKeys, verifyKeyCount, key => reader.bytes(key, 32))),
+  }
+}
+
+/** Bounds the work: a length is a number that whoever made the object may choose. */
+function verifyKeyCount(count: number): void {
+  if (count > MAX_STORAGE_KEYS) {
+    throw new ProofError('EVIDENCE_MALFORMED', { expected: `at most ${MAX_STORAGE_KEYS} keys`, found: `${count}` })
   }
 }
 

@@ -1,5 +1,5 @@
 import { hexLength, hexToBytes } from '../bytes.ts'
-import { type ErrorCode, ProofError } from '../errors.ts'
+import { type ErrorCode, ProofError, within } from '../errors.ts'
 
 /** Reads one kind of document that a stranger sent; what does not have its shape is refused with the kind's own code. */
 export interface Reader {
@@ -7,8 +7,11 @@ export interface Reader {
   guard<T>(read: () => T): T
   /** The named own properties of an object, each read once; inherited, null and missing are all undefined. */
   fields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>>
-  /** The items of an array, each read once. Throws `tooMany()` before reading any when there are more than `limit`. */
-  items(source: unknown, limit?: number, tooMany?: (count: number) => ProofError): unknown[]
+  /**
+   * The items of an array, each read once and decoded before the next is read, so that a huge array of nothing ends at its
+   * first item. `verifyCount` sees how many there are before any is read.
+   */
+  items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T): T[]
   string(value: unknown): string
   /** Hexadecimal of exactly `length` bytes. Throws `BAD_HEX` or `WRONG_LENGTH`. */
   bytes(value: unknown, length: number): Uint8Array
@@ -41,11 +44,13 @@ export function readerOf(code: ErrorCode): Reader {
       }
       return fields
     },
-    items(source, limit = Number.POSITIVE_INFINITY, tooMany = count => malformed(`at most ${limit} items`, count)) {
+    items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T) {
       if (!Array.isArray(source)) throw malformed('an array', source)
       const count = source.length
-      if (count > limit) throw tooMany(count)
-      return Array.from({ length: count }, (_, index): unknown => source[index])
+      verifyCount(count)
+      const items: T[] = []
+      for (let index = 0; index < count; index++) items.push(within(`[${index}]`, () => decode(source[index])))
+      return items
     },
     string,
     bytes: (value, length) => hexToBytes(string(value), length),

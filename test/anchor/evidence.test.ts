@@ -206,6 +206,35 @@ it('turns whatever getters and proxies throw into its own errors', () => {
   expect(traps).toBeGreaterThan(20)
 })
 
+it('is not kept busy by arrays that are long or empty', () => {
+  const { bundle, claim } = find('nothing-stated')
+  const sparse: unknown[] = []
+  const endless = new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 32 - 1 : `0x${'00'.repeat(32)}`) })
+  let tried = 0
+  for (const length of [65_536, 2 ** 32 - 1]) {
+    sparse.length = length
+    for (const path of [
+      ['request', 'storageKeys'],
+      ['l1', 'proof', 'accountProof'],
+      ['l1', 'proof', 'storageProof'],
+    ]) {
+      for (const part of [sparse, endless]) {
+        expect(
+          codeOf(() =>
+            verifyEvidence(
+              changedAt(bundle, path, () => part),
+              claim,
+            ),
+          ),
+          path.join('.'),
+        ).not.toBe(null)
+        tried++
+      }
+    }
+  }
+  expect(tried).toBe(12)
+})
+
 it('reads each field once', () => {
   const { bundle, claim } = find('block-hash')
   const reads = new Map<string, number>()

@@ -189,12 +189,26 @@ it('refuses nodes of a wrong shape, even under their own hash', () => {
     branch(none, new Uint8Array(31)),
     branch(none, new Uint8Array(33)),
     branch(none, [new Uint8Array(30), value]),
-    // A branch below the last nibble.
-    [evenPath(0, 62), branch(branch(branch()))],
     // A child that is an empty list.
     branch([]),
   ]
   for (const [index, item] of malformed.entries()) expect(verdictOn(item), `${index}`).toBe('MPT_NODE_MALFORMED')
+})
+
+it('refuses the empty node anywhere but at the root', () => {
+  const nothing = encodeRlp(none)
+  const node = encodeRlp(branch(keccak_256(nothing)))
+  expect(codeOf(() => verifyTrieProof(keccak_256(node), new Uint8Array(DIGEST), [node, nothing]))).toBe(
+    'MPT_NODE_MALFORMED',
+  )
+})
+
+it('refuses a branch below the last nibble', () => {
+  const nodes = [branch()]
+  for (let depth = 0; depth < 64; depth++) nodes.unshift(branch(keccak_256(encodeRlp(nodes[0] ?? []))))
+  const proof = nodes.map(node => encodeRlp(node))
+  const verdict = codeOf(() => verifyTrieProof(keccak_256(proof[0] ?? none), new Uint8Array(DIGEST), proof))
+  expect(verdict).toBe('MPT_NODE_MALFORMED')
 })
 
 it('refuses a second spelling of a path', () => {

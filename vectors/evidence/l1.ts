@@ -12,6 +12,7 @@ export const named = (name: string, length = 32): Hex =>
 /** An `eth_getProof` result as a forger sees it. */
 export interface LooseEthProof {
   [field: string]: unknown
+  storageHash?: unknown
   accountProof: string[]
   storageProof: { key: string; value?: string; proof: string[] }[]
 }

@@ -1,0 +1,78 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { expect, it } from 'vitest'
+import { slotKey } from '../../src/anchor/slots.ts'
+import { verifyEthProof } from '../../src/anchor.ts'
+import { bytesToHex, type Hex } from '../../src/bytes.ts'
+import { createL1, named } from '../../vectors/evidence/l1.ts'
+import { codeOf } from './helpers.ts'
+
+const ZERO: Hex = `0x${'00'.repeat(32)}`
+const NO_CODE = bytesToHex(keccak_256(new Uint8Array(0)))
+const EMPTY_TRIE: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+const contract = named('contract', 20)
+const stored = new Map(
+  Array.from({ length: 50 }, (_, slot) => [BigInt(slot), BigInt(named(`${slot}`, 1 + (slot % 32)))]),
+)
+const l1 = await createL1(contract, stored)
+const { stateRoot } = l1
+
+it('proves accounts, slots and their absence', async () => {
+  const slots = Array.from({ length: 60 }, (_, slot) => BigInt(slot))
+  const proof = await l1.getProof(contract, slots)
+  const { account, storage } = verifyEthProof(proof, { stateRoot, address: contract, storageKeys: slots.map(slotKey) })
+  expect(account?.nonce).toBe(1n)
+  expect(account?.storageRoot).toBe(proof.storageHash)
+  expect(storage.map(({ value }) => BigInt(value))).toEqual(slots.map(slot => stored.get(slot) ?? 0n))
+  expect(storage.filter(({ exists }) => exists).length).toBe(50)
+
+  let present = 0
+  for (let index = 0; index < 40; index++) {
+    const address = named(`L1 account ${index}`, 20)
+    const found = verifyEthProof(await l1.getProof(address, []), { stateRoot, address }).account
+    expect(found).toEqual({ nonce: BigInt(index), balance: 10n ** 18n, storageRoot: EMPTY_TRIE, codeHash: NO_CODE })
+    present++
+  }
+  expect(present).toBe(40)
+})
+
+it('believes neither way of spelling an absent account, and accepts both', async () => {
+  let absent = 0
+  for (let index = 0; index < 20; index++) {
+    const address = named(`nobody ${index}`, 20)
+    const proof = await l1.getProof(address, [1n])
+    const claim = { stateRoot, address, storageKeys: [slotKey(1n)] }
+    const nothing = { balance: '0x0', nonce: '0x0' }
+    for (const beside of [{}, { storageHash: ZERO, codeHash: ZERO }, { storageHash: EMPTY_TRIE, codeHash: NO_CODE }]) {
+      const { account, storage } = verifyEthProof({ ...proof, ...nothing, ...beside }, claim)
+      expect(account).toBe(null)
+      expect(storage).toEqual([{ key: slotKey(1n), value: ZERO, exists: false }])
+      absent++
+    }
+    for (const lie of [{ balance: '0x1' }, { nonce: '0x1' }, { storageHash: named('x') }, { codeHash: named('y') }]) {
+      expect(codeOf(() => verifyEthProof({ ...proof, ...lie }, claim))).toBe('L1_PROOF_DISAGREES')
+    }
+    const slots = [{ key: slotKey(1n), proof: (await l1.getProof(contract, [1n])).storageProof[0]?.proof }]
+    expect(codeOf(() => verifyEthProof({ ...proof, storageProof: slots }, claim))).toBe('MPT_HASH_MISMATCH')
+  }
+  expect(absent).toBe(60)
+})
+
+it('refuses zero digests for an account that exists', async () => {
+  const proof = await l1.getProof(contract, [])
+  for (const lie of [{ storageHash: ZERO }, { codeHash: ZERO }, { storageHash: EMPTY_TRIE }]) {
+    const claim = { stateRoot, address: contract }
+    expect(codeOf(() => verifyEthProof({ ...proof, ...lie }, claim))).toBe('L1_PROOF_DISAGREES')
+  }
+})
+
+it('takes a storage key and a number in any spelling that is one number', async () => {
+  const proof = await l1.getProof(contract, [1n])
+  const [slot] = proof.storageProof
+  const claim = { stateRoot, address: contract, storageKeys: [slotKey(1n)] }
+  const withKey = (key: unknown) => codeOf(() => verifyEthProof({ ...proof, storageProof: [{ ...slot, key }] }, claim))
+  for (const key of ['0x1', '0x01', slotKey(1n)]) expect(withKey(key)).toBe(null)
+  for (const key of ['1', '0x', '0X1', `0x0${slotKey(1n).slice(2)}`, '0xg']) expect(withKey(key)).toBe('BAD_HEX')
+  for (const key of ['0x2', '0x10', slotKey(2n)]) expect(withKey(key)).toBe('L1_KEY_MISMATCH')
+  for (const key of [1, null, [], {}]) expect(withKey(key)).toBe('L1_PROOF_MALFORMED')
+  expect(codeOf(() => verifyEthProof(proof, { ...claim, storageKeys: 'no' as never }))).toBe('CLAIM_INVALID')
+})
