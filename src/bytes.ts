@@ -8,9 +8,9 @@ const NOT_A_BYTE = 0x100
 
 /**
  * Two ASCII digits, read as one 16-bit number in the platform's byte order -> the byte that they spell, else NOT_A_BYTE.
- * 128 KB, of which decoding touches 484 entries; filled on first use.
+ * 128 KB, of which decoding touches 484 entries. Both are made on first use.
  */
-let bytesOfPairs: Uint16Array | undefined
+let decoding: { bytesOfPairs: Uint16Array; encoder: TextEncoder } | undefined
 
 function fillBytesOfPairs(): Uint16Array {
   const values = new Uint16Array(2 ** 16).fill(NOT_A_BYTE)
@@ -51,17 +51,17 @@ export function hexLength(hex: string): number {
  * @throws ProofError `BAD_HEX` on anything but digits after the prefix; its path is `pathOf` the string's index
  */
 export function decodeHexes(hexes: readonly string[], length: number, pathOf: (index: number) => string): Uint8Array {
-  const values = bytesOfPairs ?? fillBytesOfPairs()
-  bytesOfPairs = values
+  decoding ??= { bytesOfPairs: fillBytesOfPairs(), encoder: new TextEncoder() }
+  const { bytesOfPairs, encoder } = decoding
   const pairs = new Uint16Array(length + hexes.length)
   // A character outside ASCII becomes bytes of which none is a digit, and the first of them stands where it stood.
-  new TextEncoder().encodeInto(hexes.join(''), new Uint8Array(pairs.buffer))
+  encoder.encodeInto(hexes.join(''), new Uint8Array(pairs.buffer))
   const bytes = new Uint8Array(length)
   let [from, to, seen] = [0, 0, 0]
   for (const hex of hexes) {
     const end = from + hex.length / 2
     for (from += 1; from < end; from++) {
-      const value = values[pairs[from] ?? 0] ?? NOT_A_BYTE
+      const value = bytesOfPairs[pairs[from] ?? 0] ?? NOT_A_BYTE
       seen |= value
       bytes[to++] = value
     }
