@@ -10,7 +10,7 @@ const NOT_A_BYTE = 0x100
  * Two ASCII digits, read as one 16-bit number in the platform's byte order -> the byte that they spell, else NOT_A_BYTE.
  * 128 KB, of which decoding touches 484 entries. Both are made on first use.
  */
-let decoding: { bytesOfPairs: Uint16Array; encoder: TextEncoder } | undefined
+let decoding: { bytesOfPairs: Uint16Array; encoder: InstanceType<typeof TextEncoder> } | undefined
 
 function fillBytesOfPairs(): Uint16Array {
   const values = new Uint16Array(2 ** 16).fill(NOT_A_BYTE)
