@@ -1,10 +1,8 @@
 import { BLS12377_ORDER } from '../field/bls12377.ts'
-import { roundConstants } from './constants.ts'
 import type { Hasher } from './hasher.ts'
 import { hasherOfKernel, instantiateKernel } from './kernel.ts'
-import { mimcWasm } from './mimc.wasm.ts'
+import { mimcConstants, mimcWasm } from './mimc.generated.ts'
 
-const ROUNDS = 62
 const LIMBS = 9
 const LIMB_BITS = 29
 const R = 1n << BigInt(LIMBS * LIMB_BITS)
@@ -12,8 +10,7 @@ const R = 1n << BigInt(LIMBS * LIMB_BITS)
 /** The WebAssembly kernel, compiled from `assembly/mimc.ts`. Throws where WebAssembly is not to be had. */
 export function mimcKernel(): Hasher {
   const kernel = instantiateKernel<'table'>(mimcWasm)
-  const constants = roundConstants('seed', BLS12377_ORDER)
-  const inMontgomeryForm = Array.from({ length: ROUNDS }, () => (constants.next().value * R) % BLS12377_ORDER)
+  const inMontgomeryForm = mimcConstants.map(constant => (constant * R) % BLS12377_ORDER)
   const table = [(R * R) % BLS12377_ORDER, 1n, ...inMontgomeryForm].flatMap(limbs)
   new Int32Array(kernel.memory.buffer, kernel.table.value, table.length).set(table)
   return hasherOfKernel(kernel)

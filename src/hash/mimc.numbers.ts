@@ -1,6 +1,6 @@
 import { BLS12377_ORDER } from '../field/bls12377.ts'
-import { roundConstants } from './constants.ts'
 import { type Hasher, hasherOf } from './hasher.ts'
+import { mimcConstants } from './mimc.generated.ts'
 
 const ROUNDS = 62
 const SQUARINGS = 4
@@ -29,10 +29,9 @@ const at = (x: Limbs, index: number): number => x[index] ?? 0
 
 /** MiMC in plain numbers, for engines without WebAssembly. */
 export function mimcNumbers(): Hasher {
-  const constants = roundConstants('seed', BLS12377_ORDER)
-  const inMontgomeryForm = () => toLimbs((constants.next().value * R) % BLS12377_ORDER)
-  const firstConstant = inMontgomeryForm()
-  const laterConstants = Array.from({ length: ROUNDS - 1 }, inMontgomeryForm)
+  const [firstConstant = new Float64Array(LIMBS), ...laterConstants] = mimcConstants.map(constant =>
+    toLimbs((constant * R) % BLS12377_ORDER),
+  )
   const order = toLimbs(BLS12377_ORDER)
   const rSquared = toLimbs((R * R) % BLS12377_ORDER)
   const zero = toLimbs(0n)

@@ -1,25 +1,24 @@
 import { KOALABEAR_ORDER } from '../field/koalabear.ts'
 import type { Hasher } from './hasher.ts'
 import { hasherOfKernel, instantiateKernel } from './kernel.ts'
-import { HALF_FULL_ROUNDS, PARTIAL_ROUNDS, roundKeys, WIDTH } from './poseidon2.constants.ts'
-import { poseidon2Wasm } from './poseidon2.wasm.ts'
+import { poseidon2Constants, poseidon2Wasm } from './poseidon2.generated.ts'
 
 const P = BigInt(KOALABEAR_ORDER)
-const FIRST_KEYS = HALF_FULL_ROUNDS * WIDTH
+const WIDTH = 16
+/** Where the partial rounds' keys start and end: those of three full rounds come before, of three more after. */
+const PARTIAL_START = 3 * WIDTH
+const PARTIAL_END = PARTIAL_START + 21
 
 /** The WebAssembly kernel, compiled from `assembly/poseidon2.ts`. Throws where WebAssembly with SIMD is not to be had. */
 export function poseidon2Kernel(): Hasher {
   const kernel = instantiateKernel<'keys' | 'diagonal' | 'diagonalQuotients'>(poseidon2Wasm)
   const { buffer } = kernel.memory
 
-  const keys = roundKeys()
-    .map(inMontgomeryForm)
-    .map(key => key - KOALABEAR_ORDER)
-  const partialEnd = FIRST_KEYS + PARTIAL_ROUNDS
+  const keys = poseidon2Constants.map(inMontgomeryForm).map(key => key - KOALABEAR_ORDER)
   new Int32Array(buffer, kernel.keys.value, keys.length).set([
-    ...transposed(keys.slice(0, FIRST_KEYS)),
-    ...keys.slice(FIRST_KEYS, partialEnd),
-    ...transposed(keys.slice(partialEnd)),
+    ...transposed(keys.slice(0, PARTIAL_START)),
+    ...keys.slice(PARTIAL_START, PARTIAL_END),
+    ...transposed(keys.slice(PARTIAL_END)),
   ])
 
   const entries = transposed(diagonal())

@@ -1,19 +1,22 @@
 import { KOALABEAR_ORDER as P } from '../field/koalabear.ts'
 import { type Hasher, hasherOf } from './hasher.ts'
-import { HALF_FULL_ROUNDS, PARTIAL_ROUNDS, roundKeys, WIDTH } from './poseidon2.constants.ts'
+import { poseidon2Constants } from './poseidon2.generated.ts'
 
+const WIDTH = 16
+const HALF_FULL_ROUNDS = 3
+const PARTIAL_ROUNDS = 21
 const HALF = WIDTH / 2
 const BLOCK_BYTES = 4 * HALF
 /** 1/p, rounded up: so `reduce` is never fooled by a multiple of p. */
 const INVERSE = (1 / P) * (1 + 2 ** -52)
 
 /** x mod p, for an integer 0 <= x < 2^40. */
-function reduce(x: number): number {
+export function reduce(x: number): number {
   return x - Math.floor(x * INVERSE) * P
 }
 
 /** ab mod p, for a, b in [0, p). The quotient is estimated in doubles; it can be off by one when ab mod p is close to 0 or p. */
-function multiply(a: number, b: number): number {
+export function multiply(a: number, b: number): number {
   const quotient = (a * b * INVERSE) | 0
   const rest = (Math.imul(a, b) - Math.imul(quotient, P)) | 0
   return rest < 0 ? rest + P : rest < P ? rest : rest - P
@@ -32,7 +35,7 @@ function divide(x: number, power: number): number {
 
 /** Poseidon2 in plain numbers, for engines without WebAssembly. */
 export function poseidon2Numbers(): Hasher {
-  const keys = Int32Array.from(roundKeys())
+  const keys = Int32Array.from(poseidon2Constants)
   const s = new Int32Array(WIDTH)
   const at = (array: Int32Array, index: number): number => array[index] ?? 0
 

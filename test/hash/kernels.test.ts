@@ -7,9 +7,9 @@ import { mimcKernel } from '../../src/hash/mimc.kernel.ts'
 import { mimcNumbers } from '../../src/hash/mimc.numbers.ts'
 import { mimcReference } from '../../src/hash/mimc.reference.ts'
 import { poseidon2Kernel } from '../../src/hash/poseidon2.kernel.ts'
-import { poseidon2Numbers } from '../../src/hash/poseidon2.numbers.ts'
+import { multiply, poseidon2Numbers, reduce } from '../../src/hash/poseidon2.numbers.ts'
 import { poseidon2Reference } from '../../src/hash/poseidon2.reference.ts'
-import { knownAnswers, messageMaker } from './messages.ts'
+import { knownAnswers, messageMaker, randomStream } from './messages.ts'
 
 /** `npm run test:kernels` asks for 100,000. */
 const { KERNEL_MESSAGES } = process.env
@@ -177,6 +177,32 @@ it('poseidon2 messages that are not whole blocks', () => {
     }
   }
 })
+
+it('poseidon2 numbers: products next to a multiple of p, where the estimated quotient is off by one', () => {
+  const next = randomStream(3n)
+  let estimatesOff = 0
+  for (let count = 0; count < 2000; count++) {
+    const a = p - 1n - (next() % 1000n)
+    const target = BigInt.asIntN(8, next())
+    const b = (((target * power(a, p - 2n)) % p) + p) % p
+    expect(multiply(Number(a), Number(b))).toBe(Number((target + p) % p))
+    if (BigInt(Math.floor((Number(a) * Number(b)) / Number(p))) !== (a * b) / p) estimatesOff++
+  }
+  expect(estimatesOff).toBeGreaterThan(0)
+})
+
+it('poseidon2 numbers: reduces multiples of p and their neighbours', () => {
+  for (let multiple = 1; multiple <= 300; multiple++) {
+    const x = multiple * KOALABEAR_ORDER
+    expect([reduce(x - 1), reduce(x), reduce(x + 1)]).toEqual([KOALABEAR_ORDER - 1, 0, 1])
+  }
+})
+
+function power(base: bigint, exponent: bigint): bigint {
+  if (exponent === 0n) return 1n
+  const half = power((base * base) % p, exponent / 2n)
+  return exponent % 2n === 1n ? (half * base) % p : half
+}
 
 const answers = knownAnswers()
 it.runIf(answers !== null)('known answers', () => {

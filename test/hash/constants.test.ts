@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { BLS12377_ORDER } from '../../src/field/bls12377.ts'
+import { KOALABEAR_ORDER } from '../../src/field/koalabear.ts'
+import { roundConstants } from '../../src/hash/constants.ts'
+import { mimcConstants } from '../../src/hash/mimc.generated.ts'
+import { poseidon2Constants } from '../../src/hash/poseidon2.generated.ts'
+
+it('the constants written down are those of the keccak chain', () => {
+  const mimc = roundConstants('seed', BLS12377_ORDER)
+  expect(mimcConstants).toEqual(Array.from({ length: 62 }, () => mimc.next().value))
+  const poseidon2 = roundConstants('Poseidon2-koalabear[t=16,rF=6,rP=21,d=3]', BigInt(KOALABEAR_ORDER))
+  expect(poseidon2Constants).toEqual(Array.from({ length: 117 }, () => Number(poseidon2.next().value)))
+})
