@@ -61,6 +61,8 @@ it('says that an account is absent, and that its slots are absent for that reaso
   expect(stdout).toContain('2 paths of 40 levels recomputed up to the state root.')
   expect(stdout).toContain('1 slot absent because the account does not exist.')
   expect(stdout).not.toContain('Of what exists')
+  const json = await runHere(['verify', fileOf(absent), '--json'])
+  expect(JSON.parse(json.stdout)).toMatchObject({ account: null, recomputedPaths: { account: 2, storage: 0 } })
 })
 
 it('takes what nobody stated from the answer, and says so', async () => {
@@ -226,6 +228,7 @@ it.each<[string, (string | { content: unknown })[], string]>([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(message)
   expect(stderr).toContain('--help')
+  expect(stderr).not.toContain('unexpected')
 })
 
 it('stops reading at the limit', async () => {
