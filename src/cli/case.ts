@@ -1,4 +1,4 @@
-import { type Claim, type ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
+import { type Claim, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
 import { mimc } from '../mimc.ts'
 import { poseidon2 } from '../poseidon2.ts'
 import { UsageError } from './command.ts'
@@ -28,7 +28,16 @@ export interface Case {
   readonly description: string
   readonly stated: Stated
   readonly answer: unknown
-  readonly expected: Fields
+  readonly expected: Expected
+}
+
+/** The `expected` of a file, unchecked but for `valid` and `code`. */
+interface Expected {
+  readonly valid?: unknown
+  readonly code?: unknown
+  readonly path?: unknown
+  readonly account?: unknown
+  readonly storage?: unknown
 }
 
 export interface Question {
@@ -36,9 +45,7 @@ export interface Question {
   readonly sources: Readonly<Record<ClaimField, Source>>
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Fields =>
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @throws UsageError when it looks like a vector but is none */
@@ -47,23 +54,20 @@ export function readCase(content: unknown): Case {
   if (!isObject(content) || Object.hasOwn(content, 'jsonrpc') || !Object.hasOwn(content, 'scheme')) {
     return { kind: 'answer', description: '', stated: {}, answer: content, expected: {} }
   }
-  // Own properties only, as they stand in the file.
-  const { description, scheme, stateRoot, address, storageKeys, answer, result, expected } = { ...content }
+  const { description, scheme, stateRoot, address, storageKeys, answer, result, expected } = content
   const common = {
     description: typeof description === 'string' ? description : '',
     stated: { scheme, stateRoot, address, storageKeys },
   }
-  if (Object.hasOwn(content, 'result') && expected === undefined) {
+  if (!Object.hasOwn(content, 'answer')) {
+    if (!Object.hasOwn(content, 'result')) throw new UsageError('it has a scheme, but neither an answer nor a result')
     return { ...common, kind: 'recording', answer: result, expected: { valid: true } }
   }
-  if (!Object.hasOwn(content, 'answer')) throw new UsageError('it has a scheme, but neither an answer nor a result')
-  if (!isObject(expected) || typeof expected['valid'] !== 'boolean') {
-    throw new UsageError('it is no vector: expected.valid is neither true nor false')
-  }
-  if (!expected['valid'] && typeof expected['code'] !== 'string') {
-    throw new UsageError('it is no vector: expected.code is missing')
-  }
-  return { ...common, kind: expected['valid'] ? 'valid' : 'invalid', answer, expected }
+  const expectation: Expected = isObject(expected) ? expected : {}
+  const { valid, code } = expectation
+  if (typeof valid !== 'boolean') throw new UsageError('it is no vector: expected.valid is neither true nor false')
+  if (!valid && typeof code !== 'string') throw new UsageError('it is no vector: expected.code is missing')
+  return { ...common, kind: valid ? 'valid' : 'invalid', answer, expected: expectation }
 }
 
 /** Puts the claim together: a flag wins over the file, and the answer itself is asked last. */
@@ -100,13 +104,30 @@ export function completeClaim(flags: Stated, { stated, answer }: Case): Question
   }
 }
 
+/** The claim without what came from the answer: of an answer that is no good, nothing is worth repeating. */
+export function statedClaim({ claim, sources }: Question): Stated {
+  const { scheme, stateRoot, address, storageKeys } = claim
+  return {
+    scheme: scheme.name,
+    stateRoot,
+    ...(sources.address !== 'answer' && { address }),
+    ...(sources.storageKeys !== 'answer' && { storageKeys }),
+  }
+}
+
 const isHexOf = (length: number, value: unknown): value is string =>
   typeof value === 'string' && new RegExp(`^0x[0-9a-fA-F]{${2 * length}}$`).test(value)
 
 /** The result inside a JSON-RPC response, or the answer itself when it is bare. */
-function resultIn(answer: unknown): Fields {
-  const result = isObject(answer) && isObject(answer['result']) ? answer['result'] : answer
-  return isObject(result) ? result : {}
+function resultIn(answer: unknown): { readonly accountProof?: unknown; readonly storageProofs?: unknown } {
+  const { result } = isObject(answer) ? answer : {}
+  const bare = result ?? answer
+  return isObject(bare) ? bare : {}
+}
+
+function keyIn(leafProof: unknown): unknown {
+  const { key } = isObject(leafProof) ? leafProof : {}
+  return key
 }
 
 export function storageProofsIn(answer: unknown): readonly unknown[] {
@@ -116,14 +137,14 @@ export function storageProofsIn(answer: unknown): readonly unknown[] {
 
 function addressIn(answer: unknown): string {
   const { accountProof } = resultIn(answer)
-  const key = isObject(accountProof) ? accountProof['key'] : undefined
+  const key = keyIn(accountProof)
   // Without a readable key any address will do: the answer is decoded, and refused, before the keys are compared.
   return isHexOf(20, key) ? key : `0x${'00'.repeat(20)}`
 }
 
 function storageKeysIn(answer: unknown): string[] {
   return storageProofsIn(answer).map((proof, index) => {
-    const key = isObject(proof) ? proof['key'] : undefined
+    const key = keyIn(proof)
     if (isHexOf(32, key)) return key
     throw new UsageError(`storageProofs[${index}] names no storage key: state what you asked for with --storage-key`)
   })
@@ -148,20 +169,19 @@ const flagNames = { stateRoot: '--state-root', address: '--address', storageKeys
 /** How the outcome differs from what the file expects; nothing when it is as expected. */
 export function compareWithExpected({ kind, expected }: Case, outcome: SafeVerifiedState): string[] {
   if (kind === 'invalid') {
-    const wanted = `${expected['code']}`
+    const { code: wanted, path: wantedPath } = expected
     if (outcome.ok) return [`expected ${wanted}, but it verified`]
     const { code, path } = outcome.error
-    const isAsExpected = code === wanted && (expected['path'] === undefined || expected['path'] === path)
-    return isAsExpected ? [] : [`expected ${placed(wanted, expected['path'])}, got ${placed(code, path)}`]
+    const isAsExpected = code === wanted && (wantedPath === undefined || wantedPath === path)
+    return isAsExpected ? [] : [`expected ${placed(wanted, wantedPath)}, got ${placed(code, path)}`]
   }
-  if (!outcome.ok) return [`expected to verify, got ${failureLine(outcome.error)}`]
+  if (!outcome.ok) return [`expected to verify, got ${placed(outcome.error.code, outcome.error.path)}`]
   if (kind !== 'valid') return []
   const { account, storage } = expected
   return [...differences('account', account, outcome.account), ...differences('storage', storage, outcome.storage)]
 }
 
-const placed = (code: string, path: unknown): string => (path ? `${code} at ${String(path)}` : code)
-const failureLine = ({ code, path }: ProofError): string => placed(code, path)
+const placed = (code: unknown, path: unknown): string => (path ? `${code} at ${show(path)}` : `${code}`)
 
 /** Field by field, along the shape of `found`, which is ours: `expected` comes from a file and can be anything. */
 function differences(path: string, expected: unknown, found: unknown): string[] {

@@ -2,12 +2,15 @@ import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Io, UsageError } from './command.ts'
 
-/** A slot's proof takes some 13 kB of JSON, so this is room for thousands; more is a mistake, or an attack. */
-export const MAX_INPUT_MIB = 64
+/**
+ * A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsed, hostile JSON takes up to 50
+ * times its size in memory: four times this limit would already end some processes.
+ */
+export const MAX_INPUT_MIB = 16
 
 export function isFolder(path: string): boolean {
   // A missing file is for the reading to report.
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return orUsageError(`cannot read ${path}`, () => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
 }
 
 /** The JSON files below `folder`, sorted; JSON schemas are not counted among them. */

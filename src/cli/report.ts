@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { errorMeanings, type ProofError, type VerifiedState } from '../index.ts'
-import { type Case, type Question, type Source, storageProofsIn } from './case.ts'
+import { type Case, type Question, type Source, type Stated, statedClaim, storageProofsIn } from './case.ts'
 import type { Output } from './command.ts'
 
 /** Colours for a terminal that wants them: not for a pipe, and not under NO_COLOR. */
@@ -36,21 +36,25 @@ export function countPaths({ account, storage }: VerifiedState, answer: unknown)
   }
 }
 
-/** Who stated what, for a human and at the head of every report on a single answer. */
-function questionRows({ claim, sources }: Question): string[][] {
-  const keys = claim.storageKeys?.length ?? 0
+/** What was asked, and who said so. */
+function questionRows({ scheme, stateRoot, address, storageKeys }: Stated, { sources }: Question): string[][] {
+  const row = (name: string, value: unknown, source: Source) =>
+    value === undefined ? [] : [[name, printable(String(value)), sourceWords[source]]]
   return [
-    ['scheme', claim.scheme.name, sourceWords[sources.scheme]],
-    ['state root', printable(String(claim.stateRoot)), sourceWords[sources.stateRoot]],
-    ['address', printable(String(claim.address)), sourceWords[sources.address]],
-    ['storage keys', `${keys}`, sourceWords[sources.storageKeys]],
+    ...row('scheme', scheme, sources.scheme),
+    ...row('state root', stateRoot, sources.stateRoot),
+    ...row('address', address, sources.address),
+    ...row('storage keys', Array.isArray(storageKeys) ? storageKeys.length : storageKeys, sources.storageKeys),
   ]
 }
 
 export function formatVerified(state: VerifiedState, { answer }: Case, question: Question, stdout: Output): string {
   const { account, storage } = state
   const verdict = account === null ? 'Verified: this account does not exist.' : 'Verified: this account exists.'
-  const parts = [paint(stdout, 'green', verdict), formatTable(questionRows(question))]
+  const parts = [
+    paint(stdout, 'green', verdict),
+    formatTable(questionRows({ ...question.claim, scheme: question.claim.scheme.name }, question)),
+  ]
   if (account !== null) {
     parts.push(
       paint(stdout, 'bold', 'Account'),
@@ -113,7 +117,7 @@ export function formatRefused({ code, path, expected, found }: ProofError, quest
     ...(path === '' ? [] : [['at', printable(path)]]),
     ...(expected === undefined ? [] : [['expected', printable(expected)]]),
     ...(found === undefined ? [] : [['found', printable(found)]]),
-    ...questionRows(question),
+    ...questionRows(statedClaim(question), question),
   ]
   return `${paint(stderr, 'red', `Not verified: ${code}`)}\n${errorMeanings[code]}\n${formatTable(rows)}\n`
 }

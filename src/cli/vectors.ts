@@ -45,12 +45,12 @@ export async function runVectors(folder: string, json: boolean, io: Io): Promise
   if (files.length === 0) throw new UsageError(`there are no vectors in ${folder}`)
   const results: CaseResult[] = []
   for (const [index, file] of files.entries()) {
-    showProgress(`${index + 1}/${files.length} ${printable(file)}`, io)
+    if (!json) showProgress(`${index + 1}/${files.length} ${printable(file)}`, io)
     const result = await runCase(file, io)
     results.push(result)
     if (json) io.stdout.write(toJson(result))
   }
-  showProgress('', io)
+  if (!json) showProgress('', io)
 
   const unusable = results.filter(result => 'unusable' in result)
   const run = results.filter(result => 'group' in result)
@@ -84,6 +84,7 @@ export async function runVectors(folder: string, json: boolean, io: Io): Promise
 async function runCase(file: string, io: Io): Promise<CaseResult> {
   try {
     const read = readCase(await readJson(file, io))
+    if (read.kind === 'answer') throw new UsageError('it is neither a vector nor a recording')
     const question = completeClaim({}, read)
     const outcome = verifyCase(read, question)
     const surprises = compareWithExpected(read, outcome)

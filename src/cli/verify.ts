@@ -1,6 +1,14 @@
 import { parseArgs } from 'node:util'
-import { errorMeanings, type ProofError, type VerifiedState } from '../index.ts'
-import { type Case, compareWithExpected, completeClaim, type Question, readCase, verifyCase } from './case.ts'
+import { errorMeanings, type SafeVerifiedState } from '../index.ts'
+import {
+  type Case,
+  compareWithExpected,
+  completeClaim,
+  type Question,
+  readCase,
+  statedClaim,
+  verifyCase,
+} from './case.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { isFolder, MAX_INPUT_MIB, readJson } from './input.ts'
 import { countPaths, formatRefused, formatVerified, paint, printable, toJson } from './report.ts'
@@ -54,51 +62,39 @@ export const verify: Command = {
       }
       return runVectors(path, json, io)
     }
-    const verified = readCase(await readJson(path, io))
+    const given = readCase(await readJson(path, io))
     const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
-    return report(verified, completeClaim({ scheme, stateRoot, address, storageKeys }, verified), json, io)
+    const question = completeClaim({ scheme, stateRoot, address, storageKeys }, given)
+    const outcome = verifyCase(given, question)
+    const surprises = compareWithExpected(given, outcome)
+    if (json) io.stdout.write(toJson(describe(given, question, outcome, surprises)))
+    else print(given, question, outcome, surprises, io)
+    return outcome.ok && surprises.length === 0 ? exitCodes.verified : exitCodes.notVerified
   },
 }
 
-function report(verified: Case, question: Question, json: boolean, io: Io): number {
-  const outcome = verifyCase(verified, question)
-  const isVector = verified.kind === 'valid' || verified.kind === 'invalid'
-  const surprises = compareWithExpected(verified, outcome)
-  if (json) {
-    const { scheme, ...claim } = question.claim
-    const facts = outcome.ok ? describeState(outcome, verified.answer) : describeError(outcome.error)
-    const expectation = isVector ? { asExpected: surprises.length === 0, surprises } : {}
-    io.stdout.write(
-      toJson({
-        verified: outcome.ok,
-        scheme: scheme.name,
-        ...claim,
-        sources: question.sources,
-        ...facts,
-        ...expectation,
-      }),
-    )
-  } else {
-    const target = outcome.ok ? io.stdout : io.stderr
-    const text = outcome.ok
-      ? formatVerified(outcome, verified, question, target)
-      : formatRefused(outcome.error, question, target)
-    target.write(text)
-    if (isVector) {
-      const verdict =
-        surprises.length === 0 ? 'This is what the vector expects.' : 'This is not what the vector expects:'
-      target.write(`${[paint(target, 'bold', verdict), ...surprises.map(line => `  ${printable(line)}`)].join('\n')}\n`)
-    }
+const isVector = ({ kind }: Case): boolean => kind === 'valid' || kind === 'invalid'
+
+/** What `--json` prints. */
+function describe(given: Case, { claim, sources }: Question, outcome: SafeVerifiedState, surprises: string[]): object {
+  const expectation = isVector(given) && { asExpected: surprises.length === 0, surprises }
+  if (outcome.ok) {
+    const { account, storage } = outcome
+    const recomputedPaths = countPaths(outcome, given.answer)
+    const scheme = claim.scheme.name
+    return { verified: true, ...claim, scheme, sources, account, storage, recomputedPaths, ...expectation }
   }
-  return outcome.ok && surprises.length === 0 ? exitCodes.verified : exitCodes.notVerified
+  const { code, path, expected, found } = outcome.error
+  const error = { code, path, expected, found, meaning: errorMeanings[code] }
+  return { verified: false, ...statedClaim({ claim, sources }), sources, error, ...expectation }
 }
 
-const describeState = (state: VerifiedState, answer: unknown): object => ({
-  account: state.account,
-  storage: state.storage,
-  recomputedPaths: countPaths(state, answer),
-})
-
-const describeError = ({ code, path, expected, found }: ProofError): object => ({
-  error: { code, path, expected, found, meaning: errorMeanings[code] },
-})
+function print(given: Case, question: Question, outcome: SafeVerifiedState, surprises: string[], io: Io): void {
+  const target = outcome.ok ? io.stdout : io.stderr
+  target.write(
+    outcome.ok ? formatVerified(outcome, given, question, target) : formatRefused(outcome.error, question, target),
+  )
+  if (!isVector(given)) return
+  const verdict = surprises.length === 0 ? 'This is what the vector expects.' : 'This is not what the vector expects:'
+  target.write(`${[paint(target, 'bold', verdict), ...surprises.map(line => `  ${printable(line)}`)].join('\n')}\n`)
+}

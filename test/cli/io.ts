@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { onTestFinished } from 'vitest'
+import { run } from '../../src/cli/run.ts'
+import type { GetProofResult, Hex, Scheme } from '../../src/index.ts'
+import { createWorld } from '../../src/world.ts'
+
+/** Runs the program in this process. */
+export async function runHere(
+  argv: readonly string[],
+  { stdin = '' as string | Uint8Array | AsyncIterable<Uint8Array>, isTTY = false } = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const stdout = collector(isTTY)
+  const stderr = collector(isTTY)
+  const input = typeof stdin === 'string' || stdin instanceof Uint8Array ? Readable.from([Buffer.from(stdin)]) : stdin
+  const code = await run(argv, { stdin: input, stdout: stdout.stream, stderr: stderr.stream })
+  const result = { code, stdout: stdout.text(), stderr: stderr.text() }
+  // Whatever happens, nobody is shown a stack.
+  if (/^\s+at .*:\d+/m.test(result.stdout + result.stderr)) throw new Error(`a stack trace: ${result.stderr}`)
+  return result
+}
+
+function collector(isTTY: boolean) {
+  const chunks: string[] = []
+  const stream = new Writable({
+    write(chunk, _, done) {
+      chunks.push(String(chunk))
+      done()
+    },
+  })
+  return { stream: Object.assign(stream, { isTTY }), text: () => chunks.join('') }
+}
+
+/** A folder with these files, gone after the test. What is not text or bytes is written as JSON. */
+export function folderOf(files: Readonly<Record<string, unknown>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const [name, content] of Object.entries(files)) {
+    const isRaw = typeof content === 'string' || content instanceof Uint8Array
+    writeFileSync(join(folder, name), isRaw ? content : JSON.stringify(content))
+  }
+  return folder
+}
+
+export const fileOf = (content: unknown): string => join(folderOf({ 'input.json': content }), 'input.json')
+
+export const ADDRESS: Hex = `0x${'aa'.repeat(20)}`
+export const PRESENT: Hex = `0x${'11'.repeat(32)}`
+export const ABSENT: Hex = `0x${'22'.repeat(32)}`
+
+/** A question and its answer: an account with a slot that exists and one that does not. */
+export interface Sample {
+  scheme: Scheme['name']
+  stateRoot: Hex
+  address: Hex
+  storageKeys: Hex[]
+  result: GetProofResult
+}
+
+export function sampleOf(scheme: Scheme, address = ADDRESS, storageKeys = [PRESENT, ABSENT]): Sample {
+  const world = createWorld(scheme)
+  world.setAccount(ADDRESS, { nonce: 3n, balance: 10n ** 18n })
+  world.setStorage(ADDRESS, PRESENT, `0x${'00'.repeat(31)}07`)
+  const result = world.getProof(address, storageKeys)
+  return { scheme: scheme.name, stateRoot: world.stateRoot(), address, storageKeys, result }
+}
+
+/** The options that state the sample's question. */
+export const flagsOf = ({ scheme, stateRoot, address, storageKeys }: Sample): string[] => [
+  ...['--scheme', scheme, '--state-root', stateRoot, '--address', address],
+  ...storageKeys.flatMap(key => ['--storage-key', key]),
+]

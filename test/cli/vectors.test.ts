@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { folderOf, runHere, sampleOf } from './io.ts'
+
+const RECORDED = '../shared/vectors/recorded'
+const sample = sampleOf(poseidon2)
+const { result: answer, ...question } = sample
+const invalid = {
+  ...question,
+  stateRoot: `0x${'00'.repeat(32)}`,
+  answer,
+  expected: { valid: false, code: 'STATE_ROOT_MISMATCH' },
+}
+const surprising = { ...invalid, expected: { valid: false, code: 'NOT_ADJACENT' } }
+
+it.each(['mimc', 'poseidon2'])('runs the corpus of %s, every case as expected', async scheme => {
+  const { code, stdout, stderr } = await runHere(['vectors', join('vectors', scheme), '--json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const lines = stdout.trimEnd().split('\n')
+  const { summary } = JSON.parse(lines.pop() ?? '')
+  expect(summary.cases).toBeGreaterThan(200)
+  expect(lines).toHaveLength(summary.cases)
+  expect(summary).toMatchObject({ asExpected: summary.cases, unusable: 0 })
+  expect(summary.groups.map(({ group }: { group: string }) => group)).toEqual([`${scheme} invalid`, `${scheme} valid`])
+})
+
+it('counts the cases of each kind, below folders too, and passes over schemas and other files', async () => {
+  const folder = folderOf({ 'a.json': sample, 'b.json': sample, 'x.schema.json': {}, 'notes.txt': 'x' })
+  mkdirSync(join(folder, 'deep.json'))
+  writeFileSync(join(folder, 'deep.json', 'c.json'), JSON.stringify(invalid))
+  const { code, stdout, stderr } = await runHere(['vectors', folder])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/poseidon2 recording +2 +2\n/)
+  expect(stdout).toMatch(/poseidon2 invalid +1 +1\n/)
+  expect(stdout).toContain('3 of 3 files as expected.')
+})
+
+it('lists what is not as expected, with what was expected and what came', async () => {
+  const folder = folderOf({
+    'a.json': surprising,
+    'b.json': sample,
+    'c.json': { ...sample, stateRoot: invalid.stateRoot },
+  })
+  const { code, stdout } = await runHere(['vectors', folder])
+  expect(code).toBe(1)
+  expect(stdout).toContain('expected NOT_ADJACENT, got STATE_ROOT_MISMATCH at accountProof')
+  expect(stdout).toContain('expected to verify, got STATE_ROOT_MISMATCH at accountProof')
+  expect(stdout).toContain('1 of 3 files as expected.')
+  const { stdout: ndjson } = await runHere(['vectors', folder, '--json'])
+  expect(
+    ndjson
+      .split('\n')
+      .slice(0, 3)
+      .map(line => JSON.parse(line).asExpected),
+  ).toEqual([false, true, false])
+})
+
+it.each([
+  ['no JSON', '{', 'is not JSON'],
+  ['an answer without a question', answer, 'neither a vector nor a recording'],
+  ['a recording without a root', { ...sample, stateRoot: null }, '--state-root is needed'],
+])('fails on a file that is %s, after running the others', async (_, content, message) => {
+  const folder = folderOf({ 'a.json': content, 'b.json': surprising })
+  const { code, stdout } = await runHere(['vectors', folder])
+  expect(code).toBe(2)
+  expect(stdout).toContain(message)
+  expect(stdout).toContain('expected NOT_ADJACENT')
+  expect(stdout).toContain('0 of 2 files as expected.')
+  const { stdout: ndjson } = await runHere(['vectors', folder, '--json'])
+  expect(JSON.parse(ndjson.trimEnd().split('\n').at(-1) ?? '').summary).toMatchObject({ cases: 1, unusable: 1 })
+})
+
+it('fails on a folder without cases', async () => {
+  for (const command of ['verify', 'vectors']) {
+    const { code, stderr } = await runHere([command, folderOf({ 'x.schema.json': {} })])
+    expect(code).toBe(2)
+    expect(stderr).toContain('there are no vectors in')
+  }
+  expect((await runHere(['vectors', 'no-such-folder'])).code).toBe(2)
+  expect((await runHere(['vectors'])).code).toBe(2)
+})
+
+it('shows progress to a terminal, and leaves the line clean', async () => {
+  const folder = folderOf({ 'a.json': sample, 'b.json': sample })
+  const { stderr } = await runHere(['vectors', folder], { isTTY: true })
+  expect(stderr).toContain('2/2')
+  expect(stderr.endsWith('\r\x1b[K')).toBe(true)
+})
+
+it('verifies recorded answers of real endpoints', async context => {
+  if (!existsSync(RECORDED)) {
+    console.log(`skipped: 5 recorded answers, for there is no ${RECORDED}`)
+    return context.skip()
+  }
+  const { stdout } = await runHere(['vectors', RECORDED, '--json'])
+  // One of the five was published without a root.
+  expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+    summary: { cases: 4, asExpected: 4, unusable: 1 },
+  })
+  const rootless = join(RECORDED, 'mimc-contract-one-slot.json')
+  const { stderr } = await runHere(['verify', rootless, '--state-root', `0x${'00'.repeat(32)}`])
+  const root = /found +(0x\w+)/.exec(stderr)?.[1] ?? ''
+  const { code, stdout: report } = await runHere(['verify', rootless, '--state-root', root])
+  expect(code).toBe(0)
+  expect(report).toMatch(/0x0+ +present +0x0+2\n/)
+})

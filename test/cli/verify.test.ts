@@ -1,0 +1,327 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { ABSENT, ADDRESS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
+
+const sample = sampleOf(poseidon2)
+const other = `0x${'bb'.repeat(20)}` as const
+const rootOnly = ['--scheme', 'poseidon2', '--state-root', sample.stateRoot]
+const failing = { ...sample, stateRoot: `0x${'00'.repeat(32)}` }
+const expectedState = {
+  valid: true,
+  account: {
+    nonce: '3',
+    balance: '1000000000000000000',
+    storageRoot: storageRootOf(sample.result),
+    codeHash: '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470',
+    snarkCodeHash: '0x0656ab853b3f52840362a8177e217b630c3f876b11e848365145aa24220647fc',
+    codeSize: '0',
+    leafIndex: 2,
+  },
+  storage: [
+    { key: PRESENT, value: `0x${'00'.repeat(31)}07`, exists: true },
+    { key: ABSENT, value: `0x${'00'.repeat(32)}`, exists: false },
+  ],
+}
+const { result, ...question } = sample
+const vector = { ...question, description: 'a sample', answer: result, expected: expectedState }
+
+/** The third word of the account value. */
+function storageRootOf({ accountProof }: typeof sample.result): string {
+  if (!('proof' in accountProof)) throw new Error('the sample has an account')
+  return `0x${accountProof.proof.value.slice(2 + 2 * 64, 2 + 3 * 64)}`
+}
+
+it.each([mimc, poseidon2])('verifies a bare result, a JSON-RPC response and a recording ($name)', async scheme => {
+  const { result, ...question } = sampleOf(scheme)
+  const flags = flagsOf({ ...question, result })
+  for (const [content, argv, source] of [
+    [result, flags, 'stated by you'],
+    [{ jsonrpc: '2.0', id: 1, result }, flags, 'stated by you'],
+    [{ ...question, result }, [], 'from the file'],
+  ] as const) {
+    const { code, stdout, stderr } = await runHere(['verify', fileOf(content), ...argv])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('Verified: this account exists.')
+    expect(stdout).toMatch(new RegExp(`state root +${question.stateRoot} +${source}`))
+    expect(stdout).toMatch(/balance +1000000000000000000 wei/)
+    expect(stdout).toMatch(new RegExp(`${PRESENT} +present +0x0+7\n.*${ABSENT} +absent\n`))
+    expect(stdout).toContain('1 path of 40 levels recomputed up to the state root.')
+    expect(stdout).toContain("3 paths of 40 levels recomputed up to the account's storage root.")
+    expect(stdout.includes('Note: the state root is what the file says')).toBe(source === 'from the file')
+  }
+})
+
+it('says that an account is absent, and that its slots are absent for that reason', async () => {
+  const absent = sampleOf(poseidon2, other, [PRESENT])
+  const { code, stdout } = await runHere(['verify', fileOf(absent.result), ...flagsOf(absent)])
+  expect(code).toBe(0)
+  expect(stdout).toContain('Verified: this account does not exist.')
+  expect(stdout).toContain('2 paths of 40 levels recomputed up to the state root.')
+  expect(stdout).toContain('1 slot absent because the account does not exist.')
+  expect(stdout).not.toContain('Of what exists')
+  const json = await runHere(['verify', fileOf(absent), '--json'])
+  expect(JSON.parse(json.stdout)).toMatchObject({ account: null, recomputedPaths: { account: 2, storage: 0 } })
+})
+
+it('takes what nobody stated from the answer, and says so', async () => {
+  const readable = await runHere(['verify', fileOf(result), ...rootOnly])
+  expect(readable.code).toBe(0)
+  expect(readable.stdout).toMatch(new RegExp(`address +${ADDRESS} +taken from the answer, not stated by you`))
+  expect(readable.stdout).toContain('Note: the address and storage keys came from the answer')
+  const { stdout } = await runHere(['verify', fileOf(result), ...rootOnly, '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({
+    address: ADDRESS,
+    storageKeys: [PRESENT, ABSENT],
+    sources: { scheme: 'flag', stateRoot: 'flag', address: 'answer', storageKeys: 'answer' },
+  })
+})
+
+it('asks for the storage keys when the answer does not name them', async () => {
+  const unnamed = { ...result, storageProofs: [result.storageProofs[0], null] }
+  const { code, stderr } = await runHere(['verify', fileOf(unnamed), ...rootOnly])
+  expect(code).toBe(2)
+  expect(stderr).toContain('storageProofs[1] names no storage key')
+})
+
+it('prints one JSON object, bigints as decimal strings', async () => {
+  const { code, stdout, stderr } = await runHere(['verify', '-', ...flagsOf(sample), '--json'], {
+    stdin: JSON.stringify(result),
+  })
+  expect({ code, stderr, lines: stdout.split('\n').length }).toEqual({ code: 0, stderr: '', lines: 2 })
+  const { valid: _, ...state } = expectedState
+  expect(JSON.parse(stdout)).toEqual({
+    verified: true,
+    ...question,
+    sources: { scheme: 'flag', stateRoot: 'flag', address: 'flag', storageKeys: 'flag' },
+    ...state,
+    recomputedPaths: { account: 1, storage: 3 },
+  })
+})
+
+it('prints what failed, where and what it means: to stderr, or as JSON to stdout', async () => {
+  const readable = await runHere(['verify', fileOf(failing)])
+  expect({ code: readable.code, stdout: readable.stdout }).toEqual({ code: 1, stdout: '' })
+  expect(readable.stderr).toContain('Not verified: STATE_ROOT_MISMATCH\nThe account proof does not lead to')
+  expect(readable.stderr).toMatch(/at +accountProof/)
+  expect(readable.stderr).toMatch(new RegExp(`expected +${failing.stateRoot}\n +found +${sample.stateRoot}`))
+
+  const { code, stdout, stderr } = await runHere(['verify', fileOf(failing), '--json'])
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  const error = { code: 'STATE_ROOT_MISMATCH', expected: failing.stateRoot, found: sample.stateRoot }
+  expect(JSON.parse(stdout)).toMatchObject({ verified: false, stateRoot: failing.stateRoot, error })
+  expect(JSON.parse(stdout).error.meaning).toContain('does not lead to the trusted state root')
+})
+
+it('lets a flag win over the file', async () => {
+  const { code } = await runHere(['verify', fileOf(failing), '--state-root', sample.stateRoot])
+  expect(code).toBe(0)
+  const wrong = await runHere(['verify', fileOf(sample), '--address', other])
+  expect(wrong.code).toBe(1)
+  expect(wrong.stderr).toContain('KEY_MISMATCH')
+})
+
+it('does not take the word of a JSON-RPC response for the question', async () => {
+  const { code, stderr } = await runHere(['verify', fileOf({ jsonrpc: '2.0', id: 1, ...sample })])
+  expect(code).toBe(2)
+  expect(stderr).toContain('--scheme is needed')
+})
+
+it.each([
+  ['an error', { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'no' } }, 'RPC_ERROR'],
+  ['an eth_getProof answer', { accountProof: ['0x'], storageProof: [], storageHash: '0x' }, 'FOREIGN_PROOF'],
+  ['an empty object', {}, 'MALFORMED_RESPONSE'],
+  ['a null', null, 'MALFORMED_RESPONSE'],
+  ['a batch', [{ jsonrpc: '2.0', id: 1, result }], 'MALFORMED_RESPONSE'],
+])('names %s for what it is, without inventing an address', async (_, content, code) => {
+  const failure = await runHere(['verify', fileOf(content), ...rootOnly])
+  expect(failure.code).toBe(1)
+  expect(failure.stderr).toContain(`Not verified: ${code}`)
+  expect(failure.stderr).not.toMatch(/address +0x0/)
+  const { stdout } = await runHere(['verify', fileOf(content), ...rootOnly, '--json'])
+  expect(JSON.parse(stdout)).not.toHaveProperty('address')
+})
+
+it('compares every verified field of a valid vector', async () => {
+  const good = await runHere(['verify', fileOf(vector)])
+  expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('This is what the vector expects.') })
+  const account = { ...expectedState.account, nonce: '4', color: 'red' }
+  const storage = [{ ...expectedState.storage[0], exists: false }, expectedState.storage[1], {}]
+  const wrong = { ...vector, expected: { valid: true, account, storage } }
+  const { code, stdout } = await runHere(['verify', fileOf(wrong), '--json'])
+  expect(code).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({
+    verified: true,
+    asExpected: false,
+    surprises: [
+      'account.nonce: expected 4, got 3',
+      'account.color: expected red, got nothing',
+      'storage.0.exists: expected false, got true',
+      'storage.2: expected an object, got nothing',
+    ],
+  })
+})
+
+it('refuses an invalid vector and says whether it expected just that', async () => {
+  const expectations = [
+    [{ code: 'STATE_ROOT_MISMATCH' }, 'This is what the vector expects.'],
+    [{ code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }, 'This is what the vector expects.'],
+    [{ code: 'STATE_ROOT_MISMATCH', path: 'x' }, 'expected STATE_ROOT_MISMATCH at x, got STATE_ROOT_MISMATCH at acc'],
+    [{ code: 'NOT_ADJACENT' }, 'expected NOT_ADJACENT, got STATE_ROOT_MISMATCH at accountProof.proof'],
+  ] as const
+  for (const [expected, text] of expectations) {
+    const content = { ...vector, stateRoot: failing.stateRoot, expected: { valid: false, ...expected } }
+    const { code, stderr } = await runHere(['verify', fileOf(content)])
+    expect(code).toBe(1)
+    expect(stderr).toContain(text)
+  }
+  // The worst news a corpus can bring: what must be refused was verified.
+  const accepted = { ...vector, expected: { valid: false, code: 'NOT_ADJACENT' } }
+  const { code, stdout } = await runHere(['verify', fileOf(accepted)])
+  expect(code).toBe(1)
+  expect(stdout).toContain('expected NOT_ADJACENT, but it verified')
+})
+
+it('tells a wrong flag (2) from a wrong claim in a file (1)', async () => {
+  const flags: [string, string][] = [
+    ['--state-root', '0x12'],
+    ['--address', ADDRESS.slice(2)],
+    ['--storage-key', '0xzz'],
+    ['--scheme', 'keccak'],
+  ]
+  for (const [flag, value] of flags) {
+    const { code, stdout, stderr } = await runHere(['verify', fileOf(sample), flag, value])
+    expect({ code, stdout }, flag).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(
+      flag === '--scheme' ? 'neither mimc nor poseidon2: keccak' : `${flag}: expected 0x-prefixed`,
+    )
+  }
+  const { code, stderr } = await runHere(['verify', fileOf({ ...sample, address: '0x12' })])
+  expect(code).toBe(1)
+  expect(stderr).toContain('CLAIM_INVALID')
+})
+
+const file = (content: unknown) => ({ content })
+
+it.each<[string, (string | { content: unknown })[], string]>([
+  ['nothing', [], 'no command'],
+  ['an unknown command', ['constructor'], 'no such command: constructor'],
+  ['no file', ['verify'], 'expected one file'],
+  ['two files', ['verify', 'a', 'b'], 'expected one file'],
+  ['an unknown option', ['verify', 'a', '--root', '0x'], "Unknown option '--root'"],
+  ['an option without its value', ['verify', 'a', '--state-root'], 'argument missing'],
+  ['a missing file', ['verify', 'no-such-file.json'], 'cannot read no-such-file.json: ENOENT'],
+  ['a path through a file', ['verify', 'package.json/x'], 'ENOTDIR'],
+  ['no scheme', ['verify', file(result)], '--scheme is needed'],
+  ['no root', ['verify', file({ ...sample, stateRoot: null })], '--state-root is needed'],
+  ['no JSON', ['verify', file('{"a":')], 'is not JSON'],
+  ['an empty file', ['verify', file('')], 'is empty'],
+  ['white space', ['verify', file(' \n')], 'is empty'],
+  ['invalid UTF-8', ['verify', file(new Uint8Array([0x22, 0xff, 0x22]))], 'is not UTF-8'],
+  ['UTF-16', ['verify', file(Buffer.from('\ufeff{}', 'utf16le'))], 'is not UTF-8'],
+  ['a scheme and nothing else', ['verify', file({ scheme: 'mimc' })], 'neither an answer nor a result'],
+  ['a vector without expectation', ['verify', file({ ...vector, expected: 1 })], 'expected.valid is neither'],
+  ['a vector without code', ['verify', file({ ...vector, expected: { valid: false } })], 'expected.code is missing'],
+])('calls %s wrong usage or unreadable input', async (_, argv, message) => {
+  const { code, stdout, stderr } = await runHere(argv.map(arg => (typeof arg === 'string' ? arg : fileOf(arg.content))))
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(message)
+  expect(stderr).toContain('--help')
+  expect(stderr).not.toContain('unexpected')
+})
+
+it('stops reading at the limit', async () => {
+  let mebibytes = 0
+  async function* endless() {
+    for (;;) {
+      mebibytes++
+      yield new Uint8Array(2 ** 20)
+    }
+  }
+  const { code, stderr } = await runHere(['verify', '-', ...rootOnly], { stdin: endless() })
+  expect(code).toBe(2)
+  expect(stderr).toContain('standard input is larger than 16 MiB')
+  expect(mebibytes).toBe(17)
+})
+
+it('reports a standard input that breaks', async () => {
+  // biome-ignore lint/correctness/useYield: it breaks before its first chunk
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    throw new Error('EISDIR: illegal operation')
+  }
+  const { code, stderr } = await runHere(['verify', '-', ...rootOnly], { stdin: broken() })
+  expect(code).toBe(2)
+  expect(stderr).toContain('cannot read standard input: EISDIR')
+})
+
+it('survives JSON nested a million levels deep', async () => {
+  for (const [open, close] of ['[]', ['{"result":', '}'], ['{"accountProof":', '}']] as [string, string][]) {
+    const { code, stdout } = await runHere(['verify', '-', ...rootOnly], {
+      stdin: `${open.repeat(1e6)}0${close.repeat(1e6)}`,
+    })
+    expect([1, 2]).toContain(code)
+    expect(stdout).toBe('')
+  }
+  const nested = JSON.stringify({ ...vector, expected: { valid: true, account: 'x', storage: [] } })
+  const deep = nested.replace('"x"', `${'{"nonce":'.repeat(1e5)}0${'}'.repeat(1e5)}`)
+  expect((await runHere(['verify', '-'], { stdin: deep })).code).toBe(1)
+})
+
+it('accepts a byte order mark', async () => {
+  const stdin = `\ufeff${JSON.stringify(sample)}`
+  expect((await runHere(['verify', '-'], { stdin })).code).toBe(0)
+})
+
+it('lets no file steer the terminal', async () => {
+  const steering = '\x1b[2J\u009b2J\u202e'
+  const cases: [unknown, string[]][] = [
+    [{ ...sample, stateRoot: steering }, []],
+    [{ ...sample, scheme: steering }, []],
+    [{ ...vector, expected: { valid: false, code: steering } }, []],
+    [{ ...vector, expected: { valid: true, account: steering, storage: [] } }, []],
+    [{ jsonrpc: '2.0', error: { code: 1, message: steering } }, rootOnly],
+    [`${steering}`, []],
+    [sample, ['--address', steering]],
+    [sample, [`--${steering}`]],
+  ]
+  for (const [content, flags] of cases) {
+    const { code, stdout, stderr } = await runHere(['verify', fileOf(content), ...flags])
+    expect(code).not.toBe(0)
+    expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  }
+})
+
+it('shows colours to a terminal alone, and not under NO_COLOR', async () => {
+  const before = process.env
+  const { FORCE_COLOR: _, NO_COLOR: __, ...env } = before
+  try {
+    process.env = env
+    expect((await runHere(['verify', fileOf(sample)], { isTTY: true })).stdout).toContain('\x1b[32m')
+    expect((await runHere(['verify', fileOf(sample)])).stdout).not.toContain('\x1b')
+  } finally {
+    process.env = before
+  }
+})
+
+it('prints help and the version', async () => {
+  const { code, stdout } = await runHere(['--help'])
+  expect(code).toBe(0)
+  const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name]) => `${name}`)
+  expect(names).toEqual(['verify', 'vectors'])
+  for (const name of names) {
+    expect((await runHere([name, '--help'])).stdout).toMatch(new RegExp(`^Usage: rollup-state-proof ${name} `))
+  }
+  expect((await runHere(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+it('verifies a folder like the command vectors, and takes no claim for it', async () => {
+  const folder = folderOf({ 'a.json': vector, 'b.json': sample })
+  const [asVerify, asVectors] = [await runHere(['verify', folder]), await runHere(['vectors', folder])]
+  expect(asVerify).toEqual(asVectors)
+  expect(asVerify.code).toBe(0)
+  const { code, stderr } = await runHere(['verify', folder, '--state-root', sample.stateRoot])
+  expect(code).toBe(2)
+  expect(stderr).toContain('is a folder')
+  expect((await runHere(['vectors', join(folder, 'a.json')])).code).toBe(2)
+})
