@@ -32,7 +32,7 @@ export function hexLength(hex: string): number {
 /** Decodes `hex`, whose {@link hexLength} is known, into `target` at `offset`. Throws `BAD_HEX` on anything but digits. */
 export function decodeHexInto(hex: string, target: Uint8Array, offset: number): void {
   for (let index = 2; index < hex.length; index += 2) {
-    // Past the table (a char code above 127) the lookup is undefined; `| 0xff` of either half shows in the sum.
+    // Past the table (a char code above 127) the lookup is undefined. NOT_A_DIGIT has every bit set, so one is enough.
     const high = DIGIT_VALUES[hex.charCodeAt(index)] ?? NOT_A_DIGIT
     const low = DIGIT_VALUES[hex.charCodeAt(index + 1)] ?? NOT_A_DIGIT
     if ((high | low) === NOT_A_DIGIT) {

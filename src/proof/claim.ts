@@ -36,9 +36,11 @@ export function decodeClaim(claim: Claim): DecodedClaim {
 
 /** @throws ProofError `CLAIM_INVALID` when it is neither `mimc` nor `poseidon2` */
 export function verifyScheme(scheme: Scheme): Scheme {
-  // Compared by name: a program may carry two copies of this package.
+  // Compared by name: a program may carry two copies of this package. But other packages have functions of these names.
   const name: unknown = scheme?.name
-  if (name !== 'mimc' && name !== 'poseidon2') throw new ProofError('CLAIM_INVALID', { expected: 'a scheme' })
+  if ((name !== 'mimc' && name !== 'poseidon2') || !('hasher' in scheme)) {
+    throw new ProofError('CLAIM_INVALID', { path: 'scheme', expected: 'a scheme' })
+  }
   return scheme
 }
 

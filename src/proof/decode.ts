@@ -34,25 +34,13 @@ export interface DecodedAnswer {
  * @param keyCount how many storage keys were asked for
  */
 export function decodeAnswer(scheme: Scheme, answer: unknown, keyCount: number): DecodedAnswer {
-  return guardReading(() => {
-    const result = readFields(openResponse(answer), RESULT_FIELDS)
-    if (Array.isArray(result.accountProof) && (isGiven(result.storageHash) || isGiven(result.storageProof))) {
-      throw new ProofError('FOREIGN_PROOF')
-    }
-    const accountProof = within('accountProof', () => decodeLeafProof(scheme, accountEntry, result.accountProof))
-    const storageProofs = within('storageProofs', () => decodeStorageProofs(scheme, result.storageProofs, keyCount))
-    return { accountProof, storageProofs }
-  })
-}
-
-/** Runs a decoder over what a stranger sent: getters and proxies can throw anything, and only ours may leave. */
-export function guardReading<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof ProofError) throw error
-    throw new ProofError('MALFORMED_RESPONSE', { found: 'an object that cannot be read' })
+  const result = readFields(openResponse(answer), RESULT_FIELDS)
+  if ((isGiven(result.storageHash) || isGiven(result.storageProof)) && isArray(result.accountProof)) {
+    throw new ProofError('FOREIGN_PROOF')
   }
+  const accountProof = within('accountProof', () => decodeLeafProof(scheme, accountEntry, result.accountProof))
+  const storageProofs = within('storageProofs', () => decodeStorageProofs(scheme, result.storageProofs, keyCount))
+  return { accountProof, storageProofs }
 }
 
 /** The result inside a JSON-RPC response, or the answer itself when it is bare. */
@@ -63,7 +51,8 @@ function openResponse(answer: unknown): unknown {
 }
 
 function rpcError(error: unknown): ProofError {
-  const { code, message } = typeof error === 'object' ? readFields(error, ['code', 'message']) : {}
+  const { code, message } =
+    typeof error === 'object' ? within('error', () => readFields(error, ['code', 'message'])) : {}
   const quotedCode = typeof code === 'number' ? `${code}` : 'without a code'
   return new ProofError('RPC_ERROR', {
     path: 'error',
@@ -73,16 +62,18 @@ function rpcError(error: unknown): ProofError {
 
 function decodeStorageProofs(scheme: Scheme, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
   const items = asArray(proofs)
-  const count = items.length
+  const count = lengthOf(items)
   const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
   if (count > keyCount) throw new ProofError('STORAGE_PROOF_UNEXPECTED', counts)
   // An empty list stands for an account without storage, whatever was asked for; whether it is one shows later.
   if (count === 0) return new Array<null>(keyCount).fill(null)
   if (count < keyCount) throw new ProofError('STORAGE_PROOF_MISSING', counts)
-  return Array.from({ length: keyCount }, (_, index) => {
-    const item = items[index]
-    return item === null ? null : within(`[${index}]`, () => decodeLeafProof(scheme, storageEntry, item))
-  })
+  return Array.from({ length: keyCount }, (_, index) =>
+    within(`[${index}]`, () => {
+      const item = readOwn(items, index)
+      return item === null ? null : decodeLeafProof(scheme, storageEntry, item)
+    }),
+  )
 }
 
 /** Exactly one of the two forms of section 6. */
@@ -133,7 +124,8 @@ export function decodeLeafIndex(index: unknown): number {
   if (!Number.isSafeInteger(index) || index < 0 || index >= MAX_LEAVES) {
     throw new ProofError('INDEX_OUT_OF_RANGE', { expected: 'an integer from 0 to 2^40 - 1', found: `${index}` })
   }
-  return index
+  // JSON can spell -0: it is 0.
+  return index + 0
 }
 
 function decodeValue(scheme: Scheme, kind: EntryKind, value: unknown, lengths: readonly number[]): Uint8Array {
@@ -146,11 +138,11 @@ function decodeValue(scheme: Scheme, kind: EntryKind, value: unknown, lengths: r
 /** The 42 entries, joined: what `decodePath` takes. */
 export function decodeNodes(scheme: Scheme, proofRelatedNodes: unknown): Uint8Array {
   const entries = asArray(proofRelatedNodes)
-  const count = entries.length
+  const count = lengthOf(entries)
   if (count !== NODE_COUNT) throw new ProofError('WRONG_NODE_COUNT', { expected: '42 nodes', found: `${count}` })
   const nodes = Array.from({ length: NODE_COUNT }, (_, index) =>
     within(`[${index}]`, () => {
-      const hex = asString(entries[index])
+      const hex = asString(readOwn(entries, index))
       return { hex, length: knownLength(hex, nodeLengths(scheme, index)) }
     }),
   )
@@ -172,22 +164,45 @@ function knownLength(hex: string, lengths: readonly number[]): number {
   return length
 }
 
-/** Reads each of the named own properties of an object once; what is inherited counts as missing. */
+/** Reads each of the named own properties of an object once. */
 function readFields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
-  if (typeof source !== 'object' || source === null || Array.isArray(source)) throw malformed('an object', source)
-  const fields: Partial<Record<Name, unknown>> = {}
-  for (const name of names) {
-    if (Object.hasOwn(source, name)) fields[name] = Reflect.get(source, name)
-  }
+  if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
+  // Without a prototype: a field that is missing must not turn up on a polluted Object.prototype.
+  const fields: Partial<Record<Name, unknown>> = Object.create(null)
+  for (const name of names) fields[name] = readOwn(source, name)
   return fields
+}
+
+/** What is inherited counts as missing. */
+function readOwn(source: object, name: PropertyKey): unknown {
+  return guardReading(() => (Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined))
+}
+
+/** Every touch of a stranger's object goes through here: a getter or proxy can throw anything. */
+function guardReading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch {
+    throw new ProofError('MALFORMED_RESPONSE', { found: 'an object that cannot be read' })
+  }
 }
 
 /** Some serializers write null for a field that is not there. */
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
+/** Even this can throw: on a revoked proxy. */
+const isArray = (value: unknown): value is readonly unknown[] => guardReading(() => Array.isArray(value))
+
 function asArray(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw malformed('an array', value)
+  if (!isArray(value)) throw malformed('an array', value)
   return value
+}
+
+/** A proxy around an array can say that its length is anything. */
+function lengthOf(items: readonly unknown[]): number {
+  const length = readOwn(items, 'length')
+  if (typeof length !== 'number') throw malformed('an array', length)
+  return length
 }
 
 function asString(value: unknown): string {
@@ -196,10 +211,6 @@ function asString(value: unknown): string {
 }
 
 function malformed(expected: string, value: unknown): ProofError {
-  const found = Array.isArray(value)
-    ? 'an array'
-    : value === undefined || value === null
-      ? 'nothing'
-      : `a ${typeof value}`
+  const found = isArray(value) ? 'an array' : value === undefined || value === null ? 'nothing' : `a ${typeof value}`
   return new ProofError('MALFORMED_RESPONSE', { expected, found })
 }

@@ -4,7 +4,7 @@ import type { Scheme } from '../scheme/scheme.ts'
 import { accountEntry, decodeAccountValue, storageEntry } from '../tree/entry.ts'
 import { computeSubRoot, computeRoot as computeTreeRoot, decodePath, verifyLeafIndex } from '../tree/path.ts'
 import { decodeArgument, verifyScheme } from './claim.ts'
-import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof, decodeNodes, guardReading } from './decode.ts'
+import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof, decodeNodes } from './decode.ts'
 import { type LeafClaim, verifyLeafProof } from './leaf-proof.ts'
 import { type AccountFields, toAccountFields } from './verify.ts'
 
@@ -70,7 +70,7 @@ function decodeClaimed<Form extends DecodedLeafProof['claims']>(
   leafProof: unknown,
   { scheme, kind }: LeafClaim,
 ): Extract<DecodedLeafProof, { claims: Form }> {
-  const decoded = guardReading(() => decodeLeafProof(scheme, kind, leafProof))
+  const decoded = decodeLeafProof(scheme, kind, leafProof)
   if (!hasForm(form, decoded)) {
     throw new ProofError('MALFORMED_RESPONSE', {
       expected: `a proof of ${form}`,
@@ -100,7 +100,7 @@ export function computeRoot(
 ): { subRoot: Hex; root: Hex } {
   verifyScheme(scheme)
   const index = within('leafIndex', () => decodeLeafIndex(leafIndex))
-  const nodes = guardReading(() => within('proofRelatedNodes', () => decodeNodes(scheme, proofRelatedNodes)))
+  const nodes = within('proofRelatedNodes', () => decodeNodes(scheme, proofRelatedNodes))
   const path = decodePath(scheme, index, nodes)
   within('leafIndex', () => verifyLeafIndex(path))
   const subRoot = computeSubRoot(scheme, path)
