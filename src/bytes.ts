@@ -93,11 +93,13 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return hex
 }
 
-/** The unsigned big-endian integer that `bytes` spell. Their number is a multiple of 8. */
+/** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let value = 0n
-  for (let offset = 0; offset < bytes.length; offset += 8) value = (value << 64n) | view.getBigUint64(offset)
+  let offset = 0
+  for (; offset < bytes.length % 8; offset++) value = (value << 8n) | BigInt(view.getUint8(offset))
+  for (; offset < bytes.length; offset += 8) value = (value << 64n) | view.getBigUint64(offset)
   return value
 }
 
