@@ -1,3 +1,4 @@
+import { at } from '../bytes.ts'
 import { isCanonicalKoalaBear, KOALABEAR_ORDER } from '../field/koalabear.ts'
 import { poseidon2Hasher } from '../hash/poseidon2.ts'
 import { once, type Scheme } from './scheme.ts'
@@ -8,8 +9,8 @@ const hasher = /* @__PURE__ */ once(poseidon2Hasher)
 function widen(x: Uint8Array): Uint8Array {
   const wide = new Uint8Array(x.length * 2)
   for (let offset = 0; offset < x.length; offset += 2) {
-    wide[offset * 2 + 2] = x[offset] ?? 0
-    wide[offset * 2 + 3] = x[offset + 1] ?? 0
+    wide[offset * 2 + 2] = at(x, offset)
+    wide[offset * 2 + 3] = at(x, offset + 1)
   }
   return wide
 }
@@ -19,9 +20,9 @@ function narrow(wide: Uint8Array): Uint8Array | null {
   const x = new Uint8Array(wide.length / 2)
   let stray = 0
   for (let offset = 0; offset < x.length; offset += 2) {
-    stray |= (wide[offset * 2] ?? 0) | (wide[offset * 2 + 1] ?? 0)
-    x[offset] = wide[offset * 2 + 2] ?? 0
-    x[offset + 1] = wide[offset * 2 + 3] ?? 0
+    stray |= at(wide, offset * 2) | at(wide, offset * 2 + 1)
+    x[offset] = at(wide, offset * 2 + 2)
+    x[offset + 1] = at(wide, offset * 2 + 3)
   }
   return stray === 0 ? x : null
 }

@@ -1,4 +1,4 @@
-import { bytesToBigint, concatBytes, isZero } from '../bytes.ts'
+import { at, bytesToBigint, concatBytes, isZero } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
@@ -72,7 +72,7 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
   const x = scheme.unword(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
   let index = 0
-  for (let byte = 24; byte < 32; byte++) index = index * 256 + (x[byte] ?? 0)
+  for (let byte = 24; byte < 32; byte++) index = index * 256 + at(x, byte)
   if (!isZero(x.subarray(0, 24)) || index >= limit) {
     throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${bytesToBigint(x)}` })
   }
