@@ -10,7 +10,7 @@ export default defineConfig({
       'test/world/**/*.test.ts',
       'test/scheme/**/*.test.ts',
     ],
-    exclude: ['test/examples.test.ts', 'test/rooms.test.ts', 'test/checks.test.ts'],
+    exclude: ['test/examples.test.ts', 'test/rooms.test.ts', 'test/checks.test.ts', 'test/corpus.test.ts'],
     testTimeout: 60_000,
   },
 })
