@@ -57,7 +57,8 @@ const FIELDS = [
 
 type FieldName = (typeof FIELDS)[number][0]
 
-const NAMES: readonly FieldName[] = FIELDS.map(([name]) => name)
+/** The header's fields, by their names in JSON-RPC, as its RLP has them. */
+export const NAMES: readonly FieldName[] = FIELDS.map(([name]) => name)
 const FRONTIER_COUNT = NAMES.indexOf('nonce') + 1
 /** Mainnet's extra data has at most 32 bytes; networks that vote in it (Clique, QBFT) have a few hundred. */
 const MAX_EXTRA_LENGTH = 4096
