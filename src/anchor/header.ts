@@ -28,7 +28,7 @@ const uint64: FieldType = { kind: 'integer', maxLength: 8 }
 const uint256: FieldType = { kind: 'integer', maxLength: 32 }
 
 /** The header's fields in the protocol's order, by their names in JSON-RPC. */
-const FIELDS = [
+export const FIELDS = [
   ['parentHash', hash],
   ['sha3Uncles', hash],
   ['miner', string(20)],
@@ -57,8 +57,7 @@ const FIELDS = [
 
 type FieldName = (typeof FIELDS)[number][0]
 
-/** The header's fields, by their names in JSON-RPC, as its RLP has them. */
-export const NAMES: readonly FieldName[] = FIELDS.map(([name]) => name)
+const NAMES: readonly FieldName[] = FIELDS.map(([name]) => name)
 const FRONTIER_COUNT = NAMES.indexOf('nonce') + 1
 /** Mainnet's extra data has at most 32 bytes; networks that vote in it (Clique, QBFT) have a few hundred. */
 const MAX_EXTRA_LENGTH = 4096
