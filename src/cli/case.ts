@@ -2,6 +2,7 @@ import { type Claim, type ProofError, type SafeVerifiedState, type Scheme, safeV
 import { mimc } from '../mimc.ts'
 import { poseidon2 } from '../poseidon2.ts'
 import { UsageError } from './command.ts'
+import { isObject, show } from './value.ts'
 
 const schemes = new Map<unknown, Scheme>([
   ['mimc', mimc],
@@ -45,9 +46,6 @@ export interface Question {
   readonly sources: Readonly<Record<ClaimField, Source>>
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** @throws UsageError when it looks like a vector but is none */
 export function readCase(content: unknown): Case {
   // Something that calls itself a JSON-RPC response came from an endpoint: whatever else it says is not the user's word.
@@ -81,7 +79,7 @@ export function schemeNamed(name: unknown): Scheme {
     throw new UsageError('--scheme is needed: mimc or poseidon2, whichever the rollup used at that block')
   }
   const scheme = schemes.get(name)
-  if (scheme === undefined) throw new UsageError(`the scheme is neither mimc nor poseidon2: ${String(name)}`)
+  if (scheme === undefined) throw new UsageError(`the scheme is neither mimc nor poseidon2: ${show(name)}`)
   return scheme
 }
 
@@ -212,6 +210,3 @@ function differences(path: string, expected: unknown, found: unknown): string[] 
   const plain = typeof found === 'bigint' ? found.toString() : found
   return plain === expected ? [] : [`${path}: expected ${show(expected)}, got ${show(plain)}`]
 }
-
-const show = (value: unknown): string =>
-  value === undefined ? 'nothing' : typeof value === 'object' && value !== null ? 'an object' : String(value)

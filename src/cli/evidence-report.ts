@@ -1,6 +1,5 @@
 import type { EvidenceClaim, Trusted, VerifiedEvidence } from '../anchor.ts'
 import type { ProofError } from '../index.ts'
-import { isObject } from './case.ts'
 import type { Output } from './command.ts'
 import { type EvidenceOutcome, type Link, linkOf, links, linksFrom } from './evidence.ts'
 import {
@@ -13,6 +12,7 @@ import {
   paint,
   printable,
 } from './report.ts'
+import { isObject, show } from './value.ts'
 
 /** Where the claim came from: the user's options, or a vector. */
 export type ClaimSource = 'flag' | 'file'
@@ -30,12 +30,12 @@ const trustedNames = {
 const trustedRows = (trusted: Trusted, source: ClaimSource): string[][] =>
   Object.entries(trusted ?? {}).map(([name, value]) => [
     'trusted',
-    `${Reflect.get(trustedNames, name) ?? printable(name)} ${printable(String(value))}`,
+    `${Reflect.get(trustedNames, name) ?? printable(name)} ${printable(show(value))}`,
     statedBy[source],
   ])
 
 const formatRollup = ({ rollup }: EvidenceClaim): string =>
-  printable(`${rollup?.address}${rollup?.name === undefined ? '' : ` (${rollup.name})`}`)
+  printable(`${show(rollup.address)}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`)
 
 /** Who stated the block, the address and the keys. */
 function sourcesOf(claim: EvidenceClaim, source: ClaimSource) {

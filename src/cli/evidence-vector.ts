@@ -1,8 +1,9 @@
 import { type EvidenceClaim, encodeHeader, type VerifiedEvidence, verifyCode } from '../anchor.ts'
 import { ProofError } from '../index.ts'
-import { compareFields, compareRefusal, type Expected, isObject, readExpected, schemeNamed } from './case.ts'
+import { compareFields, compareRefusal, type Expected, readExpected, schemeNamed } from './case.ts'
 import { UsageError } from './command.ts'
 import { type EvidenceOutcome, safeVerifyEvidence, toInteger } from './evidence.ts'
+import { isObject, show } from './value.ts'
 
 /** A vector for the way from L1 to an answer: see vectors/evidence. */
 export interface EvidenceVector {
@@ -48,7 +49,7 @@ export function readEvidenceVector(content: Readonly<Record<string, unknown>>): 
         run: () => runCall(expected, () => verifyCode(code, codeHash as `0x${string}`)),
       }
     default:
-      throw new UsageError(`it is no vector: unknown operation ${String(operation)}`)
+      throw new UsageError(`it is no vector: unknown operation ${show(operation)}`)
   }
 }
 

@@ -9,8 +9,9 @@ import {
   verifyEvidence,
 } from '../anchor.ts'
 import { ProofError } from '../index.ts'
-import { isObject, schemeNamed } from './case.ts'
+import { schemeNamed } from './case.ts'
 import { UsageError } from './command.ts'
+import { isObject } from './value.ts'
 
 /** The options that only an evidence bundle has; those that it shares with an answer are in the command. */
 export const evidenceOptions = {

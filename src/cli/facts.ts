@@ -11,11 +11,12 @@ import { knownLength } from '../proof/read.ts'
 import { accountEntry, storageEntry } from '../tree/entry.ts'
 import { DIGEST_LENGTH, decodeOpening, HEAD_INDEX, type Leaf, TAIL_INDEX } from '../tree/leaf.ts'
 import { decodePath, LEAF } from '../tree/path.ts'
-import { isObject, schemeNamed } from './case.ts'
+import { schemeNamed } from './case.ts'
 import { UsageError } from './command.ts'
 import { isBundle } from './evidence.ts'
 import { isEvidenceVector } from './evidence-vector.ts'
 import { formatTime } from './report.ts'
+import { isObject, show } from './value.ts'
 
 /** What a file says, part by part. Nothing that it holds is passed on whole: it can be deep enough to break a printer. */
 export type Fact = string | number | bigint | boolean | null | Facts
@@ -83,7 +84,7 @@ interface Inspector {
 
 function inspectorOf(problems: Problem[]): Inspector {
   const expectShape = (path: string, expected: string, value: unknown) => {
-    problems.push({ path, message: `expected ${expected}, found ${plain(value)}` })
+    problems.push({ path, message: `expected ${expected}, found ${show(value)}` })
   }
   return {
     attempt(path, decode) {
@@ -113,20 +114,13 @@ function inspectorOf(problems: Problem[]): Inspector {
 const join = (path: string, rest: string): string =>
   path === '' || rest === '' || rest.startsWith('[') ? `${path}${rest}` : `${path}.${rest}`
 
-/** What JSON spells in one word; of the rest no more than what it is. */
-function plain(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (Array.isArray(value)) return `an array of ${value.length}`
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
-}
-
 /** Those of the named fields that are there. Of a list, its items. */
 function pick(fields: Fields, names: readonly string[]): Facts {
   const given = names.filter(name => Object.hasOwn(fields, name))
   return Object.fromEntries(
     given.map(name => {
       const value = fields[name]
-      return [name, Array.isArray(value) ? listItems(value.slice(0, MAX_ITEMS).map(plain), value) : plain(value)]
+      return [name, Array.isArray(value) ? listItems(value.slice(0, MAX_ITEMS).map(show), value) : show(value)]
     }),
   )
 }
@@ -147,7 +141,7 @@ function inspectBundle(inspector: Inspector, path: string, content: unknown): Fa
   return {
     ...pick(bundle, ['version', 'scheme']),
     rollup: pick(inspector.fields(join(path, 'rollup'), rollup), ['name', 'address']),
-    l2BlockNumber: isQuantity ? BigInt(l2BlockNumber) : plain(l2BlockNumber),
+    l2BlockNumber: isQuantity ? BigInt(l2BlockNumber) : show(l2BlockNumber),
     request: pick(inspector.fields(join(path, 'request'), request), ['address', 'storageKeys']),
     ...((l1 ?? null) !== null && { l1: inspectL1(inspector, join(path, 'l1'), l1) }),
     answer: inspectAnswer(inspector, join(path, 'answer'), answer, schemeOf(scheme)),
@@ -164,7 +158,7 @@ function inspectL1(inspector: Inspector, path: string, l1: unknown): Facts {
 
 function inspectHeader(inspector: Inspector, path: string, header: unknown): Facts {
   const bytes = inspector.attempt(path, () => decodeHex(header))
-  if (bytes === undefined) return { header: plain(header) }
+  if (bytes === undefined) return { header: show(header) }
   const hash = bytesToHex(keccak_256(bytes))
   // Verified against its own hash, which says no more than that it is a header.
   const block = inspector.attempt(path, () => verifyHeader(header, hash))
@@ -179,7 +173,7 @@ function inspectHeader(inspector: Inspector, path: string, header: unknown): Fac
 
 /** @param lengths in bytes; any when left out. @throws ProofError */
 function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Array {
-  if (typeof value !== 'string') throw new ProofError('BAD_HEX', { expected: 'a string', found: plain(value) })
+  if (typeof value !== 'string') throw new ProofError('BAD_HEX', { expected: 'a string', found: show(value) })
   return hexToBytes(value, lengths ? knownLength(value, lengths) : hexLength(value))
 }
 
@@ -190,11 +184,11 @@ function inspectEthProof(inspector: Inspector, path: string, content: unknown): 
   const slots = inspector.items(join(path, 'storageProof'), storageProof).map((item, index) => {
     const slot = inspector.fields(join(path, `storageProof[${index}]`), item)
     const { proof: nodes } = slot
-    return { ...pick(slot, ['key', 'value']), nodes: plain(nodes) }
+    return { ...pick(slot, ['key', 'value']), nodes: show(nodes) }
   })
   return {
     ...pick(proof, ['address', 'nonce', 'balance', 'storageHash', 'codeHash']),
-    accountProof: plain(accountProof),
+    accountProof: show(accountProof),
     storageProof: listItems(slots, storageProof),
   }
 }
@@ -250,13 +244,13 @@ function inspectLeafProof(
   const { keyLength } = entry === 'account' ? accountEntry : storageEntry
   inspector.attempt(join(path, 'key'), () => decodeHex(key, [keyLength]))
   const facts: Facts = {
-    key: plain(key),
+    key: show(key),
     claims: exists === isAbsent ? (exists ? 'both presence and absence' : 'nothing') : exists ? 'presence' : 'absence',
   }
   for (const [indexName, name] of PROOFS) {
     if (!has(indexName, name)) continue
     const index = inspector.attempt(join(path, indexName), () => decodeLeafIndex(leafProof[indexName]))
-    facts[indexName] = index === undefined ? plain(leafProof[indexName]) : nameIndex(index)
+    facts[indexName] = index === undefined ? show(leafProof[indexName]) : nameIndex(index)
     const proof = inspector.fields(join(path, name), leafProof[name])
     facts[name] = inspectProof(inspector, join(path, name), proof, entry, index, scheme ?? guessScheme(proof))
   }
@@ -290,11 +284,13 @@ function inspectProof(
     scheme &&
     bytes?.length === accountLength &&
     inspector.attempt(join(path, 'value'), () => decodeAccount(scheme, bytesToHex(bytes)))
-  const leafPath =
-    scheme && inspector.attempt(join(path, 'proofRelatedNodes'), () => inspectPath(scheme, index, proofRelatedNodes))
+  const leafPath = inspector.attempt(join(path, 'proofRelatedNodes'), () => {
+    if (scheme) return inspectPath(scheme, index, proofRelatedNodes)
+    throw new ProofError('WRONG_LENGTH', { path: `[${LEAF}]`, expected: '128 bytes (mimc) or 192 bytes (poseidon2)' })
+  })
   return {
-    value: account ? { ...account } : plain(value),
-    ...(leafPath ?? { proofRelatedNodes: plain(proofRelatedNodes) }),
+    value: account ? { ...account } : show(value),
+    ...(leafPath ?? { proofRelatedNodes: show(proofRelatedNodes) }),
   }
 }
 
@@ -323,7 +319,7 @@ function inspectEvidenceVector(inspector: Inspector, vector: Fields): Facts {
   const stated = pick(vector, ['description', 'flag', 'operation', 'scheme', 'code', 'codeHash'])
   if (operation === 'encodeHeader') {
     const header = inspector.attempt('block', () => encodeHeader(block))
-    const facts = header === undefined ? plain(block) : inspectHeader(inspector, 'block', header)
+    const facts = header === undefined ? show(block) : inspectHeader(inspector, 'block', header)
     return { ...stated, block: facts, ...inspectExpected(expected) }
   }
   if (operation !== 'verifyEvidence') return { ...stated, ...inspectExpected(expected) }
@@ -341,5 +337,5 @@ function inspectEvidenceVector(inspector: Inspector, vector: Fields): Facts {
 }
 
 function inspectExpected(expected: unknown): Facts {
-  return { expected: isObject(expected) ? pick(expected, ['valid', 'code', 'path']) : plain(expected) }
+  return { expected: isObject(expected) ? pick(expected, ['valid', 'code', 'path']) : show(expected) }
 }

@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import { errorMeanings, type ProofError, type VerifiedState } from '../index.ts'
 import { type Case, type Question, type Source, type Stated, statedClaim, storageProofsIn } from './case.ts'
 import type { Output } from './command.ts'
+import { show } from './value.ts'
 
 /** Colours for a terminal that wants them: not for a pipe, and not under NO_COLOR. */
 export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
@@ -39,7 +40,7 @@ export function countPaths({ account, storage }: VerifiedState, answer: unknown)
 /** What was asked, and who said so. */
 function questionRows({ scheme, stateRoot, address, storageKeys }: Stated, { sources }: Question): string[][] {
   const row = (name: string, value: unknown, source: Source) =>
-    value === undefined ? [] : [[name, printable(String(value)), sourceWords[source]]]
+    value === undefined ? [] : [[name, printable(show(value)), sourceWords[source]]]
   return [
     ...row('scheme', scheme, sources.scheme),
     ...row('state root', stateRoot, sources.stateRoot),
