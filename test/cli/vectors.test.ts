@@ -115,6 +115,7 @@ it('lists what is not as expected, with what was expected and what came', async 
 it.each([
   ['no JSON', '{', 'is not JSON'],
   ['an answer without a question', answer, 'neither a vector nor a recording'],
+  ['a recording whose scheme cannot be spelled', { ...sample, scheme: { toString: 1 } }, 'poseidon2: an object'],
   ['a recording without a root', { ...sample, stateRoot: null }, '--state-root is needed'],
 ])('fails on a file that is %s, after running the others', async (_, content, message) => {
   const folder = folderOf({ 'a.json': content, 'b.json': surprising })
