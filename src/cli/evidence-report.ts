@@ -64,7 +64,7 @@ export function formatProven(
     paint(stdout, 'bold', 'Chain of evidence'),
     formatTable(chainRows(claim, source, evidence)),
     ...formatState(evidence, isObject(bundle) ? Reflect.get(bundle, 'answer') : undefined, stdout),
-    ...notes(claim, evidence).map(note => paint(stdout, 'dim', `Note: ${note}`)),
+    ...notes(claim, source, evidence).map(note => paint(stdout, 'dim', `Note: ${note}`)),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -101,6 +101,7 @@ function chainRows(claim: EvidenceClaim, source: ClaimSource, evidence: Verified
 /** What the verdict does not say by itself. */
 function notes(
   claim: EvidenceClaim,
+  source: ClaimSource,
   { reach, l2BlockNumber, currentL2BlockNumber, storage }: VerifiedEvidence,
 ): string[] {
   const isAnchored = reach !== 'l2StateRoot'
@@ -111,6 +112,9 @@ function notes(
   ].filter(name => name !== false)
   const isOld = l2BlockNumber !== null && currentL2BlockNumber !== null && l2BlockNumber < currentL2BlockNumber
   return [
+    ...(source === 'file'
+      ? [`the ${trustedNames[reach]} is what the file says: compare it with one that you trust.`]
+      : []),
     ...(taken.length > 0
       ? [`whoever made the bundle chose the ${taken.join(', ')}: check that this is what you want.`]
       : []),

@@ -116,6 +116,14 @@ it.each<[string, unknown, string]>([
   expect(lines.slice(lines.indexOf('malformed')).join('\n')).toMatch(new RegExp(problem))
 })
 
+it('prints a header whose time no calendar has', async () => {
+  const vector = JSON.parse(readFileSync('vectors/evidence/invalid/block-no-state-root.json', 'utf8'))
+  const block = { ...vector.block, stateRoot: `0x${'00'.repeat(32)}`, timestamp: '0xffffffffffffffff' }
+  const { code, lines } = await inspect(JSON.stringify({ ...vector, block }))
+  expect(code).toBe(0)
+  expect(lines.join('\n')).toMatch(/timestamp +18446744073709551615 s after 1970/)
+})
+
 it('keeps going whatever the values are', async () => {
   const vector = readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')
   const junk = fc.oneof(
