@@ -21,6 +21,9 @@ const encoder = /* @__PURE__ */ new TextEncoder()
 /** The byte at `index`; past the end, zero. */
 export const at = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
 
+/** Exactly these bytes, to be read and written as numbers: past the end it throws. */
+export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 /** Cuts what a stranger sent down to what fits an error message. */
 export function quote(text: string): string {
   const printable = text.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
@@ -85,7 +88,7 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 
 /** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = viewOf(bytes)
   let value = 0n
   let offset = 0
   for (; offset < bytes.length % 8; offset++) value = (value << 8n) | BigInt(view.getUint8(offset))
