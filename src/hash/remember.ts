@@ -2,17 +2,18 @@ import type { Hasher } from './hasher.ts'
 
 /** Inner nodes have 64 bytes; the longest message of a proof, an account value, has 320. */
 const [SHORT, LONG] = [64, 320]
-/** So many of each are remembered, powers of two: about 2 MB. */
-const [SHORT_PLACES, LONG_PLACES] = [2 ** 14, 2 ** 10]
 
 /**
  * A hasher that remembers digests. Each message has one place, found by a few of its bytes, and the next message there
  * takes it over; a digest is used only when the whole message is the same. So the memory is bounded, and the answers are
  * those of `hasher`.
+ *
+ * @param shortPlaces how many messages of up to 64 bytes are remembered: a power of two; 96 bytes each
+ * @param longPlaces how many of up to 320 bytes: a power of two; 352 bytes each
  */
-export function rememberingHasher(hasher: Hasher): Hasher {
-  const short = rememberIn(SHORT_PLACES, SHORT, hasher)
-  const long = rememberIn(LONG_PLACES, LONG, hasher)
+export function rememberingHasher(hasher: Hasher, shortPlaces: number, longPlaces: number): Hasher {
+  const short = rememberIn(shortPlaces, SHORT, hasher)
+  const long = rememberIn(longPlaces, LONG, hasher)
   const hash = (message: Uint8Array) => (message.length <= SHORT ? short(message) : long(message))
   return {
     hash,
