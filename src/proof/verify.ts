@@ -158,8 +158,8 @@ export interface MemoryLimits {
   readonly longDigests: number
 }
 
-/** About 8 MB. */
-const DEFAULT_LIMITS: MemoryLimits = { nodes: 2 ** 14, digests: 2 ** 14, longDigests: 2 ** 10 }
+/** About 9 MB. */
+const DEFAULT_LIMITS: MemoryLimits = { nodes: 2 ** 14, digests: 2 ** 14, longDigests: 2 ** 12 }
 
 /**
  * A verifier for many answers: the slots of one contract, the accounts under one root. It remembers which digest belongs

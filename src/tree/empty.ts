@@ -32,7 +32,7 @@ export function emptyInnerNodes(scheme: Scheme): InnerNode[] {
   const [, ...parents] = digests.slice(0, TREE_DEPTH)
   const nodes = parents.map((digest, index) => {
     const child = digests.slice(index, index + 1)
-    return { preimage: concatBytes(...child, ...child), digest }
+    return { preimage: concatBytes(...child, ...child), digest: toWords(digest) }
   })
   return nodes.reverse()
 }

@@ -12,7 +12,6 @@ import {
   openingLength,
   TREE_DEPTH,
   verifyCanonical,
-  zeroDigest,
 } from './leaf.ts'
 
 /** Entries of `proofRelatedNodes`: node 0, the 39 inner siblings, the sibling leaf, the leaf. */
@@ -21,14 +20,15 @@ export const NODE_COUNT = 42
 export const INNER_LENGTH = 2 * DIGEST_LENGTH
 export const INNER_COUNT = TREE_DEPTH - 1
 export const SIBLING_LEAF = 40
+const DIGEST_WORDS = DIGEST_LENGTH / 4
 export const LEAF = 41
 
 /** An inner node off the path, known by its preimage. The same node may stand in many paths, and is hashed once. */
 export interface InnerNode {
   /** The digests of its two children, 64 bytes, canonical. */
   readonly preimage: Uint8Array
-  /** H(preimage), filled in when it is first asked for. */
-  digest: Uint8Array | null
+  /** H(preimage), filled in when it is first asked for: 8 words of the platform's byte order, which are copied faster. */
+  digest: Uint32Array | null
 }
 
 /** The 42 entries of `proofRelatedNodes` as bytes, of the lengths that {@link nodeLengths} allows. */
@@ -113,25 +113,36 @@ export function verifyLeafIndex({ leafIndex, nextFreeNode }: Path): void {
 /** The sub-root that the path from the leaf leads to. Whether it is the one in entry 0 is for {@link verifyPath}. */
 export function computeSubRoot({ hasher }: Scheme, path: Path): Uint8Array {
   const siblings = new Uint8Array(TREE_DEPTH * DIGEST_LENGTH)
-  siblings.set(path.siblingLeaf === null ? zeroDigest() : hasher.hash(path.siblingLeaf))
+  if (path.siblingLeaf !== null) siblings.set(hasher.hash(path.siblingLeaf))
   hashInnerNodes(hasher, path.inner)
-  // From the leaf up, the last entry comes first.
-  for (let index = 0; index < INNER_COUNT; index++) {
-    const { digest } = path.inner[index] ?? {}
-    const start = (INNER_COUNT - index) * DIGEST_LENGTH
-    // Byte by byte: for so few, `set` costs more than it saves.
-    for (let byte = 0; byte < DIGEST_LENGTH; byte++) siblings[start + byte] = digest?.[byte] ?? 0
-  }
+  const words = new Uint32Array(siblings.buffer)
+  path.inner.forEach(({ digest }, index) => {
+    // From the leaf up, the last entry comes first. Word by word: for so few, `set` costs more than it saves.
+    const start = (INNER_COUNT - index) * DIGEST_WORDS
+    for (let word = 0; word < DIGEST_WORDS; word++) words[start + word] = digest?.[word] ?? 0
+  })
   return hasher.climb(hasher.hash(path.opening), siblings, path.leafIndex)
 }
 
 /** Fills in the digests that are not known yet, all in one call. */
 function hashInnerNodes(hasher: Hasher, inner: readonly InnerNode[]): void {
   const unknown = inner.filter(({ digest }) => digest === null)
-  const digests = hasher.hashEach(concatBytes(...unknown.map(({ preimage }) => preimage)), INNER_LENGTH)
-  unknown.forEach((node, index) => {
-    node.digest = digests.slice(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH)
+  if (unknown.length === 0) return
+  const preimages = new Uint8Array(unknown.length * INNER_LENGTH)
+  unknown.forEach(({ preimage }, index) => {
+    preimages.set(preimage, index * INNER_LENGTH)
   })
+  const words = toWords(hasher.hashEach(preimages, INNER_LENGTH))
+  unknown.forEach((node, index) => {
+    node.digest = words.slice(index * DIGEST_WORDS, (index + 1) * DIGEST_WORDS)
+  })
+}
+
+/** Digests as words of the platform's byte order. */
+export function toWords(digests: Uint8Array): Uint32Array {
+  const words = new Uint32Array(digests.length / 4)
+  new Uint8Array(words.buffer).set(digests)
+  return words
 }
 
 /** The root of the tree whose 40 levels lead to `subRoot`: H(word(nextFreeNode) || subRoot). */

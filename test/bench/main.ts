@@ -4,11 +4,12 @@
 import { createVerifier } from '../../src/index.ts'
 import { addressFor, keyFor } from '../../vectors/vector.ts'
 import { measureInTurns } from './measure.ts'
-import { ask, CONTRACT, createState, ENGINES, type EngineName, type Question, schemes, SLOTS } from './subjects.ts'
+import { ask, CONTRACT, createState, ENGINES, type EngineName, type Question, SLOTS, schemes } from './subjects.ts'
 
 const TURNS = { turns: 15, turnMs: 30 }
 
-const decimals = (value: number): string => (value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0))
+const decimals = (value: number): string =>
+  value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0)
 const times = (value: number): string => `${value < 10 ? value.toFixed(1) : value.toFixed(0)}x`
 
 function row(...cells: string[]): void {
@@ -21,7 +22,7 @@ for (const { scheme, engines } of schemes) {
   const world = createState(scheme)
   const tenKeys = Array.from({ length: 10 }, (_, index) => keyFor(index * 100))
   const proofs = {
-    'existence': ask(world, addressFor('account 500'), []),
+    existence: ask(world, addressFor('account 500'), []),
     'non-existence': ask(world, addressFor('nobody'), []),
     'account and ten slots': ask(world, CONTRACT, tenKeys),
   }
@@ -66,8 +67,17 @@ for (const { scheme } of schemes) {
     }
     const result = measureInTurns({ unshared, shared, parse }, { turns: 7, turnMs: 1 })
     const perSlot = (µs: number) => decimals(µs / SLOTS)
-    row(`${scheme.name}: ${what}`, perSlot(result.unshared), perSlot(result.shared), times(result.unshared / result.shared), `parse ${perSlot(result.parse)}`)
+    row(
+      `${scheme.name}: ${what}`,
+      perSlot(result.unshared),
+      perSlot(result.shared),
+      times(result.unshared / result.shared),
+      `parse ${perSlot(result.parse)}`,
+    )
   }
-  compare('one answer a slot', keys.map(key => ask(world, CONTRACT, [key])))
+  compare(
+    'one answer a slot',
+    keys.map(key => ask(world, CONTRACT, [key])),
+  )
   compare('one answer for all', [ask(world, CONTRACT, keys)])
 }
