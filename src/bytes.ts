@@ -18,6 +18,9 @@ const DIGIT_VALUES = /* @__PURE__ */ (() => {
 
 const encoder = /* @__PURE__ */ new TextEncoder()
 
+/** Where the text of one proof (6 KB) is put to be decoded: to allocate as much for each takes longer than to decode it. */
+const SCRATCH = /* @__PURE__ */ new Uint8Array(2 ** 13)
+
 /** The byte at `index`; past the end, zero. */
 export const at = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
 
@@ -45,7 +48,8 @@ export function hexLength(hex: string): number {
  * @throws ProofError `BAD_HEX` on anything but digits after the prefix; its path is `pathOf` the string's index
  */
 export function decodeHexes(hexes: readonly string[], length: number, pathOf: (index: number) => string): Uint8Array {
-  const text = new Uint8Array(2 * (length + hexes.length))
+  const textLength = 2 * (length + hexes.length)
+  const text = textLength <= SCRATCH.length ? SCRATCH : new Uint8Array(textLength)
   // A character outside ASCII becomes bytes of which none is a digit, and the first of them stands where it stood.
   encoder.encodeInto(hexes.join(''), text)
   const bytes = new Uint8Array(length)
