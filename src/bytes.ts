@@ -9,9 +9,9 @@ const NOT_A_DIGIT = 0xff
 /** ASCII code -> digit value, or NOT_A_DIGIT; both cases of a to f. */
 const DIGIT_VALUES = /* @__PURE__ */ (() => {
   const values = new Uint8Array(256).fill(NOT_A_DIGIT)
-  for (let digit = 0; digit < 16; digit++) {
-    values[DIGITS.charCodeAt(digit)] = digit
-    values[DIGITS.toUpperCase().charCodeAt(digit)] = digit
+  for (const [digit, character] of [...DIGITS].entries()) {
+    values[character.charCodeAt(0)] = digit
+    values[character.toUpperCase().charCodeAt(0)] = digit
   }
   return values
 })()
@@ -121,7 +121,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 /** Whether every byte is zero. */
 export function isZero(bytes: Uint8Array): boolean {
   let seen = 0
-  for (let index = 0; index < bytes.length; index++) seen |= at(bytes, index)
+  for (const byte of bytes) seen |= byte
   return seen === 0
 }
 

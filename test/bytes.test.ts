@@ -6,6 +6,7 @@ import {
   bytesToHex,
   compareBytes,
   concatBytes,
+  decodeHexes,
   equalBytes,
   hexToBytes,
   isZero,
@@ -108,4 +109,36 @@ it('quotes little, and nothing that a terminal obeys', () => {
   expect(quote('\u001b[2J\r\né')).toBe('"?[2J???"')
   expect(quote('x'.repeat(80))).toBe(`"${'x'.repeat(80)}"`)
   expect(quote('x'.repeat(81))).toBe(`"${'x'.repeat(80)}…" (81 characters)`)
+})
+
+it('says where in a row of strings a digit is none, and what was found', () => {
+  const refusalOf = (work: () => unknown): unknown => {
+    try {
+      return work()
+    } catch (error) {
+      return error
+    }
+  }
+  const good = ['0x12', '0xAb', '0x']
+  for (const bad of ['0xzz', '0x1g', '0xg1', '0xzz0x12', '0x  ']) {
+    for (const place of [0, 1, 2, 3]) {
+      const hexes = good.toSpliced(place, 0, bad)
+      const length = 2 + bad.length / 2 - 1
+      expect(refusalOf(() => decodeHexes(hexes, length, index => `[${index}]`))).toMatchObject({
+        code: 'BAD_HEX',
+        path: `[${place}]`,
+        expected: 'hexadecimal digits',
+        found: quote(bad),
+      })
+    }
+  }
+  expect(decodeHexes(good, 2, String)).toEqual(bytes(0x12, 0xab))
+  expect(refusalOf(() => hexToBytes('12', 1))).toMatchObject({ expected: 'a 0x prefix', found: '"12"' })
+  expect(refusalOf(() => hexToBytes('0x1', 1))).toMatchObject({ expected: 'two digits a byte', found: '"0x1"' })
+  expect(refusalOf(() => hexToBytes('0xzz', 1))).toMatchObject({ path: '', found: '"0xzz"' })
+  expect(refusalOf(() => hexToBytes('0x1234', 1))).toMatchObject({
+    code: 'WRONG_LENGTH',
+    expected: '1 bytes',
+    found: '2 bytes',
+  })
 })
