@@ -67,6 +67,9 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     const { leftLeafIndex, rightLeafIndex } = verifyNonExistence(absentSlotProof, { ...slot, storageKey: absentKey })
     expect([leftLeafIndex, rightLeafIndex]).toContain(2)
     expect(refusal(() => verifyNonExistence(accountProof, account))).toBe('MALFORMED_RESPONSE')
+    expect(() => verifyNonExistence(accountProof, account)).toThrow(
+      'expected a proof of absence, found a proof of exis',
+    )
     expect(refusal(() => verifyNonExistence(absentSlotProof, slot))).toBe('KEY_MISMATCH at key')
   })
 
@@ -81,6 +84,8 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     )
     const none = undefined as unknown as Scheme
     expect(refusal(() => verifyExistence(accountProof, { ...account, scheme: none }))).toBe('CLAIM_INVALID at scheme')
+    const nothing = undefined as unknown as typeof account
+    expect(refusal(() => verifyExistence(accountProof, nothing))).toBe('CLAIM_INVALID at scheme')
     const calls: ((scheme: Scheme) => unknown)[] = [
       scheme => computeRoot(scheme, 2, proofRelatedNodes),
       scheme => decodeAccount(scheme, value),
