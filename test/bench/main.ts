@@ -1,83 +1,92 @@
 /**
  * `npm run bench`: everything that the README says about speed, in one run. Prints Markdown.
  */
+import { cpus } from 'node:os'
 import { createVerifier } from '../../src/index.ts'
 import { addressFor, keyFor } from '../../vectors/vector.ts'
+import { measureBundles } from './bundles.ts'
+import { measureColdStart } from './cold.ts'
 import { measureInTurns } from './measure.ts'
-import { ask, CONTRACT, createState, ENGINES, type EngineName, type Question, SLOTS, schemes } from './subjects.ts'
+import { ask, CONTRACT, createState, type EngineName, type Question, SLOTS, schemes } from './subjects.ts'
 
-const TURNS = { turns: 15, turnMs: 30 }
+const PROOF_TURNS = { turns: 15, turnMs: 30 }
+/** A turn is a thousand slots. */
+const SLOT_TURNS = { turns: 9, turnMs: 1 }
+const COLD_TURNS = 21
 
-const decimals = (value: number): string =>
-  value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0)
-const times = (value: number): string => `${value < 10 ? value.toFixed(1) : value.toFixed(0)}x`
+const digits = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
+const ratio = (slow: number, fast: number): string => `${(slow / fast).toFixed(slow / fast < 20 ? 1 : 0)}x`
 
-function row(...cells: string[]): void {
-  console.log(`| ${cells.join(' | ')} |`)
+const row = (...cells: string[]): void => console.log(`| ${cells.join(' | ')} |`)
+function header(first: string, ...others: string[]): void {
+  console.log()
+  row(first, ...others)
+  row('---', ...others.map(() => '--:'))
 }
 
-row('from JSON text to verdict, µs', 'reference', 'fallback', '', 'kernel', '')
-row('---', '--:', '--:', '--:', '--:', '--:')
+console.log(
+  `${cpus()[0]?.model.trim()}, Node ${process.version}; medians, all engines in turns, from JSON text to verdict.`,
+)
+console.log('The reference is BigInt arithmetic that hashes every node: it knows no empty subtrees ahead.')
+
+header('µs', 'reference', 'JavaScript fallback', '', 'WebAssembly kernel', '')
 for (const { scheme, engines } of schemes) {
-  const world = createState(scheme)
-  const tenKeys = Array.from({ length: 10 }, (_, index) => keyFor(index * 100))
-  const proofs = {
-    existence: ask(world, addressFor('account 500'), []),
-    'non-existence': ask(world, addressFor('nobody'), []),
-    'account and ten slots': ask(world, CONTRACT, tenKeys),
-  }
-  const compare = (what: string, workOf: (engine: EngineName) => () => unknown) => {
-    const [reference, fallback, kernel] = ENGINES
-    const works = { reference: workOf(reference), fallback: workOf(fallback), kernel: workOf(kernel) }
-    const result = measureInTurns(works, TURNS)
-    const ratio = (name: EngineName) => times(result.reference / result[name])
-    row(
-      `${scheme.name}: ${what}`,
-      decimals(result.reference),
-      ...[decimals(result.fallback), ratio('fallback'), decimals(result.kernel), ratio('kernel')],
-    )
+  const compare = (what: string, workOf: (engine: EngineName) => () => unknown): void => {
+    const works = { reference: workOf('reference'), fallback: workOf('fallback'), kernel: workOf('kernel') }
+    const { reference, fallback, kernel } = measureInTurns(works, PROOF_TURNS)
+    const compared = [fallback, kernel].flatMap(time => [digits(time), ratio(reference, time)])
+    row(`${scheme.name}: ${what}`, digits(reference), ...compared)
   }
   const block = new Uint8Array(32).fill(1)
   compare('one compression', engine => {
     const { hasher } = engines[engine].scheme
     return () => hasher.hash(block)
   })
-  for (const [what, { claim, text }] of Object.entries(proofs)) {
+  const world = createState(scheme)
+  const tenKeys = Array.from({ length: 10 }, (_, index) => keyFor(index * 100))
+  const questions = {
+    existence: ask(world, addressFor('account 500'), []),
+    'non-existence': ask(world, addressFor('nobody'), []),
+    'account and ten slots': ask(world, CONTRACT, tenKeys),
+  }
+  for (const [what, { claim, text }] of Object.entries(questions)) {
     compare(what, engine => () => engines[engine].verify(JSON.parse(text), claim))
   }
 }
 
-console.log()
-row('a thousand slots of one contract, µs a slot', 'verifyProof', 'createVerifier', '')
-row('---', '--:', '--:', '--:')
-for (const { scheme } of schemes) {
-  const engine = schemes.find(one => one.scheme === scheme)?.engines.kernel
+header('a thousand slots of one contract, µs a slot', 'JSON.parse alone', 'verifyProof', 'createVerifier', '')
+for (const { scheme, engines } of schemes) {
   const world = createState(scheme)
   const keys = Array.from({ length: SLOTS }, (_, index) => keyFor(index))
-  const compare = (what: string, questions: readonly Question[]) => {
-    const unshared = () => {
-      for (const { claim, text } of questions) engine?.verify(JSON.parse(text), claim)
+  const compare = (what: string, questions: readonly Question[]): void => {
+    const each = (work: (question: Question) => unknown) => () => {
+      for (const question of questions) work(question)
     }
-    const shared = () => {
-      const verifier = createVerifier(scheme)
-      for (const { claim, text } of questions) verifier.verifyProof(JSON.parse(text), claim)
-    }
-    const parse = () => {
-      for (const { text } of questions) JSON.parse(text)
-    }
-    const result = measureInTurns({ unshared, shared, parse }, { turns: 7, turnMs: 1 })
-    const perSlot = (µs: number) => decimals(µs / SLOTS)
-    row(
-      `${scheme.name}: ${what}`,
-      perSlot(result.unshared),
-      perSlot(result.shared),
-      times(result.unshared / result.shared),
-      `parse ${perSlot(result.parse)}`,
+    const { parse, unshared, shared } = measureInTurns(
+      {
+        parse: each(({ text }) => JSON.parse(text)),
+        unshared: each(({ claim, text }) => engines.kernel.verify(JSON.parse(text), claim)),
+        shared: () => {
+          const verifier = createVerifier(scheme)
+          for (const { claim, text } of questions) verifier.verifyProof(JSON.parse(text), claim)
+        },
+      },
+      SLOT_TURNS,
     )
+    const perSlot = [parse, unshared, shared].map(time => digits(time / SLOTS))
+    row(`${scheme.name}: ${what}`, ...perSlot, ratio(unshared, shared))
   }
-  compare(
-    'one answer a slot',
-    keys.map(key => ask(world, CONTRACT, [key])),
-  )
+  const oneEach = keys.map(key => ask(world, CONTRACT, [key]))
+  compare('one answer a slot', oneEach)
   compare('one answer for all', [ask(world, CONTRACT, keys)])
+}
+
+const { bare, first } = measureColdStart(COLD_TURNS)
+header('fresh process, ms', 'bare Node', 'import and first poseidon2 proof', 'difference')
+row('cold start', digits(bare), digits(first), digits(first - bare))
+
+header('bundle, bytes', 'minified', 'gzipped', "has mimc's kernel", "has poseidon2's kernel")
+for (const [name, { minified, gzipped, files }] of Object.entries(await measureBundles())) {
+  const has = (file: string) => (files.some(input => input.endsWith(file)) ? 'yes' : 'no')
+  row(name, `${minified}`, `${gzipped}`, has('mimc.generated.ts'), has('poseidon2.generated.ts'))
 }
