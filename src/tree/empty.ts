@@ -1,7 +1,7 @@
 import { concatBytes } from '../bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { encodeOpening, HEAD_INDEX, indexWord, type Leaf, TAIL_INDEX, TREE_DEPTH, zeroDigest } from './leaf.ts'
-import { type InnerNode, toWords } from './path.ts'
+import type { InnerNode } from './path.ts'
 
 /** The first index a new key takes. */
 export const FIRST_FREE_NODE = 2
