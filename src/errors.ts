@@ -72,8 +72,8 @@ export type ErrorCode = keyof typeof errorMeanings
 export interface ErrorDetails {
   /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
   path?: string
-  expected?: string
-  found?: string
+  expected?: string | undefined
+  found?: string | undefined
 }
 
 /**
@@ -122,10 +122,7 @@ export function within<T>(segment: string | (() => string), work: () => T): T {
     if (!(error instanceof ProofError)) throw error
     const { code, path, expected, found } = error
     const joint = path === '' || path.startsWith('[') ? '' : '.'
-    throw new ProofError(code, {
-      path: `${typeof segment === 'string' ? segment : segment()}${joint}${path}`,
-      ...(expected !== undefined && { expected }),
-      ...(found !== undefined && { found }),
-    })
+    const place = typeof segment === 'string' ? segment : segment()
+    throw new ProofError(code, { path: `${place}${joint}${path}`, expected, found })
   }
 }
