@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { messageOf } from './input.ts'
 import { formatTable, printable } from './report.ts'
+import { serve } from './serve.ts'
 import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 
 // A map, for an object would also know a command named `constructor`.
-const commands = new Map<string, Command>(Object.entries({ verify, vectors }))
+const commands = new Map<string, Command>(Object.entries({ verify, vectors, serve }))
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 

@@ -50,6 +50,7 @@ export function createHttpProvider(url: string, options: HttpOptions = {}): Prov
 
   return {
     async request({ method, params = [] }) {
+      if (!isArray(params)) throw new RpcError('ARGUMENT_INVALID', { found: 'params that are not an array' })
       const request = buildRequest(nextId++, method, params)
       return withDeadline(timeout, signal, async abort => {
         const deadline = Date.now() + timeout
@@ -66,6 +67,8 @@ export function createHttpProvider(url: string, options: HttpOptions = {}): Prov
     },
   }
 }
+
+const isArray = (params: object): params is readonly unknown[] => Array.isArray(params)
 
 function parseUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined

@@ -3,7 +3,7 @@ import { RpcError } from './error.ts'
 
 /** What EIP-1193 defines: viem's clients and transports, browser wallets and light clients are providers. */
 export interface Provider {
-  request(args: { method: string; params?: readonly unknown[] }): Promise<unknown>
+  request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
 }
 
 /** One request; whatever the provider throws becomes an RpcError. */

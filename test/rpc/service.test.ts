@@ -69,8 +69,8 @@ it('talks to ethers', async () => {
   expect(await ethers.getStorage(CONTRACT, 0)).toBe(word(43))
 
   const provider = {
-    request: ({ method, params = [] }: { method: string; params?: readonly unknown[] }) =>
-      ethers.send(method, [...params]),
+    request: ({ method, params = [] }: { method: string; params?: readonly unknown[] | object | undefined }) =>
+      ethers.send(method, params),
   }
   const client = createClient(provider, { method: 'linea_getProof' })
   const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'

@@ -87,7 +87,12 @@ export function createService(options: ServiceOptions): Service {
     }
   }
 
+  let isClosing = false
   const server = createServer((request, response) => {
+    // A connection that is kept alive would keep the service open.
+    response.on('close', () => {
+      if (isClosing) server.closeIdleConnections()
+    })
     // What is left is a client that went away in the middle.
     answer(request, response).catch(() => response.destroy())
   })
@@ -108,6 +113,7 @@ export function createService(options: ServiceOptions): Service {
       }),
     close: (grace = 5000) =>
       new Promise(resolve => {
+        isClosing = true
         const timer = setTimeout(() => server.closeAllConnections(), grace)
         server.close(() => {
           clearTimeout(timer)
