@@ -16,6 +16,10 @@ export function diagnose(error: unknown, params: readonly unknown[] = []): RpcEr
     return error.code === 'KEY_MISMATCH' ? new RpcError('OTHER_KEYS', { cause: error }) : error
   }
   const layers = layersOf(error)
+  // By their names, for a DOMException also has a code, and it is none of JSON-RPC.
+  const names = layers.map(layer => field(layer, 'name'))
+  if (names.includes('TimeoutError')) return new RpcError('TIMEOUT')
+  if (names.includes('AbortError')) return new RpcError('ABORTED')
   for (const layer of layers) {
     const [code, data] = [field(layer, 'code'), field(layer, 'data')]
     if (typeof code === 'number' && Number.isInteger(code)) {
@@ -25,9 +29,6 @@ export function diagnose(error: unknown, params: readonly unknown[] = []): RpcEr
   for (const layer of layers) {
     const status = field(layer, 'status')
     if (typeof status === 'number' && Number.isInteger(status)) return diagnoseStatus(status)
-    const name = String(field(layer, 'name'))
-    if (name === 'TimeoutError') return new RpcError('TIMEOUT')
-    if (name === 'AbortError') return new RpcError('ABORTED')
   }
   return new RpcError('UNREACHABLE')
 }
