@@ -4,31 +4,28 @@ import { ProofError } from './errors.ts'
 export type Hex = `0x${string}`
 
 const DIGITS = '0123456789abcdef'
-const NOT_A_BYTE = 0x100
+const NOT_A_DIGIT = 0xff
 
-/**
- * Two ASCII digits, read as one 16-bit number in the platform's byte order -> the byte that they spell, else NOT_A_BYTE.
- * 128 KB, of which decoding touches 484 entries. Both are made on first use.
- */
-let decoding: { bytesOfPairs: Uint16Array; encoder: InstanceType<typeof TextEncoder> } | undefined
-
-function fillBytesOfPairs(): Uint16Array {
-  const values = new Uint16Array(2 ** 16).fill(NOT_A_BYTE)
-  const pair = new Uint16Array(1)
-  const codes = new Uint8Array(pair.buffer)
-  const spellings = [...DIGITS].map(digit => [digit, digit.toUpperCase()].map(spelling => spelling.charCodeAt(0)))
-  for (const [high, highCodes] of spellings.entries()) {
-    for (const [low, lowCodes] of spellings.entries()) {
-      for (const highCode of highCodes) {
-        for (const lowCode of lowCodes) {
-          codes.set([highCode, lowCode])
-          values[pair[0] ?? 0] = (high << 4) | low
-        }
-      }
-    }
+/** ASCII code -> digit value, or NOT_A_DIGIT; both cases of a to f. */
+const DIGIT_VALUES = /* @__PURE__ */ (() => {
+  const values = new Uint8Array(256).fill(NOT_A_DIGIT)
+  for (const [digit, character] of [...DIGITS].entries()) {
+    values[character.charCodeAt(0)] = digit
+    values[character.toUpperCase().charCodeAt(0)] = digit
   }
   return values
-}
+})()
+
+const encoder = /* @__PURE__ */ new TextEncoder()
+
+/** Where the text of one proof (6 KB) is put to be decoded: to allocate as much for each takes longer than to decode it. */
+const SCRATCH = /* @__PURE__ */ new Uint8Array(2 ** 13)
+
+/** The byte at `index`; past the end, zero. */
+export const at = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
+
+/** Exactly these bytes, to be read and written as numbers: past the end it throws. */
+export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** Cuts what a stranger sent down to what fits an error message. */
 export function quote(text: string): string {
@@ -51,24 +48,24 @@ export function hexLength(hex: string): number {
  * @throws ProofError `BAD_HEX` on anything but digits after the prefix; its path is `pathOf` the string's index
  */
 export function decodeHexes(hexes: readonly string[], length: number, pathOf: (index: number) => string): Uint8Array {
-  decoding ??= { bytesOfPairs: fillBytesOfPairs(), encoder: new TextEncoder() }
-  const { bytesOfPairs, encoder } = decoding
-  const pairs = new Uint16Array(length + hexes.length)
+  const textLength = 2 * (length + hexes.length)
+  const text = textLength <= SCRATCH.length ? SCRATCH : new Uint8Array(textLength)
   // A character outside ASCII becomes bytes of which none is a digit, and the first of them stands where it stood.
-  encoder.encodeInto(hexes.join(''), new Uint8Array(pairs.buffer))
+  encoder.encodeInto(hexes.join(''), text)
   const bytes = new Uint8Array(length)
   let [from, to, seen] = [0, 0, 0]
   for (const hex of hexes) {
-    const end = from + hex.length / 2
-    for (from += 1; from < end; from++) {
-      const value = bytesOfPairs[pairs[from] ?? 0] ?? NOT_A_BYTE
-      seen |= value
-      bytes[to++] = value
+    const end = from + hex.length
+    for (from += 2; from < end; from += 2) {
+      const high = at(DIGIT_VALUES, at(text, from))
+      const low = at(DIGIT_VALUES, at(text, from + 1))
+      seen |= high | low
+      bytes[to++] = (high << 4) | low
     }
   }
-  if (seen >= NOT_A_BYTE) {
+  if (seen > 15) {
     const index = hexes.findIndex(hex => !/^0x[0-9a-f]*$/i.test(hex))
-    const found = quote(hexes[index] ?? '')
+    const found = quote(String(hexes[index]))
     throw new ProofError('BAD_HEX', { path: pathOf(index), expected: 'hexadecimal digits', found })
   }
   return bytes
@@ -95,7 +92,7 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 
 /** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = viewOf(bytes)
   let value = 0n
   let offset = 0
   for (; offset < bytes.length % 8; offset++) value = (value << 8n) | BigInt(view.getUint8(offset))
@@ -111,7 +108,7 @@ export function bigintToBytes(value: bigint, length: number): Uint8Array {
 /** Negative, zero or positive as `a` sorts before, with or after `b`: as unsigned big-endian strings of one length. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let index = 0; index < a.length; index++) {
-    const difference = (a[index] ?? 0) - (b[index] ?? 0)
+    const difference = at(a, index) - at(b, index)
     if (difference !== 0) return difference
   }
   return 0
@@ -124,7 +121,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 /** Whether every byte is zero. */
 export function isZero(bytes: Uint8Array): boolean {
   let seen = 0
-  for (let index = 0; index < bytes.length; index++) seen |= bytes[index] ?? 0
+  for (const byte of bytes) seen |= byte
   return seen === 0
 }
 

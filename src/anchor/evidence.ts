@@ -185,10 +185,14 @@ function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
     const details = { path: 'l2BlockNumber', expected: `${l2BlockNumber}`, found: `${evidence.l2BlockNumber}` }
     throw new ProofError('EVIDENCE_BLOCK_MISMATCH', details)
   }
-  within('request', () => {
-    if (address !== undefined) verifyAddress(decodeArgument('address', address, 20), evidence.address)
-    if (storageKeys !== undefined) verifyKeys(decodeKeys(storageKeys), evidence.storageKeys)
-  })
+  if (address !== undefined) {
+    const expected = decodeArgument('address', address, 20)
+    within('request.address', () => verifyAddress(expected, evidence.address))
+  }
+  if (storageKeys !== undefined) {
+    const expected = decodeKeys(storageKeys)
+    within('request.storageKeys', () => verifyKeys(expected, evidence.storageKeys))
+  }
 }
 
 function verifyAddress(expected: Uint8Array, found: Uint8Array): void {

@@ -28,7 +28,7 @@ const uint64: FieldType = { kind: 'integer', maxLength: 8 }
 const uint256: FieldType = { kind: 'integer', maxLength: 32 }
 
 /** The header's fields in the protocol's order, by their names in JSON-RPC. */
-const FIELDS = [
+export const FIELDS = [
   ['parentHash', hash],
   ['sha3Uncles', hash],
   ['miner', string(20)],

@@ -1,7 +1,8 @@
-import { type Claim, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
+import { type Claim, type ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
 import { mimc } from '../mimc.ts'
 import { poseidon2 } from '../poseidon2.ts'
 import { UsageError } from './command.ts'
+import { isObject, show } from './value.ts'
 
 const schemes = new Map<unknown, Scheme>([
   ['mimc', mimc],
@@ -32,7 +33,7 @@ export interface Case {
 }
 
 /** The `expected` of a file, unchecked but for `valid` and `code`. */
-interface Expected {
+export interface Expected {
   readonly valid?: unknown
   readonly code?: unknown
   readonly path?: unknown
@@ -44,9 +45,6 @@ export interface Question {
   readonly claim: Claim
   readonly sources: Readonly<Record<ClaimField, Source>>
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @throws UsageError when it looks like a vector but is none */
 export function readCase(content: unknown): Case {
@@ -63,11 +61,26 @@ export function readCase(content: unknown): Case {
     if (!Object.hasOwn(content, 'result')) throw new UsageError('it has a scheme, but neither an answer nor a result')
     return { ...common, kind: 'recording', answer: result, expected: { valid: true } }
   }
+  return { ...common, ...readExpected(expected), answer }
+}
+
+/** @throws UsageError when it does not say what a vector must say */
+export function readExpected(expected: unknown): { kind: 'valid' | 'invalid'; expected: Expected } {
   const expectation: Expected = isObject(expected) ? expected : {}
   const { valid, code } = expectation
   if (typeof valid !== 'boolean') throw new UsageError('it is no vector: expected.valid is neither true nor false')
   if (!valid && typeof code !== 'string') throw new UsageError('it is no vector: expected.code is missing')
-  return { ...common, kind: valid ? 'valid' : 'invalid', answer, expected: expectation }
+  return { kind: valid ? 'valid' : 'invalid', expected: expectation }
+}
+
+/** @throws UsageError */
+export function schemeNamed(name: unknown): Scheme {
+  if (name === undefined) {
+    throw new UsageError('--scheme is needed: mimc or poseidon2, whichever the rollup used at that block')
+  }
+  const scheme = schemes.get(name)
+  if (scheme === undefined) throw new UsageError(`the scheme is neither mimc nor poseidon2: ${show(name)}`)
+  return scheme
 }
 
 /** Puts the claim together: a flag wins over the file, and the answer itself is asked last. */
@@ -77,26 +90,23 @@ export function completeClaim(flags: Stated, { stated, answer }: Case): Question
     const value = stated[name]
     return value === undefined || value === null ? { value: fromAnswer(), source: 'answer' } : { value, source: 'file' }
   }
-  const scheme = pick('scheme', () => {
-    throw new UsageError('--scheme is needed: mimc or poseidon2, whichever the rollup used at that block')
-  })
+  const name = pick('scheme', () => undefined)
+  const scheme = schemeNamed(name.value)
   const stateRoot = pick('stateRoot', () => {
     throw new UsageError('--state-root is needed: the root you trust, 32 bytes, from the rollup contract on L1')
   })
   const address = pick('address', () => addressIn(answer))
   const storageKeys = pick('storageKeys', () => storageKeysIn(answer))
-  const known = schemes.get(scheme.value)
-  if (known === undefined) throw new UsageError(`the scheme is neither mimc nor poseidon2: ${String(scheme.value)}`)
   return {
     // Unchecked, whatever the type says: verifyProof refuses a wrong claim with CLAIM_INVALID.
     claim: {
-      scheme: known,
+      scheme,
       stateRoot: stateRoot.value,
       address: address.value,
       storageKeys: storageKeys.value,
     } as Claim,
     sources: {
-      scheme: scheme.source,
+      scheme: name.source,
       stateRoot: stateRoot.source,
       address: address.source,
       storageKeys: storageKeys.source,
@@ -168,17 +178,22 @@ const flagNames = { stateRoot: '--state-root', address: '--address', storageKeys
 
 /** How the outcome differs from what the file expects; nothing when it is as expected. */
 export function compareWithExpected({ kind, expected }: Case, outcome: SafeVerifiedState): string[] {
-  if (kind === 'invalid') {
-    const { code: wanted, path: wantedPath } = expected
-    if (outcome.ok) return [`expected ${wanted}, but it verified`]
-    const { code, path } = outcome.error
-    const isAsExpected = code === wanted && (wantedPath === undefined || wantedPath === path)
-    return isAsExpected ? [] : [`expected ${placed(wanted, wantedPath)}, got ${placed(code, path)}`]
-  }
-  if (!outcome.ok) return [`expected to verify, got ${placed(outcome.error.code, outcome.error.path)}`]
-  if (kind !== 'valid') return []
-  const { account, storage } = expected
-  return [...differences('account', account, outcome.account), ...differences('storage', storage, outcome.storage)]
+  if (!outcome.ok) return compareRefusal(expected, outcome.error)
+  const { account, storage } = outcome
+  return compareFields(expected, kind === 'valid' ? { account, storage } : {})
+}
+
+/** How a verdict "valid", with these fields, differs from what the file expects. */
+export function compareFields({ valid, code, ...expected }: Expected, found: object): string[] {
+  if (valid === false) return [`expected ${code}, but it verified`]
+  return Object.entries(found).flatMap(([name, value]) => differences(name, Reflect.get(expected, name), value))
+}
+
+/** How a verdict "invalid" differs from what the file expects. */
+export function compareRefusal({ valid, code: wanted, path: wantedPath }: Expected, { code, path }: ProofError) {
+  if (valid !== false) return [`expected to verify, got ${placed(code, path)}`]
+  const isAsExpected = code === wanted && (wantedPath === undefined || wantedPath === path)
+  return isAsExpected ? [] : [`expected ${placed(wanted, wantedPath)}, got ${placed(code, path)}`]
 }
 
 const placed = (code: unknown, path: unknown): string => (path ? `${code} at ${show(path)}` : `${code}`)
@@ -195,6 +210,3 @@ function differences(path: string, expected: unknown, found: unknown): string[] 
   const plain = typeof found === 'bigint' ? found.toString() : found
   return plain === expected ? [] : [`${path}: expected ${show(expected)}, got ${show(plain)}`]
 }
-
-const show = (value: unknown): string =>
-  value === undefined ? 'nothing' : typeof value === 'object' && value !== null ? 'an object' : String(value)

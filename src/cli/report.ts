@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import { errorMeanings, type ProofError, type VerifiedState } from '../index.ts'
 import { type Case, type Question, type Source, type Stated, statedClaim, storageProofsIn } from './case.ts'
 import type { Output } from './command.ts'
+import { show } from './value.ts'
 
 /** Colours for a terminal that wants them: not for a pipe, and not under NO_COLOR. */
 export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
@@ -39,7 +40,7 @@ export function countPaths({ account, storage }: VerifiedState, answer: unknown)
 /** What was asked, and who said so. */
 function questionRows({ scheme, stateRoot, address, storageKeys }: Stated, { sources }: Question): string[][] {
   const row = (name: string, value: unknown, source: Source) =>
-    value === undefined ? [] : [[name, printable(String(value)), sourceWords[source]]]
+    value === undefined ? [] : [[name, printable(show(value)), sourceWords[source]]]
   return [
     ...row('scheme', scheme, sources.scheme),
     ...row('state root', stateRoot, sources.stateRoot),
@@ -49,12 +50,23 @@ function questionRows({ scheme, stateRoot, address, storageKeys }: Stated, { sou
 }
 
 export function formatVerified(state: VerifiedState, { answer }: Case, question: Question, stdout: Output): string {
-  const { account, storage } = state
-  const verdict = account === null ? 'Verified: this account does not exist.' : 'Verified: this account exists.'
-  const parts = [
-    paint(stdout, 'green', verdict),
-    formatTable(questionRows({ ...question.claim, scheme: question.claim.scheme.name }, question)),
+  const rows = questionRows({ ...question.claim, scheme: question.claim.scheme.name }, question)
+  const lines = [
+    formatVerdict(state, stdout),
+    formatTable(rows),
+    ...formatState(state, answer, stdout),
+    ...formatWarnings(question, stdout),
   ]
+  return `${lines.join('\n')}\n`
+}
+
+export const formatVerdict = ({ account }: VerifiedState, stdout: Output): string =>
+  paint(stdout, 'green', `Verified: this account ${account === null ? 'does not exist' : 'exists'}.`)
+
+/** The account, its slots, and what was checked to be sure of them. */
+export function formatState(state: VerifiedState, answer: unknown, stdout: Output): string[] {
+  const { account, storage } = state
+  const parts: string[] = []
   if (account !== null) {
     parts.push(
       paint(stdout, 'bold', 'Account'),
@@ -73,8 +85,7 @@ export function formatVerified(state: VerifiedState, { answer }: Case, question:
     const rows = storage.map(({ key, value, exists }) => [key, exists ? `present  ${value}` : 'absent'])
     parts.push(paint(stdout, 'bold', 'Storage'), formatTable(rows))
   }
-  parts.push(paint(stdout, 'bold', 'Checked'), ...formatChecks(state, answer), ...formatWarnings(question, stdout))
-  return `${parts.join('\n')}\n`
+  return [...parts, paint(stdout, 'bold', 'Checked'), ...formatChecks(state, answer)]
 }
 
 /** The specification's sentences that were checked, in plain words; only those that this answer called for. */
@@ -112,12 +123,35 @@ function formatWarnings({ sources, claim }: Question, stdout: Output): string[] 
   return warnings.map(warning => paint(stdout, 'dim', warning))
 }
 
-export function formatRefused({ code, path, expected, found }: ProofError, question: Question, stderr: Output): string {
-  const rows = [
+export const formatRefused = (error: ProofError, question: Question, stderr: Output): string =>
+  formatError(error, questionRows(statedClaim(question), question), stderr)
+
+/** What failed, where and what it means; `rows` say what was asked. */
+export function formatError(
+  { code, path, expected, found }: ProofError,
+  rows: readonly (readonly string[])[],
+  stderr: Output,
+): string {
+  const details = [
     ...(path === '' ? [] : [['at', printable(path)]]),
     ...(expected === undefined ? [] : [['expected', printable(expected)]]),
     ...(found === undefined ? [] : [['found', printable(found)]]),
-    ...questionRows(statedClaim(question), question),
   ]
-  return `${paint(stderr, 'red', `Not verified: ${code}`)}\n${errorMeanings[code]}\n${formatTable(rows)}\n`
+  const table = formatTable([...details, ...rows])
+  return `${paint(stderr, 'red', `Not verified: ${code}`)}\n${errorMeanings[code]}\n${table}\n`
+}
+
+/** What `--json` says of a failure. */
+export const describeError = ({ code, path, expected, found }: ProofError): object => ({
+  code,
+  path,
+  expected,
+  found,
+  meaning: errorMeanings[code],
+})
+
+/** A header can hold any 64-bit number, and a Date cannot. */
+export function formatTime(seconds: bigint): string {
+  const time = new Date(Number(seconds) * 1000)
+  return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace('.000', '')
 }

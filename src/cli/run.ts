@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { messageOf } from './input.ts'
+import { inspect } from './inspect.ts'
 import { formatTable, printable } from './report.ts'
 import { serve } from './serve.ts'
 import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 
 // A map, for an object would also know a command named `constructor`.
-const commands = new Map<string, Command>(Object.entries({ verify, vectors, serve }))
+const commands = new Map<string, Command>(Object.entries({ verify, inspect, vectors, serve }))
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
-Verifies rollup_getProof / linea_getProof answers, offline, against a state root that you trust.
+Verifies rollup_getProof / linea_getProof answers, offline, against a state root or an L1 block hash that you trust.
 
 Commands:
 ${formatTable([...commands].map(([name, { summary }]) => [name, summary]))}
@@ -24,7 +25,8 @@ Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input.
 
 Examples:
   rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... --address 0x...
-  rollup-state-proof vectors node_modules/rollup-state-proof/vectors
+  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --l1-block-hash 0x... --address 0x...
+  rollup-state-proof vectors recordings/
 `
 
 /** Runs the program. Throws nothing. @param argv what follows the program's name @returns the exit code */

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
+import type { ProofError } from '../index.ts'
 import { compareWithExpected, completeClaim, readCase, verifyCase } from './case.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { isEvidenceVector, readEvidenceVector } from './evidence-vector.ts'
 import { isFolder, listJsonFiles, readJson } from './input.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 
@@ -15,7 +17,7 @@ Options:
 Exit code: 0 all as expected, 1 a case is not, 2 there are no cases, or a file is not a case that can be run.
 
 Example:
-  rollup-state-proof vectors node_modules/rollup-state-proof/vectors
+  rollup-state-proof vectors recordings/
 `
 
 export const vectors: Command = {
@@ -83,23 +85,44 @@ export async function runVectors(folder: string, json: boolean, io: Io): Promise
 
 async function runCase(file: string, io: Io): Promise<CaseResult> {
   try {
-    const read = readCase(await readJson(file, io))
-    if (read.kind === 'answer') throw new UsageError('it is neither a vector nor a recording')
-    const question = completeClaim({}, read)
-    const outcome = verifyCase(read, question)
-    const surprises = compareWithExpected(read, outcome)
+    const content = await readJson(file, io)
+    const { group, error, surprises } = isEvidenceVector(content) ? runEvidenceVector(content) : runAnswerCase(content)
     return {
       file,
-      group: `${question.claim.scheme.name} ${read.kind}`,
+      group,
       asExpected: surprises.length === 0,
-      outcome: outcome.ok ? 'verified' : outcome.error.code,
-      path: outcome.ok ? '' : outcome.error.path,
+      outcome: error?.code ?? 'verified',
+      path: error?.path ?? '',
       surprises,
     }
   } catch (error) {
     if (error instanceof UsageError) return { file, unusable: error.message }
     throw error
   }
+}
+
+interface Judged {
+  readonly group: string
+  readonly error: ProofError | null
+  readonly surprises: string[]
+}
+
+function runAnswerCase(content: unknown): Judged {
+  const read = readCase(content)
+  if (read.kind === 'answer') throw new UsageError('it is neither a vector nor a recording')
+  const question = completeClaim({}, read)
+  const outcome = verifyCase(read, question)
+  const error = outcome.ok ? null : outcome.error
+  return {
+    group: `${question.claim.scheme.name} ${read.kind}`,
+    error,
+    surprises: compareWithExpected(read, outcome),
+  }
+}
+
+function runEvidenceVector(content: Readonly<Record<string, unknown>>): Judged {
+  const { subject, kind, run } = readEvidenceVector(content)
+  return { group: `${subject} ${kind}`, ...run() }
 }
 
 /** One line on a terminal, overwritten by the next. */

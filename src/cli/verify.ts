@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { errorMeanings, type SafeVerifiedState } from '../index.ts'
+import { type EvidenceClaim, lineaLayout } from '../anchor.ts'
+import type { SafeVerifiedState } from '../index.ts'
 import {
   type Case,
   compareWithExpected,
@@ -9,16 +10,28 @@ import {
   statedClaim,
   verifyCase,
 } from './case.ts'
-import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
+import {
+  claimOfFlags,
+  type EvidenceOutcome,
+  evidenceOptions,
+  isBundle,
+  refuseWrongFlags,
+  safeVerifyEvidence,
+} from './evidence.ts'
+import { type ClaimSource, describeEvidence, formatBroken, formatProven } from './evidence-report.ts'
+import { compareEvidence, type EvidenceVector, isEvidenceVector, readEvidenceVector } from './evidence-vector.ts'
 import { isFolder, MAX_INPUT_MIB, readJson } from './input.ts'
-import { countPaths, formatRefused, formatVerified, paint, printable, toJson } from './report.ts'
+import { countPaths, describeError, formatRefused, formatVerified, paint, printable, toJson } from './report.ts'
 import { runVectors } from './vectors.ts'
 
 const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root ROOT [options]
+       rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH [options]
 
 Verifies a rollup_getProof / linea_getProof answer, offline. FILE is the result, the JSON-RPC response around it, a
 recording (scheme, stateRoot, address, storageKeys, result), a test vector, or a folder of vectors and recordings.
-- is standard input. At most ${MAX_INPUT_MIB} MiB.
+BUNDLE is evidence: an answer together with what leads to it from an L1 block. - is standard input.
+At most ${MAX_INPUT_MIB} MiB.
 
 Options:
   --scheme SCHEME      mimc or poseidon2: the one that the rollup used at the block of the proof
@@ -27,8 +40,19 @@ Options:
   --storage-key KEY    a storage key you asked for, 32 bytes; repeat it, in the order of the request
   --json               one JSON object on standard output (one a line for a folder)
 
-A vector or recording states all of these itself; an option wins over the file. Without --address or --storage-key a
-plain answer is verified for the keys that it names itself, and the report says so.
+For a bundle, exactly one of these three is what you trust, and all else is proven from it:
+  --l1-block-hash HASH     of an L1 block, 32 bytes
+  --l1-state-root ROOT     of that block, 32 bytes
+  --state-root ROOT        of the L2: the L1 part of the bundle is not read
+and these say what the bundle has to be for:
+  --rollup ROLLUP          mainnet or sepolia (Linea's), or the address of a rollup contract on L1; needed
+  --l2-block NUMBER        the L2 block
+  --layout-roots-slot N    where a fork's contract declares stateRootHashes (default ${lineaLayout.stateRootHashes})
+  --layout-current-slot N  where it declares currentL2BlockNumber (default ${lineaLayout.currentL2BlockNumber})
+
+A vector or recording states all of these itself; for a recording or a vector of answers, an option wins over the file.
+What you leave out of --address, --storage-key and --l2-block comes from the answer or the bundle itself, and the report
+says so.
 
 Exit code: 0 verified, 1 not verified (for a vector: or not as it expects), 2 wrong usage or unreadable input.
 
@@ -36,10 +60,11 @@ Examples:
   rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... --address 0x...
   curl -s ... | rollup-state-proof verify - --scheme poseidon2 --state-root 0x... --address 0x... --json
   rollup-state-proof verify recording.json
+  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --l1-block-hash 0x... --address 0x...
 `
 
 export const verify: Command = {
-  summary: 'verify an answer, a recording or a vector against a trusted state root',
+  summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
   help,
   async run(args, io) {
     const { values, positionals } = parseArgs({
@@ -50,6 +75,7 @@ export const verify: Command = {
         'state-root': { type: 'string' },
         address: { type: 'string' },
         'storage-key': { type: 'string', multiple: true },
+        ...evidenceOptions,
         json: { type: 'boolean', default: false },
       },
     })
@@ -62,7 +88,16 @@ export const verify: Command = {
       }
       return runVectors(path, json, io)
     }
-    const given = readCase(await readJson(path, io))
+    const content = await readJson(path, io)
+    if (isEvidenceVector(content)) {
+      if (Object.keys(stated).length > 0) throw new UsageError(`${path} is a vector: it states its own claim`)
+      return reportVector(readEvidenceVector(content), json, io)
+    }
+    // An option that only a bundle has tells what the file is to be: a damaged bundle is not taken for an answer.
+    if (isBundle(content) || Object.keys(stated).some(name => name in evidenceOptions)) {
+      return reportBundle(content, claimOfFlags(stated), json, io)
+    }
+    const given = readCase(content)
     const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
     const question = completeClaim({ scheme, stateRoot, address, storageKeys }, given)
     const outcome = verifyCase(given, question)
@@ -84,8 +119,7 @@ function describe(given: Case, { claim, sources }: Question, outcome: SafeVerifi
     const scheme = claim.scheme.name
     return { verified: true, ...claim, scheme, sources, account, storage, recomputedPaths, ...expectation }
   }
-  const { code, path, expected, found } = outcome.error
-  const error = { code, path, expected, found, meaning: errorMeanings[code] }
+  const error = describeError(outcome.error)
   return { verified: false, ...statedClaim({ claim, sources }), sources, error, ...expectation }
 }
 
@@ -94,7 +128,46 @@ function print(given: Case, question: Question, outcome: SafeVerifiedState, surp
   target.write(
     outcome.ok ? formatVerified(outcome, given, question, target) : formatRefused(outcome.error, question, target),
   )
-  if (!isVector(given)) return
+  if (isVector(given)) printSurprises(surprises, target)
+}
+
+function printSurprises(surprises: string[], target: Output): void {
   const verdict = surprises.length === 0 ? 'This is what the vector expects.' : 'This is not what the vector expects:'
   target.write(`${[paint(target, 'bold', verdict), ...surprises.map(line => `  ${printable(line)}`)].join('\n')}\n`)
+}
+
+function reportBundle(bundle: unknown, claim: EvidenceClaim, json: boolean, io: Io): number {
+  const outcome = safeVerifyEvidence(bundle, claim)
+  if (!outcome.ok) refuseWrongFlags(outcome.error)
+  if (json) io.stdout.write(toJson(describeEvidence(claim, 'flag', outcome)))
+  else printEvidence(bundle, claim, 'flag', outcome, io)
+  return outcome.ok ? exitCodes.verified : exitCodes.notVerified
+}
+
+function reportVector({ evidence, expected }: EvidenceVector, json: boolean, io: Io): number {
+  if (evidence === undefined) throw new UsageError('it is a vector, but of no bundle: run it with the command vectors')
+  const { bundle, claim } = evidence
+  const outcome = safeVerifyEvidence(bundle, claim)
+  const surprises = compareEvidence(expected, outcome)
+  const asExpected = surprises.length === 0
+  if (json) io.stdout.write(toJson({ ...describeEvidence(claim, 'file', outcome), asExpected, surprises }))
+  else printSurprises(surprises, printEvidence(bundle, claim, 'file', outcome, io))
+  return outcome.ok && asExpected ? exitCodes.verified : exitCodes.notVerified
+}
+
+/** @returns where it was printed to */
+function printEvidence(
+  bundle: unknown,
+  claim: EvidenceClaim,
+  source: ClaimSource,
+  outcome: EvidenceOutcome,
+  io: Io,
+): Output {
+  const target = outcome.ok ? io.stdout : io.stderr
+  target.write(
+    outcome.ok
+      ? formatProven(bundle, claim, source, outcome.evidence, target)
+      : formatBroken(claim, source, outcome.error, target),
+  )
+  return target
 }

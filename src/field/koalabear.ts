@@ -1,3 +1,5 @@
+import { viewOf } from '../bytes.ts'
+
 /** The order p = 2^31 - 2^24 + 1 of the KoalaBear field. */
 export const KOALABEAR_ORDER = 0x7f000001
 
@@ -7,7 +9,7 @@ export const KOALABEAR_ORDER = 0x7f000001
  * @param bytes a multiple of 4 bytes
  */
 export function isCanonicalKoalaBear(bytes: Uint8Array): boolean {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = viewOf(bytes)
   for (let offset = 0; offset < bytes.length; offset += 4) {
     if (view.getUint32(offset) >= KOALABEAR_ORDER) return false
   }

@@ -36,6 +36,14 @@ export function instantiateKernel<Tables extends string>(base64: string): Kernel
   return exports as KernelExports & Record<Tables, Global>
 }
 
+/**
+ * Bytes `start` to `end`, which may lie behind the last. All of them are the array itself, for speed: a view of an array of
+ * up to 64 bytes makes the engine move it out of its heap.
+ */
+function cut(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  return start === 0 && end >= bytes.length ? bytes : bytes.subarray(start, end)
+}
+
 /** Messages of any length go through the kernel's memory in pieces; answers are copied out of it. */
 export function hasherOfKernel(kernel: KernelExports): Hasher {
   const { buffer } = kernel.memory
@@ -45,7 +53,7 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
   function hash(message: Uint8Array): Uint8Array {
     kernel.begin()
     for (let offset = 0; offset < message.length; offset += input.length) {
-      const piece = message.subarray(offset, offset + input.length)
+      const piece = cut(message, offset, offset + input.length)
       input.set(piece)
       kernel.absorb(piece.length)
     }
@@ -60,7 +68,7 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
       if (atOnce === 0) return hasherOf(hash).hashEach(messages, length)
       const digests = new Uint8Array((messages.length / length) * 32)
       for (let index = 0; index * length < messages.length; index += atOnce) {
-        const piece = messages.subarray(index * length, (index + atOnce) * length)
+        const piece = cut(messages, index * length, (index + atOnce) * length)
         const count = piece.length / length
         input.set(piece)
         kernel.hashEach(count, length)
@@ -71,7 +79,7 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
     climb(digest, siblings, position) {
       output.set(digest)
       for (let offset = 0; offset < siblings.length; offset += input.length) {
-        const piece = siblings.subarray(offset, offset + input.length)
+        const piece = cut(siblings, offset, offset + input.length)
         input.set(piece)
         kernel.climb(piece.length / 32, Math.floor(position / 2 ** (offset / 32)))
       }

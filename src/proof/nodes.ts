@@ -1,15 +1,16 @@
 import { decodeHexes } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { verifyCanonical } from '../tree/leaf.ts'
+import { openingLength, verifyCanonical } from '../tree/leaf.ts'
 import {
   INNER_LENGTH,
   type InnerNode,
-  LEAF,
   NODE_COUNT,
+  NOT_HASHED,
   nodeLengths,
   type PathNodes,
   SIBLING_LEAF,
+  topLength,
 } from '../tree/path.ts'
 import type { KnownNodes } from './known-nodes.ts'
 import { asArray, asString, knownLength, lengthOf, readOwn } from './read.ts'
@@ -59,15 +60,14 @@ export function decodeNodes({ scheme, known }: Context, proofRelatedNodes: unkno
     fresh.reduce((total, { length }) => total + length, 0),
     index => `[${fresh[index]?.entry}]`,
   )
-  const lengthOfEntry = (wanted: number) => fresh.find(({ entry }) => entry === wanted)?.length ?? 0
-  const innerStart = lengthOfEntry(0)
-  const openingStart = bytes.length - lengthOfEntry(LEAF)
-  const innerEnd = openingStart - lengthOfEntry(SIBLING_LEAF)
   const freshInner = fresh.slice(1, -2)
+  const innerStart = topLength(scheme)
+  const innerEnd = innerStart + freshInner.length * INNER_LENGTH
+  const openingStart = bytes.length - openingLength(scheme)
   verifyInnerNodes(scheme, bytes.subarray(innerStart, innerEnd), freshInner)
   freshInner.forEach(({ entry, hex }, index) => {
     const start = innerStart + index * INNER_LENGTH
-    const node = { preimage: bytes.slice(start, start + INNER_LENGTH), digest: null }
+    const node = { preimage: bytes.slice(start, start + INNER_LENGTH), digest: NOT_HASHED }
     inner[entry - 1] = node
     known.add(entry, hex, node)
   })

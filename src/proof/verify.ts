@@ -70,10 +70,11 @@ export interface VerifiedState {
  */
 export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
   const decodedClaim = decodeClaim(claim)
-  return verifyDecodedClaim(knownEmptyNodes(decodedClaim.scheme), answer, decodedClaim)
+  return verifyAnswer(knownEmptyNodes(decodedClaim.scheme), answer, decodedClaim)
 }
 
-function verifyDecodedClaim(known: KnownNodes, answer: unknown, decodedClaim: DecodedClaim): VerifiedState {
+/** {@link verifyProof}, told what is known beforehand. */
+export function verifyAnswer(known: KnownNodes, answer: unknown, decodedClaim: DecodedClaim): VerifiedState {
   const { scheme, stateRoot, address, storageKeys } = decodedClaim
   // Everything is decoded, and so canonical, before anything is hashed or compared.
   const { accountProof, storageProofs } = decodeAnswer({ scheme, known }, answer, storageKeys.length)
@@ -148,8 +149,17 @@ export interface Verifier {
   safeVerifyProof(answer: unknown, claim: VerifierClaim): SafeVerifiedState
 }
 
-/** Inner nodes that a verifier remembers at the most: about 6 MB. */
-const MAX_NODES = 2 ** 14
+/** How much a verifier remembers at the most. */
+export interface MemoryLimits {
+  /** Inner nodes, by their text: about 400 bytes each. */
+  readonly nodes: number
+  /** Messages and digests, powers of two: inner nodes (96 bytes each), longer ones (352 bytes each). */
+  readonly digests: number
+  readonly longDigests: number
+}
+
+/** About 9 MB. */
+const DEFAULT_LIMITS: MemoryLimits = { nodes: 2 ** 14, digests: 2 ** 14, longDigests: 2 ** 12 }
 
 /**
  * A verifier for many answers: the slots of one contract, the accounts under one root. It remembers which digest belongs
@@ -173,11 +183,16 @@ const MAX_NODES = 2 ** 14
  * ```
  */
 export function createVerifier(scheme: Scheme): Verifier {
-  const hasher = rememberingHasher(verifyScheme(scheme).hasher)
+  return createVerifierWithin(DEFAULT_LIMITS, scheme)
+}
+
+/** {@link createVerifier} with a memory of another size: the verdicts do not depend on it. */
+export function createVerifierWithin(limits: MemoryLimits, scheme: Scheme): Verifier {
+  const hasher = rememberingHasher(verifyScheme(scheme).hasher, limits.digests, limits.longDigests)
   const remembering: Scheme = { ...scheme, hasher }
-  const known = rememberNodes(remembering, MAX_NODES)
+  const known = rememberNodes(remembering, limits.nodes)
   const verify = (answer: unknown, claim: VerifierClaim) =>
-    verifyDecodedClaim(known, answer, decodeClaim({ ...claim, scheme: remembering }))
+    verifyAnswer(known, answer, decodeClaim({ ...claim, scheme: remembering }))
   return {
     verifyProof: verify,
     safeVerifyProof: (answer, claim) => safely(() => verify(answer, claim)),

@@ -1,3 +1,4 @@
+import { viewOf } from '../bytes.ts'
 import { isCanonicalKoalaBear, KOALABEAR_ORDER } from '../field/koalabear.ts'
 import { poseidon2Hasher } from '../hash/poseidon2.ts'
 import { once, type Scheme } from './scheme.ts'
@@ -7,21 +8,20 @@ const hasher = /* @__PURE__ */ once(poseidon2Hasher)
 /** Each 2-byte piece of `x`, in order, as a 4-byte field element: the two upper bytes are zero. */
 function widen(x: Uint8Array): Uint8Array {
   const wide = new Uint8Array(x.length * 2)
-  for (let offset = 0; offset < x.length; offset += 2) {
-    wide[offset * 2 + 2] = x[offset] ?? 0
-    wide[offset * 2 + 3] = x[offset + 1] ?? 0
-  }
+  const [pieces, elements] = [viewOf(x), viewOf(wide)]
+  for (let offset = 0; offset < x.length; offset += 2) elements.setUint32(offset * 2, pieces.getUint16(offset))
   return wide
 }
 
 /** Takes {@link widen} back; null when an upper byte is not zero. */
 function narrow(wide: Uint8Array): Uint8Array | null {
   const x = new Uint8Array(wide.length / 2)
+  const [pieces, elements] = [viewOf(x), viewOf(wide)]
   let stray = 0
   for (let offset = 0; offset < x.length; offset += 2) {
-    stray |= (wide[offset * 2] ?? 0) | (wide[offset * 2 + 1] ?? 0)
-    x[offset] = wide[offset * 2 + 2] ?? 0
-    x[offset + 1] = wide[offset * 2 + 3] ?? 0
+    const element = elements.getUint32(offset * 2)
+    stray |= element >>> 16
+    pieces.setUint16(offset, element)
   }
   return stray === 0 ? x : null
 }
@@ -43,8 +43,8 @@ export const poseidon2: Scheme = {
   address: widen,
   largestKey: () => {
     const key = new Uint8Array(32)
-    const view = new DataView(key.buffer)
-    for (let offset = 0; offset < 32; offset += 4) view.setUint32(offset, KOALABEAR_ORDER - 1)
+    const elements = viewOf(key)
+    for (let offset = 0; offset < 32; offset += 4) elements.setUint32(offset, KOALABEAR_ORDER - 1)
     return key
   },
 }

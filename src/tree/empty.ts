@@ -1,7 +1,7 @@
 import { concatBytes } from '../bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { encodeOpening, HEAD_INDEX, indexWord, type Leaf, TAIL_INDEX, TREE_DEPTH, zeroDigest } from './leaf.ts'
-import { INNER_COUNT, type InnerNode } from './path.ts'
+import type { InnerNode } from './path.ts'
 
 /** The first index a new key takes. */
 export const FIRST_FREE_NODE = 2
@@ -29,11 +29,12 @@ export function emptySubtreeDigests({ hasher }: Scheme): Uint8Array[] {
 /** The siblings in a path whose subtrees hold no leaf, as entries 1 to 39; index 0 is entry 1. */
 export function emptyInnerNodes(scheme: Scheme): InnerNode[] {
   const digests = emptySubtreeDigests(scheme)
-  return Array.from({ length: INNER_COUNT }, (_, index) => {
-    const level = INNER_COUNT - index
-    const child = digests[level - 1] ?? zeroDigest()
-    return { preimage: concatBytes(child, child), digest: digests[level] ?? null }
+  const [, ...parents] = digests.slice(0, TREE_DEPTH)
+  const nodes = parents.map((digest, index) => {
+    const child = digests.slice(index, index + 1)
+    return { preimage: concatBytes(...child, ...child), digest }
   })
+  return nodes.reverse()
 }
 
 const emptyRoots = /* @__PURE__ */ new WeakMap<Scheme, Uint8Array>()

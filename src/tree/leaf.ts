@@ -1,4 +1,4 @@
-import { bytesToBigint, concatBytes, isZero } from '../bytes.ts'
+import { at, bytesToBigint, concatBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
@@ -56,9 +56,11 @@ export function decodeOpening(scheme: Scheme, opening: Uint8Array): Leaf {
 /** `word(index)` for an index of at most 2^40. */
 export function indexWord(scheme: Scheme, index: number): Uint8Array {
   const x = new Uint8Array(32)
-  const view = new DataView(x.buffer)
-  view.setUint32(24, Math.floor(index / 2 ** 32))
-  view.setUint32(28, index % 2 ** 32)
+  let rest = index
+  for (let byte = 31; rest > 0; byte--) {
+    x[byte] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
   return scheme.word(x)
 }
 
@@ -71,9 +73,10 @@ export function indexWord(scheme: Scheme, index: number): Uint8Array {
 export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number): number {
   const x = scheme.unword(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
+  // Rounded when it passes 2^53, but then far above the limit.
   let index = 0
-  for (let byte = 24; byte < 32; byte++) index = index * 256 + (x[byte] ?? 0)
-  if (!isZero(x.subarray(0, 24)) || index >= limit) {
+  for (let byte = 0; byte < 32; byte++) index = index * 256 + at(x, byte)
+  if (index >= limit) {
     throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${bytesToBigint(x)}` })
   }
   return index

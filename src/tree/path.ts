@@ -19,16 +19,19 @@ import {
 export const NODE_COUNT = 42
 /** Length in bytes of an inner node's preimage: the digests of its two children. */
 export const INNER_LENGTH = 2 * DIGEST_LENGTH
-export const INNER_COUNT = TREE_DEPTH - 1
+const INNER_COUNT = TREE_DEPTH - 1
 export const SIBLING_LEAF = 40
 export const LEAF = 41
+
+/** Stands for a digest that has not been computed. */
+export const NOT_HASHED = /* @__PURE__ */ new Uint8Array(0)
 
 /** An inner node off the path, known by its preimage. The same node may stand in many paths, and is hashed once. */
 export interface InnerNode {
   /** The digests of its two children, 64 bytes, canonical. */
   readonly preimage: Uint8Array
-  /** H(preimage), filled in when it is first asked for. */
-  digest: Uint8Array | null
+  /** H(preimage), filled in when it is first asked for; until then {@link NOT_HASHED}. */
+  digest: Uint8Array
 }
 
 /** The 42 entries of `proofRelatedNodes` as bytes, of the lengths that {@link nodeLengths} allows. */
@@ -60,9 +63,12 @@ export interface Path {
   readonly leaf: Leaf
 }
 
+/** Length in bytes of entry 0: 64 (mimc) or 96 (poseidon2). */
+export const topLength = (scheme: Scheme): number => scheme.wordLength + DIGEST_LENGTH
+
 /** Lengths in bytes that entry `index` of `proofRelatedNodes` may have. */
 export function nodeLengths(scheme: Scheme, index: number): readonly number[] {
-  if (index === 0) return [scheme.wordLength + DIGEST_LENGTH]
+  if (index === 0) return [topLength(scheme)]
   if (index < SIBLING_LEAF) return [INNER_LENGTH]
   return index === SIBLING_LEAF ? [openingLength(scheme), DIGEST_LENGTH] : [openingLength(scheme)]
 }
@@ -114,24 +120,21 @@ export function verifyLeafIndex({ leafIndex, nextFreeNode }: Path): void {
 export function computeSubRoot({ hasher }: Scheme, path: Path): Uint8Array {
   const siblings = new Uint8Array(TREE_DEPTH * DIGEST_LENGTH)
   siblings.set(path.siblingLeaf === null ? zeroDigest() : hasher.hash(path.siblingLeaf))
-  hashInnerNodes(hasher, path.inner)
   // From the leaf up, the last entry comes first.
-  for (let index = 0; index < INNER_COUNT; index++) {
-    const { digest } = path.inner[index] ?? {}
-    const start = (INNER_COUNT - index) * DIGEST_LENGTH
-    // Byte by byte: for so few, `set` costs more than it saves.
-    for (let byte = 0; byte < DIGEST_LENGTH; byte++) siblings[start + byte] = digest?.[byte] ?? 0
+  hashInnerNodes(hasher, path.inner)
+  for (const [index, { digest }] of path.inner.entries()) {
+    siblings.set(digest, (INNER_COUNT - index) * DIGEST_LENGTH)
   }
   return hasher.climb(hasher.hash(path.opening), siblings, path.leafIndex)
 }
 
 /** Fills in the digests that are not known yet, all in one call. */
-function hashInnerNodes(hasher: Hasher, inner: readonly InnerNode[]): void {
-  const unknown = inner.filter(({ digest }) => digest === null)
+function hashInnerNodes(hasher: Hasher, nodes: readonly InnerNode[]): void {
+  const unknown = nodes.filter(({ digest }) => digest === NOT_HASHED)
   const digests = hasher.hashEach(concatBytes(...unknown.map(({ preimage }) => preimage)), INNER_LENGTH)
-  unknown.forEach((node, index) => {
+  for (const [index, node] of unknown.entries()) {
     node.digest = digests.slice(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH)
-  })
+  }
 }
 
 /** The root of the tree whose 40 levels lead to `subRoot`: H(word(nextFreeNode) || subRoot). */

@@ -42,8 +42,9 @@ export function insertKey(order: Order, hKey: Uint8Array, index: number): OrderN
 export function removeKey(order: Order, hKey: Uint8Array): Order {
   if (order === null) return null
   const side = compareBytes(hKey, order.hKey)
-  if (side === 0) return join(order.left, order.right)
-  return side < 0 ? { ...order, left: removeKey(order.left, hKey) } : { ...order, right: removeKey(order.right, hKey) }
+  if (side < 0) return { ...order, left: removeKey(order.left, hKey) }
+  if (side > 0) return { ...order, right: removeKey(order.right, hKey) }
+  return join(order.left, order.right)
 }
 
 const priority = (hKey: Uint8Array): number => new DataView(hKey.buffer, hKey.byteOffset).getUint32(hKey.length - 4)

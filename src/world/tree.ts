@@ -67,8 +67,7 @@ export function createTree<Value>(kind: TreeKind<Value>): Tree<Value> {
 
 /** The value of the key with hash `hKey`; null when it has no leaf. */
 export function getValue<Value>(tree: Tree<Value>, hKey: Uint8Array): Value | null {
-  const { leaf, isKey } = locate(tree, hKey)
-  return isKey && leaf.content !== null ? leaf.content.value : null
+  return locate(tree, hKey).held?.value ?? null
 }
 
 /**
@@ -78,8 +77,8 @@ export function getValue<Value>(tree: Tree<Value>, hKey: Uint8Array): Value | nu
  */
 export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Value): Tree<Value> {
   const content = { value, hVal: null }
-  const { index: leftIndex, leaf: left, isKey } = locate(tree, hKey)
-  if (isKey) return { ...tree, top: putLeaf(tree.top, leftIndex, { ...left, content }), root: null }
+  const { index: leftIndex, leaf: left, held } = locate(tree, hKey)
+  if (held !== null) return { ...tree, top: putLeaf(tree.top, leftIndex, { ...left, content }), root: null }
 
   const index = tree.nextFreeNode
   if (index >= MAX_LEAVES) throw new WorldError('TREE_FULL', 'all 2^40 leaf indices are used')
@@ -92,8 +91,8 @@ export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Valu
 
 /** Section 2: the leaf becomes a missing one and its neighbours are linked. A key without a leaf changes nothing. */
 export function deleteKey<Value>(tree: Tree<Value>, hKey: Uint8Array): Tree<Value> {
-  const { index, leaf, isKey } = locate(tree, hKey)
-  if (!isKey) return tree
+  const { index, leaf, held } = locate(tree, hKey)
+  if (held === null) return tree
   let top = putLeaf(tree.top, index, null)
   top = putLeaf(top, leaf.prev, { ...leafAt(tree, leaf.prev), next: leaf.next })
   top = putLeaf(top, leaf.next, { ...leafAt(tree, leaf.next), prev: leaf.prev })
@@ -118,8 +117,8 @@ export function rootOf<Value>(tree: Tree<Value>): Uint8Array {
 /** Sections 4 and 5: what shows that `key` is in the tree, or that it is not. */
 export function proveKey<Value>(tree: Tree<Value>, key: Uint8Array): ExistenceProof | NonExistenceProof {
   const { scheme, entry } = tree.kind
-  const { index, leaf, isKey } = locate(tree, entry.hashKey(scheme, key))
-  if (isKey) return { key: bytesToHex(key), leafIndex: index, proof: proveLeaf(tree, index, leaf) }
+  const { index, leaf, held } = locate(tree, entry.hashKey(scheme, key))
+  if (held !== null) return { key: bytesToHex(key), leafIndex: index, proof: proveLeaf(tree, index, leaf) }
   return {
     key: bytesToHex(key),
     leftLeafIndex: index,
@@ -144,11 +143,11 @@ function topNode<Value>({ kind, top, nextFreeNode }: Tree<Value>): Uint8Array {
   return concatBytes(indexWord(kind.scheme, nextFreeNode), computeSubRoot(kind.hashing, top))
 }
 
-/** The leaf of the key with hash `hKey`, or the left neighbour that it would have. */
+/** The leaf of the key with hash `hKey` and what it holds; or, with null, the left neighbour that it would have. */
 function locate<Value>(tree: Tree<Value>, hKey: Uint8Array) {
   const index = findFloor(tree.order, hKey) ?? HEAD_INDEX
   const leaf = leafAt(tree, index)
-  return { index, leaf, isKey: index !== HEAD_INDEX && equalBytes(leaf.hKey, hKey) }
+  return { index, leaf, held: equalBytes(leaf.hKey, hKey) ? leaf.content : null }
 }
 
 function leafAt<Value>(tree: Tree<Value>, index: number): StoredLeaf<Value> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -24,6 +24,61 @@ it.each(['mimc', 'poseidon2'])('runs the corpus of %s, every case as expected', 
   expect(lines).toHaveLength(summary.cases)
   expect(summary).toMatchObject({ asExpected: summary.cases, unusable: 0 })
   expect(summary.groups.map(({ group }: { group: string }) => group)).toEqual([`${scheme} invalid`, `${scheme} valid`])
+})
+
+it('runs the whole corpus, evidence and all', async () => {
+  const { code, stdout, stderr } = await runHere(['vectors', 'vectors'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const rows = [...stdout.matchAll(/^ {2}(\w.*?) +(\d+) +(\d+)$/gm)].map(([, group, ...counts]) => [group, ...counts])
+  const counts = new Map(rows.map(([group, cases]) => [group, Number(cases)]))
+  expect(rows.length).toBe(9)
+  for (const [group, cases, asExpected] of rows) expect([group, asExpected]).toEqual([group, cases])
+  expect(counts.get('poseidon2 evidence valid')).toBe(9)
+  expect(counts.get('mimc evidence valid')).toBe(9)
+  expect(counts.get('poseidon2 evidence invalid')).toBeGreaterThan(70)
+  expect(counts.get('L1 header invalid')).toBe(5)
+  expect(counts.get('contract code invalid')).toBe(2)
+  const total = [...counts.values()].reduce((sum, cases) => sum + cases)
+  expect(stdout).toContain(`${total} of ${total} files as expected.`)
+})
+
+it('lists the evidence vectors that are not as expected, and those that cannot be run', async () => {
+  const read = (name: string) => JSON.parse(readFileSync(`vectors/evidence/${name}.json`, 'utf8'))
+  const valid = read('valid/poseidon2-block-hash')
+  const noRoot = read('invalid/no-root')
+  const codeAltered = read('invalid/code-altered')
+  const surprises: [object, string][] = [
+    [
+      { ...valid, expected: { ...valid.expected, reach: 'l2StateRoot' } },
+      'reach: expected l2StateRoot, got l1BlockHash',
+    ],
+    [{ ...valid, expected: { ...valid.expected, l1Block: null } }, 'l1Block: expected null, got an object'],
+    [
+      { ...valid, expected: { ...valid.expected, account: { nonce: '0x4', balance: '0x5' } } },
+      'account.nonce: expected 0x4',
+    ],
+    [{ ...valid, expected: noRoot.expected }, 'expected ANCHOR_NO_ROOT, but it verified'],
+    [{ ...noRoot, expected: valid.expected }, 'expected to verify, got ANCHOR_NO_ROOT at l1.proof.storageProof[0]'],
+    [{ ...noRoot, expected: codeAltered.expected }, 'expected CODE_HASH_MISMATCH, got ANCHOR_NO_ROOT'],
+    [{ ...codeAltered, code: '0x', expected: noRoot.expected }, 'expected ANCHOR_NO_ROOT, got CODE_HASH_MISMATCH'],
+    [{ ...codeAltered, expected: { valid: true } }, 'expected to verify, got CODE_HASH_MISMATCH'],
+  ]
+  for (const [content, message] of surprises) {
+    const { code, stdout } = await runHere(['vectors', folderOf({ 'a.json': content })])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(message) })
+  }
+  const unusable: [object, string][] = [
+    [{ ...valid, operation: 'verifyTime' }, 'unknown operation verifyTime'],
+    [{ ...valid, operation: { toString: 1 } }, 'unknown operation'],
+    [{ ...valid, expected: undefined }, 'expected.valid is neither true nor false'],
+    [{ ...valid, scheme: 'sha3' }, 'neither mimc nor poseidon2: sha3'],
+    [{ ...valid, claim: { ...valid.claim, l2BlockNumber: 'x' } }, 'l2BlockNumber: expected a number below 2^64'],
+    [{ ...valid, claim: { ...valid.claim, rollup: { layout: {} } } }, 'layout.stateRootHashes: expected a number'],
+  ]
+  for (const [content, message] of unusable) {
+    const { code, stdout } = await runHere(['vectors', folderOf({ 'a.json': content })])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: expect.stringContaining(message) })
+  }
 })
 
 it('counts the cases of each kind, below folders too, and passes over schemas and other files', async () => {
@@ -60,6 +115,7 @@ it('lists what is not as expected, with what was expected and what came', async 
 it.each([
   ['no JSON', '{', 'is not JSON'],
   ['an answer without a question', answer, 'neither a vector nor a recording'],
+  ['a recording whose scheme cannot be spelled', { ...sample, scheme: { toString: 1 } }, 'poseidon2: an object'],
   ['a recording without a root', { ...sample, stateRoot: null }, '--state-root is needed'],
 ])('fails on a file that is %s, after running the others', async (_, content, message) => {
   const folder = folderOf({ 'a.json': content, 'b.json': surprising })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { bytesToHex } from '../../src/bytes.ts'
+import { bytesToBigint, bytesToHex } from '../../src/bytes.ts'
 import { findFloor, insertKey, type Order, removeKey } from '../../src/world/order.ts'
 
 // Few different first bytes and priorities, so that keys are looked up beside and between each other, and tie.
@@ -10,6 +10,17 @@ const key = fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 
   bytes.set([last], 31)
   return bytes
 })
+
+/** Whether no node stands above one of a higher priority: the last four bytes of the key hash. */
+function isHeap(order: Order): boolean {
+  const priorityOf = (hKey: Uint8Array) => bytesToBigint(hKey.subarray(28))
+  return (
+    order === null ||
+    [order.left, order.right].every(
+      below => below === null || (priorityOf(below.hKey) <= priorityOf(order.hKey) && isHeap(below)),
+    )
+  )
+}
 
 it('finds the floor of any key after any insertions and removals', () => {
   let compared = 0
@@ -29,6 +40,7 @@ it('finds the floor of any key after any insertions and removals', () => {
             order = insertKey(order, hKey, index)
             model.set(hex, index)
           }
+          expect(isHeap(order)).toBe(true)
         }
         for (const hKey of asked) {
           const floor = [...model.keys()]

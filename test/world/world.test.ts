@@ -234,6 +234,10 @@ describe.each(schemes)('$name', scheme => {
     world.setAccount(BOB)
     expect(leafIndexOf(world.getProof(BOB).accountProof)).toBe(MAX_INDEX)
     expect(() => world.setAccount(address(1))).toThrow('TREE_FULL')
+
+    const skipped = createWorld(scheme)
+    skipped.skipLeaves(2 ** 40)
+    expect(() => skipped.setAccount(BOB)).toThrow('TREE_FULL')
   })
 
   it('forks into worlds that do not see each other', () => {
@@ -280,6 +284,7 @@ describe.each(schemes)('$name', scheme => {
     for (const [code, call] of refusals) expect(call).toThrow(expect.objectContaining({ code }))
     expect(world.stateRoot()).toBe(before)
     expect(() => world.deleteAccount(BOB)).toThrow(WorldError)
+    expect(() => world.deleteAccount(`0x${'AB'.repeat(20)}`)).toThrow(`there is no account 0x${'ab'.repeat(20)}`)
   })
 
   it('agrees with a tree built anew after any sequence of writes', () => {

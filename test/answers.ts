@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Hex,
+  hashAccountKey,
+  hashStorageKey,
+  ProofError,
+  type Scheme,
+  type VerifiedState,
+  verifyProof,
+} from '../src/index.ts'
+import { createWorld, type World } from '../src/world.ts'
+import { addressFor, keyFor, wordFor } from '../vectors/vector.ts'
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
+/** Where in an answer: names and indices from the outside in. */
+export type Place = readonly (string | number)[]
+
+/** A true answer, the question, and what the state really holds: read from the world, not from a proof. */
+export interface TrueAnswer {
+  name: string
+  scheme: Scheme
+  stateRoot: Hex
+  address: Hex
+  storageKeys: Hex[]
+  answer: Json
+  truth: VerifiedState
+}
+
+/** True answers of every kind, from one block and the next. */
+export function trueAnswers(scheme: Scheme): TrueAnswer[] {
+  const [contract, sibling, plain] = [addressFor('contract'), addressFor('sibling'), addressFor('account 3')]
+  const world = createWorld(scheme)
+  for (let index = 0; index < 12; index++) world.setAccount(addressFor(`account ${index}`), { balance: BigInt(index) })
+  for (const address of [contract, sibling]) {
+    world.setAccount(address, { nonce: 1n, balance: 5n, codeSize: 9n, codeHash: keyFor('code') })
+    for (let index = 0; index < 9; index++) world.setStorage(address, keyFor(index), wordFor(index + 1))
+  }
+  world.setStorage(sibling, keyFor(1), wordFor(1000))
+  const later = world.fork()
+  later.setAccount(addressFor('newcomer'))
+  later.setStorage(contract, keyFor('new'), wordFor(1))
+
+  const accounts = gaps(hash => hashAccountKey(scheme, hash), addressFor, [
+    ...Array.from({ length: 12 }, (_, index) => addressFor(`account ${index}`)),
+    ...[contract, sibling, addressFor('newcomer')],
+  ])
+  const slots = gaps(hash => hashStorageKey(scheme, hash), keyFor, [
+    ...Array.from({ length: 9 }, (_, index) => keyFor(index)),
+    keyFor('new'),
+  ])
+  const ask = (name: string, state: World, address: Hex, storageKeys: Hex[] = []): TrueAnswer => {
+    const answer = JSON.parse(JSON.stringify(state.getProof(address, storageKeys)))
+    const truth = truthOf(state, address, storageKeys)
+    return { name, scheme, stateRoot: state.stateRoot(), address, storageKeys, answer, truth }
+  }
+  return [
+    ask('account', world, plain),
+    ask('account without storage', world, plain, [keyFor(1)]),
+    ask('absent account', world, accounts.between),
+    ask('absent account after HEAD', world, accounts.afterHead),
+    ask('absent account before TAIL', world, accounts.beforeTail),
+    ask('empty state', createWorld(scheme), plain),
+    ask('slots', world, contract, [keyFor(1), keyFor(2)]),
+    ask('absent slots', world, contract, [slots.between, slots.afterHead, slots.beforeTail]),
+    ask('slots of another account', world, sibling, [keyFor(1), keyFor(2)]),
+    ask('another account', world, addressFor('account 4')),
+    ask('account of another block', later, plain),
+    ask('absent account of another block', later, accounts.between),
+    ask('slots of another block', later, contract, [keyFor(1), keyFor(2)]),
+  ]
+}
+
+/** Keys that are absent: between two present ones, before the first and after the last. */
+function gaps(hash: (key: Hex) => Hex, make: (name: string) => Hex, present: Hex[]) {
+  const hashes = present.map(hash).sort()
+  const [first = '0x', last = '0x'] = [hashes[0], hashes.at(-1)]
+  const candidates = Array.from({ length: 400 }, (_, index) => make(`absent ${index}`))
+  const find = (fits: (hKey: Hex) => boolean): Hex => {
+    const found = candidates.find(key => fits(hash(key)))
+    if (found === undefined) throw new Error('no key lies there')
+    return found
+  }
+  return {
+    between: find(hKey => hKey > first && hKey < last),
+    afterHead: find(hKey => hKey < first),
+    beforeTail: find(hKey => hKey > last),
+  }
+}
+
+function truthOf(state: World, address: Hex, storageKeys: Hex[]): VerifiedState {
+  const account = state.getAccount(address)
+  const { accountProof } = state.getProof(address)
+  const storage = storageKeys.map(key => {
+    const value = state.getStorage(address, key)
+    return { key, value, exists: value !== wordFor(0) }
+  })
+  if (account === null || !('leafIndex' in accountProof)) return { account: null, storage }
+  return { account: { ...account, leafIndex: accountProof.leafIndex }, storage }
+}
+
+/**
+ * The one promise: what a stranger sends is refused with a ProofError, or verified as what the state holds.
+ *
+ * @returns whether it was refused
+ */
+export function isRefused({ truth, ...claim }: Omit<TrueAnswer, 'name' | 'answer'>, answer: unknown): boolean {
+  try {
+    const verified = verifyProof(answer, claim)
+    if (!isDeepStrictEqual(verified, truth)) throw new Error('verified, and not the truth')
+    return false
+  } catch (error) {
+    if (error instanceof ProofError) return true
+    throw error
+  }
+}
+
+/** Every place in an answer, the answer itself included. */
+export function* placesOf(json: Json): Generator<Place> {
+  yield []
+  if (typeof json !== 'object' || json === null) return
+  for (const [name, part] of Object.entries(json)) {
+    for (const place of placesOf(part)) yield [Array.isArray(json) ? Number(name) : name, ...place]
+  }
+}
+
+/** What stands at a place; undefined when the answer has no such place. */
+export function partAt(json: Json, place: Place): Json | undefined {
+  return place.reduce<Json | undefined>((part, name) => Object(part)[name], json)
+}
+
+/** The answer with what stands at a place replaced; undefined takes it out. */
+export function replaceAt(json: Json, [name, ...rest]: Place, change: (part: Json) => Json | undefined): Json {
+  if (name === undefined) return change(json) ?? null
+  const inner = partAt(json, [name]) ?? null
+  const changed = rest.length === 0 ? change(inner) : replaceAt(inner, rest, change)
+  if (Array.isArray(json))
+    return changed === undefined ? json.toSpliced(Number(name), 1) : json.with(Number(name), changed)
+  const { [name]: _, ...others } = Object(json)
+  return changed === undefined ? others : { ...Object(json), [name]: changed }
+}
+
+/** Hex with one bit of its bytes turned over, counted from the first byte's lowest bit. */
+export function flipBitAt(hex: string, bit: number): string {
+  const at = 2 + 2 * Math.floor(bit / 8)
+  const byte = Number.parseInt(hex.slice(at, at + 2), 16) ^ (1 << (bit % 8))
+  return hex.slice(0, at) + byte.toString(16).padStart(2, '0') + hex.slice(at + 2)
+}

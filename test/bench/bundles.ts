@@ -1,0 +1,38 @@
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+/** What a user's bundler makes of an import, in bytes. */
+export interface Bundle {
+  readonly minified: number
+  readonly gzipped: number
+  /** The project's files of which something is in it. */
+  readonly files: readonly string[]
+}
+
+const verifyWith = (scheme: string): string =>
+  `export { verifyProof } from './src/index.ts'; export { ${scheme} } from './src/${scheme}.ts'`
+
+const entries = {
+  'rollup-state-proof': "export * from './src/index.ts'",
+  ...Object.fromEntries(
+    ['mimc', 'poseidon2', 'anchor', 'world'].map(door => [`…/${door}`, `export * from './src/${door}.ts'`]),
+  ),
+  'verifyProof and poseidon2': verifyWith('poseidon2'),
+  'verifyProof and mimc': verifyWith('mimc'),
+}
+
+/** Every door alone, with all that it needs, and what verifying with one scheme takes. */
+export async function measureBundles(): Promise<Record<string, Bundle>> {
+  const bundles: Record<string, Bundle> = {}
+  for (const [name, contents] of Object.entries(entries)) {
+    const { outputFiles, metafile } = await build({
+      stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
+      ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', write: false, metafile: true },
+    })
+    const code = outputFiles[0]?.contents ?? new Uint8Array()
+    const inputs = Object.values(metafile.outputs)[0]?.inputs ?? {}
+    const files = Object.keys(inputs).filter(file => (inputs[file]?.bytesInOutput ?? 0) > 0)
+    bundles[name] = { minified: code.length, gzipped: gzipSync(code, { level: 9 }).length, files }
+  }
+  return bundles
+}

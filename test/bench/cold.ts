@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { median } from './measure.ts'
+
+const VECTOR = resolve('vectors/poseidon2/valid/account.json')
+const doorUrl = (door: string): string => pathToFileURL(join('dist', `${door}.js`)).href
+
+/** What a fresh process runs: nothing but reading the vector, or also the import and the first verification. */
+const BARE = `import { readFileSync } from 'node:fs'
+const { stateRoot, address, storageKeys, answer } = JSON.parse(readFileSync(${JSON.stringify(VECTOR)}, 'utf8'))`
+const FIRST = `${BARE}
+const { verifyProof } = await import('${doorUrl('index')}')
+const { poseidon2 } = await import('${doorUrl('poseidon2')}')
+verifyProof(answer, { scheme: poseidon2, stateRoot, address, storageKeys })`
+
+function processMs(script: string): number {
+  const start = performance.now()
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  return performance.now() - start
+}
+
+/** Median milliseconds of fresh processes, in turns: Node alone, and Node with a first verification by the built package. */
+export function measureColdStart(turns: number): { bare: number; first: number } {
+  const times = Array.from({ length: turns }, () => ({ bare: processMs(BARE), first: processMs(FIRST) }))
+  return { bare: median(times.map(({ bare }) => bare)), first: median(times.map(({ first }) => first)) }
+}

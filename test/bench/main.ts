@@ -1,0 +1,92 @@
+/**
+ * `npm run bench`: everything that the README says about speed, in one run. Prints Markdown.
+ */
+import { cpus } from 'node:os'
+import { createVerifier } from '../../src/index.ts'
+import { addressFor, keyFor } from '../../vectors/vector.ts'
+import { measureBundles } from './bundles.ts'
+import { measureColdStart } from './cold.ts'
+import { measureInTurns } from './measure.ts'
+import { ask, CONTRACT, createState, type EngineName, type Question, SLOTS, schemes } from './subjects.ts'
+
+const PROOF_TURNS = { turns: 15, turnMs: 30 }
+/** A turn is a thousand slots. */
+const SLOT_TURNS = { turns: 9, turnMs: 1 }
+const COLD_TURNS = 21
+
+const digits = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
+const ratio = (slow: number, fast: number): string => `${(slow / fast).toFixed(slow / fast < 20 ? 1 : 0)}x`
+
+const row = (...cells: string[]): void => console.log(`| ${cells.join(' | ')} |`)
+function header(first: string, ...others: string[]): void {
+  console.log()
+  row(first, ...others)
+  row('---', ...others.map(() => '--:'))
+}
+
+console.log(
+  `${cpus()[0]?.model.trim()}, Node ${process.version}; medians, all engines in turns, from JSON text to verdict.`,
+)
+console.log('The reference is BigInt arithmetic that hashes every node: it knows no empty subtrees ahead.')
+
+header('µs', 'reference', 'JavaScript fallback', '', 'WebAssembly kernel', '')
+for (const { scheme, engines } of schemes) {
+  const compare = (what: string, workOf: (engine: EngineName) => () => unknown): void => {
+    const works = { reference: workOf('reference'), fallback: workOf('fallback'), kernel: workOf('kernel') }
+    const { reference, fallback, kernel } = measureInTurns(works, PROOF_TURNS)
+    const compared = [fallback, kernel].flatMap(time => [digits(time), ratio(reference, time)])
+    row(`${scheme.name}: ${what}`, digits(reference), ...compared)
+  }
+  const block = new Uint8Array(32).fill(1)
+  compare('one compression', engine => {
+    const { hasher } = engines[engine].scheme
+    return () => hasher.hash(block)
+  })
+  const world = createState(scheme)
+  const tenKeys = Array.from({ length: 10 }, (_, index) => keyFor(index * 100))
+  const questions = {
+    existence: ask(world, addressFor('account 500'), []),
+    'non-existence': ask(world, addressFor('nobody'), []),
+    'account and ten slots': ask(world, CONTRACT, tenKeys),
+  }
+  for (const [what, { claim, text }] of Object.entries(questions)) {
+    compare(what, engine => () => engines[engine].verify(JSON.parse(text), claim))
+  }
+}
+
+header('a thousand slots of one contract, µs a slot', 'JSON.parse alone', 'verifyProof', 'createVerifier', '')
+for (const { scheme, engines } of schemes) {
+  const world = createState(scheme)
+  const keys = Array.from({ length: SLOTS }, (_, index) => keyFor(index))
+  const compare = (what: string, questions: readonly Question[]): void => {
+    const each = (work: (question: Question) => unknown) => () => {
+      for (const question of questions) work(question)
+    }
+    const { parse, unshared, shared } = measureInTurns(
+      {
+        parse: each(({ text }) => JSON.parse(text)),
+        unshared: each(({ claim, text }) => engines.kernel.verify(JSON.parse(text), claim)),
+        shared: () => {
+          const verifier = createVerifier(scheme)
+          for (const { claim, text } of questions) verifier.verifyProof(JSON.parse(text), claim)
+        },
+      },
+      SLOT_TURNS,
+    )
+    const perSlot = [parse, unshared, shared].map(time => digits(time / SLOTS))
+    row(`${scheme.name}: ${what}`, ...perSlot, ratio(unshared, shared))
+  }
+  const oneEach = keys.map(key => ask(world, CONTRACT, [key]))
+  compare('one answer a slot', oneEach)
+  compare('one answer for all', [ask(world, CONTRACT, keys)])
+}
+
+const { bare, first } = measureColdStart(COLD_TURNS)
+header('fresh process, ms', 'bare Node', 'import and first poseidon2 proof', 'difference')
+row('cold start', digits(bare), digits(first), digits(first - bare))
+
+header('bundle, bytes', 'minified', 'gzipped', "has mimc's kernel", "has poseidon2's kernel")
+for (const [name, { minified, gzipped, files }] of Object.entries(await measureBundles())) {
+  const has = (file: string) => (files.some(input => input.endsWith(file)) ? 'yes' : 'no')
+  row(name, `${minified}`, `${gzipped}`, has('mimc.generated.ts'), has('poseidon2.generated.ts'))
+}

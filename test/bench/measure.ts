@@ -1,0 +1,40 @@
+/** The middle of so many measurements: what a busy machine does to a few of them does not show. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[sorted.length >> 1] ?? Number.NaN
+}
+
+/**
+ * Median time in microseconds of each of the `works`. They take turns, so that whatever else the machine does hits all of
+ * them alike, and the ratio of two of them means something. Each turn repeats a work until it lasts `turnMs`.
+ */
+export function measureInTurns<Name extends string>(
+  works: Readonly<Record<Name, () => unknown>>,
+  { turns, turnMs }: { turns: number; turnMs: number },
+): Record<Name, number> {
+  // The keys of a record are its names.
+  const names = Object.keys(works) as Name[]
+  const times = new Map(names.map(name => [name, [] as number[]]))
+  const repeats = new Map(names.map(name => [name, repeatsFor(works[name], turnMs)]))
+  for (let turn = 0; turn < turns; turn++) {
+    for (const name of names) times.get(name)?.push(timeOf(works[name], repeats.get(name) ?? 1))
+  }
+  return Object.fromEntries(names.map(name => [name, median(times.get(name) ?? [])])) as Record<Name, number>
+}
+
+/** Microseconds a run, of so many in a row. */
+function timeOf(work: () => unknown, repeats: number): number {
+  const start = performance.now()
+  for (let run = 0; run < repeats; run++) work()
+  return ((performance.now() - start) * 1000) / repeats
+}
+
+/** How often to repeat a work in a turn; finding out warms it up. */
+function repeatsFor(work: () => unknown, turnMs: number): number {
+  let repeats = 1
+  for (;;) {
+    const ms = (timeOf(work, repeats) * repeats) / 1000
+    if (ms >= turnMs) return repeats
+    repeats = Math.max(repeats + 1, Math.min(10 * repeats, Math.ceil((repeats * turnMs) / Math.max(ms, 0.001))))
+  }
+}

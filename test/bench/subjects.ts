@@ -1,0 +1,81 @@
+import type { Hasher } from '../../src/hash/hasher.ts'
+import { mimcKernel } from '../../src/hash/mimc.kernel.ts'
+import { mimcNumbers } from '../../src/hash/mimc.numbers.ts'
+import { mimcReference } from '../../src/hash/mimc.reference.ts'
+import { poseidon2Kernel } from '../../src/hash/poseidon2.kernel.ts'
+import { poseidon2Numbers } from '../../src/hash/poseidon2.numbers.ts'
+import { poseidon2Reference } from '../../src/hash/poseidon2.reference.ts'
+import type { Claim, Hex, Scheme, VerifiedState } from '../../src/index.ts'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { decodeClaim } from '../../src/proof/claim.ts'
+import { type KnownNodes, knownEmptyNodes } from '../../src/proof/known-nodes.ts'
+import { verifyAnswer } from '../../src/proof/verify.ts'
+import { createWorld, type World } from '../../src/world.ts'
+import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
+
+/** One way to verify: a scheme with one of its three hashers. */
+export interface Engine {
+  readonly scheme: Scheme
+  verify(answer: unknown, claim: Omit<Claim, 'scheme'>): VerifiedState
+}
+
+export const ENGINES = ['reference', 'fallback', 'kernel'] as const
+export type EngineName = (typeof ENGINES)[number]
+
+/** No empty subtree is known ahead, so every node of a proof is hashed. */
+const nothingKnown: KnownNodes = { find: () => undefined, add: () => {} }
+
+function engineOf(scheme: Scheme, hasher: Hasher, knownNodes: (scheme: Scheme) => KnownNodes): Engine {
+  // Field by field: a copy of the scheme would make its own hasher.
+  const withHasher: Scheme = Object.create(scheme, { hasher: { value: hasher } })
+  const known = knownNodes(withHasher)
+  return {
+    scheme: withHasher,
+    verify: (answer, claim) => verifyAnswer(known, answer, decodeClaim({ ...claim, scheme: withHasher })),
+  }
+}
+
+/** The reference does all the work of a proof; the other two know the empty subtrees, as the package does. */
+export const schemes: readonly { scheme: Scheme; engines: Readonly<Record<EngineName, Engine>> }[] = [
+  {
+    scheme: mimc,
+    engines: {
+      reference: engineOf(mimc, mimcReference(), () => nothingKnown),
+      fallback: engineOf(mimc, mimcNumbers(), knownEmptyNodes),
+      kernel: engineOf(mimc, mimcKernel(), knownEmptyNodes),
+    },
+  },
+  {
+    scheme: poseidon2,
+    engines: {
+      reference: engineOf(poseidon2, poseidon2Reference(), () => nothingKnown),
+      fallback: engineOf(poseidon2, poseidon2Numbers(), knownEmptyNodes),
+      kernel: engineOf(poseidon2, poseidon2Kernel(), knownEmptyNodes),
+    },
+  },
+]
+
+/** What was asked, and the JSON text that came back. */
+export interface Question {
+  readonly claim: { readonly stateRoot: Hex; readonly address: Hex; readonly storageKeys: readonly Hex[] }
+  readonly text: string
+}
+
+/** The contract that is asked about, and one of its keys. */
+export const CONTRACT = addressFor('contract')
+export const SLOTS = 1000
+
+/** A thousand accounts; one of them has a thousand slots. */
+export function createState(scheme: Scheme): World {
+  const world = createWorld(scheme)
+  for (let index = 0; index < 1000; index++) world.setAccount(addressFor(`account ${index}`), { balance: 7n })
+  world.setAccount(CONTRACT, { nonce: 1n, balance: 5n, codeSize: 9n, codeHash: keyFor('code') })
+  for (let index = 0; index < SLOTS; index++) world.setStorage(CONTRACT, keyFor(index), wordFor(index + 1))
+  return world
+}
+
+export function ask(world: World, address: Hex, storageKeys: readonly Hex[]): Question {
+  const claim = { stateRoot: world.stateRoot(), address, storageKeys }
+  return { claim, text: JSON.stringify(world.getProof(address, storageKeys)) }
+}

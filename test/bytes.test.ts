@@ -1,0 +1,144 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import {
+  bigintToBytes,
+  bytesToBigint,
+  bytesToHex,
+  compareBytes,
+  concatBytes,
+  decodeHexes,
+  equalBytes,
+  hexToBytes,
+  isZero,
+  quote,
+} from '../src/bytes.ts'
+import { ProofError } from '../src/errors.ts'
+
+const bytes = (...items: number[]) => Uint8Array.from(items)
+const seed = 1
+
+function codeOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof ProofError) return error.code
+    throw error
+  }
+  return 'accepted'
+}
+
+it('takes hex and bytes into each other, in either case', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 100 }), array => {
+      const hex = bytesToHex(array)
+      expect(hex).toBe(`0x${Buffer.from(array).toString('hex')}`)
+      expect(hexToBytes(hex, array.length)).toEqual(array)
+      expect(hexToBytes(`0x${hex.slice(2).toUpperCase()}`, array.length)).toEqual(array)
+    }),
+    { seed },
+  )
+})
+
+it('refuses every character that is no digit, in either half of a byte', () => {
+  let digits = 0
+  for (let code = 0; code < 0x300; code++) {
+    const character = String.fromCharCode(code)
+    const isDigit = /[0-9a-fA-F]/.test(character)
+    for (const hex of [`0x0${character}`, `0x${character}0`, `0x00${character}f`]) {
+      expect(
+        codeOf(() => hexToBytes(hex, hex.length / 2 - 1)),
+        `${code}`,
+      ).toBe(isDigit ? 'accepted' : 'BAD_HEX')
+    }
+    if (isDigit) digits++
+  }
+  expect(digits).toBe(22)
+})
+
+it.each([
+  ['', 0, 'BAD_HEX'],
+  ['0', 0, 'BAD_HEX'],
+  ['00', 1, 'BAD_HEX'],
+  ['0X00', 1, 'BAD_HEX'],
+  [' 0x00', 1, 'BAD_HEX'],
+  ['0x0', 1, 'BAD_HEX'],
+  ['0x000', 1, 'BAD_HEX'],
+  ['0x', 1, 'WRONG_LENGTH'],
+  ['0x0000', 1, 'WRONG_LENGTH'],
+  // The length comes first: the digits of a string of the wrong length are never looked at.
+  ['0xzzzz', 1, 'WRONG_LENGTH'],
+  ['0x', 0, 'accepted'],
+])('reads hex strictly: %j as %i bytes', (hex, length, code) => {
+  expect(codeOf(() => hexToBytes(hex, length))).toBe(code)
+})
+
+it('takes integers and bytes into each other', () => {
+  expect(bytesToBigint(bytes())).toBe(0n)
+  expect(bytesToBigint(bytes(1, 0, 255))).toBe(0x1_00_ffn)
+  expect(bigintToBytes(0x1_00n, 4)).toEqual(bytes(0, 0, 1, 0))
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), x => bytesToBigint(bigintToBytes(x, 32)) === x),
+    { seed },
+  )
+})
+
+it('compares like the integers that the bytes spell', () => {
+  const word = fc.uint8Array({ minLength: 4, maxLength: 4, max: 3 })
+  fc.assert(
+    fc.property(word, word, (a, b) => {
+      const difference = Number(bytesToBigint(a) - bytesToBigint(b))
+      expect(Math.sign(compareBytes(a, b))).toBe(Math.sign(difference))
+      expect(equalBytes(a, b)).toBe(difference === 0)
+    }),
+    { seed, numRuns: 1000 },
+  )
+  expect(compareBytes(bytes(1, 1), bytes(1))).toBeGreaterThan(0)
+  expect(equalBytes(bytes(1, 0), bytes(1))).toBe(false)
+  expect(equalBytes(bytes(1), bytes(1, 0))).toBe(false)
+})
+
+it('joins bytes and knows zeros', () => {
+  expect(concatBytes()).toEqual(bytes())
+  expect(concatBytes(bytes(1), bytes(), bytes(2, 3))).toEqual(bytes(1, 2, 3))
+  expect(isZero(bytes(0, 0))).toBe(true)
+  expect(isZero(bytes(0, 1))).toBe(false)
+})
+
+it('quotes little, and nothing that a terminal obeys', () => {
+  expect(quote('plain')).toBe('"plain"')
+  expect(quote('\u001b[2J\r\né')).toBe('"?[2J???"')
+  expect(quote('x'.repeat(80))).toBe(`"${'x'.repeat(80)}"`)
+  expect(quote('x'.repeat(81))).toBe(`"${'x'.repeat(80)}…" (81 characters)`)
+})
+
+it('says where in a row of strings a digit is none, and what was found', () => {
+  const refusalOf = (work: () => unknown): unknown => {
+    try {
+      return work()
+    } catch (error) {
+      return error
+    }
+  }
+  const good = ['0x12', '0xAb', '0x']
+  for (const bad of ['0xzz', '0x1g', '0xg1', '0xzz0x12', '0x  ']) {
+    for (const place of [0, 1, 2, 3]) {
+      const hexes = good.toSpliced(place, 0, bad)
+      const length = 2 + bad.length / 2 - 1
+      expect(refusalOf(() => decodeHexes(hexes, length, index => `[${index}]`))).toMatchObject({
+        code: 'BAD_HEX',
+        path: `[${place}]`,
+        expected: 'hexadecimal digits',
+        found: quote(bad),
+      })
+    }
+  }
+  expect(decodeHexes(good, 2, String)).toEqual(bytes(0x12, 0xab))
+  expect(refusalOf(() => hexToBytes('12', 1))).toMatchObject({ expected: 'a 0x prefix', found: '"12"' })
+  expect(refusalOf(() => hexToBytes('0x1', 1))).toMatchObject({ expected: 'two digits a byte', found: '"0x1"' })
+  expect(refusalOf(() => hexToBytes('0xzz', 1))).toMatchObject({ path: '', found: '"0xzz"' })
+  expect(refusalOf(() => hexToBytes('0x1234', 1))).toMatchObject({
+    code: 'WRONG_LENGTH',
+    expected: '1 bytes',
+    found: '2 bytes',
+  })
+})

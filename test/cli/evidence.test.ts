@@ -1,0 +1,335 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { lineaMainnet } from '../../src/anchor.ts'
+import { errorMeanings } from '../../src/index.ts'
+import type { EvidenceVector, VectorClaim } from '../../vectors/evidence/vector.ts'
+import { fileOf, runHere } from './io.ts'
+
+const FOLDER = 'vectors/evidence'
+
+interface Sample {
+  bundle: Record<string, unknown>
+  scheme: string
+  claim: VectorClaim
+}
+
+function read(name: string): Sample {
+  const vector: EvidenceVector = JSON.parse(readFileSync(`${FOLDER}/${name}.json`, 'utf8'))
+  if (vector.operation !== 'verifyEvidence') throw new Error(`${name} has no bundle`)
+  // The samples are vectors whose bundle is an object.
+  return { ...vector, bundle: vector.bundle as Record<string, unknown> }
+}
+
+const trustFlags = { l1BlockHash: '--l1-block-hash', l1StateRoot: '--l1-state-root', l2StateRoot: '--state-root' }
+
+/** The options that state the claim, all but those in `without`. */
+function flagsOf({ scheme, claim }: Sample, without: readonly string[] = []): string[] {
+  const { rollup, trusted, l2BlockNumber, address, storageKeys } = claim
+  const flags: [string, string | undefined][] = [
+    ['--scheme', scheme],
+    ['--rollup', rollup.address],
+    ['--l2-block', l2BlockNumber && `${BigInt(l2BlockNumber)}`],
+    ['--address', address],
+    ...Object.entries(trusted).map(([name, value]): [string, string] => [Reflect.get(trustFlags, name), value]),
+    ...(storageKeys ?? []).map((key): [string, string] => ['--storage-key', key]),
+  ]
+  return flags.flatMap(([flag, value]) => (value === undefined || without.includes(flag) ? [] : [flag, value]))
+}
+
+const sample = read('valid/poseidon2-block-hash')
+const blockHash = `${sample.claim.trusted.l1BlockHash}`
+
+it.each(['poseidon2', 'mimc'])('verifies a bundle from an L1 block hash (%s)', async scheme => {
+  const { bundle, ...claim } = read(`valid/${scheme}-block-hash`)
+  const { code, stdout, stderr } = await runHere(['verify', fileOf(bundle), ...flagsOf({ bundle, ...claim })])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(
+    /^Verified: this account exists\.\n {2}trusted {2}L1 block hash 0x[0-9a-f]{64} {2}stated by you\n/,
+  )
+  expect(stdout).toMatch(/L1 block +24000000 +of 2025-10-27T23:28:00Z/)
+  expect(stdout).toMatch(/L1 state root +0x[0-9a-f]{64} +proven by the header/)
+  expect(stdout).toMatch(/L2 block +436 +stated by you/)
+  expect(stdout).toMatch(/last finalized +448 +proven by the rollup contract/)
+  expect(stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +proven by the rollup contract/)
+  expect(stdout).toMatch(/storage keys +2 +stated by you/)
+  expect(stdout).toMatch(/balance +5 wei/)
+  expect(stdout).toMatch(/present +0x0+2a\n.*absent\n/)
+  expect(stdout).toContain('finalized up to block 448: this is an older state')
+  expect(stdout).not.toMatch(/from the bundle|what the file says/)
+})
+
+it('marks what nobody stated, in the report and in the JSON', async () => {
+  const flags = flagsOf(sample, ['--l2-block', '--address', '--storage-key'])
+  const { code, stdout } = await runHere(['verify', fileOf(sample.bundle), ...flags])
+  expect(code).toBe(0)
+  for (const name of ['L2 block', 'address', 'storage keys']) {
+    expect(stdout).toMatch(new RegExp(`${name} +\\S+ +from the bundle, not stated by you`))
+  }
+  expect(stdout).toContain('whoever made the bundle chose the L2 block, address, storage keys: check')
+  const json = JSON.parse((await runHere(['verify', fileOf(sample.bundle), ...flags, '--json'])).stdout)
+  expect(json).toMatchObject({
+    verified: true,
+    reach: 'l1BlockHash',
+    trusted: { l1BlockHash: blockHash },
+    sources: { l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
+    l1Block: { number: '24000000', timestamp: `${0x69000000}`, hash: blockHash },
+    l2BlockNumber: '436',
+    currentL2BlockNumber: '448',
+    account: { nonce: '3', balance: '5' },
+  })
+})
+
+it('says how far the chain of evidence reaches', async () => {
+  const fromRoot = read('valid/poseidon2-state-root')
+  const middle = await runHere(['verify', fileOf(fromRoot.bundle), ...flagsOf(fromRoot)])
+  expect(middle.code).toBe(0)
+  expect(middle.stdout).toMatch(/L1 state root +0x[0-9a-f]{64} +trusted/)
+  expect(middle.stdout).not.toContain('L1 block')
+
+  const fromL2 = read('valid/poseidon2-l2-root')
+  const near = await runHere(['verify', fileOf(fromL2.bundle), ...flagsOf(fromL2)])
+  expect(near.code).toBe(0)
+  expect(near.stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +trusted/)
+  expect(near.stdout).toMatch(/L2 block +436 +stated by you, not proven/)
+  expect(near.stdout).toContain('nothing here proves that the state root is of this rollup')
+  expect(near.stdout).not.toContain('proven by')
+})
+
+it('knows the rollups by name, and takes the layout of others', async () => {
+  const named = await runHere([
+    'verify',
+    fileOf(sample.bundle),
+    ...flagsOf(sample, ['--rollup']),
+    '--rollup',
+    'mainnet',
+  ])
+  expect(named.code).toBe(1)
+  expect(named.stderr).toContain('Not verified: EVIDENCE_ROLLUP_MISMATCH')
+  expect(named.stderr).toContain(`${lineaMainnet.address.toLowerCase()}`)
+
+  const fork = read('valid/poseidon2-own-layout')
+  const layout = ['--layout-roots-slot', '5', '--layout-current-slot', '0x7']
+  expect((await runHere(['verify', fileOf(fork.bundle), ...flagsOf(fork), ...layout])).code).toBe(0)
+  for (const flags of [[], layout.slice(0, 2), layout.slice(2)]) {
+    const { code, stderr } = await runHere(['verify', fileOf(fork.bundle), ...flagsOf(fork), ...flags])
+    expect(code).toBe(1)
+    expect(stderr).toContain('Not verified: L1_KEY_MISMATCH')
+  }
+})
+
+it('says which link broke, and what holds until there', async () => {
+  const { bundle } = sample
+  const otherHash = await runHere([
+    'verify',
+    fileOf(bundle),
+    ...flagsOf(sample, ['--l1-block-hash']),
+    '--l1-block-hash',
+    `0x${'11'.repeat(32)}`,
+  ])
+  expect({ code: otherHash.code, stdout: otherHash.stdout }).toEqual({ code: 1, stdout: '' })
+  expect(otherHash.stderr).toMatch(/^Not verified: HEADER_HASH_MISMATCH\nThe header does not hash to/)
+  expect(otherHash.stderr).toMatch(/at +l1\.header/)
+  expect(otherHash.stderr).toMatch(
+    /holds +the bundle is for.*\n +BROKEN +L1 block hash -> L1 header\n +not reached.*\n +not reached/,
+  )
+
+  const bad = { ...bundle, answer: {} }
+  const { code, stdout, stderr } = await runHere(['verify', fileOf(bad), ...flagsOf(sample), '--json'])
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  expect(JSON.parse(stdout)).toMatchObject({
+    verified: false,
+    brokenLink: 'answer',
+    error: { code: 'MALFORMED_RESPONSE', path: 'answer.accountProof', meaning: errorMeanings.MALFORMED_RESPONSE },
+  })
+})
+
+/** The link that each code of the way from L1 belongs to. */
+const linkOfCode = (code: string): RegExp =>
+  /^HEADER_/.test(code)
+    ? /^l1Header$/
+    : /^(MPT|L1|ANCHOR)_/.test(code)
+      ? /^rollupContract$/
+      : code === 'EVIDENCE_L1_MISSING'
+        ? /^(l1Header|rollupContract)$/
+        : /^EVIDENCE_/.test(code)
+          ? /^bundle$/
+          : /./
+
+it('reports each evidence vector, with the link that its code belongs to', async () => {
+  const counts = { valid: 0, invalid: 0, calls: 0 }
+  for (const kind of ['valid', 'invalid'] as const) {
+    for (const name of readdirSync(`${FOLDER}/${kind}`)) {
+      const file = `${FOLDER}/${kind}/${name}`
+      const { operation, expected } = JSON.parse(readFileSync(file, 'utf8'))
+      const { code, stdout, stderr } = await runHere(['verify', file, '--json'])
+      if (operation !== 'verifyEvidence') {
+        expect({ code, stderr }, file).toEqual({ code: 2, stderr: expect.stringContaining('with the command vectors') })
+        counts.calls++
+        continue
+      }
+      expect({ code, stderr }, file).toEqual({ code: kind === 'valid' ? 0 : 1, stderr: '' })
+      const report = JSON.parse(stdout)
+      expect(report, file).toMatchObject({ verified: kind === 'valid', asExpected: true, surprises: [] })
+      if (kind === 'invalid') {
+        expect(report.error.code, file).toBe(expected.code)
+        if (expected.code === 'CLAIM_INVALID') expect(report.brokenLink, file).toBe(null)
+        else expect(report.brokenLink, file).toMatch(linkOfCode(expected.code))
+      }
+      const readable = await runHere(['verify', file])
+      expect(readable.stdout.includes('is what the file says: compare it'), file).toBe(kind === 'valid')
+      expect(readable.stdout + readable.stderr, file).toContain('This is what the vector expects.')
+      counts[kind]++
+    }
+  }
+  expect(counts.valid).toBe(18)
+  expect(counts.invalid).toBeGreaterThan(70)
+  expect(counts.calls).toBe(7)
+})
+
+it('refuses a bundle in which any byte of any part is flipped, with the link that broke', async () => {
+  // Without the label and the fields beside the L1 proof, which are not evidence, and without white space.
+  const { bundle, ...claim } = read('valid/poseidon2-nothing-beside')
+  const { rollup, ...rest } = bundle
+  const text = JSON.stringify({ ...rest, rollup: { address: Reflect.get(Object(rollup), 'address') } })
+  const flags = [...flagsOf({ bundle, ...claim }), '--json']
+  expect((await runHere(['verify', '-', ...flags], { stdin: text })).code).toBe(0)
+
+  const places = ['"l1":', '"proof":', '"request":', '"answer":', '"rollup":'].map(name => text.indexOf(name))
+  const [l1 = -1, proof = -1, request = -1, answer = -1, rollupAt = -1] = places
+  expect(places.slice().sort((a, b) => a - b)).toEqual(places)
+  const linkAt = (at: number): string =>
+    at < l1 || at >= rollupAt
+      ? 'bundle'
+      : at < proof
+        ? 'l1Header'
+        : at < request
+          ? 'rollupContract'
+          : at < answer
+            ? 'bundle'
+            : 'answer'
+
+  const counts = new Map<string, number>()
+  const count = (outcome: string) => counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+  // Every byte but for the answer, of which nearly all is nodes: of that a sample.
+  for (let at = 0; at < text.length; at += at >= answer && at < rollupAt ? 11 : 1) {
+    const bytes = Buffer.from(text)
+    bytes[at] = (bytes[at] ?? 0) ^ 1
+    const { code, stdout, stderr } = await runHere(['verify', '-', ...flags], { stdin: bytes })
+    const place = `byte ${at}: ...${text.slice(Math.max(at - 30, 0), at)}`
+    if (!isJson(bytes.toString())) {
+      expect({ code, stdout, stderr }, place).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('not JSON'),
+      })
+      count('not JSON')
+      continue
+    }
+    expect({ code, stderr }, place).toEqual({ code: 1, stderr: '' })
+    const { brokenLink, error } = JSON.parse(stdout)
+    expect(brokenLink, place).toBe(linkAt(at))
+    expect(error.code, place).toMatch(linkAt(at) === 'answer' ? /^(?!EVIDENCE|HEADER|MPT|L1|ANCHOR)/ : /./)
+    count(brokenLink)
+  }
+  expect(counts.get('not JSON')).toBeGreaterThan(150)
+  expect(counts.get('bundle')).toBeGreaterThan(250)
+  expect(counts.get('l1Header')).toBeGreaterThan(1200)
+  expect(counts.get('rollupContract')).toBeGreaterThan(3500)
+  expect(counts.get('answer')).toBeGreaterThan(2000)
+})
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+it('is not fooled into taking a damaged bundle for an answer', async () => {
+  const { version: _, ...unversioned } = sample.bundle
+  const answer = Reflect.get(sample.bundle, 'answer')
+  for (const content of [
+    unversioned,
+    [sample.bundle],
+    null,
+    '"x"',
+    answer,
+    { jsonrpc: '2.0', result: sample.bundle },
+  ]) {
+    const { code, stderr } = await runHere(['verify', fileOf(content), ...flagsOf(sample)])
+    expect(code).toBe(1)
+    expect(stderr).toContain('Not verified: EVIDENCE_MALFORMED')
+  }
+})
+
+it.each<[string, string[], string]>([
+  ['no scheme', flagsOf(sample, ['--scheme']), '--scheme is needed'],
+  ['another scheme', [...flagsOf(sample, ['--scheme']), '--scheme', 'sha3'], 'neither mimc nor poseidon2: sha3'],
+  ['no rollup', flagsOf(sample, ['--rollup']), '--rollup is needed'],
+  ['nothing trusted', flagsOf(sample, ['--l1-block-hash']), 'exactly one of --l1-block-hash'],
+  ['two trusted', [...flagsOf(sample), '--state-root', blockHash], 'exactly one of --l1-block-hash'],
+  [
+    'a short hash',
+    [...flagsOf(sample, ['--l1-block-hash']), '--l1-block-hash', '0x12'],
+    '--l1-block-hash: expected 0x',
+  ],
+  [
+    'a short L1 root',
+    [...flagsOf(sample, ['--l1-block-hash']), '--l1-state-root', '12'],
+    '--l1-state-root: expected 0x',
+  ],
+  ['a short root', [...flagsOf(sample, ['--l1-block-hash']), '--state-root', '12'], '--state-root: expected 0x'],
+  ['an unknown rollup', [...flagsOf(sample, ['--rollup']), '--rollup', 'goerli'], '--rollup: expected 0x'],
+  ['a short address', [...flagsOf(sample, ['--address']), '--address', '0x1'], '--address: expected 0x'],
+  ['a short key', [...flagsOf(sample), '--storage-key', '0x1'], '--storage-key: expected 0x'],
+  [
+    'a negative block',
+    [...flagsOf(sample, ['--l2-block']), '--l2-block=-1'],
+    '--l2-block: expected a number below 2^64',
+  ],
+  ['no number', [...flagsOf(sample, ['--l2-block']), '--l2-block', ''], '--l2-block: expected a number'],
+  ['a huge block', [...flagsOf(sample, ['--l2-block']), '--l2-block', `${2n ** 64n}`], '--l2-block: expected a number'],
+  [
+    'a huge slot',
+    [...flagsOf(sample), '--layout-roots-slot', `${2n ** 256n}`],
+    '--layout-roots-slot: expected a number',
+  ],
+  [
+    'a layout for a rollup whose layout is known',
+    [...flagsOf(sample, ['--rollup']), '--rollup', 'sepolia', '--layout-current-slot', '7'],
+    'the layout of sepolia is known',
+  ],
+])('calls %s wrong usage', async (_, flags, message) => {
+  const { code, stdout, stderr } = await runHere(['verify', fileOf(sample.bundle), ...flags])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(message)
+  expect(stderr).not.toContain('unexpected')
+})
+
+it('takes no options for a vector, which states its claim itself', async () => {
+  const { code, stderr } = await runHere(['verify', `${FOLDER}/valid/poseidon2-block-hash.json`, '--rollup', 'mainnet'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('it states its own claim')
+})
+
+it('lets no bundle steer the terminal', async () => {
+  const steering = '\x1b[2J\u009b2J\u202e'
+  const { bundle } = sample
+  const vector = JSON.parse(readFileSync(`${FOLDER}/valid/poseidon2-block-hash.json`, 'utf8'))
+  const contents: [unknown, string[]][] = [
+    [{ ...bundle, scheme: steering }, flagsOf(sample)],
+    [{ ...bundle, l2BlockNumber: steering }, flagsOf(sample)],
+    [{ ...bundle, answer: { error: { code: 1, message: steering } } }, flagsOf(sample)],
+    [{ ...vector, claim: { ...vector.claim, trusted: { [steering]: steering } } }, []],
+    [{ ...vector, claim: { ...vector.claim, rollup: { name: steering, address: steering } } }, []],
+    [{ ...vector, operation: steering }, []],
+    [{ ...vector, expected: { ...vector.expected, reach: steering } }, []],
+  ]
+  for (const [content, flags] of contents) {
+    const { code, stdout, stderr } = await runHere(['verify', fileOf(content), ...flags])
+    expect(code).not.toBe(0)
+    expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  }
+})

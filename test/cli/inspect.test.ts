@@ -1,0 +1,210 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { ABSENT, fileOf, PRESENT, runHere, sampleOf } from './io.ts'
+
+const MARK = 'UNVERIFIED: this is what the file says. Nothing of it was checked.'
+const bundleText = () =>
+  JSON.stringify(JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')).bundle)
+
+/** Inspects, and sees to it that nobody can take the output for a verdict. */
+async function inspect(stdin: string) {
+  const readable = await runHere(['inspect', '-'], { stdin })
+  const { code, stdout, stderr } = await runHere(['inspect', '-', '--json'], { stdin })
+  expect(code).toBe(readable.code)
+  expect(stderr).toBe(readable.stderr)
+  expect(stderr).not.toContain('unexpected')
+  if (code === 2) {
+    expect(readable.stdout + stdout).toBe('')
+    return { code, lines: [], json: {} }
+  }
+  const lines = readable.stdout.trimEnd().split('\n')
+  expect([lines[0], lines.at(-1)]).toEqual([MARK, MARK])
+  expect(stdout).toMatch(/^\{"status":"UNVERIFIED",.*\}\n$/)
+  const json = JSON.parse(stdout)
+  expect(json.problems.length > 0).toBe(code === 1)
+  expect(readable.stdout + stdout).not.toMatch(/\bverified\b/)
+  return { code, lines, json }
+}
+
+it('takes a bundle apart', async () => {
+  const { code, lines, json } = await inspect(bundleText())
+  expect(code).toBe(0)
+  expect(lines[1]).toBe('evidence bundle')
+  const text = lines.join('\n')
+  expect(text).toMatch(/l2BlockNumber +436/)
+  expect(text).toMatch(/timestamp +2025-10-27T23:28:00Z/)
+  expect(text).toMatch(/requestsHash +0xe3b0c442/)
+  expect(text).toMatch(/leftLeafIndex +0 \(HEAD\)/)
+  expect(json.facts).toMatchObject({
+    rollup: { name: 'devnet' },
+    l1: { header: { number: '24000000', difficulty: '0' }, proof: { storageProof: { '[1]': { value: '0x1c0' } } } },
+    answer: {
+      accountProof: { claims: 'presence', leafIndex: '5', proof: { value: { nonce: '3', balance: '5' } } },
+      storageProofs: {
+        '[0]': { claims: 'presence', proof: { value: `0x${'2a'.padStart(64, '0')}` } },
+        '[1]': { claims: 'absence', leftProof: { leaf: { next: '2' } }, rightProof: { leaf: { prev: '0 (HEAD)' } } },
+      },
+    },
+  })
+})
+
+it.each([mimc, poseidon2])(
+  'knows an answer, a response and a recording, and tells the scheme ($name)',
+  async scheme => {
+    const sample = sampleOf(scheme)
+    const kinds = {
+      answer: sample.result,
+      'JSON-RPC response': { jsonrpc: '2.0', id: 1, result: sample.result },
+      recording: sample,
+    }
+    for (const [kind, content] of Object.entries(kinds)) {
+      const { code, lines } = await inspect(JSON.stringify(content))
+      expect(code).toBe(0)
+      expect(lines[1]).toBe(kind)
+      const text = lines.join('\n')
+      expect(text).toMatch(/balance +1000000000000000000/)
+      expect(text).toMatch(new RegExp(`scheme +${scheme.name}`))
+      expect(text).toMatch(new RegExp(`key +${PRESENT}\n +claims +presence`))
+      expect(text).toMatch(new RegExp(`key +${ABSENT}\n +claims +absence`))
+    }
+  },
+)
+
+it('prints every vector, and calls no valid one malformed', async () => {
+  const files = readdirSync('vectors', { recursive: true, encoding: 'utf8' }).filter(file =>
+    /valid\/.*\.json$/.test(file),
+  )
+  const counts = { 0: 0, 1: 0 }
+  for (const file of files) {
+    const { code, lines } = await inspect(readFileSync(join('vectors', file), 'utf8'))
+    expect([0, 1], file).toContain(code)
+    if (!file.includes('invalid')) expect(code, file).toBe(0)
+    expect(lines[1], file).toBe(file.includes('evidence') ? 'evidence vector' : 'vector')
+    counts[code === 0 ? 0 : 1]++
+  }
+  expect(files.length).toBeGreaterThan(560)
+  expect(counts[0]).toBeGreaterThan(300)
+  expect(counts[1]).toBeGreaterThan(100)
+})
+
+it.each<[string, unknown, string]>([
+  ['a header that is none', { l1: { header: '0x1234' } }, 'l1.header .*RLP_NON_CANONICAL'],
+  ['a header that is no hexadecimal', { l1: { header: 7 } }, 'l1.header .*BAD_HEX: expected a string, found 7'],
+  ['an L1 part that is a list', { l1: [] }, 'l1 .*expected an object, found an array of 0'],
+  ['slots of nothing', { l1: { proof: { storageProof: [null] } } }, 'l1.proof.storageProof\\[0\\] .*found null'],
+  ['no answer', { answer: null }, 'answer .*expected an object, found null'],
+  ['an answer without slots', { answer: { accountProof: {} } }, 'answer.storageProofs .*an array, found nothing'],
+  ['a key of another length', { answer: { accountProof: { key: '0x12' } } }, 'answer.accountProof.key .*WRONG_LENGTH'],
+  [
+    'an index that is none',
+    { answer: { accountProof: { leafIndex: -1, proof: {} }, storageProofs: [] } },
+    'answer.accountProof.leafIndex .*INDEX_OUT_OF_RANGE',
+  ],
+  [
+    'nodes of no scheme',
+    { scheme: 'sha3', answer: { accountProof: { leafIndex: 2, proof: {} } } },
+    'answer.accountProof.proof.proofRelatedNodes\\[41\\] .*mimc.*poseidon2',
+  ],
+])('says where %s is malformed', async (_, change, problem) => {
+  const { code, lines } = await inspect(JSON.stringify({ ...JSON.parse(bundleText()), ...Object(change) }))
+  expect(code).toBe(1)
+  expect(lines).toContain('malformed')
+  expect(lines.slice(lines.indexOf('malformed')).join('\n')).toMatch(new RegExp(problem))
+})
+
+it('prints a header whose time no calendar has', async () => {
+  const vector = JSON.parse(readFileSync('vectors/evidence/invalid/block-no-state-root.json', 'utf8'))
+  const block = { ...vector.block, stateRoot: `0x${'00'.repeat(32)}`, timestamp: '0xffffffffffffffff' }
+  const { code, lines } = await inspect(JSON.stringify({ ...vector, block }))
+  expect(code).toBe(0)
+  expect(lines.join('\n')).toMatch(/timestamp +18446744073709551615 s after 1970/)
+})
+
+it('keeps going whatever the values are', async () => {
+  const vector = readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')
+  const junk = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom('0x', '0xzz', `0x${'00'.repeat(192)}`, -1, 1e300, [], {}, null, { toString: 1 }, ['0x'], [[]]),
+  )
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), junk, fc.boolean(), async (at, value, whole) => {
+      const document = JSON.parse(whole ? vector : bundleText())
+      const places = placesOf(document)
+      const place = places[at % places.length] ?? []
+      replaceAt(document, place, value)
+      const { code } = await inspect(JSON.stringify(document))
+      expect([0, 1, 2]).toContain(code)
+      runs++
+    }),
+    { seed: 7, numRuns: 500 },
+  )
+  expect(runs).toBe(500)
+})
+
+function placesOf(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [path]
+  // Of the nodes a few are enough.
+  const entries = Object.entries(value).filter(([key]) => !(Number(key) > 3 && Number(key) < 39))
+  return [...(path.length > 0 ? [path] : []), ...entries.flatMap(([key, item]) => placesOf(item, [...path, key]))]
+}
+
+function replaceAt(document: unknown, path: readonly string[], value: unknown): void {
+  const [key = '', ...rest] = path
+  if (rest.length === 0) Reflect.set(Object(document), key, value)
+  else replaceAt(Reflect.get(Object(document), key), rest, value)
+}
+
+it('survives hostile files', async () => {
+  const nest = (open: string, close: string) => `${open.repeat(1e5)}0${close.repeat(1e5)}`
+  const deep = [nest('[', ']'), nest('{"result":', '}'), nest('{"accountProof":', '}'), nest('{"bundle":', '}')]
+  for (const value of deep) {
+    for (const text of [
+      value,
+      `{"answer":${value}}`,
+      `{"jsonrpc":${value},"result":${value}}`,
+      `{"operation":"verifyEvidence","claim":${value},"bundle":${value},"expected":${value}}`,
+      `{"operation":"encodeHeader","block":${value}}`,
+      `{"version":${value},"rollup":${value},"l1":${value},"request":${value},"answer":${value}}`,
+    ]) {
+      expect([0, 1, 2]).toContain((await inspect(text)).code)
+    }
+  }
+  const many = JSON.stringify({ accountProof: {}, storageProofs: new Array(100_000).fill(0) })
+  const { lines, json } = await inspect(many)
+  expect(lines.length).toBeLessThan(10_000)
+  expect(json.facts.storageProofs.more).toBe(99_000)
+})
+
+it('lets no file steer the terminal', async () => {
+  const steering = '\x1b[2J\u009b2J\u202e'
+  const bundle = JSON.parse(bundleText())
+  for (const content of [
+    { ...bundle, rollup: { name: steering, address: steering }, request: { storageKeys: [steering] } },
+    { ...bundle, scheme: steering, l2BlockNumber: steering, l1: { header: steering, proof: { nonce: steering } } },
+    { jsonrpc: steering, error: { code: steering, message: steering } },
+    { operation: steering, description: steering, expected: steering },
+    { accountProof: { key: steering, leafIndex: steering, proof: { value: steering, proofRelatedNodes: [steering] } } },
+    { [steering]: steering },
+  ]) {
+    const { stdout, stderr } = await runHere(['inspect', fileOf(content)])
+    expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  }
+})
+
+it.each<[string, string[], string, string]>([
+  ['no file', [], '', 'expected one file'],
+  ['a missing file', ['no-such-file'], '', 'cannot read no-such-file'],
+  ['an unknown option', ['-', '--state-root', '0x'], '', "Unknown option '--state-root'"],
+  ['no JSON', ['-'], '{', 'is not JSON'],
+  ['a list', ['-'], '[]', 'no JSON object'],
+  ['something else', ['-'], '{}', 'no bundle, answer, JSON-RPC response, recording or vector'],
+])('calls %s wrong usage or unreadable input', async (_, args, stdin, message) => {
+  const { code, stdout, stderr } = await runHere(['inspect', ...args], { stdin })
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(message)
+})

@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import type { Claim, SafeVerifiedState, Scheme } from '../src/index.ts'
+import { createVerifier, ProofError, verifyProof } from '../src/index.ts'
+import { createVerifierWithin } from '../src/proof/verify.ts'
+import type { Vector } from '../vectors/vector.ts'
+import { flipBitAt, type Json, partAt, placesOf, replaceAt, trueAnswers } from './answers.ts'
+import { schemes } from './bench/subjects.ts'
+
+type Question = Omit<Claim, 'scheme'>
+
+/** The verdict, or the code of the error and its place. */
+function outcomeOf(verify: () => unknown): unknown {
+  try {
+    return verify()
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    return `${error.code} at ${error.path}`
+  }
+}
+
+/** So small that nodes and digests are pushed out all the time. */
+const TINY = { nodes: 3, digests: 2, longDigests: 1 }
+
+function vectorsOf(scheme: Scheme): Vector[] {
+  return ['valid', 'invalid'].flatMap(kind => {
+    const folder = `vectors/${scheme.name}/${kind}`
+    return readdirSync(folder).map(file => JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')))
+  })
+}
+
+describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
+  it('has one outcome for each vector, whoever hashes and whatever is remembered', () => {
+    const vectors = vectorsOf(scheme)
+    const counts = { verified: 0, refused: 0 }
+    const shared = createVerifier(scheme)
+    const forgetful = createVerifierWithin(TINY, scheme)
+    for (const { answer, stateRoot, address, storageKeys, expected, description } of vectors) {
+      const claim = { stateRoot, address, storageKeys }
+      const outcome = outcomeOf(() => verifyProof(answer, { ...claim, scheme }))
+      counts[typeof outcome === 'string' ? 'refused' : 'verified']++
+      expect(typeof outcome === 'string', description).toBe(!expected.valid)
+      for (const engine of Object.values(engines)) {
+        expect(
+          outcomeOf(() => engine.verify(answer, claim)),
+          description,
+        ).toEqual(outcome)
+      }
+      // Twice: the second time nearly everything is remembered.
+      for (const verifier of [shared, shared, forgetful]) {
+        expect(
+          outcomeOf(() => verifier.verifyProof(answer, claim)),
+          description,
+        ).toEqual(outcome)
+      }
+    }
+    expect(counts.verified).toBeGreaterThanOrEqual(40)
+    expect(counts.refused).toBeGreaterThanOrEqual(60)
+  })
+
+  it('remembers nothing that changes a verdict: true and changed answers in any order', () => {
+    const answers = trueAnswers(scheme).map(one => ({
+      ...one,
+      places: [...placesOf(one.answer)].filter(place => String(partAt(one.answer, place)).startsWith('0x')),
+    }))
+    const counts = { verified: 0, refused: 0 }
+    const step = fc.record({
+      which: fc.nat(answers.length - 1),
+      change: fc.constantFrom('none', 'none', 'bit', 'node of another', 'root of another'),
+      other: fc.nat(answers.length - 1),
+      place: fc.nat(),
+      bit: fc.nat(),
+    })
+    const take = <T>(items: readonly T[], index: number): T => {
+      const item = items[index % items.length]
+      if (item === undefined) throw new Error('nothing to take from')
+      return item
+    }
+    const property = fc.property(fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }), steps => {
+      const verifiers = [createVerifier(scheme), createVerifierWithin(TINY, scheme)]
+      for (const { which, change, other, place, bit } of steps) {
+        const { answer, places, stateRoot, address, storageKeys } = take(answers, which)
+        const donor = take(answers, other)
+        const target = take(places, place)
+        const sent: Json =
+          change === 'bit'
+            ? replaceAt(answer, target, hex => flipBitAt(String(hex), bit % (4 * (String(hex).length - 2))))
+            : change === 'node of another'
+              ? replaceAt(answer, target, hex => partAt(donor.answer, target) ?? hex)
+              : answer
+        const question: Question = {
+          stateRoot: change === 'root of another' ? donor.stateRoot : stateRoot,
+          ...{ address, storageKeys },
+        }
+        const fresh = outcomeOf(() => verifyProof(sent, { ...question, scheme }))
+        counts[typeof fresh === 'string' ? 'refused' : 'verified']++
+        for (const verifier of verifiers) {
+          expect(outcomeOf(() => verifier.verifyProof(sent, question))).toEqual(fresh)
+          const safe: SafeVerifiedState = verifier.safeVerifyProof(sent, question)
+          expect(safe.ok).toBe(typeof fresh !== 'string')
+        }
+      }
+    })
+    fc.assert(property, { seed: 4, numRuns: scheme.name === 'mimc' ? 8 : 40 })
+    expect(Math.min(counts.verified, counts.refused), JSON.stringify(counts)).toBeGreaterThan(40)
+  })
+})
+
+it('imports without work: no WebAssembly, no hash', async () => {
+  const doors = ['index', 'mimc', 'poseidon2', 'anchor', 'world']
+  const forbidden = vi.fn(function forbidden() {
+    throw new Error('work while importing')
+  })
+  vi.resetModules()
+  const keccak_256 = vi.fn(forbidden)
+  vi.doMock('@noble/hashes/sha3.js', () => ({ keccak_256 }))
+  vi.stubGlobal('WebAssembly', { Module: forbidden, Instance: forbidden })
+  for (const door of doors) expect(Object.keys(await import(`../src/${door}.ts`)).length, door).toBeGreaterThan(0)
+  expect(forbidden).not.toHaveBeenCalled()
+  expect(keccak_256).not.toHaveBeenCalled()
+  // On first use there is work to see.
+  const { poseidon2 } = await import('../src/poseidon2.ts')
+  expect(poseidon2.hasher.hash(new Uint8Array(32)).length).toBe(32)
+  expect(forbidden).toHaveBeenCalledTimes(1)
+  vi.unstubAllGlobals()
+  vi.doUnmock('@noble/hashes/sha3.js')
+})

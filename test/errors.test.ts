@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest'
+import { errorMeanings, ProofError, within } from '../src/errors.ts'
+
+/** What `work` throws. */
+function thrown(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}
+
+it('says the code, the place and the facts that it has', () => {
+  const path = 'accountProof.key'
+  const [expected, found] = ['20 bytes', '3 bytes']
+  const messages = [{}, { path }, { expected }, { found }, { path, expected, found }].map(
+    details => new ProofError('WRONG_LENGTH', details).message,
+  )
+  expect(messages).toEqual([
+    `WRONG_LENGTH: ${errorMeanings.WRONG_LENGTH}`,
+    `WRONG_LENGTH at accountProof.key: ${errorMeanings.WRONG_LENGTH}`,
+    'WRONG_LENGTH: expected 20 bytes',
+    'WRONG_LENGTH: found 3 bytes',
+    'WRONG_LENGTH at accountProof.key: expected 20 bytes, found 3 bytes',
+  ])
+  expect(new ProofError('BAD_HEX').message).toBe(`BAD_HEX: ${errorMeanings.BAD_HEX}`)
+})
+
+it('carries what it says', () => {
+  const error = new ProofError('WRONG_LENGTH', { path: 'a', expected: 'b', found: 'c' })
+  expect(error).toBeInstanceOf(Error)
+  expect(error).toMatchObject({ name: 'ProofError', code: 'WRONG_LENGTH', path: 'a', expected: 'b', found: 'c' })
+  expect(new ProofError('BAD_HEX')).toMatchObject({ path: '', expected: undefined, found: undefined })
+})
+
+it('means something else by each code', () => {
+  const meanings = Object.values(errorMeanings)
+  expect(new Set(meanings).size).toBe(meanings.length)
+  for (const meaning of meanings) expect(meaning).toMatch(/^[A-Zp].+\.$/)
+})
+
+it('puts places before the path, and changes nothing else', () => {
+  const facts = { expected: 'b', found: 'c' }
+  const error = thrown(() =>
+    within('storageProofs', () =>
+      within(
+        () => '[2]',
+        () =>
+          within('key', () => {
+            throw new ProofError('BAD_HEX', facts)
+          }),
+      ),
+    ),
+  )
+  expect(error).toBeInstanceOf(ProofError)
+  expect(error).toMatchObject({ code: 'BAD_HEX', path: 'storageProofs[2].key', ...facts })
+  for (const only of [{ expected: 'b' }, { found: 'c' }, {}]) {
+    const passedOn = thrown(() =>
+      within('key', () => {
+        throw new ProofError('BAD_HEX', only)
+      }),
+    )
+    expect(passedOn).toMatchObject({ expected: undefined, found: undefined, ...only, path: 'key' })
+  }
+})
+
+it('hands on what is returned and what is no ProofError, and then asks for no place', () => {
+  const unasked = () => {
+    throw new Error('asked')
+  }
+  expect(within(unasked, () => 7)).toBe(7)
+  const other = new RangeError('other')
+  expect(
+    thrown(() =>
+      within(unasked, () => {
+        throw other
+      }),
+    ),
+  ).toBe(other)
+})

@@ -1,0 +1,128 @@
+import { expect, it } from 'vitest'
+import { type Claim, type Hex, safeVerifyProof } from '../../src/index.ts'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createWorld } from '../../src/world.ts'
+import type { LooseAnswer } from '../../vectors/forge.ts'
+import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
+
+// What a refusal says beside its code: the place, what belongs there and what stood there.
+
+const address = addressFor('contract')
+const storageKeys = [keyFor(1), keyFor(2)]
+const world = createWorld(mimc)
+world.setAccount(address, { balance: 5n })
+world.setStorage(address, keyFor(1), wordFor(1))
+const claim = { scheme: mimc, stateRoot: world.stateRoot(), address, storageKeys } satisfies Claim
+
+/** `CODE at path: expected this, found that` for a forged answer: the message of the refusal. */
+function refusal(change: (answer: LooseAnswer) => unknown, asked: Partial<Claim> = {}): string {
+  const { address, storageKeys, ...trusted } = { ...claim, ...asked }
+  const answer = structuredClone(world.getProof(address, storageKeys)) as unknown as LooseAnswer
+  change(answer)
+  const outcome = safeVerifyProof(answer, { ...trusted, address, storageKeys })
+  return outcome.ok ? 'accepted' : outcome.error.message
+}
+
+const absent = { address: addressFor('nobody'), storageKeys: [] }
+
+it('names the true answers so', () => {
+  expect(refusal(() => {})).toBe('accepted')
+  expect(refusal(() => {}, absent)).toBe('accepted')
+})
+
+it('counts storage proofs and nodes', () => {
+  expect(refusal(({ storageProofs }) => storageProofs.pop())).toBe(
+    'STORAGE_PROOF_MISSING at storageProofs: expected 2 for 2 requested keys, found 1',
+  )
+  expect(refusal(({ storageProofs }) => storageProofs.push(null as never))).toBe(
+    'STORAGE_PROOF_UNEXPECTED at storageProofs: expected 2 for 2 requested keys, found 3',
+  )
+  expect(refusal(({ accountProof }) => accountProof.proof.proofRelatedNodes.pop())).toBe(
+    'WRONG_NODE_COUNT at accountProof.proof.proofRelatedNodes: expected 42 nodes, found 41',
+  )
+})
+
+it('names the form of a leaf proof that it misses', () => {
+  const { accountProof } = world.getProof(address)
+  const proof = 'proof' in accountProof ? accountProof.proof : undefined
+  const forms: [fields: object, said: string][] = [
+    [{}, ': found neither form of a leaf proof'],
+    [{ proof: null, leftProof: null }, ': found neither form of a leaf proof'],
+    [{ leafIndex: 2, leftLeafIndex: 0 }, ': found both forms of a leaf proof'],
+    [{ proof, rightProof: proof }, ': found both forms of a leaf proof'],
+    [{ leafIndex: 2 }, '.proof: expected an object, found nothing'],
+    [{ proof }, '.leafIndex: expected a number, found nothing'],
+    [{ rightProof: proof }, '.leftLeafIndex: expected a number, found nothing'],
+    [{ leftLeafIndex: 0 }, '.leftProof: expected an object, found nothing'],
+  ]
+  for (const [fields, said] of forms) {
+    expect(refusal(answer => Object.assign(answer, { accountProof: { key: address, ...fields } }))).toBe(
+      `MALFORMED_RESPONSE at accountProof${said}`,
+    )
+  }
+})
+
+it('names the leaf index that is not below nextFreeNode', () => {
+  for (const leafIndex of [3, 2 ** 40 - 1]) {
+    expect(refusal(({ accountProof }) => Object.assign(accountProof, { leafIndex }))).toBe(
+      `INDEX_OUT_OF_RANGE at accountProof.leafIndex: expected below nextFreeNode 3, found ${leafIndex}`,
+    )
+  }
+})
+
+it('names the length and the value of a sentinel, which is 32 zero bytes', () => {
+  const withLeft = (value: Hex) =>
+    refusal(({ accountProof }) => Object.assign(Object(accountProof).leftProof, { value }), absent)
+  const empty = createWorld(mimc)
+  const answer = (value: string) => {
+    const forged = structuredClone(empty.getProof(address)) as unknown as { accountProof: { leftProof: object } }
+    Object.assign(forged.accountProof.leftProof, { value })
+    const outcome = safeVerifyProof(forged, { ...claim, stateRoot: empty.stateRoot(), storageKeys: [] })
+    return outcome.ok ? 'accepted' : outcome.error.message
+  }
+  const place = 'accountProof.leftProof.value'
+  expect(answer(wordFor(0))).toBe('accepted')
+  expect(answer(`0x${'00'.repeat(192)}`)).toBe(`WRONG_LENGTH at ${place}: expected 32 bytes, found 192 bytes`)
+  expect(withLeft('0x00')).toBe(`WRONG_LENGTH at ${place}: expected 192 or 32 bytes, found 1 bytes`)
+  // Not reduced in the field of mimc, but no digest stands there: it is wrong because it is not zero.
+  const ones = `0x${'ff'.repeat(32)}`
+  expect(answer(ones)).toBe(`VALUE_MISMATCH at ${place}: expected ${wordFor(0)}, found ${ones}`)
+})
+
+it('names what differs', () => {
+  const other = addressFor('other')
+  expect(refusal(({ accountProof }) => Object.assign(accountProof, { key: other }))).toBe(
+    `KEY_MISMATCH at accountProof.key: expected ${address}, found ${other}`,
+  )
+  expect(refusal(({ accountProof }) => Object.assign(accountProof, { leafIndex: 0 }))).toBe(
+    'SENTINEL_MISPLACED at accountProof.proof: found the key of neither HEAD nor TAIL at index 0',
+  )
+})
+
+it('names the pointer that leads past the neighbour', () => {
+  // Two neighbours that are none: the left one of one absent key, the right one of another.
+  const crowd = createWorld(mimc)
+  for (let index = 0; index < 6; index++) crowd.setAccount(addressFor(`account ${index}`))
+  const names = Array.from({ length: 40 }, (_, index) => addressFor(`absent ${index}`))
+  const proofs = names.map(name => Object(crowd.getProof(name).accountProof))
+  const first = proofs[0]
+  const elsewhere = proofs.find(proof => proof.rightLeafIndex !== first.rightLeafIndex)
+  const { leftLeafIndex: left, rightLeafIndex: right } = first
+  const forged = { ...first, rightLeafIndex: elsewhere.rightLeafIndex, rightProof: elsewhere.rightProof }
+  const asked = { scheme: mimc, stateRoot: crowd.stateRoot(), address: first.key }
+  const outcome = safeVerifyProof({ accountProof: forged, storageProofs: [] }, asked)
+  expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
+    `NOT_ADJACENT at accountProof: expected left.next = ${elsewhere.rightLeafIndex}, found ${right}`,
+  )
+  expect(left).not.toBe(right)
+})
+
+it('asks for no storage when the claim names none', () => {
+  for (const scheme of [mimc, poseidon2]) {
+    const state = createWorld(scheme)
+    state.setAccount(address)
+    const outcome = safeVerifyProof(state.getProof(address), { scheme, stateRoot: state.stateRoot(), address })
+    expect(outcome).toMatchObject({ ok: true, storage: [] })
+  }
+})

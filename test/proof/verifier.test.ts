@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { createVerifier, ProofError, type Scheme, safeVerifyProof } from '../../src/index.ts'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { rememberNodes } from '../../src/proof/known-nodes.ts'
+import { NOT_HASHED } from '../../src/tree/path.ts'
+import { flipBitAt, type Json, partAt, placesOf, replaceAt, type TrueAnswer, trueAnswers } from '../answers.ts'
+
+const describe = (outcome: ReturnType<typeof safeVerifyProof>) =>
+  outcome.ok ? outcome : { code: outcome.error.code, path: outcome.error.path, message: outcome.error.message }
+
+it.each([mimc, poseidon2])('a verifier that has seen it all answers as a fresh one ($name)', (scheme: Scheme) => {
+  const verifier = createVerifier(scheme)
+  const answers = trueAnswers(scheme)
+  let compared = 0
+  const compare = (answer: Json, { stateRoot, address, storageKeys }: TrueAnswer) => {
+    const claim = { stateRoot, address, storageKeys }
+    const fresh = safeVerifyProof(answer, { ...claim, scheme })
+    expect(describe(verifier.safeVerifyProof(answer, claim))).toEqual(describe(fresh))
+    compared++
+  }
+  // Twice: in the second round everything was seen before, the forgeries too.
+  for (let round = 0; round < 2; round++) {
+    for (const asked of answers) {
+      compare(asked.answer, asked)
+      for (const [index, place] of [...placesOf(asked.answer)].entries()) {
+        const part = partAt(asked.answer, place)
+        if (typeof part !== 'string' || index % 5 !== round) continue
+        compare(
+          replaceAt(asked.answer, place, () => flipBitAt(part, index % 80)),
+          asked,
+        )
+      }
+      for (const other of answers) compare(asked.answer, other)
+    }
+  }
+  expect(compared).toBeGreaterThan(500)
+})
+
+it('throws from verifyProof what it returns from safeVerifyProof', () => {
+  const verifier = createVerifier(poseidon2)
+  const claim = { stateRoot: `0x${'00'.repeat(32)}`, address: `0x${'00'.repeat(20)}` } as const
+  expect(() => verifier.verifyProof({}, claim)).toThrow(ProofError)
+  expect(verifier.safeVerifyProof({}, claim)).toMatchObject({ ok: false, error: { code: 'MALFORMED_RESPONSE' } })
+})
+
+it('forgets when its limit is reached, and still finds what came last', () => {
+  const known = rememberNodes(poseidon2, 2)
+  const nodes = [1, 2, 3].map(byte => ({
+    text: `0x${byte}`,
+    node: { preimage: new Uint8Array(64), digest: NOT_HASHED },
+  }))
+  for (const { text, node } of nodes) known.add(7, text, node)
+  expect(nodes.map(({ text, node }) => known.find(9, text) === node)).toEqual([false, false, true])
+  expect(known.find(7, '0x3')).toBe(nodes[2]?.node)
+})

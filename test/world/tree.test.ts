@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { poseidon2 } from '../../src/scheme/poseidon2.ts'
+import { storageEntry } from '../../src/tree/entry.ts'
+import { getLeaf, putLeaf } from '../../src/world/sparse.ts'
+import { createKind, createTree, deleteKey, getValue, rootOf, setValue } from '../../src/world/tree.ts'
+
+const kind = createKind<Uint8Array>(poseidon2, storageEntry, value => value)
+const bytes = (x: number) => new Uint8Array(32).fill(x)
+
+it('finds the leaves that are there and no others', () => {
+  let top = putLeaf<string>(null, 5, 'five')
+  top = putLeaf(top, 2 ** 39 + 5, 'far')
+  const indices = [5, 2 ** 39 + 5, 4, 2 ** 39, 2 ** 40 - 1]
+  expect(indices.map(index => getLeaf(top, index))).toEqual(['five', 'far', null, null, null])
+  expect(getLeaf(null, 0)).toBeNull()
+})
+
+it('is nothing again when the last leaf is taken away', () => {
+  const one = putLeaf<string>(null, 5, 'five')
+  expect(putLeaf(putLeaf(one, 6, 'six'), 6, null)).toEqual(one)
+  expect(putLeaf(one, 5, null)).toBeNull()
+})
+
+it('does not take a sentinel for a key', () => {
+  const empty = createTree(kind)
+  const tree = setValue(empty, bytes(1), bytes(9))
+  for (const sentinel of [bytes(0), poseidon2.largestKey()]) {
+    expect(getValue(tree, sentinel)).toBeNull()
+    expect(deleteKey(tree, sentinel)).toBe(tree)
+  }
+  expect(getValue(tree, bytes(1))).toEqual(bytes(9))
+  expect(rootOf(tree)).not.toEqual(rootOf(empty))
+})
+
+it('says that its list is broken rather than go on', () => {
+  const tree = setValue(createTree(kind), bytes(1), bytes(9))
+  expect(() => getValue({ ...tree, top: null }, bytes(1))).toThrow('the linked list is broken: leaf 2 is missing')
+})
