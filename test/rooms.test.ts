@@ -49,6 +49,12 @@ it('imports only the allowed packages, and the platform only at the edge', () =>
   }
 })
 
+it('keeps the platform out of the client', () => {
+  const client = files.filter(file => /^rpc\/[^/]+\.ts$/.test(file))
+  expect(client.length).toBeGreaterThan(4)
+  for (const file of ['rpc.ts', ...client]) expect(importsOf(file).join(), file).not.toMatch(/node:|\/service\//)
+})
+
 it('has doors that only re-export', () => {
   const doors = files.filter(isDoor)
   expect(doors.length).toBeGreaterThan(3)

@@ -3,11 +3,12 @@ import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { messageOf } from './input.ts'
 import { inspect } from './inspect.ts'
 import { formatTable, printable } from './report.ts'
+import { serve } from './serve.ts'
 import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 
 // A map, for an object would also know a command named `constructor`.
-const commands = new Map<string, Command>(Object.entries({ verify, inspect, vectors }))
+const commands = new Map<string, Command>(Object.entries({ verify, inspect, vectors, serve }))
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 

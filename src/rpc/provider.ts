@@ -1,0 +1,26 @@
+import { diagnose } from './diagnose.ts'
+import { RpcError } from './error.ts'
+
+/** What EIP-1193 defines: viem's clients and transports, browser wallets and light clients are providers. */
+export interface Provider {
+  request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
+}
+
+/** One request; whatever the provider throws becomes an RpcError. */
+export async function callProvider(provider: Provider, method: string, params: readonly unknown[]): Promise<unknown> {
+  try {
+    return await provider.request({ method, params })
+  } catch (error) {
+    throw diagnose(error, params)
+  }
+}
+
+/** A JSON-RPC quantity of at most `bits` bits. @throws RpcError `ANSWER_MALFORMED` */
+export function parseQuantity(value: unknown, bits = 64): bigint {
+  if (typeof value !== 'string' || value.length > 2 + bits / 4 || !/^0x(0|[1-9a-f][0-9a-f]*)$/i.test(value)) {
+    throw new RpcError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
+  }
+  return BigInt(value)
+}
+
+export const toQuantity = (value: bigint): `0x${string}` => `0x${value.toString(16)}`

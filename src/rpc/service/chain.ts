@@ -1,0 +1,45 @@
+import type { Rollup } from '../../anchor/rollup.ts'
+import type { World } from '../../world/world.ts'
+import { createL1, type SimulatedL1 } from './l1.ts'
+
+/** An L2 of which every block is held, and the L1 on which it is finalized. Block 0 is, from the start. */
+export interface Chain {
+  /** The state that the next block will have: write to it. */
+  readonly pending: World
+  readonly l1: SimulatedL1
+  /** Makes the pending state a block. @returns its number */
+  addBlock(): bigint
+  /** Finalizes every block up to the newest on L1. Without a new one it changes nothing. */
+  finalize(): void
+  latest(): bigint
+  finalized(): bigint
+  /** The state at a block, to read; undefined when there is no such block. */
+  at(number: bigint): World | undefined
+}
+
+/** @param genesis the state of block 0; the chain keeps a fork of it */
+export function createChain(genesis: World, rollup: Rollup): Chain {
+  const pending = genesis.fork()
+  const blocks = [pending.fork()]
+  const l1 = createL1(rollup)
+  const latest = () => BigInt(blocks.length - 1)
+  let finalized = -1n
+
+  function finalize(): void {
+    if (finalized === latest()) return
+    finalized = latest()
+    const newest = blocks.at(-1) ?? pending
+    l1.finalize(finalized, newest.stateRoot())
+  }
+
+  finalize()
+  return {
+    pending,
+    l1,
+    addBlock: () => BigInt(blocks.push(pending.fork()) - 1),
+    finalize,
+    latest,
+    finalized: () => finalized,
+    at: number => blocks[Number(number)],
+  }
+}

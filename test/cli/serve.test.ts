@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { expect, it, onTestFinished } from 'vitest'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createClient, createHttpProvider } from '../../src/rpc.ts'
+import { fileOf, runHere } from './io.ts'
+
+it('serves the demo state until it is told to end', async () => {
+  const program = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve', '--port', '0'])
+  onTestFinished(() => void program.kill('SIGKILL'))
+  const ended = new Promise(resolve => program.on('close', resolve))
+  let printed = ''
+  for await (const chunk of program.stdout) {
+    printed += chunk
+    if (/state root.*0x[0-9a-f]{64}/.test(printed)) break
+  }
+  const url = /L2 +(\S+)/.exec(printed)?.[1] ?? ''
+  const stateRoot = /0x[0-9a-f]{64}/.exec(printed)?.[0] as `0x${string}`
+  const request = { scheme: poseidon2, stateRoot, address: `0x${'b2'.repeat(20)}`, block: 0n } as const
+  const { account } = await createClient(createHttpProvider(url)).getVerifiedState(request)
+  expect(account?.balance).toBe(5n)
+  program.kill('SIGTERM')
+  expect(await ended).toBe(0)
+})
+
+it('refuses wrong options', async () => {
+  const genesis = fileOf({ alloc: [] })
+  for (const args of [
+    ['--port', 'x'],
+    ['--port', '70000'],
+    ['--scheme', 'x'],
+    ['--public-rate', '0'],
+    ['--genesis', genesis],
+  ]) {
+    expect((await runHere(['serve', ...args])).code, args.join(' ')).toBe(2)
+  }
+})

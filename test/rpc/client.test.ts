@@ -1,0 +1,138 @@
+import { expect, it } from 'vitest'
+import { type GetProofResult, ProofError, verifyProof } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { type ClientOptions, createClient, diagnose, type Provider, RpcError } from '../../src/rpc.ts'
+import { demoWorld } from '../../src/service.ts'
+import { CONTRACT, USER, word } from './servers.ts'
+
+const world = demoWorld(poseidon2)
+const stateRoot = world.stateRoot()
+const storageKeys = [0, 1, 2, 7, 9].map(word)
+const request = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys, block: 1n }
+const honest = (keys = storageKeys, address = CONTRACT): GetProofResult => world.getProof(address, keys)
+
+/** A client, and the parameters that its provider was asked with. `answer` may lie about `keys`. */
+function clientOf(answer: (keys: typeof storageKeys, turn: number) => unknown, options: ClientOptions = {}) {
+  const asked: { method: string; params?: unknown }[] = []
+  const provider: Provider = {
+    async request(args) {
+      asked.push(args)
+      const keys = Array.isArray(args.params) ? args.params[1] : []
+      return JSON.parse(JSON.stringify(answer(keys, asked.length - 1)))
+    },
+  }
+  return { client: createClient(provider, options), asked }
+}
+
+it('asks once, in lower case, and returns what is verified', async () => {
+  const { client, asked } = clientOf(keys => honest(keys))
+  const address = `0x${CONTRACT.slice(2).toUpperCase()}` as const
+  expect(await client.getVerifiedState({ ...request, address })).toEqual(verifyProof(honest(), request))
+  expect(asked).toEqual([{ method: 'rollup_getProof', params: [CONTRACT, storageKeys, '0x1'] }])
+  const tagged = clientOf(keys => honest(keys), { method: 'linea_getProof' })
+  await tagged.client.getProof({ address: USER, block: 'finalized' })
+  expect(tagged.asked).toEqual([{ method: 'linea_getProof', params: [USER, [], 'finalized'] }])
+})
+
+it('splits long lists of keys, and joins what agrees', async () => {
+  let verified = 0
+  for (const maxKeysPerRequest of [1, 2, 3, 4, 5, 6]) {
+    const { client, asked } = clientOf(keys => honest(keys), { maxKeysPerRequest })
+    expect(await client.getVerifiedState(request)).toEqual(verifyProof(honest(), request))
+    expect(asked).toHaveLength(Math.ceil(5 / maxKeysPerRequest))
+    verified++
+  }
+  expect(verified).toBe(6)
+  // An account without storage has no storage proofs, in whatever piece.
+  const { client } = clientOf(keys => honest(keys, USER), { maxKeysPerRequest: 2 })
+  const { storage } = await client.getVerifiedState({ ...request, address: USER })
+  expect(storage.map(({ exists }) => exists)).toEqual([false, false, false, false, false])
+})
+
+it('does not join what is not of one state', async () => {
+  const later = world.fork()
+  later.setStorage(CONTRACT, word(0), word(1))
+  const lies: [string, (keys: typeof storageKeys, turn: number) => unknown][] = [
+    ['PIECES_DISAGREE', (keys, turn) => (turn === 1 ? later.getProof(CONTRACT, keys) : honest(keys))],
+    ['PIECES_DISAGREE', (keys, turn) => ({ ...honest(keys), ...(turn === 1 && { storageProofs: [] }) })],
+    ['PIECES_DISAGREE', (keys, turn) => ({ ...honest(keys), accountProof: [turn] })],
+    ['ANSWER_MALFORMED', keys => ({ ...honest(keys), storageProofs: honest(keys).storageProofs.slice(1) })],
+    ['ANSWER_MALFORMED', () => null],
+    ['ETH_PROOF_ANSWER', () => ({ accountProof: ['0x'], storageHash: '0x', storageProof: [] })],
+  ]
+  for (const [code, lie] of lies) {
+    const { client, asked } = clientOf(lie, { maxKeysPerRequest: 2 })
+    await expect(client.getProof(request)).rejects.toMatchObject({ name: 'RpcError', code })
+    expect(asked.length).toBeLessThan(3)
+  }
+})
+
+it('never returns a lie', async () => {
+  const other = world.fork()
+  other.setAccount(USER, { balance: 6n })
+  const answer = honest()
+  const lies: [string, string, unknown][] = [
+    ['another address', 'OTHER_KEYS', honest(storageKeys, `0x${'b2'.repeat(20)}`)],
+    ['other keys', 'OTHER_KEYS', honest(storageKeys.map((_, index) => word(50 + index)))],
+    ['another order', 'OTHER_KEYS', honest(storageKeys.toReversed())],
+    ['another block', 'STATE_ROOT_MISMATCH', other.getProof(CONTRACT, storageKeys)],
+    ['fewer keys', 'STORAGE_PROOF_MISSING', honest(storageKeys.slice(1))],
+    ['more keys', 'STORAGE_PROOF_UNEXPECTED', honest([...storageKeys, word(99)])],
+    ['no keys', 'STORAGE_PROOF_MISSING', { ...answer, storageProofs: [] }],
+    ['eth_getProof', 'ETH_PROOF_ANSWER', { accountProof: ['0x'], storageHash: '0x', storageProof: [] }],
+    ['nothing', 'MALFORMED_RESPONSE', null],
+  ]
+  for (const [what, code, lie] of lies) {
+    const { client } = clientOf(() => lie)
+    await expect(client.getVerifiedState(request), what).rejects.toMatchObject({ code })
+  }
+  expect(lies.length).toBe(9)
+})
+
+it('refuses a wrong request before anything is sent', async () => {
+  const { client, asked } = clientOf(() => honest())
+  const wrong = [{ address: '0x12' }, { storageKeys: ['0x1'] }, { block: -1n }, { block: 1n << 64n }] as const
+  for (const change of wrong) {
+    await expect(client.getProof({ ...request, ...change })).rejects.toMatchObject({ code: 'CLAIM_INVALID' })
+  }
+  expect(asked).toEqual([])
+  for (const maxKeysPerRequest of [0, 1.5, Number.NaN]) {
+    expect(() => clientOf(() => null, { maxKeysPerRequest })).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    )
+  }
+})
+
+it('takes a quantity for a block number, and nothing else', async () => {
+  expect(await clientOf(() => '0x1b4').client.getBlockNumber()).toBe(436n)
+  for (const answer of ['1', '0x', '0x01', 7, null, `0x1${'0'.repeat(16)}`]) {
+    await expect(clientOf(() => answer).client.getBlockNumber()).rejects.toMatchObject({ code: 'ANSWER_MALFORMED' })
+  }
+})
+
+it('diagnoses what libraries throw, and keeps their URLs out of it', () => {
+  const at = 'at https://rpc.example/v3/secret-key'
+  const loop = { cause: {} }
+  loop.cause = loop
+  const cases: [string, unknown][] = [
+    ['BLOCK_MISSING', { cause: { code: -32600, details: `BLOCK_MISSING_IN_CHAIN ${at}`, message: at } }],
+    ['METHOD_UNKNOWN', { code: 'UNKNOWN_ERROR', error: { code: -32601, message: at }, message: at }],
+    ['UNAUTHORIZED', { name: 'HttpRequestError', status: 401, message: at }],
+    ['RATE_LIMITED', { status: 429 }],
+    ['TIMEOUT', { name: 'TimeoutError', message: at }],
+    ['ABORTED', new DOMException(at, 'AbortError')],
+    ['ENDPOINT_ERROR', { code: 4900, message: at, data: { url: at } }],
+    ['BLOCK_NOT_FINALIZED', { code: -32000, message: 'block 7 is not finalized on L1' }],
+    ['UNREACHABLE', new TypeError(at)],
+    ['UNREACHABLE', loop],
+    ['UNREACHABLE', undefined],
+    ['UNREACHABLE', 'no'],
+    ['STATE_ROOT_MISMATCH', new ProofError('STATE_ROOT_MISMATCH')],
+    ['TIMEOUT', new RpcError('TIMEOUT')],
+  ]
+  for (const [code, thrown] of cases) {
+    const found = diagnose(thrown)
+    expect(found, code).toMatchObject({ code })
+    expect(`${found.message} ${JSON.stringify(found)}`).not.toContain('secret')
+  }
+})

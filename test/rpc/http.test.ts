@@ -1,0 +1,172 @@
+import type { ServerResponse } from 'node:http'
+import { expect, it } from 'vitest'
+import { createHttpProvider, endpointUrl, type HttpOptions, RpcError, type RpcErrorCode } from '../../src/rpc.ts'
+import { startServer } from './servers.ts'
+
+const KEY = 'secret-key-0123456789'
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const ok = (id: unknown, result: unknown = '0x7') => JSON.stringify({ jsonrpc: '2.0', id, result })
+const failed = (id: unknown, code: number, message: string, data?: unknown) =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
+
+type Answer = (response: ServerResponse, id: unknown, turn: number, body: string) => void
+
+/** What a request ends with, and how often the server was asked. Nothing that is thrown may hold the key or the port. */
+async function ask(answer: Answer, options: HttpOptions = {}, params: readonly unknown[] = []) {
+  const { url, turns } = await startServer(answer)
+  const provider = createHttpProvider(endpointUrl(url, KEY), { timeout: 5000, ...options })
+  const outcome: unknown = await provider
+    .request({ method: 'rollup_getProof', params })
+    .catch((error: unknown) => error)
+  if (outcome instanceof Error) {
+    const shown = `${outcome.message} ${outcome.stack} ${JSON.stringify({ ...outcome })}`
+    expect(shown).not.toContain(KEY)
+    expect(shown).not.toContain(new URL(url).host)
+  }
+  return { outcome, turns: turns() }
+}
+
+const end =
+  (status: number, body: string, headers: Record<string, string> = JSON_TYPE): Answer =>
+  response =>
+    response.writeHead(status, headers).end(body)
+
+const cases: [string, RpcErrorCode, Answer, HttpOptions?][] = [
+  ['silence', 'TIMEOUT', () => {}, { timeout: 200 }],
+  ['a body that stops', 'TIMEOUT', r => r.writeHead(200, JSON_TYPE).write('{"jsonrpc"'), { timeout: 200 }],
+  ['a body that trickles', 'TIMEOUT', r => void setInterval(() => r.write(' '), 20).unref(), { timeout: 200 }],
+  ['a huge body', 'RESPONSE_TOO_LARGE', (r, id) => r.end(ok(id, 'x'.repeat(2000))), { maxResponseLength: 1000 }],
+  ['an endless body', 'RESPONSE_TOO_LARGE', r => endless(r), { maxResponseLength: 2 ** 20 }],
+  ['a connection that is cut', 'UNREACHABLE', r => r.destroy()],
+  [
+    'a body that is cut',
+    'UNREACHABLE',
+    r => r.writeHead(200, { ...JSON_TYPE, 'Content-Length': '99' }).write('{') && r.destroy(),
+  ],
+  ['truncated JSON', 'NOT_JSON', (r, id) => r.end(ok(id).slice(0, -3))],
+  ['nothing', 'NOT_JSON', end(200, '')],
+  ['an HTML page', 'NOT_JSON', end(200, '<!doctype html><p>hello', { 'Content-Type': 'text/html' })],
+  ['an HTML error page', 'HTTP_ERROR', end(502, '<html>Bad gateway</html>', { 'Content-Type': 'text/html' })],
+  ['a redirect', 'HTTP_ERROR', end(307, '', { Location: 'http://127.0.0.1:1/' })],
+  ['another id', 'ID_MISMATCH', (r, id) => r.end(ok(Number(id) + 1))],
+  ['the id as a string', 'ID_MISMATCH', (r, id) => r.end(ok(String(id)))],
+  ['a result without an id', 'ID_MISMATCH', r => r.end(ok(null))],
+  ['a batch', 'ENVELOPE_MALFORMED', (r, id) => r.end(`[${ok(id)}]`)],
+  ['JSON-RPC 1.0', 'ENVELOPE_MALFORMED', (r, id) => r.end(JSON.stringify({ id, result: '0x7', error: null }))],
+  ['neither result nor error', 'ENVELOPE_MALFORMED', (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id }))],
+  [
+    'both result and error',
+    'ENVELOPE_MALFORMED',
+    (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, result: 1, error: { code: 1, message: '' } })),
+  ],
+  [
+    'an error that is a text',
+    'ENVELOPE_MALFORMED',
+    (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, error: 'no' })),
+  ],
+  [
+    'an error without a code',
+    'ENVELOPE_MALFORMED',
+    (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, error: { message: '' } })),
+  ],
+  ['a number', 'ENVELOPE_MALFORMED', end(200, '7')],
+  ['401', 'UNAUTHORIZED', end(401, `the key ${KEY} is not known`)],
+  ['403 and a reason', 'UNAUTHORIZED', (r, id) => r.writeHead(403, JSON_TYPE).end(failed(id, -32000, `key ${KEY}`))],
+  ['429 for ever', 'RATE_LIMITED', end(429, '', { 'Retry-After': '0' })],
+  ['429 for longer than there is time', 'RATE_LIMITED', end(429, '', { 'Retry-After': '3600' })],
+  ['503 for ever', 'HTTP_ERROR', end(503, '', { 'Retry-After': '0' })],
+  [
+    'an endpoint error that repeats the key',
+    'ENDPOINT_ERROR',
+    (r, id) => r.end(failed(id, -32603, `at https://x.example/v3/${KEY}`, { key: KEY })),
+  ],
+  ['an error without the id', 'ENDPOINT_ERROR', r => r.end(failed(null, -32700, 'parse error'))],
+  [
+    'an error with status 400',
+    'BLOCK_MISSING',
+    (r, id) => r.writeHead(400).end(failed(id, -32600, 'BLOCK_MISSING_IN_CHAIN')),
+  ],
+  ['a missing block', 'BLOCK_MISSING', (r, id) => r.end(failed(id, -32600, 'BLOCK_MISSING_IN_CHAIN - block 9'))],
+  ['an unknown method', 'METHOD_UNKNOWN', (r, id) => r.end(failed(id, -32601, 'nope'))],
+  ['an unknown method in words', 'METHOD_UNKNOWN', (r, id) => r.end(failed(id, -32600, 'Method not supported'))],
+  ['refused parameters', 'PARAMS_REFUSED', (r, id) => r.end(failed(id, -32602, 'too many keys'))],
+  ['a rate limit in words', 'RATE_LIMITED', (r, id) => r.end(failed(id, -32000, 'rate limit exceeded'))],
+]
+
+function endless(response: ServerResponse): void {
+  const chunk = 'x'.repeat(2 ** 16)
+  const more = () => {
+    while (!response.destroyed && response.write(chunk));
+  }
+  response.on('drain', more).on('error', () => {})
+  more()
+}
+
+it.each(cases)('%s: %s', async (_, code, answer, options) => {
+  const { outcome, turns } = await ask(answer, options)
+  expect(outcome).toBeInstanceOf(RpcError)
+  expect(outcome).toMatchObject({ code, advice: expect.stringMatching(/\.$/) })
+  expect(turns).toBeLessThanOrEqual(5)
+})
+
+it('tries again after 429 and 503, as long as it takes and no longer', async () => {
+  const flapping: Answer = (response, id, turn) =>
+    turn < 3 ? end(turn % 2 ? 503 : 429, '', { 'Retry-After': '0' })(response, id, turn, '') : void response.end(ok(id))
+  expect(await ask(flapping)).toEqual({ outcome: '0x7', turns: 4 })
+  expect((await ask(flapping, { maxRetries: 2 })).outcome).toMatchObject({ code: 'RATE_LIMITED', status: 429 })
+  // A date in the past, and no header at all.
+  const dated: Answer = (response, id, turn) =>
+    turn === 0
+      ? end(503, '', { 'Retry-After': new Date(0).toUTCString() })(response, id, turn, '')
+      : void response.end(ok(id))
+  expect(await ask(dated)).toEqual({ outcome: '0x7', turns: 2 })
+  const bare: Answer = (response, id, turn) =>
+    turn === 0 ? end(503, '')(response, id, turn, '') : void response.end(ok(id))
+  expect(await ask(bare)).toEqual({ outcome: '0x7', turns: 2 })
+  expect((await ask(end(429, '', { 'Retry-After': '3600' }))).turns).toBe(1)
+})
+
+it('takes JSON whatever it is called, and null for an error that is not there', async () => {
+  expect((await ask((r, id) => r.writeHead(200, { 'Content-Type': 'text/plain' }).end(ok(id)))).outcome).toBe('0x7')
+  const withNull: Answer = (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, result: null, error: null }))
+  expect((await ask(withNull)).outcome).toBeNull()
+})
+
+it('ends when the caller says so, also while it waits', async () => {
+  for (const answer of [() => {}, end(429, '', { 'Retry-After': '3' })] satisfies Answer[]) {
+    const { outcome } = await ask(answer, { signal: AbortSignal.timeout(100) })
+    expect(outcome).toMatchObject({ code: 'ABORTED' })
+  }
+  expect((await ask(() => {}, { signal: AbortSignal.abort() })).outcome).toMatchObject({ code: 'ABORTED' })
+})
+
+it('sends one request with an integer id', async () => {
+  const bodies: string[] = []
+  await ask(
+    (r, id, _, body) => {
+      bodies.push(body)
+      r.end(ok(id))
+    },
+    {},
+    ['0x1', []],
+  )
+  expect(bodies.map(body => JSON.parse(body))).toEqual([
+    { jsonrpc: '2.0', id: 1, method: 'rollup_getProof', params: ['0x1', []] },
+  ])
+})
+
+it('tells a tag that is refused by whether one was sent', async () => {
+  const refuse: Answer = (r, id) => r.end(failed(id, -32602, 'invalid block number'))
+  expect((await ask(refuse, {}, ['0x1', [], 'finalized'])).outcome).toMatchObject({ code: 'TAG_UNSUPPORTED' })
+  expect((await ask(refuse, {}, ['0x1', [], '0x7'])).outcome).toMatchObject({ code: 'PARAMS_REFUSED' })
+})
+
+it('builds the URL of the three kinds of endpoint', () => {
+  expect(endpointUrl('https://rpc.example')).toBe('https://rpc.example')
+  expect(endpointUrl('https://rpc.example/', 'abc')).toBe('https://rpc.example/v3/abc')
+  expect(endpointUrl('http://127.0.0.1:8545')).toBe('http://127.0.0.1:8545')
+  const wrong = [() => endpointUrl('rpc.example'), () => endpointUrl('ftp://a'), () => endpointUrl('http://a', 'a/b')]
+  for (const build of [...wrong, () => createHttpProvider('http://user:password@a')]) {
+    expect(build).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }))
+  }
+})
