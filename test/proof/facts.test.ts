@@ -63,6 +63,12 @@ it('names the form of a leaf proof that it misses', () => {
   }
 })
 
+it('names what stands for a missing sibling leaf and is not zero', () => {
+  expect(refusal(({ accountProof }) => Object.assign(accountProof.proof.proofRelatedNodes, { 40: wordFor(1) }))).toBe(
+    'WRONG_LENGTH at accountProof.proof.proofRelatedNodes[40]: expected a leaf opening, found 32 bytes not zero',
+  )
+})
+
 it('names the leaf index that is not below nextFreeNode', () => {
   for (const leafIndex of [3, 2 ** 40 - 1]) {
     expect(refusal(({ accountProof }) => Object.assign(accountProof, { leafIndex }))).toBe(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hexToBytes } from '../../src/bytes.ts'
-import { createVerifier, type Hex, ProofError, type Scheme } from '../../src/index.ts'
+import { createVerifier, type Hex, ProofError, type Scheme, verifyExistence } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { knownEmptyNodes, rememberNodes } from '../../src/proof/known-nodes.ts'
@@ -105,6 +105,18 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(known.find(1, nodes[2] ?? '')).toBeUndefined()
     expect(known.find(2, nodes[1] ?? '')).toBeUndefined()
     expect(known.find(1, nodes[1] ?? '')).toBe(knownEmptyNodes(scheme).find(1, nodes[1] ?? ''))
+  })
+
+  it('hashes no inner node whose digest is known', () => {
+    const counts: number[] = []
+    const hashEach = (messages: Uint8Array, length: number) => {
+      counts.push(messages.length / length)
+      return scheme.hasher.hashEach(messages, length)
+    }
+    const counting = { ...scheme, hasher: { ...scheme.hasher, hashEach } }
+    verifyExistence(accountProof, { scheme: counting, stateRoot, address })
+    // Of 39, those that hold leaves: see above.
+    expect(counts).toEqual([3])
   })
 
   it('takes an inner node that it remembers for nothing but an inner node', () => {
