@@ -20,8 +20,8 @@ export interface Engine {
   verify(answer: unknown, claim: Omit<Claim, 'scheme'>): VerifiedState
 }
 
-export const ENGINES = ['reference', 'fallback', 'kernel'] as const
-export type EngineName = (typeof ENGINES)[number]
+/** `kernelAlone` hashes every node, as the reference does: what the kernel gains without known empty subtrees. */
+export type EngineName = 'reference' | 'fallback' | 'kernelAlone' | 'kernel'
 
 /** No empty subtree is known ahead, so every node of a proof is hashed. */
 const nothingKnown: KnownNodes = { find: () => undefined, add: () => {} }
@@ -36,13 +36,14 @@ function engineOf(scheme: Scheme, hasher: Hasher, knownNodes: (scheme: Scheme) =
   }
 }
 
-/** The reference does all the work of a proof; the other two know the empty subtrees, as the package does. */
+/** The reference does all the work of a proof; the fallback and the kernel know the empty subtrees, as the package does. */
 export const schemes: readonly { scheme: Scheme; engines: Readonly<Record<EngineName, Engine>> }[] = [
   {
     scheme: mimc,
     engines: {
       reference: engineOf(mimc, mimcReference(), () => nothingKnown),
       fallback: engineOf(mimc, mimcNumbers(), knownEmptyNodes),
+      kernelAlone: engineOf(mimc, mimcKernel(), () => nothingKnown),
       kernel: engineOf(mimc, mimcKernel(), knownEmptyNodes),
     },
   },
@@ -51,6 +52,7 @@ export const schemes: readonly { scheme: Scheme; engines: Readonly<Record<Engine
     engines: {
       reference: engineOf(poseidon2, poseidon2Reference(), () => nothingKnown),
       fallback: engineOf(poseidon2, poseidon2Numbers(), knownEmptyNodes),
+      kernelAlone: engineOf(poseidon2, poseidon2Kernel(), () => nothingKnown),
       kernel: engineOf(poseidon2, poseidon2Kernel(), knownEmptyNodes),
     },
   },
