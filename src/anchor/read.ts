@@ -38,7 +38,8 @@ export function readerOf(code: ErrorCode): Reader {
     fields<Name extends string>(source: unknown, names: readonly Name[]) {
       if (typeof source !== 'object' || source === null) throw malformed('an object', source)
       if (Array.isArray(source)) throw new ProofError(code, { expected: 'an object', found: 'an array' })
-      const fields: Partial<Record<Name, unknown>> = {}
+      // Without a prototype, as in `proof/read.ts`: what is missing must not turn up on a polluted Object.prototype.
+      const fields: Partial<Record<Name, unknown>> = Object.create(null)
       for (const name of names) {
         if (Object.hasOwn(source, name)) fields[name] = Reflect.get(source, name) ?? undefined
       }
