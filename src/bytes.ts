@@ -16,16 +16,18 @@ const DIGIT_VALUES = /* @__PURE__ */ (() => {
   return values
 })()
 
-const encoder = /* @__PURE__ */ new TextEncoder()
-
-/** Where the text of one proof (6 KB) is put to be decoded: to allocate as much for each takes longer than to decode it. */
-const SCRATCH = /* @__PURE__ */ new Uint8Array(2 ** 13)
+/** The two digits of each byte. */
+const BYTE_TEXTS = /* @__PURE__ */ Array.from(DIGIT_VALUES, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** The byte at `index`; past the end, zero. */
 export const at = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
 
-/** Exactly these bytes, to be read and written as numbers: past the end it throws. */
-export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+/** The unsigned big-endian integer in the 4 bytes at `index`. Not by a `DataView`: to make one moves a short array's bytes. */
+export function uint32At(bytes: Uint8Array, index: number): number {
+  return (
+    ((at(bytes, index) << 24) | (at(bytes, index + 1) << 16) | (at(bytes, index + 2) << 8) | at(bytes, index + 3)) >>> 0
+  )
+}
 
 /** Cuts what a stranger sent down to what fits an error message. */
 export function quote(text: string): string {
@@ -41,37 +43,6 @@ export function hexLength(hex: string): number {
 }
 
 /**
- * Decodes strings of which {@link hexLength} is known, side by side. Joined, because one long text is encoded to ASCII
- * faster than many short ones, and bytes are looked up faster than characters.
- *
- * @param length of all together, in bytes
- * @throws ProofError `BAD_HEX` on anything but digits after the prefix; its path is `pathOf` the string's index
- */
-export function decodeHexes(hexes: readonly string[], length: number, pathOf: (index: number) => string): Uint8Array {
-  const textLength = 2 * (length + hexes.length)
-  const text = textLength <= SCRATCH.length ? SCRATCH : new Uint8Array(textLength)
-  // A character outside ASCII becomes bytes of which none is a digit, and the first of them stands where it stood.
-  encoder.encodeInto(hexes.join(''), text)
-  const bytes = new Uint8Array(length)
-  let [from, to, seen] = [0, 0, 0]
-  for (const hex of hexes) {
-    const end = from + hex.length
-    for (from += 2; from < end; from += 2) {
-      const high = at(DIGIT_VALUES, at(text, from))
-      const low = at(DIGIT_VALUES, at(text, from + 1))
-      seen |= high | low
-      bytes[to++] = (high << 4) | low
-    }
-  }
-  if (seen > 15) {
-    const index = hexes.findIndex(hex => !/^0x[0-9a-f]*$/i.test(hex))
-    const found = quote(String(hexes[index]))
-    throw new ProofError('BAD_HEX', { path: pathOf(index), expected: 'hexadecimal digits', found })
-  }
-  return bytes
-}
-
-/**
  * Strict hex to bytes: `0x` prefix, an even number of digits of either case, nothing else.
  *
  * Throws `BAD_HEX`, or `WRONG_LENGTH` when it does not spell exactly `length` bytes. The length is checked before the
@@ -80,24 +51,33 @@ export function decodeHexes(hexes: readonly string[], length: number, pathOf: (i
 export function hexToBytes(hex: string, length: number): Uint8Array {
   const found = hexLength(hex)
   if (found !== length) throw new ProofError('WRONG_LENGTH', { expected: `${length} bytes`, found: `${found} bytes` })
-  return decodeHexes([hex], length, () => '')
+  const bytes = new Uint8Array(length)
+  let seen = 0
+  for (let index = 0; index < length; index++) {
+    const high = digitAt(hex, 2 * index + 2)
+    const low = digitAt(hex, 2 * index + 3)
+    seen |= high | low
+    bytes[index] = (high << 4) | low
+  }
+  if (seen > 15) throw new ProofError('BAD_HEX', { expected: 'hexadecimal digits', found: quote(hex) })
+  return bytes
 }
+
+const digitAt = (hex: string, index: number): number => DIGIT_VALUES[hex.charCodeAt(index)] ?? NOT_A_DIGIT
 
 /** Lower-case, `0x`-prefixed. */
 export function bytesToHex(bytes: Uint8Array): Hex {
   let hex: Hex = '0x'
-  for (const byte of bytes) hex += DIGITS.charAt(byte >> 4) + DIGITS.charAt(byte & 15)
+  for (let index = 0; index < bytes.length; index++) hex += BYTE_TEXTS[at(bytes, index)] ?? ''
   return hex
 }
 
 /** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  const view = viewOf(bytes)
-  let value = 0n
-  let offset = 0
-  for (; offset < bytes.length % 8; offset++) value = (value << 8n) | BigInt(view.getUint8(offset))
-  for (; offset < bytes.length; offset += 8) value = (value << 64n) | view.getBigUint64(offset)
-  return value
+  // Most numbers are short, and the fewer digits the faster.
+  let start = 0
+  while (start < bytes.length && at(bytes, start) === 0) start++
+  return start === bytes.length ? 0n : BigInt(bytesToHex(bytes.slice(start)))
 }
 
 /** Big-endian, left-padded with zeros to `length` bytes. The caller sees to it that 0 <= value < 256^length. */
@@ -121,7 +101,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 /** Whether every byte is zero. */
 export function isZero(bytes: Uint8Array): boolean {
   let seen = 0
-  for (const byte of bytes) seen |= byte
+  for (let index = 0; index < bytes.length; index++) seen |= at(bytes, index)
   return seen === 0
 }
 

@@ -5,12 +5,12 @@ import { encodeHeader, verifyHeader } from '../anchor.ts'
 import { bytesToBigint, bytesToHex, hexLength, hexToBytes } from '../bytes.ts'
 import { decodeAccount, errorMeanings, ProofError, type Scheme } from '../index.ts'
 import { decodeLeafIndex } from '../proof/decode.ts'
-import { knownEmptyNodes } from '../proof/known-nodes.ts'
+import { noNodes } from '../proof/known-nodes.ts'
 import { decodeNodes } from '../proof/nodes.ts'
 import { knownLength } from '../proof/read.ts'
 import { accountEntry, storageEntry } from '../tree/entry.ts'
-import { DIGEST_LENGTH, decodeOpening, HEAD_INDEX, type Leaf, TAIL_INDEX } from '../tree/leaf.ts'
-import { decodePath, LEAF } from '../tree/path.ts'
+import { DIGEST_LENGTH, HEAD_INDEX, type Leaf, TAIL_INDEX } from '../tree/leaf.ts'
+import { LEAF } from '../tree/path.ts'
 import { schemeNamed } from './case.ts'
 import { UsageError } from './command.ts'
 import { isBundle } from './evidence.ts'
@@ -252,7 +252,7 @@ function inspectLeafProof(
     const index = inspector.attempt(join(path, indexName), () => decodeLeafIndex(leafProof[indexName]))
     facts[indexName] = index === undefined ? show(leafProof[indexName]) : nameIndex(index)
     const proof = inspector.fields(join(path, name), leafProof[name])
-    facts[name] = inspectProof(inspector, join(path, name), proof, entry, index, scheme ?? guessScheme(proof))
+    facts[name] = inspectProof(inspector, join(path, name), proof, entry, scheme ?? guessScheme(proof))
   }
   return facts
 }
@@ -274,7 +274,6 @@ function inspectProof(
   path: string,
   { value, proofRelatedNodes }: Fields,
   entry: EntryName,
-  index: number | undefined,
   scheme: Scheme | undefined,
 ): Facts {
   const accountLength = accountEntry.valueLength
@@ -285,7 +284,7 @@ function inspectProof(
     bytes?.length === accountLength &&
     inspector.attempt(join(path, 'value'), () => decodeAccount(scheme, bytesToHex(bytes)))
   const leafPath = inspector.attempt(join(path, 'proofRelatedNodes'), () => {
-    if (scheme) return inspectPath(scheme, index, proofRelatedNodes)
+    if (scheme) return inspectPath(scheme, proofRelatedNodes)
     throw new ProofError('WRONG_LENGTH', { path: `[${LEAF}]`, expected: '128 bytes (mimc) or 192 bytes (poseidon2)' })
   })
   return {
@@ -295,15 +294,14 @@ function inspectProof(
 }
 
 /** @throws ProofError */
-function inspectPath(scheme: Scheme, index = HEAD_INDEX, nodes: unknown): Facts {
-  const known = knownEmptyNodes(scheme)
-  const { nextFreeNode, subRoot, leaf, siblingLeaf } = decodePath(scheme, index, decodeNodes({ scheme, known }, nodes))
+function inspectPath(scheme: Scheme, nodes: unknown): Facts {
+  const { top, siblingLeaf, leafNode } = decodeNodes({ scheme, known: noNodes }, nodes)
   return {
     scheme: scheme.name,
-    nextFreeNode,
-    subRoot: bytesToHex(subRoot),
-    leaf: describeLeaf(leaf),
-    siblingLeaf: siblingLeaf ? describeLeaf(decodeOpening(scheme, siblingLeaf)) : 'none',
+    nextFreeNode: top.nextFreeNode,
+    subRoot: bytesToHex(top.subRoot),
+    leaf: describeLeaf(leafNode.leaf),
+    siblingLeaf: siblingLeaf ? describeLeaf(siblingLeaf.leaf) : 'none',
   }
 }
 

@@ -1,4 +1,4 @@
-import { viewOf } from '../bytes.ts'
+import { uint32At } from '../bytes.ts'
 
 /** The order p = 2^31 - 2^24 + 1 of the KoalaBear field. */
 export const KOALABEAR_ORDER = 0x7f000001
@@ -9,9 +9,8 @@ export const KOALABEAR_ORDER = 0x7f000001
  * @param bytes a multiple of 4 bytes
  */
 export function isCanonicalKoalaBear(bytes: Uint8Array): boolean {
-  const view = viewOf(bytes)
   for (let offset = 0; offset < bytes.length; offset += 4) {
-    if (view.getUint32(offset) >= KOALABEAR_ORDER) return false
+    if (uint32At(bytes, offset) >= KOALABEAR_ORDER) return false
   }
   return true
 }

@@ -1,4 +1,4 @@
-import { type Hasher, hasherOf } from './hasher.ts'
+import type { Hasher } from './hasher.ts'
 
 /** The part of the platform's WebAssembly that is used; TypeScript has its types only among those of browsers. */
 declare const WebAssembly: {
@@ -36,24 +36,24 @@ export function instantiateKernel<Tables extends string>(base64: string): Kernel
   return exports as KernelExports & Record<Tables, Global>
 }
 
-/**
- * Bytes `start` to `end`, which may lie behind the last. All of them are the array itself, for speed: a view of an array of
- * up to 64 bytes makes the engine move it out of its heap.
- */
-function cut(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  return start === 0 && end >= bytes.length ? bytes : bytes.subarray(start, end)
-}
-
 /** Messages of any length go through the kernel's memory in pieces; answers are copied out of it. */
 export function hasherOfKernel(kernel: KernelExports): Hasher {
   const { buffer } = kernel.memory
   const input = new Uint8Array(buffer, kernel.input.value, kernel.inputLength.value)
   const output = new Uint8Array(buffer, kernel.output.value, kernel.outputLength.value)
+  const digestsAtOnce = output.length / 32
+  const siblingsAtOnce = input.length / 32
+
+  /** Puts arrays of one length side by side. */
+  const fill = (pieces: readonly Uint8Array[], length: number) => {
+    for (let index = 0; index < pieces.length; index++) input.set(pieces[index] ?? [], index * length)
+  }
 
   function hash(message: Uint8Array): Uint8Array {
     kernel.begin()
     for (let offset = 0; offset < message.length; offset += input.length) {
-      const piece = cut(message, offset, offset + input.length)
+      // Not a view where the whole will do: a view of up to 64 bytes makes the engine move the array out of its heap.
+      const piece = message.length <= input.length ? message : message.subarray(offset, offset + input.length)
       input.set(piece)
       kernel.absorb(piece.length)
     }
@@ -63,25 +63,25 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
 
   return {
     hash,
-    hashEach(messages, length) {
-      const atOnce = Math.min(Math.floor(input.length / length), output.length / 32)
-      if (atOnce === 0) return hasherOf(hash).hashEach(messages, length)
-      const digests = new Uint8Array((messages.length / length) * 32)
-      for (let index = 0; index * length < messages.length; index += atOnce) {
-        const piece = cut(messages, index * length, (index + atOnce) * length)
-        const count = piece.length / length
-        input.set(piece)
-        kernel.hashEach(count, length)
-        digests.set(output.subarray(0, count * 32), index * 32)
+    hashEach(messages) {
+      const length = messages[0]?.length ?? 0
+      const atOnce = Math.min(Math.floor(input.length / length), digestsAtOnce)
+      if (atOnce === 0) return messages.map(hash)
+      const digests: Uint8Array[] = []
+      for (let start = 0; start < messages.length; start += atOnce) {
+        const piece = messages.slice(start, start + atOnce)
+        fill(piece, length)
+        kernel.hashEach(piece.length, length)
+        for (let offset = 0; offset < piece.length * 32; offset += 32) digests.push(output.slice(offset, offset + 32))
       }
       return digests
     },
     climb(digest, siblings, position) {
       output.set(digest)
-      for (let offset = 0; offset < siblings.length; offset += input.length) {
-        const piece = cut(siblings, offset, offset + input.length)
-        input.set(piece)
-        kernel.climb(piece.length / 32, Math.floor(position / 2 ** (offset / 32)))
+      for (let level = 0; level < siblings.length; level += siblingsAtOnce) {
+        const piece = siblings.slice(level, level + siblingsAtOnce)
+        fill(piece, 32)
+        kernel.climb(piece.length, Math.floor(position / 2 ** level))
       }
       return output.slice(0, 32)
     },

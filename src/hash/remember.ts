@@ -1,150 +1,138 @@
-import { type Hasher, hasherOf } from './hasher.ts'
+import type { Hasher } from './hasher.ts'
 
-/** In words of 4 bytes: a digest; the two digests of an inner node; the longest message of a proof, an account value. */
-const [DIGEST, PAIR, LONGEST] = [8, 16, 80]
+/** In bytes: a digest; the longest message that is remembered, a leaf. */
+const [DIGEST, LONGEST] = [32, 192]
+/** In words of 4 bytes. */
+const STRIDE = LONGEST / 4
 
-/**
- * Digests of messages, in a table that does not grow. Each message has one place, found by a few of its words, and the
- * next message there takes it over; a digest is found only when the whole message is the same.
- *
- * Words are in the platform's byte order: they are only compared and copied.
- */
-interface Memory {
-  /** The message that is looked for: the same memory, as words and as bytes. */
-  readonly words: Uint32Array
-  readonly bytes: Uint8Array
-  /** Where digests are found: the same memory, as words and as bytes. */
-  readonly table: Uint32Array
-  readonly tableBytes: Uint8Array
-  /** Index of the digest of the first `length` words, or -1. */
-  find(length: number): number
-  /** Remembers the digest of the first `length` words, 32 bytes, and returns its index. */
-  put(length: number, digest: Uint8Array): number
+/** What a climb went past. */
+interface Climb {
+  siblings: readonly Uint8Array[]
+  position: number
+  /** The digest that it came to each level with, and the one it ended with. */
+  readonly running: Uint8Array[]
 }
 
 /**
- * A hasher that remembers digests in a memory that is bounded. Its answers are those of `hasher`.
+ * A hasher that remembers digests of inner nodes and leaves, in a memory that is bounded. Its answers are those of `hasher`.
  *
- * @param pairPlaces how many inner nodes are remembered: a power of two; 96 bytes each
- * @param longPlaces how many other messages of up to 320 bytes: a power of two; 352 bytes each
+ * @param places how many digests are remembered: a power of two; about 400 bytes each
  */
-export function rememberingHasher(hasher: Hasher, pairPlaces: number, longPlaces: number): Hasher {
-  const pairs = createMemory(pairPlaces, PAIR)
-  const longs = createMemory(longPlaces, LONGEST)
-  /** Where a climb starts, as words and as bytes. */
-  const first = new Uint32Array(DIGEST)
-  const firstBytes = new Uint8Array(first.buffer)
-
-  /** Index of the digest of the first `length` words in the memory. */
-  function locate(memory: Memory, length: number): number {
-    const found = memory.find(length)
-    return found < 0 ? memory.put(length, hasher.hash(memory.bytes.subarray(0, 4 * length))) : found
-  }
+export function rememberingHasher(hasher: Hasher, places: number): Hasher {
+  const memory = createMemory(places)
+  const last: Climb = { siblings: [], position: 0, running: [] }
 
   function hash(message: Uint8Array): Uint8Array {
-    const length = message.length / 4
-    if (length > LONGEST) return hasher.hash(message)
-    const memory = length === PAIR ? pairs : longs
-    memory.bytes.set(message)
-    const digest = 4 * locate(memory, length)
-    return memory.tableBytes.slice(digest, digest + 4 * DIGEST)
+    if (message.length > LONGEST) return hasher.hash(message)
+    memory.message.set(message)
+    const found = memory.find(message.length)
+    if (found !== undefined) return found
+    const digest = hasher.hash(message)
+    memory.put(message.length, digest)
+    return digest
+  }
+
+  function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
+    memory.message.set(left)
+    memory.message.set(right, DIGEST)
+    const found = memory.find(2 * DIGEST)
+    if (found !== undefined) return found
+    const digest = hasher.hash(memory.message.subarray(0, 2 * DIGEST))
+    memory.put(2 * DIGEST, digest)
+    return digest
   }
 
   return {
     hash,
-    hashEach: (messages, length) =>
-      length === 4 * PAIR ? hashPairs(hasher, pairs, messages) : hasherOf(hash).hashEach(messages, length),
+    hashEach(messages) {
+      if ((messages[0]?.length ?? 0) > LONGEST) return hasher.hashEach(messages)
+      // What is not remembered is hashed all at once.
+      const unknown = messages.filter(message => {
+        memory.message.set(message)
+        return memory.find(message.length) === undefined
+      })
+      for (const [index, digest] of hasher.hashEach(unknown).entries()) {
+        const message = unknown[index] ?? digest
+        memory.message.set(message)
+        memory.put(message.length, digest)
+      }
+      return messages.map(hash)
+    },
     climb(digest, siblings, position) {
-      const { words, table, tableBytes } = pairs
-      // Aligned, so that they can be read as words. Views of them cost nothing, for they are longer than 64 bytes.
-      const { buffer, byteOffset } = siblings.byteOffset % 4 === 0 ? siblings : siblings.slice()
-      const siblingWords = new Uint32Array(buffer, byteOffset, siblings.length / 4)
-      firstBytes.set(digest)
-      let [running, start]: [Uint32Array, number] = [first, 0]
+      const meeting = meetingLevel(last, siblings, position)
+      const { running } = last
+      // Until this climb is done, there is none to go by.
+      last.siblings = []
+      let current = digest
       let rest = position
-      for (let sibling = 0; sibling < siblingWords.length; sibling += DIGEST) {
-        const isRight = rest % 2
-        const own = DIGEST * isRight
-        for (let index = 0; index < DIGEST; index++) {
-          words[own + index] = wordAt(running, start + index)
-          words[DIGEST - own + index] = wordAt(siblingWords, sibling + index)
+      for (const [level, sibling] of siblings.entries()) {
+        if (level >= meeting && current === running[level]) {
+          // The same digest at the same place, and nothing else above it: the rest of the way is that of the last climb.
+          current = running[siblings.length] ?? current
+          break
         }
-        start = locate(pairs, PAIR)
-        running = table
+        running[level] = current
+        const isRight = rest % 2
+        current = isRight === 1 ? hashPair(sibling, current) : hashPair(current, sibling)
         rest = (rest - isRight) / 2
       }
-      return running === first ? digest : tableBytes.slice(4 * start, 4 * (start + DIGEST))
+      running[siblings.length] = current
+      last.siblings = siblings
+      last.position = position
+      return current
     },
   }
 }
 
-/** What is not remembered is hashed all at once. */
-function hashPairs(hasher: Hasher, memory: Memory, messages: Uint8Array): Uint8Array {
-  const { bytes, tableBytes } = memory
-  const digests = new Uint8Array(messages.length / 2)
-  const unknown: number[] = []
-  for (let start = 0; start < messages.length; start += 4 * PAIR) {
-    bytes.set(messages.subarray(start, start + 4 * PAIR))
-    const found = 4 * memory.find(PAIR)
-    if (found < 0) unknown.push(start)
-    else digests.set(tableBytes.subarray(found, found + 4 * DIGEST), start / 2)
-  }
-  const unknownMessages = new Uint8Array(unknown.length * 4 * PAIR)
-  const messageAt = (start: number) => messages.subarray(start, start + 4 * PAIR)
-  unknown.forEach((start, index) => {
-    unknownMessages.set(messageAt(start), index * 4 * PAIR)
-  })
-  const unknownDigests = hasher.hashEach(unknownMessages, 4 * PAIR)
-  unknown.forEach((start, index) => {
-    const digest = unknownDigests.subarray(index * 4 * DIGEST, (index + 1) * 4 * DIGEST)
-    digests.set(digest, start / 2)
-    bytes.set(messageAt(start))
-    memory.put(PAIR, digest)
-  })
-  return digests
+/** From which level on two climbs go past the same siblings on the same sides. */
+function meetingLevel(last: Climb, siblings: readonly Uint8Array[], position: number): number {
+  let level = siblings.length
+  if (last.siblings.length !== level) return level
+  while (level > 0 && last.siblings[level - 1] === siblings[level - 1]) level--
+  const placeOf = (index: number) => Math.floor(index / 2 ** level)
+  while (placeOf(last.position) !== placeOf(position)) level++
+  return level
 }
 
-function createMemory(places: number, longest: number): Memory {
-  const stride = longest + DIGEST
-  const table = new Uint32Array(places * stride)
-  const tableBytes = new Uint8Array(table.buffer)
-  const words = new Uint32Array(longest)
-  /** Of the message in each place, and one more: zero where there is none. */
+/**
+ * Digests of messages, in a table that does not grow. Each message has one place, found by a few of its words, and the
+ * next message there takes it over; a digest is found only when the whole message is the same.
+ */
+interface Memory {
+  /** To be written first: the other two are about the message of `length` bytes that it begins with. */
+  readonly message: Uint8Array
+  find(length: number): Uint8Array | undefined
+  put(length: number, digest: Uint8Array): void
+}
+
+function createMemory(places: number): Memory {
+  /** In the platform's byte order: words are only compared and copied. */
+  const messages = new Uint32Array(places * STRIDE)
   const lengths = new Uint8Array(places)
-
-  const placeOf = (length: number): number => fingerprint(words, length) & (places - 1)
-
+  const digests = new Array<Uint8Array | undefined>(places)
+  const words = new Uint32Array(STRIDE)
+  const placeOf = (length: number) => fingerprint(words, length / 4) & (places - 1)
   return {
-    words,
-    bytes: new Uint8Array(words.buffer),
-    table,
-    tableBytes,
+    message: new Uint8Array(words.buffer),
     find(length) {
       const place = placeOf(length)
-      if (lengths[place] !== length + 1) return -1
-      const start = place * stride
-      for (let index = 0; index < length; index++) {
-        if (table[start + index] !== words[index]) return -1
+      if (lengths[place] !== length) return undefined
+      for (let index = 0; index < length / 4; index++) {
+        if (messages[place * STRIDE + index] !== words[index]) return undefined
       }
-      return start + longest
+      return digests[place]
     },
     put(length, digest) {
       const place = placeOf(length)
-      const start = place * stride
-      lengths[place] = length + 1
-      for (let index = 0; index < length; index++) table[start + index] = wordAt(words, index)
-      tableBytes.set(digest, 4 * (start + longest))
-      return start + longest
+      lengths[place] = length
+      for (let index = 0; index < length / 4; index++) messages[place * STRIDE + index] = words[index] ?? 0
+      digests[place] = digest
     },
   }
 }
 
 /** Digests look random, so the last words of both halves tell messages apart. Not more than speed rests on it. */
 function fingerprint(words: Uint32Array, length: number): number {
-  const [end, middle] = [wordAt(words, length - 1), wordAt(words, (length >> 1) - 1)]
-  const mixed = Math.imul(end, 0x9e3779b1) ^ Math.imul(middle, 0x85ebca6b)
+  const mixed = Math.imul(words[length - 1] ?? 0, 0x9e3779b1) ^ Math.imul(words[(length >> 1) - 1] ?? 0, 0x85ebca6b)
   return mixed ^ (mixed >>> 15)
 }
-
-/** Before the start and past the end, zero. */
-const wordAt = (words: Uint32Array, index: number): number => words[index] ?? 0

@@ -1,19 +1,39 @@
 import { hexToBytes, quote } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
-import type { EntryKind } from '../tree/entry.ts'
-import { accountEntry, storageEntry } from '../tree/entry.ts'
+import { decodeValue, type EntryKind, type ValueNode } from '../tree/entry.ts'
 import { DIGEST_LENGTH, MAX_LEAVES } from '../tree/leaf.ts'
-import { decodePath, type Path, verifyLeafIndex } from '../tree/path.ts'
-import { type Context, decodeNodes } from './nodes.ts'
+import { NOT_HASHED, type Path, verifyLeafIndex } from '../tree/path.ts'
+import { decodeNodes, type NodeContext } from './nodes.ts'
 import { asArray, asString, isArray, isGiven, knownLength, lengthOf, malformed, readFields, readOwn } from './read.ts'
 
+const RESPONSE_FIELDS = ['jsonrpc', 'result', 'error'] as const
 const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageProof'] as const
-const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
-const ABSENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
+const PROOF_FIELDS = ['value', 'proofRelatedNodes'] as const
+/** Of either form. */
+const LEAF_PROOF_FIELDS = [
+  'key',
+  'leafIndex',
+  'proof',
+  'leftLeafIndex',
+  'leftProof',
+  'rightLeafIndex',
+  'rightProof',
+] as const
+
+/** What the proofs of one kind of tree are decoded with. */
+export interface TreeContext extends NodeContext {
+  readonly kind: EntryKind
+}
+
+/** The tree of accounts, and the trees of storage slots. */
+export interface Contexts {
+  readonly account: TreeContext
+  readonly storage: TreeContext
+}
 
 /** A `Proof` of the answer, decoded and canonical. Nothing in it has been hashed or compared yet. */
 export interface DecodedProof {
-  readonly value: Uint8Array
+  readonly valueNode: ValueNode
   readonly path: Path
 }
 
@@ -34,26 +54,23 @@ export interface DecodedAnswer {
  *
  * @param keyCount how many storage keys were asked for
  */
-export function decodeAnswer(context: Context, answer: unknown, keyCount: number): DecodedAnswer {
-  const result = readFields(openResponse(answer), RESULT_FIELDS)
-  if ((isGiven(result.storageHash) || isGiven(result.storageProof)) && isArray(result.accountProof)) {
-    throw new ProofError('FOREIGN_PROOF')
-  }
-  const accountProof = within('accountProof', () => decodeLeafProof(context, accountEntry, result.accountProof))
-  const storageProofs = within('storageProofs', () => decodeStorageProofs(context, result.storageProofs, keyCount))
+export function decodeAnswer(contexts: Contexts, answer: unknown, keyCount: number): DecodedAnswer {
+  const [account, storage, storageHash, storageProof] = readFields(openResponse(answer), RESULT_FIELDS)
+  if ((isGiven(storageHash) || isGiven(storageProof)) && isArray(account)) throw new ProofError('FOREIGN_PROOF')
+  const accountProof = within('accountProof', () => decodeLeafProof(contexts.account, account))
+  const storageProofs = within('storageProofs', () => decodeStorageProofs(contexts.storage, storage, keyCount))
   return { accountProof, storageProofs }
 }
 
 /** The result inside a JSON-RPC response, or the answer itself when it is bare. */
 function openResponse(answer: unknown): unknown {
-  const { jsonrpc, result, error } = readFields(answer, ['jsonrpc', 'result', 'error'])
+  const [jsonrpc, result, error] = readFields(answer, RESPONSE_FIELDS)
   if (isGiven(error)) throw rpcError(error)
   return isGiven(jsonrpc) || isGiven(result) ? result : answer
 }
 
 function rpcError(error: unknown): ProofError {
-  const { code, message } =
-    typeof error === 'object' ? within('error', () => readFields(error, ['code', 'message'])) : {}
+  const [code, message] = typeof error === 'object' ? within('error', () => readFields(error, ['code', 'message'])) : []
   const quotedCode = typeof code === 'number' ? `${code}` : 'without a code'
   return new ProofError('RPC_ERROR', {
     path: 'error',
@@ -61,7 +78,7 @@ function rpcError(error: unknown): ProofError {
   })
 }
 
-function decodeStorageProofs(context: Context, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
+function decodeStorageProofs(context: TreeContext, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
   const items = asArray(proofs)
   const count = lengthOf(items)
   const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
@@ -72,51 +89,49 @@ function decodeStorageProofs(context: Context, proofs: unknown, keyCount: number
   return Array.from({ length: keyCount }, (_, index) =>
     within(`[${index}]`, () => {
       const item = readOwn(items, index)
-      return item === null ? null : decodeLeafProof(context, storageEntry, item)
+      return item === null ? null : decodeLeafProof(context, item)
     }),
   )
 }
 
 /** Exactly one of the two forms of section 6. */
-export function decodeLeafProof(context: Context, kind: EntryKind, leafProof: unknown): DecodedLeafProof {
-  const fields = readFields(leafProof, ['key', ...EXISTENCE_FIELDS, ...ABSENCE_FIELDS])
-  const exists = EXISTENCE_FIELDS.some(name => isGiven(fields[name]))
-  const isAbsent = ABSENCE_FIELDS.some(name => isGiven(fields[name]))
+export function decodeLeafProof(context: TreeContext, leafProof: unknown): DecodedLeafProof {
+  const [keyHex, leafIndex, proof, leftLeafIndex, leftProof, rightLeafIndex, rightProof] = readFields(
+    leafProof,
+    LEAF_PROOF_FIELDS,
+  )
+  const exists = isGiven(leafIndex) || isGiven(proof)
+  const isAbsent = isGiven(leftLeafIndex) || isGiven(leftProof) || isGiven(rightLeafIndex) || isGiven(rightProof)
   if (exists && isAbsent) throw new ProofError('MALFORMED_RESPONSE', { found: 'both forms of a leaf proof' })
   if (!exists && !isAbsent) throw new ProofError('MALFORMED_RESPONSE', { found: 'neither form of a leaf proof' })
 
-  const key = within('key', () => hexToBytes(asString(fields.key), kind.keyLength))
-  /** Decodes the proof in field `name`, whose leaf index is in field `indexName`. */
-  const decodeAt = (
-    name: keyof typeof fields,
-    indexName: keyof typeof fields,
-    valueLengths: readonly number[],
-  ): DecodedProof => {
-    const leafIndex = within(indexName, () => decodeLeafIndex(fields[indexName]))
-    const proof = within(name, () => decodeProof(context, kind, leafIndex, fields[name], valueLengths))
-    within(indexName, () => verifyLeafIndex(proof.path))
-    return proof
+  const { keyLength, valueLength } = context.kind
+  const key = within('key', () => hexToBytes(asString(keyHex), keyLength))
+  const decode = (name: string, proof: unknown, indexName: string, index: unknown, valueLengths: readonly number[]) => {
+    const leafIndex = within(indexName, () => decodeLeafIndex(index))
+    const decoded = within(name, () => decodeProof(context, leafIndex, proof, valueLengths))
+    within(indexName, () => verifyLeafIndex(decoded.path))
+    return decoded
   }
-  if (exists) return { claims: 'existence', key, proof: decodeAt('proof', 'leafIndex', [kind.valueLength]) }
+  if (exists) return { claims: 'existence', key, proof: decode('proof', proof, 'leafIndex', leafIndex, [valueLength]) }
   // A neighbour may be HEAD or TAIL, whose value is 32 zero bytes.
-  const valueLengths = [kind.valueLength, DIGEST_LENGTH]
-  const left = decodeAt('leftProof', 'leftLeafIndex', valueLengths)
-  const right = decodeAt('rightProof', 'rightLeafIndex', valueLengths)
+  const valueLengths = [valueLength, DIGEST_LENGTH]
+  const left = decode('leftProof', leftProof, 'leftLeafIndex', leftLeafIndex, valueLengths)
+  const right = decode('rightProof', rightProof, 'rightLeafIndex', rightLeafIndex, valueLengths)
   return { claims: 'absence', key, left, right }
 }
 
 function decodeProof(
-  context: Context,
-  kind: EntryKind,
+  context: TreeContext,
   leafIndex: number,
   proof: unknown,
   valueLengths: readonly number[],
 ): DecodedProof {
-  const fields = readFields(proof, ['value', 'proofRelatedNodes'])
+  const [value, proofRelatedNodes] = readFields(proof, PROOF_FIELDS)
   // The nodes first: their lengths tell the schemes apart, so a proof of the other scheme is called what it is.
-  const nodes = within('proofRelatedNodes', () => decodeNodes(context, fields.proofRelatedNodes))
-  const value = within('value', () => decodeValue(context, kind, fields.value, valueLengths))
-  return { value, path: decodePath(context.scheme, leafIndex, nodes) }
+  const nodes = within('proofRelatedNodes', () => decodeNodes(context, proofRelatedNodes))
+  const valueNode = within('value', () => decodeValueField(context, value, valueLengths))
+  return { valueNode, path: { leafIndex, ...nodes } }
 }
 
 /** A JSON number can be fractional, negative or past 2^53; an index is none of these. */
@@ -129,9 +144,14 @@ export function decodeLeafIndex(index: unknown): number {
   return index + 0
 }
 
-function decodeValue(context: Context, kind: EntryKind, value: unknown, lengths: readonly number[]): Uint8Array {
+function decodeValueField({ scheme, kind, known }: TreeContext, value: unknown, lengths: readonly number[]): ValueNode {
   const hex = asString(value)
+  const found = known.value.find(0, hex)
+  if (found !== undefined) return found
   const bytes = hexToBytes(hex, knownLength(hex, lengths))
-  if (bytes.length === kind.valueLength) kind.verifyCanonical(context.scheme, bytes)
-  return bytes
+  // That of a sentinel: it is compared, not hashed.
+  if (bytes.length !== kind.valueLength) return { value: bytes, preimage: bytes, digest: NOT_HASHED }
+  const node = decodeValue(kind, scheme, bytes)
+  known.value.add(0, hex, node)
+  return node
 }

@@ -1,63 +1,68 @@
 import { bytesToHex } from '../bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { emptyInnerNodes } from '../tree/empty.ts'
-import type { InnerNode } from '../tree/path.ts'
+import type { ValueNode } from '../tree/entry.ts'
+import type { LeafNode, TopNode, TreeNode } from '../tree/path.ts'
 
-/** Inner nodes that were decoded and found canonical before, by their hexadecimal text: neither is done again. */
+/**
+ * Nodes that were decoded and found canonical before, by their hexadecimal text: neither is done again, and their digests
+ * are kept. A text is found by comparing all of it, so what is found is what decoding it again would give.
+ */
+export interface KnownTexts<Node> {
+  /** @param entry where in `proofRelatedNodes` the text stands */
+  find(entry: number, text: string): Node | undefined
+  add(entry: number, text: string, node: Node): void
+}
+
+/** What is known of each kind of entry. */
 export interface KnownNodes {
-  /** @param entry 1 to 39, where in `proofRelatedNodes` the text stands */
-  find(entry: number, text: string): InnerNode | undefined
-  add(entry: number, text: string, node: InnerNode): void
+  readonly top: KnownTexts<TopNode>
+  readonly inner: KnownTexts<TreeNode>
+  readonly leaf: KnownTexts<LeafNode>
+  readonly value: KnownTexts<ValueNode>
 }
 
-interface TextNode {
-  readonly text: string
-  readonly node: InnerNode
-}
+const nothing: KnownTexts<never> = { find: () => undefined, add: () => {} }
 
-const emptyNodes = /* @__PURE__ */ new WeakMap<Scheme, readonly TextNode[]>()
+/** Not even the empty subtrees: every node of a proof is decoded and hashed. */
+export const noNodes: KnownNodes = { top: nothing, inner: nothing, leaf: nothing, value: nothing }
 
-/** The siblings without leaves: above the highest leaf index in use, they are the same in every tree. */
-function emptyTextNodes(scheme: Scheme): readonly TextNode[] {
+const emptyNodes = /* @__PURE__ */ new WeakMap<Scheme, KnownNodes>()
+
+/** What is known without having seen a proof: above the highest leaf index in use, the siblings are the same in all trees. */
+export function knownEmptyNodes(scheme: Scheme): KnownNodes {
   const known = emptyNodes.get(scheme)
   if (known !== undefined) return known
-  const made = emptyInnerNodes(scheme).map(node => ({ text: bytesToHex(node.preimage), node }))
-  emptyNodes.set(scheme, made)
-  return made
-}
-
-/** What is known without having seen a proof. */
-export function knownEmptyNodes(scheme: Scheme): KnownNodes {
-  const empty = emptyTextNodes(scheme)
-  return {
+  const empty = emptyInnerNodes(scheme).map(node => ({ text: bytesToHex(node.preimage), node }))
+  const inner: KnownTexts<TreeNode> = {
     find: (entry, text) => {
       const known = empty[entry - 1]
       return known?.text === text ? known.node : undefined
     },
     add: () => {},
   }
+  const made: KnownNodes = { ...noNodes, inner }
+  emptyNodes.set(scheme, made)
+  return made
 }
 
 /**
- * Also remembers what it is given, up to `limit` nodes; then it starts anew. A text is found by comparing all of it, so
- * what is found is what decoding it again would give.
+ * Also remembers what stood last in each entry: most of a path is the same from proof to proof. What stood there before is
+ * decoded again, and its digest is for the hasher to remember.
  */
-export function rememberNodes(scheme: Scheme, limit: number): KnownNodes {
-  const empty = knownEmptyNodes(scheme)
-  const nodes = new Map<string, InnerNode>()
-  /** What stood last in each entry: near the root that is the same from proof to proof, and faster to compare. */
-  const last: (TextNode | undefined)[] = []
+export function rememberLastNodes(scheme: Scheme): KnownNodes {
+  const { top, inner, leaf, value } = knownEmptyNodes(scheme)
+  return { top: rememberLast(top), inner: rememberLast(inner), leaf: rememberLast(leaf), value: rememberLast(value) }
+}
+
+function rememberLast<Node>(known: KnownTexts<Node>): KnownTexts<Node> {
+  const last: ({ readonly text: string; readonly node: Node } | undefined)[] = []
   return {
     find(entry, text) {
       const recent = last[entry]
-      if (recent?.text === text) return recent.node
-      const node = empty.find(entry, text) ?? nodes.get(text)
-      if (node !== undefined) last[entry] = { text, node }
-      return node
+      return recent?.text === text ? recent.node : known.find(entry, text)
     },
     add(entry, text, node) {
-      if (nodes.size >= limit) nodes.clear()
-      nodes.set(text, node)
       last[entry] = { text, node }
     },
   }

@@ -3,7 +3,7 @@ import { ProofError, within } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { EntryKind } from '../tree/entry.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
-import { mismatch, type Path, verifyPath } from '../tree/path.ts'
+import { digestOf, mismatch, type Path, verifyPath } from '../tree/path.ts'
 import type { DecodedLeafProof, DecodedProof } from './decode.ts'
 
 /** What a leaf proof is checked against: a tree whose root is trusted, and the key that was asked for. */
@@ -35,17 +35,17 @@ export function verifyLeafProof(claim: LeafClaim, leafProof: DecodedLeafProof): 
 }
 
 /** Section 5, existence: the path holds, hKey is the key's hash, hVal is the value's hash. */
-function verifyPresent({ scheme, kind, root, key }: LeafClaim, { path, value }: DecodedProof): ProvenLeaf {
+function verifyPresent({ scheme, kind, root, key }: LeafClaim, { path, valueNode }: DecodedProof): ProvenLeaf {
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
-  const { hKey } = path.leaf
+  const { hKey } = path.leafNode.leaf
   const keyHash = kind.hashKey(scheme, key)
   if (!equalBytes(hKey, keyHash)) throw mismatch('LEAF_KEY_MISMATCH', keyHash, hKey)
   within('value', () => {
-    verifyValueHash(path, kind.hashValue(scheme, value))
-    kind.verifyStorable(value)
+    verifyValueHash(path, digestOf(scheme.hasher, valueNode))
+    kind.verifyStorable(valueNode.value)
   })
-  return { leafIndex: path.leafIndex, value }
+  return { leafIndex: path.leafIndex, value: valueNode.value }
 }
 
 /** Section 5, non-existence: both paths hold against the same root, the leaves are neighbours, the key lies between. */
@@ -54,32 +54,33 @@ function verifyAbsent(claim: LeafClaim, left: DecodedProof, right: DecodedProof)
   within('rightProof', () => verifyNeighbour(claim, right))
   verifyAdjacent(left.path, right.path)
   const keyHash = claim.kind.hashKey(claim.scheme, claim.key)
-  const { hKey: leftKey } = left.path.leaf
-  const { hKey: rightKey } = right.path.leaf
+  const { hKey: leftKey } = left.path.leafNode.leaf
+  const { hKey: rightKey } = right.path.leafNode.leaf
   if (compareBytes(leftKey, keyHash) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, leftKey)
   if (compareBytes(keyHash, rightKey) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, rightKey)
 }
 
-function verifyNeighbour({ scheme, kind, root }: LeafClaim, { path, value }: DecodedProof): void {
+function verifyNeighbour({ scheme, kind, root }: LeafClaim, { path, valueNode }: DecodedProof): void {
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
   within('value', () => {
     const isSentinel = path.leafIndex === HEAD_INDEX || path.leafIndex === TAIL_INDEX
     const length = isSentinel ? DIGEST_LENGTH : kind.valueLength
+    const { value } = valueNode
     if (value.length !== length) {
       throw new ProofError('WRONG_LENGTH', { expected: `${length} bytes`, found: `${value.length} bytes` })
     }
     if (isSentinel && !isZero(value)) throw mismatch('VALUE_MISMATCH', zeroDigest(), value)
-    verifyValueHash(path, isSentinel ? zeroDigest() : kind.hashValue(scheme, value))
+    verifyValueHash(path, isSentinel ? zeroDigest() : digestOf(scheme.hasher, valueNode))
   })
 }
 
-function verifyValueHash({ leaf }: Path, valueHash: Uint8Array): void {
+function verifyValueHash({ leafNode: { leaf } }: Path, valueHash: Uint8Array): void {
   if (!equalBytes(leaf.hVal, valueHash)) throw mismatch('VALUE_MISMATCH', leaf.hVal, valueHash)
 }
 
 /** HEAD's key stands at index 0 and nowhere else, TAIL's at index 1 and nowhere else. */
-function verifySentinelPlace(scheme: Scheme, { leafIndex, leaf }: Path): void {
+function verifySentinelPlace(scheme: Scheme, { leafIndex, leafNode: { leaf } }: Path): void {
   const isHead = isZero(leaf.hKey)
   const isTail = equalBytes(leaf.hKey, scheme.largestKey())
   if (isHead !== (leafIndex === HEAD_INDEX) || isTail !== (leafIndex === TAIL_INDEX)) {
@@ -89,8 +90,10 @@ function verifySentinelPlace(scheme: Scheme, { leafIndex, leaf }: Path): void {
 }
 
 function verifyAdjacent(left: Path, right: Path): void {
-  if (left.leaf.next !== right.leafIndex) throw notAdjacent('left.next', right.leafIndex, left.leaf.next)
-  if (right.leaf.prev !== left.leafIndex) throw notAdjacent('right.prev', left.leafIndex, right.leaf.prev)
+  const { next } = left.leafNode.leaf
+  const { prev } = right.leafNode.leaf
+  if (next !== right.leafIndex) throw notAdjacent('left.next', right.leafIndex, next)
+  if (prev !== left.leafIndex) throw notAdjacent('right.prev', left.leafIndex, prev)
 }
 
 function notAdjacent(pointer: string, expected: number, found: number): ProofError {

@@ -1,8 +1,8 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { accountEntry, decodeAccountValue, storageEntry } from '../tree/entry.ts'
-import { computeSubRoot, computeRoot as computeTreeRoot, decodePath, verifyLeafIndex } from '../tree/path.ts'
+import { accountEntry, decodeAccountValue, decodeValue, storageEntry, type ValueNode } from '../tree/entry.ts'
+import { computeSubRoot, computeRoot as computeTreeRoot, verifyLeafIndex } from '../tree/path.ts'
 import { decodeArgument, verifyScheme } from './claim.ts'
 import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof } from './decode.ts'
 import { knownEmptyNodes } from './known-nodes.ts'
@@ -38,7 +38,7 @@ export function verifyExistence(leafProof: unknown, claim: LeafProofClaim): { le
   const leafClaim = decodeLeafClaim(claim)
   const decoded = decodeClaimed('existence', leafProof, leafClaim)
   verifyLeafProof(leafClaim, decoded)
-  return { leafIndex: decoded.proof.path.leafIndex, value: bytesToHex(decoded.proof.value) }
+  return { leafIndex: decoded.proof.path.leafIndex, value: bytesToHex(decoded.proof.valueNode.value) }
 }
 
 /**
@@ -72,7 +72,7 @@ function decodeClaimed<Form extends DecodedLeafProof['claims']>(
   leafProof: unknown,
   { scheme, kind }: LeafClaim,
 ): Extract<DecodedLeafProof, { claims: Form }> {
-  const decoded = decodeLeafProof({ scheme, known: knownEmptyNodes(scheme) }, kind, leafProof)
+  const decoded = decodeLeafProof({ scheme, kind, known: knownEmptyNodes(scheme) }, leafProof)
   if (!hasForm(form, decoded)) {
     throw new ProofError('MALFORMED_RESPONSE', {
       expected: `a proof of ${form}`,
@@ -104,10 +104,10 @@ export function computeRoot(
   const index = within('leafIndex', () => decodeLeafIndex(leafIndex))
   const context = { scheme, known: knownEmptyNodes(scheme) }
   const nodes = within('proofRelatedNodes', () => decodeNodes(context, proofRelatedNodes))
-  const path = decodePath(scheme, index, nodes)
+  const path = { leafIndex: index, ...nodes }
   within('leafIndex', () => verifyLeafIndex(path))
   const subRoot = computeSubRoot(scheme, path)
-  return { subRoot: bytesToHex(subRoot), root: bytesToHex(computeTreeRoot(scheme, path.nextFreeNode, subRoot)) }
+  return { subRoot: bytesToHex(subRoot), root: bytesToHex(computeTreeRoot(scheme, nodes.top.nextFreeNode, subRoot)) }
 }
 
 /**
@@ -117,10 +117,13 @@ export function computeRoot(
  * @throws ProofError `CLAIM_INVALID` when it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
  */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
-  verifyScheme(scheme)
-  const bytes = decodeArgument('value', value, accountEntry.valueLength)
-  accountEntry.verifyCanonical(scheme, bytes)
+  const bytes = decodeAccountArgument(scheme, value).value
+  accountEntry.verifyStorable(bytes)
   return toAccountFields(decodeAccountValue(bytes))
+}
+
+function decodeAccountArgument(scheme: Scheme, value: Hex): ValueNode {
+  return decodeValue(accountEntry, verifyScheme(scheme), decodeArgument('value', value, accountEntry.valueLength))
 }
 
 /** The key hash of an account: where its leaf stands in the sorted list. `address` is 20 bytes, the hash 32. */
@@ -130,10 +133,8 @@ export function hashAccountKey(scheme: Scheme, address: Hex): Hex {
 
 /** The value hash of an account. `value` is 192 bytes as served, the hash 32. */
 export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
-  verifyScheme(scheme)
-  const bytes = decodeArgument('value', value, accountEntry.valueLength)
-  accountEntry.verifyCanonical(scheme, bytes)
-  return bytesToHex(accountEntry.hashValue(scheme, bytes))
+  const { preimage } = decodeAccountArgument(scheme, value)
+  return bytesToHex(scheme.hasher.hash(preimage))
 }
 
 /** The key hash of a storage slot: where its leaf stands in the sorted list. Both are 32 bytes. */
@@ -143,5 +144,6 @@ export function hashStorageKey(scheme: Scheme, storageKey: Hex): Hex {
 
 /** The value hash of a storage slot. Both are 32 bytes. */
 export function hashStorageValue(scheme: Scheme, value: Hex): Hex {
-  return bytesToHex(storageEntry.hashValue(verifyScheme(scheme), decodeArgument('value', value, 32)))
+  const bytes = decodeArgument('value', value, 32)
+  return bytesToHex(verifyScheme(scheme).hasher.hash(storageEntry.valuePreimage(scheme, bytes)))
 }

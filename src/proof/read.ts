@@ -3,22 +3,17 @@ import { ProofError } from '../errors.ts'
 
 /** How a stranger's JSON values are read: by hand, one own property at a time, and never with anything but a ProofError. */
 
-/** Reads each of the named own properties of an object once. */
-export function readFields<Name extends string>(
-  source: unknown,
-  names: readonly Name[],
-): Partial<Record<Name, unknown>> {
+/** The values of the named own properties of an object, in the order of `names`, each read once. */
+export function readFields(source: unknown, names: readonly string[]): unknown[] {
   if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
-  // Without a prototype: a field that is missing must not turn up on a polluted Object.prototype.
-  const fields: Partial<Record<Name, unknown>> = Object.create(null)
-  for (const name of names) fields[name] = readOwn(source, name)
-  return fields
+  return names.map(name => readOwn(source, name))
 }
 
 /** What is inherited counts as missing. A getter or a proxy can throw anything. */
 export function readOwn(source: object, name: PropertyKey): unknown {
   try {
-    return Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined
+    // What any object has under a name is unknown: that is all the cast says.
+    return Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
   } catch {
     throw unreadable()
   }

@@ -3,10 +3,10 @@ import { ProofError, within } from '../errors.ts'
 import { rememberingHasher } from '../hash/remember.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { emptyTreeRoot } from '../tree/empty.ts'
-import { type AccountValue, accountEntry, decodeAccountValue, storageEntry } from '../tree/entry.ts'
+import { type AccountValue, accountEntry, decodeAccountValue, type EntryKind, storageEntry } from '../tree/entry.ts'
 import { type Claim, type DecodedClaim, decodeClaim, verifyScheme } from './claim.ts'
-import { type DecodedLeafProof, decodeAnswer } from './decode.ts'
-import { type KnownNodes, knownEmptyNodes, rememberNodes } from './known-nodes.ts'
+import { type Contexts, type DecodedLeafProof, decodeAnswer, type TreeContext } from './decode.ts'
+import { type KnownNodes, knownEmptyNodes, rememberLastNodes } from './known-nodes.ts'
 import { verifyLeafProof } from './leaf-proof.ts'
 
 /** The fields of an account value. Hashes and roots are 32 bytes. */
@@ -70,24 +70,31 @@ export interface VerifiedState {
  */
 export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
   const decodedClaim = decodeClaim(claim)
-  return verifyAnswer(knownEmptyNodes(decodedClaim.scheme), answer, decodedClaim)
+  const { scheme } = decodedClaim
+  return verifyAnswer(contextsOf(scheme, knownEmptyNodes(scheme)), answer, decodedClaim)
 }
 
+/** Both kinds of trees, read with the same knowledge. */
+export const contextsOf = (scheme: Scheme, known: KnownNodes): Contexts => ({
+  account: { scheme, known, kind: accountEntry },
+  storage: { scheme, known, kind: storageEntry },
+})
+
 /** {@link verifyProof}, told what is known beforehand. */
-export function verifyAnswer(known: KnownNodes, answer: unknown, decodedClaim: DecodedClaim): VerifiedState {
-  const { scheme, stateRoot, address, storageKeys } = decodedClaim
+export function verifyAnswer(contexts: Contexts, answer: unknown, claim: DecodedClaim): VerifiedState {
   // Everything is decoded, and so canonical, before anything is hashed or compared.
-  const { accountProof, storageProofs } = decodeAnswer({ scheme, known }, answer, storageKeys.length)
+  const { accountProof, storageProofs } = decodeAnswer(contexts, answer, claim.storageKeys.length)
 
   const leaf = within('accountProof', () =>
-    verifyLeafProof({ scheme, kind: accountEntry, root: stateRoot, key: address }, accountProof),
+    verifyLeafProof({ ...contexts.account, root: claim.stateRoot, key: claim.address }, accountProof),
   )
   const value = leaf && decodeAccountValue(leaf.value)
-  const storage = within('storageProofs', () => verifyStorage(decodedClaim, value, storageProofs))
+  const storage = within('storageProofs', () => verifyStorage(contexts.storage, claim, value, storageProofs))
   return { account: leaf && value && { ...toAccountFields(value), leafIndex: leaf.leafIndex }, storage }
 }
 
 function verifyStorage(
+  context: TreeContext,
   { scheme, storageKeys }: DecodedClaim,
   account: AccountValue | null,
   storageProofs: readonly (DecodedLeafProof | null)[],
@@ -102,7 +109,7 @@ function verifyStorage(
         return toSlot(key, undefined)
       }
       if (account === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED')
-      const leaf = verifyLeafProof({ scheme, kind: storageEntry, root: account.storageRoot, key }, leafProof)
+      const leaf = verifyLeafProof({ ...context, root: account.storageRoot, key }, leafProof)
       return toSlot(key, leaf?.value)
     }),
   )
@@ -149,17 +156,8 @@ export interface Verifier {
   safeVerifyProof(answer: unknown, claim: VerifierClaim): SafeVerifiedState
 }
 
-/** How much a verifier remembers at the most. */
-export interface MemoryLimits {
-  /** Inner nodes, by their text: about 400 bytes each. */
-  readonly nodes: number
-  /** Messages and digests, powers of two: inner nodes (96 bytes each), longer ones (352 bytes each). */
-  readonly digests: number
-  readonly longDigests: number
-}
-
-/** About 9 MB. */
-const DEFAULT_LIMITS: MemoryLimits = { nodes: 2 ** 14, digests: 2 ** 14, longDigests: 2 ** 12 }
+/** How many digests a verifier remembers of accounts and of storage slots each, at about 400 bytes a digest: 6 MB in all. */
+const DIGESTS = 2 ** 13
 
 /**
  * A verifier for many answers: the slots of one contract, the accounts under one root. It remembers which digest belongs
@@ -183,16 +181,20 @@ const DEFAULT_LIMITS: MemoryLimits = { nodes: 2 ** 14, digests: 2 ** 14, longDig
  * ```
  */
 export function createVerifier(scheme: Scheme): Verifier {
-  return createVerifierWithin(DEFAULT_LIMITS, scheme)
+  return createVerifierWithin(DIGESTS, scheme)
 }
 
-/** {@link createVerifier} with a memory of another size: the verdicts do not depend on it. */
-export function createVerifierWithin(limits: MemoryLimits, scheme: Scheme): Verifier {
-  const hasher = rememberingHasher(verifyScheme(scheme).hasher, limits.digests, limits.longDigests)
-  const remembering: Scheme = { ...scheme, hasher }
-  const known = rememberNodes(remembering, limits.nodes)
+/** {@link createVerifier} with a memory of another size, a power of two: the verdicts do not depend on it. */
+export function createVerifierWithin(digests: number, scheme: Scheme): Verifier {
+  const { hasher } = verifyScheme(scheme)
+  const rememberingContext = (kind: EntryKind): TreeContext => {
+    // Trees of one kind share nodes with each other, and hardly any with trees of the other kind.
+    const remembering = { ...scheme, hasher: rememberingHasher(hasher, digests) }
+    return { scheme: remembering, kind, known: rememberLastNodes(scheme) }
+  }
+  const contexts = { account: rememberingContext(accountEntry), storage: rememberingContext(storageEntry) }
   const verify = (answer: unknown, claim: VerifierClaim) =>
-    verifyAnswer(known, answer, decodeClaim({ ...claim, scheme: remembering }))
+    verifyAnswer(contexts, answer, decodeClaim({ ...claim, scheme }))
   return {
     verifyProof: verify,
     safeVerifyProof: (answer, claim) => safely(() => verify(answer, claim)),

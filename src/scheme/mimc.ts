@@ -5,6 +5,7 @@ import { once, type Scheme } from './scheme.ts'
 
 const HALF_WORD = 16
 const hasher = /* @__PURE__ */ once(mimcHasher)
+const largestKey = /* @__PURE__ */ once(() => bigintToBytes(BLS12377_ORDER - 1n, 32))
 
 /**
  * MiMC over the scalar field of BLS12-377: Linea mainnet until about 2026-04-01, Sepolia until about 2026-03-24.
@@ -25,5 +26,5 @@ export const mimc: Scheme = {
     return concatBytes(zeros, x.subarray(HALF_WORD), zeros, x.subarray(0, HALF_WORD))
   },
   address: a => concatBytes(new Uint8Array(12), a),
-  largestKey: () => bigintToBytes(BLS12377_ORDER - 1n, 32),
+  largestKey: () => largestKey().slice(),
 }

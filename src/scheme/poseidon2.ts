@@ -1,5 +1,5 @@
-import { viewOf } from '../bytes.ts'
-import { isCanonicalKoalaBear, KOALABEAR_ORDER } from '../field/koalabear.ts'
+import { at } from '../bytes.ts'
+import { isCanonicalKoalaBear } from '../field/koalabear.ts'
 import { poseidon2Hasher } from '../hash/poseidon2.ts'
 import { once, type Scheme } from './scheme.ts'
 
@@ -8,20 +8,21 @@ const hasher = /* @__PURE__ */ once(poseidon2Hasher)
 /** Each 2-byte piece of `x`, in order, as a 4-byte field element: the two upper bytes are zero. */
 function widen(x: Uint8Array): Uint8Array {
   const wide = new Uint8Array(x.length * 2)
-  const [pieces, elements] = [viewOf(x), viewOf(wide)]
-  for (let offset = 0; offset < x.length; offset += 2) elements.setUint32(offset * 2, pieces.getUint16(offset))
+  for (let offset = 0; offset < x.length; offset += 2) {
+    wide[2 * offset + 2] = at(x, offset)
+    wide[2 * offset + 3] = at(x, offset + 1)
+  }
   return wide
 }
 
 /** Takes {@link widen} back; null when an upper byte is not zero. */
 function narrow(wide: Uint8Array): Uint8Array | null {
   const x = new Uint8Array(wide.length / 2)
-  const [pieces, elements] = [viewOf(x), viewOf(wide)]
   let stray = 0
   for (let offset = 0; offset < x.length; offset += 2) {
-    const element = elements.getUint32(offset * 2)
-    stray |= element >>> 16
-    pieces.setUint16(offset, element)
+    stray |= at(wide, 2 * offset) | at(wide, 2 * offset + 1)
+    x[offset] = at(wide, 2 * offset + 2)
+    x[offset + 1] = at(wide, 2 * offset + 3)
   }
   return stray === 0 ? x : null
 }
@@ -43,8 +44,8 @@ export const poseidon2: Scheme = {
   address: widen,
   largestKey: () => {
     const key = new Uint8Array(32)
-    const elements = viewOf(key)
-    for (let offset = 0; offset < 32; offset += 4) elements.setUint32(offset, KOALABEAR_ORDER - 1)
+    // p - 1 = 0x7f000000, eight times.
+    for (let element = 0; element < 32; element += 4) key[element] = 0x7f
     return key
   },
 }

@@ -1,7 +1,7 @@
 import { concatBytes } from '../bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { encodeOpening, HEAD_INDEX, indexWord, type Leaf, TAIL_INDEX, TREE_DEPTH, zeroDigest } from './leaf.ts'
-import type { InnerNode } from './path.ts'
+import type { TreeNode } from './path.ts'
 
 /** The first index a new key takes. */
 export const FIRST_FREE_NODE = 2
@@ -27,7 +27,7 @@ export function emptySubtreeDigests({ hasher }: Scheme): Uint8Array[] {
 }
 
 /** The siblings in a path whose subtrees hold no leaf, as entries 1 to 39; index 0 is entry 1. */
-export function emptyInnerNodes(scheme: Scheme): InnerNode[] {
+export function emptyInnerNodes(scheme: Scheme): TreeNode[] {
   const digests = emptySubtreeDigests(scheme)
   const [, ...parents] = digests.slice(0, TREE_DEPTH)
   const nodes = parents.map((digest, index) => {
@@ -47,7 +47,7 @@ export function emptyTreeRoot(scheme: Scheme): Uint8Array {
   const [head, tail] = initialSentinels(scheme)
   const digestOf = (leaf: Leaf) => hasher.hash(encodeOpening(scheme, leaf))
   const [, ...upperSiblings] = emptySubtreeDigests(scheme).slice(0, TREE_DEPTH)
-  const subRoot = hasher.climb(digestOf(head), concatBytes(digestOf(tail), ...upperSiblings), HEAD_INDEX)
+  const subRoot = hasher.climb(digestOf(head), [digestOf(tail), ...upperSiblings], HEAD_INDEX)
   const root = hasher.hash(concatBytes(indexWord(scheme, FIRST_FREE_NODE), subRoot))
   emptyRoots.set(scheme, root)
   return root

@@ -2,6 +2,7 @@ import { bigintToBytes, bytesToBigint, concatBytes, isZero } from '../bytes.ts'
 import { type ErrorCode, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { verifyCanonical } from './leaf.ts'
+import { NOT_HASHED, type TreeNode } from './path.ts'
 
 /** Section 3: how a tree spells, hashes and checks its keys and values. */
 export interface EntryKind {
@@ -10,9 +11,8 @@ export interface EntryKind {
   /** The code raised when a proof does not lead to the root it must lead to. */
   readonly rootMismatch: ErrorCode
   hashKey(scheme: Scheme, key: Uint8Array): Uint8Array
-  hashValue(scheme: Scheme, value: Uint8Array): Uint8Array
-  /** @throws ProofError `NON_CANONICAL` when a field element inside the value is not reduced */
-  verifyCanonical(scheme: Scheme, value: Uint8Array): void
+  /** The message whose hash is the value's. Where the value holds field elements, they may not be canonical. */
+  valuePreimage(scheme: Scheme, value: Uint8Array): Uint8Array
   /** @throws ProofError when no leaf may hold the value: `VALUE_OUT_OF_RANGE` (accounts), `ZERO_VALUE` (slots) */
   verifyStorable(value: Uint8Array): void
 }
@@ -23,10 +23,17 @@ export const accountEntry: EntryKind = {
   valueLength: 192,
   rootMismatch: 'STATE_ROOT_MISMATCH',
   hashKey: (scheme, address) => scheme.hasher.hash(scheme.address(address)),
-  hashValue: (scheme, value) => scheme.hasher.hash(accountPreimage(scheme, value)),
-  verifyCanonical: (scheme, value) => verifyCanonical(scheme, accountPreimage(scheme, value)),
+  valuePreimage: (scheme, value) => {
+    const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = accountWords(value)
+    return concatBytes(
+      ...[scheme.word(nonce), scheme.word(balance), storageRoot, snarkCodeHash],
+      ...[scheme.full(keccakCodeHash), scheme.word(codeSize)],
+    )
+  },
   verifyStorable: value => {
-    decodeAccountValue(value)
+    const { nonce, codeSize } = accountWords(value)
+    verifyUint64(nonce, 'nonce')
+    verifyUint64(codeSize, 'code size')
   },
 }
 
@@ -36,11 +43,22 @@ export const storageEntry: EntryKind = {
   valueLength: 32,
   rootMismatch: 'STORAGE_ROOT_MISMATCH',
   hashKey: (scheme, key) => scheme.hasher.hash(scheme.full(key)),
-  hashValue: (scheme, value) => scheme.hasher.hash(scheme.full(value)),
-  verifyCanonical: () => {},
+  valuePreimage: (scheme, value) => scheme.full(value),
   verifyStorable: value => {
     if (isZero(value)) throw new ProofError('ZERO_VALUE')
   },
+}
+
+/** A value as served. The preimage is what the value hash is the hash of. */
+export interface ValueNode extends TreeNode {
+  readonly value: Uint8Array
+}
+
+/** @throws ProofError `NON_CANONICAL` when a field element inside the value is not reduced */
+export function decodeValue(kind: EntryKind, scheme: Scheme, value: Uint8Array): ValueNode {
+  const preimage = kind.valuePreimage(scheme, value)
+  verifyCanonical(scheme, preimage)
+  return { value, preimage, digest: NOT_HASHED }
 }
 
 /** The six words of an account value, in order; 32 bytes each. */
@@ -56,15 +74,6 @@ function accountWords(value: Uint8Array) {
   }
 }
 
-/** The message whose hash is the account's value hash. */
-function accountPreimage(scheme: Scheme, value: Uint8Array): Uint8Array {
-  const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = accountWords(value)
-  return concatBytes(
-    ...[scheme.word(nonce), scheme.word(balance), storageRoot, snarkCodeHash],
-    ...[scheme.full(keccakCodeHash), scheme.word(codeSize)],
-  )
-}
-
 /** An account value taken apart. Hashes are 32 bytes. */
 export interface AccountValue {
   readonly nonce: bigint
@@ -75,17 +84,14 @@ export interface AccountValue {
   readonly codeSize: bigint
 }
 
-/**
- * @param value 192 bytes
- * @throws ProofError `VALUE_OUT_OF_RANGE` when nonce or code size exceed 64 bits
- */
+/** @param value 192 bytes */
 export function decodeAccountValue(value: Uint8Array): AccountValue {
   const words = accountWords(value)
   return {
     ...words,
-    nonce: decodeUint64(words.nonce, 'nonce'),
+    nonce: bytesToBigint(words.nonce),
     balance: bytesToBigint(words.balance),
-    codeSize: decodeUint64(words.codeSize, 'code size'),
+    codeSize: bytesToBigint(words.codeSize),
   }
 }
 
@@ -96,9 +102,7 @@ export function encodeAccountValue(account: AccountValue): Uint8Array {
   return concatBytes(word(nonce), word(balance), storageRoot, snarkCodeHash, keccakCodeHash, word(codeSize))
 }
 
-function decodeUint64(word: Uint8Array, name: string): bigint {
-  if (!isZero(word.subarray(0, 24))) {
-    throw new ProofError('VALUE_OUT_OF_RANGE', { expected: `a ${name} below 2^64`, found: `${bytesToBigint(word)}` })
-  }
-  return bytesToBigint(word)
+function verifyUint64(word: Uint8Array, name: string): void {
+  if (isZero(word.subarray(0, 24))) return
+  throw new ProofError('VALUE_OUT_OF_RANGE', { expected: `a ${name} below 2^64`, found: `${bytesToBigint(word)}` })
 }

@@ -1,5 +1,5 @@
-import { bytesToHex, concatBytes, equalBytes, isZero } from '../bytes.ts'
-import { type ErrorCode, ProofError, within } from '../errors.ts'
+import { bytesToHex, concatBytes, equalBytes } from '../bytes.ts'
+import { type ErrorCode, ProofError } from '../errors.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import {
@@ -10,7 +10,6 @@ import {
   type Leaf,
   MAX_LEAVES,
   openingLength,
-  TREE_DEPTH,
   verifyCanonical,
   zeroDigest,
 } from './leaf.ts'
@@ -19,95 +18,92 @@ import {
 export const NODE_COUNT = 42
 /** Length in bytes of an inner node's preimage: the digests of its two children. */
 export const INNER_LENGTH = 2 * DIGEST_LENGTH
-const INNER_COUNT = TREE_DEPTH - 1
 export const SIBLING_LEAF = 40
 export const LEAF = 41
 
 /** Stands for a digest that has not been computed. */
 export const NOT_HASHED = /* @__PURE__ */ new Uint8Array(0)
 
-/** An inner node off the path, known by its preimage. The same node may stand in many paths, and is hashed once. */
-export interface InnerNode {
-  /** The digests of its two children, 64 bytes, canonical. */
+/** A node, known by what its digest is the hash of. The same node may stand in many paths, and is hashed once. */
+export interface TreeNode {
+  /** Canonical. */
   readonly preimage: Uint8Array
   /** H(preimage), filled in when it is first asked for; until then {@link NOT_HASHED}. */
   digest: Uint8Array
 }
 
-/** The 42 entries of `proofRelatedNodes` as bytes, of the lengths that {@link nodeLengths} allows. */
-export interface PathNodes {
-  /** Entry 0. */
-  readonly top: Uint8Array
-  /** Entries 1 to 39, canonical. */
-  readonly inner: readonly InnerNode[]
-  /** Entry 40. */
-  readonly siblingLeaf: Uint8Array
-  /** Entry 41. */
-  readonly opening: Uint8Array
+/** Entry 0: what the root is the hash of. Its digest is the root. */
+export interface TopNode extends TreeNode {
+  /** At most 2^40. */
+  readonly nextFreeNode: number
+  /** 32 bytes: the top of the 40 levels, as this entry states it. */
+  readonly subRoot: Uint8Array
 }
 
-/** The entries, read: all canonical, for the leaf at `leafIndex`. */
-export interface Path {
-  readonly leafIndex: number
-  /** The first half of entry 0, at most 2^40. */
-  readonly nextFreeNode: number
-  /** 32 bytes: the top of the 40 levels, as entry 0 states it. */
-  readonly subRoot: Uint8Array
-  /** Entries 1 to 39: the siblings from just below the sub-root down. */
-  readonly inner: readonly InnerNode[]
-  /** Entry 40: a leaf opening, or null for a missing leaf. */
-  readonly siblingLeaf: Uint8Array | null
-  /** Entry 41. */
-  readonly opening: Uint8Array
-  /** What entry 41 says. */
+/** Entry 41, and entry 40 when that leaf is not missing. The preimage is the leaf's opening. */
+export interface LeafNode extends TreeNode {
   readonly leaf: Leaf
+}
+
+/** The 42 entries of `proofRelatedNodes`, read: all canonical, index words in range. */
+export interface PathNodes {
+  /** Entry 0. */
+  readonly top: TopNode
+  /** Entries 1 to 39: the siblings from just below the sub-root down. */
+  readonly inner: readonly TreeNode[]
+  /** Entry 40, or null for a missing leaf. */
+  readonly siblingLeaf: LeafNode | null
+  /** Entry 41. */
+  readonly leafNode: LeafNode
+}
+
+/** The entries, for the leaf at `leafIndex`. */
+export interface Path extends PathNodes {
+  readonly leafIndex: number
 }
 
 /** Length in bytes of entry 0: 64 (mimc) or 96 (poseidon2). */
 export const topLength = (scheme: Scheme): number => scheme.wordLength + DIGEST_LENGTH
 
-/** Lengths in bytes that entry `index` of `proofRelatedNodes` may have. */
-export function nodeLengths(scheme: Scheme, index: number): readonly number[] {
-  if (index === 0) return [topLength(scheme)]
-  if (index < SIBLING_LEAF) return [INNER_LENGTH]
-  return index === SIBLING_LEAF ? [openingLength(scheme), DIGEST_LENGTH] : [openingLength(scheme)]
+/**
+ * Entry 0: `word(nextFreeNode) || subRoot`.
+ *
+ * @param preimage of {@link topLength} bytes
+ * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
+ */
+export function decodeTop(scheme: Scheme, preimage: Uint8Array): TopNode {
+  verifyCanonical(scheme, preimage)
+  const nextFreeNode = decodeIndexWord(scheme, preimage.slice(0, scheme.wordLength), MAX_LEAVES + 1)
+  return { preimage, digest: NOT_HASHED, nextFreeNode, subRoot: preimage.slice(scheme.wordLength) }
 }
 
 /**
- * Reads the nodes strictly: every field element canonical, every index word clean and in range.
+ * Entries 1 to 39: the digests of a sibling's two children.
  *
- * @throws ProofError `NON_CANONICAL`, `WRONG_LENGTH`, `INDEX_OUT_OF_RANGE`; the path names the entry
+ * @param preimage of 64 bytes
+ * @throws ProofError `NON_CANONICAL`
  */
-export function decodePath(scheme: Scheme, leafIndex: number, nodes: PathNodes): Path {
-  const { top, inner, opening } = nodes
-  const nextFreeNode = within(entry(0), () => {
-    verifyCanonical(scheme, top)
-    return decodeIndexWord(scheme, top.subarray(0, scheme.wordLength), MAX_LEAVES + 1)
-  })
-  const subRoot = top.subarray(scheme.wordLength)
-  const siblingLeaf = within(entry(SIBLING_LEAF), () => decodeSiblingLeaf(scheme, nodes.siblingLeaf))
-  const leaf = within(entry(LEAF), () => decodeOpening(scheme, opening))
-  return { leafIndex, nextFreeNode, subRoot, inner, siblingLeaf, opening, leaf }
+export function decodeInner(scheme: Scheme, preimage: Uint8Array): TreeNode {
+  verifyCanonical(scheme, preimage)
+  return { preimage, digest: NOT_HASHED }
 }
 
-/** Entry 40 is an opening like entry 41, or 32 zero bytes for a missing leaf. */
-function decodeSiblingLeaf(scheme: Scheme, node: Uint8Array): Uint8Array | null {
-  if (node.length === DIGEST_LENGTH) {
-    if (!isZero(node)) throw new ProofError('WRONG_LENGTH', { expected: 'a leaf opening', found: '32 bytes not zero' })
-    return null
-  }
-  decodeOpening(scheme, node)
-  return node
+/**
+ * Entries 40 and 41.
+ *
+ * @param preimage of {@link openingLength} bytes
+ * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
+ */
+export function decodeLeaf(scheme: Scheme, preimage: Uint8Array): LeafNode {
+  return { preimage, digest: NOT_HASHED, leaf: decodeOpening(scheme, preimage) }
 }
-
-const entry = (index: number): string => `proofRelatedNodes[${index}]`
 
 /**
  * A leaf index is below nextFreeNode: no leaf was ever put at or past it.
  *
  * @throws ProofError `INDEX_OUT_OF_RANGE`
  */
-export function verifyLeafIndex({ leafIndex, nextFreeNode }: Path): void {
+export function verifyLeafIndex({ leafIndex, top: { nextFreeNode } }: Path): void {
   if (leafIndex >= nextFreeNode) {
     throw new ProofError('INDEX_OUT_OF_RANGE', {
       expected: `below nextFreeNode ${nextFreeNode}`,
@@ -116,25 +112,21 @@ export function verifyLeafIndex({ leafIndex, nextFreeNode }: Path): void {
   }
 }
 
-/** The sub-root that the path from the leaf leads to. Whether it is the one in entry 0 is for {@link verifyPath}. */
-export function computeSubRoot({ hasher }: Scheme, path: Path): Uint8Array {
-  const siblings = new Uint8Array(TREE_DEPTH * DIGEST_LENGTH)
-  siblings.set(path.siblingLeaf === null ? zeroDigest() : hasher.hash(path.siblingLeaf))
-  // From the leaf up, the last entry comes first.
-  hashInnerNodes(hasher, path.inner)
-  for (const [index, { digest }] of path.inner.entries()) {
-    siblings.set(digest, (INNER_COUNT - index) * DIGEST_LENGTH)
-  }
-  return hasher.climb(hasher.hash(path.opening), siblings, path.leafIndex)
+/** H(preimage), computed once. */
+export function digestOf(hasher: Hasher, node: TreeNode): Uint8Array {
+  if (node.digest === NOT_HASHED) node.digest = hasher.hash(node.preimage)
+  return node.digest
 }
 
-/** Fills in the digests that are not known yet, all in one call. */
-function hashInnerNodes(hasher: Hasher, nodes: readonly InnerNode[]): void {
-  const unknown = nodes.filter(({ digest }) => digest === NOT_HASHED)
-  const digests = hasher.hashEach(concatBytes(...unknown.map(({ preimage }) => preimage)), INNER_LENGTH)
-  for (const [index, node] of unknown.entries()) {
-    node.digest = digests.slice(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH)
-  }
+/** The sub-root that the path from the leaf leads to. Whether it is the one in entry 0 is for {@link verifyPath}. */
+export function computeSubRoot({ hasher }: Scheme, { leafIndex, inner, siblingLeaf, leafNode }: Path): Uint8Array {
+  const unknown = inner.filter(({ digest }) => digest === NOT_HASHED)
+  const digests = hasher.hashEach(unknown.map(({ preimage }) => preimage))
+  for (const [index, node] of unknown.entries()) node.digest = digests[index] ?? NOT_HASHED
+  // From the leaf up, the last entry comes first.
+  const siblings = inner.map(({ digest }) => digest)
+  siblings.push(siblingLeaf === null ? zeroDigest() : digestOf(hasher, siblingLeaf))
+  return hasher.climb(digestOf(hasher, leafNode), siblings.reverse(), leafIndex)
 }
 
 /** The root of the tree whose 40 levels lead to `subRoot`: H(word(nextFreeNode) || subRoot). */
@@ -148,9 +140,10 @@ export function computeRoot(scheme: Scheme, nextFreeNode: number, subRoot: Uint8
  * @throws ProofError `SUB_ROOT_MISMATCH`, or `rootMismatch` when entry 0 does not hash to `root`
  */
 export function verifyPath(scheme: Scheme, path: Path, root: Uint8Array, rootMismatch: ErrorCode): void {
+  const { top } = path
   const subRoot = computeSubRoot(scheme, path)
-  if (!equalBytes(subRoot, path.subRoot)) throw mismatch('SUB_ROOT_MISMATCH', path.subRoot, subRoot)
-  const computedRoot = computeRoot(scheme, path.nextFreeNode, subRoot)
+  if (!equalBytes(subRoot, top.subRoot)) throw mismatch('SUB_ROOT_MISMATCH', top.subRoot, subRoot)
+  const computedRoot = digestOf(scheme.hasher, top)
   if (!equalBytes(computedRoot, root)) throw mismatch(rootMismatch, root, computedRoot)
 }
 

@@ -48,7 +48,7 @@ export function createKind<Value>(
   encodeValue: (value: Value) => Uint8Array,
 ): TreeKind<Value> {
   const hashContent = (content: Content<Value>): Uint8Array => {
-    content.hVal ??= entry.hashValue(scheme, encodeValue(content.value))
+    content.hVal ??= scheme.hasher.hash(entry.valuePreimage(scheme, encodeValue(content.value)))
     return content.hVal
   }
   const encodeLeaf = ({ content, ...links }: StoredLeaf<Value>): Uint8Array =>

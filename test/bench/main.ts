@@ -61,7 +61,10 @@ for (const { scheme, engines } of schemes) {
   }
 }
 
-header('a thousand slots of one contract, µs a slot', 'JSON.parse alone', 'verifyProof', 'createVerifier', '')
+header(
+  'a thousand slots of one contract, µs a slot',
+  ...['JSON.parse alone', 'every node hashed', 'verifyProof', '', 'createVerifier', ''],
+)
 for (const { scheme, engines } of schemes) {
   const world = createState(scheme)
   const keys = Array.from({ length: SLOTS }, (_, index) => keyFor(index))
@@ -69,9 +72,10 @@ for (const { scheme, engines } of schemes) {
     const each = (work: (question: Question) => unknown) => () => {
       for (const question of questions) work(question)
     }
-    const { parse, unshared, shared } = measureInTurns(
+    const { parse, kernelAlone, unshared, shared } = measureInTurns(
       {
         parse: each(({ text }) => JSON.parse(text)),
+        kernelAlone: each(({ claim, text }) => engines.kernelAlone.verify(JSON.parse(text), claim)),
         unshared: each(({ claim, text }) => engines.kernel.verify(JSON.parse(text), claim)),
         shared: () => {
           const verifier = createVerifier(scheme)
@@ -80,8 +84,9 @@ for (const { scheme, engines } of schemes) {
       },
       SLOT_TURNS,
     )
-    const perSlot = [parse, unshared, shared].map(time => digits(time / SLOTS))
-    row(`${scheme.name}: ${what}`, ...perSlot, ratio(unshared, shared))
+    const perSlot = (time: number) => digits(time / SLOTS)
+    const compared = [unshared, shared].flatMap(time => [perSlot(time), ratio(kernelAlone, time)])
+    row(`${scheme.name}: ${what}`, perSlot(parse), perSlot(kernelAlone), ...compared)
   }
   const oneEach = keys.map(key => ask(world, CONTRACT, [key]))
   compare('one answer a slot', oneEach)

@@ -9,8 +9,8 @@ import type { Claim, Hex, Scheme, VerifiedState } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { decodeClaim } from '../../src/proof/claim.ts'
-import { type KnownNodes, knownEmptyNodes } from '../../src/proof/known-nodes.ts'
-import { verifyAnswer } from '../../src/proof/verify.ts'
+import { type KnownNodes, knownEmptyNodes, noNodes } from '../../src/proof/known-nodes.ts'
+import { contextsOf, verifyAnswer } from '../../src/proof/verify.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 
@@ -23,16 +23,13 @@ export interface Engine {
 /** `kernelAlone` hashes every node, as the reference does: what the kernel gains without known empty subtrees. */
 export type EngineName = 'reference' | 'fallback' | 'kernelAlone' | 'kernel'
 
-/** No empty subtree is known ahead, so every node of a proof is hashed. */
-const nothingKnown: KnownNodes = { find: () => undefined, add: () => {} }
-
 function engineOf(scheme: Scheme, hasher: Hasher, knownNodes: (scheme: Scheme) => KnownNodes): Engine {
   // Field by field: a copy of the scheme would make its own hasher.
   const withHasher: Scheme = Object.create(scheme, { hasher: { value: hasher } })
-  const known = knownNodes(withHasher)
+  const contexts = contextsOf(withHasher, knownNodes(withHasher))
   return {
     scheme: withHasher,
-    verify: (answer, claim) => verifyAnswer(known, answer, decodeClaim({ ...claim, scheme: withHasher })),
+    verify: (answer, claim) => verifyAnswer(contexts, answer, decodeClaim({ ...claim, scheme: withHasher })),
   }
 }
 
@@ -42,18 +39,18 @@ export const schemes: readonly { scheme: Scheme; engines: Readonly<Record<Engine
   {
     scheme: poseidon2,
     engines: {
-      reference: engineOf(poseidon2, poseidon2Reference(), () => nothingKnown),
+      reference: engineOf(poseidon2, poseidon2Reference(), () => noNodes),
       fallback: engineOf(poseidon2, poseidon2Numbers(), knownEmptyNodes),
-      kernelAlone: engineOf(poseidon2, poseidon2Kernel(), () => nothingKnown),
+      kernelAlone: engineOf(poseidon2, poseidon2Kernel(), () => noNodes),
       kernel: engineOf(poseidon2, poseidon2Kernel(), knownEmptyNodes),
     },
   },
   {
     scheme: mimc,
     engines: {
-      reference: engineOf(mimc, mimcReference(), () => nothingKnown),
+      reference: engineOf(mimc, mimcReference(), () => noNodes),
       fallback: engineOf(mimc, mimcNumbers(), knownEmptyNodes),
-      kernelAlone: engineOf(mimc, mimcKernel(), () => nothingKnown),
+      kernelAlone: engineOf(mimc, mimcKernel(), () => noNodes),
       kernel: engineOf(mimc, mimcKernel(), knownEmptyNodes),
     },
   },

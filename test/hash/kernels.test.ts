@@ -30,6 +30,10 @@ const extremes = (bits: bigint): bigint[] => {
   return [allLow, (top << (limbs * bits)) | allLow, halves, halves - 1n, (top << (limbs * bits)) | halves]
 }
 
+/** A row of pieces of one length. */
+const cut = (bytes: Uint8Array, length: number): Uint8Array[] =>
+  Array.from({ length: bytes.length / length }, (_, index) => bytes.slice(index * length, (index + 1) * length))
+
 const schemes = [
   {
     name: 'mimc',
@@ -64,8 +68,9 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
       it(`${RANDOM_MESSAGES} random messages of one block`, () => {
         // Compared as one text: an expectation each would cost more than the hashing.
         const messages = makeMessage(32 * RANDOM_MESSAGES)
-        expect(bytesToHex(hasher.hashEach(messages, 32))).toBe(bytesToHex(reference.hashEach(messages, 32)))
-        expect(messages.length).toBe(32 * RANDOM_MESSAGES)
+        const [found, expected] = [hasher, reference].map(({ hashEach }) => concatBytes(...hashEach(cut(messages, 32))))
+        expect(bytesToHex(found ?? messages)).toBe(bytesToHex(expected ?? new Uint8Array(0)))
+        expect(found?.length).toBe(32 * RANDOM_MESSAGES)
       })
 
       it('1 to 70 blocks', () => {
@@ -94,13 +99,12 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
       it('hashEach of 0 to 9 and 39 messages, of all lengths that proofs have', () => {
         for (const length of [64, 128, 192, 320]) {
           for (const count of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 39]) {
-            const messages = makeMessage(count * length)
-            const digests = hasher.hashEach(messages, length)
-            expect(digests.length).toBe(32 * count)
+            const messages = cut(makeMessage(count * length), length)
+            const digests = hasher.hashEach(messages)
+            expect(digests.length).toBe(count)
             // The reference's cost: of the long series the first and the last few stand for all.
             for (const index of [0, 1, 2, 3, count - 2, count - 1].filter(index => index >= 0 && index < count)) {
-              const message = messages.subarray(index * length, (index + 1) * length)
-              const digest = digests.subarray(32 * index, 32 * index + 32)
+              const [message = largest, digest = largest] = [messages[index], digests[index]]
               expect(bytesToHex(digest)).toBe(bytesToHex(hasher.hash(message)))
               if (length === 64) expect(bytesToHex(digest)).toBe(bytesToHex(reference.hash(message)))
             }
@@ -114,12 +118,11 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
           [300, 128],
           [3, 33 * 1024],
         ] as const) {
-          const messages = makeMessage(count * length)
-          const digests = hasher.hashEach(messages, length)
-          expect(digests.length).toBe(32 * count)
+          const messages = cut(makeMessage(count * length), length)
+          const digests = hasher.hashEach(messages)
+          expect(digests.length).toBe(count)
           for (const index of [0, Math.floor(count / 2), count - 1]) {
-            const message = messages.subarray(index * length, (index + 1) * length)
-            expect(bytesToHex(digests.subarray(32 * index, 32 * index + 32))).toBe(bytesToHex(hasher.hash(message)))
+            expect(bytesToHex(digests[index] ?? largest)).toBe(bytesToHex(hasher.hash(messages[index] ?? largest)))
           }
         }
       })
@@ -127,7 +130,7 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
       it('climbs of 40 levels, at positions below and above 2^32', () => {
         for (const position of [0, 1, 2 ** 31, 2 ** 32 + 5, 0xaaaaaaaaaa, 2 ** 40 - 1, 2 ** 53 - 1]) {
           const digest = makeMessage(32)
-          const siblings = makeMessage(32 * 40)
+          const siblings = cut(makeMessage(32 * 40), 32)
           expect(bytesToHex(hasher.climb(digest, siblings, position))).toBe(
             bytesToHex(reference.climb(digest, siblings, position)),
           )
@@ -136,9 +139,9 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
 
       it('climbs of no level, of 60 and of more than a kernel takes at once', () => {
         const digest = makeMessage(32)
-        expect(hasher.climb(digest, new Uint8Array(0), 0)).toEqual(digest)
+        expect(hasher.climb(digest, [], 0)).toEqual(digest)
         for (const levels of [60, 1030]) {
-          const siblings = makeMessage(32 * levels)
+          const siblings = cut(makeMessage(32 * levels), 32)
           expect(bytesToHex(hasher.climb(digest, siblings, 2 ** 52 + 3))).toBe(
             bytesToHex(reference.climb(digest, siblings, 2 ** 52 + 3)),
           )
@@ -149,14 +152,14 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
         const other = make()
         const message = makeMessage(64)
         const digest = hasher.hash(message)
-        const each = hasher.hashEach(makeMessage(64 * 5), 64)
-        const top = hasher.climb(largest, makeMessage(64), 1)
-        const before = [digest, each, top].map(bytesToHex)
+        const each = hasher.hashEach(cut(makeMessage(64 * 5), 64))
+        const top = hasher.climb(largest, cut(makeMessage(64), 32), 1)
+        const before = [digest, ...each, top].map(bytesToHex)
         other.hash(makeMessage(320))
         hasher.hash(makeMessage(320))
-        hasher.hashEach(makeMessage(64 * 9), 64)
-        hasher.climb(digest, makeMessage(64), 2)
-        expect([digest, each, top].map(bytesToHex)).toEqual(before)
+        hasher.hashEach(cut(makeMessage(64 * 9), 64))
+        hasher.climb(digest, cut(makeMessage(64), 32), 2)
+        expect([digest, ...each, top].map(bytesToHex)).toEqual(before)
         digest.fill(0xff)
         expect(bytesToHex(hasher.hash(message))).toBe(bytesToHex(other.hash(message)))
         expect(digest.buffer.byteLength).toBe(32)
@@ -172,8 +175,8 @@ it('poseidon2 messages that are not whole blocks', () => {
     for (let length = 4; length <= 104; length += 4) {
       const message = makeMessage(length)
       expect(bytesToHex(hasher.hash(message))).toBe(bytesToHex(reference.hash(message)))
-      const five = makeMessage(5 * length)
-      expect(bytesToHex(hasher.hashEach(five, length))).toBe(bytesToHex(reference.hashEach(five, length)))
+      const five = cut(makeMessage(5 * length), length)
+      expect(hasher.hashEach(five).map(bytesToHex)).toEqual(reference.hashEach(five).map(bytesToHex))
     }
   }
 })

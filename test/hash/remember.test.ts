@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { bytesToHex, concatBytes } from '../../src/bytes.ts'
+import { bytesToHex } from '../../src/bytes.ts'
 import { hasherOf } from '../../src/hash/hasher.ts'
 import { poseidon2Numbers } from '../../src/hash/poseidon2.numbers.ts'
 import { rememberingHasher } from '../../src/hash/remember.ts'
@@ -8,53 +8,110 @@ import { rememberingHasher } from '../../src/hash/remember.ts'
 const plain = poseidon2Numbers()
 
 /** Few different bytes, so that many messages are alike in all but a few. */
-const message = (lengths: number[]) =>
-  fc
-    .tuple(fc.constantFrom(...lengths), fc.constantFrom(0, 1), fc.nat(3), fc.nat(20), fc.nat(3))
-    .map(([length, fill, offset, place, byte]) => {
-      const bytes = new Uint8Array(offset + length).fill(fill).subarray(offset)
-      if (length > 0) bytes[(place * 17) % length] = byte
-      return bytes
-    })
+const message = (length: number) =>
+  fc.tuple(fc.constantFrom(0, 1), fc.nat(3), fc.nat(20), fc.nat(3)).map(([fill, offset, place, byte]) => {
+    const bytes = new Uint8Array(offset + length).fill(fill).subarray(offset)
+    if (length > 0) bytes[(place * 17) % length] = byte
+    return bytes
+  })
+/** The same arrays again and again, as a verifier has them: a climb knows siblings by being the same array. */
+const siblings = Array.from({ length: 6 }, (_, index) => new Uint8Array(32).fill(index % 4))
 const call = fc.oneof(
-  fc.record({ kind: fc.constant('hash' as const), bytes: message([0, 4, 32, 40, 64, 192, 316, 320, 324, 640]) }),
-  fc.record({ kind: fc.constant('hashEach' as const), bytes: message([0, 64, 128, 192, 256]) }),
-  fc.record({ kind: fc.constant('climb' as const), bytes: message([0, 32, 96, 320]), position: fc.nat(1023) }),
+  fc.record({
+    kind: fc.constant('hash' as const),
+    bytes: fc.constantFrom(0, 4, 32, 40, 64, 128, 188, 192, 196, 320).chain(message),
+  }),
+  fc.record({
+    kind: fc.constant('hashEach' as const),
+    messages: fc.constantFrom(32, 64, 192, 320).chain(length => fc.array(message(length), { maxLength: 5 })),
+  }),
+  fc.record({
+    kind: fc.constant('climb' as const),
+    digest: fc.oneof(fc.constantFrom(...siblings), message(32)),
+    // Mostly of one length, and alike near the top.
+    siblings: fc
+      .tuple(fc.array(fc.constantFrom(...siblings), { maxLength: 3 }), fc.constantFrom(0, 4, 5))
+      .map(([low, high]) => [...low, ...siblings.slice(0, high), ...siblings].slice(0, low.length === 3 ? 7 : 6)),
+    position: fc.oneof(fc.nat(7), fc.nat(127), fc.constantFrom(2 ** 40 - 1, 2 ** 40)),
+  }),
 )
 
 it.each([1, 2, 256])('answers as the hasher it stands on, with %i places', places => {
   const counts = { hash: 0, hashEach: 0, climb: 0 }
   const property = fc.property(fc.array(call, { minLength: 30, maxLength: 60, size: 'max' }), calls => {
-    const remembering = rememberingHasher(plain, places, places)
+    const remembering = rememberingHasher(plain, places)
     for (const one of calls) {
       counts[one.kind]++
       const [found, expected] = [remembering, plain].map(hasher => {
-        if (one.kind === 'hash') return hasher.hash(one.bytes)
-        if (one.kind === 'hashEach') return concatBytes(hasher.hashEach(one.bytes, 64), hasher.hashEach(one.bytes, 32))
-        return hasher.climb(one.bytes.length > 0 ? one.bytes.slice(0, 32) : new Uint8Array(32), one.bytes, one.position)
+        if (one.kind === 'hash') return bytesToHex(hasher.hash(one.bytes))
+        if (one.kind === 'hashEach') return hasher.hashEach(one.messages).map(bytesToHex).join()
+        return bytesToHex(hasher.climb(one.digest, one.siblings, one.position))
       })
-      expect(bytesToHex(found ?? new Uint8Array())).toBe(bytesToHex(expected ?? new Uint8Array(1)))
+      expect(found).toBe(expected)
     }
   })
-  fc.assert(property, { seed: 5, numRuns: 20 })
+  fc.assert(property, { seed: 5, numRuns: 40 })
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(50)
 })
 
-it('hashes what it remembers once, and gives out digests that cannot spoil its memory', () => {
+it('hashes what it remembers once', () => {
   const hash = vi.fn(plain.hash)
-  const remembering = rememberingHasher(hasherOf(hash), 4096, 4096)
+  const remembering = rememberingHasher(hasherOf(hash), 4096)
   for (const length of [32, 64, 192]) {
     const bytes = new Uint8Array(length).fill(length)
     hash.mockClear()
-    const first = remembering.hash(bytes)
-    const expected = bytesToHex(first)
-    first.fill(0)
-    expect(bytesToHex(remembering.hash(bytes))).toBe(expected)
+    expect(remembering.hash(bytes)).toBe(remembering.hash(bytes.slice()))
+    expect(remembering.hashEach([bytes, bytes])).toEqual([plain.hash(bytes), plain.hash(bytes)])
     expect(hash).toHaveBeenCalledTimes(1)
   }
   hash.mockClear()
-  const siblings = new Uint8Array(320).fill(3)
-  const top = bytesToHex(remembering.climb(new Uint8Array(32), siblings, 5))
-  expect(bytesToHex(remembering.climb(new Uint8Array(32), siblings, 5))).toBe(top)
-  expect(hash).toHaveBeenCalledTimes(10)
+  const digest = new Uint8Array(32)
+  const top = remembering.climb(digest, siblings, 5)
+  expect(remembering.climb(digest, siblings, 5)).toBe(top)
+  expect(
+    remembering.climb(
+      digest.slice(),
+      siblings.map(sibling => sibling.slice()),
+      5,
+    ),
+  ).toBe(top)
+  expect(hash).toHaveBeenCalledTimes(6)
+})
+
+it('climbs no further than to where the last climb came by', () => {
+  const hash = vi.fn(plain.hash)
+  // One place: what is not taken from the last climb is hashed again.
+  const remembering = rememberingHasher(hasherOf(hash), 1)
+  const [leaf, other] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]
+  const top = remembering.climb(leaf, siblings, 0)
+  const countOf = (...path: Parameters<typeof remembering.climb>) => {
+    hash.mockClear()
+    const answer = bytesToHex(remembering.climb(...path))
+    expect(answer).toBe(bytesToHex(plain.climb(...path)))
+    return hash.mock.calls.length
+  }
+  expect(bytesToHex(top)).toBe(bytesToHex(plain.climb(leaf, siblings, 0)))
+  expect(countOf(leaf, siblings, 0)).toBe(0)
+  expect(countOf(leaf, siblings, 2 ** 5)).toBeGreaterThan(0)
+  expect(countOf(leaf, siblings.slice(0, 5), 0)).toBeGreaterThan(0)
+  expect(countOf(leaf, siblings, 0)).toBeGreaterThan(0)
+  expect(countOf(leaf, siblings.with(0, other), 0)).toBe(6)
+  expect(countOf(other, siblings.with(0, other), 0)).toBe(6)
+})
+
+it('goes by no climb that came to an end early', () => {
+  let isBroken = false
+  const hash = (bytes: Uint8Array) => {
+    if (isBroken && bytes[32] === 3) throw new Error('broken')
+    return plain.hash(bytes)
+  }
+  const remembering = rememberingHasher(hasherOf(hash), 1)
+  const [leaf, other] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]
+  remembering.climb(leaf, siblings, 0)
+  isBroken = true
+  expect(() => remembering.climb(other, siblings, 0)).toThrow('broken')
+  isBroken = false
+  for (const start of [leaf, other]) {
+    expect(bytesToHex(remembering.climb(start, siblings, 0))).toBe(bytesToHex(plain.climb(start, siblings, 0)))
+  }
 })

@@ -3,14 +3,20 @@ import { hexToBytes } from '../../src/bytes.ts'
 import { createVerifier, type Hex, ProofError, type Scheme, verifyExistence } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { knownEmptyNodes, rememberNodes } from '../../src/proof/known-nodes.ts'
+import {
+  type KnownNodes,
+  type KnownTexts,
+  knownEmptyNodes,
+  noNodes,
+  rememberLastNodes,
+} from '../../src/proof/known-nodes.ts'
 import { decodeNodes } from '../../src/proof/nodes.ts'
-import { type InnerNode, NOT_HASHED } from '../../src/tree/path.ts'
+import { accountEntry } from '../../src/tree/entry.ts'
+import { NOT_HASHED, type TreeNode } from '../../src/tree/path.ts'
 import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
 
 const address = addressFor('account 5')
-const nothingKnown = { find: () => undefined, add: () => {} }
 
 /** A state of a few accounts, and the nodes that prove the one at {@link address}. */
 function proven(scheme: Scheme) {
@@ -26,47 +32,40 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   const bytesOf = (hex: Hex) => hexToBytes(hex, hex.length / 2 - 1)
 
   it('decodes each entry into its place', () => {
-    const { top, inner, siblingLeaf, opening } = decodeNodes({ scheme, known: nothingKnown }, nodes)
-    expect([top, ...inner.map(({ preimage }) => preimage), siblingLeaf, opening]).toEqual(nodes.map(bytesOf))
+    const { top, inner, siblingLeaf, leafNode } = decodeNodes({ scheme, known: noNodes }, nodes)
+    expect([top, ...inner, siblingLeaf, leafNode].map(node => node?.preimage)).toEqual(nodes.map(bytesOf))
     expect(inner.length).toBe(39)
+    expect(top).toMatchObject({ nextFreeNode: 11, subRoot: bytesOf(nodes[0] ?? '0x').slice(-32) })
+    expect(leafNode.leaf.hKey).toEqual(accountEntry.hashKey(scheme, hexToBytes(address, 20)))
   })
 
-  it('asks for the inner nodes and no others, takes what is known and hands over what is new', () => {
-    const own: InnerNode = { preimage: new Uint8Array(64), digest: NOT_HASHED }
-    const [found, added]: [[number, string][], [number, string, InnerNode][]] = [[], []]
-    const known = {
-      find: (entry: number, text: string) => {
-        found.push([entry, text])
-        return entry % 3 === 0 ? own : undefined
+  it('takes what is known and hands over what is new, each kind of entry for itself', () => {
+    const own: TreeNode = { preimage: new Uint8Array(64), digest: NOT_HASHED }
+    const [found, added]: [[string, number, string][], [string, number, string, TreeNode][]] = [[], []]
+    const spy = <Node>(kind: string, known?: Node): KnownTexts<Node> => ({
+      find: (entry, text) => {
+        found.push([kind, entry, text])
+        return entry % 3 === 0 ? known : undefined
       },
-      add: (...node: [number, string, InnerNode]) => {
-        added.push(node)
+      add: (entry, text, node) => {
+        added.push([kind, entry, text, node as TreeNode])
       },
-    }
-    const { inner, top, siblingLeaf, opening } = decodeNodes({ scheme, known }, nodes)
-    expect(found).toEqual([...nodes.entries()].slice(1, 40))
-    expect(added.map(([entry, text]) => [entry, text])).toEqual(found.filter(([entry]) => entry % 3 !== 0))
-    for (const [entry, , node] of added) expect(inner[entry - 1]).toBe(node)
-    for (const [index, node] of inner.entries()) {
-      const entry = index + 1
-      if (entry % 3 === 0) expect(node).toBe(own)
-      else expect(node.preimage).toEqual(bytesOf(nodes[entry] ?? '0x'))
-    }
-    expect([top, siblingLeaf, opening]).toEqual([nodes[0], nodes[40], nodes[41]].map(hex => bytesOf(hex ?? '0x')))
-  })
-
-  it('judges all inner nodes at once', () => {
-    const lengths: number[] = []
-    const isCanonical = (bytes: Uint8Array) => {
-      lengths.push(bytes.length)
-      return scheme.isCanonical(bytes)
-    }
-    decodeNodes({ scheme: { ...scheme, isCanonical }, known: nothingKnown }, nodes)
-    expect(lengths).toEqual([39 * 64])
+    })
+    const known: KnownNodes = { top: spy('top'), inner: spy('inner', own), leaf: spy('leaf'), value: spy('value') }
+    const { inner, top, siblingLeaf, leafNode } = decodeNodes({ scheme, known }, nodes)
+    const kindOf = (entry: number) => (entry === 0 ? 'top' : entry < 40 ? 'inner' : 'leaf')
+    expect(found).toEqual(nodes.map((text, entry) => [kindOf(entry), entry, text]))
+    const isKnown = (entry: number) => entry % 3 === 0 && kindOf(entry) === 'inner'
+    expect(added.map(([kind, entry, text]) => [kind, entry, text])).toEqual(
+      found.filter(([, entry]) => !isKnown(entry)),
+    )
+    const decoded = [top, ...inner, siblingLeaf, leafNode]
+    for (const [, entry, , node] of added) expect(decoded[entry]).toBe(node)
+    for (const [entry, node] of decoded.entries()) if (isKnown(entry)) expect(node).toBe(own)
   })
 
   it.each(['nothing is known', 'others are known'])('names the entry that it refuses when %s', how => {
-    const known = how === 'nothing is known' ? nothingKnown : knownEmptyNodes(scheme)
+    const known = how === 'nothing is known' ? noNodes : knownEmptyNodes(scheme)
     const refusal = (entry: number, hex: string): string => {
       try {
         decodeNodes({ scheme, known }, nodes.with(entry, hex as Hex))
@@ -94,7 +93,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
 
   it('knows the nodes without leaves, each in its place', () => {
     const known = knownEmptyNodes(scheme)
-    const founds = nodes.map((text, entry) => known.find(entry, text))
+    const founds = nodes.map((text, entry) => known.inner.find(entry, text))
     // Leaves 0 to 10: the lowest four levels hold leaves beside the path, the 35 siblings above them hold none.
     const emptyEntries = founds.flatMap((node, entry) => (node === undefined ? [] : [entry]))
     expect(emptyEntries.slice(0, 36)).toEqual(Array.from({ length: 36 }, (_, index) => index + 1))
@@ -102,16 +101,16 @@ describe.each([mimc, poseidon2])('$name', scheme => {
       expect(founds[entry]?.preimage).toEqual(bytesOf(nodes[entry] ?? '0x'))
       expect(founds[entry]?.digest).toEqual(scheme.hasher.hash(bytesOf(nodes[entry] ?? '0x')))
     }
-    expect(known.find(1, nodes[2] ?? '')).toBeUndefined()
-    expect(known.find(2, nodes[1] ?? '')).toBeUndefined()
-    expect(known.find(1, nodes[1] ?? '')).toBe(knownEmptyNodes(scheme).find(1, nodes[1] ?? ''))
+    expect(known.inner.find(1, nodes[2] ?? '')).toBeUndefined()
+    expect(known.inner.find(2, nodes[1] ?? '')).toBeUndefined()
+    expect(known.inner.find(1, nodes[1] ?? '')).toBe(knownEmptyNodes(scheme).inner.find(1, nodes[1] ?? ''))
   })
 
   it('hashes no inner node whose digest is known', () => {
     const counts: number[] = []
-    const hashEach = (messages: Uint8Array, length: number) => {
-      counts.push(messages.length / length)
-      return scheme.hasher.hashEach(messages, length)
+    const hashEach = (messages: readonly Uint8Array[]) => {
+      counts.push(messages.length)
+      return scheme.hasher.hashEach(messages)
     }
     const counting = { ...scheme, hasher: { ...scheme.hasher, hashEach } }
     verifyExistence(accountProof, { scheme: counting, stateRoot, address })
@@ -143,24 +142,17 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   })
 })
 
-it('remembers by the whole text, wherever it stands, and what is known without memory', () => {
-  const known = rememberNodes(poseidon2, 9)
+it('remembers the last text of each entry, all of it, and what is known without memory', () => {
+  const known = rememberLastNodes(poseidon2).inner
   const empty = proven(poseidon2).nodes[1] ?? ''
-  const [a, b] = [1, 2].map((byte): InnerNode => ({ preimage: new Uint8Array(64).fill(byte), digest: NOT_HASHED }))
+  const [a, b] = [1, 2].map((byte): TreeNode => ({ preimage: new Uint8Array(64).fill(byte), digest: NOT_HASHED }))
   if (!a || !b) throw new Error('two nodes')
   expect(known.find(1, empty)?.preimage).toEqual(hexToBytes(empty, 64))
   known.add(1, '0xaa', a)
+  expect([known.find(1, '0xaa'), known.find(1, '0xab'), known.find(2, '0xaa')]).toEqual([a, undefined, undefined])
+  known.add(2, '0xbb', b)
+  expect([known.find(1, '0xaa'), known.find(2, '0xbb'), known.find(1, '0xbb')]).toEqual([a, b, undefined])
   known.add(1, '0xbb', b)
-  expect([known.find(1, '0xaa'), known.find(1, '0xbb'), known.find(1, '0xab')]).toEqual([a, b, undefined])
-  expect([known.find(4, '0xaa'), known.find(1, empty)?.preimage]).toEqual([a, hexToBytes(empty, 64)])
-})
-
-it('holds as many nodes as its limit says', () => {
-  const known = rememberNodes(poseidon2, 3)
-  const node: InnerNode = { preimage: new Uint8Array(64), digest: NOT_HASHED }
-  // Each at an entry of its own that is not asked for again, so that no entry's last text helps.
-  for (const text of ['0x1', '0x2', '0x3']) known.add(1, text, node)
-  expect(['0x1', '0x2', '0x3'].map(text => known.find(9, text))).toEqual([node, node, node])
-  known.add(1, '0x4', node)
-  expect(['0x1', '0x2', '0x4'].map(text => known.find(8, text))).toEqual([undefined, undefined, node])
+  expect([known.find(1, '0xaa'), known.find(1, '0xbb')]).toEqual([undefined, b])
+  expect(known.find(1, empty)?.preimage).toEqual(hexToBytes(empty, 64))
 })

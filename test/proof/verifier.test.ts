@@ -2,8 +2,6 @@ import { expect, it } from 'vitest'
 import { createVerifier, ProofError, type Scheme, safeVerifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { rememberNodes } from '../../src/proof/known-nodes.ts'
-import { NOT_HASHED } from '../../src/tree/path.ts'
 import { flipBitAt, type Json, partAt, placesOf, replaceAt, type TrueAnswer, trueAnswers } from '../answers.ts'
 
 const describe = (outcome: ReturnType<typeof safeVerifyProof>) =>
@@ -42,15 +40,4 @@ it('throws from verifyProof what it returns from safeVerifyProof', () => {
   const claim = { stateRoot: `0x${'00'.repeat(32)}`, address: `0x${'00'.repeat(20)}` } as const
   expect(() => verifier.verifyProof({}, claim)).toThrow(ProofError)
   expect(verifier.safeVerifyProof({}, claim)).toMatchObject({ ok: false, error: { code: 'MALFORMED_RESPONSE' } })
-})
-
-it('forgets when its limit is reached, and still finds what came last', () => {
-  const known = rememberNodes(poseidon2, 2)
-  const nodes = [1, 2, 3].map(byte => ({
-    text: `0x${byte}`,
-    node: { preimage: new Uint8Array(64), digest: NOT_HASHED },
-  }))
-  for (const { text, node } of nodes) known.add(7, text, node)
-  expect(nodes.map(({ text, node }) => known.find(9, text) === node)).toEqual([false, false, true])
-  expect(known.find(7, '0x3')).toBe(nodes[2]?.node)
 })
