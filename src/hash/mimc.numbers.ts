@@ -5,7 +5,7 @@ import { mimcConstants } from './mimc.generated.ts'
 const ROUNDS = 62
 const SQUARINGS = 4
 
-// Numbers are 11 limbs of 24 bits in doubles, each limb in about [-2^23, 2^23]: 22 products and some carries stay below 2^53.
+// Numbers are 11 limbs of 24 bits in doubles, each limb in [-2^23, 2^23]: 22 products and some carries stay below 2^53.
 const LIMBS = 11
 const BASE = 2 ** 24
 const UNBASE = 2 ** -24
@@ -67,7 +67,8 @@ export function mimcNumbers(): Hasher {
     const b8 = at(b, 8)
     const b9 = at(b, 9)
     const b10 = at(b, 10)
-    let t0 = 0
+    let limb = at(a, 0)
+    let t0 = limb * b0
     let t1 = 0
     let t2 = 0
     let t3 = 0
@@ -78,12 +79,12 @@ export function mimcNumbers(): Hasher {
     let t8 = 0
     let t9 = 0
     const t10 = 0
-    for (let index = 0; index < LIMBS; index++) {
-      const limb = at(a, index)
-      t0 += limb * b0
+    for (let index = 1; index <= LIMBS; index++) {
+      const next = index < LIMBS ? at(a, index) : 0
       const high = t0 + ROUNDER - ROUNDER
       const q = t0 - high
-      t0 = high * UNBASE + t1 + limb * b1 - q * r1
+      // In this order, because each round waits for the quotient of the one before.
+      t0 = t1 + limb * b1 + next * b0 + high * UNBASE - q * r1
       t1 = t2 + limb * b2 - q * r2
       t2 = t3 + limb * b3 - q * r3
       t3 = t4 + limb * b4 - q * r4
@@ -93,20 +94,21 @@ export function mimcNumbers(): Hasher {
       t7 = t8 + limb * b8 - q * r8
       t8 = t9 + limb * b9 - q * r9
       t9 = t10 + limb * b10 - q * r10
+      limb = next
     }
-    out[0] = t0 + at(k, 0) + at(c, 0)
-    out[1] = t1 + at(k, 1) + at(c, 1)
-    out[2] = t2 + at(k, 2) + at(c, 2)
-    out[3] = t3 + at(k, 3) + at(c, 3)
-    out[4] = t4 + at(k, 4) + at(c, 4)
-    out[5] = t5 + at(k, 5) + at(c, 5)
-    out[6] = t6 + at(k, 6) + at(c, 6)
-    out[7] = t7 + at(k, 7) + at(c, 7)
-    out[8] = t8 + at(k, 8) + at(c, 8)
-    out[9] = t9 + at(k, 9) + at(c, 9)
-    out[10] = at(k, 10) + at(c, 10)
-    carry(out)
+    let carried = putLimb(out, 0, t0 + (at(k, 0) + at(c, 0)))
+    carried = putLimb(out, 1, t1 + (at(k, 1) + at(c, 1)) + carried)
+    carried = putLimb(out, 2, t2 + (at(k, 2) + at(c, 2)) + carried)
+    carried = putLimb(out, 3, t3 + (at(k, 3) + at(c, 3)) + carried)
+    carried = putLimb(out, 4, t4 + (at(k, 4) + at(c, 4)) + carried)
+    carried = putLimb(out, 5, t5 + (at(k, 5) + at(c, 5)) + carried)
+    carried = putLimb(out, 6, t6 + (at(k, 6) + at(c, 6)) + carried)
+    carried = putLimb(out, 7, t7 + (at(k, 7) + at(c, 7)) + carried)
+    carried = putLimb(out, 8, t8 + (at(k, 8) + at(c, 8)) + carried)
+    carried = putLimb(out, 9, t9 + (at(k, 9) + at(c, 9)) + carried)
+    out[10] = t10 + (at(k, 10) + at(c, 10)) + carried
   }
+
   /** out <- E_h(m) + h + m, less a multiple of r. */
   function compress(out: Limbs, h: Limbs, m: Limbs): void {
     for (let index = 0; index < LIMBS; index++) {
@@ -139,18 +141,18 @@ export function mimcNumbers(): Hasher {
   })
 }
 
-/** Brings limbs below 2^52 back to about 2^23. Twice, because the first carries are large themselves. */
+/** Puts what fits a limb in its place, and returns what is to be added to the next. */
+function putLimb(x: Limbs, index: number, limb: number): number {
+  const high = limb + ROUNDER - ROUNDER
+  x[index] = limb - high
+  return high * UNBASE
+}
+
+/** Brings limbs back to at most 2^23. The last takes what is left. */
 function carry(x: Limbs): void {
-  for (let pass = 0; pass < 2; pass++) {
-    let carried = 0
-    for (let index = 0; index < LIMBS - 1; index++) {
-      const limb = at(x, index)
-      const high = limb + ROUNDER - ROUNDER
-      x[index] = limb - high + carried
-      carried = high * UNBASE
-    }
-    x[LIMBS - 1] = at(x, LIMBS - 1) + carried
-  }
+  let carried = 0
+  for (let index = 0; index < LIMBS - 1; index++) carried = putLimb(x, index, at(x, index) + carried)
+  x[LIMBS - 1] = at(x, LIMBS - 1) + carried
 }
 
 /** 32 bytes at `offset`, big-endian: three bytes a limb, the last takes two. */
