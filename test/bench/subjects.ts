@@ -33,9 +33,14 @@ function engineOf(scheme: Scheme, hasher: Hasher, knownNodes: (scheme: Scheme) =
   }
 }
 
+/** What is measured. */
+export interface Subject {
+  readonly scheme: Scheme
+  readonly engines: Readonly<Record<EngineName, Engine>>
+}
+
 /** The reference does all the work of a proof; the fallback and the kernel know the empty subtrees, as the package does. */
-export const schemes: readonly { scheme: Scheme; engines: Readonly<Record<EngineName, Engine>> }[] = [
-  // Poseidon2 first: noble's Field gets slower for an engine that has seen two of them.
+export const schemes: readonly Subject[] = [
   {
     scheme: poseidon2,
     engines: {
