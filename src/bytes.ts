@@ -68,7 +68,7 @@ const digitAt = (hex: string, index: number): number => DIGIT_VALUES[hex.charCod
 /** Lower-case, `0x`-prefixed. */
 export function bytesToHex(bytes: Uint8Array): Hex {
   let hex: Hex = '0x'
-  for (let index = 0; index < bytes.length; index++) hex += BYTE_TEXTS[at(bytes, index)] ?? ''
+  for (let index = 0; index < bytes.length; index++) hex = `${hex}${BYTE_TEXTS[at(bytes, index)]}`
   return hex
 }
 

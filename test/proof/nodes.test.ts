@@ -118,6 +118,11 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(counts).toEqual([3])
   })
 
+  it('is not convinced by a hasher that gives out too few digests', () => {
+    const lazy = { ...scheme, hasher: { ...scheme.hasher, hashEach: () => [] } }
+    expect(() => verifyExistence(accountProof, { scheme: lazy, stateRoot, address })).toThrow('SUB_ROOT_MISMATCH')
+  })
+
   it('takes an inner node that it remembers for nothing but an inner node', () => {
     const verifier = createVerifier(scheme)
     const verify = (proofRelatedNodes: Hex[]) => {
