@@ -95,7 +95,7 @@ export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots:
   if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
   const keys = Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
 
-  const decoded = reader.guard(() => decodeEthProof(proof, minSlots, keys.length))
+  const decoded = decodeEthProof(proof, minSlots, keys.length)
   const account = within('accountProof', () => verifyAccount(stateRoot, address, decoded.accountNodes))
   verifyBeside(decoded.beside, address, account)
   const storageRoot = account?.storageRoot ?? emptyTrieRoot()

@@ -118,7 +118,7 @@ const reader = readerOf('EVIDENCE_MALFORMED')
 export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedEvidence {
   const scheme = verifyScheme(claim?.scheme)
   const [reach, trustedHash] = decodeTrusted(claim.trusted)
-  const evidence = reader.guard(() => decodeEvidence(bundle))
+  const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)
 
   const { header, l1Proof, l2BlockNumber, answer } = evidence

@@ -72,7 +72,7 @@ const reader = readerOf('HEADER_MALFORMED')
  * @throws ProofError `HEADER_MALFORMED`, `HEADER_FIELD_ORDER`, `HEADER_QUANTITY`, `BAD_HEX`, `WRONG_LENGTH`
  */
 export function encodeHeader(block: unknown): Hex {
-  const fields = reader.guard(() => reader.fields(block, NAMES))
+  const fields = reader.fields(block, NAMES)
   const count = NAMES.findLastIndex(name => fields[name] !== undefined) + 1
   const items = FIELDS.slice(0, Math.max(count, FRONTIER_COUNT)).map(([name, type], index) =>
     within(name, () => {

@@ -1,11 +1,10 @@
 import { hexLength, hexToBytes } from '../bytes.ts'
 import { type ErrorCode, ProofError, within } from '../errors.ts'
+import { asArray, asString, lengthOf, readFields, readOwn } from '../proof/read.ts'
 
 /** Reads one kind of document that a stranger sent; what does not have its shape is refused with the kind's own code. */
 export interface Reader {
-  /** Runs `read`: getters and proxies can throw anything, and only a ProofError may leave. */
-  guard<T>(read: () => T): T
-  /** The named own properties of an object, each read once; inherited, null and missing are all undefined. */
+  /** The named own properties of an object, each read once; missing and null are both undefined. */
   fields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>>
   /**
    * The items of an array, each read once and decoded before the next is read, so that a huge array of nothing ends at its
@@ -20,37 +19,23 @@ export interface Reader {
 }
 
 export function readerOf(code: ErrorCode): Reader {
-  const malformed = (expected: string, value: unknown) =>
-    new ProofError(code, { expected, found: value === null ? 'null' : typeof value })
-  const string = (value: unknown): string => {
-    if (typeof value !== 'string') throw malformed('a string', value)
-    return value
-  }
+  const string = (value: unknown): string => asString(value, code)
   return {
-    guard(read) {
-      try {
-        return read()
-      } catch (error) {
-        if (error instanceof ProofError) throw error
-        throw new ProofError(code, { found: 'an object that cannot be read' })
-      }
-    },
     fields<Name extends string>(source: unknown, names: readonly Name[]) {
-      if (typeof source !== 'object' || source === null) throw malformed('an object', source)
-      if (Array.isArray(source)) throw new ProofError(code, { expected: 'an object', found: 'an array' })
-      // Without a prototype, as in `proof/read.ts`: what is missing must not turn up on a polluted Object.prototype.
+      const values = readFields(source, names, code)
+      // Without a prototype: what is missing must not turn up on a polluted Object.prototype.
       const fields: Partial<Record<Name, unknown>> = Object.create(null)
-      for (const name of names) {
-        if (Object.hasOwn(source, name)) fields[name] = Reflect.get(source, name) ?? undefined
-      }
+      for (const [index, name] of names.entries()) fields[name] = values[index] ?? undefined
       return fields
     },
     items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T) {
-      if (!Array.isArray(source)) throw malformed('an array', source)
-      const count = source.length
+      const array = asArray(source, code)
+      const count = lengthOf(array, code)
       verifyCount(count)
       const items: T[] = []
-      for (let index = 0; index < count; index++) items.push(within(`[${index}]`, () => decode(source[index])))
+      for (let index = 0; index < count; index++) {
+        items.push(within(`[${index}]`, () => decode(readOwn(array, index, code))))
+      }
       return items
     },
     string,

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
 import { readerOf } from '../../src/anchor/read.ts'
+import { verifyEthProof, verifyEvidence } from '../../src/anchor.ts'
+import { ProofError } from '../../src/errors.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
 
 it('does not find on Object.prototype what a document lacks', () => {
   const { fields } = readerOf('EVIDENCE_MALFORMED')
@@ -8,5 +11,28 @@ it('does not find on Object.prototype what a document lacks', () => {
     expect(fields({ version: 1 }, ['version', 'l1']).l1).toBeUndefined()
   } finally {
     Reflect.deleteProperty(Object.prototype, 'l1')
+  }
+})
+
+it('lets no getter or proxy choose the error', () => {
+  const trap = () => {
+    throw new ProofError('STATE_ROOT_MISMATCH')
+  }
+  const getter = Object.defineProperty({}, 'version', { get: trap, enumerable: true })
+  const unreadable = new Proxy({}, { getOwnPropertyDescriptor: trap })
+  const { proxy, revoke } = Proxy.revocable([], {})
+  revoke()
+  const zero = `0x${'00'.repeat(32)}` as const
+  const address = `0x${'00'.repeat(20)}` as const
+  const rollup = { name: 'devnet', address }
+  for (const hostile of [getter, unreadable, proxy]) {
+    expect(() => verifyEvidence(hostile, { scheme: poseidon2, rollup, trusted: { l2StateRoot: zero } })).toThrow(
+      expect.objectContaining({ code: 'EVIDENCE_MALFORMED' }),
+    )
+  }
+  for (const accountProof of [proxy, new Proxy([''], { getOwnPropertyDescriptor: trap })]) {
+    expect(() => verifyEthProof({ accountProof, storageProof: [] }, { stateRoot: zero, address })).toThrow(
+      expect.objectContaining({ code: 'L1_PROOF_MALFORMED', path: expect.stringContaining('accountProof') }),
+    )
   }
 })
