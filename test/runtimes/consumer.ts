@@ -18,7 +18,7 @@ export async function createConsumer(folder: string): Promise<number> {
   const packed = npm(ROOT, 'pack', '--silent', '--pack-destination', folder)
   const tarball = packed.trim().split('\n').at(-1) ?? ''
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  npm(folder, 'install', '--silent', `./${tarball}`)
+  npm(folder, 'install', '--loglevel=error', `./${tarball}`)
 
   const common = { bundle: true, splitting: true, format: 'esm', target: 'es2022', metafile: true } as const
   const own = await build({

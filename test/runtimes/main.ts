@@ -29,7 +29,7 @@ const CONSOLES = [
 
 const consoleRuns = CONSOLES.flatMap(({ runtime, npm, command }): Run[] => {
   const run = async (cwd: string, ...more: string[]) => {
-    const words = ['--yes', '-p', npm, ...command, 'console.js', ...more]
+    const words = ['--yes', '--loglevel=error', '-p', npm, ...command, 'console.js', ...more]
     const { stdout } = await promisify(execFile)('npx', words, { cwd, timeout: 180_000 })
     return JSON.parse(stdout)
   }
@@ -74,7 +74,7 @@ try {
       if (report.webAssembly !== webAssembly) problems.push(`${where}: WebAssembly was ${report.webAssembly}`)
       if (report.asExpected !== cases) problems.push(`${where}: ${report.asExpected} of ${cases} cases as expected`)
     } catch (error) {
-      table.push([runtime, '', webAssembly, '', '', ''])
+      table.push([runtime, '', webAssembly, '', 'did not run', ''])
       problems.push(`${where}: it did not run. ${error}`)
     }
   }
