@@ -1,4 +1,4 @@
 export type { Chain } from './rpc/service/chain.ts'
-export { demoWorld, readGenesis } from './rpc/service/genesis.ts'
+export { addDemoBlocks, demoWorld, readGenesis } from './rpc/service/genesis.ts'
 export type { SimulatedL1 } from './rpc/service/l1.ts'
 export { createService, type Service, type ServiceOptions } from './rpc/service/service.ts'

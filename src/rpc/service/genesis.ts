@@ -5,6 +5,8 @@ import type { Scheme } from '../../scheme/scheme.ts'
 import { WorldError } from '../../world/error.ts'
 import { createWorld, type World } from '../../world/world.ts'
 import { RpcError } from '../error.ts'
+import { toQuantity } from '../provider.ts'
+import type { Chain } from './chain.ts'
 
 /**
  * The world of a genesis file: `{ "alloc": { ADDRESS: { "balance", "nonce", "code", "storage": { KEY: VALUE } } } }`, with
@@ -39,16 +41,33 @@ export function readGenesis(scheme: Scheme, genesis: unknown): World {
   return world
 }
 
+const DEMO_PAYEE: Hex = `0x${'b2'.repeat(20)}`
+const DEMO_CONTRACT: Hex = `0x${'c0'.repeat(20)}`
+
 /** Two accounts and a contract with three slots. */
 export function demoWorld(scheme: Scheme): World {
-  const contract = `0x${'c0'.repeat(20)}`
   return readGenesis(scheme, {
     alloc: {
       [`0x${'a1'.repeat(20)}`]: { balance: '1000000000000000000', nonce: '7' },
-      [`0x${'b2'.repeat(20)}`]: { balance: '5' },
-      [contract]: { nonce: '1', code: '0x6001600101', storage: { '0x0': '0x2a', '0x1': '0xff', '0x7': '0x1' } },
+      [DEMO_PAYEE]: { balance: '5' },
+      [DEMO_CONTRACT]: { nonce: '1', code: '0x6001600101', storage: { '0x0': '0x2a', '0x1': '0xff', '0x7': '0x1' } },
     },
   })
+}
+
+/** Finalizes blocks 3, 4 and 8 over the demo state: each block pays the second account and writes slot 0 of the contract. */
+export function addDemoBlocks({ pending, addBlock, finalize, l1, latest }: Chain): void {
+  for (const blocks of [3, 1, 4]) {
+    for (let added = 0; added < blocks; added++) {
+      const number = latest() + 1n
+      pending.setAccount(DEMO_PAYEE, { balance: 5n + number })
+      pending.setStorage(DEMO_CONTRACT, wordOf('0x0'), wordOf(toQuantity(42n + number)))
+      addBlock()
+    }
+    // Finalizations are many L1 blocks apart.
+    for (let added = 0; added < 20; added++) l1.addBlock()
+    finalize()
+  }
 }
 
 const invalid = (found: string) => new RpcError('ARGUMENT_INVALID', { found })

@@ -18,6 +18,8 @@ export interface ServiceOptions {
   apiKeys?: readonly string[]
   /** Requests a second that each client may send without a key. No limit when left out. */
   publicRate?: number
+  /** How many finalizations the proofs are behind L1, as those of real endpoints sometimes are. 0 when left out. */
+  proofLag?: number
 }
 
 /** An endpoint of the rollup and one of its L1, on this machine. */
@@ -46,8 +48,8 @@ const CORS = {
  * worlds, finalizes it on a simulated L1, and behaves as real providers do where they refuse.
  */
 export function createService(options: ServiceOptions): Service {
-  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], publicRate } = options
-  const chain = createChain(genesis, rollup)
+  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], publicRate, proofLag } = options
+  const chain = createChain(genesis, rollup, proofLag)
   const keys = new Set(apiKeys)
   const limit = publicRate === undefined ? undefined : createRateLimit(publicRate)
   const endpoints = new Map<string, Methods>([
