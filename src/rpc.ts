@@ -1,12 +1,20 @@
+export { type Client, createClient, type StateRequest } from './rpc/client.ts'
+export { diagnose } from './rpc/diagnose.ts'
+export { type EndpointError, type Layer, RpcError, type RpcErrorCode, rpcAdvice } from './rpc/error.ts'
 export {
   type BlockTag,
-  type Client,
   type ClientOptions,
-  createClient,
+  type FetchOptions,
+  fetchAnswer,
+  type KeptAnswer,
   type ProofRequest,
-  type StateRequest,
-} from './rpc/client.ts'
-export { diagnose } from './rpc/diagnose.ts'
-export { type EndpointError, RpcError, type RpcErrorCode, rpcAdvice } from './rpc/error.ts'
+} from './rpc/fetch.ts'
 export { createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
 export type { Provider } from './rpc/provider.ts'
+export {
+  type EvidenceRequest,
+  type Recorded,
+  type RecordOptions,
+  type RecordProgress,
+  recordEvidence,
+} from './rpc/record.ts'

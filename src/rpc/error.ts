@@ -30,6 +30,12 @@ export const rpcAdvice = {
     'The answer is for another address or other storage keys than the ones asked for: do not use this endpoint.',
   PIECES_DISAGREE:
     'The keys were asked for in several requests, and the answers are not of one state: ask for a block number, not a tag.',
+
+  NONE_HELD:
+    'The endpoint holds the proof of none of these finalized blocks: wait until it has caught up, or use another one.',
+  L1_HISTORY_MISSING:
+    'The endpoint does not hold the older L1 states in which to look for earlier finalizations: use an archive node, name the L2 block, or wait until the L2 endpoint holds the newest one.',
+  L1_CONTRADICTION: 'The endpoint says things of L1 that cannot all be so: do not use it.',
 } as const
 
 /** The stable name of what went wrong. */
@@ -42,14 +48,19 @@ export interface EndpointError {
   data?: unknown
 }
 
+/** Which of two endpoints. */
+export type Layer = 'L1' | 'L2'
+
 /** What {@link RpcError} carries beside its code. None of it may hold a URL or an API key. */
 export interface RpcErrorDetails {
   /** What exactly was found. */
-  found?: string
+  found?: string | undefined
   /** The HTTP status. */
-  status?: number
+  status?: number | undefined
   /** What the endpoint itself said. */
-  endpoint?: EndpointError
+  endpoint?: EndpointError | undefined
+  /** The endpoint that it was about, where there are two. */
+  layer?: Layer | undefined
   /** The check of the answer that failed. */
   cause?: Error
 }
@@ -62,10 +73,13 @@ export class RpcError extends Error {
   readonly advice: string
   readonly status: number | undefined
   readonly endpoint: EndpointError | undefined
+  readonly layer: Layer | undefined
+  readonly found: string | undefined
 
   constructor(code: RpcErrorCode, details: RpcErrorDetails = {}) {
-    const { found, status, endpoint, cause } = details
+    const { found, status, endpoint, layer, cause } = details
     const facts = [
+      layer && `the ${layer} endpoint`,
       found,
       status !== undefined && `HTTP status ${status}`,
       endpoint && `error ${endpoint.code}: ${endpoint.message}`,
@@ -75,5 +89,18 @@ export class RpcError extends Error {
     this.advice = rpcAdvice[code]
     this.status = status
     this.endpoint = endpoint
+    this.layer = layer
+    this.found = found
+  }
+}
+
+/** Runs `work`; an {@link RpcError} from it is thrown on with the endpoint that it was about. */
+export async function atEndpoint<T>(layer: Layer, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    const { code, found, status, endpoint, cause } = error
+    throw new RpcError(code, { found, status, endpoint, layer, ...(cause instanceof Error && { cause }) })
   }
 }

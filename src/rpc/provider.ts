@@ -6,13 +6,28 @@ export interface Provider {
   request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
 }
 
-/** One request; whatever the provider throws becomes an RpcError. */
-export async function callProvider(provider: Provider, method: string, params: readonly unknown[]): Promise<unknown> {
+/** One request; whatever the provider throws becomes an RpcError. `signal` ends the waiting for it. */
+export async function callProvider(
+  provider: Provider,
+  method: string,
+  params: readonly unknown[],
+  signal?: AbortSignal,
+): Promise<unknown> {
+  if (signal?.aborted) throw new RpcError('ABORTED')
   try {
-    return await provider.request({ method, params })
+    const answer = provider.request({ method, params })
+    return await (signal ? orAbort(answer, signal) : answer)
   } catch (error) {
     throw diagnose(error, params)
   }
+}
+
+function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(new RpcError('ABORTED'))
+    signal.addEventListener('abort', end, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
 }
 
 /** A JSON-RPC quantity of at most `bits` bits. @throws RpcError `ANSWER_MALFORMED` */
