@@ -124,7 +124,7 @@ async function findPrevious(source: L1Source, newest: Reading): Promise<Reading 
     else after = { at, value }
   }
   while (after.at - before.at > 1n) {
-    const at = (before.at + after.at) / 2n
+    const at: bigint = (before.at + after.at) / 2n
     const value = await readCurrent(source, at)
     if (value < before.value || value > newest.value) {
       throw contradiction(`L2 block ${value} was finalized between ${before.value} and ${newest.value}`)
