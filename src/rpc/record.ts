@@ -2,9 +2,10 @@ import { createEvidence, type Evidence, type VerifiedEvidence, verifyEvidence } 
 import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import type { Hex } from '../bytes.ts'
+import { decodeArgument, verifyScheme } from '../proof/claim.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { atEndpoint, RpcError } from './error.ts'
-import { type ClientOptions, fetchAnswer, type KeptAnswer } from './fetch.ts'
+import { type ClientOptions, decodeKeys, fetchAnswer, type KeptAnswer, verifyOptions } from './fetch.ts'
 import { type Anchor, fetchAnchor, fetchL1Block, type L1BlockTag, type L1Source, walkAnchors } from './l1.ts'
 import { type Provider, parseQuantity } from './provider.ts'
 
@@ -83,6 +84,12 @@ export async function recordEvidence(
   const { scheme, rollup, address, storageKeys = [] } = request
   const { l1Block: l1BlockId = 'finalized', maxFinalizations = 8, kept, onProgress, signal, ...how } = options
   const source = { provider: l1, rollup, signal }
+  // All of it before anybody is asked.
+  verifyScheme(scheme)
+  decodeArgument('rollup.address', rollup?.address, 20)
+  decodeArgument('address', address, 20)
+  decodeKeys(storageKeys)
+  verifyOptions(how)
 
   const { block, l1Block } = await fetchL1Block(source, l1BlockId)
   onProgress?.({ step: 'l1Block', l1Block })
