@@ -10,6 +10,7 @@ export {
   type ProofRequest,
 } from './rpc/fetch.ts'
 export { createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
+export type { L1BlockTag } from './rpc/l1.ts'
 export type { Provider } from './rpc/provider.ts'
 export {
   type EvidenceRequest,

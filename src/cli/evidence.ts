@@ -78,7 +78,8 @@ const knownRollups = new Map([
   ['sepolia', lineaSepolia],
 ])
 
-function rollupOf(flags: EvidenceFlags): Rollup {
+/** @throws UsageError */
+export function rollupOf(flags: EvidenceFlags): Rollup {
   const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = flags
   if (rollup === undefined) {
     throw new UsageError('--rollup is needed: mainnet, sepolia, or the address of the rollup contract on L1')
