@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { ProofError } from '../index.ts'
 import { redactorOf } from '../rpc/redact.ts'
 import { createHttpProvider, type Provider, RpcError } from '../rpc.ts'
@@ -56,7 +57,7 @@ export interface Conversation {
 
 /** Runs `work`, and reports what goes wrong with it. @returns the exit code */
 export async function converse(
-  { timeout, json }: EndpointFlags,
+  { timeout, json, output }: EndpointFlags,
   io: Io,
   work: (conversation: Conversation) => Promise<number>,
 ): Promise<number> {
@@ -88,7 +89,7 @@ export async function converse(
     if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
     if (error instanceof ProofError) refuseWrongFlags(error)
     if (json) io.stdout.write(redact(toJson({ fetched: false, error: describeFailure(error) })))
-    else io.stderr.write(redact(formatFailure(error, io)))
+    else io.stderr.write(redact(formatFailure(error, output, io)))
     return error instanceof ProofError ? exitCodes.notVerified : exitCodes.noAnswer
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end)
@@ -101,9 +102,11 @@ function describeFailure(error: ProofError | RpcError): object {
   return { code, layer, message, advice, status, endpoint }
 }
 
-function formatFailure(error: ProofError | RpcError, { stderr }: Io): string {
+function formatFailure(error: ProofError | RpcError, output = '', { stderr }: Io): string {
   if (error instanceof ProofError) return formatError(error, [], stderr)
-  return `${paint(stderr, 'red', 'Nothing written.')} ${printable(error.message)}\n`
+  const partial = `${output}.partial`
+  const hint = existsSync(partial) ? `What came is in ${partial}: run the same command again to go on.\n` : ''
+  return `${paint(stderr, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
 }
 
 /** On a terminal one line, overwritten by the next; else a line each. */

@@ -25,6 +25,8 @@ export async function callProvider(
 function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => reject(new RpcError('ABORTED'))
+    // The provider itself may have ended it.
+    if (signal.aborted) end()
     signal.addEventListener('abort', end, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
   })
