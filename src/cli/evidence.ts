@@ -105,6 +105,7 @@ const flagNames = [
   ['trusted.l1BlockHash', '--l1-block-hash'],
   ['trusted.l1StateRoot', '--l1-state-root'],
   ['trusted.l2StateRoot', '--state-root'],
+  ['stateRoot', '--state-root'],
   ['rollup', '--rollup'],
   ['address', '--address'],
   ['storageKeys', '--storage-key'],

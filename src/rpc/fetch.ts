@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
-import { decodeArgument } from '../proof/claim.ts'
+import { decodeArgument, decodeClaim } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { RpcError } from './error.ts'
@@ -60,6 +60,8 @@ export async function fetchAnswer(provider: Provider, request: ProofRequest, opt
   const address = bytesToHex(decodeArgument('address', request.address, 20))
   const storageKeys = decodeKeys(request.storageKeys ?? [])
   const block = encodeBlock(request.block)
+  // Before anybody is asked, and not as a mistake in the answer.
+  if (trusted) decodeClaim({ ...trusted, address, storageKeys })
   const verify = (answer: unknown, keys: readonly Hex[]) => {
     if (trusted) within('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
   }
