@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { addDemoBlocks } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from '../rpc/servers.ts'
@@ -296,6 +296,23 @@ function start(args: readonly string[]) {
   const until = (pattern: RegExp) => vi.waitUntil(() => pattern.exec(printed), { timeout: 20_000 })
   return { program, ended, until, printed: () => printed }
 }
+
+it('does what the README says, word for word', async () => {
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(match => match[1] ?? '')
+  const [serving = '', ...more] = blocks.filter(block => block.startsWith('npx rollup-state-proof serve'))
+  const [recording = '', ...others] = blocks.filter(block => block.includes('127.0.0.1:8545'))
+  expect([more, others]).toEqual([[], []])
+  // Only the port is another one, for whoever runs the tests may use that one.
+  const server = start([...serving.trim().split(' ').slice(2), '--port', '0'])
+  const [, url = ''] = await server.until(/L2 +(\S+)\n(?:.*\n)*.*its state root/)
+  const program = `"${process.execPath}" --import "${resolve('node_modules/tsx/dist/esm/index.mjs')}" "${resolve('src/cli/main.ts')}"`
+  const script = recording.replaceAll('http://127.0.0.1:8545', url).replaceAll('npx rollup-state-proof', program)
+  const shell = spawn('bash', ['-e', '-c', script], { cwd: folderOf() })
+  let printed = ''
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (printed += chunk))
+  const code = await new Promise(end => shell.on('close', end))
+  expect([code, printed]).toEqual([0, expect.stringMatching(/written.*It rests on.*Chain of evidence/s)])
+})
 
 it('serves, records and verifies as three processes', async () => {
   const server = start(['serve', '--port', '0', '--scheme', 'mimc', '--proof-lag', '1'])
