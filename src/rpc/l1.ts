@@ -80,8 +80,7 @@ async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Pr
   const { address, layout = lineaLayout } = source.rollup
   const storageKeys = [slotKey(layout.currentL2BlockNumber)]
   const proof = await call(source, 'eth_getProof', [address, storageKeys, toQuantity(number)])
-  const { account, storage } = within('l1.proof', () => verifyEthProof(proof, { stateRoot, address, storageKeys }))
-  if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { path: 'l1.proof' })
+  const { storage } = within('l1.proof', () => verifyEthProof(proof, { stateRoot, address, storageKeys }))
   const newest = BigInt(storage[0]?.value ?? 0)
   if (newest < 1n << 64n) return newest
   const expected = 'a rollup contract that keeps currentL2BlockNumber in this slot'

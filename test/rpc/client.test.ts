@@ -100,6 +100,8 @@ it('goes on from what was kept, and leaves what is not of one state', async () =
   expect(parts.map(([, count]) => count)).toEqual([2, 4])
   const kept = parts.at(-1)?.[0]
   expect(await fetchFrom(world, { kept })).toMatchObject({ answer: honest(), requests: 1 })
+  const pieces = kept?.pieces ?? []
+  expect((await fetchFrom(world, { kept: { ...kept, pieces: [...pieces, ...pieces] } })).answer).toEqual(honest())
   // Nobody verifies it here, but it has to be of the state that the endpoint answers from.
   expect(await fetchFrom(later, { kept })).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 4 })
   const trusted = { scheme: poseidon2, stateRoot: later.stateRoot() }
