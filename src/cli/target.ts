@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, renameSync, rmSync, wr
 import { dirname } from 'node:path'
 import type { KeptAnswer } from '../rpc.ts'
 import { UsageError } from './command.ts'
-import { isFolder, orUsageError } from './input.ts'
+import { isFolder, MAX_INPUT_MIB, orUsageError } from './input.ts'
 
 /** The file that a command makes, and beside it what is kept until then. */
 export interface Target {
@@ -28,6 +28,10 @@ export function openTarget(path: string | undefined, force: boolean): Target {
     kept: force ? undefined : readKept(partial),
     keep: kept => writeWhole(partial, kept),
     write(content) {
+      // An endpoint can fill its answer with what nobody reads.
+      if (JSON.stringify(content).length >= MAX_INPUT_MIB * 2 ** 20) {
+        throw new UsageError(`${path} would be larger than the ${MAX_INPUT_MIB} MiB that verify reads`)
+      }
       writeWhole(path, content)
       rmSync(partial, { force: true })
     },

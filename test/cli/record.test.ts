@@ -40,6 +40,18 @@ async function startFlapping(url: string, lastTurn: number) {
   return { url: server.url, keys }
 }
 
+/** Passes requests on, and adds 9 MB that nobody reads to what is answered. */
+const startPadding = (url: string) =>
+  startServer(async (response, _, __, body) => {
+    const passed = await globalThis.fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body,
+    })
+    const { result, ...envelope } = (await passed.json()) as { result: object }
+    response.end(JSON.stringify({ ...envelope, result: { ...result, more: 'x'.repeat(9_000_000) } }))
+  })
+
 /** The arguments of the line that the report ends with. */
 const lastCommand = (stdout: string): string[] =>
   (stdout.trimEnd().split('\n').at(-1) ?? '')
@@ -191,6 +203,8 @@ it('ends with the code that says what to do', async () => {
   expect((await record('--l2', lying.url)).code).toBe(1)
   expect((await record('--l1', lying.url)).code).toBe(1)
   expect((await record('--l1', `${l1Url}/nothing`)).code).toBe(3)
+  const tooLarge = await record('--l1', (await startPadding(l1Url)).url, '--l2', (await startPadding(url)).url)
+  expect([tooLarge.code, tooLarge.stderr]).toEqual([2, expect.stringContaining('16 MiB that verify reads')])
   const silent = await startServer(() => {})
   const late = await record('--l2', silent.url, '--timeout', '1')
   expect([late.code, late.stderr]).toEqual([3, expect.stringContaining('TIMEOUT: the L2 endpoint')])
