@@ -54,7 +54,11 @@ export interface FetchOptions extends ClientOptions {
  * @throws RpcError when the conversation fails; ProofError `CLAIM_INVALID` when the request itself is wrong, and with
  * `trusted` what `verifyProof` throws
  */
-export async function fetchAnswer(provider: Provider, request: ProofRequest, options: FetchOptions = {}) {
+export async function fetchAnswer(
+  provider: Provider,
+  request: ProofRequest,
+  options: FetchOptions = {},
+): Promise<unknown> {
   const { method = 'rollup_getProof', trusted, kept, onKept, signal } = options
   const maxKeysPerRequest = verifyOptions(options)
   const address = bytesToHex(decodeArgument('address', request.address, 20))
