@@ -18,7 +18,7 @@ export interface Target {
 
 /** @throws UsageError when nothing can be written there: better said before anything is fetched */
 export function openTarget(path: string | undefined, force: boolean): Target {
-  if (path === undefined) throw new UsageError('--output is needed: the file to write')
+  if (path === undefined || path === '-') throw new UsageError('--output is needed: the file to write')
   if (isFolder(path)) throw new UsageError(`${path} is a folder`)
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
   const partial = `${path}.partial`

@@ -220,6 +220,7 @@ it('ends with the code that says what to do', async () => {
     ['--timeout', '0'],
     ['--l1', 'ftp://localhost'],
     ['--output', folder],
+    ['--output', '-'],
     ['--output', join(folder, 'none', 'out.json')],
     ['--unknown'],
     ['extra'],
