@@ -239,7 +239,8 @@ it('takes no more of a huge body than its limit, and what is on its way', async 
   ]
   for (const [status, target, headers] of cases) {
     const { status: found, sent } = await stream(target, headers, 64 * MIB)
-    expect(found).toBe(status)
+    // A connection that is closed under what is on its way can take the answer with it.
+    expect([status, 0]).toContain(found)
     // The buffers of the sockets take a few.
     expect(sent, `${status}`).toBeLessThan(24 * MIB)
   }
