@@ -1,6 +1,19 @@
+/**
+ * Fetches and verifies in one call, over any EIP-1193 provider, records evidence, and says what to do when an endpoint does
+ * not answer as it should.
+ *
+ * @module rollup-state-proof/rpc
+ */
 export { type Client, createClient, type StateRequest } from './rpc/client.ts'
 export { diagnose } from './rpc/diagnose.ts'
-export { type EndpointError, type Layer, RpcError, type RpcErrorCode, rpcAdvice } from './rpc/error.ts'
+export {
+  type EndpointError,
+  type Layer,
+  RpcError,
+  type RpcErrorCode,
+  type RpcErrorDetails,
+  rpcAdvice,
+} from './rpc/error.ts'
 export {
   type BlockTag,
   type ClientOptions,

@@ -6,6 +6,7 @@ import { callProvider, type Provider, parseQuantity } from './provider.ts'
 
 /** A {@link ProofRequest} with the root that you trust: that of the block, so the block is a number. */
 export interface StateRequest extends Claim {
+  /** An L2 block that L1 has finalized: the one of `stateRoot`. */
   block: bigint
 }
 
@@ -13,14 +14,28 @@ export interface StateRequest extends Claim {
 export interface Client {
   /** The newest L2 block, which L1 has not finalized yet: see `eth_blockNumber`. */
   getBlockNumber(): Promise<bigint>
-  /** What the endpoint says: not verified. @throws ProofError `CLAIM_INVALID` when the request itself is wrong */
+  /**
+   * What the endpoint says: not verified.
+   *
+   * @param request what to ask for
+   * @throws ProofError `CLAIM_INVALID` when the request itself is wrong
+   */
   getProof(request: ProofRequest): Promise<unknown>
-  /** {@link Client.getProof}, then `verifyProof`. @throws ProofError when what the endpoint says is not so */
+  /**
+   * {@link Client.getProof}, then `verifyProof`.
+   *
+   * @param request what to ask for, and the root you trust
+   * @throws ProofError when what the endpoint says is not so
+   */
   getVerifiedState(request: StateRequest): Promise<VerifiedState>
 }
 
 /**
  * A client over any EIP-1193 provider. It never sends a batch, for several providers refuse batches of this method.
+ *
+ * @param provider what EIP-1193 defines
+ * @param options the method's name, and how many keys to ask for at once
+ * @throws RpcError `ARGUMENT_INVALID`
  *
  * @example
  * ```ts

@@ -1,4 +1,13 @@
-/** Every way a conversation with an endpoint can fail, with what it means and what to do about it. */
+/**
+ * Every way a conversation with an endpoint can fail, with what it means and what to do about it.
+ *
+ * @example
+ * ```ts
+ * import { rpcAdvice } from 'rollup-state-proof/rpc'
+ *
+ * console.log(rpcAdvice.BLOCK_NOT_FINALIZED) // L1 has not finalized this block yet: ask for an earlier one, or wait.
+ * ```
+ */
 export const rpcAdvice = {
   ARGUMENT_INVALID: 'An argument of the call is wrong.',
 
@@ -43,8 +52,11 @@ export type RpcErrorCode = keyof typeof rpcAdvice
 
 /** The `error` of a JSON-RPC response, without URLs and keys. */
 export interface EndpointError {
+  /** Of JSON-RPC, such as -32600. */
   code: number
+  /** Cut down to 80 characters, in quotes. */
   message: string
+  /** Whatever the endpoint put there. */
   data?: unknown
 }
 
@@ -65,17 +77,43 @@ export interface RpcErrorDetails {
   cause?: Error
 }
 
-/** A conversation with an endpoint that failed. Its text and fields never hold the endpoint's URL or API key. */
+/**
+ * A conversation with an endpoint that failed. Its text and fields never hold the endpoint's URL or API key.
+ *
+ * @example
+ * ```ts
+ * import { createHttpProvider, RpcError } from 'rollup-state-proof/rpc'
+ *
+ * const provider = createHttpProvider('http://127.0.0.1:1', { timeout: 2000 })
+ * try {
+ *   await provider.request({ method: 'eth_blockNumber' })
+ * } catch (error) {
+ *   if (error instanceof RpcError) console.log(error.code) // UNREACHABLE
+ * }
+ * ```
+ */
 export class RpcError extends Error {
+  /** Always `RpcError`. */
   override readonly name = 'RpcError'
+  /** What went wrong. */
   readonly code: RpcErrorCode
   /** One or two sentences for people. */
   readonly advice: string
+  /** The HTTP status, where it says more than the code. */
   readonly status: number | undefined
+  /** What the endpoint itself said. */
   readonly endpoint: EndpointError | undefined
+  /** The endpoint that it was about, where there are two. */
   readonly layer: Layer | undefined
+  /** What exactly was found, for people. */
   readonly found: string | undefined
 
+  /**
+   * For providers of your own that want to be understood as those of this library.
+   *
+   * @param code what went wrong
+   * @param details what was found, without URLs and keys
+   */
   constructor(code: RpcErrorCode, details: RpcErrorDetails = {}) {
     const { found, status, endpoint, layer, cause } = details
     const facts = [

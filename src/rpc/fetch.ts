@@ -10,6 +10,7 @@ import { callProvider, type Provider, toQuantity } from './provider.ts'
 /** The tags that the method defines; endpoints take some or none of them, so prefer a number. */
 export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
 
+/** What to ask an endpoint for. */
 export interface ProofRequest {
   /** 20 bytes, any case. */
   address: Hex
@@ -31,15 +32,30 @@ export interface ClientOptions {
 export interface KeptAnswer {
   /** A quantity. */
   block: string
+  /** 20 bytes. */
   address: Hex
-  /** All that are asked for. */
+  /** All that are asked for, 32 bytes each. */
   storageKeys: readonly Hex[]
-  pieces: readonly { keyCount: number; answer: unknown }[]
+  /** One a request that was answered, in order. */
+  pieces: readonly {
+    /** Of how many of the keys. */
+    keyCount: number
+    /** What the endpoint said. */
+    answer: unknown
+  }[]
 }
 
+/** How to ask, and what to do with what comes. */
 export interface FetchOptions extends ClientOptions {
   /** With this, every piece is verified when it comes. Without, nothing is. */
-  trusted?: { scheme: Scheme; stateRoot: Hex } | undefined
+  trusted?:
+    | {
+        /** `mimc` or `poseidon2`. */
+        scheme: Scheme
+        /** Of the block, 32 bytes. */
+        stateRoot: Hex
+      }
+    | undefined
   /** What an earlier call handed to `onKept`. What is not for this request, or does not verify, is asked for again. */
   kept?: unknown
   /** Told after every request but the last what there is, and of how many keys. Not for a tag: it moves on. */
@@ -51,8 +67,26 @@ export interface FetchOptions extends ClientOptions {
 /**
  * What the endpoint answers for a request, in as many requests as the keys take.
  *
+ * @param provider of the rollup's endpoint
+ * @param request what to ask for
+ * @param options how; with `trusted` what comes is verified
  * @throws RpcError when the conversation fails; ProofError `CLAIM_INVALID` when the request itself is wrong, and with
  * `trusted` what `verifyProof` throws
+ *
+ * @example
+ * ```ts
+ * import { verifyProof } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { fetchAnswer } from 'rollup-state-proof/rpc'
+ * import { demoWorld } from 'rollup-state-proof/service'
+ *
+ * const world = demoWorld(poseidon2)
+ * const address = `0x${'a1'.repeat(20)}` as const
+ * const provider = { request: async () => world.getProof(address) } // in earnest: createHttpProvider(url)
+ * const answer = await fetchAnswer(provider, { address, block: 0n })
+ * const { account } = verifyProof(answer, { scheme: poseidon2, stateRoot: world.stateRoot(), address })
+ * console.log(account?.nonce) // 7n
+ * ```
  */
 export async function fetchAnswer(
   provider: Provider,

@@ -15,6 +15,7 @@ export interface L1Source {
   readonly signal: AbortSignal | undefined
 }
 
+/** A tag, as every L1 endpoint takes it. */
 export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 
 /** An L2 block of which the rollup contract has the state root, proven at an L1 block. */

@@ -3,6 +3,12 @@ import { RpcError } from './error.ts'
 
 /** What EIP-1193 defines: viem's clients and transports, browser wallets and light clients are providers. */
 export interface Provider {
+  /**
+   * Sends one request.
+   *
+   * @param args the method's name, and its parameters in order
+   * @returns the result
+   */
   request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
 }
 

@@ -13,6 +13,7 @@ import { type Provider, parseQuantity } from './provider.ts'
 export interface EvidenceRequest {
   /** The one that the rollup uses at that block. */
   scheme: Scheme
+  /** The contract whose roots you believe. */
   rollup: Rollup
   /** 20 bytes, any case. */
   address: Hex
@@ -22,6 +23,7 @@ export interface EvidenceRequest {
   l2BlockNumber?: bigint | undefined
 }
 
+/** How to record. */
 export interface RecordOptions extends ClientOptions {
   /** From which to prove. `finalized` when left out. */
   l1Block?: bigint | L1BlockTag
@@ -29,24 +31,50 @@ export interface RecordOptions extends ClientOptions {
   maxFinalizations?: number
   /** What an earlier call handed to `onProgress`, to go on from there. */
   kept?: unknown
+  /** Told of every step. */
   onProgress?: (progress: RecordProgress) => void
   /** Ends the recording. */
   signal?: AbortSignal
 }
 
+/** What was done. */
 export type RecordProgress =
-  | { step: 'l1Block'; l1Block: L1Block }
-  /** The rollup contract has the state root of this L2 block; the L2 endpoint is asked for its proof. */
-  | { step: 'l2Block'; l2BlockNumber: bigint }
-  /** The L2 endpoint does not hold it. */
-  | { step: 'notHeld'; l2BlockNumber: bigint }
-  /** The answer for so many of the keys is there, and verified. */
-  | { step: 'keys'; keyCount: number; kept: KeptAnswer }
+  | {
+      /** The L1 block is there. */
+      step: 'l1Block'
+      /** From which all is proven. */
+      l1Block: L1Block
+    }
+  | {
+      /** The rollup contract has the state root of this L2 block; the L2 endpoint is asked for its proof. */
+      step: 'l2Block'
+      /** The last block of a finalization. */
+      l2BlockNumber: bigint
+    }
+  | {
+      /** The L2 endpoint does not hold the proof of this block. */
+      step: 'notHeld'
+      /** The last block of a finalization. */
+      l2BlockNumber: bigint
+    }
+  | {
+      /** The answer for some of the keys is there, and verified. */
+      step: 'keys'
+      /** For how many of them. */
+      keyCount: number
+      /** What to hand to a later call, to go on from here. */
+      kept: KeptAnswer
+    }
 
+/** A bundle, and what it proves. */
 export interface Recorded {
+  /** JSON; verified. */
   bundle: Evidence
   /** What the bundle proves to whoever trusts the hash in its `l1Block`. Here the L1 endpoint alone says so. */
-  evidence: VerifiedEvidence & { l1Block: L1Block }
+  evidence: VerifiedEvidence & {
+    /** From which all is proven. */
+    l1Block: L1Block
+  }
 }
 
 /**
@@ -54,6 +82,10 @@ export interface Recorded {
  * header, the proof of the rollup contract and the answer. Everything is verified when it comes, and the bundle as a whole
  * in the end. What is left to you is the L1 block hash: compare it with a source that you trust.
  *
+ * @param l1 provider of the L1 on which the rollup is finalized
+ * @param l2 provider of the rollup
+ * @param request what to have evidence of
+ * @param options from which L1 block, and how
  * @throws RpcError with the `layer` of the endpoint that failed: `NONE_HELD`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`, ...;
  * ProofError when what came does not verify, `CLAIM_INVALID` when the request itself is wrong
  *

@@ -6,16 +6,23 @@ import { createL1, type SimulatedL1 } from './l1.ts'
 export interface Chain {
   /** The state that the next block will have: write to it. */
   readonly pending: World
+  /** Where the roots of finalized blocks are written. */
   readonly l1: SimulatedL1
   /** Makes the pending state a block. @returns its number */
   addBlock(): bigint
   /** Finalizes every block up to the newest on L1. Without a new one it changes nothing. */
   finalize(): void
+  /** The number of the newest block. */
   latest(): bigint
+  /** The number of the newest finalized block. */
   finalized(): bigint
   /** The newest block that proofs are served of; -1 when there is none. */
   provable(): bigint
-  /** The state at a block, to read; undefined when there is no such block. */
+  /**
+   * The state at a block, to read; undefined when there is no such block.
+   *
+   * @param number from 0
+   */
   at(number: bigint): World | undefined
 }
 

@@ -13,8 +13,19 @@ import type { Chain } from './chain.ts'
  * numbers as decimal or `0x` strings. The rollup's own hash of code is not specified, so code gets that of no code; state
  * `snarkCodeHash` where it matters.
  *
+ * @param scheme `mimc` or `poseidon2`
  * @param genesis parsed from JSON
  * @throws RpcError `ARGUMENT_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { readGenesis } from 'rollup-state-proof/service'
+ *
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const world = readGenesis(poseidon2, { alloc: { [address]: { balance: '5', storage: { '0x0': '0x2a' } } } })
+ * console.log(world.getAccount(address)?.balance) // 5n
+ * ```
  */
 export function readGenesis(scheme: Scheme, genesis: unknown): World {
   const world = createWorld(scheme)
@@ -44,7 +55,21 @@ export function readGenesis(scheme: Scheme, genesis: unknown): World {
 const DEMO_PAYEE: Hex = `0x${'b2'.repeat(20)}`
 const DEMO_CONTRACT: Hex = `0x${'c0'.repeat(20)}`
 
-/** Two accounts and a contract with three slots. */
+/**
+ * A small state to try things on: two accounts (`0xa1a1…`, `0xb2b2…`) and a contract (`0xc0c0…`) with the slots 0, 1 and 7.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ * @throws ProofError `CLAIM_INVALID` when it is neither
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { demoWorld } from 'rollup-state-proof/service'
+ *
+ * const world = demoWorld(poseidon2)
+ * console.log(world.getAccount(`0x${'a1'.repeat(20)}`)?.nonce) // 7n
+ * ```
+ */
 export function demoWorld(scheme: Scheme): World {
   return readGenesis(scheme, {
     alloc: {
@@ -55,7 +80,23 @@ export function demoWorld(scheme: Scheme): World {
   })
 }
 
-/** Finalizes blocks 3, 4 and 8 over the demo state: each block pays the second account and writes slot 0 of the contract. */
+/**
+ * Finalizes blocks 3, 4 and 8 over the demo state: each block pays the second account and writes slot 0 of the contract.
+ *
+ * @param chain over {@link demoWorld}
+ * @throws WorldError `ACCOUNT_MISSING` over another state
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const { chain } = createService({ genesis: demoWorld(poseidon2), rollup })
+ * addDemoBlocks(chain)
+ * console.log(chain.latest(), chain.finalized()) // 8n 8n
+ * ```
+ */
 export function addDemoBlocks({ pending, addBlock, finalize, l1, latest }: Chain): void {
   for (const blocks of [3, 1, 4]) {
     for (let added = 0; added < blocks; added++) {

@@ -9,17 +9,38 @@ import { proveEntry, putEntry, type Trie, trieRoot } from './trie.ts'
 
 /** An L1 that holds the rollup contract and no more. */
 export interface SimulatedL1 {
-  /** Writes the root of an L2 block into the contract, in a new L1 block. */
+  /**
+   * Writes the root of an L2 block into the contract, in a new L1 block.
+   *
+   * @param l2BlockNumber above those finalized before
+   * @param stateRoot 32 bytes
+   */
   finalize(l2BlockNumber: bigint, stateRoot: Hex): void
   /** A block in which nothing happens. */
   addBlock(): void
   /** The number of the newest block: all of them are final. */
   blockNumber(): bigint
-  /** As `eth_getBlockByNumber` answers; null when there is no such block. */
+  /**
+   * As `eth_getBlockByNumber` answers; null when there is no such block.
+   *
+   * @param number of the L1 block, from 0
+   */
   getBlock(number: bigint): object | null
-  /** As `eth_getProof` answers; null when there is no such block. @param storageKeys 32 bytes each */
+  /**
+   * As `eth_getProof` answers; null when there is no such block.
+   *
+   * @param address 20 bytes
+   * @param storageKeys 32 bytes each
+   * @param number of the L1 block, from 0
+   */
   getProof(address: Hex, storageKeys: readonly Hex[], number: bigint): object | null
-  /** A slot's value; null when there is no such block. @param key 32 bytes */
+  /**
+   * A slot's value; null when there is no such block.
+   *
+   * @param address 20 bytes
+   * @param key 32 bytes
+   * @param number of the L1 block, from 0
+   */
   getStorage(address: Hex, key: Hex, number: bigint): bigint | null
 }
 
