@@ -31,13 +31,16 @@ export function createExplorer(maxMib: number): (request: Request) => Promise<Re
     }
   }
 
-  return async request => {
-    try {
-      return await answer(request)
-    } catch (error) {
-      const message = error instanceof DocumentError ? error.message : `The explorer failed: ${String(error)}`
-      return { id: request.id, kind: 'problem', message }
-    }
+  let last: Promise<unknown> = Promise.resolve()
+  return request => {
+    const reply = last
+      .then(() => answer(request))
+      .catch((error: unknown): Reply => {
+        const message = error instanceof DocumentError ? error.message : `The explorer failed: ${String(error)}`
+        return { id: request.id, kind: 'problem', message }
+      })
+    last = reply
+    return reply
   }
 }
 

@@ -1,0 +1,108 @@
+import { bytesView } from './bytes-view.ts'
+import { abbreviate, type Child, h } from './dom.ts'
+import type { Gap, Neighbour, PathView, ProofView } from './messages.ts'
+import { pathView } from './path-view.ts'
+import { checkList } from './report-view.ts'
+
+/** One leaf proof: its checks, the neighbours of an absent key, the paths and their bytes. */
+export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
+  const { title, claims, key, keyHash, checks, gap, paths, fault } = proof
+  const failed = checks.filter(({ status }) => status === 'failed').length
+  return [
+    h('h2', { id: 'proof-title' }, `Proof of ${title}`),
+    isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
+    h(
+      'dl',
+      { class: 'rows' },
+      row(proof.index === 0 ? 'Address asked for' : 'Key asked for', key || 'none'),
+      keyHash && row('Its key hash', keyHash),
+      row('The proof claims', claims),
+    ),
+    fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
+    gap && gapView(gap, fault?.place ?? null),
+    paths.length > 0 && h('div', { class: 'paths' }, ...paths.map(path => onePath(path))),
+    paths.length === 0 && h('p', {}, 'There is no path to draw: nothing here is proven by hashes of its own.'),
+    h(
+      'details',
+      { class: 'group', open: failed > 0 },
+      h('summary', {}, `Checks of ${title}, in their order (${checks.length})`),
+      checkList(checks),
+    ),
+  ]
+}
+
+const row = (name: string, value: string): HTMLElement =>
+  h('div', {}, h('dt', {}, name), h('dd', {}, h('span', { class: 'value' }, value)))
+
+function onePath(path: PathView): HTMLElement {
+  return h(
+    'section',
+    { class: 'one-path' },
+    h('h3', {}, path.title),
+    pathView(path),
+    h('h4', {}, 'What the bytes mean'),
+    h('p', { class: 'hint' }, 'Point at a part, or move with the arrow keys.'),
+    ...path.bytes.map(bytesView),
+  )
+}
+
+/** The two neighbours, their links to each other, and the key between them. */
+function gapView(gap: Gap, place: string | null): HTMLElement {
+  const { left, right, keyHash, isLinkedLeft, isLinkedRight, isAfterLeft, isBeforeRight } = gap
+  const link = (text: string, isRight: boolean, direction: string) =>
+    h(
+      'p',
+      { class: `link ${direction}`, 'data-ok': String(isRight) },
+      h('span', {}, `${text} ${isRight ? '✓' : '✗ does not point there'}`),
+    )
+  const isBetween = isAfterLeft && isBeforeRight
+  return h(
+    'section',
+    { class: 'gap-section' },
+    h('h3', {}, 'The two neighbours'),
+    h(
+      'div',
+      { class: 'gap', 'data-fault': place === 'links' || place === 'key' ? place : undefined },
+      neighbourCard('Left neighbour', left),
+      h(
+        'div',
+        { class: 'between' },
+        link(`left.next = ${left.next}`, isLinkedRight, 'forth'),
+        h(
+          'p',
+          { class: 'gap-key', 'data-ok': String(isBetween) },
+          h('span', { class: 'gap-name' }, 'key asked for'),
+          h('code', {}, abbreviate(keyHash)),
+          h(
+            'span',
+            {},
+            isBetween
+              ? 'lies between: no leaf here'
+              : isAfterLeft
+                ? 'not below the right neighbour ✗'
+                : 'not above the left neighbour ✗',
+          ),
+        ),
+        link(`right.prev = ${right.prev}`, isLinkedLeft, 'back'),
+      ),
+      neighbourCard('Right neighbour', right),
+    ),
+  )
+}
+
+const neighbourCard = (title: string, { name, hKey, prev, next }: Neighbour): HTMLElement =>
+  h(
+    'div',
+    { class: 'card' },
+    h('h4', {}, `${title}: ${name}`),
+    h(
+      'dl',
+      {},
+      h('dt', {}, 'key hash'),
+      h('dd', {}, h('code', {}, abbreviate(hKey))),
+      h('dt', {}, 'prev'),
+      h('dd', {}, prev),
+      h('dt', {}, 'next'),
+      h('dd', {}, next),
+    ),
+  )
