@@ -7,7 +7,7 @@ let made = 0
 export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
   const id = `bytes-${++made}`
   if (problem !== null) {
-    return h('div', { class: 'bytes' }, h('h5', {}, title), h('p', { class: 'note' }, problem), rawHex(hex))
+    return h('div', { class: 'bytes' }, h('h4', {}, title), h('p', { class: 'note' }, problem), rawHex(hex))
   }
   const explanation = h('p', { class: 'explanation', role: 'status' })
   const options = fields.map((field, index) => fieldOption(field, hex, index))
@@ -44,7 +44,7 @@ export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
   return h(
     'div',
     { class: 'bytes' },
-    h('h5', { id }, title),
+    h('h4', { id }, title),
     h('div', { role: 'listbox', class: 'parts', 'aria-labelledby': id }, ...options),
     explanation,
   )

@@ -170,11 +170,7 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
         (error.code !== 'WRONG_LENGTH' || form === 'existence' || error.expected.includes(' or ')),
     ),
     ...(group === 0 ? [step('the elements of the value are canonical', ['NON_CANONICAL'], at(value))] : []),
-    step(
-      'node 0 is a canonical nextFreeNode and sub-root',
-      ['NON_CANONICAL', 'INDEX_OUT_OF_RANGE'],
-      at(`${nodes}[0]`),
-    ),
+    step('node 0 is a canonical nextFreeNode and sub-root', ['NON_CANONICAL', 'INDEX_OUT_OF_RANGE'], at(`${nodes}[0]`)),
     step(
       'node 40 is a canonical leaf, or 32 zero bytes for a missing one',
       ['NON_CANONICAL', 'INDEX_OUT_OF_RANGE', 'WRONG_LENGTH'],
@@ -363,7 +359,12 @@ const contractSteps = (slotCount: number): Step[] => [
     codes: NODES_OF_TRIE,
     raises: error => below('accountProof')(error) && error.expected !== TOO_MANY_NODES,
   },
-  { group: 'contract', title: 'What stands there, if anything, is an account', codes: ['L1_ACCOUNT_MALFORMED'], raises: anywhere },
+  {
+    group: 'contract',
+    title: 'What stands there, if anything, is an account',
+    codes: ['L1_ACCOUNT_MALFORMED'],
+    raises: anywhere,
+  },
   {
     group: 'contract',
     title: 'The fields beside the nodes say what the nodes prove',
@@ -401,7 +402,12 @@ const contractSteps = (slotCount: number): Step[] => [
           raises: anywhere,
         } as const,
       ]),
-  { group: 'contract', title: 'The contract holds a root for the L2 block', codes: ['ANCHOR_NO_ROOT'], raises: anywhere },
+  {
+    group: 'contract',
+    title: 'The contract holds a root for the L2 block',
+    codes: ['ANCHOR_NO_ROOT'],
+    raises: anywhere,
+  },
 ]
 
 /** In which group the error is, and where in it. */

@@ -8,7 +8,7 @@ import {
   type Source,
   type Statement,
 } from './messages.ts'
-import { fieldsOf, isGiven, isHexOf, isObject, itemsOf, printable, show } from './value.ts'
+import { fieldIn, fieldsOf, isGiven, isHexOf, isObject, itemsOf, printable, show } from './value.ts'
 
 /** A file that was read: what it holds, and what it says was asked. */
 export interface ExplorerDocument extends Loaded {
@@ -62,7 +62,7 @@ function ofAnswer(answer: unknown, kind: DocumentKind, said: Suggested, descript
   const { accountProof, storageProofs } = resultIn(answer)
   const slots = itemsOf(storageProofs)
   const { key: address } = fieldsOf(accountProof)
-  const keys = slots.slice(0, MAX_KEYS + 1).map(proof => fieldsOf(proof)['key'])
+  const keys = slots.slice(0, MAX_KEYS + 1).map(proof => fieldIn(proof, 'key'))
   const areKeys = keys.length <= MAX_KEYS && keys.every(key => isHexOf(32, key))
   const notes = [
     ...(said.storageKeys === undefined && slots.length > 0 && !areKeys
@@ -160,7 +160,8 @@ function suggestKeys(keys: unknown, source: Source): Suggested {
 /** The result inside a JSON-RPC response, or the answer itself when it is bare. */
 export function resultIn(answer: unknown): { readonly accountProof?: unknown; readonly storageProofs?: unknown } {
   const fields = fieldsOf(answer)
-  return fieldsOf(isGiven(fields['jsonrpc']) || isGiven(fields['result']) ? fields['result'] : fields)
+  const { jsonrpc, result } = fields
+  return fieldsOf(isGiven(jsonrpc) || isGiven(result) ? result : fields)
 }
 
 /** The length of the leaf tells the schemes apart. */

@@ -30,7 +30,6 @@ export function byId<Type extends HTMLElement>(id: string, type: new () => Type)
 }
 
 /** The middle of a long text left out; the whole of it is for screen readers and the clipboard to have elsewhere. */
-export const abbreviate = (hex: string): string =>
-  hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`
+export const abbreviate = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`)
 
 export const hidden = (text: string): HTMLElement => h('span', { class: 'visually-hidden' }, text)

@@ -87,7 +87,10 @@ declare global {
 }
 
 interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): { createScriptURL(url: string): string }
+  createPolicy(
+    name: string,
+    rules: { createScriptURL: (url: string) => string },
+  ): { createScriptURL(url: string): string }
 }
 declare const trustedTypes: TrustedTypes | undefined
 

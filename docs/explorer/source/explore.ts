@@ -48,7 +48,9 @@ async function readJson(blob: Blob, maxMib: number): Promise<unknown> {
   if (blob.size > maxMib * 2 ** 20) throw new DocumentError(`The file is larger than ${maxMib} MiB.`)
   const bytes = await blob.arrayBuffer()
   // A fatal decoder, for bytes that are silently replaced are not the bytes that were sent. It drops a leading BOM.
-  const text = orDocumentError('The file is not UTF-8 text.', () => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  const text = orDocumentError('The file is not UTF-8 text.', () =>
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes),
+  )
   if (text.trim() === '') throw new DocumentError('The file is empty.')
   return orDocumentError('The file is not JSON.', () => JSON.parse(text))
 }

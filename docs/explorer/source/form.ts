@@ -47,7 +47,11 @@ function showSource(name: FieldName): void {
 }
 
 /** Fills in what the file says. What the person typed stays, unless a whole example was chosen. */
-export function fill(suggested: Readonly<Partial<Record<FieldName, Field>>>, isBundle: boolean, isExample: boolean): void {
+export function fill(
+  suggested: Readonly<Partial<Record<FieldName, Field>>>,
+  isBundle: boolean,
+  isExample: boolean,
+): void {
   for (const name of fieldNames) {
     const isTyped = sources[name] === 'you' && controls[name].value !== (defaults[name] ?? '')
     if (isTyped && !isExample) continue

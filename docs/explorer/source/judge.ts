@@ -20,7 +20,7 @@ import { poseidon2 } from '../../../src/poseidon2.ts'
 import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
 import { type ExplorerDocument, resultIn } from './document.ts'
 import type { FieldName, ProofSummary, Report, Row, Source, Statement } from './messages.ts'
-import { count, fieldsOf, isGiven, isHexOf, isObject, itemsOf, printable } from './value.ts'
+import { fieldIn, fieldsOf, isGiven, isHexOf, isObject, itemsOf, printable } from './value.ts'
 
 /** A report, and what the view of a single proof needs of it. */
 export interface Judgement {
@@ -78,12 +78,7 @@ function missing({ isBundle }: ExplorerDocument, statement: Statement): string |
 
 const keysIn = ({ storageKeys }: Statement): string[] => storageKeys.value.split(/[\s,]+/).filter(key => key !== '')
 
-function unjudged(
-  document: ExplorerDocument,
-  statement: Statement,
-  scheme: Scheme | null,
-  reason: string,
-): Judgement {
+function unjudged(document: ExplorerDocument, statement: Statement, scheme: Scheme | null, reason: string): Judgement {
   const storageKeys = keysIn(statement)
   const shape = shapeOf(document, statement, storageKeys)
   const steps = listSteps(shape)
@@ -137,7 +132,8 @@ function judgeBundle(document: ExplorerDocument, statement: Statement, scheme: S
   const isTrusted = statement.trustedKind.value === 'l2StateRoot'
   const common = { document, statement, scheme, shape, storageKeys, address }
   try {
-    if (claim.rollup.layout === null) throw new ProofError('CLAIM_INVALID', { path: 'rollup.layout', expected: 'two numbers' })
+    if (claim.rollup.layout === null)
+      throw new ProofError('CLAIM_INVALID', { path: 'rollup.layout', expected: 'two numbers' })
     const state = verifyEvidence(document.bundle, { ...claim, rollup: claim.rollup as Rollup })
     return verified({
       ...common,
@@ -212,7 +208,7 @@ function shapeOf(document: ExplorerDocument, statement: Statement, storageKeys: 
   const { accountProof, storageProofs } = resultIn(document.answer)
   const slots = itemsOf(storageProofs)
   const { l1 } = fieldsOf(document.bundle)
-  const { storageProof } = fieldsOf(fieldsOf(l1)['proof'])
+  const { storageProof } = fieldsOf(fieldIn(l1, 'proof'))
   const isStated = (name: FieldName) => statement[name].source !== 'bundle' && statement[name].value !== ''
   return {
     forms: [
@@ -255,16 +251,11 @@ function verified(
   const steps = listSteps(shape)
   const failed = steps.length
   const { account, storage } = state
-  const present = storage.filter(({ exists }) => exists).length
-  const slots =
-    storage.length === 0
-      ? ''
-      : ` Of ${count(storage.length, 'slot')}, ${present} ${present === 1 ? 'is' : 'are'} present and ${storage.length - present} absent.`
   return {
     report: {
       verdict: 'verified',
-      headline: account === null ? 'Verified: this account does not exist' : 'Verified: this account exists',
-      text: `Every check passed, for the address and storage keys shown here.${slots}`,
+      headline: `Verified: this account ${account === null ? 'does not exist' : 'exists'}${slotWords(storage)}`,
+      text: 'Every check passed, for the root, address and storage keys shown here.',
       failure: null,
       question: questionRows(document, statement),
       chain,
@@ -283,6 +274,14 @@ function verified(
     error: null,
     accountIsProven: account !== null,
   }
+}
+
+function slotWords(storage: VerifiedState['storage']): string {
+  const present = storage.filter(({ exists }) => exists).length
+  const absent = storage.length - present
+  if (storage.length === 0) return ''
+  if (storage.length === 1) return `, this slot is ${present === 1 ? 'present' : 'absent'}`
+  return `, ${present} of its ${storage.length} slots ${present === 1 ? 'is' : 'are'} present, ${absent} absent`
 }
 
 function refused(input: Common & { error: ProofError }): Judgement {
@@ -380,7 +379,9 @@ function questionRows({ isBundle }: ExplorerDocument, statement: Statement): Row
   return [
     ...row(trustedNames.get(trustedKind.value) ?? 'Root', trusted.value, trusted.source),
     ...row('Scheme', scheme.value, scheme.source),
-    ...(isBundle ? [...row('Rollup', rollup.value, rollup.source), ...row('L2 block', l2Block.value, l2Block.source)] : []),
+    ...(isBundle
+      ? [...row('Rollup', rollup.value, rollup.source), ...row('L2 block', l2Block.value, l2Block.source)]
+      : []),
     ...row('Address', address.value, address.source),
     ['Storage keys', `${keys.length}`, keys.length === 0 ? '' : sourceWords[statement.storageKeys.source]],
   ]
@@ -395,9 +396,7 @@ function answerNotes({ trusted, scheme, address, storageKeys }: Statement, keys:
   ].filter(name => name !== false)
   return [
     ...(trusted.source === 'file' ? ['The state root is what the file says; compare it with L1.'] : []),
-    ...(taken.length > 0
-      ? [`The ${listed(taken)} came from the answer: check that this is what you asked for.`]
-      : []),
+    ...(taken.length > 0 ? [`The ${listed(taken)} came from the answer: check that this is what you asked for.`] : []),
   ]
 }
 

@@ -63,10 +63,12 @@ async function judge(): Promise<void> {
   if (reply.kind === 'problem') throw new EngineError(reply.message)
   const { report } = reply
   const shown = report.verdict !== 'refused' && exampleProof !== null ? exampleProof : report.shown
-  verdict.dataset['verdict'] = report.verdict
+  verdict.setAttribute('data-verdict', report.verdict)
   verdictStatus.replaceChildren(...nodesOf(verdictText(report)))
   verdictMore.replaceChildren(...nodesOf(verdictDetails(report)))
-  reportPlace.replaceChildren(...nodesOf(reportView(report, shown, index => void attempt(() => showProof(report, index)))))
+  reportPlace.replaceChildren(
+    ...nodesOf(reportView(report, shown, index => void attempt(() => showProof(report, index)))),
+  )
   await showProof(report, shown)
 }
 
@@ -79,7 +81,7 @@ async function showProof(report: Report, index: number): Promise<void> {
 
 /** Nothing that was shown before may stand beside a new question. */
 function showVerdict(state: string, headline: string, text: string): void {
-  verdict.dataset['verdict'] = state
+  verdict.setAttribute('data-verdict', state)
   verdictStatus.replaceChildren(h('p', { class: 'headline' }, headline), h('p', {}, text))
   for (const place of [verdictMore, reportPlace, proofPlace]) place.replaceChildren()
   proofPlace.hidden = true
@@ -168,11 +170,11 @@ function listen(): void {
   // The whole window takes what is dropped: a browser would leave the page for a file that misses the mark.
   window.addEventListener('dragover', event => {
     event.preventDefault()
-    drop.dataset['over'] = 'true'
+    drop.setAttribute('data-over', '')
   })
-  window.addEventListener('dragleave', () => delete drop.dataset['over'])
+  window.addEventListener('dragleave', () => drop.removeAttribute('data-over'))
   window.addEventListener('drop', event => {
-    delete drop.dataset['over']
+    drop.removeAttribute('data-over')
     if (openTransfer(event.dataTransfer)) event.preventDefault()
   })
   const form = byId('form', HTMLFormElement)

@@ -20,7 +20,9 @@ export function pathView(path: PathView): HTMLElement {
       { class: 'spine' },
       rootRow(path),
       topRow(path),
-      ...levels.map(run => (run.length < MIN_FOLDED ? runRows(run, path, explain) : [foldedRow(run, path, explain)])).flat(),
+      ...levels.flatMap(run =>
+        run.length < MIN_FOLDED ? runRows(run, path, explain) : [foldedRow(run, path, explain)],
+      ),
       leafRow(path),
     ),
     explanation,

@@ -1,13 +1,13 @@
 import { bytesView } from './bytes-view.ts'
 import { abbreviate, type Child, h } from './dom.ts'
-import type { Gap, Neighbour, PathView, ProofView } from './messages.ts'
+import type { Gap, Neighbour, ProofView } from './messages.ts'
 import { pathView } from './path-view.ts'
-import { checkList } from './report-view.ts'
+import { groupView } from './report-view.ts'
 
 /** One leaf proof: its checks, the neighbours of an absent key, the paths and their bytes. */
 export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
   const { title, claims, key, keyHash, checks, gap, paths, fault } = proof
-  const failed = checks.filter(({ status }) => status === 'failed').length
+  const hasFault = paths.some(path => path.bytes.some(({ fields }) => fields.some(({ isFault }) => isFault)))
   return [
     h('h2', { id: 'proof-title' }, `Proof of ${title}`),
     isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
@@ -20,31 +20,36 @@ export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
     ),
     fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
     gap && gapView(gap, fault?.place ?? null),
-    paths.length > 0 && h('div', { class: 'paths' }, ...paths.map(path => onePath(path))),
-    paths.length === 0 && h('p', {}, 'There is no path to draw: nothing here is proven by hashes of its own.'),
-    h(
-      'details',
-      { class: 'group', open: failed > 0 },
-      h('summary', {}, `Checks of ${title}, in their order (${checks.length})`),
-      checkList(checks),
-    ),
+    paths.length > 0
+      ? h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path))))
+      : h('p', {}, 'There is no path to draw: nothing here is proven by hashes of its own.'),
+    groupView({ title: `Checks of ${title}, in their order`, checks }),
+    paths.length > 0 &&
+      h(
+        'details',
+        { class: 'group', open: hasFault || window.matchMedia('(min-width: 64rem)').matches },
+        h('summary', {}, 'What the bytes mean'),
+        h('p', { class: 'hint' }, 'Point at a part, or move with the arrow keys.'),
+        h(
+          'div',
+          { class: 'paths' },
+          ...paths.map(path => section(bytesTitles[path.part], ...path.bytes.map(bytesView))),
+        ),
+      ),
   ]
 }
 
 const row = (name: string, value: string): HTMLElement =>
   h('div', {}, h('dt', {}, name), h('dd', {}, h('span', { class: 'value' }, value)))
 
-function onePath(path: PathView): HTMLElement {
-  return h(
-    'section',
-    { class: 'one-path' },
-    h('h3', {}, path.title),
-    pathView(path),
-    h('h4', {}, 'What the bytes mean'),
-    h('p', { class: 'hint' }, 'Point at a part, or move with the arrow keys.'),
-    ...path.bytes.map(bytesView),
-  )
-}
+const section = (title: string, ...children: readonly Child[]): HTMLElement =>
+  h('section', { class: 'one-path' }, h('h3', {}, title), ...children)
+
+const bytesTitles = {
+  proof: 'Of the leaf',
+  leftProof: 'Of the left neighbour',
+  rightProof: 'Of the right neighbour',
+} as const
 
 /** The two neighbours, their links to each other, and the key between them. */
 function gapView(gap: Gap, place: string | null): HTMLElement {

@@ -3,7 +3,7 @@ import { checksOf, placeError, type Step } from './checks.ts'
 import { type ExplorerDocument, resultIn } from './document.ts'
 import { claimWords, type Judgement } from './judge.ts'
 import type { ByteField, Bytes, Fault, FaultPlace, Gap, Level, Neighbour, PathView, ProofView } from './messages.ts'
-import { fieldsOf, isGiven, isHexOf, itemsOf, show, toBytes, toHex } from './value.ts'
+import { fieldIn, fieldsOf, isGiven, isHexOf, itemsOf, show, toBytes, toHex } from './value.ts'
 
 const DEPTH = 40
 const LEAF_ENTRY = 41
@@ -70,8 +70,7 @@ function rootOf(document: ExplorerDocument, { stateRoot, accountIsProven }: Judg
     const root = stateRoot && isHexOf(DIGEST_LENGTH, stateRoot.value) ? stateRoot : null
     return { rootName: 'state root', wantedRoot: root?.value ?? null, rootSource: root?.source ?? 'not known' }
   }
-  const { value } = fieldsOf(leafProofAt(document, 0)['proof'])
-  const bytes = toBytes(value)
+  const bytes = toBytes(fieldIn(fieldIn(leafProofAt(document, 0), 'proof'), 'value'))
   const root = bytes?.length === ACCOUNT_LENGTH ? toHex(bytes.subarray(64, 96)) : null
   const rootSource = accountIsProven ? 'of the proven account' : 'as the account value says, not proven'
   return { rootName: 'storage root', wantedRoot: root, rootSource: root === null ? 'not known' : rootSource }
@@ -101,7 +100,10 @@ function describeFault({ code, path }: { code: string; path: string }): PlacedFa
   if (path === 'key') return fault('key', 'This key is refused.')
   if (code === 'KEY_NOT_BETWEEN') return fault('key', 'The key does not fall into this gap.')
   if (code === 'SUB_ROOT_MISMATCH') {
-    return fault('sub-root', 'The path leads to another sub-root. Hashes cannot tell which node on the way was altered.')
+    return fault(
+      'sub-root',
+      'The path leads to another sub-root. Hashes cannot tell which node on the way was altered.',
+    )
   }
   if (code === 'STATE_ROOT_MISMATCH' || code === 'STORAGE_ROOT_MISMATCH') {
     return fault('root', 'Node 0 does not hash to this root.')
@@ -203,7 +205,8 @@ function viewLevels(scheme: Scheme, leafIndex: number | null, nodes: readonly un
       running: running && toHex(running),
       problem,
     })
-    running = running && digest && leafIndex !== null ? hashPair(scheme, isRight ? [digest, running] : [running, digest]) : null
+    running =
+      running && digest && leafIndex !== null ? hashPair(scheme, isRight ? [digest, running] : [running, digest]) : null
     empty = hashPair(scheme, [empty, empty])
   }
   return levels.reverse()
@@ -232,7 +235,8 @@ function hashNode(
 function problemOf(scheme: Scheme, node: unknown, lengths: readonly number[]): string | null {
   if (typeof node !== 'string') return `not a string, but ${show(node)}`
   const length = node.length / 2 - 1
-  if (!lengths.includes(length)) return `${node.length} characters, not ${lengths.map(bytes => 2 + 2 * bytes).join(' or ')}`
+  if (!lengths.includes(length))
+    return `${node.length} characters, not ${lengths.map(bytes => 2 + 2 * bytes).join(' or ')}`
   const bytes = toBytes(node)
   if (bytes === null) return 'not hexadecimal'
   return scheme.isCanonical(bytes) ? null : 'a field element is not reduced'
@@ -255,12 +259,7 @@ const asDigest = (bytes: Uint8Array): string => toHex(bytes)
 const asNumber = (bytes: Uint8Array): string => `${BigInt(toHex(bytes))}`
 
 /** Takes bytes apart by a plan, when they have its length. */
-function planBytes(
-  title: string,
-  hex: unknown,
-  plan: readonly FieldPlan[],
-  isFault: (name: string) => boolean,
-): Bytes {
+function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean): Bytes {
   const length = plan.reduce((sum, field) => sum + field.length, 0)
   const bytes = isHexOf(length, hex) ? toBytes(hex) : null
   if (bytes === null) {
@@ -340,7 +339,8 @@ const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | null): B
         note: 'The top of the 40 levels. The root is the hash of these two fields together.',
       },
     ],
-    name => fault?.place === 'node 0' || fault?.place === 'root' || (fault?.place === 'sub-root' && name === 'sub-root'),
+    name =>
+      fault?.place === 'node 0' || fault?.place === 'root' || (fault?.place === 'sub-root' && name === 'sub-root'),
   )
 
 const ACCOUNT_PLAN: readonly FieldPlan[] = [

@@ -96,19 +96,26 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
 }
 
 /** A list of checks; one that says nothing but "passed" is folded. */
-function groupView({ title, checks }: CheckGroup): HTMLElement {
+/** How many of the checks came to what. */
+const tally = (checks: readonly Check[]): HTMLElement => {
+  const of = (status: Status) => checks.filter(check => check.status === status).length
+  const counts = (['passed', 'failed', 'not reached'] as const).filter(status => of(status) > 0)
+  return h('span', { class: 'from' }, ` ${counts.map(status => `${of(status)} ${status}`).join(', ')}`)
+}
+
+export function groupView({ title, checks }: CheckGroup): HTMLElement {
   const failed = checks.some(({ status }) => status === 'failed')
   const passed = checks.every(({ status }) => status === 'passed')
   const status: Status = failed ? 'failed' : passed ? 'passed' : 'not reached'
   return h(
     'details',
     { class: 'group', open: failed },
-    h('summary', {}, h('span', {}, title), ' ', statusChip(status)),
+    h('summary', {}, h('span', {}, title), ' ', statusChip(status), tally(checks)),
     checkList(checks),
   )
 }
 
-export const checkList = (checks: readonly Check[]): HTMLElement =>
+const checkList = (checks: readonly Check[]): HTMLElement =>
   h(
     'ol',
     { class: 'checks' },

@@ -5,6 +5,9 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})
 
+/** The named field of an object. */
+export const fieldIn = (value: unknown, name: string): unknown => fieldsOf(value)[name]
+
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** null stands for a missing field: some serializers write it. */
@@ -38,5 +41,3 @@ export function toBytes(hex: unknown): Uint8Array | null {
 
 export const toHex = (bytes: Uint8Array): `0x${string}` =>
   `0x${Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')}`
-
-export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`
