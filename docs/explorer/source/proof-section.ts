@@ -46,9 +46,9 @@ const section = (title: string, ...children: readonly Child[]): HTMLElement =>
   h('section', { class: 'one-path' }, h('h3', {}, title), ...children)
 
 const bytesTitles = {
-  proof: 'Of the leaf',
-  leftProof: 'Of the left neighbour',
-  rightProof: 'Of the right neighbour',
+  proof: 'The leaf and its value',
+  leftProof: 'Left neighbour',
+  rightProof: 'Right neighbour',
 } as const
 
 /** The two neighbours, their links to each other, and the key between them. */

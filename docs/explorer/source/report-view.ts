@@ -1,4 +1,4 @@
-import { type Child, h, hidden } from './dom.ts'
+import { type Child, h } from './dom.ts'
 import type { Check, CheckGroup, Failure, ProofSummary, Report, Row, Status } from './messages.ts'
 
 /** What an attacker gains without each check: the catalogue's words, put here by the build. */
@@ -6,8 +6,8 @@ declare const CHECK_REASONS: Readonly<Record<string, string>>
 
 const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '–' }
 
-const statusChip = (status: Status): HTMLElement =>
-  h('span', { class: 'chip', 'data-status': status }, h('span', { 'aria-hidden': 'true' }, `${marks[status]} `), status)
+const statusChip = (status: Status, text: string = status): HTMLElement =>
+  h('span', { class: 'chip', 'data-status': status }, h('span', { 'aria-hidden': 'true' }, `${marks[status]} `), text)
 
 /** A name, a value and where it is from, a line. */
 const rowList = (rows: readonly Row[]): HTMLElement =>
@@ -38,13 +38,18 @@ export function verdictDetails({ failure, notes, question }: Report): Child[] {
 }
 
 function describeFailure({ code, path, expected, found }: Failure): HTMLElement {
-  const reason = CHECK_REASONS[code] ?? ''
-  return rowList([
+  const rows = rowList([
     ...(path === '' ? [] : [['At', path] as const]),
     ...(expected === undefined ? [] : [['Expected', expected] as const]),
     ...(found === undefined ? [] : [['Found', found] as const]),
-    ...(reason === '' ? [] : [['Without this check', reason] as const]),
   ])
+  const reason = CHECK_REASONS[code]
+  return h(
+    'div',
+    {},
+    rows,
+    reason ? h('p', { class: 'reason' }, h('strong', {}, 'Without this check: '), reason) : null,
+  )
 }
 
 /** More rows are shown when they are asked for: a file may have thousands of slots. */
@@ -97,10 +102,10 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
 
 /** A list of checks; one that says nothing but "passed" is folded. */
 /** How many of the checks came to what. */
-const tally = (checks: readonly Check[]): HTMLElement => {
+function tally(checks: readonly Check[]): string {
   const of = (status: Status) => checks.filter(check => check.status === status).length
   const counts = (['passed', 'failed', 'not reached'] as const).filter(status => of(status) > 0)
-  return h('span', { class: 'from' }, ` ${counts.map(status => `${of(status)} ${status}`).join(', ')}`)
+  return counts.map(status => `${of(status)} ${status}`).join(', ')
 }
 
 export function groupView({ title, checks }: CheckGroup): HTMLElement {
@@ -110,7 +115,7 @@ export function groupView({ title, checks }: CheckGroup): HTMLElement {
   return h(
     'details',
     { class: 'group', open: failed },
-    h('summary', {}, h('span', {}, title), ' ', statusChip(status), tally(checks)),
+    h('summary', {}, h('span', {}, title), ' ', statusChip(status, tally(checks))),
     checkList(checks),
   )
 }
@@ -125,7 +130,7 @@ const checkList = (checks: readonly Check[]): HTMLElement =>
         { 'data-status': status },
         h('span', { class: 'mark', 'aria-hidden': 'true' }, marks[status]),
         h('span', {}, title),
-        hidden(`: ${status}.`),
+        h('span', { class: 'status' }, status),
         h('span', { class: 'codes' }, codes.join(' ')),
       ),
     ),
