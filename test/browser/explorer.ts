@@ -1,6 +1,9 @@
 import { strict as assert } from 'node:assert'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { exampleSources } from '../../docs/explorer/source/examples.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -39,9 +42,11 @@ let requests = 0
 /** The one thing that the strict policy refuses: the hash kernels. Their fallback takes over. */
 const WASM_REFUSAL = 'script-src wasm-eval'
 
+/** @param origin what every request must begin with */
 async function openPage(
   origin: string,
   options: Parameters<Browser['newContext']>[0] = {},
+  start = origin,
 ): Promise<{ page: Page; context: BrowserContext }> {
   const context = await browser.newContext(options)
   const page = await context.newPage()
@@ -73,7 +78,7 @@ async function openPage(
       })
       .catch(() => {})
   })
-  await page.goto(origin)
+  await page.goto(start)
   return { page, context }
 }
 
@@ -207,8 +212,14 @@ async function checkKeyboard(): Promise<string> {
   return 'the keyboard reaches everything'
 }
 
-const chooseFile = (page: Page, text: string | Buffer): Promise<void> =>
-  page.setInputFiles('#file', { name: 'answer.json', mimeType: 'application/json', buffer: Buffer.from(text) })
+const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
+
+/** From the disk: the browser reads it, and nothing of it goes through the page before. */
+function chooseFile(page: Page, text: string | Buffer): Promise<void> {
+  const path = join(folder, 'answer.json')
+  writeFileSync(path, text)
+  return page.setInputFiles('#file', path)
+}
 
 const contract = JSON.parse(readFileSync('vectors/poseidon2/valid/contract-slots-mixed.json', 'utf8'))
 
@@ -251,6 +262,8 @@ async function checkWaysIn(): Promise<string> {
   await page.locator('#verdict[data-verdict="verified"]').waitFor()
   assert.match(await page.locator('#file-status').innerText(), /^dropped\.json: vector, 5 storage proofs/)
 
+  // High enough for nothing to scroll under the pointer.
+  await page.setViewportSize({ width: 1280, height: 1600 })
   await page.locator('#examples li', { hasText: 'Root of another block' }).dragTo(page.locator('#drop'))
   await page.locator('#verdict[data-verdict="refused"]').waitFor()
   assert.equal(await headlineOf(page), 'Refused: STATE_ROOT_MISMATCH')
@@ -369,9 +382,8 @@ async function checkStopping(): Promise<string> {
 
 /** Opened from the disk, where browsers give no worker. */
 async function checkFromDisk(): Promise<string> {
-  const opened = await openPage(new URL(`../../${FOLDER}/index.html`, import.meta.url).href.replace('index.html', ''))
-  const { page, context } = opened
-  await page.goto(new URL(`../../${FOLDER}/index.html`, import.meta.url).href)
+  const start = pathToFileURL(`${FOLDER}/index.html`).href
+  const { page, context } = await openPage('file:', {}, start)
   assert.match(await page.locator('#file-status').innerText(), /^Opened without a web server/)
   assert.equal(await choose(page, 'Absent slot'), 'verified')
   assert.equal(await choose(page, 'Key raised by the modulus'), 'refused')
@@ -403,6 +415,7 @@ try {
     `${requests} requests, none to anywhere else; no errors, no violations but WebAssembly where it is refused`,
   )
 } finally {
+  rmSync(folder, { recursive: true })
   await browser.close()
   strict.server.close()
   fast.server.close()

@@ -1,4 +1,4 @@
-import { type Child, h, nodesOf } from './dom.ts'
+import { type Child, h, hidden, nodesOf } from './dom.ts'
 import type { ByteField, Bytes } from './messages.ts'
 
 let made = 0
@@ -60,11 +60,12 @@ function fieldOption({ name, start, end, value, isFault }: ByteField, hex: strin
       class: `part tone-${index % 6}`,
       tabindex: index === 0 ? 0 : -1,
       'aria-selected': 'false',
-      'aria-label': `${name}${isShort ? `, ${value}` : ''}, ${end - start} bytes${isFault ? ', at fault' : ''}`,
       'data-fault': isFault,
     },
     h('span', { class: 'part-name' }, name, isShort ? h('span', { class: 'part-value' }, ` = ${value}`) : null),
-    h('code', {}, digits),
+    hidden(`, ${end - start} bytes${isFault ? ', at fault' : ''}`),
+    // To be heard digit by digit is no help: the explanation says the value.
+    h('code', { 'aria-hidden': 'true' }, digits),
   )
 }
 
