@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { placeError } from '../../docs/explorer/source/checks.ts'
 import { type ExplorerDocument, readDocument, statementFrom } from '../../docs/explorer/source/document.ts'
 import { type Judgement, judge } from '../../docs/explorer/source/judge.ts'
 import type { Check } from '../../docs/explorer/source/messages.ts'
 import { viewProof } from '../../docs/explorer/source/proof-view.ts'
-import { computeRoot } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 
@@ -66,7 +66,7 @@ for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
   it(`finds the one failed check of every invalid ${scheme} vector`, () => {
     const vectors = vectorsIn(`vectors/${scheme}/invalid`).filter(isProof)
     expect(vectors.length).toBeGreaterThanOrEqual(70)
-    let [refused, skipped] = [0, 0]
+    let [refused, skipped, drawn] = [0, 0, 0]
     for (const { name, vector } of vectors) {
       const short = name.replace(/^.*\//, '').replace('.json', '')
       if (NOT_EXPLORED[short] !== undefined) {
@@ -81,10 +81,25 @@ for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
       const failed = allChecks(document, judgement).filter(({ status }) => status === 'failed')
       expect(failed.length, `${name} at ${report.failure?.path}`).toBe(1)
       expect(failed[0]?.codes, name).toContain(vector.expected.code)
-      expect(judgement.steps.slice(0, judgement.failed).length, name).toBe(judgement.failed)
+      const { error, steps } = judgement
+      if (error === null) throw new Error(`${name}: no error`)
+      // No other line of the list claims the error.
+      const place = placeError(error, document.isBundle)
+      const claims = steps.filter(
+        step => step.group === place.group && step.codes.includes(place.code) && step.raises(place),
+      )
+      expect(claims.length, name).toBe(1)
+      // A check of a leaf proof that failed is to be seen in the drawing of that proof.
+      const { fault, paths } = viewProof(document, judgement, report.shown)
+      if (typeof place.group !== 'number') continue
+      expect(fault?.code, name).toBe(vector.expected.code)
+      const isDrawn = paths.some(({ part }) => place.path.startsWith(part))
+      if (isDrawn) expect(paths.filter(path => path.fault !== null).length, name).toBe(1)
+      drawn += isDrawn ? 1 : 0
     }
     console.log(`${scheme}: ${refused} refusals, ${skipped} vectors not explored`)
     expect(refused + skipped).toBeGreaterThanOrEqual(70)
+    if (scheme !== 'evidence') expect(drawn).toBeGreaterThan(80)
   })
 }
 
@@ -140,5 +155,32 @@ it('draws the path that the published function computes', () => {
     }
   }
   expect(paths).toBeGreaterThan(60)
-  expect(typeof computeRoot).toBe('function')
+})
+
+it('marks the field that is to blame', () => {
+  const blamed = {
+    'element-lifted-leaf-key': 'hKey',
+    'element-lifted-leaf-next': 'next',
+    'element-lifted-leaf-prev': 'prev',
+    'element-lifted-leaf-value': 'hVal',
+    'element-lifted-next-free-node': 'nextFreeNode',
+    'element-lifted-sibling-key': 'hKey',
+    'element-lifted-sub-root': 'sub-root',
+    'stray-byte-next': 'next',
+    'stray-byte-next-free-node': 'nextFreeNode',
+    'nonce-above-64-bits': 'nonce',
+    'code-size-above-64-bits': 'codeSize',
+    'account-value-lifted-storage-root': 'storageRoot',
+    'key-rewritten': 'hKey',
+    'sub-root-altered': 'sub-root',
+  }
+  for (const [name, field] of Object.entries(blamed)) {
+    const { document, judgement } = explore(JSON.parse(readFileSync(`vectors/poseidon2/invalid/${name}.json`, 'utf8')))
+    const { paths } = viewProof(document, judgement, judgement.report.shown)
+    const fields = paths.flatMap(({ bytes }) => bytes.flatMap(part => part.fields.filter(({ isFault }) => isFault)))
+    expect(
+      fields.map(({ name }) => name),
+      name,
+    ).toEqual([field])
+  }
 })

@@ -153,6 +153,8 @@ export interface PathView {
   /** The highest level first; none when the nodes cannot be read. */
   readonly levels: readonly Level[]
   readonly bytes: readonly Bytes[]
+  /** What the value hashes to; null when it cannot be hashed. */
+  readonly valueHash: string | null
   readonly fault: Fault | null
 }
 
@@ -165,14 +167,20 @@ export interface Neighbour {
   readonly hKey: string
 }
 
+/** Something that the drawing shows: whether it is so in the file, and whether the verifier came to check it. */
+export interface Shown {
+  readonly isSo: boolean
+  readonly status: Status
+}
+
 export interface Gap {
   readonly left: Neighbour
   readonly right: Neighbour
   readonly keyHash: string
-  readonly isLinkedRight: boolean
-  readonly isLinkedLeft: boolean
+  readonly forth: Shown
+  readonly back: Shown
+  readonly between: Shown
   readonly isAfterLeft: boolean
-  readonly isBeforeRight: boolean
 }
 
 /** One leaf proof in full. */

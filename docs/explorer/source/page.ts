@@ -101,11 +101,11 @@ async function attempt(work: () => Promise<void>): Promise<void> {
 }
 
 let timer = 0
-function judgeSoon(delay: number): void {
+function judgeSoon(delay: number, then: () => void = () => {}): void {
   clearTimeout(timer)
   if (loaded === null) return
   showVerdict('none', 'Verifying…', '')
-  timer = window.setTimeout(() => void attempt(judge), delay)
+  timer = window.setTimeout(() => void attempt(judge).then(then), delay)
 }
 
 function openText(text: string): void {
@@ -181,7 +181,7 @@ function listen(): void {
   form.addEventListener('submit', event => {
     event.preventDefault()
     if (loaded === null) showVerdict('none', 'Nothing to judge yet', 'Open a file or choose an example.')
-    else judgeSoon(0)
+    else judgeSoon(0, () => verdict.focus())
   })
   form.addEventListener('reset', event => {
     event.preventDefault()

@@ -5,7 +5,7 @@ import type { FaultPlace, Level, PathView } from './messages.ts'
 const MIN_FOLDED = 2
 
 /** From the root down to the leaf, as in `proofRelatedNodes`. The sibling of each level stands on its side of the line. */
-export function pathView(path: PathView): HTMLElement {
+export function pathView(path: PathView, keyHash: string | null): HTMLElement {
   const explanation = h('p', { class: 'explanation', role: 'status' })
   const explain = (text: Child[]) => explanation.replaceChildren(...nodesOf(text))
   if (path.levels.length === 0) {
@@ -23,7 +23,7 @@ export function pathView(path: PathView): HTMLElement {
       ...levels.flatMap(run =>
         run.length < MIN_FOLDED ? runRows(run, path, explain) : [foldedRow(run, path, explain)],
       ),
-      leafRow(path),
+      leafRow(path, keyHash),
     ),
     explanation,
   )
@@ -130,7 +130,7 @@ function topRow({ nextFreeNode, statedSubRoot, computedSubRoot, fault }: PathVie
   )
 }
 
-function leafRow({ leafIndex, bytes, fault }: PathView): HTMLElement {
+function leafRow({ leafIndex, bytes, valueHash, fault }: PathView, keyHash: string | null): HTMLElement {
   const isFault = ['leaf', 'leaf index', 'value'].includes(fault?.place ?? '')
   const field = (name: string) => bytes[0]?.fields.find(one => one.name === name)?.value ?? null
   return box(
@@ -139,6 +139,8 @@ function leafRow({ leafIndex, bytes, fault }: PathView): HTMLElement {
     h('span', { class: 'from' }, 'leaf, node 41'),
     named('index', leafIndex),
     named('hKey', field('hKey')),
+    fault?.code === 'LEAF_KEY_MISMATCH' ? named('the key hashes to', keyHash) : null,
     named('hVal', field('hVal')),
+    fault?.code === 'VALUE_MISMATCH' && valueHash !== null ? named('the value hashes to', valueHash) : null,
   )
 }

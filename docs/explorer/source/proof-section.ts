@@ -1,6 +1,6 @@
 import { bytesView } from './bytes-view.ts'
 import { abbreviate, type Child, h } from './dom.ts'
-import type { Gap, Neighbour, ProofView } from './messages.ts'
+import type { Gap, Neighbour, ProofView, Shown, Status } from './messages.ts'
 import { pathView } from './path-view.ts'
 import { groupView } from './report-view.ts'
 
@@ -19,9 +19,9 @@ export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
       row('The proof claims', claims),
     ),
     fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
-    gap && gapView(gap, fault?.place ?? null),
+    gap && gapView(gap),
     paths.length > 0
-      ? h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path))))
+      ? h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path, keyHash))))
       : h('p', {}, 'There is no path to draw: nothing here is proven by hashes of its own.'),
     groupView({ title: `Checks of ${title}, in their order`, checks }),
     paths.length > 0 &&
@@ -51,44 +51,38 @@ const bytesTitles = {
   rightProof: 'Right neighbour',
 } as const
 
+const verdictMarks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '(not checked)' }
+
 /** The two neighbours, their links to each other, and the key between them. */
-function gapView(gap: Gap, place: string | null): HTMLElement {
-  const { left, right, keyHash, isLinkedLeft, isLinkedRight, isAfterLeft, isBeforeRight } = gap
-  const link = (text: string, isRight: boolean, direction: string) =>
+function gapView(gap: Gap): HTMLElement {
+  const { left, right, keyHash, forth, back, between, isAfterLeft } = gap
+  const link = (text: string, { isSo, status }: Shown, direction: string) =>
     h(
       'p',
-      { class: `link ${direction}`, 'data-ok': String(isRight) },
-      h('span', {}, `${text} ${isRight ? '✓' : '✗ does not point there'}`),
+      { class: `link ${direction}`, 'data-status': status },
+      h('span', {}, `${text}${isSo ? '' : ', points elsewhere'} ${verdictMarks[status]}`),
     )
-  const isBetween = isAfterLeft && isBeforeRight
+  const place = isAfterLeft ? 'not below the right neighbour' : 'not above the left neighbour'
   return h(
     'section',
     { class: 'gap-section' },
     h('h3', {}, 'The two neighbours'),
     h(
       'div',
-      { class: 'gap', 'data-fault': place === 'links' || place === 'key' ? place : undefined },
+      { class: 'gap' },
       neighbourCard('Left neighbour', left),
       h(
         'div',
         { class: 'between' },
-        link(`left.next = ${left.next}`, isLinkedRight, 'forth'),
+        link(`left.next = ${left.next}`, forth, 'forth'),
         h(
           'p',
-          { class: 'gap-key', 'data-ok': String(isBetween) },
+          { class: 'gap-key', 'data-status': between.status },
           h('span', { class: 'gap-name' }, 'key asked for'),
           h('code', {}, abbreviate(keyHash)),
-          h(
-            'span',
-            {},
-            isBetween
-              ? 'lies between: no leaf here'
-              : isAfterLeft
-                ? 'not below the right neighbour ✗'
-                : 'not above the left neighbour ✗',
-          ),
+          h('span', {}, `${between.isSo ? 'lies between: no leaf here' : place} ${verdictMarks[between.status]}`),
         ),
-        link(`right.prev = ${right.prev}`, isLinkedLeft, 'back'),
+        link(`right.prev = ${right.prev}`, back, 'back'),
       ),
       neighbourCard('Right neighbour', right),
     ),

@@ -1,14 +1,34 @@
-import { computeRoot, decodeAccount, hashAccountKey, hashStorageKey, type Scheme } from '../../../src/index.ts'
-import { checksOf, placeError, type Step } from './checks.ts'
+import {
+  computeRoot,
+  hashAccountKey,
+  hashAccountValue,
+  hashStorageKey,
+  hashStorageValue,
+  type Scheme,
+} from '../../../src/index.ts'
+import { checksOf, type PlacedError, placeError, type Step } from './checks.ts'
 import { type ExplorerDocument, resultIn } from './document.ts'
 import { claimWords, type Judgement } from './judge.ts'
-import type { ByteField, Bytes, Fault, FaultPlace, Gap, Level, Neighbour, PathView, ProofView } from './messages.ts'
-import { fieldIn, fieldsOf, isGiven, isHexOf, itemsOf, show, toBytes, toHex } from './value.ts'
+import type {
+  ByteField,
+  Bytes,
+  Check,
+  Fault,
+  FaultPlace,
+  Gap,
+  Level,
+  Neighbour,
+  PathView,
+  ProofView,
+  Status,
+} from './messages.ts'
+import { fieldIn, fieldsOf, isGiven, isHexOf, itemsOf, printable, show, toBytes, toHex } from './value.ts'
 
 const DEPTH = 40
 const LEAF_ENTRY = 41
 const DIGEST_LENGTH = 32
 const ACCOUNT_LENGTH = 192
+const MAX_LEAVES = 2n ** 40n
 
 /** Everything that one leaf proof says, taken apart as far as it goes; the account's is 0, the first slot's 1. */
 export function viewProof(document: ExplorerDocument, judgement: Judgement, index: number): ProofView {
@@ -19,6 +39,7 @@ export function viewProof(document: ExplorerDocument, judgement: Judgement, inde
   const place = error && placeError(error, document.isBundle)
   const fault = place?.group === index ? describeFault(place) : null
   const parts = partsOf(leafProof)
+  const checks = checksOf(steps, failed, index)
   const paths =
     scheme === null
       ? []
@@ -29,8 +50,8 @@ export function viewProof(document: ExplorerDocument, judgement: Judgement, inde
     claims: claimWords[formIn(steps, parts, index)],
     key: asked,
     keyHash,
-    checks: checksOf(steps, failed, index),
-    gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash) : null,
+    checks,
+    gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checks) : null,
     paths,
     fault: fault && { place: fault.place, code: fault.code, text: fault.text },
   }
@@ -64,6 +85,15 @@ function hashKey(scheme: Scheme, index: number, key: string): string | null {
   return isHexOf(32, key) ? hashStorageKey(scheme, key) : null
 }
 
+function hashValue(scheme: Scheme, index: number, value: unknown): string | null {
+  if (index > 0) return isHexOf(DIGEST_LENGTH, value) ? hashStorageValue(scheme, value) : null
+  try {
+    return isHexOf(ACCOUNT_LENGTH, value) ? hashAccountValue(scheme, value) : null
+  } catch {
+    return null
+  }
+}
+
 /** The root that the paths must lead to, and what it rests on. */
 function rootOf(document: ExplorerDocument, { stateRoot, accountIsProven }: Judgement, index: number) {
   if (index === 0) {
@@ -83,7 +113,7 @@ interface PlacedFault extends Fault {
 }
 
 /** Where in the drawing the check failed. */
-function describeFault({ code, path }: { code: string; path: string }): PlacedFault {
+function describeFault({ code, path, found }: PlacedError): PlacedFault {
   const [, part = null, rest = ''] = /^(proof|leftProof|rightProof)\.?(.*)$/s.exec(path) ?? []
   const partOfIndex = { leafIndex: 'proof', leftLeafIndex: 'leftProof', rightLeafIndex: 'rightProof' } as const
   const ofIndex = Object.entries(partOfIndex).find(([name]) => name === path)?.[1]
@@ -115,7 +145,7 @@ function describeFault({ code, path }: { code: string; path: string }): PlacedFa
   }
   const [, entry] = /^proofRelatedNodes\[(\d+)\]$/.exec(rest) ?? []
   if (entry === undefined) return fault('nodes', 'This cannot be read as a path.')
-  const text = `Node ${entry} is refused.`
+  const text = `Node ${entry} is refused${found === '' ? '' : `: ${printable(found)}`}.`
   if (entry === '0') return fault('node 0', text)
   return Number(entry) === LEAF_ENTRY ? fault('leaf', text) : fault(`level ${DEPTH - Number(entry)}`, text)
 }
@@ -163,6 +193,7 @@ function viewPath(input: PathInput): PathView {
           siblingBytes(scheme, nodes[DEPTH], fault),
         ]
       : [valueBytes(scheme, input.index, value, fault)],
+    valueHash: hashValue(scheme, input.index, value),
     fault: fault && { place: fault.place, code: fault.code, text: fault.text },
   }
 }
@@ -253,12 +284,18 @@ interface FieldPlan {
   readonly length: number
   readonly value: (bytes: Uint8Array) => string
   readonly note: string
+  /** Whether the bytes of this field alone would pass. Any would when left out. */
+  readonly isSound?: (bytes: Uint8Array) => boolean
 }
 
 const asDigest = (bytes: Uint8Array): string => toHex(bytes)
 const asNumber = (bytes: Uint8Array): string => `${BigInt(toHex(bytes))}`
 
-/** Takes bytes apart by a plan, when they have its length. */
+/**
+ * Takes bytes apart by a plan, when they have its length.
+ *
+ * @param isFault whether a field was refused, or all of them; then those that are not sound are marked
+ */
 function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean): Bytes {
   const length = plan.reduce((sum, field) => sum + field.length, 0)
   const bytes = isHexOf(length, hex) ? toBytes(hex) : null
@@ -267,13 +304,21 @@ function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFa
     return { title, hex: typeof hex === 'string' ? hex.slice(0, 2 * ACCOUNT_LENGTH + 2) : '', fields: [], problem }
   }
   let start = 0
-  const fields = plan.map(({ name, length, value, note }): ByteField => {
+  const fields = plan.map(({ name, length, value, note, isSound = () => true }) => {
     const end = start + length
-    const field = { name, start, end, value: value(bytes.subarray(start, end)), note, isFault: isFault(name) }
+    const part = bytes.subarray(start, end)
+    const field: ByteField = { name, start, end, value: value(part), note, isFault: isFault(name) }
     start = end
-    return field
+    return { field, isSound: isSound(part) }
   })
-  return { title, hex: toHex(bytes), fields, problem: null }
+  // When no field by itself is to blame, all that were refused are marked.
+  const isBlamed = fields.some(({ field, isSound }) => field.isFault && !isSound)
+  return {
+    title,
+    hex: toHex(bytes),
+    fields: fields.map(({ field, isSound }) => ({ ...field, isFault: field.isFault && !(isBlamed && isSound) })),
+    problem: null,
+  }
 }
 
 const wordNote = (scheme: Scheme, what: string): string =>
@@ -281,10 +326,24 @@ const wordNote = (scheme: Scheme, what: string): string =>
     ? `${what} One field element: the number itself, 32 bytes.`
     : `${what} Each 2-byte piece of the 32-byte number stands in 4 bytes, of which the first two are zero.`
 
+/** A word that spells a number below the limit. */
+const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
+  const number = scheme.isCanonical(bytes) ? decodeWord(scheme, bytes) : null
+  return number !== null && BigInt(number) < limit
+}
+
 const asIndex = (scheme: Scheme) => (bytes: Uint8Array) => {
   const index = decodeWord(scheme, bytes)
   return index === null ? 'stray bytes: not an index' : nameLeaf(Number(index))
 }
+
+const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
+  name,
+  length: DIGEST_LENGTH,
+  value: asDigest,
+  note,
+  isSound: bytes => scheme.isCanonical(bytes),
+})
 
 const leafPlan = (scheme: Scheme): FieldPlan[] => [
   {
@@ -292,15 +351,17 @@ const leafPlan = (scheme: Scheme): FieldPlan[] => [
     length: scheme.wordLength,
     value: asIndex(scheme),
     note: wordNote(scheme, 'Index of the leaf with the next smaller key hash.'),
+    isSound: isWordBelow(scheme, MAX_LEAVES),
   },
   {
     name: 'next',
     length: scheme.wordLength,
     value: asIndex(scheme),
     note: wordNote(scheme, 'Index of the leaf with the next larger key hash.'),
+    isSound: isWordBelow(scheme, MAX_LEAVES),
   },
-  { name: 'hKey', length: DIGEST_LENGTH, value: asDigest, note: 'Hash of the key: the leaves are sorted by it.' },
-  { name: 'hVal', length: DIGEST_LENGTH, value: asDigest, note: 'Hash of the value. HEAD and TAIL have zeros here.' },
+  digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
+  digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
 ]
 
 function leafBytes(scheme: Scheme, title: string, node: unknown, fault: PlacedFault | null): Bytes {
@@ -331,77 +392,76 @@ const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | null): B
         length: scheme.wordLength,
         value: bytes => decodeWord(scheme, bytes) ?? 'stray bytes: not a number',
         note: wordNote(scheme, 'The index that the next new key takes. Every leaf index is below it.'),
+        isSound: isWordBelow(scheme, MAX_LEAVES + 1n),
       },
-      {
-        name: 'sub-root',
-        length: DIGEST_LENGTH,
-        value: asDigest,
-        note: 'The top of the 40 levels. The root is the hash of these two fields together.',
-      },
+      digestField(scheme, 'sub-root', 'The top of the 40 levels. The root is the hash of these two fields together.'),
     ],
     name =>
       fault?.place === 'node 0' || fault?.place === 'root' || (fault?.place === 'sub-root' && name === 'sub-root'),
   )
 
-const ACCOUNT_PLAN: readonly FieldPlan[] = [
-  { name: 'nonce', length: 32, value: asNumber, note: 'How many transactions the account has sent.' },
-  { name: 'balance', length: 32, value: bytes => `${asNumber(bytes)} wei`, note: 'In wei.' },
-  { name: 'storageRoot', length: 32, value: asDigest, note: "Root of the account's own tree of storage slots." },
-  { name: 'snarkCodeHash', length: 32, value: asDigest, note: "The rollup's own hash of the contract code." },
-  {
-    name: 'keccakCodeHash',
+function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
+  // The fields are looked at for what the check was about: their range, or their one spelling.
+  const isSmall = (bytes: Uint8Array) => BigInt(toHex(bytes)) < 2n ** 64n
+  const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.word(bytes))
+  const number = (name: string, unit: string, note: string): FieldPlan => ({
+    name,
     length: 32,
-    value: asDigest,
-    note: 'keccak256 of the contract code; of nothing for an account without code.',
-  },
-  { name: 'codeSize', length: 32, value: bytes => `${asNumber(bytes)} bytes`, note: 'Length of the contract code.' },
-]
+    value: bytes => `${asNumber(bytes)}${unit}`,
+    note,
+    isSound: fault?.code === 'VALUE_OUT_OF_RANGE' && name !== 'balance' ? isSmall : isCanonical,
+  })
+  return [
+    number('nonce', '', 'How many transactions the account has sent.'),
+    number('balance', ' wei', 'In wei.'),
+    digestField(scheme, 'storageRoot', "Root of the account's own tree of storage slots."),
+    digestField(scheme, 'snarkCodeHash', "The rollup's own hash of the contract code."),
+    {
+      name: 'keccakCodeHash',
+      length: 32,
+      value: asDigest,
+      note: 'keccak256 of the contract code; of nothing for an account without code.',
+    },
+    number('codeSize', ' bytes', 'Length of the contract code.'),
+  ]
+}
 
 function valueBytes(scheme: Scheme, index: number, value: unknown, fault: PlacedFault | null): Bytes {
-  const isRefused = fault?.place === 'value'
-  const isDigest = isHexOf(DIGEST_LENGTH, value)
-  if (index === 0 && !isDigest) {
-    const outOfRange = isHexOf(ACCOUNT_LENGTH, value) ? fieldOutOfRange(scheme, value) : null
-    return planBytes(
-      'The account value',
-      value,
-      ACCOUNT_PLAN,
-      name => isRefused && (outOfRange === null || outOfRange === name),
-    )
+  const isRefused = () => fault?.place === 'value'
+  if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
+    return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)
   }
   const note =
     index === 0
       ? 'HEAD and TAIL are no accounts: their value is 32 zero bytes.'
       : 'What the storage slot holds, as a number.'
   const title = index === 0 ? 'The value of HEAD or TAIL' : 'The slot value'
-  return planBytes(title, value, [{ name: 'value', length: 32, value: asNumber, note }], () => isRefused)
-}
-
-/** Which of the numbers does not fit; the error of the whole does not say it by name. */
-function fieldOutOfRange(scheme: Scheme, value: `0x${string}`): string | null {
-  try {
-    decodeAccount(scheme, value)
-    return null
-  } catch (error) {
-    const text = String(error)
-    return text.includes('a nonce') ? 'nonce' : text.includes('a code size') ? 'codeSize' : null
-  }
+  return planBytes(title, value, [{ name: 'value', length: DIGEST_LENGTH, value: asNumber, note }], isRefused)
 }
 
 /** The two leaves around a key that does not exist, as far as they can be read. */
-function viewGap(scheme: Scheme, leafProof: Readonly<Record<string, unknown>>, keyHash: string): Gap | null {
+function viewGap(
+  scheme: Scheme,
+  leafProof: Readonly<Record<string, unknown>>,
+  keyHash: string,
+  checks: readonly Check[],
+): Gap | null {
   const left = readNeighbour(scheme, leafProof, LEFT)
   const right = readNeighbour(scheme, leafProof, RIGHT)
   if (left === null || right === null) return null
+  // The last three checks of an absence are these.
+  const [forth, back, between] = checks.slice(-3).map(({ status }) => status)
+  const shown = (isSo: boolean, status: Status = 'not reached') => ({ isSo, status })
+  // Lower-case hexadecimal of one length sorts as its bytes do.
+  const isAfterLeft = left.neighbour.hKey < keyHash
   return {
     left: left.neighbour,
     right: right.neighbour,
     keyHash,
-    isLinkedRight: left.next === right.index,
-    isLinkedLeft: right.prev === left.index,
-    // Lower-case hexadecimal of one length sorts as its bytes do.
-    isAfterLeft: left.neighbour.hKey < keyHash,
-    isBeforeRight: keyHash < right.neighbour.hKey,
+    forth: shown(left.next === right.index, forth),
+    back: shown(right.prev === left.index, back),
+    between: shown(isAfterLeft && keyHash < right.neighbour.hKey, between),
+    isAfterLeft,
   }
 }
 
