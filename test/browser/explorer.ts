@@ -317,7 +317,7 @@ async function checkHostileFiles(): Promise<string> {
     [
       'markup',
       JSON.stringify({ jsonrpc: '2.0', error: { code: 1, message: '<img src=x onerror=alert(1)>‮' } }),
-      /Cannot judge/,
+      /RPC_ERROR.*<img src=x onerror=alert\(1\)>\?/s,
     ],
   ]
   const pauses: string[] = []
@@ -325,7 +325,7 @@ async function checkHostileFiles(): Promise<string> {
     const pause = await longestPause(page, async () => {
       await chooseFile(page, text)
       await page.waitForFunction(
-        pattern => new RegExp(pattern).test(document.querySelector('#verdict')?.textContent ?? ''),
+        pattern => new RegExp(pattern, 's').test(document.querySelector('#verdict')?.textContent ?? ''),
         seen.source,
       )
       await page.fill('#trusted', `0x${'00'.repeat(32)}`)

@@ -122,6 +122,18 @@ it('judges nothing without a root, an address, a scheme or a rollup', () => {
   }
 })
 
+it('says what is no proof, whatever was asked', () => {
+  for (const [name, code] of [
+    ['rpc-error', 'RPC_ERROR'],
+    ['eth-get-proof', 'FOREIGN_PROOF'],
+  ]) {
+    const { answer } = JSON.parse(readFileSync(`vectors/poseidon2/invalid/${name}.json`, 'utf8'))
+    const { report } = explore(answer).judgement
+    expect(report.verdict).toBe('unjudged')
+    expect(report.headline).toBe(`No proof to judge: ${code}`)
+  }
+})
+
 it('says where each part of the question came from', () => {
   const [vector] = vectorsIn('vectors/poseidon2/valid')
     .filter(({ name }) => name.endsWith('/contract-slots-mixed.json'))

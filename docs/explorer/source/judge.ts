@@ -13,6 +13,7 @@ import {
   errorMeanings,
   ProofError,
   type Scheme,
+  safeVerifyProof,
   type VerifiedState,
 } from '../../../src/index.ts'
 import { mimc } from '../../../src/mimc.ts'
@@ -82,11 +83,15 @@ function unjudged(document: ExplorerDocument, statement: Statement, scheme: Sche
   const storageKeys = keysIn(statement)
   const shape = shapeOf(document, statement, storageKeys)
   const steps = listSteps(shape)
+  const other = document.isBundle ? null : noProof(document.answer)
   return {
     report: {
       verdict: 'unjudged',
-      headline: 'Cannot judge',
-      text: `Not verified, for ${reason}. What is shown below is what the file says: all of it can be made up.`,
+      headline: other === null ? 'Cannot judge' : `No proof to judge: ${other.code}`,
+      text:
+        other === null
+          ? `Not verified, for ${reason}. What is shown below is what the file says: all of it can be made up.`
+          : `${errorMeanings[other.code]} ${printable(other.found ?? '')}`,
       failure: null,
       question: questionRows(document, statement),
       chain: [],
@@ -105,6 +110,13 @@ function unjudged(document: ExplorerDocument, statement: Statement, scheme: Sche
     error: null,
     accountIsProven: false,
   }
+}
+
+/** What is no proof at all is so whatever was asked: an endpoint's error, or an answer of another method. */
+function noProof(answer: unknown): ProofError | null {
+  const zeros = (length: number) => `0x${'00'.repeat(length)}` as const
+  const outcome = safeVerifyProof(answer, { scheme: poseidon2, stateRoot: zeros(32), address: zeros(20) })
+  return !outcome.ok && ['RPC_ERROR', 'FOREIGN_PROOF'].includes(outcome.error.code) ? outcome.error : null
 }
 
 function judgeAnswer(document: ExplorerDocument, statement: Statement, scheme: Scheme): Judgement {
