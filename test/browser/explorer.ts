@@ -376,7 +376,14 @@ async function checkStopping(): Promise<string> {
   await page.unroute('**/worker.js')
   await page.getByText('Given up: it took longer than 15 seconds.').first().waitFor()
   assert.equal(await choose(page, 'Inner node altered'), 'refused')
+
+  await page.route('**/worker.js', route => route.abort())
+  await page.reload()
+  await page.locator('#no-worker:not([hidden])').waitFor()
   await opened.context.close()
+  // The browser tells of the script that was held back.
+  assert.ok(complaints.length > 0 && complaints.every(complaint => complaint.includes('ERR_FAILED')), complaints.join())
+  complaints.length = 0
   return 'what takes too long is stopped, by hand and by itself'
 }
 
@@ -384,7 +391,7 @@ async function checkStopping(): Promise<string> {
 async function checkFromDisk(): Promise<string> {
   const start = pathToFileURL(`${FOLDER}/index.html`).href
   const { page, context } = await openPage('file:', {}, start)
-  assert.match(await page.locator('#file-status').innerText(), /^Opened without a web server/)
+  assert.match(await page.locator('#no-worker').innerText(), /^Opened without a web server/)
   assert.equal(await choose(page, 'Absent slot'), 'verified')
   assert.equal(await choose(page, 'Key raised by the modulus'), 'refused')
   await context.close()

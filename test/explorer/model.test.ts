@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import ts from 'typescript'
 import { expect, it } from 'vitest'
-import { placeError } from '../../docs/explorer/source/checks.ts'
+import { listSteps, placeError } from '../../docs/explorer/source/checks.ts'
 import { type ExplorerDocument, readDocument, statementFrom } from '../../docs/explorer/source/document.ts'
 import { type Judgement, judge } from '../../docs/explorer/source/judge.ts'
 import type { Check } from '../../docs/explorer/source/messages.ts'
 import { viewProof } from '../../docs/explorer/source/proof-view.ts'
+import { errorMeanings } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 
@@ -120,6 +122,33 @@ it('judges nothing without a root, an address, a scheme or a rollup', () => {
       expect(new Set(statuses), name).toEqual(new Set(['not reached']))
     }
   }
+})
+
+it('has a line for every check that the verifier makes', () => {
+  const states = { block: true, address: true, keys: true }
+  const chain = { reach: 'l1BlockHash', states, l1SlotCount: 2 }
+  const steps = [
+    ...listSteps({ forms: ['existence', 'existence', 'absence', 'implied'], chain }),
+    ...listSteps({ forms: ['absence', 'existence'], chain: null }),
+  ]
+  const listed = new Set(steps.flatMap(({ codes }) => codes))
+  // These two are of functions that verify neither an answer nor a bundle: verifyCode and encodeHeader.
+  const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER']
+  const codes = Object.keys(errorMeanings).filter(code => !others.includes(code))
+  expect([...listed].sort()).toEqual(codes.sort())
+})
+
+it('runs the published code, through its doors alone', () => {
+  const folder = 'docs/explorer/source'
+  const files = readdirSync(folder).filter(file => file.endsWith('.ts') && file !== 'build.ts')
+  const doors = new Set<string>()
+  for (const file of files) {
+    const { importedFiles } = ts.preProcessFile(readFileSync(`${folder}/${file}`, 'utf8'))
+    for (const { fileName } of importedFiles) {
+      if (!fileName.startsWith('./')) doors.add(fileName.replace('../../../src/', ''))
+    }
+  }
+  expect([...doors].sort()).toEqual(['anchor.ts', 'index.ts', 'mimc.ts', 'poseidon2.ts'])
 })
 
 it('says what is no proof, whatever was asked', () => {

@@ -17,7 +17,6 @@ export interface Engine {
   ): Promise<Extract<Reply, { kind: Kind }> | Extract<Reply, { kind: 'problem' }>>
   /** Ends what is under way. */
   stop(reason: string): void
-  readonly isOnPage: boolean
 }
 
 /**
@@ -25,35 +24,67 @@ export interface Engine {
  * that was opened from a file gets no worker: then it runs here, for small files.
  *
  * @param onBusy told whether something is under way
+ * @param onNoWorker told when there is no worker to be had
  */
-export function createEngine(onBusy: (isBusy: boolean) => void): Engine {
-  let worker = startWorker()
-  const onPage = worker === null ? loadOnPage() : null
+export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () => void): Engine {
+  let onPage: Promise<Explore> | null = null
   let lastId = 0
-  let pending: { id: number; resolve: (reply: Reply) => void; reject: (error: EngineError) => void } | null = null
+  let pending: { request: Request; resolve: (reply: Reply) => void; reject: (error: EngineError) => void } | null = null
+  let worker: Worker | null = null
+  worker = start()
 
-  function settle(): typeof pending {
-    const settled = pending
+  function start(): Worker | null {
+    let isReady = false
+    try {
+      const started = new Worker(scriptUrl)
+      started.addEventListener('message', ({ data }: MessageEvent<Reply>) => {
+        if (data.kind === 'ready') isReady = true
+        else settle(data)
+      })
+      started.addEventListener('error', () => {
+        if (isReady) stop('The worker broke down: the file may be too large for this browser.')
+        else goOnWithoutWorker()
+      })
+      return started
+    } catch {
+      goOnWithoutWorker()
+      return null
+    }
+  }
+
+  function goOnWithoutWorker(): void {
+    worker = null
+    onPage = loadOnPage()
+    // Whoever asks for something is told.
+    onPage.catch(() => {})
+    onNoWorker()
+    if (pending !== null) post(pending.request)
+  }
+
+  function post(request: Request): void {
+    if (worker !== null) worker.postMessage(request)
+    else onPage?.then(explore => explore(request)).then(settle, () => stop('The explorer could not be loaded.'))
+  }
+
+  function settle(reply: Reply): void {
+    if (reply.id !== pending?.request.id) return
+    const { resolve } = pending
     pending = null
     onBusy(false)
-    return settled
+    resolve(reply)
   }
 
   function stop(reason: string): void {
     if (pending === null) return
-    worker?.terminate()
-    worker = worker && listen(startWorker())
-    settle()?.reject(new EngineError(reason))
+    const { reject } = pending
+    pending = null
+    if (worker !== null) {
+      worker.terminate()
+      worker = start()
+    }
+    onBusy(false)
+    reject(new EngineError(reason))
   }
-
-  function listen(started: Worker | null): Worker | null {
-    started?.addEventListener('message', ({ data }: MessageEvent<Reply>) => {
-      if (data.id === pending?.id) settle()?.resolve(data)
-    })
-    started?.addEventListener('error', () => stop('The worker broke down: the file may be too large for this browser.'))
-    return started
-  }
-  listen(worker)
 
   function send(question: Question): Promise<Reply> {
     // What is asked later makes what was asked before moot; the worker keeps the file.
@@ -61,22 +92,17 @@ export function createEngine(onBusy: (isBusy: boolean) => void): Engine {
     const id = ++lastId
     const request: Request = { ...question, id }
     return new Promise((resolve, reject) => {
-      pending = { id, resolve, reject }
+      pending = { request, resolve, reject }
       onBusy(true)
       setTimeout(() => {
-        if (pending?.id === id) stop(`Given up: it took longer than ${LIMIT_SECONDS} seconds.`)
+        if (pending?.request.id === id) stop(`Given up: it took longer than ${LIMIT_SECONDS} seconds.`)
       }, LIMIT_SECONDS * 1000)
-      if (worker !== null) worker.postMessage(request)
-      else onPage?.then(explore => explore(request)).then(reply => pending?.id === id && settle()?.resolve(reply))
+      post(request)
     })
   }
 
-  return {
-    // A reply has the kind of its request, or tells of a problem.
-    ask: question => send(question) as Promise<never>,
-    stop,
-    isOnPage: onPage !== null,
-  }
+  // A reply has the kind of its request, or tells of a problem.
+  return { ask: question => send(question) as Promise<never>, stop }
 }
 
 const SCRIPT = 'worker.js'
@@ -103,14 +129,6 @@ const scriptUrl = ((): string => {
       : trustedTypes.createPolicy('explorer', { createScriptURL })
   return policy.createScriptURL(SCRIPT)
 })()
-
-function startWorker(): Worker | null {
-  try {
-    return new Worker(scriptUrl)
-  } catch {
-    return null
-  }
-}
 
 function loadOnPage(): Promise<Explore> {
   return new Promise((resolve, reject) => {

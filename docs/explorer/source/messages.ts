@@ -202,6 +202,8 @@ export type Request =
   | { readonly id: number; readonly kind: 'proof'; readonly index: number }
 
 export type Reply =
+  /** The worker has started. */
+  | { readonly id: 0; readonly kind: 'ready' }
   | { readonly id: number; readonly kind: 'load'; readonly loaded: Loaded }
   | { readonly id: number; readonly kind: 'verify'; readonly report: Report }
   | { readonly id: number; readonly kind: 'proof'; readonly proof: ProofView }

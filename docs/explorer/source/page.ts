@@ -32,10 +32,15 @@ let loaded: Loaded | null = null
 /** The proof that an example is about. */
 let exampleProof: number | null = null
 
-const engine = createEngine(isBusy => {
-  verdict.setAttribute('aria-busy', String(isBusy))
-  stopButton.hidden = !isBusy
-})
+const engine = createEngine(
+  isBusy => {
+    verdict.setAttribute('aria-busy', String(isBusy))
+    stopButton.hidden = !isBusy
+  },
+  () => {
+    byId('no-worker', HTMLElement).hidden = false
+  },
+)
 
 /** Opens what was dropped, pasted or chosen. */
 async function open(blob: Blob, name: string, example: Example | null): Promise<void> {
@@ -198,7 +203,3 @@ function listen(): void {
 clear()
 listExamples()
 listen()
-if (engine.isOnPage) {
-  fileStatus.textContent =
-    'Opened without a web server: files up to 2 MiB are read by the page itself, and a hostile one can stall it.'
-}
