@@ -53,10 +53,10 @@ for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
       expect(report.verdict, name).toBe('verified')
       expect(report.headline.includes('does not exist'), name).toBe(vector.expected.account === null)
       const slots = vector.expected.storage.map((slot: { exists: boolean; value: string }) =>
-        slot.exists ? slot.value : 'absent',
+        slot.exists ? `present ${slot.value}` : 'absent ',
       )
       expect(
-        report.proofs.slice(1).map(({ outcome }) => outcome),
+        report.proofs.slice(1).map(({ outcome, value }) => `${outcome} ${value}`),
         name,
       ).toEqual(slots)
       const checks = allChecks(document, judgement)
@@ -122,6 +122,31 @@ it('judges nothing without a root, an address, a scheme or a rollup', () => {
       expect(new Set(statuses), name).toEqual(new Set(['not reached']))
     }
   }
+})
+
+it('leaves the rollup to the person, unless the bundle is for a known one', () => {
+  const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
+  const { bundle, claim } = vector
+  const document = readDocument(bundle)
+  expect(document.suggested.rollup).toBeUndefined()
+  expect(document.notes.join()).toContain(`${bundle.rollup.address} (devnet)`)
+  const statement = {
+    ...statementFrom(document.suggested),
+    trusted: { value: claim.trusted.l1BlockHash, source: 'you' as const },
+  }
+  expect(judge(document, statement).report.text).toContain('no rollup is given')
+  const stated = { ...statement, rollup: { value: claim.rollup.address, source: 'you' as const } }
+  const { report } = judge(document, stated)
+  expect(report.verdict).toBe('verified')
+  expect(report.notes).toContain(
+    'Whoever made the bundle chose the scheme, L2 block, address and storage keys: check that this is what you want.',
+  )
+  const mainnet = { ...bundle, rollup: { address: '0xD19D4B5D358258f05D7B411E21A1460D11B0876F' } }
+  expect(readDocument(mainnet).suggested.rollup).toEqual({ value: 'mainnet', source: 'bundle' })
+  const wrongSlot = { ...stated, rootsSlot: { value: 'x', source: 'you' as const } }
+  expect(judge(document, wrongSlot).report.failure?.code).toBe('CLAIM_INVALID')
+  const wrongBlock = { ...stated, l2Block: { value: '-1', source: 'you' as const } }
+  expect(judge(document, wrongBlock).report.failure?.code).toBe('CLAIM_INVALID')
 })
 
 it('has a line for every check that the verifier makes', () => {

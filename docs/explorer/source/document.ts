@@ -1,3 +1,4 @@
+import { lineaMainnet, lineaSepolia, type Rollup } from '../../../src/anchor.ts'
 import {
   type DocumentKind,
   type Field,
@@ -123,7 +124,10 @@ function ofBundle(bundle: unknown, kind: DocumentKind, said: Suggested, descript
   const { scheme, rollup, l2BlockNumber, request, answer } = fieldsOf(bundle)
   const { address, storageKeys } = fieldsOf(request)
   const { address: contract, name } = fieldsOf(rollup)
-  const known = name === 'linea-mainnet' ? 'mainnet' : name === 'linea-sepolia' ? 'sepolia' : contract
+  // A contract that is not known is for the person to state: anyone can deploy one that holds any root.
+  const isOf = (known: Rollup) => typeof contract === 'string' && contract.toLowerCase() === known.address.toLowerCase()
+  const known = isOf(lineaMainnet) ? 'mainnet' : isOf(lineaSepolia) ? 'sepolia' : undefined
+  const label = typeof name === 'string' ? ` (${printable(name)})` : ''
   return {
     kind,
     isBundle: true,
@@ -138,7 +142,10 @@ function ofBundle(bundle: unknown, kind: DocumentKind, said: Suggested, descript
       ...suggestKeys(storageKeys, 'bundle'),
       ...said,
     },
-    notes: [],
+    notes:
+      known === undefined && said.rollup === undefined
+        ? [`The bundle is for the contract ${show(contract)}${label}: state the rollup that you mean.`]
+        : [],
     answer,
     bundle,
     answerPath: 'answer',

@@ -15,13 +15,14 @@ import {
   type Scheme,
   safeVerifyProof,
   type VerifiedState,
+  type VerifierClaim,
 } from '../../../src/index.ts'
 import { mimc } from '../../../src/mimc.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
 import { type ExplorerDocument, resultIn } from './document.ts'
 import type { FieldName, ProofSummary, Report, Row, Source, Statement } from './messages.ts'
-import { fieldIn, fieldsOf, isGiven, isHexOf, isObject, itemsOf, printable } from './value.ts'
+import { fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable } from './value.ts'
 
 /** A report, and what the view of a single proof needs of it. */
 export interface Judgement {
@@ -66,14 +67,15 @@ export function judge(document: ExplorerDocument, statement: Statement): Judgeme
 /** What has to be stated before anything can be judged; null when all of it is. */
 function missing({ isBundle }: ExplorerDocument, statement: Statement): string | null {
   const { scheme, trustedKind, trusted, address, rollup } = statement
-  if (!schemes.has(scheme.value)) return 'no scheme is chosen: the one that the rollup used at the block of the proof'
+  if (!schemes.has(scheme.value)) return 'no scheme is chosen, the one that the rollup used at the block of the proof'
   const name = trustedNames.get(trustedKind.value) ?? 'root'
   if (!isBundle && trustedKind.value !== 'l2StateRoot') {
-    return `an answer alone cannot be verified from an ${name}: that takes an evidence bundle, or the L2 state root`
+    return `an answer alone does not lead from an ${name} to the account, as an evidence bundle does`
   }
-  if (trusted.value === '') return `no ${isBundle ? name : 'root'} is given: nothing says what the proof must lead to`
-  if (!isBundle && address.value === '') return 'no address is given: an answer does not say what was asked'
-  if (isBundle && rollup.value === '') return 'no rollup is given: anyone can deploy a contract that holds any root'
+  if (trusted.value === '')
+    return `no ${isBundle ? name : 'root'} is given, so nothing says what the proof must lead to`
+  if (!isBundle && address.value === '') return 'no address is given, and an answer does not say what was asked'
+  if (isBundle && rollup.value === '') return 'no rollup is given, and anyone can deploy a contract that holds any root'
   return null
 }
 
@@ -90,7 +92,7 @@ function unjudged(document: ExplorerDocument, statement: Statement, scheme: Sche
       headline: other === null ? 'Cannot judge' : `No proof to judge: ${other.code}`,
       text:
         other === null
-          ? `Not verified, for ${reason}. What is shown below is what the file says: all of it can be made up.`
+          ? `Not verified: ${reason}. What is shown below is what the file says: all of it can be made up.`
           : `${errorMeanings[other.code]} ${printable(other.found ?? '')}`,
       failure: null,
       question: questionRows(document, statement),
@@ -124,9 +126,7 @@ function judgeAnswer(document: ExplorerDocument, statement: Statement, scheme: S
   const { trusted, address } = statement
   const shape = shapeOf(document, statement, storageKeys)
   // The hexadecimal is unchecked, whatever the type says: the verifier refuses a wrong claim with CLAIM_INVALID.
-  const claim = { stateRoot: trusted.value, address: address.value, storageKeys } as Parameters<
-    ReturnType<typeof createVerifier>['verifyProof']
-  >[1]
+  const claim = { stateRoot: trusted.value, address: address.value, storageKeys } as VerifierClaim
   const outcome = createVerifier(scheme).safeVerifyProof(document.answer, claim)
   const stateRoot = { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` }
   const common = { document, statement, scheme, shape, storageKeys, address: address.value, stateRoot }
@@ -350,13 +350,13 @@ function summarize(
     const isFailed = failedGroup === index
     const status = isFailed ? 'failed' : failed > (last.get(index) ?? -1) ? 'passed' : 'not reached'
     const slot = state?.storage[index - 1]
-    const proven =
-      index === 0 ? (state?.account == null ? 'does not exist' : 'exists') : slot?.exists ? slot.value : 'absent'
+    const proven = (index === 0 ? state?.account != null : slot?.exists) ? 'present' : 'absent'
     return {
       name: index === 0 ? 'Account' : `Slot ${index}`,
       key: printable(index === 0 ? address : (storageKeys[index - 1] ?? '')),
       status,
       outcome: state !== null ? proven : isFailed ? 'refused' : `claims ${claimWords[form]}`,
+      value: slot?.exists ? slot.value : '',
     }
   })
 }
@@ -471,5 +471,3 @@ function formatTime(seconds: bigint): string {
   const time = new Date(Number(seconds) * 1000)
   return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace('.000', '')
 }
-
-export const isDigest = (value: unknown): value is `0x${string}` => isHexOf(32, value)

@@ -70,6 +70,8 @@ export interface ProofSummary {
   readonly key: string
   readonly status: Status
   readonly outcome: string
+  /** Of a slot that was proven present, 32 bytes; else empty. */
+  readonly value: string
 }
 
 export interface Report {

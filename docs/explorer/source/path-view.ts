@@ -63,13 +63,12 @@ function foldedRow(run: readonly Level[], path: PathView, explain: Explain): HTM
 function levelRow(level: Level, path: PathView, explain: Explain): HTMLElement {
   const { siblingSide, sibling, isEmpty, running, problem, entry } = level
   const isFault = path.fault?.place === `level ${level.level}`
-  const siblingText = problem !== null ? 'unreadable' : isEmpty ? 'empty' : abbreviate(sibling ?? '')
+  const siblingText = problem !== null ? 'refused' : isEmpty ? 'empty' : abbreviate(sibling ?? '')
   const siblingCell = h(
     'span',
     { class: 'sibling', 'data-empty': isEmpty, 'data-fault': isFault },
     hidden(`, sibling on the ${siblingSide}, `),
     h('code', {}, siblingText),
-    isFault ? h('span', { class: 'fault-tag' }, ` ✗ ${path.fault?.code}`) : null,
   )
   const nodeCell = h('span', { class: 'node' }, h('span', { class: 'level-name' }, `level ${level.level}`))
   const button = h(
@@ -89,7 +88,8 @@ function levelRow(level: Level, path: PathView, explain: Explain): HTMLElement {
     '. Their hash is the node of the level above.',
   ]
   for (const event of ['focus', 'pointerenter', 'click']) button.addEventListener(event, () => explain(text()))
-  return h('li', { 'data-fault': isFault }, button)
+  const tag = isFault && h('p', { class: 'fault-line' }, h('span', { class: 'fault-tag' }, `✗ ${path.fault?.code}`))
+  return h('li', {}, button, tag)
 }
 
 /** A box on the line, with what stands in it. */

@@ -201,7 +201,7 @@ function viewPath(input: PathInput): PathView {
 const isLeafIndex = (index: unknown): index is number =>
   typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 && index < 2 ** DEPTH
 
-export const nameLeaf = (index: number): string => (index === 0 ? '0 (HEAD)' : index === 1 ? '1 (TAIL)' : `${index}`)
+const nameLeaf = (index: number): string => (index === 0 ? '0 (HEAD)' : index === 1 ? '1 (TAIL)' : `${index}`)
 
 /** The published function, where it does not refuse the nodes. */
 function computeRoots(scheme: Scheme, leafIndex: number, nodes: readonly unknown[]) {

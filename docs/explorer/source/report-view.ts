@@ -77,14 +77,14 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
     more.textContent = `Show ${Math.min(PAGE, proofs.length - end)} more of ${proofs.length}`
     return rows[0]
   }
-  const proofRow = ({ name, key, status, outcome }: ProofSummary, index: number) => {
+  const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) => {
     const button = h(
       'button',
       { type: 'button', 'aria-current': index === shown ? 'true' : undefined },
       h('span', { class: 'name' }, name),
       statusChip(status),
       h('span', { class: 'key' }, key),
-      h('span', { class: 'outcome' }, outcome),
+      h('span', { class: 'outcome' }, value === '' ? outcome : `${outcome}: `, describeValue(value)),
     )
     button.addEventListener('click', () => {
       for (const other of list.querySelectorAll('[aria-current]')) other.removeAttribute('aria-current')
@@ -98,6 +98,14 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
   if (shown >= end && failing) list.append(proofRow(failing, shown))
   more.addEventListener('click', () => show(PAGE)?.querySelector('button')?.focus())
   return h('div', {}, h('p', {}, 'Choose one to see its path and its checks.'), list, more)
+}
+
+/** As bytes, and as the number that they spell when it is one that people read. */
+function describeValue(value: string): Child {
+  if (value === '') return null
+  const number = BigInt(value)
+  const decimal = number < 2n ** 96n ? ` = ${number}` : ''
+  return h('span', { class: 'value' }, `${value}${decimal}`)
 }
 
 /** A list of checks; one that says nothing but "passed" is folded. */
