@@ -111,7 +111,6 @@ const partsOf: Readonly<Record<Form, readonly Part[]>> = {
 }
 
 const BELOW_NEXT = 'below nextFreeNode'
-const NOT_ZERO = '32 bytes not zero'
 
 /** Reading one leaf proof: everything has its length and its one spelling. */
 function decodeSteps(group: number, form: Form): Step[] {
@@ -137,13 +136,15 @@ function decodeSteps(group: number, form: Form): Step[] {
 function decodePartSteps(group: number, form: Form, { proof, index, label }: Part): Step[] {
   const nodes = `${proof}.proofRelatedNodes`
   const value = `${proof}.value`
-  const isOuter = at(`${nodes}[0]`, `${nodes}[40]`, `${nodes}[41]`)
   const step = (title: string, codes: readonly ErrorCode[], raises: Step['raises']): Step => ({
     group,
     title: `${label}${title}`,
     codes,
     raises,
   })
+  const hexCodes = ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH', 'NON_CANONICAL'] as const
+  const leafCodes = [...hexCodes, 'INDEX_OUT_OF_RANGE'] as const
+  const isOuter = at(`${nodes}[0]`, `${nodes}[40]`, `${nodes}[41]`)
   return [
     step(
       'the leaf index is an integer below 2^40',
@@ -151,16 +152,14 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
       error => error.path === index && !error.expected.startsWith(BELOW_NEXT),
     ),
     step('there are 42 nodes', ['MALFORMED_RESPONSE', 'WRONG_NODE_COUNT'], at(proof, nodes)),
+    step('node 0 is a nextFreeNode and a sub-root, of their length and canonical', leafCodes, at(`${nodes}[0]`)),
     step(
-      'each node is hexadecimal of its length',
-      ['MALFORMED_RESPONSE', 'WRONG_LENGTH', 'BAD_HEX'],
-      error => below(`${nodes}[`)(error) && error.found !== NOT_ZERO,
-    ),
-    step(
-      'the elements of nodes 1 to 39 are canonical',
-      ['NON_CANONICAL'],
+      'nodes 1 to 39 are two digests each, of their length and canonical',
+      hexCodes,
       error => below(`${nodes}[`)(error) && !isOuter(error),
     ),
+    step('node 40 is a leaf of its length and canonical, or 32 zero bytes', leafCodes, at(`${nodes}[40]`)),
+    step('node 41 is a leaf of its length and canonical', leafCodes, at(`${nodes}[41]`)),
     step(
       'the value is hexadecimal of its length',
       ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH'],
@@ -170,13 +169,6 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
         (error.code !== 'WRONG_LENGTH' || form === 'existence' || error.expected.includes(' or ')),
     ),
     ...(group === 0 ? [step('the elements of the value are canonical', ['NON_CANONICAL'], at(value))] : []),
-    step('node 0 is a canonical nextFreeNode and sub-root', ['NON_CANONICAL', 'INDEX_OUT_OF_RANGE'], at(`${nodes}[0]`)),
-    step(
-      'node 40 is a canonical leaf, or 32 zero bytes for a missing one',
-      ['NON_CANONICAL', 'INDEX_OUT_OF_RANGE', 'WRONG_LENGTH'],
-      error => error.path === `${nodes}[40]` && (error.code !== 'WRONG_LENGTH' || error.found === NOT_ZERO),
-    ),
-    step('node 41 is a canonical leaf', ['NON_CANONICAL', 'INDEX_OUT_OF_RANGE'], at(`${nodes}[41]`)),
     step(
       'the leaf index is below nextFreeNode',
       ['INDEX_OUT_OF_RANGE'],
