@@ -141,6 +141,11 @@ it('leaves the rollup to the person, unless the bundle is for a known one', () =
   expect(report.notes).toContain(
     'Whoever made the bundle chose the scheme, L2 block, address and storage keys: check that this is what you want.',
   )
+  const nothing = { value: '', source: 'you' as const }
+  const cleared = judge(document, { ...stated, address: nothing, storageKeys: nothing, l2Block: nothing }).report
+  expect(cleared.verdict).toBe('verified')
+  expect(cleared.notes).toEqual(report.notes)
+  expect(cleared.chain.filter(([, , source]) => source === 'from the bundle, not stated by you').length).toBe(3)
   const mainnet = { ...bundle, rollup: { address: '0xD19D4B5D358258f05D7B411E21A1460D11B0876F' } }
   expect(readDocument(mainnet).suggested.rollup).toEqual({ value: 'mainnet', source: 'bundle' })
   const wrongSlot = { ...stated, rootsSlot: { value: 'x', source: 'you' as const } }

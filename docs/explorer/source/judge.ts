@@ -4,11 +4,9 @@ import {
   lineaMainnet,
   lineaSepolia,
   type Rollup,
-  type VerifiedEvidence,
   verifyEvidence,
 } from '../../../src/anchor.ts'
 import {
-  type Account,
   createVerifier,
   errorMeanings,
   ProofError,
@@ -21,8 +19,21 @@ import { mimc } from '../../../src/mimc.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
 import { type ExplorerDocument, resultIn } from './document.ts'
-import type { FieldName, ProofSummary, Report, Row, Source, Statement } from './messages.ts'
+import type { FieldName, ProofSummary, Report, Row, Statement } from './messages.ts'
 import { fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable } from './value.ts'
+import {
+  accountRows,
+  answerNotes,
+  bundleNotes,
+  chainRows,
+  claimWords,
+  isStated,
+  keysIn,
+  questionRows,
+  slotWords,
+  sourceWords,
+  trustedNames,
+} from './wording.ts'
 
 /** A report, and what the view of a single proof needs of it. */
 export interface Judgement {
@@ -38,22 +49,9 @@ export interface Judgement {
   readonly accountIsProven: boolean
 }
 
-const sourceWords: Readonly<Record<Source, string>> = {
-  you: 'stated by you',
-  file: 'from the file',
-  answer: 'taken from the answer, not stated by you',
-  bundle: 'from the bundle, not stated by you',
-}
-
 const schemes = new Map<string, Scheme>([
   ['mimc', mimc],
   ['poseidon2', poseidon2],
-])
-
-const trustedNames = new Map([
-  ['l1BlockHash', 'L1 block hash'],
-  ['l1StateRoot', 'L1 state root'],
-  ['l2StateRoot', 'L2 state root'],
 ])
 
 /** Verifies the document with the published functions, and tells what they said. */
@@ -78,8 +76,6 @@ function missing({ isBundle }: ExplorerDocument, statement: Statement): string |
   if (isBundle && rollup.value === '') return 'no rollup is given, and anyone can deploy a contract that holds any root'
   return null
 }
-
-const keysIn = ({ storageKeys }: Statement): string[] => storageKeys.value.split(/[\s,]+/).filter(key => key !== '')
 
 function unjudged(document: ExplorerDocument, statement: Statement, scheme: Scheme | null, reason: string): Judgement {
   const storageKeys = keysIn(statement)
@@ -144,9 +140,7 @@ function judgeBundle(document: ExplorerDocument, statement: Statement, scheme: S
   const isTrusted = statement.trustedKind.value === 'l2StateRoot'
   const common = { document, statement, scheme, shape, storageKeys, address }
   try {
-    if (claim.rollup.layout === null)
-      throw new ProofError('CLAIM_INVALID', { path: 'rollup.layout', expected: 'two numbers' })
-    const state = verifyEvidence(document.bundle, { ...claim, rollup: claim.rollup as Rollup })
+    const state = verifyEvidence(document.bundle, claim)
     return verified({
       ...common,
       state,
@@ -171,40 +165,32 @@ function provenRoot({ code, expected }: ProofError): Judgement['stateRoot'] {
     : null
 }
 
-type LooseClaim = Omit<EvidenceClaim, 'rollup'> & { rollup: { address: string; name?: string; layout?: unknown } }
-
 /** What the person stated; what came from the bundle itself is left to it. */
-function evidenceClaim(statement: Statement, scheme: Scheme): LooseClaim {
+function evidenceClaim(statement: Statement, scheme: Scheme): EvidenceClaim {
   const { trustedKind, trusted, l2Block, address, rollup } = statement
-  const isStated = (name: FieldName) => statement[name].source !== 'bundle' && statement[name].value !== ''
   return {
     scheme,
     trusted: { [trustedKind.value]: trusted.value },
     rollup: rollupOf(rollup.value, statement),
-    ...(isStated('l2Block') && { l2BlockNumber: toInteger(l2Block.value, 64) }),
-    ...(isStated('address') && { address: address.value }),
-    ...(isStated('storageKeys') && { storageKeys: keysIn(statement) }),
+    ...(isStated(statement, 'l2Block') && { l2BlockNumber: toInteger(l2Block.value) }),
+    ...(isStated(statement, 'address') && { address: address.value }),
+    ...(isStated(statement, 'storageKeys') && { storageKeys: keysIn(statement) }),
     // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
-  } as unknown as LooseClaim
+  } as unknown as EvidenceClaim
 }
 
-function rollupOf(name: string, { rootsSlot, currentSlot }: Statement): LooseClaim['rollup'] {
+function rollupOf(name: string, { rootsSlot, currentSlot }: Statement): Rollup {
   if (name === 'mainnet') return lineaMainnet
   if (name === 'sepolia') return lineaSepolia
-  if (rootsSlot.value === '' && currentSlot.value === '') return { address: name }
-  const slot = (text: string, usual: bigint) => (text === '' ? usual : toInteger(text, 256))
-  const stateRootHashes = slot(rootsSlot.value, lineaLayout.stateRootHashes)
-  const currentL2BlockNumber = slot(currentSlot.value, lineaLayout.currentL2BlockNumber)
-  const isKnown = stateRootHashes !== null && currentL2BlockNumber !== null
-  return { address: name, layout: isKnown ? { stateRootHashes, currentL2BlockNumber } : null }
+  const layout = { ...lineaLayout }
+  if (rootsSlot.value !== '') layout.stateRootHashes = toInteger(rootsSlot.value)
+  if (currentSlot.value !== '') layout.currentL2BlockNumber = toInteger(currentSlot.value)
+  // As above.
+  return { address: name, layout } as Rollup
 }
 
-/** Decimal, or hexadecimal after 0x; null when it is neither, or too large. */
-function toInteger(text: string, bits: number): bigint | null {
-  if (!/^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) return null
-  const value = BigInt(text)
-  return value < 1n << BigInt(bits) ? value : null
-}
+/** Decimal, or hexadecimal after 0x. What is neither becomes a number that no claim may have. */
+const toInteger = (text: string): bigint => (/^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text) ? BigInt(text) : -1n)
 
 function bundleRequest({ bundle }: ExplorerDocument): { address: string; storageKeys: string[] } {
   const { request } = fieldsOf(bundle)
@@ -215,22 +201,27 @@ function bundleRequest({ bundle }: ExplorerDocument): { address: string; storage
   }
 }
 
+/** A file of 16 MiB has no room for as many proofs of slots; what needs no proof is verified, but not listed. */
+const MAX_LISTED = 4096
+
 /** What the answer and the question look like, as far as the list of checks depends on it. */
 function shapeOf(document: ExplorerDocument, statement: Statement, storageKeys: readonly string[]): Shape {
   const { accountProof, storageProofs } = resultIn(document.answer)
   const slots = itemsOf(storageProofs)
   const { l1 } = fieldsOf(document.bundle)
   const { storageProof } = fieldsOf(fieldIn(l1, 'proof'))
-  const isStated = (name: FieldName) => statement[name].source !== 'bundle' && statement[name].value !== ''
+  const states = (name: FieldName) => isStated(statement, name)
   return {
     forms: [
       formOf(accountProof, false),
-      ...storageKeys.map((_, index) => formOf(slots[index], slots.length === 0 || slots[index] === null)),
+      ...storageKeys
+        .slice(0, MAX_LISTED)
+        .map((_, index) => formOf(slots[index], slots.length === 0 || slots[index] === null)),
     ],
     chain: document.isBundle
       ? {
           reach: statement.trustedKind.value,
-          states: { block: isStated('l2Block'), address: isStated('address'), keys: isStated('storageKeys') },
+          states: { block: states('l2Block'), address: states('address'), keys: states('storageKeys') },
           l1SlotCount: itemsOf(storageProof).length,
         }
       : null,
@@ -288,14 +279,6 @@ function verified(
   }
 }
 
-function slotWords(storage: VerifiedState['storage']): string {
-  const present = storage.filter(({ exists }) => exists).length
-  const absent = storage.length - present
-  if (storage.length === 0) return ''
-  if (storage.length === 1) return `, this slot is ${present === 1 ? 'present' : 'absent'}`
-  return `, ${present} of its ${storage.length} slots ${present === 1 ? 'is' : 'are'} present, ${absent} absent`
-}
-
 function refused(input: Common & { error: ProofError }): Judgement {
   const { document, statement, scheme, shape, error, storageKeys, address, stateRoot } = input
   const steps = listSteps(shape)
@@ -350,7 +333,7 @@ function summarize(
     const isFailed = failedGroup === index
     const status = isFailed ? 'failed' : failed > (last.get(index) ?? -1) ? 'passed' : 'not reached'
     const slot = state?.storage[index - 1]
-    const proven = (index === 0 ? state?.account != null : slot?.exists) ? 'present' : 'absent'
+    const proven = (index === 0 ? (state?.account ?? null) !== null : slot?.exists) ? 'present' : 'absent'
     return {
       name: index === 0 ? 'Account' : `Slot ${index}`,
       key: printable(index === 0 ? address : (storageKeys[index - 1] ?? '')),
@@ -359,115 +342,4 @@ function summarize(
       value: slot?.exists ? slot.value : '',
     }
   })
-}
-
-export const claimWords: Readonly<Record<Form, string>> = {
-  existence: 'presence',
-  absence: 'absence',
-  implied: 'absence, without a proof',
-  unknown: 'nothing that can be read',
-}
-
-const accountRows = (account: Account): Row[] => [
-  ['Nonce', `${account.nonce}`],
-  ['Balance', `${account.balance} wei${account.balance >= 10n ** 9n ? ` (${toEther(account.balance)} ether)` : ''}`],
-  ['Storage root', account.storageRoot],
-  ['Code hash', account.codeHash],
-  ['SNARK code hash', account.snarkCodeHash],
-  ['Code size', `${account.codeSize} bytes`],
-  ['Leaf index', `${account.leafIndex}`],
-]
-
-function toEther(wei: bigint): string {
-  const digits = wei.toString().padStart(19, '0')
-  return `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0+$/, '')
-}
-
-function questionRows({ isBundle }: ExplorerDocument, statement: Statement): Row[] {
-  const { trustedKind, scheme, trusted, rollup, l2Block, address } = statement
-  const row = (name: string, value: string, source: Source): Row[] =>
-    value === '' ? [] : [[name, printable(value), sourceWords[source]]]
-  const keys = keysIn(statement)
-  return [
-    ...row(trustedNames.get(trustedKind.value) ?? 'Root', trusted.value, trusted.source),
-    ...row('Scheme', scheme.value, scheme.source),
-    ...(isBundle
-      ? [...row('Rollup', rollup.value, rollup.source), ...row('L2 block', l2Block.value, l2Block.source)]
-      : []),
-    ...row('Address', address.value, address.source),
-    ['Storage keys', `${keys.length}`, keys.length === 0 ? '' : sourceWords[statement.storageKeys.source]],
-  ]
-}
-
-/** What the verdict is worth depends on who stated the question. */
-function answerNotes({ trusted, scheme, address, storageKeys }: Statement, keys: readonly string[]): string[] {
-  const taken = [
-    address.source === 'answer' && 'address',
-    storageKeys.source === 'answer' && keys.length > 0 && 'storage keys',
-    scheme.source === 'answer' && 'scheme',
-  ].filter(name => name !== false)
-  return [
-    ...(trusted.source === 'file' ? ['The state root is what the file says; compare it with L1.'] : []),
-    ...(taken.length > 0 ? [`The ${listed(taken)} came from the answer: check that this is what you asked for.`] : []),
-  ]
-}
-
-const listed = (names: readonly string[]): string =>
-  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
-
-/** From the trusted input down: each row says what it rests on. */
-function chainRows(statement: Statement, evidence: VerifiedEvidence): Row[] {
-  const { l1Block, reach, l2BlockNumber, currentL2BlockNumber, stateRoot, address, storage } = evidence
-  const words = (name: FieldName) => sourceWords[statement[name].source]
-  const isAnchored = reach !== 'l2StateRoot'
-  const unproven = isAnchored ? '' : ', not proven'
-  return [
-    ...(l1Block === null
-      ? []
-      : ([
-          ['L1 block hash', l1Block.hash, 'trusted'],
-          ['L1 block', `${l1Block.number}, of ${formatTime(l1Block.timestamp)}`, 'proven by the hash'],
-          ['L1 state root', l1Block.stateRoot, 'proven by the header'],
-        ] as const)),
-    ...(reach === 'l1StateRoot' ? ([['L1 state root', statement.trusted.value, 'trusted']] as const) : []),
-    ['Rollup', statement.rollup.value, `${words('rollup')}${unproven}`],
-    ...(l2BlockNumber === null ? [] : ([['L2 block', `${l2BlockNumber}`, `${words('l2Block')}${unproven}`]] as const)),
-    ...(currentL2BlockNumber === null
-      ? []
-      : ([['Last finalized L2 block', `${currentL2BlockNumber}`, 'proven by the rollup contract']] as const)),
-    ['L2 state root', stateRoot, isAnchored ? 'proven by the rollup contract' : 'trusted'],
-    ['Address', address, words('address')],
-    ['Storage keys', `${storage.length}`, words('storageKeys')],
-  ]
-}
-
-function bundleNotes(statement: Statement, evidence: VerifiedEvidence): string[] {
-  const { reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
-  const isFromBundle = (name: FieldName) => statement[name].source === 'bundle'
-  const isAnchored = reach !== 'l2StateRoot'
-  const taken = [
-    isFromBundle('scheme') && 'scheme',
-    isFromBundle('rollup') && 'rollup',
-    isAnchored && isFromBundle('l2Block') && 'L2 block',
-    isFromBundle('address') && 'address',
-    isFromBundle('storageKeys') && storage.length > 0 && 'storage keys',
-  ].filter(name => name !== false)
-  const isOld = l2BlockNumber !== null && currentL2BlockNumber !== null && l2BlockNumber < currentL2BlockNumber
-  const trustedName = trustedNames.get(reach)
-  return [
-    ...(statement.trusted.source === 'file'
-      ? [`The ${trustedName} is what the file says: compare it with one that you trust.`]
-      : []),
-    ...(taken.length > 0
-      ? [`Whoever made the bundle chose the ${listed(taken)}: check that this is what you want.`]
-      : []),
-    ...(isOld ? [`The L2 had been finalized up to block ${currentL2BlockNumber}: this is an older state.`] : []),
-    ...(isAnchored ? [] : ['Nothing here proves that the state root is of this rollup, or of which block.']),
-  ]
-}
-
-/** A header can hold any 64-bit number, and a Date cannot. */
-function formatTime(seconds: bigint): string {
-  const time = new Date(Number(seconds) * 1000)
-  return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace('.000', '')
 }

@@ -6,29 +6,19 @@ import {
   hashStorageValue,
   type Scheme,
 } from '../../../src/index.ts'
-import { checksOf, type PlacedError, placeError, type Step } from './checks.ts'
+import { decodeWord, leafBytes, nameLeaf, node0Bytes, openingLength, siblingBytes, valueBytes } from './bytes.ts'
+import { checksOf, placeError, type Step } from './checks.ts'
 import { type ExplorerDocument, resultIn } from './document.ts'
-import { claimWords, type Judgement } from './judge.ts'
-import type {
-  ByteField,
-  Bytes,
-  Check,
-  Fault,
-  FaultPlace,
-  Gap,
-  Level,
-  Neighbour,
-  PathView,
-  ProofView,
-  Status,
-} from './messages.ts'
-import { fieldIn, fieldsOf, isGiven, isHexOf, itemsOf, printable, show, toBytes, toHex } from './value.ts'
+import { describeFault, type PlacedFault } from './fault.ts'
+import type { Judgement } from './judge.ts'
+import type { Check, Gap, Level, Neighbour, PathView, ProofView, Status } from './messages.ts'
+import { fieldIn, fieldsOf, isGiven, isHexOf, itemsOf, show, toBytes, toHex } from './value.ts'
+import { claimWords } from './wording.ts'
 
 const DEPTH = 40
 const LEAF_ENTRY = 41
 const DIGEST_LENGTH = 32
 const ACCOUNT_LENGTH = 192
-const MAX_LEAVES = 2n ** 40n
 
 /** Everything that one leaf proof says, taken apart as far as it goes; the account's is 0, the first slot's 1. */
 export function viewProof(document: ExplorerDocument, judgement: Judgement, index: number): ProofView {
@@ -100,54 +90,10 @@ function rootOf(document: ExplorerDocument, { stateRoot, accountIsProven }: Judg
     const root = stateRoot && isHexOf(DIGEST_LENGTH, stateRoot.value) ? stateRoot : null
     return { rootName: 'state root', wantedRoot: root?.value ?? null, rootSource: root?.source ?? 'not known' }
   }
-  const bytes = toBytes(fieldIn(fieldIn(leafProofAt(document, 0), 'proof'), 'value'))
-  const root = bytes?.length === ACCOUNT_LENGTH ? toHex(bytes.subarray(64, 96)) : null
+  const value = fieldIn(fieldIn(leafProofAt(document, 0), 'proof'), 'value')
+  const root = isHexOf(ACCOUNT_LENGTH, value) ? `0x${value.slice(2 + 2 * 64, 2 + 2 * 96)}` : null
   const rootSource = accountIsProven ? 'of the proven account' : 'as the account value says, not proven'
   return { rootName: 'storage root', wantedRoot: root, rootSource: root === null ? 'not known' : rootSource }
-}
-
-interface PlacedFault extends Fault {
-  readonly part: PathView['part'] | null
-  /** Where inside the part the leaf field is, if one is at fault. */
-  readonly field: string | null
-}
-
-/** Where in the drawing the check failed. */
-function describeFault({ code, path, found }: PlacedError): PlacedFault {
-  const [, part = null, rest = ''] = /^(proof|leftProof|rightProof)\.?(.*)$/s.exec(path) ?? []
-  const partOfIndex = { leafIndex: 'proof', leftLeafIndex: 'leftProof', rightLeafIndex: 'rightProof' } as const
-  const ofIndex = Object.entries(partOfIndex).find(([name]) => name === path)?.[1]
-  const fault = (place: FaultPlace, text: string, field: string | null = null): PlacedFault => ({
-    place,
-    code,
-    text,
-    field,
-    // The pattern above lets no other name through.
-    part: ofIndex ?? (part as PathView['part'] | null),
-  })
-  if (ofIndex !== undefined) return fault('leaf index', 'This leaf index is refused.')
-  if (code === 'NOT_ADJACENT') return fault('links', 'The neighbours do not point at each other.')
-  if (path === 'key') return fault('key', 'This key is refused.')
-  if (code === 'KEY_NOT_BETWEEN') return fault('key', 'The key does not fall into this gap.')
-  if (code === 'SUB_ROOT_MISMATCH') {
-    return fault(
-      'sub-root',
-      'The path leads to another sub-root. Hashes cannot tell which node on the way was altered.',
-    )
-  }
-  if (code === 'STATE_ROOT_MISMATCH' || code === 'STORAGE_ROOT_MISMATCH') {
-    return fault('root', 'Node 0 does not hash to this root.')
-  }
-  if (code === 'SENTINEL_MISPLACED') return fault('leaf', 'HEAD and TAIL are where they must not be.', 'hKey')
-  if (code === 'LEAF_KEY_MISMATCH') return fault('leaf', 'This leaf belongs to another key.', 'hKey')
-  if (rest === 'value') {
-    return fault('value', 'This value is refused.', code === 'VALUE_MISMATCH' ? 'hVal' : null)
-  }
-  const [, entry] = /^proofRelatedNodes\[(\d+)\]$/.exec(rest) ?? []
-  if (entry === undefined) return fault('nodes', 'This cannot be read as a path.')
-  const text = `Node ${entry} is refused${found === '' ? '' : `: ${printable(found)}`}.`
-  if (entry === '0') return fault('node 0', text)
-  return Number(entry) === LEAF_ENTRY ? fault('leaf', text) : fault(`level ${DEPTH - Number(entry)}`, text)
 }
 
 interface PathInput {
@@ -201,8 +147,6 @@ function viewPath(input: PathInput): PathView {
 const isLeafIndex = (index: unknown): index is number =>
   typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 && index < 2 ** DEPTH
 
-const nameLeaf = (index: number): string => (index === 0 ? '0 (HEAD)' : index === 1 ? '1 (TAIL)' : `${index}`)
-
 /** The published function, where it does not refuse the nodes. */
 function computeRoots(scheme: Scheme, leafIndex: number, nodes: readonly unknown[]) {
   try {
@@ -250,8 +194,6 @@ function hashPair(scheme: Scheme, [left, right]: readonly [Uint8Array, Uint8Arra
   return Uint8Array.from(scheme.hasher.hash(message))
 }
 
-const openingLength = (scheme: Scheme): number => 2 * scheme.wordLength + 2 * DIGEST_LENGTH
-
 function hashNode(
   scheme: Scheme,
   node: unknown,
@@ -271,172 +213,6 @@ function problemOf(scheme: Scheme, node: unknown, lengths: readonly number[]): s
   const bytes = toBytes(node)
   if (bytes === null) return 'not hexadecimal'
   return scheme.isCanonical(bytes) ? null : 'a field element is not reduced'
-}
-
-/** The number that a word spells; null when it has stray bytes. */
-function decodeWord(scheme: Scheme, word: Uint8Array): string | null {
-  const number = scheme.unword(word)
-  return number && `${BigInt(toHex(number))}`
-}
-
-interface FieldPlan {
-  readonly name: string
-  readonly length: number
-  readonly value: (bytes: Uint8Array) => string
-  readonly note: string
-  /** Whether the bytes of this field alone would pass. Any would when left out. */
-  readonly isSound?: (bytes: Uint8Array) => boolean
-}
-
-const asDigest = (bytes: Uint8Array): string => toHex(bytes)
-const asNumber = (bytes: Uint8Array): string => `${BigInt(toHex(bytes))}`
-
-/**
- * Takes bytes apart by a plan, when they have its length.
- *
- * @param isFault whether a field was refused, or all of them; then those that are not sound are marked
- */
-function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean): Bytes {
-  const length = plan.reduce((sum, field) => sum + field.length, 0)
-  const bytes = isHexOf(length, hex) ? toBytes(hex) : null
-  if (bytes === null) {
-    const problem = typeof hex === 'string' ? `This is not hexadecimal of ${length} bytes.` : `This is ${show(hex)}.`
-    return { title, hex: typeof hex === 'string' ? hex.slice(0, 2 * ACCOUNT_LENGTH + 2) : '', fields: [], problem }
-  }
-  let start = 0
-  const fields = plan.map(({ name, length, value, note, isSound = () => true }) => {
-    const end = start + length
-    const part = bytes.subarray(start, end)
-    const field: ByteField = { name, start, end, value: value(part), note, isFault: isFault(name) }
-    start = end
-    return { field, isSound: isSound(part) }
-  })
-  // When no field by itself is to blame, all that were refused are marked.
-  const isBlamed = fields.some(({ field, isSound }) => field.isFault && !isSound)
-  return {
-    title,
-    hex: toHex(bytes),
-    fields: fields.map(({ field, isSound }) => ({ ...field, isFault: field.isFault && !(isBlamed && isSound) })),
-    problem: null,
-  }
-}
-
-const wordNote = (scheme: Scheme, what: string): string =>
-  scheme.name === 'mimc'
-    ? `${what} One field element: the number itself, 32 bytes.`
-    : `${what} Each 2-byte piece of the 32-byte number stands in 4 bytes, of which the first two are zero.`
-
-/** A word that spells a number below the limit. */
-const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
-  const number = scheme.isCanonical(bytes) ? decodeWord(scheme, bytes) : null
-  return number !== null && BigInt(number) < limit
-}
-
-const asIndex = (scheme: Scheme) => (bytes: Uint8Array) => {
-  const index = decodeWord(scheme, bytes)
-  return index === null ? 'stray bytes: not an index' : nameLeaf(Number(index))
-}
-
-const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
-  name,
-  length: DIGEST_LENGTH,
-  value: asDigest,
-  note,
-  isSound: bytes => scheme.isCanonical(bytes),
-})
-
-const leafPlan = (scheme: Scheme): FieldPlan[] => [
-  {
-    name: 'prev',
-    length: scheme.wordLength,
-    value: asIndex(scheme),
-    note: wordNote(scheme, 'Index of the leaf with the next smaller key hash.'),
-    isSound: isWordBelow(scheme, MAX_LEAVES),
-  },
-  {
-    name: 'next',
-    length: scheme.wordLength,
-    value: asIndex(scheme),
-    note: wordNote(scheme, 'Index of the leaf with the next larger key hash.'),
-    isSound: isWordBelow(scheme, MAX_LEAVES),
-  },
-  digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
-  digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
-]
-
-function leafBytes(scheme: Scheme, title: string, node: unknown, fault: PlacedFault | null): Bytes {
-  const isWhole = fault?.place === 'leaf' && fault.field === null
-  return planBytes(title, node, leafPlan(scheme), name => isWhole || fault?.field === name)
-}
-
-function siblingBytes(scheme: Scheme, node: unknown, fault: PlacedFault | null): Bytes {
-  const title = 'The sibling leaf (node 40)'
-  const isFault = () => fault?.place === 'level 0'
-  const missing: FieldPlan = {
-    name: 'missing leaf',
-    length: DIGEST_LENGTH,
-    value: () => 'no leaf stands there',
-    note: '32 zero bytes stand for a leaf that is missing: they are its digest, not its preimage.',
-  }
-  const isMissing = isHexOf(DIGEST_LENGTH, node)
-  return planBytes(title, node, isMissing ? [missing] : leafPlan(scheme), isFault)
-}
-
-const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | null): Bytes =>
-  planBytes(
-    'Node 0',
-    node,
-    [
-      {
-        name: 'nextFreeNode',
-        length: scheme.wordLength,
-        value: bytes => decodeWord(scheme, bytes) ?? 'stray bytes: not a number',
-        note: wordNote(scheme, 'The index that the next new key takes. Every leaf index is below it.'),
-        isSound: isWordBelow(scheme, MAX_LEAVES + 1n),
-      },
-      digestField(scheme, 'sub-root', 'The top of the 40 levels. The root is the hash of these two fields together.'),
-    ],
-    name =>
-      fault?.place === 'node 0' || fault?.place === 'root' || (fault?.place === 'sub-root' && name === 'sub-root'),
-  )
-
-function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
-  // The fields are looked at for what the check was about: their range, or their one spelling.
-  const isSmall = (bytes: Uint8Array) => BigInt(toHex(bytes)) < 2n ** 64n
-  const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.word(bytes))
-  const number = (name: string, unit: string, note: string): FieldPlan => ({
-    name,
-    length: 32,
-    value: bytes => `${asNumber(bytes)}${unit}`,
-    note,
-    isSound: fault?.code === 'VALUE_OUT_OF_RANGE' && name !== 'balance' ? isSmall : isCanonical,
-  })
-  return [
-    number('nonce', '', 'How many transactions the account has sent.'),
-    number('balance', ' wei', 'In wei.'),
-    digestField(scheme, 'storageRoot', "Root of the account's own tree of storage slots."),
-    digestField(scheme, 'snarkCodeHash', "The rollup's own hash of the contract code."),
-    {
-      name: 'keccakCodeHash',
-      length: 32,
-      value: asDigest,
-      note: 'keccak256 of the contract code; of nothing for an account without code.',
-    },
-    number('codeSize', ' bytes', 'Length of the contract code.'),
-  ]
-}
-
-function valueBytes(scheme: Scheme, index: number, value: unknown, fault: PlacedFault | null): Bytes {
-  const isRefused = () => fault?.place === 'value'
-  if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
-    return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)
-  }
-  const note =
-    index === 0
-      ? 'HEAD and TAIL are no accounts: their value is 32 zero bytes.'
-      : 'What the storage slot holds, as a number.'
-  const title = index === 0 ? 'The value of HEAD or TAIL' : 'The slot value'
-  return planBytes(title, value, [{ name: 'value', length: DIGEST_LENGTH, value: asNumber, note }], isRefused)
 }
 
 /** The two leaves around a key that does not exist, as far as they can be read. */
