@@ -6,7 +6,6 @@ import { isHexOf, printable, show, toBytes, toHex } from './value.ts'
 /** The byte layouts of the specification, each field with its meaning. */
 
 const DIGEST_LENGTH = 32
-const ACCOUNT_LENGTH = 192
 const MAX_LEAVES = 2n ** 40n
 
 /** Length in bytes of a leaf as the nodes spell it. */

@@ -15,7 +15,9 @@ export interface Engine {
   ask<Kind extends Question['kind']>(
     question: Extract<Question, { kind: Kind }>,
   ): Promise<Extract<Reply, { kind: Kind }> | Extract<Reply, { kind: 'problem' }>>
-  /** Ends what is under way. */
+  /** Makes what is under way moot: its reply is not waited for. The worker keeps the file. */
+  forget(): void
+  /** Ends what is under way, and with it the worker and the file. */
   stop(reason: string): void
 }
 
@@ -86,9 +88,17 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     reject(new EngineError(reason))
   }
 
+  function forget(): void {
+    if (pending === null) return
+    const { reject } = pending
+    pending = null
+    onBusy(false)
+    // Nobody is told.
+    reject(new EngineError(''))
+  }
+
   function send(question: Question): Promise<Reply> {
-    // What is asked later makes what was asked before moot; the worker keeps the file.
-    pending?.reject(new EngineError(''))
+    forget()
     const id = ++lastId
     const request: Request = { ...question, id }
     return new Promise((resolve, reject) => {
@@ -102,7 +112,7 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
   }
 
   // A reply has the kind of its request, or tells of a problem.
-  return { ask: question => send(question) as Promise<never>, stop }
+  return { ask: question => send(question) as Promise<never>, forget, stop }
 }
 
 const SCRIPT = 'worker.js'

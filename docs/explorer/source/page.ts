@@ -29,6 +29,7 @@ const reportPlace = byId('report', HTMLElement)
 const proofPlace = byId('proof', HTMLElement)
 
 let loaded: Loaded | null = null
+let timer = 0
 /** The proof that an example is about. */
 let exampleProof: number | null = null
 
@@ -44,6 +45,7 @@ const engine = createEngine(
 
 /** Opens what was dropped, pasted or chosen. */
 async function open(blob: Blob, name: string, example: Example | null): Promise<void> {
+  clearTimeout(timer)
   loaded = null
   showVerdict('none', 'Reading…', '')
   fileStatus.textContent = `Reading ${name}…`
@@ -97,7 +99,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
     await work()
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    // What was superseded has nothing to say.
+    // What became moot has nothing to say.
     if (message === '') return
     loaded = null
     fileStatus.textContent = message
@@ -105,10 +107,11 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   }
 }
 
-let timer = 0
 function judgeSoon(delay: number, then: () => void = () => {}): void {
   clearTimeout(timer)
   if (loaded === null) return
+  // A verdict on what stood in the form before must not arrive now.
+  engine.forget()
   showVerdict('none', 'Verifying…', '')
   timer = window.setTimeout(() => void attempt(judge).then(then), delay)
 }
@@ -194,6 +197,7 @@ function listen(): void {
     paste.value = ''
     fileStatus.textContent = ''
     loaded = null
+    engine.forget()
     showVerdict('none', 'Nothing to judge yet', 'Open a file or choose an example.')
   })
   stopButton.addEventListener('click', () => engine.stop('Stopped.'))
