@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 /** What mutants are run against: the quick tests of the rooms that are mutated, none that starts a process. */
 export default defineConfig({
+  resolve: { tsconfigPaths: true },
   test: {
     include: [
       'test/*.test.ts',

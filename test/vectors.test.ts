@@ -2,12 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it } from 'vitest'
-import { safeVerifyProof } from '../src/index.ts'
-import { mimc } from '../src/mimc.ts'
-import { poseidon2 } from '../src/poseidon2.ts'
 import { FLAGS, type Vector } from '../vectors/vector.ts'
+import { outcomeOf } from './outcome.ts'
 
-const schemes = { mimc, poseidon2 }
 const paths = readdirSync('vectors', { recursive: true, encoding: 'utf8' })
   .map(path => path.replaceAll('\\', '/'))
   .filter(path => /^(mimc|poseidon2)\/.*\.json$/.test(path))
@@ -24,19 +21,6 @@ it('keeps to the schema', () => {
     expect(validate.errors ?? [], path).toEqual([])
   }
 })
-
-/** The outcome as a vector spells it. */
-function outcomeOf({ scheme, stateRoot, address, storageKeys, answer }: Vector): Vector['expected'] {
-  const verified = safeVerifyProof(answer, { scheme: schemes[scheme], stateRoot, address, storageKeys })
-  if (!verified.ok) return { valid: false, code: verified.error.code }
-  const { account, storage } = verified
-  const { nonce, balance, codeSize } = account ?? {}
-  return {
-    valid: true,
-    account: account && { ...account, nonce: `${nonce}`, balance: `${balance}`, codeSize: `${codeSize}` },
-    storage,
-  }
-}
 
 for (const scheme of ['mimc', 'poseidon2'] as const) {
   const of = (kind: string) => vectors.filter(({ path }) => path.startsWith(`${scheme}/${kind}/`))

@@ -1,79 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it } from 'vitest'
-import {
-  createEvidence,
-  type EvidenceClaim,
-  encodeHeader,
-  type Rollup,
-  type Trusted,
-  verifyAnchor,
-  verifyCode,
-  verifyEthProof,
-  verifyEvidence,
-} from '../../src/anchor.ts'
+import { createEvidence, type EvidenceClaim, verifyAnchor, verifyEthProof, verifyEvidence } from '../../src/anchor.ts'
 import { errorMeanings, type Hex, ProofError } from '../../src/index.ts'
-import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { generateEvidence } from '../../vectors/evidence/generate.ts'
-import type { Accepted, EvidenceVector, Refused, VectorClaim } from '../../vectors/evidence/vector.ts'
+import type { EvidenceVector } from '../../vectors/evidence/vector.ts'
+import { outcomeOf, quantity, toClaim, toRollup } from '../outcome.ts'
 import { codeOf } from './helpers.ts'
 
 const FOLDER = 'vectors/evidence'
-const schemes = { mimc, poseidon2 }
 const paths = ['valid', 'invalid'].flatMap(kind => readdirSync(`${FOLDER}/${kind}`).map(file => `${kind}/${file}`))
 const texts = new Map(paths.map(path => [path, readFileSync(`${FOLDER}/${path}`, 'utf8')]))
 const vectors = [...texts].map(([path, text]) => ({ path, vector: JSON.parse(text) as EvidenceVector }))
-
-const quantity = (value: bigint) => `0x${value.toString(16)}`
-
-function toRollup({ layout, ...rollup }: VectorClaim['rollup']): Rollup {
-  if (layout === undefined) return rollup
-  const { stateRootHashes, currentL2BlockNumber } = layout
-  const slots = { stateRootHashes: BigInt(stateRootHashes), currentL2BlockNumber: BigInt(currentL2BlockNumber) }
-  return { ...rollup, layout: slots }
-}
-
-function toClaim(
-  scheme: 'mimc' | 'poseidon2',
-  { rollup, trusted, l2BlockNumber, ...claim }: VectorClaim,
-): EvidenceClaim {
-  return {
-    ...claim,
-    scheme: schemes[scheme],
-    rollup: toRollup(rollup),
-    // Invalid vectors hold none or two of them, which the type forbids.
-    trusted: trusted as Trusted,
-    ...(l2BlockNumber !== undefined && { l2BlockNumber: BigInt(l2BlockNumber) }),
-  }
-}
-
-function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknown): Accepted {
-  const { account, l1Block, l2BlockNumber, currentL2BlockNumber, ...rest } = verifyEvidence(
-    bundle,
-    toClaim(scheme, claim),
-  )
-  return {
-    valid: true,
-    ...rest,
-    account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
-    l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
-    currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
-    l1Block: l1Block && { ...l1Block, number: quantity(l1Block.number), timestamp: quantity(l1Block.timestamp) },
-  }
-}
-
-function outcomeOf(vector: EvidenceVector): Accepted | Refused | 'no error' {
-  try {
-    if (vector.operation === 'verifyEvidence') return accept(vector.scheme, vector.claim, vector.bundle)
-    if (vector.operation === 'encodeHeader') encodeHeader(vector.block)
-    else verifyCode(vector.code, vector.codeHash)
-    return 'no error'
-  } catch (error) {
-    if (error instanceof ProofError) return { valid: false, code: error.code }
-    throw error
-  }
-}
 
 it('regenerates the evidence vectors byte for byte', async () => {
   const generated = await generateEvidence()

@@ -10,7 +10,7 @@ export interface NaiveEntry {
 }
 
 /** The opening of each leaf by its index: sections 1 and 2 spelled out, from the keys sorted anew. */
-export function naiveOpenings(scheme: Scheme, entries: readonly NaiveEntry[]): Map<number, Uint8Array> {
+function naiveOpenings(scheme: Scheme, entries: readonly NaiveEntry[]): Map<number, Uint8Array> {
   const zero = new Uint8Array(32)
   const sorted = [
     { index: 0, hKey: zero, hVal: zero },

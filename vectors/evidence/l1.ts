@@ -75,7 +75,7 @@ const nodes = async (trie: MerklePatriciaTrie, key: Uint8Array): Promise<string[
   (await createMerkleProof(trie, key)).map(bytesToHex)
 
 /** A block of Prague with that state. */
-export function blockOf(stateRoot: Hex): Record<string, string> {
+function blockOf(stateRoot: Hex): Record<string, string> {
   const empty = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
   return {
     parentHash: named('parent'),

@@ -1,0 +1,54 @@
+/**
+ * What the packed tarball holds: `tsx test/package/contents.ts TARBALL FOLDER`, with the folder in which it was unpacked.
+ * Everything in it has a reason to be there, and every map leads to a file that is there too.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const LIMITS = { packed: 350_000, unpacked: 1_400_000 }
+const ALLOWED = [
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
+  /^src\/[\w./-]+\.ts$/,
+  /^dist\/[\w./-]+\.(js|d\.ts)(\.map)?$/,
+]
+
+const [tarball = '', folder = ''] = process.argv.slice(2)
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file =>
+  statSync(join(folder, file)).isFile(),
+)
+const packed = statSync(tarball).size
+const unpacked = files.reduce((sum, file) => sum + statSync(join(folder, file)).size, 0)
+
+const present = new Set(files)
+const problems = [
+  ...files.filter(file => !ALLOWED.some(rule => rule.test(file))).map(file => `${file} has no business in the package`),
+  ...['README.md', 'CHANGELOG.md', 'LICENSE', 'dist/index.js', 'src/index.ts']
+    .filter(file => !present.has(file))
+    .map(file => `${file} is missing`),
+  ...files.filter(file => file.endsWith('.map')).flatMap(problemsOfMap),
+  ...files.filter(file => /^dist\/.*\.js$/.test(file)).flatMap(problemsOfModule),
+  ...(packed > LIMITS.packed ? [`packed it has ${packed} bytes, more than ${LIMITS.packed}`] : []),
+  ...(unpacked > LIMITS.unpacked ? [`unpacked it has ${unpacked} bytes, more than ${LIMITS.unpacked}`] : []),
+]
+
+/** The sources of a map, and the file that it is the map of, are in the package. */
+function problemsOfMap(map: string): string[] {
+  const { sources }: { sources: string[] } = JSON.parse(readFileSync(join(folder, map), 'utf8'))
+  const wanted = [map.replace(/\.map$/, ''), ...sources.map(source => normalize(join(dirname(map), source)))]
+  const missing = wanted.filter(file => !present.has(file)).map(file => `${map} leads to ${file}, which is missing`)
+  return sources.length === 0 ? [`${map} has no sources`] : missing
+}
+
+/** A module comes with its declarations and two maps, and names its own. */
+function problemsOfModule(module: string): string[] {
+  const stem = module.replace(/\.js$/, '')
+  const parts = [`${stem}.js.map`, `${stem}.d.ts`, `${stem}.d.ts.map`]
+  const missing = parts.filter(part => !present.has(part)).map(part => `${module} comes without ${part}`)
+  const comment = readFileSync(join(folder, module), 'utf8').trimEnd().split('\n').at(-1)
+  const isNamed = comment === `//# sourceMappingURL=${stem.split('/').at(-1)}.js.map`
+  return isNamed ? missing : [...missing, `${module} does not name its map`]
+}
+
+for (const problem of problems) console.error(`package: ${problem}`)
+console.log(`package: ${files.length} files, ${packed} bytes packed, ${unpacked} unpacked`)
+process.exitCode = problems.length === 0 ? 0 : 1

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Report } from './check.ts'
+
+export interface Page {
+  readonly thread: 'main thread' | 'worker'
+  /** Whether the page's policy lets it compile WebAssembly. */
+  readonly permitted: boolean
+}
+
+const TIMEOUT = 60_000
+const ARGUMENTS = [
+  '--headless',
+  // In a container we are root, and as root it does not start without.
+  '--no-sandbox',
+  ...['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync'],
+]
+
+/** Opens a page that runs the corpus, from a server of our own, and waits for the report that the page sends back. */
+export async function runInChromium(executable: string, folder: string, page: Page): Promise<Report> {
+  const profile = mkdtempSync(join(tmpdir(), 'chromium-'))
+  const server = createServer()
+  const report = new Promise<Report>((resolve, reject) => {
+    server.on('request', (request, response) => {
+      answer(request, response, folder, page)
+        .then(body => body !== undefined && resolve(readReport(body, page)))
+        .catch(reject)
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+
+  // A group of its own, so that its many processes end together.
+  const arguments_ = [...ARGUMENTS, `--user-data-dir=${profile}`, `http://127.0.0.1:${port}/`]
+  const browser = spawn(executable, arguments_, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  browser.stderr.on('data', chunk => {
+    said += chunk
+  })
+  const ended = new Promise<void>(resolve => browser.on('close', () => resolve()))
+  let timer: NodeJS.Timeout | undefined
+  const failure = new Promise<never>((_, reject) => {
+    const fail = (why: string) => reject(new Error(`${why}: ${said.trim().split('\n').slice(-3).join('; ')}`))
+    browser.on('error', error => fail(String(error)))
+    browser.on('exit', code => fail(`the browser ended with ${code}`))
+    timer = setTimeout(() => fail('no report from the page in time'), TIMEOUT)
+  })
+  try {
+    return await Promise.race([report, failure])
+  } finally {
+    clearTimeout(timer)
+    if (browser.pid !== undefined && browser.exitCode === null) process.kill(-browser.pid, 'SIGKILL')
+    await ended
+    server.close()
+    server.closeAllConnections()
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Serves what the page needs. @returns the body of the page's report, when this was it */
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  folder: string,
+  { thread, permitted }: Page,
+): Promise<string | undefined> {
+  // Workers go by the policy of their own script, so it is sent with everything.
+  response.setHeader('content-security-policy', `script-src 'self'${permitted ? " 'wasm-unsafe-eval'" : ''}`)
+  const send = (type: string, body: string | Buffer) => response.setHeader('content-type', type).end(body)
+  const start = thread === 'worker' ? '/worker.js' : '/browser.js'
+  const path = request.url ?? ''
+  if (path === '/report') {
+    const body = await text(request)
+    response.end()
+    return body
+  }
+  if (path === '/') send('text/html', `<!doctype html><script type="module" src="${start}"></script>`)
+  else if (path === '/worker.js') send('text/javascript', "new Worker('/browser.js', { type: 'module' })")
+  else if (path === '/corpus.json') send('application/json', readFileSync(join(folder, 'corpus.json')))
+  else if (/^\/[\w-]+\.js$/.test(path)) send('text/javascript', readFileSync(join(folder, 'browser', path)))
+  else response.writeHead(404).end()
+  return undefined
+}
+
+function readReport(body: string, { thread }: Page): Report {
+  const { thread: found, failure, ...report } = JSON.parse(body)
+  if (failure !== undefined) throw new Error(failure)
+  if (found !== thread) throw new Error(`it ran in the ${found}`)
+  return report
+}

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, type Metafile } from 'esbuild'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const FOLDERS = ['mimc', 'poseidon2', 'evidence'].flatMap(name => [`${name}/valid`, `${name}/invalid`])
+
+/**
+ * Fills an empty folder as a user would: the packed tarball, installed, and beside it `console.js` (its imports of the
+ * package are the runtime's to resolve), `browser/` (bundled) and `corpus.json`.
+ *
+ * @returns the number of cases in the corpus
+ */
+export async function createConsumer(folder: string): Promise<number> {
+  const npm = (cwd: string, ...args: string[]) => execFileSync('npm', args, { cwd, encoding: 'utf8' })
+  const packed = npm(ROOT, 'pack', '--silent', '--pack-destination', folder)
+  const tarball = packed.trim().split('\n').at(-1) ?? ''
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
+  npm(folder, 'install', '--loglevel=error', `./${tarball}`)
+
+  const common = { bundle: true, splitting: true, format: 'esm', target: 'es2022', metafile: true } as const
+  const own = await build({
+    ...common,
+    absWorkingDir: ROOT,
+    entryPoints: ['test/runtimes/console.ts', 'test/runtimes/browser.ts'],
+    outdir: folder,
+    packages: 'external',
+    // Without the paths of tsconfig.json, by which the package's name would mean src/.
+    tsconfigRaw: {},
+  })
+  expectInputsIn('test/', own.metafile)
+  mkdirSync(join(folder, 'browser'))
+  const bundled = await build({
+    ...common,
+    absWorkingDir: folder,
+    entryPoints: ['browser.js'],
+    outdir: 'browser',
+    minify: true,
+  })
+  expectInputsIn('(node_modules/|browser\\.js|corpus-\\w+\\.js|chunk-\\w+\\.js)', bundled.metafile)
+
+  const cases = FOLDERS.flatMap(path =>
+    readdirSync(join(ROOT, 'vectors', path)).map(file => ({
+      path: `${path}/${file}`,
+      vector: JSON.parse(readFileSync(join(ROOT, 'vectors', path, file), 'utf8')),
+    })),
+  )
+  writeFileSync(join(folder, 'corpus.json'), JSON.stringify(cases))
+  return cases.length
+}
+
+/** What is tested must be the tarball, not files of the checkout that got in by another way. */
+function expectInputsIn(places: string, { inputs }: Metafile): void {
+  const stray = Object.keys(inputs).filter(input => !new RegExp(`^${places}`).test(input))
+  if (stray.length > 0) throw new Error(`bundled from elsewhere: ${stray.join(', ')}`)
+}
