@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { exampleSources } from '../../docs/explorer/source/examples.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -16,7 +16,6 @@ import { serve } from './site.ts'
  */
 const FOLDER = 'docs/explorer'
 const WAIT = 30_000
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const { CHROMIUM = '/usr/bin/chromium' } = process.env
 const browser: Browser = await chromium.launch({
@@ -119,7 +118,7 @@ const overflowing = (page: Page): Promise<string[]> =>
   })
 
 async function axeViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource)
+  await page.evaluate(axe.source)
   return page.evaluate(async () => {
     const { violations } = await Reflect.get(window, 'axe').run(document, { resultTypes: ['violations'] })
     return violations.flatMap((violation: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
