@@ -196,6 +196,7 @@ async function checkKeyboard(): Promise<string> {
   await tabTo(page, '.proofs li:nth-child(2) button')
   await page.keyboard.press('Enter')
   await page.locator('.gap').waitFor()
+  await page.waitForFunction(() => document.activeElement?.id === 'proof')
   await tabTo(page, '.fold summary')
   await page.keyboard.press('Enter')
   assert.ok(await page.locator('.fold details[open]').count())

@@ -74,9 +74,15 @@ async function judge(): Promise<void> {
   verdictStatus.replaceChildren(...nodesOf(verdictText(report)))
   verdictMore.replaceChildren(...nodesOf(verdictDetails(report)))
   reportPlace.replaceChildren(
-    ...nodesOf(reportView(report, shown, index => void attempt(() => showProof(report, index)))),
+    ...nodesOf(reportView(report, shown, index => void attempt(() => goToProof(report, index)))),
   )
   await showProof(report, shown)
+}
+
+/** Where the person chose to go, eyes and keyboard alike. */
+async function goToProof(report: Report, index: number): Promise<void> {
+  await showProof(report, index)
+  proofPlace.focus()
 }
 
 async function showProof(report: Report, index: number): Promise<void> {
