@@ -1,3 +1,9 @@
+/**
+ * From L1 to the state root: block headers, `eth_getProof` answers, the rollup contract, and evidence bundles that hold
+ * all of it in one document. Pure and synchronous.
+ *
+ * @module rollup-state-proof/anchor
+ */
 export { verifyCode } from './anchor/code.ts'
 export {
   type EthProofClaim,

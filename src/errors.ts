@@ -1,6 +1,13 @@
 /**
  * Every way an answer can fail, with what it means in one sentence. `docs/checks.md` is the catalogue: why each check
- * exists, what an attacker gains without it, and the vectors that show it.
+ * exists, what an attacker gains without it, and the vectors that show it. Codes are stable: none changes its meaning.
+ *
+ * @example
+ * ```ts
+ * import { errorMeanings } from 'rollup-state-proof'
+ *
+ * console.log(errorMeanings.WRONG_NODE_COUNT) // proofRelatedNodes does not hold exactly 42 entries.
+ * ```
  */
 export const errorMeanings = {
   MALFORMED_RESPONSE: 'The answer does not have the shape of a rollup_getProof result.',
@@ -72,12 +79,14 @@ export type ErrorCode = keyof typeof errorMeanings
 export interface ErrorDetails {
   /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
   path?: string
+  /** What the check demands, for people. Not stable. */
   expected?: string | undefined
+  /** What stood there instead, cut down to what fits a line. Not stable. */
   found?: string | undefined
 }
 
 /**
- * The one error this library throws.
+ * The one error that verification throws. Its message is the code, the path and the two facts; program against the code.
  *
  * @example
  * ```ts
@@ -93,12 +102,23 @@ export interface ErrorDetails {
  * ```
  */
 export class ProofError extends Error {
+  /** Always `ProofError`: tells it from other errors where a program carries two copies of this package. */
   override readonly name = 'ProofError'
+  /** Which check failed. */
   readonly code: ErrorCode
+  /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
   readonly path: string
+  /** What the check demands, for people. */
   readonly expected: string | undefined
+  /** What stood there instead, for people. */
   readonly found: string | undefined
 
+  /**
+   * For those who verify more than this library does, with checks of the same codes.
+   *
+   * @param code which check failed
+   * @param details where, and what was expected and found
+   */
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
     const { path = '', expected, found } = details
     const place = path === '' ? '' : ` at ${path}`

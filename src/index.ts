@@ -1,5 +1,12 @@
+/**
+ * Verifies `rollup_getProof` (`linea_getProof`) answers against a state root that you trust: {@link verifyProof}, and the
+ * parts that it is made of. Pure and synchronous; no network, no platform module.
+ *
+ * @module rollup-state-proof
+ */
 export type { Hex } from './bytes.ts'
-export { type ErrorCode, errorMeanings, ProofError } from './errors.ts'
+export { type ErrorCode, type ErrorDetails, errorMeanings, ProofError } from './errors.ts'
+export type { Hasher } from './hash/hasher.ts'
 export type { Claim } from './proof/claim.ts'
 export {
   computeRoot,

@@ -1,12 +1,34 @@
+/**
+ * Fetches and verifies in one call, over any EIP-1193 provider, records evidence, and says what to do when an endpoint does
+ * not answer as it should.
+ *
+ * @module rollup-state-proof/rpc
+ */
+export { type Client, createClient, type StateRequest } from './rpc/client.ts'
+export { diagnose } from './rpc/diagnose.ts'
+export {
+  type EndpointError,
+  type Layer,
+  RpcError,
+  type RpcErrorCode,
+  type RpcErrorDetails,
+  rpcAdvice,
+} from './rpc/error.ts'
 export {
   type BlockTag,
-  type Client,
   type ClientOptions,
-  createClient,
+  type FetchOptions,
+  fetchAnswer,
+  type KeptAnswer,
   type ProofRequest,
-  type StateRequest,
-} from './rpc/client.ts'
-export { diagnose } from './rpc/diagnose.ts'
-export { type EndpointError, RpcError, type RpcErrorCode, rpcAdvice } from './rpc/error.ts'
+} from './rpc/fetch.ts'
 export { createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
+export type { L1BlockTag } from './rpc/l1.ts'
 export type { Provider } from './rpc/provider.ts'
+export {
+  type EvidenceRequest,
+  type Recorded,
+  type RecordOptions,
+  type RecordProgress,
+  recordEvidence,
+} from './rpc/record.ts'

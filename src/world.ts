@@ -1,3 +1,9 @@
+/**
+ * An in-memory state of the rollup that grows the same trees and answers `rollup_getProof`, for devnets and tests. It
+ * never calls the verifier.
+ *
+ * @module rollup-state-proof/world
+ */
 export type { Hex } from './bytes.ts'
 export { type ErrorCode, ProofError } from './errors.ts'
 export type {

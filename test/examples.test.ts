@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { afterAll, expect, it, vi } from 'vitest'
+import { blocksOf, listDocuments } from './blocks.ts'
 
 /**
- * Every TypeScript block of the README, the documentation and the doc comments is compiled and run. Where a line that
- * logs ends in a comment, that is what it must print.
+ * Every TypeScript block of the documents and the doc comments is compiled and run; where a line that logs ends in a comment,
+ * that is what it must print. The JavaScript programs of the guides are compiled here, and run by `guides.test.ts`.
  */
 const FOLDER = resolve('test/.examples')
 rmSync(FOLDER, { recursive: true, force: true })
@@ -17,34 +18,50 @@ const listFiles = (folder: string, extension: string): string[] =>
     .filter(file => file.endsWith(extension))
     .map(file => join(folder, file))
 
-function blocksOf(file: string): string[] {
-  const isSource = file.endsWith('.ts')
-  const text = readFileSync(file, 'utf8')
-  const plain = isSource ? text.replace(/^ *\* ?/gm, '') : text
-  return [...plain.matchAll(/^```ts\n(.*?)^```/gms)].map(match => match[1] ?? '')
-}
+/** The package's name, as the file `depth` folders below `test/` has to write it. */
+const toLocal = (code: string, depth: number) =>
+  code.replaceAll(/'rollup-state-proof(?:\/([a-z0-9]+))?'/g, (_, door = 'index') => {
+    return `'${'../'.repeat(depth + 1)}src/${door}.ts'`
+  })
 
-const sources = ['README.md', ...listFiles('docs', '.md'), ...listFiles('src', '.ts')]
+const sources = [...listDocuments(), ...listFiles('src', '.ts')]
 const examples = sources.flatMap(source =>
-  blocksOf(source).map((code, index) => {
-    const path = join(FOLDER, `${source.replace(/[^a-zA-Z0-9]/g, '-')}-${index}.ts`)
-    const local = code.replaceAll(/'rollup-state-proof(?:\/([a-z0-9]+))?'/g, (_, door = 'index') => {
-      return `'../../src/${door}.ts'`
-    })
-    writeFileSync(path, `${local}\nexport {}\n`)
-    return { source, index, code, path }
-  }),
+  blocksOf(source)
+    .filter(({ language }) => language === 'ts')
+    .map(({ text: code }, index) => {
+      const path = join(FOLDER, `${source.replace(/[^a-zA-Z0-9]/g, '-')}-${index}.ts`)
+      writeFileSync(path, `${toLocal(code, 1)}\nexport {}\n`)
+      return { source, index, code, path }
+    }),
 )
 
-it('finds examples', () => expect(examples.length).toBeGreaterThan(2))
+/** The programs of the guides: `guides.test.ts` runs them. */
+const programs = sources.flatMap(source =>
+  blocksOf(source)
+    .filter(({ language }) => language === 'js')
+    .map(({ text: code }) => {
+      const folder = join(FOLDER, basename(source, '.md'))
+      mkdirSync(folder, { recursive: true })
+      const path = join(folder, /^\/\/ (\S+)/.exec(code)?.[1] ?? 'unnamed')
+      writeFileSync(path, toLocal(code, 2))
+      return path
+    }),
+)
+
+it('finds examples', () => {
+  expect(examples.length).toBeGreaterThan(40)
+  expect(programs.length).toBeGreaterThan(4)
+})
 
 it('compiles them', () => {
   const { config } = ts.readConfigFile('tsconfig.json', name => readFileSync(name, 'utf8'))
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, '.')
-  const program = ts.createProgram(
-    examples.map(example => example.path),
-    { ...options, noUnusedLocals: false },
-  )
+  const program = ts.createProgram([...examples.map(example => example.path), ...programs], {
+    ...options,
+    noUnusedLocals: false,
+    allowJs: true,
+    checkJs: true,
+  })
   const problems = ts.getPreEmitDiagnostics(program).map(problem => {
     return `${problem.file?.fileName}: ${ts.flattenDiagnosticMessageText(problem.messageText, ' ')}`
   })

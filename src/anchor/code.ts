@@ -12,7 +12,7 @@ const reader = readerOf('BAD_HEX')
  *
  * @param code hexadecimal; `0x` for an account without code
  * @param codeHash 32 bytes, keccak256: the `codeHash` of an account that `verifyProof` returned
- * @returns the code
+ * @returns the code, decoded
  * @throws ProofError `CODE_HASH_MISMATCH`, `BAD_HEX`; `CLAIM_INVALID`
  *
  * @example

@@ -20,6 +20,7 @@ export interface EthProofClaim {
 
 /** An L1 account proven present. */
 export interface L1Account {
+  /** Below 2^64. */
   nonce: bigint
   /** In wei. */
   balance: bigint
@@ -29,6 +30,7 @@ export interface L1Account {
   codeHash: Hex
 }
 
+/** What an `eth_getProof` answer proves. */
 export interface VerifiedEthProof {
   /** null when proven absent. */
   account: L1Account | null
@@ -70,6 +72,7 @@ const reader = readerOf('L1_PROOF_MALFORMED')
  * out; they are never believed, and refused where they say something else than the proof.
  *
  * @param proof what the endpoint sent as the result, parsed from JSON
+ * @param claim what you asked for, and the L1 state root that you trust
  * @throws ProofError `L1_*`, `MPT_*`, `RLP_NON_CANONICAL`, `BAD_HEX`, `WRONG_LENGTH`; `CLAIM_INVALID`
  *
  * @example

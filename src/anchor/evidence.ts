@@ -17,10 +17,17 @@ const MAX_STORAGE_KEYS = 65_536
  * Its JSON Schema is `docs/evidence.schema.json`.
  */
 export interface Evidence {
-  version: typeof VERSION
+  /** Of this format. */
+  version: 1
+  /** The hash scheme of the rollup at the L2 block. */
   scheme: Scheme['name']
-  /** The contract on L1, and a label for people that proves nothing. */
-  rollup: { name?: string; address: Hex }
+  /** Whose state it is. */
+  rollup: {
+    /** A label for people. It proves nothing. */
+    name?: string
+    /** The contract on L1, 20 bytes. */
+    address: Hex
+  }
   /** A quantity, such as `0x1b4`. */
   l2BlockNumber: Hex
   /** What leads to the L2 state root; left out when the verifier is to have that root from elsewhere. */
@@ -31,20 +38,41 @@ export interface Evidence {
     proof: unknown
   }
   /** What was asked of the L2 endpoint. */
-  request: { address: Hex; storageKeys: Hex[] }
+  request: {
+    /** 20 bytes. */
+    address: Hex
+    /** 32 bytes each. */
+    storageKeys: Hex[]
+  }
   /** What it answered: the result of `rollup_getProof`. */
   answer: unknown
 }
 
 /** The one thing that you trust. The nearer it is to an L1 block hash, the more is proven to you and the less believed. */
-export type Trusted = { l1BlockHash: Hex } | { l1StateRoot: Hex } | { l2StateRoot: Hex }
+export type Trusted =
+  | {
+      /** keccak256 of an L1 block header, 32 bytes. */
+      l1BlockHash: Hex
+    }
+  | {
+      /** Root of the L1 state, 32 bytes. */
+      l1StateRoot: Hex
+    }
+  | {
+      /** Root of the L2 state, 32 bytes: nothing from L1 is then read or proven. */
+      l2StateRoot: Hex
+    }
 
+/** Which kind of trusted input a verdict rests on. */
 export type Reach = 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
 
 /** What you know yourself. A bundle that says something else is refused. */
 export interface EvidenceClaim {
+  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
   scheme: Scheme
+  /** The contract whose roots you believe. */
   rollup: Rollup
+  /** What all else is proven from. */
   trusted: Trusted
   /** Any finalized block when left out: an old state then passes too, so look at what is returned. */
   l2BlockNumber?: bigint
@@ -54,10 +82,11 @@ export interface EvidenceClaim {
   storageKeys?: readonly Hex[]
 }
 
+/** What a bundle proves, and what it rests on. */
 export interface VerifiedEvidence extends VerifiedState {
   /** Whose account and storage these are. Lower case. */
   address: Hex
-  /** The root of the L2 state. */
+  /** The root of the L2 state, 32 bytes. */
   stateRoot: Hex
   /** The L2 block of that root; null when you trust an L2 state root and did not say which block it is of. */
   l2BlockNumber: bigint | null
@@ -93,6 +122,7 @@ const reader = readerOf('EVIDENCE_MALFORMED')
  * Parts that the trusted input makes unnecessary are not read.
  *
  * @param bundle a stranger's {@link Evidence}, parsed from JSON
+ * @param claim what you know, and the one thing that you trust
  * @throws ProofError `EVIDENCE_*`; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`, `RLP_NON_CANONICAL` for the way from L1; what
  * `verifyProof` throws for the answer; `CLAIM_INVALID` for the claim
  *
@@ -273,13 +303,19 @@ function verifyKeyCount(count: number): void {
 
 /** What {@link createEvidence} puts together. */
 export interface EvidenceParts {
+  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
   scheme: Scheme
+  /** Whose state it is. */
   rollup: Rollup
+  /** The last block of a finalization, when the bundle is to lead to L1. */
   l2BlockNumber: bigint
+  /** The address that was asked for, 20 bytes. */
   address: Hex
+  /** The storage keys that were asked for, 32 bytes each. None when left out. */
   storageKeys?: readonly Hex[]
   /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
   answer: unknown
+  /** What leads from L1 to the root; left out when an L2 state root is to be trusted. */
   l1?: {
     /** What `eth_getBlockByNumber` answered; left out when the L1 state root is to be trusted. */
     block?: unknown
@@ -291,7 +327,20 @@ export interface EvidenceParts {
 /**
  * Puts a bundle together. Nothing is verified, so verify the bundle before you keep it.
  *
+ * @param parts what was asked, of whom, and what they answered
  * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws
+ *
+ * @example
+ * ```ts
+ * import { createEvidence, lineaMainnet } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const answer = createWorld(poseidon2).getProof(address)
+ * const bundle = createEvidence({ scheme: poseidon2, rollup: lineaMainnet, l2BlockNumber: 436n, address, answer })
+ * console.log(bundle.version, bundle.rollup.name, bundle.l2BlockNumber) // 1 linea-mainnet 0x1b4
+ * ```
  */
 export function createEvidence(parts: EvidenceParts): Evidence {
   const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, l1 } = parts

@@ -8,6 +8,7 @@ import { decodeInteger, decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
 
 /** What a proven L1 block header says. */
 export interface L1Block {
+  /** Its height. */
   number: bigint
   /** Seconds since 1970. */
   timestamp: bigint
@@ -69,7 +70,21 @@ const reader = readerOf('HEADER_MALFORMED')
  * The RLP of an L1 block header, from an `eth_getBlockByNumber` or `eth_getBlockByHash` result of any fork. The block's
  * own `hash` field is not read: {@link verifyHeader} compares what was encoded with the hash that you trust.
  *
+ * @param block what the endpoint sent as the result, parsed from JSON
+ * @returns some 600 bytes
  * @throws ProofError `HEADER_MALFORMED`, `HEADER_FIELD_ORDER`, `HEADER_QUANTITY`, `BAD_HEX`, `WRONG_LENGTH`
+ *
+ * @example
+ * ```ts
+ * import { encodeHeader } from 'rollup-state-proof/anchor'
+ * import { createService, demoWorld } from 'rollup-state-proof/service'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const { chain } = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const header = encodeHeader(chain.l1.getBlock(0n))
+ * console.log(header.startsWith('0xf9')) // true
+ * ```
  */
 export function encodeHeader(block: unknown): Hex {
   const fields = reader.fields(block, NAMES)

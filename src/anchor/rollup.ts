@@ -21,16 +21,44 @@ export interface Rollup {
   layout?: RollupLayout
 }
 
+/**
+ * Where the Linea deployments keep both; forks of the contract may have moved them.
+ *
+ * @example
+ * ```ts
+ * import { lineaLayout } from 'rollup-state-proof/anchor'
+ *
+ * console.log(lineaLayout.stateRootHashes, lineaLayout.currentL2BlockNumber) // 282n 281n
+ * ```
+ */
 export const lineaLayout: RollupLayout = { stateRootHashes: 282n, currentL2BlockNumber: 281n }
 
-/** Linea, whose contract is on Ethereum mainnet. */
+/**
+ * Linea, whose contract is on Ethereum mainnet.
+ *
+ * @example
+ * ```ts
+ * import { lineaMainnet } from 'rollup-state-proof/anchor'
+ *
+ * console.log(lineaMainnet.address) // 0xd19d4B5d358258f05D7B411E21A1460D11B0876F
+ * ```
+ */
 export const lineaMainnet: Rollup = {
   name: 'linea-mainnet',
   address: '0xd19d4B5d358258f05D7B411E21A1460D11B0876F',
   layout: lineaLayout,
 }
 
-/** Linea Sepolia, whose contract is on Sepolia. */
+/**
+ * Linea Sepolia, whose contract is on Sepolia.
+ *
+ * @example
+ * ```ts
+ * import { lineaSepolia } from 'rollup-state-proof/anchor'
+ *
+ * console.log(lineaSepolia.address) // 0xB218f8A4Bc926cF1cA7b3423c154a0D627Bdb7E5
+ * ```
+ */
 export const lineaSepolia: Rollup = {
   name: 'linea-sepolia',
   address: '0xB218f8A4Bc926cF1cA7b3423c154a0D627Bdb7E5',
@@ -41,10 +69,13 @@ export const lineaSepolia: Rollup = {
 export interface AnchorClaim {
   /** Root of the L1 state, 32 bytes. */
   l1StateRoot: Hex
+  /** The contract whose roots you believe. */
   rollup: Rollup
+  /** The last block of a finalization: the contract has no roots of the others. */
   l2BlockNumber: bigint
 }
 
+/** What the rollup contract is proven to say. */
 export interface VerifiedAnchor {
   /** The root of the L2 state at that block, 32 bytes: what `verifyProof` wants. */
   stateRoot: Hex
@@ -56,7 +87,18 @@ export interface VerifiedAnchor {
  * The storage keys to ask `eth_getProof` of the rollup contract for: the block's entry in `stateRootHashes`, then
  * `currentL2BlockNumber`.
  *
+ * @param rollup whose layout decides
+ * @param l2BlockNumber from 0 to 2^64 - 1
+ * @returns 32 bytes each
  * @throws ProofError `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { anchorStorageKeys, lineaMainnet, mappingSlot } from 'rollup-state-proof/anchor'
+ *
+ * const [rootKey, currentKey] = anchorStorageKeys(lineaMainnet, 436n)
+ * console.log(rootKey === mappingSlot(282n, 436n), BigInt(currentKey)) // true 281n
+ * ```
  */
 export function anchorStorageKeys(rollup: Rollup, l2BlockNumber: bigint): [Hex, Hex] {
   const { stateRootHashes, currentL2BlockNumber } = rollup?.layout ?? lineaLayout
@@ -71,7 +113,25 @@ export function anchorStorageKeys(rollup: Rollup, l2BlockNumber: bigint): [Hex, 
  * The contract keeps the roots of old finalizations, so the root proves what the L2 state was at that block, not that it
  * still is: compare `l2BlockNumber` with `currentL2BlockNumber`, and the age of the L1 block with your clock.
  *
+ * @param proof what the L1 endpoint sent as the result, parsed from JSON
+ * @param claim the L1 state root that you trust, the rollup, and the L2 block
  * @throws ProofError `ANCHOR_NO_CONTRACT`, `ANCHOR_NO_ROOT`, `ANCHOR_BLOCK_AHEAD`, and what `verifyEthProof` throws
+ *
+ * @example
+ * ```ts
+ * import { anchorStorageKeys, verifyAnchor } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const genesis = demoWorld(poseidon2)
+ * const { l1 } = createService({ genesis, rollup }).chain // L1 block 0 holds the root of L2 block 0
+ *
+ * const proof = l1.getProof(rollup.address, anchorStorageKeys(rollup, 0n), 0n)
+ * const l1StateRoot = Reflect.get(l1.getBlock(0n) ?? {}, 'stateRoot') // in earnest: out of verifyHeader
+ * const { stateRoot } = verifyAnchor(proof, { l1StateRoot, rollup, l2BlockNumber: 0n })
+ * console.log(stateRoot === genesis.stateRoot()) // true
+ * ```
  */
 export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor {
   const { l1StateRoot, rollup, l2BlockNumber } = claim ?? {}

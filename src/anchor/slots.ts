@@ -38,8 +38,18 @@ export function mappingSlot(slot: bigint | Hex, ...keys: readonly (bigint | Hex)
  * The storage slot where element `index` of a Solidity dynamic array begins, 32 bytes: keccak256(slot) + index * size.
  *
  * @param slot where the array is declared
- * @param slotsPerElement how many slots an element takes; for elements that share a slot, pass the index of the slot
+ * @param index of the element; for elements that share a slot, that of the slot
+ * @param slotsPerElement how many slots an element takes
  * @throws ProofError `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { arraySlot } from 'rollup-state-proof/anchor'
+ *
+ * // struct Point { uint256 x; uint256 y; }  Point[] points, declared in slot 3
+ * const [first, second] = [arraySlot(3n, 0n, 2n), arraySlot(3n, 1n, 2n)]
+ * console.log(BigInt(second) - BigInt(first)) // 2n
+ * ```
  */
 export function arraySlot(slot: bigint | Hex, index: bigint, slotsPerElement = 1n): Hex {
   const first = bytesToBigint(keccak_256(word('slot', slot)))

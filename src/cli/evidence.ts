@@ -78,7 +78,8 @@ const knownRollups = new Map([
   ['sepolia', lineaSepolia],
 ])
 
-function rollupOf(flags: EvidenceFlags): Rollup {
+/** @throws UsageError */
+export function rollupOf(flags: EvidenceFlags): Rollup {
   const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = flags
   if (rollup === undefined) {
     throw new UsageError('--rollup is needed: mainnet, sepolia, or the address of the rollup contract on L1')
@@ -104,6 +105,7 @@ const flagNames = [
   ['trusted.l1BlockHash', '--l1-block-hash'],
   ['trusted.l1StateRoot', '--l1-state-root'],
   ['trusted.l2StateRoot', '--state-root'],
+  ['stateRoot', '--state-root'],
   ['rollup', '--rollup'],
   ['address', '--address'],
   ['storageKeys', '--storage-key'],

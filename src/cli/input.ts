@@ -1,5 +1,6 @@
 import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { type Io, UsageError } from './command.ts'
 
 /**
@@ -7,6 +8,22 @@ import { type Io, UsageError } from './command.ts'
  * times its size in memory: four times this limit would already end some processes.
  */
 export const MAX_INPUT_MIB = 16
+
+/** The number that an option gives. @throws UsageError */
+export function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const number = /^\d{1,7}$/.test(text) ? Number(text) : -1
+  if (number < least || number > most) throw new UsageError(`${name}: expected ${least} to ${most}`)
+  return number
+}
+
+/** The arguments of a command that takes one path, and of options only `--json`. */
+export function parsePath(args: readonly string[], expectation: string): { path: string; json: boolean } {
+  const options = { json: { type: 'boolean', default: false } } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  const [path, ...more] = positionals
+  if (path === undefined || more.length > 0) throw new UsageError(expectation)
+  return { path, json: values.json }
+}
 
 export function isFolder(path: string): boolean {
   // A missing file is for the reading to report.
@@ -49,7 +66,8 @@ async function readCapped(name: string, chunks: AsyncIterable<string | Uint8Arra
   return Buffer.concat(parts)
 }
 
-function orUsageError<T>(what: string, work: () => T): T {
+/** What `work` throws is wrong usage: `what` and why. */
+export function orUsageError<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

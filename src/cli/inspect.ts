@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
-import { type Command, exitCodes, UsageError } from './command.ts'
+import { type Command, exitCodes } from './command.ts'
 import { type Facts, type Inspection, inspectContent } from './facts.ts'
-import { readJson } from './input.ts'
+import { parsePath, readJson } from './input.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof inspect FILE [--json]
@@ -24,15 +23,9 @@ export const inspect: Command = {
   summary: 'print what a bundle, an answer or a vector says, unverified',
   help,
   async run(args, io) {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { json: { type: 'boolean', default: false } },
-    })
-    const [path, ...more] = positionals
-    if (path === undefined || more.length > 0) throw new UsageError('expected one file or -')
+    const { path, json } = parsePath(args, 'expected one file or -')
     const inspection = inspectContent(await readJson(path, io))
-    if (values.json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
+    if (json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
     else io.stdout.write(format(inspection, paint(io.stdout, 'red', MARK)))
     return inspection.problems.length === 0 ? exitCodes.verified : exitCodes.notVerified
   },

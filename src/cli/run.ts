@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs'
+import { redactUrls } from '../rpc/redact.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { fetch } from './fetch.ts'
 import { messageOf } from './input.ts'
 import { inspect } from './inspect.ts'
+import { record } from './record.ts'
 import { formatTable, printable } from './report.ts'
 import { serve } from './serve.ts'
 import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 
 // A map, for an object would also know a command named `constructor`.
-const commands = new Map<string, Command>(Object.entries({ verify, inspect, vectors, serve }))
+const commands = new Map<string, Command>(Object.entries({ verify, record, fetch, inspect, vectors, serve }))
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
@@ -21,11 +24,12 @@ Options:
   --help       this text; after a command, its options
   --version    the version
 
-Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input.
+Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input, 3 an endpoint failed.
 
 Examples:
   rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... --address 0x...
   rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --l1-block-hash 0x... --address 0x...
+  rollup-state-proof record --l1 URL --l2 URL --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
   rollup-state-proof vectors recordings/
 `
 
@@ -36,7 +40,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return await dispatch(name, args, io)
   } catch (error) {
     const isUsage = error instanceof UsageError || isParseArgsError(error)
-    io.stderr.write(`rollup-state-proof: ${isUsage ? '' : 'unexpected: '}${printable(messageOf(error))}\n`)
+    io.stderr.write(`rollup-state-proof: ${isUsage ? '' : 'unexpected: '}${printable(redactUrls(messageOf(error)))}\n`)
     const hint = commands.has(name) ? `${name} ` : ''
     io.stderr.write(`Try: rollup-state-proof ${hint}--help\n`)
     return exitCodes.unusable

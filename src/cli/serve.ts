@@ -3,25 +3,26 @@ import { parseArgs } from 'node:util'
 import { mimc } from '../mimc.ts'
 import { poseidon2 } from '../poseidon2.ts'
 import { RpcError } from '../rpc.ts'
-import { createService, demoWorld, readGenesis } from '../service.ts'
+import { addDemoBlocks, createService, demoWorld, readGenesis } from '../service.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { messageOf, readJson } from './input.ts'
+import { messageOf, readJson, wholeNumber } from './input.ts'
 import { formatTable } from './report.ts'
 
 const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
 
 const help = `Usage: rollup-state-proof serve [options]
 
-Serves rollup_getProof (and linea_getProof) with the standard methods beside it, over a state in memory, and a simulated
-L1 whose rollup contract holds its root. On this machine, for devnets and tests; ends with Ctrl-C.
+Serves rollup_getProof (and linea_getProof) with the standard methods beside it, over states in memory, and a simulated
+L1 whose rollup contract holds their roots. On this machine, for devnets and tests; ends with Ctrl-C.
 
 Options:
   --port PORT          8545 when left out; 0 for any free one
   --host HOST          127.0.0.1 when left out
-  --genesis FILE       { "alloc": { ADDRESS: { balance, nonce, code, storage } } }; a small demo state when left out
+  --genesis FILE       { "alloc": { ADDRESS: { balance, nonce, code, storage } } }; a demo state with a history when left out
   --scheme SCHEME      mimc or poseidon2; poseidon2 when left out
   --api-key KEY        serve URL/v3/KEY without a rate limit; repeat it for more
   --public-rate COUNT  requests a second for each client without a key; no limit when left out
+  --proof-lag COUNT    be so many finalizations behind L1 with the proofs; 0 when left out
 
 Exit code: 0 ended, 2 wrong usage, unreadable input, or the port is taken.
 
@@ -30,7 +31,7 @@ Example:
 `
 
 export const serve: Command = {
-  summary: 'serve rollup_getProof over a state in memory, with a simulated L1',
+  summary: 'serve rollup_getProof over states in memory, with a simulated L1',
   help,
   async run(args, io) {
     const { values } = parseArgs({
@@ -42,6 +43,7 @@ export const serve: Command = {
         scheme: { type: 'string', default: 'poseidon2' },
         'api-key': { type: 'string', multiple: true, default: [] },
         'public-rate': { type: 'string' },
+        'proof-lag': { type: 'string', default: '0' },
       },
     })
     const scheme = [mimc, poseidon2].find(({ name }) => name === values.scheme)
@@ -53,17 +55,21 @@ export const serve: Command = {
       genesis,
       rollup: { name: 'devnet', address: DEVNET_CONTRACT },
       apiKeys: values['api-key'],
+      proofLag: wholeNumber('--proof-lag', values['proof-lag'], 0, 1000),
       ...(rate !== undefined && { publicRate: wholeNumber('--public-rate', rate, 1, 1_000_000) }),
     })
+    if (values.genesis === undefined) addDemoBlocks(service.chain)
     const { url, l1Url } = await service.listen(port, values.host).catch((error: unknown) => {
       throw new UsageError(`cannot listen: ${messageOf(error)}`)
     })
+    const finalized = service.chain.finalized()
     const rows = [
       ['L2', url],
       ['L1', l1Url],
       ['rollup contract', DEVNET_CONTRACT],
       ['scheme', scheme.name],
-      ['state root of block 0', genesis.stateRoot()],
+      ['finalized', `block ${finalized}`],
+      ['its state root', service.chain.at(finalized)?.stateRoot() ?? ''],
     ]
     io.stdout.write(`${formatTable(rows)}\n`)
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
@@ -79,10 +85,4 @@ async function readWorld(path: string, scheme: typeof mimc, io: Io) {
   } catch (error) {
     throw error instanceof RpcError ? new UsageError(`${path}: ${error.message}`) : error
   }
-}
-
-function wholeNumber(name: string, text: string, least: number, most: number): number {
-  const number = /^\d{1,7}$/.test(text) ? Number(text) : -1
-  if (number < least || number > most) throw new UsageError(`${name}: expected ${least} to ${most}`)
-  return number
 }

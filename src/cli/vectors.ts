@@ -1,9 +1,8 @@
-import { parseArgs } from 'node:util'
 import type { ProofError } from '../index.ts'
 import { compareWithExpected, completeClaim, readCase, verifyCase } from './case.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { isEvidenceVector, readEvidenceVector } from './evidence-vector.ts'
-import { isFolder, listJsonFiles, readJson } from './input.ts'
+import { isFolder, listJsonFiles, parsePath, readJson } from './input.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof vectors FOLDER [--json]
@@ -24,15 +23,9 @@ export const vectors: Command = {
   summary: 'run a folder of test vectors and compare each outcome with its expectation',
   help,
   async run(args, io) {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { json: { type: 'boolean', default: false } },
-    })
-    const [folder, ...more] = positionals
-    if (folder === undefined || more.length > 0) throw new UsageError('expected one folder')
+    const { path: folder, json } = parsePath(args, 'expected one folder')
     if (!isFolder(folder)) throw new UsageError(`${folder} is not a folder`)
-    return runVectors(folder, values.json, io)
+    return runVectors(folder, json, io)
   },
 }
 

@@ -8,13 +8,25 @@ import { concatBytes } from '../bytes.ts'
  * and nobody changes one: a hasher may give out the same array again.
  */
 export interface Hasher {
-  /** H(message). The message's length is a multiple of 32 bytes for mimc and of 4 for poseidon2. */
+  /**
+   * H(message).
+   *
+   * @param message of a multiple of 32 bytes for mimc, of 4 for poseidon2
+   */
   hash(message: Uint8Array): Uint8Array
-  /** The digests of messages that are all of one length, in their order. */
+  /**
+   * The digests of messages, in their order.
+   *
+   * @param messages all of one length
+   */
   hashEach(messages: readonly Uint8Array[]): Uint8Array[]
   /**
-   * Climbs from `digest` past `siblings`, digests too, lowest level first. At level i the running digest is the right
-   * child when bit i of `position` (a safe integer) is 1, else the left; it becomes H(left || right).
+   * Climbs from a digest past its siblings. At level i the running digest is the right child when bit i of `position` is
+   * 1, else the left; it becomes H(left || right).
+   *
+   * @param digest where to start
+   * @param siblings digests too, lowest level first
+   * @param position a safe integer
    */
   climb(digest: Uint8Array, siblings: readonly Uint8Array[], position: number): Uint8Array
 }

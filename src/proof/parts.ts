@@ -13,6 +13,7 @@ import { type AccountFields, toAccountFields } from './verify.ts'
 /** One key of one tree, and the root of that tree which you trust. */
 export type LeafProofClaim =
   | {
+      /** `mimc` or `poseidon2`. */
       scheme: Scheme
       /** Root of the tree of accounts, 32 bytes. */
       stateRoot: Hex
@@ -20,6 +21,7 @@ export type LeafProofClaim =
       address: Hex
     }
   | {
+      /** `mimc` or `poseidon2`. */
       scheme: Scheme
       /** Root of one account's storage tree, 32 bytes: the `storageRoot` of a verified account. */
       storageRoot: Hex
@@ -31,10 +33,35 @@ export type LeafProofClaim =
  * Verifies one leaf proof: that the key exists, with this value.
  *
  * @param leafProof the `accountProof`, or one of the `storageProofs`, of an answer
- * @returns the value as served: 192 bytes for an account (see {@link decodeAccount}), 32 for a slot
- * @throws ProofError; `MALFORMED_RESPONSE` also when it is a proof of absence
+ * @param claim the key you asked for, and the root you trust
+ * @returns the leaf's index, and the value as served: 192 bytes for an account (see {@link decodeAccount}), 32 for a slot
+ * @throws ProofError as `verifyProof` does; `MALFORMED_RESPONSE` also when it is a proof of absence
+ *
+ * @example
+ * ```ts
+ * import { decodeAccount, verifyExistence } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * world.setAccount(address, { balance: 5n })
+ *
+ * const { accountProof } = world.getProof(address)
+ * const stateRoot = world.stateRoot()
+ * const { leafIndex, value } = verifyExistence(accountProof, { scheme: poseidon2, stateRoot, address })
+ * console.log(leafIndex, decodeAccount(poseidon2, value).balance) // 2 5n
+ * ```
  */
-export function verifyExistence(leafProof: unknown, claim: LeafProofClaim): { leafIndex: number; value: Hex } {
+export function verifyExistence(
+  leafProof: unknown,
+  claim: LeafProofClaim,
+): {
+  /** From 2 up to 2^40. */
+  leafIndex: number
+  /** 192 bytes for an account, 32 for a slot. */
+  value: Hex
+} {
   const leafClaim = decodeLeafClaim(claim)
   const decoded = decodeClaimed('existence', leafProof, leafClaim)
   verifyLeafProof(leafClaim, decoded)
@@ -45,12 +72,34 @@ export function verifyExistence(leafProof: unknown, claim: LeafProofClaim): { le
  * Verifies one leaf proof: that the key does not exist, because two neighbouring leaves leave no place for it.
  *
  * @param leafProof the `accountProof`, or one of the `storageProofs`, of an answer
- * @throws ProofError; `MALFORMED_RESPONSE` also when it is a proof of existence
+ * @param claim the key you asked for, and the root you trust
+ * @returns where the two neighbours stand
+ * @throws ProofError as `verifyProof` does; `MALFORMED_RESPONSE` also when it is a proof of existence
+ *
+ * @example
+ * ```ts
+ * import { verifyNonExistence } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * // In an empty state the neighbours of every key are HEAD and TAIL.
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const { accountProof } = world.getProof(address)
+ * const stateRoot = world.stateRoot()
+ * const neighbours = verifyNonExistence(accountProof, { scheme: poseidon2, stateRoot, address })
+ * console.log(neighbours.leftLeafIndex, neighbours.rightLeafIndex) // 0 1
+ * ```
  */
 export function verifyNonExistence(
   leafProof: unknown,
   claim: LeafProofClaim,
-): { leftLeafIndex: number; rightLeafIndex: number } {
+): {
+  /** Index of the leaf with the next smaller key hash; 0 is HEAD. */
+  leftLeafIndex: number
+  /** Index of the leaf with the next larger key hash; 1 is TAIL. */
+  rightLeafIndex: number
+} {
   const leafClaim = decodeLeafClaim(claim)
   const decoded = decodeClaimed('absence', leafProof, leafClaim)
   verifyLeafProof(leafClaim, decoded)
@@ -91,15 +140,38 @@ const hasForm = <Form extends DecodedLeafProof['claims']>(
  * Recomputes the sub-root (the top of the 40 levels) and the root that a path leads to. It compares nothing: a root
  * proves something only when it equals one you trust.
  *
+ * @param scheme `mimc` or `poseidon2`
+ * @param leafIndex from 0 up to 2^40
  * @param proofRelatedNodes the 42 entries of a proof, root first
- * @returns 32 bytes each
- * @throws ProofError when an entry has the wrong length or is not canonical, or the index is out of range
+ * @throws ProofError `WRONG_NODE_COUNT`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`,
+ * `MALFORMED_RESPONSE`; `CLAIM_INVALID` for the scheme
+ *
+ * @example
+ * ```ts
+ * import { computeRoot } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * world.setAccount(address)
+ *
+ * const { accountProof } = world.getProof(address)
+ * if (!('proof' in accountProof)) throw new Error('absent')
+ * const { root } = computeRoot(poseidon2, accountProof.leafIndex, accountProof.proof.proofRelatedNodes)
+ * console.log(root === world.stateRoot()) // true
+ * ```
  */
 export function computeRoot(
   scheme: Scheme,
   leafIndex: number,
   proofRelatedNodes: readonly Hex[],
-): { subRoot: Hex; root: Hex } {
+): {
+  /** The top of the 40 levels, 32 bytes. */
+  subRoot: Hex
+  /** H(word(nextFreeNode) || subRoot), 32 bytes. */
+  root: Hex
+} {
   verifyScheme(scheme)
   const index = within('leafIndex', () => decodeLeafIndex(leafIndex))
   const context = { scheme, known: knownEmptyNodes(scheme) }
@@ -111,10 +183,22 @@ export function computeRoot(
 }
 
 /**
- * Takes an account value apart.
+ * Takes an account value apart: nonce, balance, storage root, the rollup's code hash, keccak256 of the code, code size; 32
+ * bytes each, big-endian. It proves nothing: see {@link verifyExistence}.
  *
+ * @param scheme `mimc` or `poseidon2`: says which elements are canonical
  * @param value 192 bytes, as served
  * @throws ProofError `CLAIM_INVALID` when it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
+ *
+ * @example
+ * ```ts
+ * import { decodeAccount } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const words = [7n, 5n, 0n, 0n, 0n, 0n].map(word => word.toString(16).padStart(64, '0'))
+ * const { nonce, balance } = decodeAccount(poseidon2, `0x${words.join('')}`)
+ * console.log(nonce, balance) // 7n 5n
+ * ```
  */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
   const bytes = decodeAccountArgument(scheme, value).value
@@ -126,23 +210,87 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): ValueNode {
   return decodeValue(accountEntry, verifyScheme(scheme), decodeArgument('value', value, accountEntry.valueLength))
 }
 
-/** The key hash of an account: where its leaf stands in the sorted list. `address` is 20 bytes, the hash 32. */
+/**
+ * The key hash of an account: decides where its leaf stands in the sorted list.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ * @param address 20 bytes, any case
+ * @returns 32 bytes
+ * @throws ProofError `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { hashAccountKey } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const hKey = hashAccountKey(poseidon2, '0x0000000000000000000000000000000000000000')
+ * console.log(hKey) // 0x225471e76dca970375f18cc4222539bf1893f40b2c28b7d62119af207704c426
+ * ```
+ */
 export function hashAccountKey(scheme: Scheme, address: Hex): Hex {
   return bytesToHex(accountEntry.hashKey(verifyScheme(scheme), decodeArgument('address', address, 20)))
 }
 
-/** The value hash of an account. `value` is 192 bytes as served, the hash 32. */
+/**
+ * The value hash of an account: what its leaf commits to.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ * @param value 192 bytes, as served
+ * @returns 32 bytes
+ * @throws ProofError `CLAIM_INVALID`, `NON_CANONICAL`
+ *
+ * @example
+ * ```ts
+ * import { hashAccountValue } from 'rollup-state-proof'
+ * import { mimc } from 'rollup-state-proof/mimc'
+ *
+ * console.log(hashAccountValue(mimc, `0x${'00'.repeat(192)}`).length) // 66
+ * ```
+ */
 export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
   const { preimage } = decodeAccountArgument(scheme, value)
   return bytesToHex(scheme.hasher.hash(preimage))
 }
 
-/** The key hash of a storage slot: where its leaf stands in the sorted list. Both are 32 bytes. */
+/**
+ * The key hash of a storage slot: decides where its leaf stands in the sorted list.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ * @param storageKey 32 bytes
+ * @returns 32 bytes
+ * @throws ProofError `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { hashStorageKey } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const [first, second] = ['00', '01'].map(byte => hashStorageKey(poseidon2, `0x${byte.repeat(32)}`))
+ * console.log(first === second) // false
+ * ```
+ */
 export function hashStorageKey(scheme: Scheme, storageKey: Hex): Hex {
   return bytesToHex(storageEntry.hashKey(verifyScheme(scheme), decodeArgument('storageKey', storageKey, 32)))
 }
 
-/** The value hash of a storage slot. Both are 32 bytes. */
+/**
+ * The value hash of a storage slot: what its leaf commits to.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ * @param value 32 bytes
+ * @returns 32 bytes
+ * @throws ProofError `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { hashStorageKey, hashStorageValue } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * // Keys and values of slots are hashed alike; the place in the leaf tells them apart.
+ * const word = `0x${'2a'.repeat(32)}` as const
+ * console.log(hashStorageValue(poseidon2, word) === hashStorageKey(poseidon2, word)) // true
+ * ```
+ */
 export function hashStorageValue(scheme: Scheme, value: Hex): Hex {
   const bytes = decodeArgument('value', value, 32)
   return bytesToHex(verifyScheme(scheme).hasher.hash(storageEntry.valuePreimage(scheme, bytes)))

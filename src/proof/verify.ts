@@ -11,6 +11,7 @@ import { verifyLeafProof } from './leaf-proof.ts'
 
 /** The fields of an account value. Hashes and roots are 32 bytes. */
 export interface AccountFields {
+  /** How many transactions it has sent; of a contract, how many it has created. Below 2^64. */
   nonce: bigint
   /** In wei. */
   balance: bigint
@@ -20,12 +21,13 @@ export interface AccountFields {
   codeHash: Hex
   /** The rollup's own hash of the code. */
   snarkCodeHash: Hex
-  /** In bytes. */
+  /** Length of the contract code, in bytes. Below 2^64. */
   codeSize: bigint
 }
 
 /** An account proven present. */
 export interface Account extends AccountFields {
+  /** Where its leaf stands in the tree of accounts: from 2 up to 2^40. */
   leafIndex: number
 }
 
@@ -33,11 +35,13 @@ export interface Account extends AccountFields {
 export interface StorageSlot {
   /** 32 bytes, lower case. */
   key: Hex
-  /** 32 bytes. */
+  /** 32 bytes, lower case. */
   value: Hex
+  /** false when proven absent. */
   exists: boolean
 }
 
+/** What an answer proves: nothing in it is the endpoint's word alone. */
 export interface VerifiedState {
   /** null when proven absent. */
   account: Account | null
@@ -51,7 +55,8 @@ export interface VerifiedState {
  * @param answer what the endpoint sent, parsed from JSON: the bare result or the JSON-RPC response around it
  * @param claim what you asked for, and the root you trust
  * @returns the account and the slots, each proven present or proven absent
- * @throws ProofError and nothing else: its `code` names the check that failed, its `path` the place in the answer
+ * @throws ProofError and nothing else: its `code` names the check that failed, its `path` the place in the answer.
+ * `CLAIM_INVALID` means that the claim is wrong and the answer was not looked at
  *
  * @example
  * ```ts
@@ -131,9 +136,35 @@ export const toAccountFields = ({ nonce, balance, codeSize, ...hashes }: Account
 })
 
 /** The outcome of {@link safeVerifyProof}. */
-export type SafeVerifiedState = ({ ok: true } & VerifiedState) | { ok: false; error: ProofError }
+export type SafeVerifiedState =
+  | ({
+      /** Verified. */
+      ok: true
+    } & VerifiedState)
+  | {
+      /** Refused. */
+      ok: false
+      /** Why. */
+      error: ProofError
+    }
 
-/** {@link verifyProof} for those who rather look at `ok` than catch. Throws nothing. */
+/**
+ * {@link verifyProof} for those who rather look at `ok` than catch. Throws nothing.
+ *
+ * @param answer what the endpoint sent, parsed from JSON
+ * @param claim what you asked for, and the root you trust
+ *
+ * @example
+ * ```ts
+ * import { safeVerifyProof } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const stateRoot = '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7'
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const outcome = safeVerifyProof({ accountProof: {} }, { scheme: poseidon2, stateRoot, address })
+ * console.log(outcome.ok || outcome.error.code) // MALFORMED_RESPONSE
+ * ```
+ */
 export function safeVerifyProof(answer: unknown, claim: Claim): SafeVerifiedState {
   return safely(() => verifyProof(answer, claim))
 }
@@ -152,7 +183,20 @@ export type VerifierClaim = Omit<Claim, 'scheme'>
 
 /** {@link verifyProof} and {@link safeVerifyProof} with a memory. */
 export interface Verifier {
+  /**
+   * The function of this name, with the scheme and the memory of this verifier.
+   *
+   * @param answer what the endpoint sent, parsed from JSON
+   * @param claim what you asked for, and the root you trust
+   * @throws ProofError as the function of this name does
+   */
   verifyProof(answer: unknown, claim: VerifierClaim): VerifiedState
+  /**
+   * The function of this name, with the scheme and the memory of this verifier. Throws nothing.
+   *
+   * @param answer what the endpoint sent, parsed from JSON
+   * @param claim what you asked for, and the root you trust
+   */
   safeVerifyProof(answer: unknown, claim: VerifierClaim): SafeVerifiedState
 }
 
@@ -162,7 +206,10 @@ const DIGESTS = 2 ** 13
 /**
  * A verifier for many answers: the slots of one contract, the accounts under one root. It remembers which digest belongs
  * to which bytes, and nothing about roots, keys or verdicts, so it answers as {@link verifyProof} does; nodes that many
- * proofs share are decoded and hashed once. Its memory is bounded, and is gone when the verifier is.
+ * proofs share are decoded and hashed once. Its memory is bounded (about 6 MB), and is gone when the verifier is.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ * @throws ProofError `CLAIM_INVALID` when it is neither
  *
  * @example
  * ```ts

@@ -6,8 +6,18 @@ import { type Redact, redactUrls, redactValue } from './redact.ts'
 /**
  * What anything thrown on the way to a verified answer means: by a provider of whatever make, or by `verifyProof`.
  *
+ * @param error whatever was thrown
  * @param params of the request, when it is known: whether a block was asked for by tag decides what some errors mean
- * @returns an RpcError that says what to do; a ProofError as it is, unless it is the endpoint's mistake and not a lie
+ * @returns an RpcError that says what to do; a ProofError as it is, unless it is the endpoint's mistake and not a lie.
+ * Throws nothing
+ *
+ * @example
+ * ```ts
+ * import { diagnose } from 'rollup-state-proof/rpc'
+ *
+ * const thrown = { code: -32601, message: 'the method does not exist' } // by a wallet, for instance
+ * console.log(diagnose(thrown).code) // METHOD_UNKNOWN
+ * ```
  */
 export function diagnose(error: unknown, params: readonly unknown[] = []): RpcError | ProofError {
   if (error instanceof RpcError) return error

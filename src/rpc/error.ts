@@ -1,4 +1,13 @@
-/** Every way a conversation with an endpoint can fail, with what it means and what to do about it. */
+/**
+ * Every way a conversation with an endpoint can fail, with what it means and what to do about it.
+ *
+ * @example
+ * ```ts
+ * import { rpcAdvice } from 'rollup-state-proof/rpc'
+ *
+ * console.log(rpcAdvice.BLOCK_NOT_FINALIZED) // L1 has not finalized this block yet: ask for an earlier one, or wait.
+ * ```
+ */
 export const rpcAdvice = {
   ARGUMENT_INVALID: 'An argument of the call is wrong.',
 
@@ -30,6 +39,12 @@ export const rpcAdvice = {
     'The answer is for another address or other storage keys than the ones asked for: do not use this endpoint.',
   PIECES_DISAGREE:
     'The keys were asked for in several requests, and the answers are not of one state: ask for a block number, not a tag.',
+
+  NONE_HELD:
+    'The endpoint holds the proof of none of these finalized blocks: wait until it has caught up, or use another one.',
+  L1_HISTORY_MISSING:
+    'The endpoint does not hold the older L1 states in which to look for earlier finalizations: use an archive node, name the L2 block, or wait until the L2 endpoint holds the newest one.',
+  L1_CONTRADICTION: 'The endpoint says things of L1 that cannot all be so: do not use it.',
 } as const
 
 /** The stable name of what went wrong. */
@@ -37,35 +52,72 @@ export type RpcErrorCode = keyof typeof rpcAdvice
 
 /** The `error` of a JSON-RPC response, without URLs and keys. */
 export interface EndpointError {
+  /** Of JSON-RPC, such as -32600. */
   code: number
+  /** Cut down to 80 characters, in quotes. */
   message: string
+  /** Whatever the endpoint put there. */
   data?: unknown
 }
+
+/** Which of two endpoints. */
+export type Layer = 'L1' | 'L2'
 
 /** What {@link RpcError} carries beside its code. None of it may hold a URL or an API key. */
 export interface RpcErrorDetails {
   /** What exactly was found. */
-  found?: string
+  found?: string | undefined
   /** The HTTP status. */
-  status?: number
+  status?: number | undefined
   /** What the endpoint itself said. */
-  endpoint?: EndpointError
+  endpoint?: EndpointError | undefined
+  /** The endpoint that it was about, where there are two. */
+  layer?: Layer | undefined
   /** The check of the answer that failed. */
   cause?: Error
 }
 
-/** A conversation with an endpoint that failed. Its text and fields never hold the endpoint's URL or API key. */
+/**
+ * A conversation with an endpoint that failed. Its text and fields never hold the endpoint's URL or API key.
+ *
+ * @example
+ * ```ts
+ * import { createHttpProvider, RpcError } from 'rollup-state-proof/rpc'
+ *
+ * const provider = createHttpProvider('http://127.0.0.1:1', { timeout: 2000 })
+ * try {
+ *   await provider.request({ method: 'eth_blockNumber' })
+ * } catch (error) {
+ *   if (error instanceof RpcError) console.log(error.code) // UNREACHABLE
+ * }
+ * ```
+ */
 export class RpcError extends Error {
+  /** Always `RpcError`. */
   override readonly name = 'RpcError'
+  /** What went wrong. */
   readonly code: RpcErrorCode
   /** One or two sentences for people. */
   readonly advice: string
+  /** The HTTP status, where it says more than the code. */
   readonly status: number | undefined
+  /** What the endpoint itself said. */
   readonly endpoint: EndpointError | undefined
+  /** The endpoint that it was about, where there are two. */
+  readonly layer: Layer | undefined
+  /** What exactly was found, for people. */
+  readonly found: string | undefined
 
+  /**
+   * For providers of your own that want to be understood as those of this library.
+   *
+   * @param code what went wrong
+   * @param details what was found, without URLs and keys
+   */
   constructor(code: RpcErrorCode, details: RpcErrorDetails = {}) {
-    const { found, status, endpoint, cause } = details
+    const { found, status, endpoint, layer, cause } = details
     const facts = [
+      layer && `the ${layer} endpoint`,
       found,
       status !== undefined && `HTTP status ${status}`,
       endpoint && `error ${endpoint.code}: ${endpoint.message}`,
@@ -75,5 +127,18 @@ export class RpcError extends Error {
     this.advice = rpcAdvice[code]
     this.status = status
     this.endpoint = endpoint
+    this.layer = layer
+    this.found = found
+  }
+}
+
+/** Runs `work`; an {@link RpcError} from it is thrown on with the endpoint that it was about. */
+export async function atEndpoint<T>(layer: Layer, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    const { code, found, status, endpoint, cause } = error
+    throw new RpcError(code, { found, status, endpoint, layer, ...(cause instanceof Error && { cause }) })
   }
 }

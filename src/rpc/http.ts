@@ -8,7 +8,16 @@ import { type Redact, redactorOf } from './redact.ts'
  * The URL of an endpoint: with an API key that of a private provider, `{base}/v3/{key}`; without one that of a node of
  * your own or of a public endpoint, which is `base` itself.
  *
+ * @param base `http` or `https`
+ * @param apiKey letters, digits, `.`, `_`, `~` and `-`
  * @throws RpcError `ARGUMENT_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { endpointUrl } from 'rollup-state-proof/rpc'
+ *
+ * console.log(endpointUrl('https://endpoint.example', 'my-key')) // https://endpoint.example/v3/my-key
+ * ```
  */
 export function endpointUrl(base: string, apiKey?: string): string {
   parseUrl(base)
@@ -21,6 +30,7 @@ export function endpointUrl(base: string, apiKey?: string): string {
   return `${base.replace(/\/+$/, '')}/v3/${apiKey}`
 }
 
+/** How long, how much and how often. */
 export interface HttpOptions {
   /** For one request with all its retries, in milliseconds. 30 000 when left out. */
   timeout?: number
@@ -41,7 +51,21 @@ const FIRST_BACK_OFF = 250
  * pass the timeout it gives up at once. All its errors are {@link RpcError}s without the URL or any part of it.
  *
  * @param url `http` or `https`, see {@link endpointUrl}
+ * @param options limits; the defaults suit some hundred keys at once
  * @throws RpcError `ARGUMENT_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const { url } = await service.listen()
+ * console.log(await createHttpProvider(url).request({ method: 'eth_blockNumber' })) // 0x0
+ * await service.close()
+ * ```
  */
 export function createHttpProvider(url: string, options: HttpOptions = {}): Provider {
   const { timeout = 30_000, signal, maxResponseLength = 2 ** 24, maxRetries = 4 } = options

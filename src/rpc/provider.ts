@@ -3,16 +3,39 @@ import { RpcError } from './error.ts'
 
 /** What EIP-1193 defines: viem's clients and transports, browser wallets and light clients are providers. */
 export interface Provider {
+  /**
+   * Sends one request.
+   *
+   * @param args the method's name, and its parameters in order
+   * @returns the result
+   */
   request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
 }
 
-/** One request; whatever the provider throws becomes an RpcError. */
-export async function callProvider(provider: Provider, method: string, params: readonly unknown[]): Promise<unknown> {
+/** One request; whatever the provider throws becomes an RpcError. `signal` ends the waiting for it. */
+export async function callProvider(
+  provider: Provider,
+  method: string,
+  params: readonly unknown[],
+  signal?: AbortSignal,
+): Promise<unknown> {
+  if (signal?.aborted) throw new RpcError('ABORTED')
   try {
-    return await provider.request({ method, params })
+    const answer = provider.request({ method, params })
+    return await (signal ? orAbort(answer, signal) : answer)
   } catch (error) {
     throw diagnose(error, params)
   }
+}
+
+function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(new RpcError('ABORTED'))
+    // The provider itself may have ended it.
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
 }
 
 /** A JSON-RPC quantity of at most `bits` bits. @throws RpcError `ANSWER_MALFORMED` */

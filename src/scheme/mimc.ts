@@ -10,6 +10,15 @@ const largestKey = /* @__PURE__ */ once(() => bigintToBytes(BLS12377_ORDER - 1n,
 /**
  * MiMC over the scalar field of BLS12-377: Linea mainnet until about 2026-04-01, Sepolia until about 2026-03-24.
  * A digest is one field element of 32 bytes.
+ *
+ * @example
+ * ```ts
+ * import { hashAccountKey } from 'rollup-state-proof'
+ * import { mimc } from 'rollup-state-proof/mimc'
+ *
+ * const address = '0x0000000000000000000000000000000000000000'
+ * console.log(mimc.name, mimc.wordLength, hashAccountKey(mimc, address).length) // mimc 32 66
+ * ```
  */
 export const mimc: Scheme = {
   name: 'mimc',

@@ -30,6 +30,15 @@ function narrow(wide: Uint8Array): Uint8Array | null {
 /**
  * Poseidon2 over KoalaBear: the Linea networks since the "small fields" upgrade of spring 2026.
  * A digest is eight field elements of 4 bytes.
+ *
+ * @example
+ * ```ts
+ * import { hashAccountKey } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const address = '0x0000000000000000000000000000000000000000'
+ * console.log(poseidon2.name, poseidon2.wordLength, hashAccountKey(poseidon2, address).length) // poseidon2 64 66
+ * ```
  */
 export const poseidon2: Scheme = {
   name: 'poseidon2',

@@ -52,33 +52,55 @@ export interface World {
   /**
    * Creates the account, at the next free leaf, or changes it.
    *
+   * @param address 20 bytes
+   * @param changes what to set; the rest stays as it is
    * @throws WorldError `OUT_OF_RANGE`, `TREE_FULL`
    */
   setAccount(address: Hex, changes?: AccountChanges): void
   /**
    * Deletes the account with its storage. Created again, it takes another leaf.
    *
+   * @param address 20 bytes
    * @throws WorldError `ACCOUNT_MISSING`
    */
   deleteAccount(address: Hex): void
   /**
    * Writes a storage slot of an account that exists. The value zero deletes the slot: a zero slot is never stored.
    *
+   * @param address 20 bytes
+   * @param key 32 bytes
+   * @param value 32 bytes
    * @throws WorldError `ACCOUNT_MISSING`, `TREE_FULL`
    */
   setStorage(address: Hex, key: Hex, value: Hex): void
-  /** The account, or null. */
+  /**
+   * The account, or null.
+   *
+   * @param address 20 bytes
+   */
   getAccount(address: Hex): AccountState | null
-  /** 32 bytes; zero when the slot or the account does not exist. */
+  /**
+   * 32 bytes; zero when the slot or the account does not exist.
+   *
+   * @param address 20 bytes
+   * @param key 32 bytes
+   */
   getStorage(address: Hex, key: Hex): Hex
   /** The root that a verifier must trust, 32 bytes. Hashes what was written since it was last asked for. */
   stateRoot(): Hex
-  /** Answers `rollup_getProof` for the state as it is now, in the form in which the network serves it. */
+  /**
+   * Answers `rollup_getProof` for the state as it is now, in the form in which the network serves it.
+   *
+   * @param address 20 bytes
+   * @param storageKeys 32 bytes each; none when left out
+   */
   getProof(address: Hex, storageKeys?: readonly Hex[]): GetProofResult
   /**
-   * Makes the next new account take the leaf `nextFreeNode` (at most 2^40, when the tree is full), or the next new slot
-   * of the account at `address`. The state is the one that creating and deleting as many others would lead to.
+   * Makes the next new account take the leaf `nextFreeNode`, or the next new slot of the account at `address`. The state is
+   * the one that creating and deleting as many others would lead to.
    *
+   * @param nextFreeNode at most 2^40: then the tree is full
+   * @param address 20 bytes; of the tree of accounts when left out
    * @throws WorldError `OUT_OF_RANGE` when the leaf is already taken or there is none, `ACCOUNT_MISSING`
    */
   skipLeaves(nextFreeNode: number, address?: Hex): void
@@ -92,7 +114,7 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
 }
 
 /**
- * An empty state, held in memory. It grows trees and answers for them; it verifies nothing.
+ * An empty state, held in memory. It grows trees and answers for them; it verifies nothing. Throws nothing.
  *
  * A write hashes only the key, in a time that grows with the logarithm of the state. The trees are hashed when a root
  * or a proof is asked for: the paths of the three leaves that one new key touches, some 120 hashes; when many slots are

@@ -15,9 +15,9 @@ it('serves the demo state until it is told to end', async () => {
   }
   const url = /L2 +(\S+)/.exec(printed)?.[1] ?? ''
   const stateRoot = /0x[0-9a-f]{64}/.exec(printed)?.[0] as `0x${string}`
-  const request = { scheme: poseidon2, stateRoot, address: `0x${'b2'.repeat(20)}`, block: 0n } as const
+  const request = { scheme: poseidon2, stateRoot, address: `0x${'b2'.repeat(20)}`, block: 8n } as const
   const { account } = await createClient(createHttpProvider(url)).getVerifiedState(request)
-  expect(account?.balance).toBe(5n)
+  expect(account?.balance).toBe(13n)
   program.kill('SIGTERM')
   expect(await ended).toBe(0)
 })

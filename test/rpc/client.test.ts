@@ -1,7 +1,16 @@
 import { expect, it } from 'vitest'
 import { type GetProofResult, ProofError, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { type ClientOptions, createClient, diagnose, type Provider, RpcError } from '../../src/rpc.ts'
+import {
+  type ClientOptions,
+  createClient,
+  diagnose,
+  type FetchOptions,
+  fetchAnswer,
+  type KeptAnswer,
+  type Provider,
+  RpcError,
+} from '../../src/rpc.ts'
 import { demoWorld } from '../../src/service.ts'
 import { CONTRACT, USER, word } from './servers.ts'
 
@@ -65,6 +74,46 @@ it('does not join what is not of one state', async () => {
     await expect(client.getProof(request)).rejects.toMatchObject({ name: 'RpcError', code })
     expect(asked.length).toBeLessThan(3)
   }
+})
+
+it('goes on from what was kept, and leaves what is not of one state', async () => {
+  const later = world.fork()
+  later.setStorage(CONTRACT, word(0), word(1))
+  /** Answers of one state, until `turns` requests are answered. */
+  const fetchFrom = async (state: typeof world, options: FetchOptions, turns = 9, block: bigint | 'finalized' = 1n) => {
+    const asked: unknown[] = []
+    const provider: Provider = {
+      async request({ params }) {
+        const [address, keys] = params as [`0x${string}`, typeof storageKeys]
+        if (asked.push(keys) > turns) throw new TypeError('fetch failed')
+        return state.getProof(address, keys)
+      },
+    }
+    const parts: [KeptAnswer, number][] = []
+    const onKept = (part: KeptAnswer, count: number) => void parts.push([part, count])
+    const limits = { maxKeysPerRequest: 2, onKept, ...options }
+    const answer = await fetchAnswer(provider, { ...request, block }, limits).catch((error: unknown) => error)
+    return { answer, parts, requests: asked.length }
+  }
+  const { answer, parts } = await fetchFrom(world, {}, 2)
+  expect(answer).toMatchObject({ code: 'UNREACHABLE' })
+  expect(parts.map(([, count]) => count)).toEqual([2, 4])
+  const kept = parts.at(-1)?.[0]
+  expect(await fetchFrom(world, { kept })).toMatchObject({ answer: honest(), requests: 1 })
+  const pieces = kept?.pieces ?? []
+  expect((await fetchFrom(world, { kept: { ...kept, pieces: [...pieces, ...pieces] } })).answer).toEqual(honest())
+  // Nobody verifies it here, but it has to be of the state that the endpoint answers from.
+  expect(await fetchFrom(later, { kept })).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 4 })
+  const trusted = { scheme: poseidon2, stateRoot: later.stateRoot() }
+  const verified = await fetchFrom(later, { kept, trusted })
+  expect(verified).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 3 })
+  expect(await fetchFrom(world, { trusted })).toMatchObject({ answer: { code: 'STATE_ROOT_MISMATCH' }, requests: 1 })
+  // What a tag stands for moves on.
+  expect(await fetchFrom(world, { kept: { ...kept, block: 'finalized' } }, 9, 'finalized')).toMatchObject({
+    answer: honest(),
+    parts: [],
+    requests: 3,
+  })
 })
 
 it('never returns a lie', async () => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { request as httpRequest } from 'node:http'
 import { JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { expect, it } from 'vitest'
@@ -165,6 +166,11 @@ it('says exactly what is wrong with a request', async () => {
   expect(await rpc(l1Url, 'eth_blockNumber', [])).toMatchObject({ result: '0x1' })
   expect(await rpc(l1Url, 'eth_getBlockByNumber', ['0x9', false])).toMatchObject({ result: null })
   expect(await rpc(l1Url, 'eth_getProof', [USER, [], '0x9'])).toMatchObject({ error: { code: -32000 } })
+  const current = [ROLLUP.address, '0x119'] as const
+  expect(await rpc(l1Url, 'eth_getStorageAt', [...current, '0x0'])).toMatchObject({ result: word(0) })
+  expect(await rpc(l1Url, 'eth_getStorageAt', [...current, 'finalized'])).toMatchObject({ result: word(1) })
+  expect(await rpc(l1Url, 'eth_getStorageAt', [USER, '0x119', '0x1'])).toMatchObject({ result: word(0) })
+  expect(await rpc(l1Url, 'eth_getStorageAt', [...current, '0x9'])).toMatchObject({ error: { code: -32000 } })
 })
 
 it('refuses at the door as providers do', async () => {
@@ -197,6 +203,51 @@ it('refuses at the door as providers do', async () => {
   expect(await createHttpProvider(url).request({ method: 'eth_blockNumber' })).toBe('0x1')
 })
 
+/** Sends a body of `length` bytes in pieces, as long as they are taken. */
+function stream(url: string, headers: Record<string, string>, length: number) {
+  return new Promise<{ status: number; sent: number }>(resolve => {
+    const piece = Buffer.alloc(2 ** 16, ' ')
+    let [status, sent] = [0, 0]
+    const request = httpRequest(url, { method: 'POST', headers }, response => {
+      status = response.statusCode ?? 0
+      response.resume()
+    })
+    const send = () => {
+      while (sent < length && !request.destroyed) {
+        sent += piece.length
+        if (!request.write(piece)) return void request.once('drain', send)
+      }
+      request.end()
+    }
+    // The connection is closed under it.
+    request.on('error', () => {})
+    request.on('close', () => resolve({ status, sent }))
+    send()
+  })
+}
+
+it('takes no more of a huge body than its limit, and what is on its way', async () => {
+  const { url } = await startService()
+  const json = { 'Content-Type': 'application/json' }
+  const MIB = 2 ** 20
+  const cases: [number, string, Record<string, string>][] = [
+    [413, url, json],
+    [413, url, { ...json, 'Content-Length': `${64 * MIB}` }],
+    [415, url, { 'Content-Type': 'text/plain' }],
+    [401, `${url}/v3/wrong-key`, json],
+    [404, `${url}/elsewhere`, json],
+  ]
+  for (const [status, target, headers] of cases) {
+    const { status: found, sent } = await stream(target, headers, 64 * MIB)
+    // A connection that is closed under what is on its way can take the answer with it.
+    expect([status, 0]).toContain(found)
+    // The buffers of the sockets take a few.
+    expect(sent, `${status}`).toBeLessThan(24 * MIB)
+  }
+  expect(cases.length).toBe(5)
+  expect(await createHttpProvider(url).request({ method: 'eth_blockNumber' })).toBe('0x1')
+})
+
 it('closes when it has answered, and then is gone', async () => {
   const { service, url } = await startService()
   const answers = Array.from({ length: 5 }, () => rpc(url, 'rollup_getProof', [USER, [], 'finalized']))
@@ -208,6 +259,19 @@ it('closes when it has answered, and then is gone', async () => {
   await expect(createHttpProvider(url).request({ method: 'eth_blockNumber' })).rejects.toMatchObject({
     code: 'UNREACHABLE',
   })
+})
+
+it('can be behind L1 with its proofs', async () => {
+  const { url, service } = await startService({ proofLag: 1 })
+  const ask = (block: string) => rpc(url, 'rollup_getProof', [USER, [], block])
+  const missing = { error: { code: -32600, message: expect.stringContaining('BLOCK_MISSING_IN_CHAIN') } }
+  expect(await ask('0x0')).toHaveProperty('result')
+  for (const block of ['0x1', 'finalized']) expect(await ask(block)).toMatchObject(missing)
+  service.chain.addBlock()
+  expect(await ask('0x2')).toMatchObject({ error: { code: -32000 } })
+  service.chain.finalize()
+  expect(await ask('0x1')).toHaveProperty('result')
+  expect(await ask('0x2')).toMatchObject(missing)
 })
 
 it('starts from a genesis file', () => {

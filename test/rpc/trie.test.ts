@@ -1,6 +1,8 @@
 import { createMerkleProof, createMPT } from '@ethereumjs/mpt'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { verifyTrieProof } from '../../src/anchor/trie.ts'
 import { proveEntry, putEntry, type Trie, trieRoot } from '../../src/rpc/service/trie.ts'
 
 const entries = fc.array(
@@ -33,4 +35,36 @@ it('has the roots and proofs of @ethereumjs/mpt, and leaves older tries as they 
     { numRuns: 15, seed: 1 },
   )
   expect(proofs).toBeGreaterThan(500)
+})
+
+/** Pairs of keys whose hashes have the first 8 digits in common, so that a leaf of either has only 55 left. */
+const PAIRS = [
+  [9680, 57551],
+  [27408, 191350],
+  [125844, 237094],
+  [632, 239907],
+] as const
+const keyOf = (number: number) => Uint8Array.of(number >> 24, number >> 16, number >> 8, number)
+
+it('puts a node of less than 32 bytes into its parent, as @ethereumjs/mpt does', async () => {
+  // The leaf of a value below 0x80 has 31 bytes; above, it has 32, and is referred to by its hash.
+  const lengths = new Set<number>()
+  for (const value of [1, 0x7f, 0x80, 0xff].map(byte => Uint8Array.of(byte))) {
+    const theirs = await createMPT({ useKeyHashing: true })
+    let ours: Trie = null
+    for (const number of PAIRS.flat()) {
+      ours = putEntry(ours, keyOf(number), value)
+      await theirs.put(keyOf(number), value)
+      expect(trieRoot(ours)).toEqual(theirs.root())
+    }
+    for (const number of PAIRS.flat()) {
+      const proof = proveEntry(ours, keyOf(number))
+      const all = await createMerkleProof(theirs, keyOf(number))
+      // Theirs repeats what stands in its parent; L1 nodes do not.
+      expect(proof).toEqual(all.filter(node => node.length >= 32))
+      expect(verifyTrieProof(trieRoot(ours), keccak_256(keyOf(number)), proof)).toEqual(value)
+      lengths.add(all.at(-1)?.length ?? 0)
+    }
+  }
+  expect([...lengths].sort()).toEqual([31, 32])
 })

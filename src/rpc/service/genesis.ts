@@ -5,14 +5,27 @@ import type { Scheme } from '../../scheme/scheme.ts'
 import { WorldError } from '../../world/error.ts'
 import { createWorld, type World } from '../../world/world.ts'
 import { RpcError } from '../error.ts'
+import { toQuantity } from '../provider.ts'
+import type { Chain } from './chain.ts'
 
 /**
  * The world of a genesis file: `{ "alloc": { ADDRESS: { "balance", "nonce", "code", "storage": { KEY: VALUE } } } }`, with
  * numbers as decimal or `0x` strings. The rollup's own hash of code is not specified, so code gets that of no code; state
  * `snarkCodeHash` where it matters.
  *
+ * @param scheme `mimc` or `poseidon2`
  * @param genesis parsed from JSON
  * @throws RpcError `ARGUMENT_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { readGenesis } from 'rollup-state-proof/service'
+ *
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const world = readGenesis(poseidon2, { alloc: { [address]: { balance: '5', storage: { '0x0': '0x2a' } } } })
+ * console.log(world.getAccount(address)?.balance) // 5n
+ * ```
  */
 export function readGenesis(scheme: Scheme, genesis: unknown): World {
   const world = createWorld(scheme)
@@ -39,16 +52,63 @@ export function readGenesis(scheme: Scheme, genesis: unknown): World {
   return world
 }
 
-/** Two accounts and a contract with three slots. */
+const DEMO_PAYEE: Hex = `0x${'b2'.repeat(20)}`
+const DEMO_CONTRACT: Hex = `0x${'c0'.repeat(20)}`
+
+/**
+ * A small state to try things on: two accounts (`0xa1a1…`, `0xb2b2…`) and a contract (`0xc0c0…`) with the slots 0, 1 and 7.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ * @throws ProofError `CLAIM_INVALID` when it is neither
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { demoWorld } from 'rollup-state-proof/service'
+ *
+ * const world = demoWorld(poseidon2)
+ * console.log(world.getAccount(`0x${'a1'.repeat(20)}`)?.nonce) // 7n
+ * ```
+ */
 export function demoWorld(scheme: Scheme): World {
-  const contract = `0x${'c0'.repeat(20)}`
   return readGenesis(scheme, {
     alloc: {
       [`0x${'a1'.repeat(20)}`]: { balance: '1000000000000000000', nonce: '7' },
-      [`0x${'b2'.repeat(20)}`]: { balance: '5' },
-      [contract]: { nonce: '1', code: '0x6001600101', storage: { '0x0': '0x2a', '0x1': '0xff', '0x7': '0x1' } },
+      [DEMO_PAYEE]: { balance: '5' },
+      [DEMO_CONTRACT]: { nonce: '1', code: '0x6001600101', storage: { '0x0': '0x2a', '0x1': '0xff', '0x7': '0x1' } },
     },
   })
+}
+
+/**
+ * Finalizes blocks 3, 4 and 8 over the demo state: each block pays the second account and writes slot 0 of the contract.
+ *
+ * @param chain over {@link demoWorld}
+ * @throws WorldError `ACCOUNT_MISSING` over another state
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const { chain } = createService({ genesis: demoWorld(poseidon2), rollup })
+ * addDemoBlocks(chain)
+ * console.log(chain.latest(), chain.finalized()) // 8n 8n
+ * ```
+ */
+export function addDemoBlocks({ pending, addBlock, finalize, l1, latest }: Chain): void {
+  for (const blocks of [3, 1, 4]) {
+    for (let added = 0; added < blocks; added++) {
+      const number = latest() + 1n
+      pending.setAccount(DEMO_PAYEE, { balance: 5n + number })
+      pending.setStorage(DEMO_CONTRACT, wordOf('0x0'), wordOf(toQuantity(42n + number)))
+      addBlock()
+    }
+    // Finalizations are many L1 blocks apart.
+    for (let added = 0; added < 20; added++) l1.addBlock()
+    finalize()
+  }
 }
 
 const invalid = (found: string) => new RpcError('ARGUMENT_INVALID', { found })

@@ -7,16 +7,41 @@ import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../bytes.ts'
 import { toQuantity } from '../provider.ts'
 import { proveEntry, putEntry, type Trie, trieRoot } from './trie.ts'
 
-/** An L1 that holds the rollup contract and no more. Each finalization makes one block. */
+/** An L1 that holds the rollup contract and no more. */
 export interface SimulatedL1 {
-  /** Writes the root of an L2 block into the contract, in a new L1 block. */
+  /**
+   * Writes the root of an L2 block into the contract, in a new L1 block.
+   *
+   * @param l2BlockNumber above those finalized before
+   * @param stateRoot 32 bytes
+   */
   finalize(l2BlockNumber: bigint, stateRoot: Hex): void
+  /** A block in which nothing happens. */
+  addBlock(): void
   /** The number of the newest block: all of them are final. */
   blockNumber(): bigint
-  /** As `eth_getBlockByNumber` answers; null when there is no such block. */
+  /**
+   * As `eth_getBlockByNumber` answers; null when there is no such block.
+   *
+   * @param number of the L1 block, from 0
+   */
   getBlock(number: bigint): object | null
-  /** As `eth_getProof` answers; null when there is no such block. @param storageKeys 32 bytes each */
+  /**
+   * As `eth_getProof` answers; null when there is no such block.
+   *
+   * @param address 20 bytes
+   * @param storageKeys 32 bytes each
+   * @param number of the L1 block, from 0
+   */
   getProof(address: Hex, storageKeys: readonly Hex[], number: bigint): object | null
+  /**
+   * A slot's value; null when there is no such block.
+   *
+   * @param address 20 bytes
+   * @param key 32 bytes
+   * @param number of the L1 block, from 0
+   */
+  getStorage(address: Hex, key: Hex, number: bigint): bigint | null
 }
 
 interface L1State {
@@ -44,16 +69,30 @@ export function createL1(rollup: Rollup): SimulatedL1 {
     writes.push({ key, value, block: states.length })
   }
 
+  function addBlock(): void {
+    const account = encodeRlp([integer(1n), EMPTY, trieRoot(storage), codeHash])
+    const accounts = putEntry(null, contract, account)
+    const parentHash = states.at(-1)?.block.hash ?? bytesToHex(new Uint8Array(32))
+    const block = makeBlock(BigInt(states.length), parentHash, trieRoot(accounts))
+    states.push({ block, accounts, storage })
+  }
+
+  const isContract = (address: Hex) => address.toLowerCase() === rollup.address.toLowerCase()
+
+  function getStorage(address: Hex, key: Hex, number: bigint): bigint | null {
+    if (states[Number(number)] === undefined) return null
+    if (!isContract(address)) return 0n
+    return writes.findLast(write => write.key === key && write.block <= Number(number))?.value ?? 0n
+  }
+
   return {
     finalize(l2BlockNumber, stateRoot) {
       write(mappingSlot(stateRootHashes, l2BlockNumber), BigInt(stateRoot))
       write(slotKey(currentL2BlockNumber), l2BlockNumber)
-      const account = encodeRlp([integer(1n), EMPTY, trieRoot(storage), codeHash])
-      const accounts = putEntry(null, contract, account)
-      const parentHash = states.at(-1)?.block.hash ?? bytesToHex(new Uint8Array(32))
-      const block = makeBlock(BigInt(states.length), parentHash, trieRoot(accounts))
-      states.push({ block, accounts, storage })
+      addBlock()
     },
+    addBlock,
+    getStorage,
     blockNumber: () => BigInt(states.length - 1),
     getBlock: number => {
       const state = states[Number(number)]
@@ -62,20 +101,17 @@ export function createL1(rollup: Rollup): SimulatedL1 {
     getProof(address, storageKeys, number) {
       const state = states[Number(number)]
       if (state === undefined) return null
-      const isContract = address.toLowerCase() === rollup.address.toLowerCase()
-      const trie = isContract ? state.storage : null
-      const slotValue = (key: Hex): bigint =>
-        (isContract ? writes.findLast(write => write.key === key && write.block <= Number(number))?.value : 0n) ?? 0n
+      const trie = isContract(address) ? state.storage : null
       return {
         address: address.toLowerCase(),
         accountProof: proveEntry(state.accounts, hexToBytes(address, 20)).map(bytesToHex),
         balance: '0x0',
-        nonce: isContract ? '0x1' : '0x0',
+        nonce: isContract(address) ? '0x1' : '0x0',
         codeHash: bytesToHex(codeHash),
         storageHash: bytesToHex(trieRoot(trie)),
         storageProof: storageKeys.map(key => ({
           key,
-          value: toQuantity(slotValue(key)),
+          value: toQuantity(getStorage(address, key, number) ?? 0n),
           proof: proveEntry(trie, hexToBytes(key, 32)).map(bytesToHex),
         })),
       }

@@ -1,4 +1,4 @@
-import type { Hex } from '../../bytes.ts'
+import { bigintToBytes, bytesToHex, type Hex } from '../../bytes.ts'
 import type { World } from '../../world/world.ts'
 import { toQuantity } from '../provider.ts'
 import type { Chain } from './chain.ts'
@@ -53,12 +53,13 @@ export function l2Methods(chain: Chain, chainId: bigint): Methods {
     const storageKeys = parseKeys(keys)
     const account = parseHex(address, 20, 'address')
     const state = chain.at(number)
-    if (state === undefined && block !== 'pending') {
-      throw new MethodError(rpcCodes.invalidRequest, `BLOCK_MISSING_IN_CHAIN - block ${number} is missing`)
-    }
+    const missing = () =>
+      new MethodError(rpcCodes.invalidRequest, `BLOCK_MISSING_IN_CHAIN - block ${number} is missing`)
+    if (state === undefined && block !== 'pending') throw missing()
     if (state === undefined || number > chain.finalized()) {
       throw new MethodError(rpcCodes.serverError, `block ${number} is not finalized on L1`)
     }
+    if (number > chain.provable()) throw missing()
     return state.getProof(account, storageKeys)
   }
 
@@ -109,6 +110,15 @@ export function l1Methods({ l1 }: Chain, chainId: bigint): Methods {
         const proof = l1.getProof(parseHex(address, 20, 'address'), storageKeys, numberOf(block))
         if (proof === null) throw new MethodError(rpcCodes.serverError, 'block not found')
         return proof
+      },
+    ],
+    [
+      'eth_getStorageAt',
+      params => {
+        const [address, slot, block] = takeParams(params, 3)
+        const value = l1.getStorage(parseHex(address, 20, 'address'), parseSlot(slot), numberOf(block))
+        if (value === null) throw new MethodError(rpcCodes.serverError, 'block not found')
+        return bytesToHex(bigintToBytes(value, 32))
       },
     ],
   ])

@@ -5,6 +5,7 @@ import { type Chain, createChain } from './chain.ts'
 import { createRateLimit } from './limit.ts'
 import { l1Methods, l2Methods, MethodError, type Methods, rpcCodes } from './methods.ts'
 
+/** What the service serves, and whom. */
 export interface ServiceOptions {
   /** The state of block 0. */
   genesis: World
@@ -18,18 +19,35 @@ export interface ServiceOptions {
   apiKeys?: readonly string[]
   /** Requests a second that each client may send without a key. No limit when left out. */
   publicRate?: number
+  /** How many finalizations the proofs are behind L1, as those of real endpoints sometimes are. 0 when left out. */
+  proofLag?: number
 }
 
 /** An endpoint of the rollup and one of its L1, on this machine. */
 export interface Service {
+  /** What is served: write to its pending state, add blocks, finalize. */
   readonly chain: Chain
   /**
+   * Takes requests from now on. Rejects with the system's error when the port is taken.
+   *
    * @param port any free one when left out
    * @param host 127.0.0.1 when left out
    * @returns the URL of the rollup's endpoint, and that of L1; `/v3/{key}` may be added to either
    */
-  listen(port?: number, host?: string): Promise<{ url: string; l1Url: string }>
-  /** Answers what was asked, takes no more, and ends; after `grace` milliseconds it cuts what is left. */
+  listen(
+    port?: number,
+    host?: string,
+  ): Promise<{
+    /** Of the rollup's endpoint. */
+    url: string
+    /** Of the L1's endpoint. */
+    l1Url: string
+  }>
+  /**
+   * Answers what was asked, takes no more, and ends.
+   *
+   * @param grace milliseconds after which it cuts what is left; 5000 when left out
+   */
   close(grace?: number): Promise<void>
 }
 
@@ -44,10 +62,35 @@ const CORS = {
 /**
  * The service itself, embedded, for devnets and tests: it answers `rollup_getProof` and the standard methods over a chain of
  * worlds, finalizes it on a simulated L1, and behaves as real providers do where they refuse.
+ *
+ * @param options the state to begin with, the contract on L1, API keys and limits
+ * @throws ProofError `BAD_HEX`, `WRONG_LENGTH` when the contract's address is not one
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createClient, createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const { url } = await service.listen()
+ *
+ * const { chain } = service
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * chain.pending.setAccount(address, { balance: 5n })
+ * const block = chain.addBlock()
+ * chain.finalize()
+ *
+ * const claim = { scheme: poseidon2, stateRoot: chain.pending.stateRoot(), address, block } as const
+ * const { account } = await createClient(createHttpProvider(url)).getVerifiedState(claim)
+ * console.log(block, account?.balance) // 1n 5n
+ * await service.close()
+ * ```
  */
 export function createService(options: ServiceOptions): Service {
-  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], publicRate } = options
-  const chain = createChain(genesis, rollup)
+  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], publicRate, proofLag } = options
+  const chain = createChain(genesis, rollup, proofLag)
   const keys = new Set(apiKeys)
   const limit = publicRate === undefined ? undefined : createRateLimit(publicRate)
   const endpoints = new Map<string, Methods>([

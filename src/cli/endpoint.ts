@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs'
+import { ProofError } from '../index.ts'
+import { redactorOf } from '../rpc/redact.ts'
+import { createHttpProvider, type Provider, RpcError } from '../rpc.ts'
+import { exitCodes, type Io, UsageError } from './command.ts'
+import { refuseWrongFlags } from './evidence.ts'
+import { wholeNumber } from './input.ts'
+import { describeError, formatError, paint, printable, toJson } from './report.ts'
+
+/** The options of every command that asks endpoints and writes what they answer to a file. */
+export const endpointOptions = {
+  l2: { type: 'string' },
+  scheme: { type: 'string' },
+  address: { type: 'string' },
+  'storage-key': { type: 'string', multiple: true },
+  method: { type: 'string' },
+  'keys-per-request': { type: 'string', default: '100' },
+  timeout: { type: 'string', default: '30' },
+  output: { type: 'string', short: 'o' },
+  force: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** There is room for these in a file that `verify` reads. */
+const MAX_KEYS = 1000
+
+export const endpointHelp = `  --keys-per-request N   100 when left out; more are asked for in several requests
+  --timeout SECONDS      for each request with its retries; 30 when left out
+  -o, --output FILE      needed; written as a whole or not at all. A file that is there is never replaced
+  --force                begin anew, and replace the file
+  --json                 one JSON object on standard output
+
+URLs can also come from the environment, L1_URL and L2_URL: then they are not in the list of processes. They are never
+printed. What came before an interruption is kept in FILE.partial: run the same command again to go on.`
+
+export interface EndpointFlags {
+  readonly address?: string | undefined
+  readonly 'storage-key'?: readonly string[] | undefined
+  readonly timeout: string
+  readonly output?: string | undefined
+  readonly json: boolean
+}
+
+/** Whose proof to fetch. The hexadecimal is unchecked, whatever the type says: it is refused with CLAIM_INVALID. */
+export function requestOf({ address, 'storage-key': storageKeys = [] }: EndpointFlags) {
+  if (address === undefined) throw new UsageError('--address is needed: whose proof to fetch, 20 bytes')
+  if (storageKeys.length > MAX_KEYS) throw new UsageError(`--storage-key: at most ${MAX_KEYS} fit into one file`)
+  return { address, storageKeys } as { address: `0x${string}`; storageKeys: `0x${string}`[] }
+}
+
+export interface Conversation {
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal
+  /** @param flag the URL that the user gave @throws UsageError */
+  open(name: 'l1' | 'l2', flag: string | undefined): Provider
+}
+
+/** Runs `work`, and reports what goes wrong with it. @returns the exit code */
+export async function converse(
+  { timeout, json, output }: EndpointFlags,
+  io: Io,
+  work: (conversation: Conversation) => Promise<number>,
+): Promise<number> {
+  const controller = new AbortController()
+  const end = () => controller.abort()
+  const redactors: ((text: string) => string)[] = []
+  /** An endpoint can put the key that it was asked with into anything. */
+  const redact = (text: string) => redactors.reduce((running, each) => each(running), text)
+
+  function open(name: 'l1' | 'l2', flag: string | undefined): Provider {
+    const variable = `${name.toUpperCase()}_URL`
+    const url = flag ?? process.env[variable]
+    if (!url) throw new UsageError(`--${name} is needed: the URL of the ${name.toUpperCase()} endpoint`)
+    const milliseconds = 1000 * wholeNumber('--timeout', timeout, 1, 86_400)
+    try {
+      const provider = createHttpProvider(url, { timeout: milliseconds, signal: controller.signal })
+      redactors.push(redactorOf(new URL(url)))
+      return provider
+    } catch (error) {
+      throw error instanceof RpcError ? new UsageError(`--${name}: ${error.found}`) : error
+    }
+  }
+
+  process.once('SIGINT', end).once('SIGTERM', end)
+  try {
+    return await work({ signal: controller.signal, open })
+  } catch (error) {
+    endProgress(io)
+    if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
+    if (error instanceof ProofError) refuseWrongFlags(error)
+    if (json) io.stdout.write(redact(toJson({ fetched: false, error: describeFailure(error) })))
+    else io.stderr.write(redact(formatFailure(error, output, io)))
+    return error instanceof ProofError ? exitCodes.notVerified : exitCodes.noAnswer
+  } finally {
+    process.off('SIGINT', end).off('SIGTERM', end)
+  }
+}
+
+function describeFailure(error: ProofError | RpcError): object {
+  if (error instanceof ProofError) return describeError(error)
+  const { code, layer, message, advice, status, endpoint } = error
+  return { code, layer, message, advice, status, endpoint }
+}
+
+function formatFailure(error: ProofError | RpcError, output = '', { stderr }: Io): string {
+  if (error instanceof ProofError) return formatError(error, [], stderr)
+  const partial = `${output}.partial`
+  const hint = existsSync(partial) ? `What came is in ${partial}: run the same command again to go on.\n` : ''
+  return `${paint(stderr, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
+}
+
+/** On a terminal one line, overwritten by the next; else a line each. */
+export function showProgress({ stderr }: Io, text: string): void {
+  stderr.write(stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
+}
+
+export function endProgress({ stderr }: Io): void {
+  if (stderr.isTTY) stderr.write('\r\x1b[K')
+}
+
+/** The line of a shell that runs this program with `args`. */
+export function commandLine(args: readonly string[]): string {
+  const quoted = args.map(arg => (/^[\w./:-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`))
+  return ['npx rollup-state-proof', ...quoted].join(' ')
+}

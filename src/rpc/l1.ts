@@ -1,0 +1,153 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { verifyEthProof } from '../anchor/eth-proof.ts'
+import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
+import { anchorStorageKeys, lineaLayout, type Rollup, verifyAnchor } from '../anchor/rollup.ts'
+import { slotKey } from '../anchor/slots.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes, quote } from '../bytes.ts'
+import { ProofError, within } from '../errors.ts'
+import { atEndpoint, RpcError, type RpcErrorCode } from './error.ts'
+import { callProvider, type Provider, toQuantity } from './provider.ts'
+
+/** An L1 endpoint, and the rollup that is looked for there. */
+export interface L1Source {
+  readonly provider: Provider
+  readonly rollup: Rollup
+  readonly signal: AbortSignal | undefined
+}
+
+/** A tag, as every L1 endpoint takes it. */
+export type L1BlockTag = 'finalized' | 'safe' | 'latest'
+
+/** An L2 block of which the rollup contract has the state root, proven at an L1 block. */
+export interface Anchor {
+  readonly l2BlockNumber: bigint
+  readonly stateRoot: Hex
+  /** What `eth_getProof` answered. */
+  readonly proof: unknown
+}
+
+const call = ({ provider, signal }: L1Source, method: string, params: readonly unknown[]): Promise<unknown> =>
+  atEndpoint('L1', () => callProvider(provider, method, params, signal))
+
+/** What the L1 endpoint says is this block: the header is what it was hashed from, but that the hash is of L1 is its word. */
+export async function fetchL1Block(
+  source: L1Source,
+  id: bigint | L1BlockTag,
+): Promise<{ block: unknown; l1Block: L1Block }> {
+  const wanted = typeof id === 'bigint' ? toQuantity(id) : id
+  const block = await call(source, 'eth_getBlockByNumber', [wanted, false])
+  if (block === null) throw new RpcError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
+  const l1Block = within('l1.header', () => {
+    const header = encodeHeader(block)
+    return verifyHeader(header, bytesToHex(keccak_256(hexToBytes(header, hexLength(header)))))
+  })
+  const said: unknown = Reflect.get(Object(block), 'hash')
+  if (said !== l1Block.hash) {
+    const found = typeof said === 'string' ? quote(said) : 'none'
+    throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${l1Block.hash}`, found })
+  }
+  if (typeof id === 'bigint' && l1Block.number !== id) {
+    throw new RpcError('L1_CONTRADICTION', { found: `block ${l1Block.number} for block ${id}`, layer: 'L1' })
+  }
+  return { block, l1Block }
+}
+
+/** @throws ProofError `ANCHOR_NO_ROOT` when the block is not the last one of a finalization, and what `verifyAnchor` throws */
+export async function fetchAnchor(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor> {
+  const { rollup } = source
+  const keys = anchorStorageKeys(rollup, l2BlockNumber)
+  const proof = await call(source, 'eth_getProof', [rollup.address, keys, toQuantity(l1Block.number)])
+  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber }
+  const { stateRoot } = within('l1.proof', () => verifyAnchor(proof, claim))
+  return { l2BlockNumber, stateRoot, proof }
+}
+
+/** The last blocks of up to `most` finalizations, from the newest back, all proven at `l1Block`. */
+export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: number): AsyncGenerator<Anchor> {
+  let known: Reading = { at: l1Block.number, value: await fetchNewest(source, l1Block) }
+  yield await fetchAnchor(source, l1Block, known.value)
+  for (let count = 1; count < most; count++) {
+    const previous = await findPrevious(source, known)
+    if (previous === null) return
+    const anchor = await fetchHinted(source, l1Block, previous.value)
+    if (anchor === null) return
+    yield anchor
+    known = previous
+  }
+}
+
+/** The last finalized L2 block, proven. */
+async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
+  const { address, layout = lineaLayout } = source.rollup
+  const storageKeys = [slotKey(layout.currentL2BlockNumber)]
+  const proof = await call(source, 'eth_getProof', [address, storageKeys, toQuantity(number)])
+  const { storage } = within('l1.proof', () => verifyEthProof(proof, { stateRoot, address, storageKeys }))
+  const newest = BigInt(storage[0]?.value ?? 0)
+  if (newest < 1n << 64n) return newest
+  const expected = 'a rollup contract that keeps currentL2BlockNumber in this slot'
+  throw new ProofError('CLAIM_INVALID', { path: 'rollup', expected })
+}
+
+/** {@link fetchAnchor} of a block that the L1 endpoint named without proof; null for block 0 when it never was finalized. */
+async function fetchHinted(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
+  try {
+    return await fetchAnchor(source, l1Block, l2BlockNumber)
+  } catch (error) {
+    if (!(error instanceof ProofError) || error.code !== 'ANCHOR_NO_ROOT') throw error
+    // Before the contract was there, its storage was zero.
+    if (l2BlockNumber === 0n) return null
+    throw contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has no root`)
+  }
+}
+
+/** `currentL2BlockNumber` at an L1 block. */
+interface Reading {
+  readonly at: bigint
+  readonly value: bigint
+}
+
+const FIRST_DISTANCE = 32n
+
+/**
+ * The newest reading with another value than this one, as the L1 endpoint has it: back in time ever further until the
+ * value is smaller, then narrower. At most 64 requests each. None of it is proven; {@link fetchHinted} does that.
+ */
+async function findPrevious(source: L1Source, newest: Reading): Promise<Reading | null> {
+  let after = newest
+  let before: Reading | null = null
+  for (let distance = FIRST_DISTANCE; before === null; distance *= 2n) {
+    if (after.at === 0n || newest.value === 0n) return null
+    const at: bigint = newest.at > distance ? newest.at - distance : 0n
+    const value = await readCurrent(source, at)
+    if (value > newest.value) throw contradiction(`L2 block ${value} was finalized before ${newest.value}`)
+    if (value < newest.value) before = { at, value }
+    else after = { at, value }
+  }
+  while (after.at - before.at > 1n) {
+    const at: bigint = (before.at + after.at) / 2n
+    const value = await readCurrent(source, at)
+    if (value < before.value || value > newest.value) {
+      throw contradiction(`L2 block ${value} was finalized between ${before.value} and ${newest.value}`)
+    }
+    if (value < newest.value) before = { at, value }
+    else after = { at, value }
+  }
+  return before
+}
+
+/** These mean what they say; any other error of an old block is most likely because it is old. */
+const TELLING: readonly RpcErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
+
+async function readCurrent(source: L1Source, at: bigint): Promise<bigint> {
+  const { address, layout = lineaLayout } = source.rollup
+  const params = [address, slotKey(layout.currentL2BlockNumber), toQuantity(at)]
+  const value = await call(source, 'eth_getStorageAt', params).catch((error: unknown) => {
+    if (!(error instanceof RpcError) || !error.endpoint || TELLING.includes(error.code)) throw error
+    const { endpoint } = error
+    throw new RpcError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, endpoint, layer: 'L1' })
+  })
+  if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
+  throw new RpcError('ANSWER_MALFORMED', { found: 'something that is not a storage value', layer: 'L1' })
+}
+
+const contradiction = (found: string) => new RpcError('L1_CONTRADICTION', { found, layer: 'L1' })

@@ -1,0 +1,371 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { join, resolve } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { addDemoBlocks } from '../../src/service.ts'
+import { CONTRACT, ROLLUP, startServer, startService, USER, word } from '../rpc/servers.ts'
+import { folderOf, runHere } from './io.ts'
+
+const KEYS = [0, 1, 2, 7, 9].map(word)
+const flags = (name: string, values: readonly string[]) => values.flatMap(value => [`--${name}`, value])
+const SECRET = 'secret-key-0123456789'
+
+/** A service with a history, and a file to write. */
+async function startDemo(proofLag = 0) {
+  const started = await startService({ proofLag, apiKeys: [SECRET] })
+  addDemoBlocks(started.service.chain)
+  const folder = folderOf()
+  const file = join(folder, 'out.json')
+  const { url, l1Url } = started
+  const asked = ['--address', CONTRACT, ...flags('storage-key', KEYS)]
+  const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, ...asked]
+  const record = (...more: string[]) => runHere(['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file, ...more])
+  const fetch = (...more: string[]) => runHere(['fetch', '--l2', url, '--block', '9', ...asked, '-o', file, ...more])
+  const root = () => started.service.chain.at(9n)?.stateRoot() ?? ''
+  return { ...started, folder, file, claim, asked, record, fetch, root, read: () => readFileSync(file, 'utf8') }
+}
+
+/** Passes requests on until `lastTurn` of them are answered, then fails; says which methods and keys were asked for. */
+async function startFlapping(url: string, lastTurn: number) {
+  const keys: string[][] = []
+  const server = await startServer((response, _, turn, body) => {
+    keys.push(JSON.parse(body).params[1])
+    if (turn >= lastTurn) return void response.writeHead(502).end()
+    const passed = httpRequest(url, { method: 'POST', headers: { 'Content-Type': 'application/json' } }, answer =>
+      answer.pipe(response),
+    )
+    passed.end(body)
+  })
+  return { url: server.url, keys }
+}
+
+/** Passes requests on, and adds 9 MB that nobody reads to what is answered. */
+const startPadding = (url: string) =>
+  startServer(async (response, _, __, body) => {
+    const passed = await globalThis.fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body,
+    })
+    const { result, ...envelope } = (await passed.json()) as { result: object }
+    response.end(JSON.stringify({ ...envelope, result: { ...result, more: 'x'.repeat(9_000_000) } }))
+  })
+
+/** The arguments of the line that the report ends with. */
+const lastCommand = (stdout: string): string[] =>
+  (stdout.trimEnd().split('\n').at(-1) ?? '')
+    .trim()
+    .replace(/^npx rollup-state-proof /, '')
+    .split(' ')
+
+it('records what verify then takes, with the very line that it prints', async () => {
+  const { record, folder, service, read } = await startDemo(1)
+  const { code, stdout, stderr } = await record()
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/^L1 block 64 of 20..-/),
+    'L2 block 9: finalized; asking for the proof',
+    'L2 block 9: the endpoint does not hold it; looking for the finalization before it',
+    'L2 block 5: finalized; asking for the proof',
+  ])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/L2 block .* 5 .* the last finalized is 9/)
+  const hash = Reflect.get(Object(service.chain.l1.getBlock(64n)), 'hash')
+  expect(stdout).toContain(`L1 block hash  ${hash}`)
+  expect(readdirSync(folder)).toEqual(['out.json'])
+  expect(read().endsWith('}\n')).toBe(true)
+
+  const command = lastCommand(stdout)
+  expect(command).toContain(hash)
+  const verified = await runHere(command)
+  expect(verified).toMatchObject({ code: 0, stderr: '' })
+  // All of it is stated: nothing is taken from the bundle.
+  expect(verified.stdout).not.toContain('whoever made the bundle')
+
+  const before = read()
+  await service.close(0)
+  const again = await record()
+  expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('was there already') })
+  expect(read()).toBe(before)
+  expect(lastCommand(again.stdout)).toEqual(command)
+})
+
+it('says the same in JSON', async () => {
+  const { record } = await startDemo()
+  const report = JSON.parse((await record('--json')).stdout)
+  expect(report).toMatchObject({
+    fetched: true,
+    account: { nonce: '1' },
+    l2BlockNumber: '9',
+    currentL2BlockNumber: '9',
+    reach: 'l1BlockHash',
+    l1Block: { number: '64', hash: expect.stringMatching(/^0x/) },
+  })
+  expect((await runHere([...report.verify, '--json'])).code).toBe(0)
+  const older = JSON.parse((await record('--json', '--force', '--l1-block', '43')).stdout)
+  expect(older).toMatchObject({ l1Block: { number: '43' }, l2BlockNumber: '5' })
+  expect(JSON.parse((await record('--json', '--force', '--l2-block', '4')).stdout)).toMatchObject({
+    l2BlockNumber: '4',
+  })
+  const refused = await record('--json', '--force', '--l2-block', '3')
+  expect(refused.code).toBe(1)
+  expect(JSON.parse(refused.stdout)).toMatchObject({ fetched: false, error: { code: 'ANCHOR_NO_ROOT' } })
+})
+
+it('replaces no file that is something else', async () => {
+  const { record, file, folder, claim, url, l1Url, read, fetch, root } = await startDemo()
+  const others = ['', '{', '{"version":1}', 'null', '[]']
+  for (const content of others) {
+    writeFileSync(file, content)
+    expect((await record()).code).toBe(2)
+    expect((await fetch()).code).toBe(2)
+    expect((await fetch('--scheme', 'poseidon2', '--state-root', root())).code).toBe(2)
+    expect(read()).toBe(content)
+  }
+  expect((await record('--force')).code).toBe(0)
+  // A bundle, but of another request.
+  const before = read()
+  const other = claim.with(5, USER)
+  const { code, stderr } = await runHere(['record', '--l1', l1Url, '--l2', url, ...other, '-o', file])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('no bundle of this request')])
+  expect((await record('--l2-block', '4')).code).toBe(2)
+  writeFileSync(file, before.replace(/"nonce":"0x1"/, '"nonce":"0x2"'))
+  expect((await record()).code).toBe(2)
+  expect(readdirSync(folder)).toEqual(['out.json'])
+})
+
+it('goes on where it was interrupted', async () => {
+  const { record, fetch, file, folder, url, read, root } = await startDemo()
+  const whole = { record: await record('--keys-per-request', '2').then(read), fetch: await fetch('--force').then(read) }
+  for (const [command, run] of Object.entries({ record, fetch })) {
+    const flapping = await startFlapping(url, 2)
+    const broken = await run(
+      '--force',
+      '--l2',
+      flapping.url,
+      '--keys-per-request',
+      '2',
+      '--output',
+      `${file}.${command}`,
+    )
+    expect(broken.code).toBe(3)
+    expect(broken.stderr).toContain('HTTP_ERROR')
+    expect(broken.stderr).toContain(`What came is in ${file}.${command}.partial: run the same command again to go on.`)
+    expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}.partial`])
+    const anew = await startFlapping(url, 0)
+    await run('--force', '--l2', anew.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
+    expect(anew.keys).toEqual([KEYS.slice(0, 2)])
+    const rest = await startFlapping(url, 99)
+    const resumed = await run('--l2', rest.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
+    expect(resumed.code).toBe(0)
+    expect(rest.keys).toEqual([KEYS.slice(4)])
+    expect(JSON.parse(readFileSync(`${file}.${command}`, 'utf8'))).toEqual(JSON.parse(Reflect.get(whole, command)))
+    expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}`])
+    rmSync(`${file}.${command}`)
+  }
+  // What was kept is not believed.
+  const partial = `${file}.partial`
+  const junk = [
+    '',
+    '{"block":',
+    'null',
+    JSON.stringify({ block: '0x9', address: CONTRACT, storageKeys: KEYS, pieces: [{ keyCount: 5, answer: {} }] }),
+  ]
+  for (const content of junk) {
+    writeFileSync(partial, content)
+    const { code } = await fetch('--force', '--state-root', root(), '--scheme', 'poseidon2')
+    expect(code).toBe(0)
+    writeFileSync(partial, content)
+    expect((await record('--force', '--output', file)).code).toBe(0)
+    expect(existsSync(partial)).toBe(false)
+  }
+  expect(junk.length).toBe(4)
+})
+
+it('verifies a fetched answer at once when it is told the root', async () => {
+  const { fetch, root, file, asked, service } = await startDemo()
+  const unverified = await fetch()
+  expect(unverified).toMatchObject({ code: 0, stdout: expect.stringContaining('Fetched, not verified.') })
+  const claim = ['--scheme', 'poseidon2', '--state-root', root()]
+  expect((await runHere(['verify', file, ...claim, ...asked])).code).toBe(0)
+  const verified = await fetch('--force', ...claim)
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('Verified: this account exists.') })
+  expect(JSON.parse((await fetch('--force', '--json', ...claim)).stdout)).toMatchObject({ verified: true, account: {} })
+  expect((await fetch('--force', '--scheme', 'poseidon2', '--state-root', word(1))).code).toBe(1)
+  expect((await fetch('--force', '--block', 'finalized', ...claim)).code).toBe(0)
+  await service.close(0)
+  expect((await fetch(...claim)).stdout).toContain('was there already')
+})
+
+it('ends with the code that says what to do', async () => {
+  const { record, fetch, service, folder, l1Url, url, claim, file } = await startDemo()
+  const lying = await startServer((response, id) => response.end(JSON.stringify({ jsonrpc: '2.0', id, result: {} })))
+  expect((await record('--l2', lying.url)).code).toBe(1)
+  expect((await record('--l1', lying.url)).code).toBe(1)
+  expect((await record('--l1', `${l1Url}/nothing`)).code).toBe(3)
+  const tooLarge = await record('--l1', (await startPadding(l1Url)).url, '--l2', (await startPadding(url)).url)
+  expect([tooLarge.code, tooLarge.stderr]).toEqual([2, expect.stringContaining('16 MiB that verify reads')])
+  const silent = await startServer(() => {})
+  const late = await record('--l2', silent.url, '--timeout', '1')
+  expect([late.code, late.stderr]).toEqual([3, expect.stringContaining('TIMEOUT: the L2 endpoint')])
+  const usage = [
+    ['--scheme', 'x'],
+    ['--rollup', 'x'],
+    ['--rollup', 'mainnet', '--layout-roots-slot', '1'],
+    ['--address', '0x12'],
+    ['--storage-key', '0x12'],
+    ['--l1-block', 'soon'],
+    ['--l2-block', 'finalized'],
+    ['--keys-per-request', '0'],
+    ['--timeout', '0'],
+    ['--l1', 'ftp://localhost'],
+    ['--output', folder],
+    ['--output', '-'],
+    ['--output', join(folder, 'none', 'out.json')],
+    ['--unknown'],
+    ['extra'],
+    flags(
+      'storage-key',
+      Array.from({ length: 1000 }, (_, index) => word(index)),
+    ),
+  ]
+  for (const args of usage) expect([args[0], (await record(...args)).code]).toEqual([args[0], 2])
+  for (const args of [
+    ['--block', 'soon'],
+    ['--state-root', word(1)],
+    ['--scheme', 'mimc'],
+    ['--state-root', '0x1', '--scheme', 'mimc'],
+    ['--l2', 'x'],
+  ]) {
+    expect([args, (await fetch(...args)).code]).toEqual([args, 2])
+  }
+  for (const left of ['--l1', '--l2', '--scheme', '--rollup', '--address', '-o']) {
+    const args = ['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file]
+    args.splice(args.indexOf(left), 2)
+    const { code, stderr } = await runHere(args)
+    expect([left, code, stderr.includes(left.replace('-o', '--output'))]).toEqual([left, 2, true])
+  }
+  await service.close(0)
+  expect((await record()).code).toBe(3)
+  expect(readdirSync(folder)).toEqual([])
+  for (const name of ['record', 'fetch']) {
+    const { code, stdout } = await runHere([name, '--help'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/Examples?:\n/)])
+  }
+})
+
+it('takes its URLs from the environment too, and prints no key of them', async () => {
+  const { file, folder, url, l1Url, claim, service } = await startDemo()
+  vi.stubEnv('L1_URL', `${l1Url}/v3/${SECRET}`)
+  vi.stubEnv('L2_URL', `${url}/v3/${SECRET}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const run = (...more: string[]) => runHere(['record', ...claim, '-o', file, ...more])
+  const outputs = [await run(), await run('--json')]
+  expect(outputs.map(({ code }) => code)).toEqual([0, 0])
+
+  const echo = (result: unknown) =>
+    startServer((response, id) => response.end(JSON.stringify({ jsonrpc: '2.0', id, result })))
+  const liars = [
+    await echo({ ...service.chain.l1.getBlock(64n), number: SECRET }),
+    await echo(SECRET),
+    await startServer((response, id) =>
+      response.writeHead(403).end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: 1, message: SECRET } })),
+    ),
+    await startServer((response, id) =>
+      response.end(
+        JSON.stringify({ jsonrpc: '2.0', id, error: { code: 1, message: `${SECRET} ${l1Url}`, data: [SECRET] } }),
+      ),
+    ),
+    { url: 'http://127.0.0.1:1' },
+    { url: 'ftp://127.0.0.1:1' },
+    { url: `http://${SECRET}@127.0.0.1:1` },
+  ]
+  for (const liar of liars) {
+    for (const layer of ['--l1', '--l2']) {
+      for (const more of [[], ['--json']])
+        outputs.push(await run('--force', layer, `${liar.url}/v3/${SECRET}`, ...more))
+    }
+  }
+  outputs.push(await run(`${url}/v3/${SECRET}`))
+  outputs.push(await runHere(['record', '--l3', `${url}/v3/${SECRET}`]))
+  outputs.push(await runHere(['fetch', ...claim.slice(4), '--block', '9', '-o', `${file}.2`]))
+  expect(outputs.length).toBe(33)
+  for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toMatch(/secret-key|127\.0/)
+  for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/secret-key/)
+})
+
+it('writes over its progress on a terminal', async () => {
+  const { url, l1Url, claim, file } = await startDemo()
+  const args = ['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file, '--keys-per-request', '2']
+  const { stderr } = await runHere(args, { isTTY: true })
+  expect(stderr).toContain('\r\x1b[K2 of 5 storage keys\r\x1b[K4 of 5 storage keys')
+  expect(stderr.endsWith('\r\x1b[K')).toBe(true)
+  expect(stderr).not.toContain('\n')
+})
+
+/** Runs the program as a process; `until` ends the waiting for what it prints. */
+function start(args: readonly string[]) {
+  const program = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args])
+  onTestFinished(() => void program.kill('SIGKILL'))
+  let printed = ''
+  for (const stream of [program.stdout, program.stderr]) stream.on('data', chunk => (printed += chunk))
+  const ended = new Promise<number | null>(resolve => program.on('close', resolve))
+  const until = (pattern: RegExp) => vi.waitUntil(() => pattern.exec(printed), { timeout: 20_000 })
+  return { program, ended, until, printed: () => printed }
+}
+
+it('does what the README says, word for word', async () => {
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(match => match[1] ?? '')
+  const [serving = '', ...more] = blocks.filter(block => block.startsWith('npx rollup-state-proof serve'))
+  const [recording = '', ...others] = blocks.filter(block => block.includes('127.0.0.1:8545'))
+  expect([more, others]).toEqual([[], []])
+  // Only the port is another one, for whoever runs the tests may use that one.
+  const server = start([...serving.trim().split(' ').slice(2), '--port', '0'])
+  const [, url = ''] = await server.until(/L2 +(\S+)\n(?:.*\n)*.*its state root/)
+  const program = `"${process.execPath}" --import "${resolve('node_modules/tsx/dist/esm/index.mjs')}" "${resolve('src/cli/main.ts')}"`
+  const script = recording.replaceAll('http://127.0.0.1:8545', url).replaceAll('npx rollup-state-proof', program)
+  const shell = spawn('bash', ['-e', '-c', script], { cwd: folderOf() })
+  let printed = ''
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (printed += chunk))
+  const code = await new Promise(end => shell.on('close', end))
+  expect([code, printed]).toEqual([0, expect.stringMatching(/written.*It rests on.*Chain of evidence/s)])
+})
+
+it('serves, records and verifies as three processes', async () => {
+  const server = start(['serve', '--port', '0', '--scheme', 'mimc', '--proof-lag', '1'])
+  const [, l2 = ''] = await server.until(/L2 +(\S+)\n/)
+  const [, l1 = ''] = await server.until(/L1 +(\S+)\n/)
+  const [, rollup = ''] = await server.until(/contract +(0x\S+)\n.*its state root/s)
+  const file = join(folderOf(), 'bundle.json')
+  const asked = ['--scheme', 'mimc', '--rollup', rollup, '--address', CONTRACT, '--storage-key', word(0)]
+  const recording = start(['record', '--l1', l1, '--l2', l2, ...asked, '-o', file])
+  expect(await recording.ended).toBe(0)
+  server.program.kill('SIGINT')
+  expect(await server.ended).toBe(0)
+  const verifying = start(lastCommand(recording.printed()))
+  expect(await verifying.ended).toBe(0)
+  expect(verifying.printed()).toMatch(/L2 block +4 .*\n.*last finalized +8 /)
+  expect(verifying.printed()).toContain(`present  ${word(42 + 4)}`)
+})
+
+it('keeps what came when Ctrl-C ends it', async () => {
+  const { url, l1Url, claim, file, folder } = await startDemo()
+  // After two answers it is silent.
+  const slow = await startServer((response, _, turn, body) => {
+    if (turn >= 2) return
+    httpRequest(url, { method: 'POST', headers: { 'Content-Type': 'application/json' } }, answer =>
+      answer.pipe(response),
+    ).end(body)
+  })
+  const args = ['record', '--l1', l1Url, ...claim, '-o', file, '--keys-per-request', '2']
+  const recording = start([...args, '--l2', slow.url])
+  await recording.until(/4 of 5 storage keys/)
+  recording.program.kill('SIGINT')
+  expect(await recording.ended).toBe(3)
+  expect(recording.printed()).toContain('ABORTED')
+  expect(readdirSync(folder)).toEqual(['out.json.partial'])
+  const rest = await startFlapping(url, 99)
+  expect((await runHere([...args, '--l2', rest.url])).code).toBe(0)
+  expect(rest.keys).toEqual([KEYS.slice(4)])
+  expect(readdirSync(folder)).toEqual(['out.json'])
+})
