@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { exampleSources } from './examples.ts'
+
+/** Builds the page into `docs/explorer/`; with `--check` compares it with what stands there. */
+const source = fileURLToPath(new URL('.', import.meta.url))
+const target = fileURLToPath(new URL('..', import.meta.url))
+const catalogue = fileURLToPath(new URL('../../checks.md', import.meta.url))
+const vectors = fileURLToPath(new URL('../../../vectors/', import.meta.url))
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [`${source}${entry}`],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+    minify: true,
+    charset: 'utf8',
+    legalComments: 'none',
+    define: { CHECK_REASONS: JSON.stringify(listReasons()) },
+  })
+  return outputFiles.map(({ text }) => text).join('')
+}
+
+/** The second column of the catalogue of checks, by code. */
+function listReasons(): Record<string, string> {
+  const rows = readFileSync(catalogue, 'utf8').matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \| /gm)
+  return Object.fromEntries([...rows].map(([, code, reason = '']) => [code, reason.replaceAll('`', '')]))
+}
+
+function listExamples(): string {
+  const examples = exampleSources.map(({ path, ...example }) => {
+    const { $schema: _, ...content } = JSON.parse(readFileSync(`${vectors}${path}`, 'utf8'))
+    return JSON.stringify({ ...example, content })
+  })
+  return `globalThis.rollupStateProofExamples = [\n${examples.join(',\n')}\n]\n`
+}
+
+const files: readonly (readonly [name: string, text: string])[] = [
+  ['index.html', readFileSync(`${source}index.html`, 'utf8')],
+  ['explorer.css', readFileSync(`${source}explorer.css`, 'utf8')],
+  ['icon.svg', readFileSync(`${source}icon.svg`, 'utf8')],
+  ['examples.js', listExamples()],
+  ['explorer.js', await bundle('page.ts')],
+  ['worker.js', await bundle('worker.ts')],
+]
+
+if (process.argv.includes('--check')) {
+  const stale = files.filter(([name, text]) => readFileSync(`${target}${name}`, 'utf8') !== text).map(([name]) => name)
+  if (stale.length > 0) throw new Error(`docs/explorer is not what its source makes: ${stale.join(', ')}`)
+  console.log(`docs/explorer: ${files.length} files are what their source makes`)
+} else {
+  for (const [name, text] of files) writeFileSync(`${target}${name}`, text)
+  console.log(files.map(([name, text]) => `${name} ${Math.ceil(text.length / 1024)} KiB`).join(', '))
+}

@@ -1,0 +1,78 @@
+import { type Child, h, hidden, nodesOf } from './dom.ts'
+import type { ByteField, Bytes } from './messages.ts'
+
+let made = 0
+
+/** Bytes, a part a line. One stop of the tab key; the arrow keys move over the parts, and each is explained below. */
+export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
+  const id = `bytes-${++made}`
+  if (problem !== null) {
+    return h('div', { class: 'bytes' }, h('h4', {}, title), h('p', { class: 'note' }, problem), rawHex(hex))
+  }
+  const explanation = h('p', { class: 'explanation', role: 'status' })
+  const options = fields.map((field, index) => fieldOption(field, hex, index))
+  const explain = (index: number) => {
+    const field = fields[index]
+    if (field) explanation.replaceChildren(...nodesOf(explanationOf(field)))
+  }
+  const choose = (index: number, isByKey: boolean) => {
+    for (const [other, option] of options.entries()) {
+      option.setAttribute('aria-selected', String(other === index))
+      option.tabIndex = other === index ? 0 : -1
+    }
+    if (isByKey) options[index]?.focus()
+    explain(index)
+  }
+  const moves: Readonly<Record<string, (index: number) => number>> = {
+    ArrowDown: index => Math.min(index + 1, options.length - 1),
+    ArrowRight: index => Math.min(index + 1, options.length - 1),
+    ArrowUp: index => Math.max(index - 1, 0),
+    ArrowLeft: index => Math.max(index - 1, 0),
+    Home: () => 0,
+    End: () => options.length - 1,
+  }
+  for (const [index, option] of options.entries()) {
+    option.addEventListener('pointerenter', () => explain(index))
+    option.addEventListener('focus', () => choose(index, false))
+    option.addEventListener('keydown', event => {
+      const move = moves[event.key]
+      if (move === undefined) return
+      event.preventDefault()
+      choose(move(index), true)
+    })
+  }
+  return h(
+    'div',
+    { class: 'bytes' },
+    h('h4', { id }, title),
+    h('div', { role: 'listbox', class: 'parts', 'aria-labelledby': id }, ...options),
+    explanation,
+  )
+}
+
+function fieldOption({ name, start, end, value, isFault }: ByteField, hex: string, index: number): HTMLElement {
+  const digits = hex.slice(2 + 2 * start, 2 + 2 * end)
+  const isShort = value.length <= 24
+  return h(
+    'div',
+    {
+      role: 'option',
+      class: `part tone-${index % 6}`,
+      tabindex: index === 0 ? 0 : -1,
+      'aria-selected': 'false',
+      'data-fault': isFault,
+    },
+    h('span', { class: 'part-name' }, name, isShort ? h('span', { class: 'part-value' }, ` = ${value}`) : null),
+    hidden(`, ${end - start} bytes${isFault ? ', at fault' : ''}`),
+    // To be heard digit by digit is no help: the explanation says the value.
+    h('code', { 'aria-hidden': 'true' }, digits),
+  )
+}
+
+const explanationOf = ({ name, start, end, value, note }: ByteField): Child[] => [
+  h('strong', {}, name),
+  ` ${note} Bytes ${start} to ${end - 1}: `,
+  h('code', {}, value),
+]
+
+const rawHex = (hex: string): HTMLElement => h('code', { class: 'raw' }, hex === '' ? 'nothing' : hex)

@@ -1,0 +1,180 @@
+import type { Scheme } from '../../../src/index.ts'
+import type { PlacedFault } from './fault.ts'
+import type { ByteField, Bytes } from './messages.ts'
+import { isHexOf, printable, show, toBytes, toHex } from './value.ts'
+
+/** The byte layouts of the specification, each field with its meaning. */
+
+const DIGEST_LENGTH = 32
+const MAX_LEAVES = 2n ** 40n
+
+/** Length in bytes of a leaf as the nodes spell it. */
+export const openingLength = (scheme: Scheme): number => 2 * scheme.wordLength + 2 * DIGEST_LENGTH
+
+export const nameLeaf = (index: number): string => (index === 0 ? '0 (HEAD)' : index === 1 ? '1 (TAIL)' : `${index}`)
+
+/** The number that a word spells; null when it has stray bytes. */
+export function decodeWord(scheme: Scheme, word: Uint8Array): string | null {
+  const number = scheme.unword(word)
+  return number && `${BigInt(toHex(number))}`
+}
+
+interface FieldPlan {
+  readonly name: string
+  readonly length: number
+  readonly value: (bytes: Uint8Array) => string
+  readonly note: string
+  /** Whether the bytes of this field alone would pass. Any would when left out. */
+  readonly isSound?: (bytes: Uint8Array) => boolean
+}
+
+const asDigest = (bytes: Uint8Array): string => toHex(bytes)
+const asNumber = (bytes: Uint8Array): string => `${BigInt(toHex(bytes))}`
+
+/**
+ * Takes bytes apart by a plan, when they have its length.
+ *
+ * @param isFault whether a field was refused, or all of them; then those that are not sound are marked
+ */
+function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean): Bytes {
+  const length = plan.reduce((sum, field) => sum + field.length, 0)
+  const bytes = isHexOf(length, hex) ? toBytes(hex) : null
+  if (bytes === null) {
+    const problem = typeof hex === 'string' ? `This is not hexadecimal of ${length} bytes.` : `This is ${show(hex)}.`
+    return { title, hex: typeof hex === 'string' ? printable(hex) : '', fields: [], problem }
+  }
+  let start = 0
+  const fields = plan.map(({ name, length, value, note, isSound = () => true }) => {
+    const end = start + length
+    const part = bytes.subarray(start, end)
+    const field: ByteField = { name, start, end, value: value(part), note, isFault: isFault(name) }
+    start = end
+    return { field, isSound: isSound(part) }
+  })
+  // When no field by itself is to blame, all that were refused are marked.
+  const isBlamed = fields.some(({ field, isSound }) => field.isFault && !isSound)
+  return {
+    title,
+    hex: toHex(bytes),
+    fields: fields.map(({ field, isSound }) => ({ ...field, isFault: field.isFault && !(isBlamed && isSound) })),
+    problem: null,
+  }
+}
+
+const wordNote = (scheme: Scheme, what: string): string =>
+  scheme.name === 'mimc'
+    ? `${what} One field element: the number itself, 32 bytes.`
+    : `${what} Each 2-byte piece of the 32-byte number stands in 4 bytes, of which the first two are zero.`
+
+/** A word that spells a number below the limit. */
+const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
+  const number = scheme.isCanonical(bytes) ? decodeWord(scheme, bytes) : null
+  return number !== null && BigInt(number) < limit
+}
+
+const asIndex = (scheme: Scheme) => (bytes: Uint8Array) => {
+  const index = decodeWord(scheme, bytes)
+  return index === null ? 'stray bytes: not an index' : nameLeaf(Number(index))
+}
+
+const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
+  name,
+  length: DIGEST_LENGTH,
+  value: asDigest,
+  note,
+  isSound: bytes => scheme.isCanonical(bytes),
+})
+
+const leafPlan = (scheme: Scheme): FieldPlan[] => [
+  {
+    name: 'prev',
+    length: scheme.wordLength,
+    value: asIndex(scheme),
+    note: wordNote(scheme, 'Index of the leaf with the next smaller key hash.'),
+    isSound: isWordBelow(scheme, MAX_LEAVES),
+  },
+  {
+    name: 'next',
+    length: scheme.wordLength,
+    value: asIndex(scheme),
+    note: wordNote(scheme, 'Index of the leaf with the next larger key hash.'),
+    isSound: isWordBelow(scheme, MAX_LEAVES),
+  },
+  digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
+  digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
+]
+
+export function leafBytes(scheme: Scheme, title: string, node: unknown, fault: PlacedFault | null): Bytes {
+  const isWhole = fault?.place === 'leaf' && fault.field === null
+  return planBytes(title, node, leafPlan(scheme), name => isWhole || fault?.field === name)
+}
+
+export function siblingBytes(scheme: Scheme, node: unknown, fault: PlacedFault | null): Bytes {
+  const title = 'The sibling leaf (node 40)'
+  const isFault = () => fault?.place === 'level 0'
+  const missing: FieldPlan = {
+    name: 'missing leaf',
+    length: DIGEST_LENGTH,
+    value: () => 'no leaf stands there',
+    note: '32 zero bytes stand for a leaf that is missing: they are its digest, not its preimage.',
+  }
+  const isMissing = isHexOf(DIGEST_LENGTH, node)
+  return planBytes(title, node, isMissing ? [missing] : leafPlan(scheme), isFault)
+}
+
+export const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | null): Bytes =>
+  planBytes(
+    'Node 0',
+    node,
+    [
+      {
+        name: 'nextFreeNode',
+        length: scheme.wordLength,
+        value: bytes => decodeWord(scheme, bytes) ?? 'stray bytes: not a number',
+        note: wordNote(scheme, 'The index that the next new key takes. Every leaf index is below it.'),
+        isSound: isWordBelow(scheme, MAX_LEAVES + 1n),
+      },
+      digestField(scheme, 'sub-root', 'The top of the 40 levels. The root is the hash of these two fields together.'),
+    ],
+    name =>
+      fault?.place === 'node 0' || fault?.place === 'root' || (fault?.place === 'sub-root' && name === 'sub-root'),
+  )
+
+function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
+  // The fields are looked at for what the check was about: their range, or their one spelling.
+  const isSmall = (bytes: Uint8Array) => BigInt(toHex(bytes)) < 2n ** 64n
+  const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.word(bytes))
+  const number = (name: string, unit: string, note: string): FieldPlan => ({
+    name,
+    length: 32,
+    value: bytes => `${asNumber(bytes)}${unit}`,
+    note,
+    isSound: fault?.code === 'VALUE_OUT_OF_RANGE' && name !== 'balance' ? isSmall : isCanonical,
+  })
+  return [
+    number('nonce', '', 'How many transactions the account has sent.'),
+    number('balance', ' wei', 'In wei.'),
+    digestField(scheme, 'storageRoot', "Root of the account's own tree of storage slots."),
+    digestField(scheme, 'snarkCodeHash', "The rollup's own hash of the contract code."),
+    {
+      name: 'keccakCodeHash',
+      length: 32,
+      value: asDigest,
+      note: 'keccak256 of the contract code; of nothing for an account without code.',
+    },
+    number('codeSize', ' bytes', 'Length of the contract code.'),
+  ]
+}
+
+export function valueBytes(scheme: Scheme, index: number, value: unknown, fault: PlacedFault | null): Bytes {
+  const isRefused = () => fault?.place === 'value'
+  if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
+    return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)
+  }
+  const note =
+    index === 0
+      ? 'HEAD and TAIL are no accounts: their value is 32 zero bytes.'
+      : 'What the storage slot holds, as a number.'
+  const title = index === 0 ? 'The value of HEAD or TAIL' : 'The slot value'
+  return planBytes(title, value, [{ name: 'value', length: DIGEST_LENGTH, value: asNumber, note }], isRefused)
+}

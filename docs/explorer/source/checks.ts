@@ -1,0 +1,451 @@
+import type { ErrorCode, ProofError } from '../../../src/index.ts'
+import type { Check, CheckGroup, Status } from './messages.ts'
+
+/**
+ * The checks of the verifier in the order in which it makes them. It stops at the first that fails: what stands before
+ * has passed, what stands after was not reached. Nothing here decides anything: the one that failed is found by the code
+ * and path of the error that was thrown. Tests hold the list in step with the verifier.
+ */
+export interface Step {
+  readonly group: GroupKey
+  readonly title: string
+  readonly codes: readonly ErrorCode[]
+  /** Whether the error, of one of the `codes` and of this group, is this check's. `path` is inside the group. */
+  readonly raises: (error: PlacedError) => boolean
+}
+
+/** A number is a leaf proof: 0 the account's, 1 the first slot's. */
+export type GroupKey = 'question' | 'bundle' | 'header' | 'contract' | 'answer' | number
+
+export interface PlacedError {
+  readonly code: ErrorCode
+  readonly path: string
+  readonly expected: string
+  readonly found: string
+}
+
+/** What a leaf proof says it is; `implied` when none is needed or sent. */
+export type Form = 'existence' | 'absence' | 'implied' | 'unknown'
+
+export interface Shape {
+  /** Of the account and of each requested key. */
+  readonly forms: readonly Form[]
+  /** What a bundle is verified from, and what of it the person stated; null for a bare answer. */
+  readonly chain: Chain | null
+}
+
+export interface Chain {
+  readonly reach: string
+  readonly states: { readonly block: boolean; readonly address: boolean; readonly keys: boolean }
+  /** How many slots of the rollup contract the bundle proves: the second may be left out. */
+  readonly l1SlotCount: number
+}
+
+const anywhere = () => true
+const at =
+  (...paths: readonly string[]) =>
+  ({ path }: PlacedError) =>
+    paths.includes(path)
+const below =
+  (...starts: readonly string[]) =>
+  ({ path }: PlacedError) =>
+    starts.some(start => path.startsWith(start))
+
+export function listSteps({ forms, chain }: Shape): Step[] {
+  const [accountForm = 'unknown', ...slotForms] = forms
+  return [
+    {
+      group: 'question',
+      title: 'The root, address and keys that you state have their lengths',
+      codes: ['CLAIM_INVALID'],
+      raises: anywhere,
+    },
+    ...(chain === null ? [] : chainSteps(chain)),
+    ...envelopeSteps,
+    ...decodeSteps(0, accountForm),
+    ...listingSteps,
+    ...slotForms.flatMap((form, index) => decodeSteps(index + 1, form)),
+    ...verifySteps(0, accountForm),
+    ...slotForms.flatMap((form, index) => verifySteps(index + 1, form)),
+  ]
+}
+
+const envelopeSteps: readonly Step[] = [
+  {
+    group: 'answer',
+    title: 'It is an answer, and no error',
+    codes: ['RPC_ERROR', 'MALFORMED_RESPONSE'],
+    raises: at('', 'error'),
+  },
+  { group: 'answer', title: 'It is no eth_getProof answer', codes: ['FOREIGN_PROOF'], raises: anywhere },
+]
+
+const listingSteps: readonly Step[] = [
+  {
+    group: 'answer',
+    title: 'The storage proofs are a list',
+    codes: ['MALFORMED_RESPONSE'],
+    raises: at('storageProofs'),
+  },
+  {
+    group: 'answer',
+    title: 'There is one for each requested key, or none at all',
+    codes: ['STORAGE_PROOF_UNEXPECTED', 'STORAGE_PROOF_MISSING'],
+    raises: anywhere,
+  },
+]
+
+interface Part {
+  readonly proof: string
+  readonly index: string
+  readonly label: string
+}
+const partsOf: Readonly<Record<Form, readonly Part[]>> = {
+  existence: [{ proof: 'proof', index: 'leafIndex', label: '' }],
+  absence: [
+    { proof: 'leftProof', index: 'leftLeafIndex', label: 'Left neighbour: ' },
+    { proof: 'rightProof', index: 'rightLeafIndex', label: 'Right neighbour: ' },
+  ],
+  implied: [],
+  unknown: [],
+}
+
+const BELOW_NEXT = 'below nextFreeNode'
+
+/** Reading one leaf proof: everything has its length and its one spelling. */
+function decodeSteps(group: number, form: Form): Step[] {
+  if (form === 'implied') return []
+  const isAccount = group === 0
+  return [
+    {
+      group,
+      title: 'It has one of the two forms: present or absent',
+      codes: ['MALFORMED_RESPONSE'],
+      raises: at(''),
+    },
+    {
+      group,
+      title: `The key is ${isAccount ? '20' : '32'} bytes of hexadecimal`,
+      codes: ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH'],
+      raises: at('key'),
+    },
+    ...partsOf[form].flatMap(part => decodePartSteps(group, form, part)),
+  ]
+}
+
+function decodePartSteps(group: number, form: Form, { proof, index, label }: Part): Step[] {
+  const nodes = `${proof}.proofRelatedNodes`
+  const value = `${proof}.value`
+  const step = (title: string, codes: readonly ErrorCode[], raises: Step['raises']): Step => ({
+    group,
+    title: `${label}${title}`,
+    codes,
+    raises,
+  })
+  const hexCodes = ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH', 'NON_CANONICAL'] as const
+  const leafCodes = [...hexCodes, 'INDEX_OUT_OF_RANGE'] as const
+  const isOuter = at(`${nodes}[0]`, `${nodes}[40]`, `${nodes}[41]`)
+  return [
+    step(
+      'the leaf index is an integer below 2^40',
+      ['MALFORMED_RESPONSE', 'INDEX_OUT_OF_RANGE'],
+      error => error.path === index && !error.expected.startsWith(BELOW_NEXT),
+    ),
+    step('there are 42 nodes', ['MALFORMED_RESPONSE', 'WRONG_NODE_COUNT'], at(proof, nodes)),
+    step('node 0 is a nextFreeNode and a sub-root, of their length and canonical', leafCodes, at(`${nodes}[0]`)),
+    step(
+      'nodes 1 to 39 are two digests each, of their length and canonical',
+      hexCodes,
+      error => below(`${nodes}[`)(error) && !isOuter(error),
+    ),
+    step('node 40 is a leaf of its length and canonical, or 32 zero bytes', leafCodes, at(`${nodes}[40]`)),
+    step('node 41 is a leaf of its length and canonical', leafCodes, at(`${nodes}[41]`)),
+    step(
+      'the value is hexadecimal of its length',
+      ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH'],
+      error =>
+        error.path === value &&
+        // The exact length of a neighbour's value is seen to later: HEAD and TAIL have another.
+        (error.code !== 'WRONG_LENGTH' || form === 'existence' || error.expected.includes(' or ')),
+    ),
+    ...(group === 0 ? [step('the elements of the value are canonical', ['NON_CANONICAL'], at(value))] : []),
+    step(
+      'the leaf index is below nextFreeNode',
+      ['INDEX_OUT_OF_RANGE'],
+      error => error.path === index && error.expected.startsWith(BELOW_NEXT),
+    ),
+  ]
+}
+
+/** Hashing and comparing one leaf proof. */
+function verifySteps(group: number, form: Form): Step[] {
+  const isAccount = group === 0
+  const needed: Step = {
+    group,
+    title:
+      form === 'implied'
+        ? 'No proof is needed: the account does not exist, or has no storage'
+        : 'The proof is called for: the account exists',
+    codes: [form === 'implied' ? 'STORAGE_PROOF_MISSING' : 'STORAGE_PROOF_UNEXPECTED'],
+    raises: at(''),
+  }
+  if (form === 'implied') return [needed]
+  const rootMismatch = isAccount ? 'STATE_ROOT_MISMATCH' : 'STORAGE_ROOT_MISMATCH'
+  const rootName = isAccount ? 'the trusted state root' : "the account's storage root"
+  const pathSteps = ({ proof, label }: Part): Step[] => [
+    {
+      group,
+      title: `${label}HEAD's and TAIL's keys stand at index 0 and 1, and nowhere else`,
+      codes: ['SENTINEL_MISPLACED'],
+      raises: at(proof),
+    },
+    {
+      group,
+      title: `${label}the 40 levels lead from the leaf to the sub-root in node 0`,
+      codes: ['SUB_ROOT_MISMATCH'],
+      raises: at(proof),
+    },
+    { group, title: `${label}node 0 hashes to ${rootName}`, codes: [rootMismatch], raises: at(proof) },
+  ]
+  return [
+    ...(isAccount ? [] : [needed]),
+    {
+      group,
+      title: `The key is the ${isAccount ? 'address' : 'storage key'} that you asked for`,
+      codes: ['KEY_MISMATCH'],
+      raises: at('key'),
+    },
+    ...partsOf[form].flatMap(part => [
+      ...pathSteps(part),
+      ...(form === 'existence' ? presentSteps(group) : [neighbourStep(group, part)]),
+    ]),
+    ...(form === 'absence' ? absentSteps(group) : []),
+  ]
+}
+
+const presentSteps = (group: number): Step[] => [
+  {
+    group,
+    title: "the leaf's hKey is the hash of the key",
+    codes: ['LEAF_KEY_MISMATCH'],
+    raises: at('proof'),
+  },
+  {
+    group,
+    title: "the value hashes to the leaf's hVal",
+    codes: ['VALUE_MISMATCH'],
+    raises: at('proof.value'),
+  },
+  group === 0
+    ? {
+        group,
+        title: 'nonce and code size fit 64 bits',
+        codes: ['VALUE_OUT_OF_RANGE'],
+        raises: at('proof.value'),
+      }
+    : { group, title: 'the value is not zero', codes: ['ZERO_VALUE'], raises: at('proof.value') },
+]
+
+const neighbourStep = (group: number, { proof, label }: Part): Step => ({
+  group,
+  title: `${label}the value hashes to the leaf's hVal; HEAD and TAIL have zero`,
+  codes: ['VALUE_MISMATCH', 'WRONG_LENGTH'],
+  raises: error =>
+    error.path === `${proof}.value` && (error.code !== 'WRONG_LENGTH' || !error.expected.includes(' or ')),
+})
+
+const absentSteps = (group: number): Step[] => [
+  {
+    group,
+    title: "the left neighbour's next is the right one",
+    codes: ['NOT_ADJACENT'],
+    raises: ({ expected }) => expected.startsWith('left.next'),
+  },
+  {
+    group,
+    title: "the right neighbour's prev is the left one",
+    codes: ['NOT_ADJACENT'],
+    raises: ({ expected }) => expected.startsWith('right.prev'),
+  },
+  {
+    group,
+    title: "the key's hash lies strictly between those of the neighbours",
+    codes: ['KEY_NOT_BETWEEN'],
+    raises: at(''),
+  },
+]
+
+const NODES_OF_TRIE: readonly ErrorCode[] = [
+  'MPT_HASH_MISMATCH',
+  'MPT_NODE_MALFORMED',
+  'MPT_PATH_NON_CANONICAL',
+  'MPT_NODES_MISSING',
+  'MPT_NODES_UNUSED',
+  'RLP_NON_CANONICAL',
+]
+/** More nodes than any key has are refused before one is read. */
+const TOO_MANY_NODES = '65 nodes'
+
+/** From the bundle and the trusted input to the L2 state root. */
+function chainSteps({ reach, states, l1SlotCount }: Chain): Step[] {
+  const stated = (title: string, code: ErrorCode): Step => ({
+    group: 'bundle',
+    title,
+    codes: [code],
+    raises: anywhere,
+  })
+  return [
+    { group: 'bundle', title: 'It is an evidence bundle', codes: ['EVIDENCE_MALFORMED'], raises: at('') },
+    stated('Its version is known', 'EVIDENCE_VERSION'),
+    {
+      group: 'bundle',
+      title: 'Its parts have their shapes',
+      codes: ['EVIDENCE_MALFORMED', 'BAD_HEX', 'WRONG_LENGTH'],
+      raises: ({ path }) => path !== '',
+    },
+    stated('It is for the scheme that you stated', 'EVIDENCE_SCHEME_MISMATCH'),
+    stated('It is for the rollup that you stated', 'EVIDENCE_ROLLUP_MISMATCH'),
+    ...(states.block ? [stated('It is for the L2 block that you stated', 'EVIDENCE_BLOCK_MISMATCH')] : []),
+    ...(states.address ? [stated('It is for the address that you stated', 'EVIDENCE_ADDRESS_MISMATCH')] : []),
+    ...(states.keys ? [stated('It is for the storage keys that you stated', 'EVIDENCE_KEYS_MISMATCH')] : []),
+    ...(reach === 'l1BlockHash' ? headerSteps : []),
+    ...(reach === 'l2StateRoot' ? [] : contractSteps(l1SlotCount)),
+  ]
+}
+
+const headerSteps: readonly Step[] = [
+  { group: 'header', title: 'The bundle has the L1 header', codes: ['EVIDENCE_L1_MISSING'], raises: anywhere },
+  {
+    group: 'header',
+    title: 'It is hexadecimal of a bearable length',
+    codes: ['HEADER_MALFORMED', 'BAD_HEX', 'WRONG_LENGTH'],
+    raises: ({ code, path, expected }) => path === '' && (code !== 'HEADER_MALFORMED' || expected === 'a string'),
+  },
+  {
+    group: 'header',
+    title: 'It hashes to the trusted L1 block hash',
+    codes: ['HEADER_HASH_MISMATCH'],
+    raises: anywhere,
+  },
+  {
+    group: 'header',
+    title: 'What was hashed is a block header',
+    codes: ['RLP_NON_CANONICAL', 'HEADER_MALFORMED', 'HEADER_QUANTITY'],
+    raises: ({ code, path, expected }) => code !== 'HEADER_MALFORMED' || path !== '' || expected !== 'a string',
+  },
+]
+
+const L1_SLOTS = ['the root of the L2 block', 'the last finalized L2 block']
+
+const contractSteps = (slotCount: number): Step[] => [
+  { group: 'contract', title: 'The bundle has the L1 proof', codes: ['EVIDENCE_L1_MISSING'], raises: anywhere },
+  {
+    group: 'contract',
+    title: 'It has the shape of an eth_getProof result, for one slot or two',
+    codes: ['L1_PROOF_MALFORMED', 'L1_STORAGE_PROOF_COUNT', 'BAD_HEX', 'WRONG_LENGTH', 'MPT_NODES_UNUSED'],
+    raises: ({ code, expected }) => code !== 'MPT_NODES_UNUSED' || expected === TOO_MANY_NODES,
+  },
+  {
+    group: 'contract',
+    title: 'Its nodes lead from the L1 state root to the contract',
+    codes: NODES_OF_TRIE,
+    raises: error => below('accountProof')(error) && error.expected !== TOO_MANY_NODES,
+  },
+  {
+    group: 'contract',
+    title: 'What stands there, if anything, is an account',
+    codes: ['L1_ACCOUNT_MALFORMED'],
+    raises: anywhere,
+  },
+  {
+    group: 'contract',
+    title: 'The fields beside the nodes say what the nodes prove',
+    codes: ['L1_KEY_MISMATCH', 'L1_PROOF_DISAGREES'],
+    raises: at('address', 'nonce', 'balance', 'storageHash', 'codeHash'),
+  },
+  ...L1_SLOTS.slice(0, slotCount).flatMap((what, index): Step[] => [
+    {
+      group: 'contract',
+      title: `Slot of ${what}: it is the one asked for`,
+      codes: ['L1_KEY_MISMATCH'],
+      raises: at(`storageProof[${index}].key`),
+    },
+    {
+      group: 'contract',
+      title: `Slot of ${what}: its nodes lead from the contract's storage root to it`,
+      codes: NODES_OF_TRIE,
+      raises: error => below(`storageProof[${index}].proof`)(error) && error.expected !== TOO_MANY_NODES,
+    },
+    {
+      group: 'contract',
+      title: `Slot of ${what}: a canonical number stands there, and beside it`,
+      codes: ['L1_VALUE_MALFORMED', 'L1_PROOF_DISAGREES'],
+      raises: below(`storageProof[${index}].`),
+    },
+  ]),
+  { group: 'contract', title: 'The rollup contract exists', codes: ['ANCHOR_NO_CONTRACT'], raises: anywhere },
+  ...(slotCount < L1_SLOTS.length
+    ? []
+    : [
+        {
+          group: 'contract',
+          title: 'The L2 block is not above the last finalized one',
+          codes: ['ANCHOR_BLOCK_AHEAD'],
+          raises: anywhere,
+        } as const,
+      ]),
+  {
+    group: 'contract',
+    title: 'The contract holds a root for the L2 block',
+    codes: ['ANCHOR_NO_ROOT'],
+    raises: anywhere,
+  },
+]
+
+/** In which group the error is, and where in it. */
+export function placeError(error: ProofError, isBundle: boolean): PlacedError & { readonly group: GroupKey } {
+  const { code, expected = '', found = '' } = error
+  const placed = (group: GroupKey, path: string) => ({ group, code, path, expected, found })
+  if (code === 'CLAIM_INVALID') return placed('question', error.path)
+  if (isBundle && !/^answer(\.|$)/.test(error.path)) {
+    const [, link, rest = ''] = /^l1\.(header|proof)\.?(.*)$/s.exec(error.path) ?? []
+    if (link === undefined) return placed('bundle', error.path)
+    return placed(link === 'header' ? 'header' : 'contract', rest)
+  }
+  const path = isBundle ? error.path.replace(/^answer\.?/, '') : error.path
+  const [, slot, rest = ''] = /^(?:accountProof|storageProofs\[(\d+)\])\.?(.*)$/s.exec(path) ?? [path]
+  if (path.startsWith('accountProof')) return placed(0, rest)
+  return slot === undefined ? placed('answer', path) : placed(Number(slot) + 1, rest)
+}
+
+/** The check that threw the error; -1 when the list does not know it. */
+export function findFailed(steps: readonly Step[], error: PlacedError & { readonly group: GroupKey }): number {
+  return steps.findIndex(step => step.group === error.group && step.codes.includes(error.code) && step.raises(error))
+}
+
+/** @param failed the place of the check that failed; the length of the list when none did */
+export function checksOf(steps: readonly Step[], failed: number, group: GroupKey): Check[] {
+  return steps.flatMap((step, index) =>
+    step.group === group ? [{ title: sentence(step.title), codes: step.codes, status: statusAt(index, failed) }] : [],
+  )
+}
+
+const statusAt = (index: number, failed: number): Status =>
+  index < failed ? 'passed' : index === failed ? 'failed' : 'not reached'
+
+const sentence = (title: string): string => title.charAt(0).toUpperCase() + title.slice(1)
+
+const groupTitles = {
+  question: 'What you state',
+  bundle: 'The bundle is for what you stated',
+  header: 'L1 block hash → L1 header',
+  contract: 'L1 state root → rollup contract → L2 state root',
+  answer: 'The answer as a whole',
+} as const
+
+/** All but the leaf proofs, which have lists of their own. */
+export function groupsOf(steps: readonly Step[], failed: number): CheckGroup[] {
+  return (Object.keys(groupTitles) as (keyof typeof groupTitles)[])
+    .map(group => ({ title: groupTitles[group], checks: checksOf(steps, failed, group) }))
+    .filter(({ checks }) => checks.length > 0)
+}

@@ -1,0 +1,51 @@
+import { errorMeanings } from '../../../src/index.ts'
+import type { PlacedError } from './checks.ts'
+import type { Fault, FaultPlace, PathView } from './messages.ts'
+import { printable } from './value.ts'
+
+const DEPTH = 40
+const LEAF_ENTRY = 41
+
+export interface PlacedFault extends Fault {
+  readonly part: PathView['part'] | null
+  /** The field of the leaf that is to blame, when the check is about one. */
+  readonly field: string | null
+}
+
+const partOfIndex = { leafIndex: 'proof', leftLeafIndex: 'leftProof', rightLeafIndex: 'rightProof' } as const
+
+/** Where in the drawing the check failed. */
+export function describeFault({ code, path, found }: PlacedError): PlacedFault {
+  const [, part = null, rest = ''] = /^(proof|leftProof|rightProof)\.?(.*)$/s.exec(path) ?? []
+  const ofIndex = Object.entries(partOfIndex).find(([name]) => name === path)?.[1]
+  const fault = (place: FaultPlace, field: string | null = null, text: string = errorMeanings[code]): PlacedFault => ({
+    place,
+    code,
+    text,
+    field,
+    // The pattern above lets no other name through.
+    part: ofIndex ?? (part as PathView['part'] | null),
+  })
+  if (ofIndex !== undefined) return fault('leaf index')
+  if (path === 'key' || code === 'KEY_NOT_BETWEEN') return fault('key')
+  if (rest === 'value') return fault('value', code === 'VALUE_MISMATCH' ? 'hVal' : null)
+  switch (code) {
+    case 'NOT_ADJACENT':
+      return fault('links')
+    case 'STATE_ROOT_MISMATCH':
+    case 'STORAGE_ROOT_MISMATCH':
+      return fault('root')
+    case 'SENTINEL_MISPLACED':
+    case 'LEAF_KEY_MISMATCH':
+      return fault('leaf', 'hKey')
+    case 'SUB_ROOT_MISMATCH': {
+      const hint = 'Hashes cannot tell which node on the way was altered.'
+      return fault('sub-root', null, `${errorMeanings[code]} ${hint}`)
+    }
+  }
+  const [, entry] = /^proofRelatedNodes\[(\d+)\]$/.exec(rest) ?? []
+  if (entry === undefined) return fault('nodes')
+  const text = `Node ${entry}${found === '' ? '' : `, ${printable(found)}`}. ${errorMeanings[code]}`
+  if (entry === '0') return fault('node 0', null, text)
+  return Number(entry) === LEAF_ENTRY ? fault('leaf', null, text) : fault(`level ${DEPTH - Number(entry)}`, null, text)
+}

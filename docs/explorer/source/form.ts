@@ -1,0 +1,87 @@
+import { byId } from './dom.ts'
+import { type Field, type FieldName, fieldNames, type Source, type Statement } from './messages.ts'
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+
+const controls = Object.fromEntries(
+  fieldNames.map(name => {
+    const control = document.getElementById(name)
+    if (control === null) throw new Error(`the form has no field ${name}`)
+    return [name, control]
+  }),
+) as Record<FieldName, Control>
+
+const sources: Record<FieldName, Source> = Object.fromEntries(fieldNames.map(name => [name, 'you'])) as Record<
+  FieldName,
+  Source
+>
+
+const sourceNotes: Readonly<Record<Source, string>> = {
+  you: '',
+  file: 'as the vector or recording says',
+  answer: 'read from the answer: is it what you asked for?',
+  bundle: 'read from the bundle: is it what you want?',
+}
+
+const trustedLabels = new Map([
+  ['l2StateRoot', 'L2 state root, 32 bytes'],
+  ['l1BlockHash', 'L1 block hash, 32 bytes'],
+  ['l1StateRoot', 'L1 state root, 32 bytes'],
+])
+
+/** What a choice starts with. */
+const defaults: Readonly<Partial<Record<FieldName, string>>> = { trustedKind: 'l2StateRoot' }
+
+function set(name: FieldName, { value, source }: Field): void {
+  controls[name].value = value
+  sources[name] = source
+  showSource(name)
+}
+
+function showSource(name: FieldName): void {
+  const hasNote = controls[name].value !== '' && name !== 'trustedKind'
+  byId(`${name}-source`, HTMLElement).textContent = hasNote ? sourceNotes[sources[name]] : ''
+  if (name === 'trustedKind') {
+    byId('trusted-label', HTMLElement).textContent = trustedLabels.get(controls.trustedKind.value) ?? ''
+  }
+}
+
+/** Fills in what the file says. What the person typed stays, unless a whole example was chosen. */
+export function fill(
+  suggested: Readonly<Partial<Record<FieldName, Field>>>,
+  isBundle: boolean,
+  isExample: boolean,
+): void {
+  for (const name of fieldNames) {
+    const isTyped = sources[name] === 'you' && controls[name].value !== (defaults[name] ?? '')
+    if (isTyped && !isExample) continue
+    set(name, suggested[name] ?? { value: defaults[name] ?? '', source: 'you' })
+  }
+  showBundleFields(isBundle)
+}
+
+export function clear(): void {
+  for (const name of fieldNames) set(name, { value: defaults[name] ?? '', source: 'you' })
+  showBundleFields(false)
+}
+
+function showBundleFields(isBundle: boolean): void {
+  for (const field of document.querySelectorAll<HTMLElement>('[data-bundle]')) field.hidden = !isBundle
+}
+
+export function readStatement(): Statement {
+  return Object.fromEntries(
+    fieldNames.map(name => [name, { value: controls[name].value.trim(), source: sources[name] }]),
+  ) as Record<FieldName, Field>
+}
+
+/** @param onChange called at every change by the person */
+export function listenToForm(onChange: () => void): void {
+  for (const name of fieldNames) {
+    controls[name].addEventListener('input', () => {
+      sources[name] = 'you'
+      showSource(name)
+      onChange()
+    })
+  }
+}

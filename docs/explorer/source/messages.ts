@@ -1,0 +1,212 @@
+/** What the page and its worker say to each other. All of it is bounded, whatever the file was. */
+
+export type SchemeName = 'mimc' | 'poseidon2'
+
+/** Who said it: the person at the page, the vector or recording, or the very document that is verified. */
+export type Source = 'you' | 'file' | 'answer' | 'bundle'
+
+export const fieldNames = [
+  'scheme',
+  'trustedKind',
+  'trusted',
+  'address',
+  'storageKeys',
+  'rollup',
+  'l2Block',
+  'rootsSlot',
+  'currentSlot',
+] as const
+export type FieldName = (typeof fieldNames)[number]
+
+/** What stands in one field of the form; of `storageKeys`, one a line. */
+export interface Field {
+  readonly value: string
+  readonly source: Source
+}
+export type Statement = Readonly<Record<FieldName, Field>>
+
+export type DocumentKind = 'answer' | 'recording' | 'vector' | 'evidence bundle' | 'evidence vector'
+
+/** What a file holds, before any of it is verified. */
+export interface Loaded {
+  readonly kind: DocumentKind
+  readonly isBundle: boolean
+  readonly description: string
+  /** How many storage proofs the answer has. */
+  readonly slotCount: number
+  /** What the file itself says was asked. */
+  readonly suggested: Readonly<Partial<Record<FieldName, Field>>>
+  readonly notes: readonly string[]
+}
+
+export type Verdict = 'verified' | 'refused' | 'unjudged'
+export type Status = 'passed' | 'failed' | 'not reached'
+
+/** A name, a value, and what the value rests on. */
+export type Row = readonly [name: string, value: string, source?: string]
+
+export interface Check {
+  readonly title: string
+  readonly codes: readonly string[]
+  readonly status: Status
+}
+
+export interface CheckGroup {
+  readonly title: string
+  readonly checks: readonly Check[]
+}
+
+export interface Failure {
+  readonly code: string
+  readonly path: string
+  readonly meaning: string
+  readonly expected?: string | undefined
+  readonly found?: string | undefined
+}
+
+/** One row of the table of proofs: the account first, then the slots. */
+export interface ProofSummary {
+  readonly name: string
+  readonly key: string
+  readonly status: Status
+  readonly outcome: string
+  /** Of a slot that was proven present, 32 bytes; else empty. */
+  readonly value: string
+}
+
+export interface Report {
+  readonly verdict: Verdict
+  readonly headline: string
+  readonly text: string
+  readonly failure: Failure | null
+  readonly question: readonly Row[]
+  readonly chain: readonly Row[]
+  readonly account: readonly Row[]
+  readonly notes: readonly string[]
+  readonly groups: readonly CheckGroup[]
+  readonly proofs: readonly ProofSummary[]
+  /** The proof to look at first. */
+  readonly shown: number
+}
+
+/** Some bytes of the answer, and what each part of them means. */
+export interface Bytes {
+  readonly title: string
+  readonly hex: string
+  readonly fields: readonly ByteField[]
+  /** Why they cannot be taken apart. */
+  readonly problem: string | null
+}
+
+export interface ByteField {
+  readonly name: string
+  /** In bytes; `end` is past the last. */
+  readonly start: number
+  readonly end: number
+  readonly value: string
+  readonly note: string
+  readonly isFault: boolean
+}
+
+/** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */
+export interface Level {
+  readonly level: number
+  /** Where in `proofRelatedNodes` the sibling stands. */
+  readonly entry: number
+  readonly siblingSide: 'left' | 'right'
+  readonly sibling: string | null
+  readonly isEmpty: boolean
+  /** The digest of the node on the path at this level; null when something below it cannot be hashed. */
+  readonly running: string | null
+  readonly problem: string | null
+}
+
+/** The place in the drawing where the check failed. */
+export type FaultPlace =
+  | 'root'
+  | 'node 0'
+  | 'sub-root'
+  | 'leaf'
+  | 'leaf index'
+  | 'value'
+  | 'nodes'
+  | 'links'
+  | 'key'
+  | `level ${number}`
+
+export interface Fault {
+  readonly place: FaultPlace
+  readonly code: string
+  readonly text: string
+}
+
+export interface PathView {
+  readonly part: 'proof' | 'leftProof' | 'rightProof'
+  readonly title: string
+  readonly leafIndex: string
+  /** What the path must lead to, and what that rests on; null when it is not known. */
+  readonly wantedRoot: string | null
+  readonly rootName: string
+  readonly rootSource: string
+  readonly computedRoot: string | null
+  readonly nextFreeNode: string | null
+  readonly statedSubRoot: string | null
+  readonly computedSubRoot: string | null
+  /** The highest level first; none when the nodes cannot be read. */
+  readonly levels: readonly Level[]
+  readonly bytes: readonly Bytes[]
+  /** What the value hashes to; null when it cannot be hashed. */
+  readonly valueHash: string | null
+  readonly fault: Fault | null
+}
+
+/** A leaf next to the place of a key that does not exist. */
+export interface Neighbour {
+  readonly name: string
+  readonly leafIndex: string
+  readonly prev: string
+  readonly next: string
+  readonly hKey: string
+}
+
+/** Something that the drawing shows: whether it is so in the file, and whether the verifier came to check it. */
+export interface Shown {
+  readonly isSo: boolean
+  readonly status: Status
+}
+
+export interface Gap {
+  readonly left: Neighbour
+  readonly right: Neighbour
+  readonly keyHash: string
+  readonly forth: Shown
+  readonly back: Shown
+  readonly between: Shown
+  readonly isAfterLeft: boolean
+}
+
+/** One leaf proof in full. */
+export interface ProofView {
+  readonly index: number
+  readonly title: string
+  readonly claims: string
+  readonly key: string
+  readonly keyHash: string | null
+  readonly checks: readonly Check[]
+  readonly gap: Gap | null
+  readonly paths: readonly PathView[]
+  readonly fault: Fault | null
+}
+
+export type Request =
+  | { readonly id: number; readonly kind: 'load'; readonly blob: Blob }
+  | { readonly id: number; readonly kind: 'verify'; readonly statement: Statement }
+  | { readonly id: number; readonly kind: 'proof'; readonly index: number }
+
+export type Reply =
+  /** The worker has started. */
+  | { readonly id: 0; readonly kind: 'ready' }
+  | { readonly id: number; readonly kind: 'load'; readonly loaded: Loaded }
+  | { readonly id: number; readonly kind: 'verify'; readonly report: Report }
+  | { readonly id: number; readonly kind: 'proof'; readonly proof: ProofView }
+  | { readonly id: number; readonly kind: 'problem'; readonly message: string }

@@ -1,0 +1,146 @@
+import { abbreviate, type Child, h, hidden, nodesOf } from './dom.ts'
+import type { FaultPlace, Level, PathView } from './messages.ts'
+
+/** As many neighbouring levels with empty siblings are folded into one line. */
+const MIN_FOLDED = 2
+
+/** From the root down to the leaf, as in `proofRelatedNodes`. The sibling of each level stands on its side of the line. */
+export function pathView(path: PathView, keyHash: string | null): HTMLElement {
+  const explanation = h('p', { class: 'explanation', role: 'status' })
+  const explain = (text: Child[]) => explanation.replaceChildren(...nodesOf(text))
+  if (path.levels.length === 0) {
+    return h('p', { class: 'note' }, 'The nodes cannot be read as a path of 42 nodes, so nothing is drawn.')
+  }
+  const levels = foldLevels(path.levels, path.fault?.place ?? null)
+  return h(
+    'div',
+    { class: 'path' },
+    h(
+      'ol',
+      { class: 'spine' },
+      rootRow(path),
+      topRow(path),
+      ...levels.flatMap(run =>
+        run.length < MIN_FOLDED ? runRows(run, path, explain) : [foldedRow(run, path, explain)],
+      ),
+      leafRow(path, keyHash),
+    ),
+    explanation,
+  )
+}
+
+/** Runs of levels; those of more than one level can be folded. The level at fault stands alone. */
+function foldLevels(levels: readonly Level[], fault: FaultPlace | null): Level[][] {
+  const runs: Level[][] = []
+  for (const level of levels) {
+    const run = runs.at(-1)
+    const isFoldable = (one: Level | undefined) => one?.isEmpty === true && fault !== `level ${one.level}`
+    if (run && isFoldable(level) && isFoldable(run[0])) run.push(level)
+    else runs.push([level])
+  }
+  return runs
+}
+
+type Explain = (text: Child[]) => void
+
+const runRows = (run: readonly Level[], path: PathView, explain: Explain): HTMLElement[] =>
+  run.map(level => levelRow(level, path, explain))
+
+function foldedRow(run: readonly Level[], path: PathView, explain: Explain): HTMLElement {
+  const [first, last] = [run[0]?.level, run.at(-1)?.level]
+  return h(
+    'li',
+    { class: 'fold' },
+    h(
+      'details',
+      {},
+      h('summary', {}, `Levels ${first} to ${last}: ${run.length} siblings, all empty subtrees`),
+      h('ol', { class: 'spine' }, ...runRows(run, path, explain)),
+    ),
+  )
+}
+
+function levelRow(level: Level, path: PathView, explain: Explain): HTMLElement {
+  const { siblingSide, sibling, isEmpty, running, problem, entry } = level
+  const isFault = path.fault?.place === `level ${level.level}`
+  const siblingText = problem !== null ? 'refused' : isEmpty ? 'empty' : abbreviate(sibling ?? '')
+  const siblingCell = h(
+    'span',
+    { class: 'sibling', 'data-empty': isEmpty, 'data-fault': isFault },
+    hidden(`, sibling on the ${siblingSide}, `),
+    h('code', {}, siblingText),
+  )
+  const nodeCell = h('span', { class: 'node' }, h('span', { class: 'level-name' }, `level ${level.level}`))
+  const button = h(
+    'button',
+    { type: 'button', class: 'level', 'data-side': siblingSide },
+    nodeCell,
+    h('span', { class: 'line', 'aria-hidden': 'true' }),
+    siblingCell,
+  )
+  const text = (): Child[] => [
+    h('strong', {}, `Level ${level.level}. `),
+    `Node ${entry} makes the sibling on the ${siblingSide}: `,
+    problem === null ? h('code', {}, sibling ?? '') : `cannot be hashed, ${problem}`,
+    isEmpty ? ' (a subtree without leaves).' : '.',
+    ' On the path: ',
+    running === null ? 'not known' : h('code', {}, running),
+    '. Their hash is the node of the level above.',
+  ]
+  for (const event of ['focus', 'pointerenter', 'click']) button.addEventListener(event, () => explain(text()))
+  const tag = isFault && h('p', { class: 'fault-line' }, h('span', { class: 'fault-tag' }, `✗ ${path.fault?.code}`))
+  return h('li', {}, button, tag)
+}
+
+/** A box on the line, with what stands in it. */
+function box(isFault: boolean, code: string | undefined, ...children: readonly Child[]): HTMLElement {
+  return h(
+    'li',
+    { class: 'box', 'data-fault': isFault },
+    ...children,
+    isFault ? h('span', { class: 'fault-tag' }, `✗ ${code}`) : null,
+  )
+}
+
+const named = (name: string, value: string | null): HTMLElement =>
+  h('span', { class: 'named' }, h('span', { class: 'name' }, name), ' ', h('code', {}, value ?? 'not known'))
+
+function rootRow({ rootName, wantedRoot, rootSource, computedRoot, fault }: PathView): HTMLElement {
+  const isFault = fault?.place === 'root'
+  const differs = wantedRoot !== null && computedRoot !== null && wantedRoot.toLowerCase() !== computedRoot
+  return box(
+    isFault,
+    fault?.code,
+    named(rootName, wantedRoot),
+    h('span', { class: 'from' }, rootSource),
+    computedRoot !== null && (wantedRoot === null || differs) ? named('this path leads to', computedRoot) : null,
+  )
+}
+
+function topRow({ nextFreeNode, statedSubRoot, computedSubRoot, fault }: PathView): HTMLElement {
+  const isFault = fault?.place === 'node 0' || fault?.place === 'sub-root'
+  const differs = statedSubRoot !== null && computedSubRoot !== null && statedSubRoot !== computedSubRoot
+  return box(
+    isFault,
+    fault?.code,
+    h('span', { class: 'from' }, 'node 0'),
+    named('nextFreeNode', nextFreeNode),
+    named('sub-root', statedSubRoot),
+    differs ? named('the levels lead to', computedSubRoot) : null,
+  )
+}
+
+function leafRow({ leafIndex, bytes, valueHash, fault }: PathView, keyHash: string | null): HTMLElement {
+  const isFault = ['leaf', 'leaf index', 'value'].includes(fault?.place ?? '')
+  const field = (name: string) => bytes[0]?.fields.find(one => one.name === name)?.value ?? null
+  return box(
+    isFault,
+    fault?.code,
+    h('span', { class: 'from' }, 'leaf, node 41'),
+    named('index', leafIndex),
+    named('hKey', field('hKey')),
+    fault?.code === 'LEAF_KEY_MISMATCH' ? named('the key hashes to', keyHash) : null,
+    named('hVal', field('hVal')),
+    fault?.code === 'VALUE_MISMATCH' && valueHash !== null ? named('the value hashes to', valueHash) : null,
+  )
+}

@@ -1,0 +1,107 @@
+import { bytesView } from './bytes-view.ts'
+import { abbreviate, type Child, h } from './dom.ts'
+import type { Gap, Neighbour, ProofView, Shown, Status } from './messages.ts'
+import { pathView } from './path-view.ts'
+import { groupView } from './report-view.ts'
+
+/** One leaf proof: its checks, the neighbours of an absent key, the paths and their bytes. */
+export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
+  const { title, claims, key, keyHash, checks, gap, paths, fault } = proof
+  const hasFault = paths.some(path => path.bytes.some(({ fields }) => fields.some(({ isFault }) => isFault)))
+  return [
+    h('h2', { id: 'proof-title' }, `Proof of ${title}`),
+    isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
+    h(
+      'dl',
+      { class: 'rows' },
+      row(proof.index === 0 ? 'Address asked for' : 'Key asked for', key || 'none'),
+      keyHash && row('Its key hash', keyHash),
+      row('The proof claims', claims),
+    ),
+    fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
+    gap && gapView(gap),
+    paths.length > 0
+      ? h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path, keyHash))))
+      : h('p', {}, 'There is no path to draw: nothing here is proven by hashes of its own.'),
+    groupView({ title: `Checks of ${title}, in their order`, checks }),
+    paths.length > 0 &&
+      h(
+        'details',
+        { class: 'group', open: hasFault || window.matchMedia('(min-width: 64rem)').matches },
+        h('summary', {}, 'What the bytes mean'),
+        h('p', { class: 'hint' }, 'Point at a part, or move with the arrow keys.'),
+        h(
+          'div',
+          { class: 'paths' },
+          ...paths.map(path => section(bytesTitles[path.part], ...path.bytes.map(bytesView))),
+        ),
+      ),
+  ]
+}
+
+const row = (name: string, value: string): HTMLElement =>
+  h('div', {}, h('dt', {}, name), h('dd', {}, h('span', { class: 'value' }, value)))
+
+const section = (title: string, ...children: readonly Child[]): HTMLElement =>
+  h('section', { class: 'one-path' }, h('h3', {}, title), ...children)
+
+const bytesTitles = {
+  proof: 'The leaf and its value',
+  leftProof: 'Left neighbour',
+  rightProof: 'Right neighbour',
+} as const
+
+const verdictMarks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '(not checked)' }
+
+/** The two neighbours, their links to each other, and the key between them. */
+function gapView(gap: Gap): HTMLElement {
+  const { left, right, keyHash, forth, back, between, isAfterLeft } = gap
+  const link = (text: string, { isSo, status }: Shown, direction: string) =>
+    h(
+      'p',
+      { class: `link ${direction}`, 'data-status': status },
+      h('span', {}, `${text}${isSo ? '' : ', points elsewhere'} ${verdictMarks[status]}`),
+    )
+  const place = isAfterLeft ? 'not below the right neighbour' : 'not above the left neighbour'
+  return h(
+    'section',
+    { class: 'gap-section' },
+    h('h3', {}, 'The two neighbours'),
+    h(
+      'div',
+      { class: 'gap' },
+      neighbourCard('Left neighbour', left),
+      h(
+        'div',
+        { class: 'between' },
+        link(`left.next = ${left.next}`, forth, 'forth'),
+        h(
+          'p',
+          { class: 'gap-key', 'data-status': between.status },
+          h('span', { class: 'gap-name' }, 'key asked for'),
+          h('code', {}, abbreviate(keyHash)),
+          h('span', {}, `${between.isSo ? 'lies between: no leaf here' : place} ${verdictMarks[between.status]}`),
+        ),
+        link(`right.prev = ${right.prev}`, back, 'back'),
+      ),
+      neighbourCard('Right neighbour', right),
+    ),
+  )
+}
+
+const neighbourCard = (title: string, { name, hKey, prev, next }: Neighbour): HTMLElement =>
+  h(
+    'div',
+    { class: 'card' },
+    h('h4', {}, `${title}: ${name}`),
+    h(
+      'dl',
+      {},
+      h('dt', {}, 'key hash'),
+      h('dd', {}, h('code', {}, abbreviate(hKey))),
+      h('dt', {}, 'prev'),
+      h('dd', {}, prev),
+      h('dt', {}, 'next'),
+      h('dd', {}, next),
+    ),
+  )

@@ -1,0 +1,145 @@
+import { type Child, h } from './dom.ts'
+import type { Check, CheckGroup, Failure, ProofSummary, Report, Row, Status } from './messages.ts'
+
+/** What an attacker gains without each check: the catalogue's words, put here by the build. */
+declare const CHECK_REASONS: Readonly<Record<string, string>>
+
+const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '–' }
+
+const statusChip = (status: Status, text: string = status): HTMLElement =>
+  h('span', { class: 'chip', 'data-status': status }, h('span', { 'aria-hidden': 'true' }, `${marks[status]} `), text)
+
+/** A name, a value and where it is from, a line. */
+const rowList = (rows: readonly Row[]): HTMLElement =>
+  h(
+    'dl',
+    { class: 'rows' },
+    ...rows.map(([name, value, source]) =>
+      h(
+        'div',
+        {},
+        h('dt', {}, name),
+        h('dd', {}, h('span', { class: 'value' }, value), source ? h('span', { class: 'from' }, ` ${source}`) : null),
+      ),
+    ),
+  )
+
+export function verdictText({ headline, text }: Report): Child[] {
+  return [h('p', { class: 'headline' }, headline), h('p', {}, text)]
+}
+
+export function verdictDetails({ failure, notes, question }: Report): Child[] {
+  return [
+    failure && describeFailure(failure),
+    ...notes.map(note => h('p', { class: 'note' }, note)),
+    h('h3', {}, 'What was asked'),
+    rowList(question),
+  ]
+}
+
+function describeFailure({ code, path, expected, found }: Failure): HTMLElement {
+  const rows = rowList([
+    ...(path === '' ? [] : [['At', path] as const]),
+    ...(expected === undefined ? [] : [['Expected', expected] as const]),
+    ...(found === undefined ? [] : [['Found', found] as const]),
+  ])
+  const reason = CHECK_REASONS[code]
+  return h(
+    'div',
+    {},
+    rows,
+    reason ? h('p', { class: 'reason' }, h('strong', {}, 'Without this check: '), reason) : null,
+  )
+}
+
+/** More rows are shown when they are asked for: a file may have thousands of slots. */
+const PAGE = 20
+
+export function reportView(report: Report, shown: number, onChoose: (index: number) => void): Child[] {
+  const { chain, account, proofs, groups } = report
+  return [
+    chain.length > 0 && h('section', {}, h('h2', {}, 'Chain of evidence'), rowList(chain)),
+    account.length > 0 && h('section', {}, h('h2', {}, 'Account'), rowList(account)),
+    h('section', {}, h('h2', {}, 'Proofs'), proofList(proofs, shown, onChoose)),
+    h('section', {}, h('h2', {}, 'Checks of the whole'), ...groups.map(groupView)),
+  ]
+}
+
+function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (index: number) => void): HTMLElement {
+  const list = h('ul', { class: 'proofs' })
+  const more = h('button', { type: 'button', hidden: true })
+  let end = 0
+  const show = (count: number) => {
+    const rows = proofs.slice(end, end + count).map((proof, index) => proofRow(proof, end + index))
+    list.append(...rows)
+    end += rows.length
+    more.hidden = end >= proofs.length
+    more.textContent = `Show ${Math.min(PAGE, proofs.length - end)} more of ${proofs.length}`
+    return rows[0]
+  }
+  const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) => {
+    const button = h(
+      'button',
+      { type: 'button', 'aria-current': index === shown ? 'true' : undefined },
+      h('span', { class: 'name' }, name),
+      statusChip(status),
+      h('span', { class: 'key' }, key),
+      h('span', { class: 'outcome' }, value === '' ? outcome : `${outcome}: `, describeValue(value)),
+    )
+    button.addEventListener('click', () => {
+      for (const other of list.querySelectorAll('[aria-current]')) other.removeAttribute('aria-current')
+      button.setAttribute('aria-current', 'true')
+      onChoose(index)
+    })
+    return h('li', {}, button)
+  }
+  show(PAGE)
+  const failing = proofs[shown]
+  if (shown >= end && failing) list.append(proofRow(failing, shown))
+  more.addEventListener('click', () => show(PAGE)?.querySelector('button')?.focus())
+  return h('div', {}, h('p', {}, 'Choose one to see its path and its checks.'), list, more)
+}
+
+/** As bytes, and as the number that they spell when it is one that people read. */
+function describeValue(value: string): Child {
+  if (value === '') return null
+  const number = BigInt(value)
+  const decimal = number < 2n ** 96n ? ` = ${number}` : ''
+  return h('span', { class: 'value' }, `${value}${decimal}`)
+}
+
+/** A list of checks; one that says nothing but "passed" is folded. */
+/** How many of the checks came to what. */
+function tally(checks: readonly Check[]): string {
+  const of = (status: Status) => checks.filter(check => check.status === status).length
+  const counts = (['passed', 'failed', 'not reached'] as const).filter(status => of(status) > 0)
+  return counts.map(status => `${of(status)} ${status}`).join(', ')
+}
+
+export function groupView({ title, checks }: CheckGroup): HTMLElement {
+  const failed = checks.some(({ status }) => status === 'failed')
+  const passed = checks.every(({ status }) => status === 'passed')
+  const status: Status = failed ? 'failed' : passed ? 'passed' : 'not reached'
+  return h(
+    'details',
+    { class: 'group', open: failed },
+    h('summary', {}, h('span', {}, title), ' ', statusChip(status, tally(checks))),
+    checkList(checks),
+  )
+}
+
+const checkList = (checks: readonly Check[]): HTMLElement =>
+  h(
+    'ol',
+    { class: 'checks' },
+    ...checks.map(({ title, codes, status }) =>
+      h(
+        'li',
+        { 'data-status': status },
+        h('span', { class: 'mark', 'aria-hidden': 'true' }, marks[status]),
+        h('span', {}, title),
+        h('span', { class: 'status' }, status),
+        h('span', { class: 'codes' }, codes.join(' ')),
+      ),
+    ),
+  )

@@ -1,0 +1,257 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import ts from 'typescript'
+import { expect, it } from 'vitest'
+import { listSteps, placeError } from '../../docs/explorer/source/checks.ts'
+import { type ExplorerDocument, readDocument, statementFrom } from '../../docs/explorer/source/document.ts'
+import { type Judgement, judge } from '../../docs/explorer/source/judge.ts'
+import type { Check } from '../../docs/explorer/source/messages.ts'
+import { viewProof } from '../../docs/explorer/source/proof-view.ts'
+import { errorMeanings } from '../../src/index.ts'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+
+const schemes = { mimc, poseidon2 }
+
+/** What the page does with a vector that is dropped on it. */
+function explore(content: unknown): { document: ExplorerDocument; judgement: Judgement } {
+  const document = readDocument(content)
+  return { document, judgement: judge(document, statementFrom(document.suggested)) }
+}
+
+function vectorsIn(folder: string) {
+  return readdirSync(folder).map(file => ({
+    name: `${folder}/${file}`,
+    vector: JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')),
+  }))
+}
+
+/** All checks that the page can show: the groups and each leaf proof's own. */
+function allChecks(document: ExplorerDocument, judgement: Judgement): Check[] {
+  const { groups, proofs } = judgement.report
+  return [
+    ...groups.flatMap(({ checks }) => checks),
+    ...proofs.flatMap((_, index) => viewProof(document, judgement, index).checks),
+  ]
+}
+
+/** What the page's form has no field for. */
+const NOT_EXPLORED: Readonly<Record<string, string>> = {
+  'rollup-name-of-another': 'the page takes the address of a contract, not a label for it',
+  'trusted-two': 'the page has one field for the trusted input',
+}
+
+for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
+  const isProof = ({ vector: { operation } }: { vector: { operation?: string } }) =>
+    operation === undefined || operation === 'verifyEvidence'
+
+  it(`shows every valid ${scheme} vector as verified, with every check passed`, () => {
+    const vectors = vectorsIn(`vectors/${scheme}/valid`).filter(isProof)
+    expect(vectors.length).toBeGreaterThanOrEqual(18)
+    for (const { name, vector } of vectors) {
+      const { document, judgement } = explore(vector)
+      const { report } = judgement
+      expect(report.verdict, name).toBe('verified')
+      expect(report.headline.includes('does not exist'), name).toBe(vector.expected.account === null)
+      const slots = vector.expected.storage.map((slot: { exists: boolean; value: string }) =>
+        slot.exists ? `present ${slot.value}` : 'absent ',
+      )
+      expect(
+        report.proofs.slice(1).map(({ outcome, value }) => `${outcome} ${value}`),
+        name,
+      ).toEqual(slots)
+      const checks = allChecks(document, judgement)
+      expect(checks.length).toBeGreaterThan(20)
+      expect(new Set(checks.map(({ status }) => status)), name).toEqual(new Set(['passed']))
+    }
+  })
+
+  it(`finds the one failed check of every invalid ${scheme} vector`, () => {
+    const vectors = vectorsIn(`vectors/${scheme}/invalid`).filter(isProof)
+    expect(vectors.length).toBeGreaterThanOrEqual(70)
+    let [refused, skipped, drawn] = [0, 0, 0]
+    for (const { name, vector } of vectors) {
+      const short = name.replace(/^.*\//, '').replace('.json', '')
+      if (NOT_EXPLORED[short] !== undefined) {
+        skipped++
+        continue
+      }
+      const { document, judgement } = explore(vector)
+      const { report } = judgement
+      if (vector.expected.code === 'CLAIM_INVALID' && report.verdict === 'unjudged') continue
+      refused++
+      expect(report.failure?.code, name).toBe(vector.expected.code)
+      const failed = allChecks(document, judgement).filter(({ status }) => status === 'failed')
+      expect(failed.length, `${name} at ${report.failure?.path}`).toBe(1)
+      expect(failed[0]?.codes, name).toContain(vector.expected.code)
+      const { error, steps } = judgement
+      if (error === null) throw new Error(`${name}: no error`)
+      // No other line of the list claims the error.
+      const place = placeError(error, document.isBundle)
+      const claims = steps.filter(
+        step => step.group === place.group && step.codes.includes(place.code) && step.raises(place),
+      )
+      expect(claims.length, name).toBe(1)
+      // A check of a leaf proof that failed is to be seen in the drawing of that proof.
+      const { fault, paths } = viewProof(document, judgement, report.shown)
+      if (typeof place.group !== 'number') continue
+      expect(fault?.code, name).toBe(vector.expected.code)
+      const isDrawn = paths.some(({ part }) => place.path.startsWith(part))
+      if (isDrawn) expect(paths.filter(path => path.fault !== null).length, name).toBe(1)
+      drawn += isDrawn ? 1 : 0
+    }
+    console.log(`${scheme}: ${refused} refusals, ${skipped} vectors not explored`)
+    expect(refused + skipped).toBeGreaterThanOrEqual(70)
+    if (scheme !== 'evidence') expect(drawn).toBeGreaterThan(80)
+  })
+}
+
+it('judges nothing without a root, an address, a scheme or a rollup', () => {
+  const answer = vectorsIn('vectors/poseidon2/valid').find(({ name }) => name.includes('/contract.json'))?.vector
+  const bundle = vectorsIn('vectors/evidence/valid').find(({ name }) => name.includes('poseidon2-block-hash'))?.vector
+  for (const [content, names] of [
+    [answer, ['trusted', 'address', 'scheme']],
+    [bundle, ['trusted', 'scheme', 'rollup']],
+  ] as const) {
+    for (const name of names) {
+      const document = readDocument(content)
+      const statement = { ...statementFrom(document.suggested), [name]: { value: '', source: 'you' as const } }
+      const judgement = judge(document, statement)
+      expect(judgement.report.verdict, name).toBe('unjudged')
+      const statuses = allChecks(document, judgement).map(({ status }) => status)
+      expect(statuses.length).toBeGreaterThan(10)
+      expect(new Set(statuses), name).toEqual(new Set(['not reached']))
+    }
+  }
+})
+
+it('leaves the rollup to the person, unless the bundle is for a known one', () => {
+  const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
+  const { bundle, claim } = vector
+  const document = readDocument(bundle)
+  expect(document.suggested.rollup).toBeUndefined()
+  expect(document.notes.join()).toContain(`${bundle.rollup.address} (devnet)`)
+  const statement = {
+    ...statementFrom(document.suggested),
+    trusted: { value: claim.trusted.l1BlockHash, source: 'you' as const },
+  }
+  expect(judge(document, statement).report.text).toContain('no rollup is given')
+  const stated = { ...statement, rollup: { value: claim.rollup.address, source: 'you' as const } }
+  const { report } = judge(document, stated)
+  expect(report.verdict).toBe('verified')
+  expect(report.notes).toContain(
+    'Whoever made the bundle chose the scheme, L2 block, address and storage keys: check that this is what you want.',
+  )
+  const nothing = { value: '', source: 'you' as const }
+  const cleared = judge(document, { ...stated, address: nothing, storageKeys: nothing, l2Block: nothing }).report
+  expect(cleared.verdict).toBe('verified')
+  expect(cleared.notes).toEqual(report.notes)
+  expect(cleared.chain.filter(([, , source]) => source === 'from the bundle, not stated by you').length).toBe(3)
+  const mainnet = { ...bundle, rollup: { address: '0xD19D4B5D358258f05D7B411E21A1460D11B0876F' } }
+  expect(readDocument(mainnet).suggested.rollup).toEqual({ value: 'mainnet', source: 'bundle' })
+  const wrongSlot = { ...stated, rootsSlot: { value: 'x', source: 'you' as const } }
+  expect(judge(document, wrongSlot).report.failure?.code).toBe('CLAIM_INVALID')
+  const wrongBlock = { ...stated, l2Block: { value: '-1', source: 'you' as const } }
+  expect(judge(document, wrongBlock).report.failure?.code).toBe('CLAIM_INVALID')
+})
+
+it('has a line for every check that the verifier makes', () => {
+  const states = { block: true, address: true, keys: true }
+  const chain = { reach: 'l1BlockHash', states, l1SlotCount: 2 }
+  const steps = [
+    ...listSteps({ forms: ['existence', 'existence', 'absence', 'implied'], chain }),
+    ...listSteps({ forms: ['absence', 'existence'], chain: null }),
+  ]
+  const listed = new Set(steps.flatMap(({ codes }) => codes))
+  // These two are of functions that verify neither an answer nor a bundle: verifyCode and encodeHeader.
+  const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER']
+  const codes = Object.keys(errorMeanings).filter(code => !others.includes(code))
+  expect([...listed].sort()).toEqual(codes.sort())
+})
+
+it('runs the published code, through its doors alone', () => {
+  const folder = 'docs/explorer/source'
+  const files = readdirSync(folder).filter(file => file.endsWith('.ts') && file !== 'build.ts')
+  const doors = new Set<string>()
+  for (const file of files) {
+    const { importedFiles } = ts.preProcessFile(readFileSync(`${folder}/${file}`, 'utf8'))
+    for (const { fileName } of importedFiles) {
+      if (!fileName.startsWith('./')) doors.add(fileName.replace('../../../src/', ''))
+    }
+  }
+  expect([...doors].sort()).toEqual(['anchor.ts', 'index.ts', 'mimc.ts', 'poseidon2.ts'])
+})
+
+it('says what is no proof, whatever was asked', () => {
+  for (const [name, code] of [
+    ['rpc-error', 'RPC_ERROR'],
+    ['eth-get-proof', 'FOREIGN_PROOF'],
+  ]) {
+    const { answer } = JSON.parse(readFileSync(`vectors/poseidon2/invalid/${name}.json`, 'utf8'))
+    const { report } = explore(answer).judgement
+    expect(report.verdict).toBe('unjudged')
+    expect(report.headline).toBe(`No proof to judge: ${code}`)
+  }
+})
+
+it('says where each part of the question came from', () => {
+  const [vector] = vectorsIn('vectors/poseidon2/valid')
+    .filter(({ name }) => name.endsWith('/contract-slots-mixed.json'))
+    .map(({ vector }) => vector)
+  const bare = readDocument(vector.answer)
+  const stateRoot = { value: vector.stateRoot, source: 'you' as const }
+  const { report } = judge(bare, { ...statementFrom(bare.suggested), trusted: stateRoot })
+  expect(report.verdict).toBe('verified')
+  expect(report.notes.join()).toContain('The address, storage keys and scheme came from the answer')
+  expect(explore(vector).judgement.report.notes.join()).toContain('compare it with L1')
+})
+
+it('draws the path that the published function computes', () => {
+  let paths = 0
+  for (const scheme of ['mimc', 'poseidon2'] as const) {
+    for (const { name, vector } of vectorsIn(`vectors/${scheme}/valid`).slice(0, 20)) {
+      const { document, judgement } = explore(vector)
+      for (const [index] of judgement.report.proofs.entries()) {
+        for (const path of viewProof(document, judgement, index).paths) {
+          expect(path.computedRoot, name).toBe(path.wantedRoot)
+          expect(path.computedSubRoot, name).toBe(path.statedSubRoot)
+          const [top] = path.levels
+          const children = [top?.running ?? '', (top?.sibling ?? '').slice(2)]
+          const pair = top?.siblingSide === 'right' ? children.join('') : `0x${children[1]}${children[0]?.slice(2)}`
+          const bytes = Buffer.from(pair.slice(2), 'hex')
+          const digest = `0x${Buffer.from(schemes[scheme].hasher.hash(bytes)).toString('hex')}`
+          expect(digest, name).toBe(path.computedSubRoot)
+          paths++
+        }
+      }
+    }
+  }
+  expect(paths).toBeGreaterThan(60)
+})
+
+it('marks the field that is to blame', () => {
+  const blamed = {
+    'element-lifted-leaf-key': 'hKey',
+    'element-lifted-leaf-next': 'next',
+    'element-lifted-leaf-prev': 'prev',
+    'element-lifted-leaf-value': 'hVal',
+    'element-lifted-next-free-node': 'nextFreeNode',
+    'element-lifted-sibling-key': 'hKey',
+    'element-lifted-sub-root': 'sub-root',
+    'stray-byte-next': 'next',
+    'stray-byte-next-free-node': 'nextFreeNode',
+    'nonce-above-64-bits': 'nonce',
+    'code-size-above-64-bits': 'codeSize',
+    'account-value-lifted-storage-root': 'storageRoot',
+    'key-rewritten': 'hKey',
+    'sub-root-altered': 'sub-root',
+  }
+  for (const [name, field] of Object.entries(blamed)) {
+    const { document, judgement } = explore(JSON.parse(readFileSync(`vectors/poseidon2/invalid/${name}.json`, 'utf8')))
+    const { paths } = viewProof(document, judgement, judgement.report.shown)
+    const fields = paths.flatMap(({ bytes }) => bytes.flatMap(part => part.fields.filter(({ isFault }) => isFault)))
+    expect(
+      fields.map(({ name }) => name),
+      name,
+    ).toEqual([field])
+  }
+})

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { readDocument, statementFrom } from '../../docs/explorer/source/document.ts'
+import { judge } from '../../docs/explorer/source/judge.ts'
+
+/**
+ * The list of checks is in the verifier's order: of two things that are wrong with an answer, the verifier names the one
+ * whose check stands first in the list.
+ */
+
+interface Vector {
+  stateRoot: string
+  address: string
+  answer: Answer
+}
+interface Answer {
+  accountProof: LeafProof
+  storageProofs: LeafProof[]
+}
+type LeafProof = Record<string, unknown> & { key: string }
+interface Proof {
+  value: string
+  proofRelatedNodes: string[]
+}
+
+/** Something wrong in one place; two in overlapping places are not put together. */
+interface Mistake {
+  readonly place: string
+  readonly make: (vector: Vector) => void
+}
+
+const filled = (hex: string, digits: string): string => `0x${digits.repeat(hex.length).slice(0, hex.length - 2)}`
+const setNode = (nodes: string[], entry: number, change: (hex: string) => string) => {
+  nodes[entry] = change(nodes[entry] ?? '')
+}
+
+/** @param base the vector as it is, for the form of the leaf proof */
+function mistakesOf(name: string, base: Vector, select: (answer: Answer) => LeafProof): Mistake[] {
+  const mistake = (place: string, change: (leafProof: LeafProof) => void): Mistake => ({
+    place: `${name}.${place}`,
+    make: ({ answer }) => change(select(answer)),
+  })
+  const ofPart = (part: string, index: string): Mistake[] => {
+    const inPart = (place: string, change: (proof: Proof) => void) =>
+      mistake(`${part}.${place}`, leafProof => {
+        // The part of a valid vector, as the specification has it.
+        const proof = leafProof[part] as Proof | undefined
+        if (proof) change(proof)
+      })
+    const atNode = (entry: number, change: (hex: string) => string) =>
+      inPart(`nodes.${entry}`, ({ proofRelatedNodes }) => setNode(proofRelatedNodes, entry, change))
+    return [
+      mistake(index, leafProof => Object.assign(leafProof, { [index]: 'x' })),
+      mistake(index, leafProof => Object.assign(leafProof, { [index]: 2 ** 39 + 7 })),
+      inPart('nodes', ({ proofRelatedNodes }) => proofRelatedNodes.splice(20, 1)),
+      atNode(5, hex => filled(hex, 'z')),
+      atNode(7, hex => filled(hex, 'f')),
+      atNode(9, hex => filled(hex, '0')),
+      atNode(0, hex => hex.slice(0, -2)),
+      atNode(0, hex => filled(hex, 'f')),
+      atNode(0, hex => hex.replace(/^(0x.{126})../s, '$10c')),
+      atNode(40, hex => hex.replace('0x', '1x')),
+      atNode(40, hex => filled(hex, 'f')),
+      atNode(41, hex => filled(hex, 'f')),
+      inPart('value', proof => Object.assign(proof, { value: '0x0' })),
+      inPart('value', proof => Object.assign(proof, { value: filled(proof.value, '00000001') })),
+    ]
+  }
+  return [
+    mistake('key', leafProof => Object.assign(leafProof, { key: '0xzz' })),
+    mistake('key', leafProof => Object.assign(leafProof, { key: filled(leafProof.key, '1') })),
+    ...(Object.hasOwn(select(base.answer), 'proof')
+      ? ofPart('proof', 'leafIndex')
+      : [...ofPart('leftProof', 'leftLeafIndex'), ...ofPart('rightProof', 'rightLeafIndex')]),
+  ]
+}
+
+const common: readonly Mistake[] = [
+  { place: 'root', make: vector => Object.assign(vector, { stateRoot: filled(vector.stateRoot, '01') }) },
+  { place: 'address', make: vector => Object.assign(vector, { address: '0x00' }) },
+  { place: 'error', make: ({ answer }) => Object.assign(answer, { error: { code: 1 } }) },
+  { place: 'foreign', make: ({ answer }) => Object.assign(answer, { accountProof: [], storageHash: '0x' }) },
+  { place: 'slots', make: ({ answer }) => answer.storageProofs.push(answer.accountProof) },
+]
+
+/** Where the failed check stands in the list of the vector as it was; the length of the list when none failed. */
+function rank(vector: unknown, order: readonly string[]): number {
+  const document = readDocument(vector)
+  const { steps, failed, report } = judge(document, statementFrom(document.suggested))
+  if (report.verdict === 'verified') return order.length
+  const step = steps[failed]
+  const place = order.indexOf(`${step?.group} ${step?.title}`)
+  if (place < 0) throw new Error(`${report.headline} at ${report.failure?.path} is not in the list`)
+  return place
+}
+
+const bases = [
+  ['poseidon2/valid/contract-slots-mixed', 3],
+  ['mimc/valid/absent-account-between', 1],
+] as const
+
+for (const [name, proofCount] of bases) {
+  it(`lists the checks in the verifier's order: ${name}`, () => {
+    const text = readFileSync(`vectors/${name}.json`, 'utf8')
+    const document = readDocument(JSON.parse(text))
+    const { steps } = judge(document, statementFrom(document.suggested))
+    const order = steps.map(({ group, title }) => `${group} ${title}`)
+    expect(new Set(order).size).toBe(order.length)
+
+    const ofProofs = Array.from({ length: proofCount }, (_, index) =>
+      mistakesOf(`proof ${index}`, JSON.parse(text), ({ accountProof, storageProofs }) =>
+        index === 0 ? accountProof : (storageProofs[index - 1] ?? accountProof),
+      ),
+    )
+    const rankOf = (...mistakes: readonly Mistake[]) => {
+      const vector = JSON.parse(text)
+      for (const { make } of mistakes) make(vector)
+      return rank(vector, order)
+    }
+    const ranked = [...common, ...ofProofs.flat()].map(mistake => ({ mistake, place: rankOf(mistake) }))
+    for (const { mistake, place } of ranked) expect(place, mistake.place).toBeLessThan(order.length)
+    expect(ranked.length).toBeGreaterThanOrEqual(25)
+    expect(new Set(ranked.map(({ place }) => place)).size).toBeGreaterThanOrEqual(15)
+
+    let pairs = 0
+    for (const [index, one] of ranked.entries()) {
+      for (const other of ranked.slice(index + 1)) {
+        const [a, b] = [one.mistake.place, other.mistake.place]
+        const isApart = !a.startsWith(b) && !b.startsWith(a)
+        const replacesProof = [a, b].includes('foreign') && [a, b].some(place => place.startsWith('proof 0'))
+        if (!isApart || replacesProof) continue
+        expect(rankOf(one.mistake, other.mistake), `${a} and ${b}`).toBe(Math.min(one.place, other.place))
+        pairs++
+      }
+    }
+    console.log(`${name}: ${ranked.length} mistakes, ${pairs} pairs`)
+    expect(pairs).toBeGreaterThan(250)
+  })
+}
