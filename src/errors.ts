@@ -120,7 +120,8 @@ export class ProofError extends Error {
    * @param details where, and what was expected and found
    */
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
-    const { path = '', expected, found } = details
+    // Own properties only: what a polluted Object.prototype has under these names is none of the error's.
+    const { path = '', expected, found }: ErrorDetails = Object.assign(Object.create(null), details)
     const place = path === '' ? '' : ` at ${path}`
     const facts = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
     super(`${code}${place}: ${facts === '' ? errorMeanings[code] : facts}`)

@@ -2,7 +2,6 @@ import { BLS12377_ORDER } from '../field/bls12377.ts'
 import { type Hasher, hasherOf } from './hasher.ts'
 import { mimcConstants } from './mimc.generated.ts'
 
-const ROUNDS = 62
 const SQUARINGS = 4
 
 // Numbers are 11 limbs of 24 bits in doubles, each limb in [-2^23, 2^23]: 22 products and some carries stay below 2^53.
@@ -39,6 +38,8 @@ export function mimcNumbers(): Hasher {
   const x = new Float64Array(LIMBS)
   const power = new Float64Array(LIMBS)
   const last = new Float64Array(LIMBS)
+  // Behind the last round Miyaguchi-Preneel's h + m stand in for a constant.
+  const added = [...laterConstants, last]
 
   const r1 = at(order, 1)
   const r2 = at(order, 2)
@@ -116,11 +117,10 @@ export function mimcNumbers(): Hasher {
       x[index] = at(last, index) + at(firstConstant, index)
     }
     carry(x)
-    for (let round = 1; round <= ROUNDS; round++) {
+    for (const constant of added) {
       multiplyAdd(power, x, x, zero, zero)
       for (let squaring = 1; squaring < SQUARINGS; squaring++) multiplyAdd(power, power, power, zero, zero)
-      // Behind the last round Miyaguchi-Preneel's h + m stand in for a constant.
-      multiplyAdd(x, power, x, h, laterConstants[round - 1] ?? last)
+      multiplyAdd(x, power, x, h, constant)
     }
     // x now holds 2h too: without taking multiples of r away h would double with every block.
     const multiple = Math.round(at(x, LIMBS - 1) / at(order, LIMBS - 1))

@@ -56,14 +56,15 @@ export function rememberLastNodes(scheme: Scheme): KnownNodes {
 }
 
 function rememberLast<Node>(known: KnownTexts<Node>): KnownTexts<Node> {
-  const last: ({ readonly text: string; readonly node: Node } | undefined)[] = []
+  // Not an array: its holes show what stands on a polluted prototype.
+  const last = new Map<number, { readonly text: string; readonly node: Node }>()
   return {
     find(entry, text) {
-      const recent = last[entry]
+      const recent = last.get(entry)
       return recent?.text === text ? recent.node : known.find(entry, text)
     },
     add(entry, text, node) {
-      last[entry] = { text, node }
+      last.set(entry, { text, node })
     },
   }
 }

@@ -148,6 +148,21 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
         }
       })
 
+      it('digests are those of its own constants, whatever arrays inherit', () => {
+        const message = makeMessage(96)
+        const expected = bytesToHex(hasher.hash(message))
+        const found = new Set<string>()
+        for (let index = 0; index < 150; index++) {
+          Object.defineProperty(Object.prototype, index, { value: { 0: 1 }, configurable: true })
+          try {
+            found.add(bytesToHex(hasher.hash(message)))
+          } finally {
+            Reflect.deleteProperty(Object.prototype, index)
+          }
+        }
+        expect([...found]).toEqual([expected])
+      })
+
       it('answers are copies, and hashers do not disturb each other', () => {
         const other = make()
         const message = makeMessage(64)

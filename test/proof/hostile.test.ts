@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { type Claim, computeRoot, type ErrorCode, ProofError, safeVerifyProof, verifyProof } from '../../src/index.ts'
+import { hexToBytes } from '../../src/bytes.ts'
+import {
+  type Claim,
+  computeRoot,
+  createVerifier,
+  type ErrorCode,
+  hashStorageValue,
+  ProofError,
+  safeVerifyProof,
+  verifyProof,
+} from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { verifyExistence, verifyNonExistence } from '../../src/proof/parts.ts'
@@ -197,6 +207,34 @@ describe('a polluted Object.prototype', () => {
     polluted(spoilers, () => {
       expect(verifyProof(answer, claim)).toEqual(truth)
     })
+  })
+
+  it('is nothing that a verifier remembers', () => {
+    const { stateRoot } = claim
+    const lie = wordFor(666)
+    const answer = makeAnswer()
+    const [first] = answer.storageProofs
+    Object.assign(first?.proof ?? {}, { value: lie })
+    const path = 'storageProofs[0].proof.value'
+    expect(refusal(answer)).toBe(`VALUE_MISMATCH at ${path}`)
+    // What stands first among the values: the lie, with the digest of the truth.
+    const digest = [...hexToBytes(hashStorageValue(poseidon2, wordFor(1)), 32)]
+    const node = { value: [...hexToBytes(lie, 32)], preimage: [], digest }
+    polluted({ 0: { text: lie, node } }, () => {
+      const outcome = createVerifier(poseidon2).safeVerifyProof(answer, { stateRoot, address, storageKeys })
+      expect(outcome.ok ? outcome : outcome.error).toMatchObject({ code: 'VALUE_MISMATCH', path })
+    })
+  })
+
+  it('has no say in what an error says', () => {
+    const refused = { code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }
+    for (const path of ['inherited', 5, {}]) {
+      polluted({ path, expected: path, found: path }, () => {
+        const outcome = safeVerifyProof(makeAnswer(), { ...claim, stateRoot: wordFor(1) })
+        expect(outcome.ok ? outcome : outcome.error).toMatchObject(refused)
+        expect(new ProofError('ZERO_VALUE')).toMatchObject({ path: '', expected: undefined, found: undefined })
+      })
+    }
   })
 
   it('is not written to by setters or read through an RPC error', () => {
