@@ -23,7 +23,7 @@ const call = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('hashEach' as const),
-    messages: fc.constantFrom(32, 64, 192, 320).chain(length => fc.array(message(length), { maxLength: 5 })),
+    messages: fc.constantFrom(32, 64, 192, 196, 320).chain(length => fc.array(message(length), { maxLength: 5 })),
   }),
   fc.record({
     kind: fc.constant('climb' as const),

@@ -307,6 +307,19 @@ describe('arrays', () => {
   })
 })
 
+it('takes the value of a sentinel for no account', () => {
+  const answer = makeAnswer()
+  Object.assign(answer.accountProof.proof, { value: wordFor(0) })
+  expect(refusal(answer)).toBe('WRONG_LENGTH at accountProof.proof.value')
+})
+
+it('calls an eth_getProof answer by its name, by either field of its own', () => {
+  for (const field of ['storageHash', 'storageProof']) {
+    expect(refusal({ accountProof: ['0x'], [field]: [] })).toBe('FOREIGN_PROOF')
+    expect(verifyProof({ ...makeAnswer(), [field]: [] }, claim)).toEqual(truth)
+  }
+})
+
 it('knows no answer that is no object', () => {
   const answers = [
     undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hexToBytes } from '../../src/bytes.ts'
+import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
 import { createVerifier, type Hex, ProofError, type Scheme, verifyExistence } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -91,6 +91,13 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     }
   })
 
+  it('takes 32 bytes for a missing leaf when all are zero', () => {
+    const missing = new Uint8Array(32)
+    const decode = (bytes: Uint8Array) => decodeNodes({ scheme, known: noNodes }, nodes.with(40, bytesToHex(bytes)))
+    expect(decode(missing).siblingLeaf).toBeNull()
+    for (const index of missing.keys()) expect(() => decode(missing.with(index, 1))).toThrow('WRONG_LENGTH at [40]')
+  })
+
   it('knows the nodes without leaves, each in its place', () => {
     const known = knownEmptyNodes(scheme)
     const founds = nodes.map((text, entry) => known.inner.find(entry, text))
@@ -145,6 +152,14 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(verify(nodes)).toBe('accepted')
     expect(verifier.verifyProof(world.getProof(address), { stateRoot, address }).account?.leafIndex).toBe(7)
   })
+})
+
+it('remembers every kind of entry', () => {
+  const known: { [kind in keyof KnownNodes]: KnownTexts<unknown> } = rememberLastNodes(poseidon2)
+  const kinds = Object.entries(known)
+  for (const [kind, texts] of kinds) texts.add(7, kind, texts)
+  expect(kinds.map(([kind, texts]) => texts.find(7, kind))).toEqual(kinds.map(([, texts]) => texts))
+  expect(kinds.length).toBe(4)
 })
 
 it('remembers the last text of each entry, all of it, and what is known without memory', () => {
