@@ -24,7 +24,12 @@ export interface DecodedClaim {
 
 /** The caller may be plain JavaScript, so nothing is taken for granted. @throws ProofError `CLAIM_INVALID` */
 export function decodeClaim(claim: Claim): DecodedClaim {
-  const { scheme, stateRoot, address, storageKeys = [] } = claim ?? {}
+  return decodeClaimWith(claim?.scheme, claim)
+}
+
+/** {@link decodeClaim}, whatever scheme the claim names. */
+export function decodeClaimWith(scheme: Scheme, claim: Omit<Claim, 'scheme'>): DecodedClaim {
+  const { stateRoot, address, storageKeys = [] } = claim ?? {}
   if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
   return {
     scheme: verifyScheme(scheme),

@@ -4,7 +4,7 @@ import { rememberingHasher } from '../hash/remember.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { emptyTreeRoot } from '../tree/empty.ts'
 import { type AccountValue, accountEntry, decodeAccountValue, type EntryKind, storageEntry } from '../tree/entry.ts'
-import { type Claim, type DecodedClaim, decodeClaim, verifyScheme } from './claim.ts'
+import { type Claim, type DecodedClaim, decodeClaim, decodeClaimWith, verifyScheme } from './claim.ts'
 import { type Contexts, type DecodedLeafProof, decodeAnswer, type TreeContext } from './decode.ts'
 import { type KnownNodes, knownEmptyNodes, rememberLastNodes } from './known-nodes.ts'
 import { verifyLeafProof } from './leaf-proof.ts'
@@ -241,7 +241,7 @@ export function createVerifierWithin(digests: number, scheme: Scheme): Verifier 
   }
   const contexts = { account: rememberingContext(accountEntry), storage: rememberingContext(storageEntry) }
   const verify = (answer: unknown, claim: VerifierClaim) =>
-    verifyAnswer(contexts, answer, decodeClaim({ ...claim, scheme }))
+    verifyAnswer(contexts, answer, decodeClaimWith(scheme, claim))
   return {
     verifyProof: verify,
     safeVerifyProof: (answer, claim) => safely(() => verify(answer, claim)),

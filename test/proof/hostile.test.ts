@@ -313,6 +313,13 @@ it('takes the value of a sentinel for no account', () => {
   expect(refusal(answer)).toBe('WRONG_LENGTH at accountProof.proof.value')
 })
 
+it('looks at the nodes before the value: their lengths tell the schemes apart', () => {
+  const answer = makeAnswer()
+  Object.assign(answer.accountProof.proof, { value: '0x' })
+  Object.assign(answer.accountProof.proof.proofRelatedNodes, { 0: '0x' })
+  expect(refusal(answer)).toBe('WRONG_LENGTH at accountProof.proof.proofRelatedNodes[0]')
+})
+
 it('calls an eth_getProof answer by its name, by either field of its own', () => {
   for (const field of ['storageHash', 'storageProof']) {
     expect(refusal({ accountProof: ['0x'], [field]: [] })).toBe('FOREIGN_PROOF')

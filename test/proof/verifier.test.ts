@@ -41,3 +41,25 @@ it('throws from verifyProof what it returns from safeVerifyProof', () => {
   expect(() => verifier.verifyProof({}, claim)).toThrow(ProofError)
   expect(verifier.safeVerifyProof({}, claim)).toMatchObject({ ok: false, error: { code: 'MALFORMED_RESPONSE' } })
 })
+
+it('takes every claim that verifyProof takes', () => {
+  const [asked] = trueAnswers(poseidon2)
+  if (asked === undefined) throw new Error('an answer')
+  const { stateRoot, address, storageKeys } = asked
+  class Asked {
+    get stateRoot() {
+      return stateRoot
+    }
+  }
+  const claims = [Object.assign(new Asked(), { address, storageKeys }), Object.create({ stateRoot, address })]
+  const verifier = createVerifier(poseidon2)
+  for (const claim of claims) {
+    const withScheme = Object.assign(Object.create(claim), { scheme: poseidon2 })
+    expect(safeVerifyProof(asked.answer, withScheme)).toMatchObject({ ok: true })
+    expect(verifier.safeVerifyProof(asked.answer, claim)).toMatchObject({ ok: true })
+  }
+  for (const claim of [null, undefined, 5]) {
+    const outcome = verifier.safeVerifyProof(asked.answer, claim as never)
+    expect(describe(outcome)).toMatchObject({ code: 'CLAIM_INVALID', path: 'stateRoot' })
+  }
+})
