@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
+import { bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
 import { createVerifier, type Hex, ProofError, type Scheme, verifyExistence } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -12,6 +12,7 @@ import {
 } from '../../src/proof/known-nodes.ts'
 import { decodeNodes } from '../../src/proof/nodes.ts'
 import { accountEntry } from '../../src/tree/entry.ts'
+import { indexWord } from '../../src/tree/leaf.ts'
 import { NOT_HASHED, type TreeNode } from '../../src/tree/path.ts'
 import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
@@ -89,6 +90,15 @@ describe.each([mimc, poseidon2])('$name', scheme => {
         expect(refusal(entry, lifted)).toBe(`NON_CANONICAL at [${entry}]`)
       }
     }
+  })
+
+  it('takes a nextFreeNode of up to 2^40: a tree that is full', () => {
+    const decode = (nextFreeNode: number) => {
+      const top = concatBytes(indexWord(scheme, nextFreeNode), new Uint8Array(32))
+      return decodeNodes({ scheme, known: noNodes }, nodes.with(0, bytesToHex(top))).top.nextFreeNode
+    }
+    expect(decode(2 ** 40)).toBe(2 ** 40)
+    expect(() => decode(2 ** 40 + 1)).toThrow('INDEX_OUT_OF_RANGE at [0]')
   })
 
   it('takes 32 bytes for a missing leaf when all are zero', () => {
