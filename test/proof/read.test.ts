@@ -65,6 +65,22 @@ it('says that an object cannot be read, whatever it was asked for', () => {
   }
 })
 
+it('refuses with the code of the document that is read', () => {
+  const code = 'EVIDENCE_MALFORMED'
+  const { proxy, revoke } = Proxy.revocable([], {})
+  revoke()
+  const reads = [
+    ...[proxy, null, []].map(source => () => readFields(source, [], code)),
+    ...[proxy, null].map(source => () => asArray(source, code)),
+    ...[proxy, new Proxy([], { get: () => '0' })].map(source => () => lengthOf(source, code)),
+    ...[proxy, null].map(source => () => asString(source, code)),
+    () => readOwn(proxy, 0, code),
+    () => isArray(proxy, code),
+  ]
+  for (const read of reads) expect(refusal(read).code).toBe(code)
+  expect(reads.length).toBe(11)
+})
+
 it('reads the fields that it is asked for and no others', () => {
   const source = Object.assign(Object.create({ inherited: 4 }), { a: 1, b: null, c: 3 })
   expect(readFields(source, ['b', 'a', 'd', 'inherited'])).toEqual([null, 1, undefined, undefined])
