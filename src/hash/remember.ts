@@ -109,7 +109,8 @@ function createMemory(places: number): Memory {
   /** In the platform's byte order: words are only compared and copied. */
   const messages = new Uint32Array(places * STRIDE)
   const lengths = new Uint8Array(places)
-  const digests = new Array<Uint8Array | undefined>(places)
+  // Filled: the holes of an array show what stands on a polluted prototype.
+  const digests = new Array<Uint8Array | undefined>(places).fill(undefined)
   const words = new Uint32Array(STRIDE)
   const placeOf = (length: number) => fingerprint(words, length / 4) & (places - 1)
   return {

@@ -2,7 +2,7 @@ import { bytesToHex } from '../bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { emptyInnerNodes } from '../tree/empty.ts'
 import type { ValueNode } from '../tree/entry.ts'
-import type { LeafNode, TopNode, TreeNode } from '../tree/path.ts'
+import { type LeafNode, NODE_COUNT, type TopNode, type TreeNode } from '../tree/path.ts'
 
 /**
  * Nodes that were decoded and found canonical before, by their hexadecimal text: neither is done again, and their digests
@@ -56,15 +56,15 @@ export function rememberLastNodes(scheme: Scheme): KnownNodes {
 }
 
 function rememberLast<Node>(known: KnownTexts<Node>): KnownTexts<Node> {
-  // Not an array: its holes show what stands on a polluted prototype.
-  const last = new Map<number, { readonly text: string; readonly node: Node }>()
+  // Filled: the holes of an array show what stands on a polluted prototype.
+  const last = new Array<{ readonly text: string; readonly node: Node } | undefined>(NODE_COUNT).fill(undefined)
   return {
     find(entry, text) {
-      const recent = last.get(entry)
+      const recent = last[entry]
       return recent?.text === text ? recent.node : known.find(entry, text)
     },
     add(entry, text, node) {
-      last.set(entry, { text, node })
+      last[entry] = { text, node }
     },
   }
 }
