@@ -87,7 +87,6 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
 /** From which level on two climbs go past the same siblings on the same sides. */
 function meetingLevel(last: Climb, siblings: readonly Uint8Array[], position: number): number {
   let level = siblings.length
-  if (last.siblings.length !== level) return level
   while (level > 0 && last.siblings[level - 1] === siblings[level - 1]) level--
   const placeOf = (index: number) => Math.floor(index / 2 ** level)
   while (placeOf(last.position) !== placeOf(position)) level++
