@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToBigint, bytesToHex, equalBytes, type Hex, isZero, quote } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
-import { decodeArgument } from '../proof/claim.ts'
+import { decodeArgument, decodeKeys } from '../proof/claim.ts'
 import type { StorageSlot } from '../proof/verify.ts'
 import { mismatch } from '../tree/path.ts'
 import { readerOf } from './read.ts'
@@ -95,8 +95,7 @@ export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots:
   const { storageKeys = [] } = claim ?? {}
   const stateRoot = decodeArgument('stateRoot', claim?.stateRoot, 32)
   const address = decodeArgument('address', claim?.address, 20)
-  if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
-  const keys = Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
+  const keys = decodeKeys(storageKeys)
 
   const decoded = decodeEthProof(proof, minSlots, keys.length)
   const account = within('accountProof', () => verifyAccount(stateRoot, address, decoded.accountNodes))

@@ -1,6 +1,6 @@
 import { bytesToHex, equalBytes, type Hex, quote } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
-import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
@@ -238,11 +238,6 @@ function verifyKeys(expected: readonly Uint8Array[], found: readonly Uint8Array[
     const wanted = expected[index]
     if (!wanted || !equalBytes(wanted, key)) throw mismatch('EVIDENCE_KEYS_MISMATCH', wanted ?? key, key)
   }
-}
-
-function decodeKeys(storageKeys: readonly Hex[]): Uint8Array[] {
-  if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
-  return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
 }
 
 const FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'l1', 'request', 'answer'] as const

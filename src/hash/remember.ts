@@ -22,24 +22,25 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   const memory = createMemory(places)
   const last: Climb = { siblings: [], position: 0, running: [] }
 
+  /** The digest of the first `length` bytes of the memory's message. */
+  function locate(length: number): Uint8Array {
+    const found = memory.find(length)
+    if (found !== undefined) return found
+    const digest = hasher.hash(memory.message.subarray(0, length))
+    memory.put(length, digest)
+    return digest
+  }
+
   function hash(message: Uint8Array): Uint8Array {
     if (message.length > LONGEST) return hasher.hash(message)
     memory.message.set(message)
-    const found = memory.find(message.length)
-    if (found !== undefined) return found
-    const digest = hasher.hash(message)
-    memory.put(message.length, digest)
-    return digest
+    return locate(message.length)
   }
 
   function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
     memory.message.set(left)
     memory.message.set(right, DIGEST)
-    const found = memory.find(2 * DIGEST)
-    if (found !== undefined) return found
-    const digest = hasher.hash(memory.message.subarray(0, 2 * DIGEST))
-    memory.put(2 * DIGEST, digest)
-    return digest
+    return locate(2 * DIGEST)
   }
 
   return {

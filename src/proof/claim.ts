@@ -30,12 +30,11 @@ export function decodeClaim(claim: Claim): DecodedClaim {
 /** {@link decodeClaim}, whatever scheme the claim names. */
 export function decodeClaimWith(scheme: Scheme, claim: Omit<Claim, 'scheme'>): DecodedClaim {
   const { stateRoot, address, storageKeys = [] } = claim ?? {}
-  if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
   return {
     scheme: verifyScheme(scheme),
     stateRoot: decodeArgument('stateRoot', stateRoot, 32),
     address: decodeArgument('address', address, 20),
-    storageKeys: Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32)),
+    storageKeys: decodeKeys(storageKeys),
   }
 }
 
@@ -47,6 +46,12 @@ export function verifyScheme(scheme: Scheme): Scheme {
     throw new ProofError('CLAIM_INVALID', { path: 'scheme', expected: 'a scheme' })
   }
   return scheme
+}
+
+/** The storage keys that the caller asks for. @throws ProofError `CLAIM_INVALID` when they are no array of 32 bytes each */
+export function decodeKeys(storageKeys: readonly Hex[]): Uint8Array[] {
+  if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
+  return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
 }
 
 /** @throws ProofError `CLAIM_INVALID` when the argument is not hexadecimal of `length` bytes */

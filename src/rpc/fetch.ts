@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
-import { decodeArgument, decodeClaim } from '../proof/claim.ts'
+import { decodeArgument, decodeClaim, decodeKeys } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { RpcError } from './error.ts'
@@ -96,7 +96,7 @@ export async function fetchAnswer(
   const { method = 'rollup_getProof', trusted, kept, onKept, signal } = options
   const maxKeysPerRequest = verifyOptions(options)
   const address = bytesToHex(decodeArgument('address', request.address, 20))
-  const storageKeys = decodeKeys(request.storageKeys ?? [])
+  const storageKeys = decodeKeys(request.storageKeys ?? []).map(bytesToHex)
   const block = encodeBlock(request.block)
   // Before anybody is asked, and not as a mistake in the answer.
   if (trusted) decodeClaim({ ...trusted, address, storageKeys })
@@ -166,9 +166,6 @@ export function verifyOptions({ maxKeysPerRequest = 100 }: ClientOptions): numbe
   if (Number.isSafeInteger(maxKeysPerRequest) && maxKeysPerRequest >= 1) return maxKeysPerRequest
   throw new RpcError('ARGUMENT_INVALID', { found: 'maxKeysPerRequest is not a whole number from 1' })
 }
-
-export const decodeKeys = (storageKeys: readonly Hex[]): Hex[] =>
-  storageKeys.map((key, index) => bytesToHex(decodeArgument(`storageKeys[${index}]`, key, 32)))
 
 function encodeBlock(block: bigint | BlockTag): string {
   if (typeof block !== 'bigint') return block

@@ -2,10 +2,10 @@ import { createEvidence, type Evidence, type VerifiedEvidence, verifyEvidence } 
 import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import type { Hex } from '../bytes.ts'
-import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { atEndpoint, RpcError } from './error.ts'
-import { type ClientOptions, decodeKeys, fetchAnswer, type KeptAnswer, verifyOptions } from './fetch.ts'
+import { type ClientOptions, fetchAnswer, type KeptAnswer, verifyOptions } from './fetch.ts'
 import { type Anchor, fetchAnchor, fetchL1Block, type L1BlockTag, type L1Source, walkAnchors } from './l1.ts'
 import { type Provider, parseQuantity } from './provider.ts'
 
