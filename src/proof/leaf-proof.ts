@@ -6,10 +6,14 @@ import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.
 import { digestOf, mismatch, type Path, verifyPath } from '../tree/path.ts'
 import type { DecodedLeafProof, DecodedProof } from './decode.ts'
 
-/** What a leaf proof is checked against: a tree whose root is trusted, and the key that was asked for. */
-export interface LeafClaim {
+/** The kind of tree, and how it is hashed. */
+export interface Tree {
   readonly scheme: Scheme
   readonly kind: EntryKind
+}
+
+/** What a leaf proof is checked against: the root that is trusted, and the key that was asked for. */
+export interface LeafClaim {
   readonly root: Uint8Array
   readonly key: Uint8Array
 }
@@ -25,17 +29,17 @@ export interface ProvenLeaf {
  *
  * @returns the leaf, or null when the key is proven absent
  */
-export function verifyLeafProof(claim: LeafClaim, leafProof: DecodedLeafProof): ProvenLeaf | null {
+export function verifyLeafProof(tree: Tree, claim: LeafClaim, leafProof: DecodedLeafProof): ProvenLeaf | null {
   within('key', () => {
     if (!equalBytes(leafProof.key, claim.key)) throw mismatch('KEY_MISMATCH', claim.key, leafProof.key)
   })
-  if (leafProof.claims === 'existence') return within('proof', () => verifyPresent(claim, leafProof.proof))
-  verifyAbsent(claim, leafProof.left, leafProof.right)
+  if (leafProof.claims === 'existence') return within('proof', () => verifyPresent(tree, claim, leafProof.proof))
+  verifyAbsent(tree, claim, leafProof.left, leafProof.right)
   return null
 }
 
 /** Section 5, existence: the path holds, hKey is the key's hash, hVal is the value's hash. */
-function verifyPresent({ scheme, kind, root, key }: LeafClaim, { path, valueNode }: DecodedProof): ProvenLeaf {
+function verifyPresent({ scheme, kind }: Tree, { root, key }: LeafClaim, { path, valueNode }: DecodedProof): ProvenLeaf {
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
   const { hKey } = path.leafNode.leaf
@@ -49,18 +53,18 @@ function verifyPresent({ scheme, kind, root, key }: LeafClaim, { path, valueNode
 }
 
 /** Section 5, non-existence: both paths hold against the same root, the leaves are neighbours, the key lies between. */
-function verifyAbsent(claim: LeafClaim, left: DecodedProof, right: DecodedProof): void {
-  within('leftProof', () => verifyNeighbour(claim, left))
-  within('rightProof', () => verifyNeighbour(claim, right))
+function verifyAbsent(tree: Tree, { root, key }: LeafClaim, left: DecodedProof, right: DecodedProof): void {
+  within('leftProof', () => verifyNeighbour(tree, root, left))
+  within('rightProof', () => verifyNeighbour(tree, root, right))
   verifyAdjacent(left.path, right.path)
-  const keyHash = claim.kind.hashKey(claim.scheme, claim.key)
+  const keyHash = tree.kind.hashKey(tree.scheme, key)
   const { hKey: leftKey } = left.path.leafNode.leaf
   const { hKey: rightKey } = right.path.leafNode.leaf
   if (compareBytes(leftKey, keyHash) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, leftKey)
   if (compareBytes(keyHash, rightKey) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, rightKey)
 }
 
-function verifyNeighbour({ scheme, kind, root }: LeafClaim, { path, valueNode }: DecodedProof): void {
+function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, valueNode }: DecodedProof): void {
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
   within('value', () => {

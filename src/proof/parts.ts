@@ -6,7 +6,7 @@ import { computeSubRoot, computeRoot as computeTreeRoot, verifyLeafIndex } from 
 import { decodeArgument, verifyScheme } from './claim.ts'
 import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof } from './decode.ts'
 import { knownEmptyNodes } from './known-nodes.ts'
-import { type LeafClaim, verifyLeafProof } from './leaf-proof.ts'
+import { type LeafClaim, type Tree, verifyLeafProof } from './leaf-proof.ts'
 import { decodeNodes } from './nodes.ts'
 import { type AccountFields, toAccountFields } from './verify.ts'
 
@@ -62,9 +62,9 @@ export function verifyExistence(
   /** 192 bytes for an account, 32 for a slot. */
   value: Hex
 } {
-  const leafClaim = decodeLeafClaim(claim)
-  const decoded = decodeClaimed('existence', leafProof, leafClaim)
-  verifyLeafProof(leafClaim, decoded)
+  const { tree, leafClaim } = decodeLeafClaim(claim)
+  const decoded = decodeClaimed('existence', leafProof, tree)
+  verifyLeafProof(tree, leafClaim, decoded)
   return { leafIndex: decoded.proof.path.leafIndex, value: bytesToHex(decoded.proof.valueNode.value) }
 }
 
@@ -100,26 +100,28 @@ export function verifyNonExistence(
   /** Index of the leaf with the next larger key hash; 1 is TAIL. */
   rightLeafIndex: number
 } {
-  const leafClaim = decodeLeafClaim(claim)
-  const decoded = decodeClaimed('absence', leafProof, leafClaim)
-  verifyLeafProof(leafClaim, decoded)
+  const { tree, leafClaim } = decodeLeafClaim(claim)
+  const decoded = decodeClaimed('absence', leafProof, tree)
+  verifyLeafProof(tree, leafClaim, decoded)
   return { leftLeafIndex: decoded.left.path.leafIndex, rightLeafIndex: decoded.right.path.leafIndex }
 }
 
-function decodeLeafClaim(claim: LeafProofClaim): LeafClaim {
+function decodeLeafClaim(claim: LeafProofClaim): { tree: Tree; leafClaim: LeafClaim } {
   const scheme = verifyScheme(claim?.scheme)
   if ('storageKey' in claim) {
     const root = decodeArgument('storageRoot', claim.storageRoot, 32)
-    return { scheme, kind: storageEntry, root, key: decodeArgument('storageKey', claim.storageKey, 32) }
+    const key = decodeArgument('storageKey', claim.storageKey, 32)
+    return { tree: { scheme, kind: storageEntry }, leafClaim: { root, key } }
   }
   const root = decodeArgument('stateRoot', claim.stateRoot, 32)
-  return { scheme, kind: accountEntry, root, key: decodeArgument('address', claim.address, 20) }
+  const key = decodeArgument('address', claim.address, 20)
+  return { tree: { scheme, kind: accountEntry }, leafClaim: { root, key } }
 }
 
 function decodeClaimed<Form extends DecodedLeafProof['claims']>(
   form: Form,
   leafProof: unknown,
-  { scheme, kind }: LeafClaim,
+  { scheme, kind }: Tree,
 ): Extract<DecodedLeafProof, { claims: Form }> {
   const decoded = decodeLeafProof({ scheme, kind, known: knownEmptyNodes(scheme) }, leafProof)
   if (!hasForm(form, decoded)) {

@@ -91,7 +91,7 @@ export function verifyAnswer(contexts: Contexts, answer: unknown, claim: Decoded
   const { accountProof, storageProofs } = decodeAnswer(contexts, answer, claim.storageKeys.length)
 
   const leaf = within('accountProof', () =>
-    verifyLeafProof({ ...contexts.account, root: claim.stateRoot, key: claim.address }, accountProof),
+    verifyLeafProof(contexts.account, { root: claim.stateRoot, key: claim.address }, accountProof),
   )
   const value = leaf && decodeAccountValue(leaf.value)
   const storage = within('storageProofs', () => verifyStorage(contexts.storage, claim, value, storageProofs))
@@ -114,7 +114,7 @@ function verifyStorage(
         return toSlot(key, undefined)
       }
       if (account === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED')
-      const leaf = verifyLeafProof({ ...context, root: account.storageRoot, key }, leafProof)
+      const leaf = verifyLeafProof(context, { root: account.storageRoot, key }, leafProof)
       return toSlot(key, leaf?.value)
     }),
   )
