@@ -52,11 +52,57 @@ export function mimcNumbers(): Hasher {
   const r9 = at(order, 9)
   const r10 = at(order, 10)
 
-  /**
-   * out <- a * b / R + k + c. r = 1 mod 2^24, so the quotient of a Montgomery step is the low limb itself, and subtracting
-   * quotient * r leaves of that limb only its carry.
-   */
-  function multiplyAdd(out: Limbs, a: Limbs, b: Limbs, k: Limbs, c: Limbs): void {
+  /** A product, not reduced: what belongs to the i-th power of 2^24 is in `columns[i]`. */
+  const columns = new Float64Array(2 * LIMBS - 1)
+
+  /** columns <- a * a: the two products of different limbs are one, doubled. */
+  function square(a: Limbs): void {
+    const a0 = at(a, 0)
+    const a1 = at(a, 1)
+    const a2 = at(a, 2)
+    const a3 = at(a, 3)
+    const a4 = at(a, 4)
+    const a5 = at(a, 5)
+    const a6 = at(a, 6)
+    const a7 = at(a, 7)
+    const a8 = at(a, 8)
+    const a9 = at(a, 9)
+    const a10 = at(a, 10)
+    const d1 = 2 * a1
+    const d2 = 2 * a2
+    const d3 = 2 * a3
+    const d4 = 2 * a4
+    const d5 = 2 * a5
+    const d6 = 2 * a6
+    const d7 = 2 * a7
+    const d8 = 2 * a8
+    const d9 = 2 * a9
+    const d10 = 2 * a10
+    columns[0] = a0 * a0
+    columns[1] = a0 * d1
+    columns[2] = a0 * d2 + a1 * a1
+    columns[3] = a0 * d3 + a1 * d2
+    columns[4] = a0 * d4 + a1 * d3 + a2 * a2
+    columns[5] = a0 * d5 + a1 * d4 + a2 * d3
+    columns[6] = a0 * d6 + a1 * d5 + a2 * d4 + a3 * a3
+    columns[7] = a0 * d7 + a1 * d6 + a2 * d5 + a3 * d4
+    columns[8] = a0 * d8 + a1 * d7 + a2 * d6 + a3 * d5 + a4 * a4
+    columns[9] = a0 * d9 + a1 * d8 + a2 * d7 + a3 * d6 + a4 * d5
+    columns[10] = a0 * d10 + a1 * d9 + a2 * d8 + a3 * d7 + a4 * d6 + a5 * a5
+    columns[11] = a1 * d10 + a2 * d9 + a3 * d8 + a4 * d7 + a5 * d6
+    columns[12] = a2 * d10 + a3 * d9 + a4 * d8 + a5 * d7 + a6 * a6
+    columns[13] = a3 * d10 + a4 * d9 + a5 * d8 + a6 * d7
+    columns[14] = a4 * d10 + a5 * d9 + a6 * d8 + a7 * a7
+    columns[15] = a5 * d10 + a6 * d9 + a7 * d8
+    columns[16] = a6 * d10 + a7 * d9 + a8 * a8
+    columns[17] = a7 * d10 + a8 * d9
+    columns[18] = a8 * d10 + a9 * a9
+    columns[19] = a9 * d10
+    columns[20] = a10 * a10
+  }
+
+  /** columns <- a * b: a limb of a at a time, so that t0 holds the column that no later limb adds to. */
+  function multiply(a: Limbs, b: Limbs): void {
     const b0 = at(b, 0)
     const b1 = at(b, 1)
     const b2 = at(b, 2)
@@ -68,8 +114,7 @@ export function mimcNumbers(): Hasher {
     const b8 = at(b, 8)
     const b9 = at(b, 9)
     const b10 = at(b, 10)
-    let limb = at(a, 0)
-    let t0 = limb * b0
+    let t0 = 0
     let t1 = 0
     let t2 = 0
     let t3 = 0
@@ -79,23 +124,61 @@ export function mimcNumbers(): Hasher {
     let t7 = 0
     let t8 = 0
     let t9 = 0
-    const t10 = 0
-    for (let index = 1; index <= LIMBS; index++) {
-      const next = index < LIMBS ? at(a, index) : 0
+    for (let index = 0; index < LIMBS; index++) {
+      const limb = at(a, index)
+      columns[index] = t0 + limb * b0
+      t0 = t1 + limb * b1
+      t1 = t2 + limb * b2
+      t2 = t3 + limb * b3
+      t3 = t4 + limb * b4
+      t4 = t5 + limb * b5
+      t5 = t6 + limb * b6
+      t6 = t7 + limb * b7
+      t7 = t8 + limb * b8
+      t8 = t9 + limb * b9
+      t9 = limb * b10
+    }
+    columns[11] = t0
+    columns[12] = t1
+    columns[13] = t2
+    columns[14] = t3
+    columns[15] = t4
+    columns[16] = t5
+    columns[17] = t6
+    columns[18] = t7
+    columns[19] = t8
+    columns[20] = t9
+  }
+
+  /**
+   * out <- columns / R + k + c. r = 1 mod 2^24, so the quotient of a Montgomery step is the low limb itself, and subtracting
+   * quotient * r leaves of that limb only its carry.
+   */
+  function reduceAdd(out: Limbs, k: Limbs, c: Limbs): void {
+    let t0 = at(columns, 0)
+    let t1 = at(columns, 1)
+    let t2 = at(columns, 2)
+    let t3 = at(columns, 3)
+    let t4 = at(columns, 4)
+    let t5 = at(columns, 5)
+    let t6 = at(columns, 6)
+    let t7 = at(columns, 7)
+    let t8 = at(columns, 8)
+    let t9 = at(columns, 9)
+    for (let index = LIMBS - 1; index < 2 * LIMBS - 1; index++) {
       const high = t0 + ROUNDER - ROUNDER
       const q = t0 - high
       // In this order, because each round waits for the quotient of the one before.
-      t0 = t1 + limb * b1 + next * b0 + high * UNBASE - q * r1
-      t1 = t2 + limb * b2 - q * r2
-      t2 = t3 + limb * b3 - q * r3
-      t3 = t4 + limb * b4 - q * r4
-      t4 = t5 + limb * b5 - q * r5
-      t5 = t6 + limb * b6 - q * r6
-      t6 = t7 + limb * b7 - q * r7
-      t7 = t8 + limb * b8 - q * r8
-      t8 = t9 + limb * b9 - q * r9
-      t9 = t10 + limb * b10 - q * r10
-      limb = next
+      t0 = t1 + high * UNBASE - q * r1
+      t1 = t2 - q * r2
+      t2 = t3 - q * r3
+      t3 = t4 - q * r4
+      t4 = t5 - q * r5
+      t5 = t6 - q * r6
+      t6 = t7 - q * r7
+      t7 = t8 - q * r8
+      t8 = t9 - q * r9
+      t9 = at(columns, index) - q * r10
     }
     let carried = putLimb(out, 0, t0 + (at(k, 0) + at(c, 0)))
     carried = putLimb(out, 1, t1 + (at(k, 1) + at(c, 1)) + carried)
@@ -107,7 +190,7 @@ export function mimcNumbers(): Hasher {
     carried = putLimb(out, 7, t7 + (at(k, 7) + at(c, 7)) + carried)
     carried = putLimb(out, 8, t8 + (at(k, 8) + at(c, 8)) + carried)
     carried = putLimb(out, 9, t9 + (at(k, 9) + at(c, 9)) + carried)
-    out[10] = t10 + (at(k, 10) + at(c, 10)) + carried
+    out[10] = at(k, 10) + at(c, 10) + carried
   }
 
   /** out <- E_h(m) + h + m, less a multiple of r. */
@@ -118,9 +201,14 @@ export function mimcNumbers(): Hasher {
     }
     carry(x)
     for (const constant of added) {
-      multiplyAdd(power, x, x, zero, zero)
-      for (let squaring = 1; squaring < SQUARINGS; squaring++) multiplyAdd(power, power, power, zero, zero)
-      multiplyAdd(x, power, x, h, constant)
+      square(x)
+      reduceAdd(power, zero, zero)
+      for (let squaring = 1; squaring < SQUARINGS; squaring++) {
+        square(power)
+        reduceAdd(power, zero, zero)
+      }
+      multiply(power, x)
+      reduceAdd(x, h, constant)
     }
     // x now holds 2h too: without taking multiples of r away h would double with every block.
     const multiple = Math.round(at(x, LIMBS - 1) / at(order, LIMBS - 1))
@@ -133,10 +221,12 @@ export function mimcNumbers(): Hasher {
     const m = new Float64Array(LIMBS)
     for (let offset = 0; offset < message.length; offset += 32) {
       readBytes(message, offset, m)
-      multiplyAdd(m, m, rSquared, zero, zero)
+      multiply(m, rSquared)
+      reduceAdd(m, zero, zero)
       compress(h, h, m)
     }
-    multiplyAdd(h, h, one, zero, zero)
+    multiply(h, one)
+    reduceAdd(h, zero, zero)
     return toBytes(h, order)
   })
 }

@@ -39,7 +39,11 @@ export function verifyLeafProof(tree: Tree, claim: LeafClaim, leafProof: Decoded
 }
 
 /** Section 5, existence: the path holds, hKey is the key's hash, hVal is the value's hash. */
-function verifyPresent({ scheme, kind }: Tree, { root, key }: LeafClaim, { path, valueNode }: DecodedProof): ProvenLeaf {
+function verifyPresent(
+  { scheme, kind }: Tree,
+  { root, key }: LeafClaim,
+  { path, valueNode }: DecodedProof,
+): ProvenLeaf {
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
   const { hKey } = path.leafNode.leaf
