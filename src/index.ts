@@ -21,7 +21,6 @@ export {
 } from './proof/parts.ts'
 export {
   type Account,
-  type AccountFields,
   createVerifier,
   type SafeVerifiedState,
   type StorageSlot,
@@ -40,3 +39,4 @@ export type {
   Proof,
   StorageProof,
 } from './tree/answer.ts'
+export type { AccountFields } from './tree/entry.ts'

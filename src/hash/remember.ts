@@ -66,13 +66,14 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
       last.siblings = []
       let current = digest
       let rest = position
-      for (const [level, sibling] of siblings.entries()) {
+      for (let level = 0; level < siblings.length; level++) {
         if (level >= meeting && current === running[level]) {
           // The same digest at the same place, and nothing else above it: the rest of the way is that of the last climb.
           current = running[siblings.length] ?? current
           break
         }
         running[level] = current
+        const sibling = siblings[level] ?? current
         const isRight = rest % 2
         current = isRight === 1 ? hashPair(sibling, current) : hashPair(current, sibling)
         rest = (rest - isRight) / 2

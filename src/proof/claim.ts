@@ -51,8 +51,7 @@ export function verifyScheme(scheme: Scheme): Scheme {
 /** The storage keys that the caller asks for. @throws ProofError `CLAIM_INVALID` when they are no array of 32 bytes each */
 export function decodeKeys(storageKeys: readonly Hex[]): Uint8Array[] {
   if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
-  // Spread, so that a hole is read too, as what it is: no key.
-  return [...storageKeys].map((key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
+  return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
 }
 
 /** @throws ProofError `CLAIM_INVALID` when the argument is not hexadecimal of `length` bytes */

@@ -150,7 +150,7 @@ function decodeValueField({ scheme, kind, known }: TreeContext, value: unknown, 
   if (found !== undefined) return found
   const bytes = hexToBytes(hex, knownLength(hex, lengths))
   // That of a sentinel: it is compared, not hashed.
-  if (bytes.length !== kind.valueLength) return { value: bytes, preimage: bytes, digest: NOT_HASHED }
+  if (bytes.length !== kind.valueLength) return { value: bytes, preimage: bytes, digest: NOT_HASHED, fields: null }
   const node = decodeValue(kind, scheme, bytes)
   known.value.add(0, hex, node)
   return node

@@ -1,7 +1,7 @@
 import { compareBytes, equalBytes, isZero } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import type { EntryKind } from '../tree/entry.ts'
+import type { EntryKind, ValueNode } from '../tree/entry.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 import { digestOf, mismatch, type Path, verifyPath } from '../tree/path.ts'
 import type { DecodedLeafProof, DecodedProof } from './decode.ts'
@@ -21,7 +21,7 @@ export interface LeafClaim {
 /** The proven leaf of a key that exists. */
 export interface ProvenLeaf {
   readonly leafIndex: number
-  readonly value: Uint8Array
+  readonly valueNode: ValueNode
 }
 
 /**
@@ -53,7 +53,7 @@ function verifyPresent(
     verifyValueHash(path, digestOf(scheme.hasher, valueNode))
     kind.verifyStorable(valueNode.value)
   })
-  return { leafIndex: path.leafIndex, value: valueNode.value }
+  return { leafIndex: path.leafIndex, valueNode }
 }
 
 /** Section 5, non-existence: both paths hold against the same root, the leaves are neighbours, the key lies between. */

@@ -1,4 +1,4 @@
-import { hexToBytes, isZero } from '../bytes.ts'
+import { hexToBytes } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, openingLength } from '../tree/leaf.ts'
@@ -64,10 +64,13 @@ export function decodeNodes({ scheme, known }: NodeContext, proofRelatedNodes: u
   )
 }
 
+const MISSING_LEAF = `0x${'00'.repeat(DIGEST_LENGTH)}`
+
 type Decode<Node> = (scheme: Scheme, preimage: Uint8Array) => Node
 
-/** A missing leaf is 32 zero bytes: its digest, not a preimage. */
+/** A missing leaf is 32 zero bytes, which have one spelling: its digest, not a preimage. */
 function decodeMissingLeaf(hex: string): null {
-  if (isZero(hexToBytes(hex, DIGEST_LENGTH))) return null
+  if (hex === MISSING_LEAF) return null
+  hexToBytes(hex, DIGEST_LENGTH)
   throw new ProofError('WRONG_LENGTH', { expected: 'a leaf opening', found: '32 bytes not zero' })
 }

@@ -1,14 +1,20 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError, within } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { accountEntry, decodeAccountValue, decodeValue, storageEntry, type ValueNode } from '../tree/entry.ts'
+import {
+  type AccountFields,
+  accountEntry,
+  accountFieldsOf,
+  decodeValue,
+  storageEntry,
+  type ValueNode,
+} from '../tree/entry.ts'
 import { computeSubRoot, computeRoot as computeTreeRoot, verifyLeafIndex } from '../tree/path.ts'
 import { decodeArgument, verifyScheme } from './claim.ts'
 import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof } from './decode.ts'
 import { knownEmptyNodes } from './known-nodes.ts'
 import { type LeafClaim, type Tree, verifyLeafProof } from './leaf-proof.ts'
 import { decodeNodes } from './nodes.ts'
-import { type AccountFields, toAccountFields } from './verify.ts'
 
 /** One key of one tree, and the root of that tree which you trust. */
 export type LeafProofClaim =
@@ -203,9 +209,9 @@ export function computeRoot(
  * ```
  */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
-  const bytes = decodeAccountArgument(scheme, value).value
-  accountEntry.verifyStorable(bytes)
-  return toAccountFields(decodeAccountValue(bytes))
+  const node = decodeAccountArgument(scheme, value)
+  accountEntry.verifyStorable(node.value)
+  return accountFieldsOf(node)
 }
 
 function decodeAccountArgument(scheme: Scheme, value: Hex): ValueNode {

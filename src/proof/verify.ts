@@ -3,27 +3,18 @@ import { ProofError, within } from '../errors.ts'
 import { rememberingHasher } from '../hash/remember.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { emptyTreeRoot } from '../tree/empty.ts'
-import { type AccountValue, accountEntry, decodeAccountValue, type EntryKind, storageEntry } from '../tree/entry.ts'
+import {
+  type AccountFields,
+  accountEntry,
+  accountFieldsOf,
+  type EntryKind,
+  storageEntry,
+  storageRootOf,
+} from '../tree/entry.ts'
 import { type Claim, type DecodedClaim, decodeClaim, decodeClaimWith, verifyScheme } from './claim.ts'
 import { type Contexts, type DecodedLeafProof, decodeAnswer, type TreeContext } from './decode.ts'
 import { type KnownNodes, knownEmptyNodes, rememberLastNodes } from './known-nodes.ts'
 import { verifyLeafProof } from './leaf-proof.ts'
-
-/** The fields of an account value. Hashes and roots are 32 bytes. */
-export interface AccountFields {
-  /** How many transactions it has sent; of a contract, how many it has created. Below 2^64. */
-  nonce: bigint
-  /** In wei. */
-  balance: bigint
-  /** Root of the account's storage tree. */
-  storageRoot: Hex
-  /** keccak256 of the contract code; of nothing for an account without code. */
-  codeHash: Hex
-  /** The rollup's own hash of the code. */
-  snarkCodeHash: Hex
-  /** Length of the contract code, in bytes. Below 2^64. */
-  codeSize: bigint
-}
 
 /** An account proven present. */
 export interface Account extends AccountFields {
@@ -93,19 +84,19 @@ export function verifyAnswer(contexts: Contexts, answer: unknown, claim: Decoded
   const leaf = within('accountProof', () =>
     verifyLeafProof(contexts.account, { root: claim.stateRoot, key: claim.address }, accountProof),
   )
-  const value = leaf && decodeAccountValue(leaf.value)
-  const storage = within('storageProofs', () => verifyStorage(contexts.storage, claim, value, storageProofs))
-  return { account: leaf && value && { ...toAccountFields(value), leafIndex: leaf.leafIndex }, storage }
+  const storageRoot = leaf && storageRootOf(leaf.valueNode)
+  const storage = within('storageProofs', () => verifyStorage(contexts.storage, claim, storageRoot, storageProofs))
+  return { account: leaf && { ...accountFieldsOf(leaf.valueNode), leafIndex: leaf.leafIndex }, storage }
 }
 
 function verifyStorage(
   context: TreeContext,
   { scheme, storageKeys }: DecodedClaim,
-  account: AccountValue | null,
+  storageRoot: Uint8Array | null,
   storageProofs: readonly (DecodedLeafProof | null)[],
 ): StorageSlot[] {
   // Section 6: without an account, or with the empty storage root, no slot exists and no proof of that is needed.
-  const hasStorage = account !== null && !equalBytes(account.storageRoot, emptyTreeRoot(scheme))
+  const hasStorage = storageRoot !== null && !equalBytes(storageRoot, emptyTreeRoot(scheme))
   return storageKeys.map((key, index) =>
     within(`[${index}]`, () => {
       const leafProof = storageProofs[index] ?? null
@@ -113,9 +104,9 @@ function verifyStorage(
         if (hasStorage) throw new ProofError('STORAGE_PROOF_MISSING')
         return toSlot(key, undefined)
       }
-      if (account === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED')
-      const leaf = verifyLeafProof(context, { root: account.storageRoot, key }, leafProof)
-      return toSlot(key, leaf?.value)
+      if (storageRoot === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED')
+      const leaf = verifyLeafProof(context, { root: storageRoot, key }, leafProof)
+      return toSlot(key, leaf?.valueNode.value)
     }),
   )
 }
@@ -124,15 +115,6 @@ const toSlot = (key: Uint8Array, value: Uint8Array | undefined): StorageSlot => 
   key: bytesToHex(key),
   value: bytesToHex(value ?? new Uint8Array(32)),
   exists: value !== undefined,
-})
-
-export const toAccountFields = ({ nonce, balance, codeSize, ...hashes }: AccountValue): AccountFields => ({
-  nonce,
-  balance,
-  storageRoot: bytesToHex(hashes.storageRoot),
-  codeHash: bytesToHex(hashes.keccakCodeHash),
-  snarkCodeHash: bytesToHex(hashes.snarkCodeHash),
-  codeSize,
 })
 
 /** The outcome of {@link safeVerifyProof}. */

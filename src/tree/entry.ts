@@ -1,4 +1,4 @@
-import { bigintToBytes, bytesToBigint, concatBytes, isZero } from '../bytes.ts'
+import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, isZero } from '../bytes.ts'
 import { type ErrorCode, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { verifyCanonical } from './leaf.ts'
@@ -24,16 +24,15 @@ export const accountEntry: EntryKind = {
   rootMismatch: 'STATE_ROOT_MISMATCH',
   hashKey: (scheme, address) => scheme.hasher.hash(scheme.address(address)),
   valuePreimage: (scheme, value) => {
-    const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = accountWords(value)
+    const word = (index: number) => accountWord(value, index)
     return concatBytes(
-      ...[scheme.word(nonce), scheme.word(balance), storageRoot, snarkCodeHash],
-      ...[scheme.full(keccakCodeHash), scheme.word(codeSize)],
+      ...[scheme.word(word(NONCE)), scheme.word(word(BALANCE)), word(STORAGE_ROOT), word(SNARK_CODE_HASH)],
+      ...[scheme.full(word(KECCAK_CODE_HASH)), scheme.word(word(CODE_SIZE))],
     )
   },
   verifyStorable: value => {
-    const { nonce, codeSize } = accountWords(value)
-    verifyUint64(nonce, 'nonce')
-    verifyUint64(codeSize, 'code size')
+    verifyUint64(accountWord(value, NONCE), 'nonce')
+    verifyUint64(accountWord(value, CODE_SIZE), 'code size')
   },
 }
 
@@ -52,29 +51,57 @@ export const storageEntry: EntryKind = {
 /** A value as served. The preimage is what the value hash is the hash of. */
 export interface ValueNode extends TreeNode {
   readonly value: Uint8Array
+  /** Those of an account, filled in when they are first asked for. */
+  fields: AccountFields | null
+}
+
+/** The fields of an account value. Hashes and roots are 32 bytes. */
+export interface AccountFields {
+  /** How many transactions it has sent; of a contract, how many it has created. Below 2^64. */
+  nonce: bigint
+  /** In wei. */
+  balance: bigint
+  /** Root of the account's storage tree. */
+  storageRoot: Hex
+  /** keccak256 of the contract code; of nothing for an account without code. */
+  codeHash: Hex
+  /** The rollup's own hash of the code. */
+  snarkCodeHash: Hex
+  /** Length of the contract code, in bytes. Below 2^64. */
+  codeSize: bigint
 }
 
 /** @throws ProofError `NON_CANONICAL` when a field element inside the value is not reduced */
 export function decodeValue(kind: EntryKind, scheme: Scheme, value: Uint8Array): ValueNode {
   const preimage = kind.valuePreimage(scheme, value)
   verifyCanonical(scheme, preimage)
-  return { value, preimage, digest: NOT_HASHED }
+  return { value, preimage, digest: NOT_HASHED, fields: null }
 }
 
-/** The six words of an account value, in order; 32 bytes each. */
-function accountWords(value: Uint8Array) {
-  const word = (index: number) => value.subarray(32 * index, 32 * index + 32)
-  return {
-    nonce: word(0),
-    balance: word(1),
-    storageRoot: word(2),
-    snarkCodeHash: word(3),
-    keccakCodeHash: word(4),
-    codeSize: word(5),
+/** The six words of an account value, in order. */
+const [NONCE, BALANCE, STORAGE_ROOT, SNARK_CODE_HASH, KECCAK_CODE_HASH, CODE_SIZE] = [0, 1, 2, 3, 4, 5]
+
+/** @param value 192 bytes @returns 32 bytes */
+const accountWord = (value: Uint8Array, index: number): Uint8Array => value.subarray(32 * index, 32 * index + 32)
+
+/** 32 bytes. */
+export const storageRootOf = ({ value }: ValueNode): Uint8Array => accountWord(value, STORAGE_ROOT)
+
+/** The fields of an account's value, taken apart once. */
+export function accountFieldsOf(node: ValueNode): AccountFields {
+  const { value } = node
+  node.fields ??= {
+    nonce: bytesToBigint(accountWord(value, NONCE)),
+    balance: bytesToBigint(accountWord(value, BALANCE)),
+    storageRoot: bytesToHex(accountWord(value, STORAGE_ROOT)),
+    codeHash: bytesToHex(accountWord(value, KECCAK_CODE_HASH)),
+    snarkCodeHash: bytesToHex(accountWord(value, SNARK_CODE_HASH)),
+    codeSize: bytesToBigint(accountWord(value, CODE_SIZE)),
   }
+  return node.fields
 }
 
-/** An account value taken apart. Hashes are 32 bytes. */
+/** An account whose value is to be made. Hashes are 32 bytes. */
 export interface AccountValue {
   readonly nonce: bigint
   readonly balance: bigint
@@ -84,18 +111,7 @@ export interface AccountValue {
   readonly codeSize: bigint
 }
 
-/** @param value 192 bytes */
-export function decodeAccountValue(value: Uint8Array): AccountValue {
-  const words = accountWords(value)
-  return {
-    ...words,
-    nonce: bytesToBigint(words.nonce),
-    balance: bytesToBigint(words.balance),
-    codeSize: bytesToBigint(words.codeSize),
-  }
-}
-
-/** Takes {@link decodeAccountValue} back: 192 bytes. The caller sees to it that the numbers fit their words. */
+/** The value of an account: 192 bytes. The caller sees to it that the numbers fit their words. */
 export function encodeAccountValue(account: AccountValue): Uint8Array {
   const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = account
   const word = (x: bigint) => bigintToBytes(x, 32)

@@ -124,9 +124,9 @@ export function computeSubRoot({ hasher }: Scheme, { leafIndex, inner, siblingLe
   const digests = hasher.hashEach(unknown.map(({ preimage }) => preimage))
   for (const [index, node] of unknown.entries()) node.digest = digests[index] ?? NOT_HASHED
   // From the leaf up, the last entry comes first.
-  const siblings = inner.map(({ digest }) => digest)
-  siblings.push(siblingLeaf === null ? zeroDigest() : digestOf(hasher, siblingLeaf))
-  return hasher.climb(digestOf(hasher, leafNode), siblings.reverse(), leafIndex)
+  const siblings = [siblingLeaf === null ? zeroDigest() : digestOf(hasher, siblingLeaf)]
+  for (const { digest } of [...inner].reverse()) siblings.push(digest)
+  return hasher.climb(digestOf(hasher, leafNode), siblings, leafIndex)
 }
 
 /** The root of the tree whose 40 levels lead to `subRoot`: H(word(nextFreeNode) || subRoot). */

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { bigintToBytes, concatBytes } from '../../src/bytes.ts'
+import { bigintToBytes, bytesToHex, concatBytes } from '../../src/bytes.ts'
 import { ProofError } from '../../src/errors.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import {
   accountEntry,
-  decodeAccountValue,
+  accountFieldsOf,
   decodeValue,
   encodeAccountValue,
   storageEntry,
+  storageRootOf,
 } from '../../src/tree/entry.ts'
 
 const word = (x: bigint) => bigintToBytes(x, 32)
@@ -41,7 +42,18 @@ it('lays an account value out as six words, and takes it apart', () => {
     concatBytes(word(nonce), word(balance), storageRoot, snarkCodeHash, keccakCodeHash, word(codeSize)),
   )
   expect(value.length).toBe(accountEntry.valueLength)
-  expect(decodeAccountValue(value)).toEqual(account)
+  const node = decodeValue(accountEntry, poseidon2, value)
+  expect(storageRootOf(node)).toEqual(storageRoot)
+  const fields = accountFieldsOf(node)
+  expect(fields).toEqual({
+    nonce,
+    balance,
+    codeSize: account.codeSize,
+    storageRoot: bytesToHex(storageRoot),
+    codeHash: bytesToHex(keccakCodeHash),
+    snarkCodeHash: bytesToHex(snarkCodeHash),
+  })
+  expect(accountFieldsOf(node)).toBe(fields)
 })
 
 it('stores no account whose nonce or code size passes 64 bits', () => {
