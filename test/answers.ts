@@ -9,6 +9,7 @@ import {
   verifyProof,
 } from '../src/index.ts'
 import { createWorld, type World } from '../src/world.ts'
+import { CONTRACT, makeWorld, OTHER_CONTRACT, PLAIN } from '../vectors/invalid.ts'
 import { addressFor, keyFor, wordFor } from '../vectors/vector.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
@@ -28,21 +29,14 @@ export interface TrueAnswer {
 
 /** True answers of every kind, from one block and the next. */
 export function trueAnswers(scheme: Scheme): TrueAnswer[] {
-  const [contract, sibling, plain] = [addressFor('contract'), addressFor('sibling'), addressFor('account 3')]
-  const world = createWorld(scheme)
-  for (let index = 0; index < 12; index++) world.setAccount(addressFor(`account ${index}`), { balance: BigInt(index) })
-  for (const address of [contract, sibling]) {
-    world.setAccount(address, { nonce: 1n, balance: 5n, codeSize: 9n, codeHash: keyFor('code') })
-    for (let index = 0; index < 9; index++) world.setStorage(address, keyFor(index), wordFor(index + 1))
-  }
-  world.setStorage(sibling, keyFor(1), wordFor(1000))
+  const world = makeWorld(scheme)
   const later = world.fork()
   later.setAccount(addressFor('newcomer'))
-  later.setStorage(contract, keyFor('new'), wordFor(1))
+  later.setStorage(CONTRACT, keyFor('new'), wordFor(1))
 
   const accounts = gaps(hash => hashAccountKey(scheme, hash), addressFor, [
     ...Array.from({ length: 12 }, (_, index) => addressFor(`account ${index}`)),
-    ...[contract, sibling, addressFor('newcomer')],
+    ...[CONTRACT, OTHER_CONTRACT, addressFor('newcomer')],
   ])
   const slots = gaps(hash => hashStorageKey(scheme, hash), keyFor, [
     ...Array.from({ length: 9 }, (_, index) => keyFor(index)),
@@ -54,19 +48,19 @@ export function trueAnswers(scheme: Scheme): TrueAnswer[] {
     return { name, scheme, stateRoot: state.stateRoot(), address, storageKeys, answer, truth }
   }
   return [
-    ask('account', world, plain),
-    ask('account without storage', world, plain, [keyFor(1)]),
+    ask('account', world, PLAIN),
+    ask('account without storage', world, PLAIN, [keyFor(1)]),
     ask('absent account', world, accounts.between),
     ask('absent account after HEAD', world, accounts.afterHead),
     ask('absent account before TAIL', world, accounts.beforeTail),
-    ask('empty state', createWorld(scheme), plain),
-    ask('slots', world, contract, [keyFor(1), keyFor(2)]),
-    ask('absent slots', world, contract, [slots.between, slots.afterHead, slots.beforeTail]),
-    ask('slots of another account', world, sibling, [keyFor(1), keyFor(2)]),
+    ask('empty state', createWorld(scheme), PLAIN),
+    ask('slots', world, CONTRACT, [keyFor(1), keyFor(2)]),
+    ask('absent slots', world, CONTRACT, [slots.between, slots.afterHead, slots.beforeTail]),
+    ask('slots of another account', world, OTHER_CONTRACT, [keyFor(1), keyFor(2)]),
     ask('another account', world, addressFor('account 4')),
-    ask('account of another block', later, plain),
+    ask('account of another block', later, PLAIN),
     ask('absent account of another block', later, accounts.between),
-    ask('slots of another block', later, contract, [keyFor(1), keyFor(2)]),
+    ask('slots of another block', later, CONTRACT, [keyFor(1), keyFor(2)]),
   ]
 }
 

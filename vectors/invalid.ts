@@ -57,7 +57,8 @@ type Make = (
   claim?: { stateRoot?: Hex; address?: Hex; storageKeys?: Hex[] },
 ) => void
 
-const [CONTRACT, OTHER_CONTRACT, PLAIN] = [
+/** Accounts of {@link makeWorld}: two contracts of nine slots each, and one without code. */
+export const [CONTRACT, OTHER_CONTRACT, PLAIN] = [
   addressFor('contract'),
   addressFor('other contract'),
   addressFor('account 3'),
@@ -146,7 +147,8 @@ function distinctGaps(keys: Hex[], prove: (key: Hex) => LooseLeafProof): Hex[] {
   return [first, ...keys.filter(key => gap(key).every(index => !taken.includes(index))).slice(0, 1)]
 }
 
-function makeWorld(scheme: Scheme): World {
+/** Fourteen accounts. The two contracts differ in the value of one slot. */
+export function makeWorld(scheme: Scheme): World {
   const world = createWorld(scheme)
   for (let index = 0; index < 12; index++) world.setAccount(addressFor(`account ${index}`), { balance: BigInt(index) })
   for (const contract of [CONTRACT, OTHER_CONTRACT]) {

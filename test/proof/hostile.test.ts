@@ -16,6 +16,7 @@ import { verifyExistence, verifyNonExistence } from '../../src/proof/parts.ts'
 import { createWorld } from '../../src/world.ts'
 import type { LooseAnswer, LooseLeafProof } from '../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
+import { verdict } from '../refusal.ts'
 
 // What JSON cannot spell. Whoever reads the answer with something else than JSON.parse still gets a ProofError or the truth.
 
@@ -30,18 +31,9 @@ const claim = { scheme: poseidon2, stateRoot: world.stateRoot(), address, storag
 const makeAnswer = (): LooseAnswer => structuredClone(world.getProof(address, storageKeys)) as unknown as LooseAnswer
 const truth = verifyProof(makeAnswer(), claim)
 
+/** What is wrong with the answer: `CODE at path`. */
 const refusal = (answer: unknown): string => refusalBy(answer, claim)
-
-/** What is wrong with the answer or the claim: `CODE at path`. Anything but a ProofError fails the test. */
-function refusalBy(answer: unknown, claim: unknown): string {
-  try {
-    verifyProof(answer, claim as Claim)
-  } catch (error) {
-    if (!(error instanceof ProofError)) throw error
-    return error.path === '' ? error.code : `${error.code} at ${error.path}`
-  }
-  return 'accepted'
-}
+const refusalBy = (answer: unknown, claim: unknown): string => verdict(() => verifyProof(answer, claim as Claim))
 
 const fail = (): never => {
   throw new Error('a trap')

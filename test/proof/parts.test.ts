@@ -7,7 +7,6 @@ import {
   hashAccountValue,
   hashStorageKey,
   hashStorageValue,
-  ProofError,
   type Scheme,
   verifyExistence,
   verifyNonExistence,
@@ -17,17 +16,7 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 import { layoutOf, lift, slice } from '../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
-
-/** `CODE at path` of the ProofError that `work` throws. */
-function refusal(work: () => unknown): string {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof ProofError) return error.path === '' ? error.code : `${error.code} at ${error.path}`
-    throw error
-  }
-  return 'accepted'
-}
+import { verdict } from '../refusal.ts'
 
 describe.each([mimc, poseidon2])('the parts of $name', scheme => {
   const layout = layoutOf(scheme)
@@ -49,14 +38,14 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
   it('verifies existence', () => {
     expect(verifyExistence(accountProof, account)).toEqual({ leafIndex: 2, value })
     expect(verifyExistence(slotProof, slot)).toEqual({ leafIndex: 2, value: wordFor(7) })
-    expect(refusal(() => verifyExistence(absentProof, { ...account, address: absent }))).toBe('MALFORMED_RESPONSE')
-    expect(refusal(() => verifyExistence(accountProof, { ...account, stateRoot: storageRoot }))).toBe(
+    expect(verdict(() => verifyExistence(absentProof, { ...account, address: absent }))).toBe('MALFORMED_RESPONSE')
+    expect(verdict(() => verifyExistence(accountProof, { ...account, stateRoot: storageRoot }))).toBe(
       'STATE_ROOT_MISMATCH at proof',
     )
-    expect(refusal(() => verifyExistence(slotProof, { ...slot, storageRoot: stateRoot }))).toBe(
+    expect(verdict(() => verifyExistence(slotProof, { ...slot, storageRoot: stateRoot }))).toBe(
       'STORAGE_ROOT_MISMATCH at proof',
     )
-    expect(refusal(() => verifyExistence(accountProof, slot))).toBe('WRONG_LENGTH at key')
+    expect(verdict(() => verifyExistence(accountProof, slot))).toBe('WRONG_LENGTH at key')
   })
 
   it('verifies non-existence', () => {
@@ -66,26 +55,26 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     })
     const { leftLeafIndex, rightLeafIndex } = verifyNonExistence(absentSlotProof, { ...slot, storageKey: absentKey })
     expect([leftLeafIndex, rightLeafIndex]).toContain(2)
-    expect(refusal(() => verifyNonExistence(accountProof, account))).toBe('MALFORMED_RESPONSE')
+    expect(verdict(() => verifyNonExistence(accountProof, account))).toBe('MALFORMED_RESPONSE')
     expect(() => verifyNonExistence(accountProof, account)).toThrow(
       'expected a proof of absence, found a proof of exis',
     )
-    expect(refusal(() => verifyNonExistence(absentSlotProof, slot))).toBe('KEY_MISMATCH at key')
+    expect(verdict(() => verifyNonExistence(absentSlotProof, slot))).toBe('KEY_MISMATCH at key')
   })
 
   it('checks what the caller says', () => {
     const wrong = { ...account, stateRoot: '0x' as Hex }
-    expect(refusal(() => verifyExistence(accountProof, wrong))).toBe('CLAIM_INVALID at stateRoot')
-    expect(refusal(() => verifyExistence(slotProof, { ...slot, storageRoot: '0x' }))).toBe(
+    expect(verdict(() => verifyExistence(accountProof, wrong))).toBe('CLAIM_INVALID at stateRoot')
+    expect(verdict(() => verifyExistence(slotProof, { ...slot, storageRoot: '0x' }))).toBe(
       'CLAIM_INVALID at storageRoot',
     )
-    expect(refusal(() => verifyNonExistence(slotProof, { ...slot, storageKey: '0x' }))).toBe(
+    expect(verdict(() => verifyNonExistence(slotProof, { ...slot, storageKey: '0x' }))).toBe(
       'CLAIM_INVALID at storageKey',
     )
     const none = undefined as unknown as Scheme
-    expect(refusal(() => verifyExistence(accountProof, { ...account, scheme: none }))).toBe('CLAIM_INVALID at scheme')
+    expect(verdict(() => verifyExistence(accountProof, { ...account, scheme: none }))).toBe('CLAIM_INVALID at scheme')
     const nothing = undefined as unknown as typeof account
-    expect(refusal(() => verifyExistence(accountProof, nothing))).toBe('CLAIM_INVALID at scheme')
+    expect(verdict(() => verifyExistence(accountProof, nothing))).toBe('CLAIM_INVALID at scheme')
     const calls: ((scheme: Scheme) => unknown)[] = [
       scheme => computeRoot(scheme, 2, proofRelatedNodes),
       scheme => decodeAccount(scheme, value),
@@ -95,11 +84,11 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
       scheme => hashStorageValue(scheme, key),
     ]
     for (const call of calls) {
-      expect(refusal(() => call(scheme))).toBe('accepted')
-      expect(refusal(() => call(none))).toBe('CLAIM_INVALID at scheme')
+      expect(verdict(() => call(scheme))).toBe('accepted')
+      expect(verdict(() => call(none))).toBe('CLAIM_INVALID at scheme')
     }
     const hashes = [hashAccountKey, hashAccountValue, hashStorageKey, hashStorageValue, decodeAccount]
-    for (const hash of hashes) expect(refusal(() => hash(scheme, '0x'))).toMatch(/^CLAIM_INVALID at \w+$/)
+    for (const hash of hashes) expect(verdict(() => hash(scheme, '0x'))).toMatch(/^CLAIM_INVALID at \w+$/)
   })
 
   it('computes the roots that a path leads to, and compares nothing', () => {
@@ -109,7 +98,7 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     expect(elsewhere.subRoot).not.toBe(subRoot)
     expect(elsewhere.root).not.toBe(stateRoot)
     const compute = (index: number, nodes: Hex[] = proofRelatedNodes) =>
-      refusal(() => computeRoot(scheme, index, nodes))
+      verdict(() => computeRoot(scheme, index, nodes))
     for (const index of [3, -1, 0.5, 2 ** 40]) expect(compute(index)).toBe('INDEX_OUT_OF_RANGE at leafIndex')
     expect(compute(2, proofRelatedNodes.slice(1))).toBe('WRONG_NODE_COUNT at proofRelatedNodes')
     expect(compute(2, proofRelatedNodes.with(7, '0x'))).toBe('WRONG_LENGTH at proofRelatedNodes[7]')
@@ -138,11 +127,11 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     })
     expect(decodeAccount(scheme, value)).toEqual(world.getAccount(address))
     const lifted = lift(scheme, value, 64)
-    expect(refusal(() => decodeAccount(scheme, lifted))).toBe('NON_CANONICAL')
-    expect(refusal(() => hashAccountValue(scheme, lifted))).toBe('NON_CANONICAL')
+    expect(verdict(() => decodeAccount(scheme, lifted))).toBe('NON_CANONICAL')
+    expect(verdict(() => hashAccountValue(scheme, lifted))).toBe('NON_CANONICAL')
     for (const byte of [23, 160 + 23]) {
       const large: Hex = `0x${value.slice(2, 2 + 2 * byte)}01${value.slice(4 + 2 * byte)}`
-      expect(refusal(() => decodeAccount(scheme, large))).toBe('VALUE_OUT_OF_RANGE')
+      expect(verdict(() => decodeAccount(scheme, large))).toBe('VALUE_OUT_OF_RANGE')
     }
   })
 })

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { ProofError } from '../../src/errors.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { decodeAnswer, decodeLeafIndex } from '../../src/proof/decode.ts'
 import { knownEmptyNodes } from '../../src/proof/known-nodes.ts'
@@ -7,17 +6,7 @@ import { asArray, asString, isArray, knownLength, lengthOf, readFields, readOwn 
 import { contextsOf } from '../../src/proof/verify.ts'
 import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
-
-/** The ProofError that `work` throws. */
-function refusal(work: () => unknown): ProofError {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof ProofError) return error
-    throw error
-  }
-  throw new Error('accepted')
-}
+import { refusal } from '../refusal.ts'
 
 const others: [value: unknown, found: string][] = [
   [undefined, 'nothing'],

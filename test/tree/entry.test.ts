@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, bytesToHex, concatBytes } from '../../src/bytes.ts'
-import { ProofError } from '../../src/errors.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import {
@@ -11,6 +10,7 @@ import {
   storageEntry,
   storageRootOf,
 } from '../../src/tree/entry.ts'
+import { refusal, verdict } from '../refusal.ts'
 
 const word = (x: bigint) => bigintToBytes(x, 32)
 /** 32 bytes that are canonical digests in both schemes, different for each `first`. */
@@ -23,16 +23,6 @@ const account = {
   snarkCodeHash: digest(4),
   keccakCodeHash: new Uint8Array(32).fill(0xff),
   codeSize: 2n ** 64n - 6n,
-}
-
-function refusal(work: () => unknown): ProofError | null {
-  try {
-    work()
-    return null
-  } catch (error) {
-    if (error instanceof ProofError) return error
-    throw error
-  }
 }
 
 it('lays an account value out as six words, and takes it apart', () => {
@@ -58,7 +48,7 @@ it('lays an account value out as six words, and takes it apart', () => {
 
 it('stores no account whose nonce or code size passes 64 bits', () => {
   const value = encodeAccountValue(account)
-  expect(refusal(() => accountEntry.verifyStorable(value))).toBeNull()
+  expect(verdict(() => accountEntry.verifyStorable(value))).toBe('accepted')
   for (const [offset, name] of [
     [0, 'nonce'],
     [160, 'code size'],
@@ -77,9 +67,9 @@ it('stores no account whose nonce or code size passes 64 bits', () => {
 })
 
 it('stores every slot value but zero', () => {
-  expect(refusal(() => storageEntry.verifyStorable(word(0n)))?.code).toBe('ZERO_VALUE')
+  expect(verdict(() => storageEntry.verifyStorable(word(0n)))).toBe('ZERO_VALUE')
   for (let byte = 0; byte < 32; byte++) {
-    expect(refusal(() => storageEntry.verifyStorable(word(1n << BigInt(8 * byte))))).toBeNull()
+    expect(verdict(() => storageEntry.verifyStorable(word(1n << BigInt(8 * byte))))).toBe('accepted')
   }
 })
 
@@ -105,12 +95,12 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     const full = (offset: number) => {
       const changed = value.slice()
       changed.fill(0xff, offset, offset + 32)
-      return refusal(() => decodeValue(accountEntry, scheme, changed))?.code
+      return verdict(() => decodeValue(accountEntry, scheme, changed))
     }
-    expect(refusal(() => decodeValue(accountEntry, scheme, value))).toBeNull()
-    expect([full(64), full(96), full(128)]).toEqual(['NON_CANONICAL', 'NON_CANONICAL', undefined])
+    expect(verdict(() => decodeValue(accountEntry, scheme, value))).toBe('accepted')
+    expect([full(64), full(96), full(128)]).toEqual(['NON_CANONICAL', 'NON_CANONICAL', 'accepted'])
     // A mimc word is one element; of a poseidon2 word every piece fits.
-    expect([full(0), full(32), full(160)]).toEqual(new Array(3).fill(scheme === mimc ? 'NON_CANONICAL' : undefined))
-    expect(refusal(() => decodeValue(storageEntry, scheme, new Uint8Array(32).fill(0xff)))).toBeNull()
+    expect([full(0), full(32), full(160)]).toEqual(new Array(3).fill(scheme === mimc ? 'NON_CANONICAL' : 'accepted'))
+    expect(verdict(() => decodeValue(storageEntry, scheme, new Uint8Array(32).fill(0xff)))).toBe('accepted')
   })
 })

@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, concatBytes } from '../../src/bytes.ts'
-import { type ErrorCode, ProofError } from '../../src/errors.ts'
+import type { ErrorCode } from '../../src/errors.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { decodeIndexWord, decodeOpening, encodeOpening, indexWord, openingLength } from '../../src/tree/leaf.ts'
+import { refusal } from '../refusal.ts'
 
 const INDICES = [0, 1, 2, 255, 256, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 39 + 3, 2 ** 40 - 1]
-
-/** What an index word that is refused is refused for. */
-function refusal(work: () => unknown): ProofError {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof ProofError) return error
-    throw error
-  }
-  throw new Error('accepted')
-}
 
 describe.each([mimc, poseidon2])('$name', scheme => {
   const word = (x: number | bigint) => scheme.word(bigintToBytes(BigInt(x), 32))
