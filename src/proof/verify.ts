@@ -218,7 +218,7 @@ export function createVerifierWithin(digests: number, scheme: Scheme): Verifier 
   const { hasher } = verifyScheme(scheme)
   const rememberingContext = (kind: EntryKind): TreeContext => {
     // Trees of one kind share nodes with each other, and hardly any with trees of the other kind.
-    const remembering = { ...scheme, hasher: rememberingHasher(hasher, digests) }
+    const remembering: Scheme = Object.create(scheme, { hasher: { value: rememberingHasher(hasher, digests) } })
     return { scheme: remembering, kind, known: rememberLastNodes(scheme) }
   }
   const contexts = { account: rememberingContext(accountEntry), storage: rememberingContext(storageEntry) }

@@ -85,8 +85,9 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
         }
       })
 
-      it('an empty message, and one longer than a kernel takes at once', () => {
+      it('an empty message, one as long as a kernel takes at once, and a longer one', () => {
         compare(new Uint8Array(0))
+        compare(makeMessage(32 * 1024))
         const long = makeMessage(32 * 1024 + 64 + elementLength * (32 / elementLength - 1))
         compare(long)
       })

@@ -42,7 +42,7 @@ it('throws from verifyProof what it returns from safeVerifyProof', () => {
   expect(verifier.safeVerifyProof({}, claim)).toMatchObject({ ok: false, error: { code: 'MALFORMED_RESPONSE' } })
 })
 
-it('takes every claim that verifyProof takes', () => {
+it('takes every claim and every scheme that verifyProof takes', () => {
   const [asked] = trueAnswers(poseidon2)
   if (asked === undefined) throw new Error('an answer')
   const { stateRoot, address, storageKeys } = asked
@@ -52,7 +52,7 @@ it('takes every claim that verifyProof takes', () => {
     }
   }
   const claims = [Object.assign(new Asked(), { address, storageKeys }), Object.create({ stateRoot, address })]
-  const verifier = createVerifier(poseidon2)
+  const verifier = createVerifier(Object.create(poseidon2))
   for (const claim of claims) {
     const withScheme = Object.assign(Object.create(claim), { scheme: poseidon2 })
     expect(safeVerifyProof(asked.answer, withScheme)).toMatchObject({ ok: true })
