@@ -63,3 +63,16 @@ it('takes every claim and every scheme that verifyProof takes', () => {
     expect(describe(outcome)).toMatchObject({ code: 'CLAIM_INVALID', path: 'stateRoot' })
   }
 })
+
+it('hands out nothing that its memory holds', () => {
+  const [asked] = trueAnswers(poseidon2)
+  if (asked === undefined) throw new Error('an answer')
+  const { answer, truth, ...claim } = asked
+  const verifier = createVerifier(poseidon2)
+  for (let round = 0; round < 2; round++) {
+    const state = verifier.verifyProof(answer, claim)
+    expect(state).toEqual(truth)
+    // What a caller does to what it was given is nobody else's affair.
+    Object.assign(state.account ?? {}, { balance: 0n, storageRoot: '0x' })
+  }
+})
