@@ -36,6 +36,7 @@ printed. What came before an interruption is kept in FILE.partial: run the same 
 export interface EndpointFlags {
   readonly address?: string | undefined
   readonly 'storage-key'?: readonly string[] | undefined
+  readonly 'keys-per-request': string
   readonly timeout: string
   readonly output?: string | undefined
   readonly json: boolean
@@ -47,6 +48,10 @@ export function requestOf({ address, 'storage-key': storageKeys = [] }: Endpoint
   if (storageKeys.length > MAX_KEYS) throw new UsageError(`--storage-key: at most ${MAX_KEYS} fit into one file`)
   return { address, storageKeys } as { address: `0x${string}`; storageKeys: `0x${string}`[] }
 }
+
+/** How many storage keys to ask for at once. @throws UsageError */
+export const keysPerRequestOf = (flags: EndpointFlags): number =>
+  wholeNumber('--keys-per-request', flags['keys-per-request'], 1, 1_000_000)
 
 export interface Conversation {
   /** Aborted by Ctrl-C. */

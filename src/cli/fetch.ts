@@ -4,11 +4,19 @@ import type { Claim } from '../proof/claim.ts'
 import { type BlockTag, fetchAnswer, type KeptAnswer } from '../rpc.ts'
 import { schemeNamed } from './case.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { converse, endProgress, endpointHelp, endpointOptions, requestOf, showProgress } from './endpoint.ts'
+import {
+  converse,
+  endProgress,
+  endpointHelp,
+  endpointOptions,
+  keysPerRequestOf,
+  requestOf,
+  showProgress,
+} from './endpoint.ts'
 import { toInteger } from './evidence.ts'
-import { readJson, wholeNumber } from './input.ts'
+import { readJson } from './input.ts'
 import { formatState, formatTable, formatVerdict, toJson } from './report.ts'
-import { openTarget, type Target } from './target.ts'
+import { notOurs, openTarget, type Target } from './target.ts'
 
 const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address ADDRESS -o FILE [options]
 
@@ -53,7 +61,7 @@ export const fetch: Command = {
       stateRoot === undefined ? undefined : { scheme: schemeNamed(scheme), stateRoot: stateRoot as `0x${string}` }
     const options = {
       ...(method !== undefined && { method }),
-      maxKeysPerRequest: wholeNumber('--keys-per-request', values['keys-per-request'], 1, 1_000_000),
+      maxKeysPerRequest: keysPerRequestOf(values),
     }
 
     return converse(values, io, async ({ open, signal }) => {
@@ -83,7 +91,7 @@ export const fetch: Command = {
 async function requireFetched(path: string, question: Claim | undefined, io: Io): Promise<void> {
   if (question && safeVerifyProof(await readJson(path, io), question).ok) return
   const reason = question ? 'is no answer to this request' : 'without --state-root nobody can tell what it is'
-  throw new UsageError(`${path} is there, and ${reason}: move it away, or use --force`)
+  throw notOurs(path, reason)
 }
 
 function format(target: Target, answer: unknown, state: VerifiedState | undefined, { stdout }: Io): string {

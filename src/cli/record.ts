@@ -4,20 +4,21 @@ import { type Evidence, type EvidenceClaim, lineaLayout } from '../anchor.ts'
 import { bytesToHex } from '../bytes.ts'
 import { type L1BlockTag, type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
 import { schemeNamed } from './case.ts'
-import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { type Command, exitCodes, type Io } from './command.ts'
 import {
   commandLine,
   converse,
   endProgress,
   endpointHelp,
   endpointOptions,
+  keysPerRequestOf,
   requestOf,
   showProgress,
 } from './endpoint.ts'
 import { isBundle, rollupOf, safeVerifyEvidence, toInteger } from './evidence.ts'
-import { readJson, wholeNumber } from './input.ts'
+import { readJson } from './input.ts'
 import { formatState, formatTable, formatTime, formatVerdict, paint, toJson } from './report.ts'
-import { openTarget, type Target } from './target.ts'
+import { notOurs, openTarget, type Target } from './target.ts'
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
 
@@ -72,7 +73,7 @@ export const record: Command = {
       l1Block: l1BlockOf(values['l1-block']),
       method:
         values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof'),
-      maxKeysPerRequest: wholeNumber('--keys-per-request', values['keys-per-request'], 1, 1_000_000),
+      maxKeysPerRequest: keysPerRequestOf(values),
     }
     /** What the user has stated, for the one who verifies to state again. */
     const stated = (['scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot'] as const).flatMap(name => {
@@ -129,7 +130,7 @@ async function readRecorded({ path }: Target, request: Omit<EvidenceClaim, 'trus
   if (outcome.ok && outcome.evidence.l1Block !== null) {
     return { bundle: bundle as Evidence, evidence: { ...outcome.evidence, l1Block: outcome.evidence.l1Block } }
   }
-  throw new UsageError(`${path} is there, and is no bundle of this request: move it away, or use --force`)
+  throw notOurs(path, 'is no bundle of this request')
 }
 
 const hashOf = (header: unknown) =>

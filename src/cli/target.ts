@@ -38,6 +38,10 @@ export function openTarget(path: string | undefined, force: boolean): Target {
   }
 }
 
+/** The file that is there is not what the command would have made: only the user may replace it. */
+export const notOurs = (path: string, reason: string): UsageError =>
+  new UsageError(`${path} is there, and ${reason}: move it away, or use --force`)
+
 /** It may be cut off, or anything: then there is nothing. */
 function readKept(path: string): unknown {
   try {
