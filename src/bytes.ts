@@ -1,4 +1,4 @@
-import { ProofError } from './errors.ts'
+import { excerpt, ProofError } from './errors.ts'
 
 /** A `0x`-prefixed hexadecimal string, two digits a byte. */
 export type Hex = `0x${string}`
@@ -20,25 +20,23 @@ const DIGIT_VALUES = /* @__PURE__ */ (() => {
 const BYTE_TEXTS = /* @__PURE__ */ Array.from(DIGIT_VALUES, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** The byte at `index`; past the end, zero. */
-export const at = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
+export const byteAt = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
 
 /** The unsigned big-endian integer in the 4 bytes at `index`. Not by a `DataView`: to make one moves a short array's bytes. */
 export function uint32At(bytes: Uint8Array, index: number): number {
   return (
-    ((at(bytes, index) << 24) | (at(bytes, index + 1) << 16) | (at(bytes, index + 2) << 8) | at(bytes, index + 3)) >>> 0
+    ((byteAt(bytes, index) << 24) |
+      (byteAt(bytes, index + 1) << 16) |
+      (byteAt(bytes, index + 2) << 8) |
+      byteAt(bytes, index + 3)) >>>
+    0
   )
-}
-
-/** Cuts what a stranger sent down to what fits an error message. */
-export function quote(text: string): string {
-  const printable = text.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
-  return text.length > 80 ? `"${printable}…" (${text.length} characters)` : `"${printable}"`
 }
 
 /** The number of bytes `hex` spells. Throws `BAD_HEX` without the `0x` prefix or with half a byte. */
 export function hexLength(hex: string): number {
-  if (!hex.startsWith('0x')) throw new ProofError('BAD_HEX', { expected: 'a 0x prefix', found: quote(hex) })
-  if (hex.length % 2 !== 0) throw new ProofError('BAD_HEX', { expected: 'two digits a byte', found: quote(hex) })
+  if (!hex.startsWith('0x')) throw new ProofError('BAD_HEX', { expected: 'a 0x prefix', found: excerpt(hex) })
+  if (hex.length % 2 !== 0) throw new ProofError('BAD_HEX', { expected: 'two digits a byte', found: excerpt(hex) })
   return hex.length / 2 - 1
 }
 
@@ -59,7 +57,7 @@ export function hexToBytes(hex: string, length: number): Uint8Array {
     seen |= high | low
     bytes[index] = (high << 4) | low
   }
-  if (seen > 15) throw new ProofError('BAD_HEX', { expected: 'hexadecimal digits', found: quote(hex) })
+  if (seen > 15) throw new ProofError('BAD_HEX', { expected: 'hexadecimal digits', found: excerpt(hex) })
   return bytes
 }
 
@@ -68,7 +66,7 @@ const digitAt = (hex: string, index: number): number => DIGIT_VALUES[hex.charCod
 /** Lower-case, `0x`-prefixed. */
 export function bytesToHex(bytes: Uint8Array): Hex {
   let hex: Hex = '0x'
-  for (let index = 0; index < bytes.length; index++) hex = `${hex}${BYTE_TEXTS[at(bytes, index)]}`
+  for (let index = 0; index < bytes.length; index++) hex = `${hex}${BYTE_TEXTS[byteAt(bytes, index)]}`
   return hex
 }
 
@@ -76,7 +74,7 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 export function bytesToBigint(bytes: Uint8Array): bigint {
   // Most numbers are short, and the fewer digits the faster.
   let start = 0
-  while (start < bytes.length && at(bytes, start) === 0) start++
+  while (start < bytes.length && byteAt(bytes, start) === 0) start++
   return start === bytes.length ? 0n : BigInt(bytesToHex(bytes.slice(start)))
 }
 
@@ -88,7 +86,7 @@ export function bigintToBytes(value: bigint, length: number): Uint8Array {
 /** Negative, zero or positive as `a` sorts before, with or after `b`: as unsigned big-endian strings of one length. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let index = 0; index < a.length; index++) {
-    const difference = at(a, index) - at(b, index)
+    const difference = byteAt(a, index) - byteAt(b, index)
     if (difference !== 0) return difference
   }
   return 0
@@ -101,7 +99,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 /** Whether every byte is zero. */
 export function isZero(bytes: Uint8Array): boolean {
   let seen = 0
-  for (let index = 0; index < bytes.length; index++) seen |= at(bytes, index)
+  for (let index = 0; index < bytes.length; index++) seen |= byteAt(bytes, index)
   return seen === 0
 }
 

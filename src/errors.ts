@@ -136,7 +136,7 @@ export class ProofError extends Error {
  * Runs `work`; a {@link ProofError} from it is thrown on with `segment` put before its path. In a loop, `segment` is a
  * function, asked only when there is an error.
  */
-export function within<T>(segment: string | (() => string), work: () => T): T {
+export function atPath<T>(segment: string | (() => string), work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -146,4 +146,10 @@ export function within<T>(segment: string | (() => string), work: () => T): T {
     const place = typeof segment === 'string' ? segment : segment()
     throw new ProofError(code, { path: `${place}${joint}${path}`, expected, found })
   }
+}
+
+/** Cuts what a stranger sent down to what fits an error message. */
+export function excerpt(text: string): string {
+  const printable = text.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
+  return text.length > 80 ? `"${printable}…" (${text.length} characters)` : `"${printable}"`
 }

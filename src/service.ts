@@ -4,7 +4,7 @@
  *
  * @module rollup-state-proof/service
  */
-export type { Chain } from './rpc/service/chain.ts'
-export { addDemoBlocks, demoWorld, readGenesis } from './rpc/service/genesis.ts'
-export type { SimulatedL1 } from './rpc/service/l1.ts'
-export { createService, type Service, type ServiceOptions } from './rpc/service/service.ts'
+export type { Chain } from './service/chain.ts'
+export { addDemoBlocks, demoWorld, readGenesis } from './service/genesis.ts'
+export { createService, type Service, type ServiceOptions } from './service/service.ts'
+export type { SimulatedL1 } from './service/simulated-l1.ts'

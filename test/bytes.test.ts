@@ -9,9 +9,8 @@ import {
   equalBytes,
   hexToBytes,
   isZero,
-  quote,
 } from '../src/bytes.ts'
-import { ProofError } from '../src/errors.ts'
+import { excerpt, ProofError } from '../src/errors.ts'
 
 const bytes = (...items: number[]) => Uint8Array.from(items)
 const seed = 1
@@ -104,10 +103,10 @@ it('joins bytes and knows zeros', () => {
 })
 
 it('quotes little, and nothing that a terminal obeys', () => {
-  expect(quote('plain')).toBe('"plain"')
-  expect(quote('\u001b[2J\r\né')).toBe('"?[2J???"')
-  expect(quote('x'.repeat(80))).toBe(`"${'x'.repeat(80)}"`)
-  expect(quote('x'.repeat(81))).toBe(`"${'x'.repeat(80)}…" (81 characters)`)
+  expect(excerpt('plain')).toBe('"plain"')
+  expect(excerpt('\u001b[2J\r\né')).toBe('"?[2J???"')
+  expect(excerpt('x'.repeat(80))).toBe(`"${'x'.repeat(80)}"`)
+  expect(excerpt('x'.repeat(81))).toBe(`"${'x'.repeat(80)}…" (81 characters)`)
 })
 
 it('says what is wrong with a hexadecimal string, and what was found', () => {
@@ -138,7 +137,7 @@ it('says what is wrong with a hexadecimal string, and what was found', () => {
       code: 'BAD_HEX',
       path: '',
       expected: 'hexadecimal digits',
-      found: quote(bad),
+      found: excerpt(bad),
     })
   }
   expect(hexToBytes('0xAbcD', 2)).toEqual(bytes(0xab, 0xcd))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { errorMeanings, ProofError, within } from '../src/errors.ts'
+import { atPath, errorMeanings, ProofError } from '../src/errors.ts'
 
 /** What `work` throws. */
 function thrown(work: () => unknown): unknown {
@@ -43,11 +43,11 @@ it('means something else by each code', () => {
 it('puts places before the path, and changes nothing else', () => {
   const facts = { expected: 'b', found: 'c' }
   const error = thrown(() =>
-    within('storageProofs', () =>
-      within(
+    atPath('storageProofs', () =>
+      atPath(
         () => '[2]',
         () =>
-          within('key', () => {
+          atPath('key', () => {
             throw new ProofError('BAD_HEX', facts)
           }),
       ),
@@ -57,7 +57,7 @@ it('puts places before the path, and changes nothing else', () => {
   expect(error).toMatchObject({ code: 'BAD_HEX', path: 'storageProofs[2].key', ...facts })
   for (const only of [{ expected: 'b' }, { found: 'c' }, {}]) {
     const passedOn = thrown(() =>
-      within('key', () => {
+      atPath('key', () => {
         throw new ProofError('BAD_HEX', only)
       }),
     )
@@ -69,11 +69,11 @@ it('hands on what is returned and what is no ProofError, and then asks for no pl
   const unasked = () => {
     throw new Error('asked')
   }
-  expect(within(unasked, () => 7)).toBe(7)
+  expect(atPath(unasked, () => 7)).toBe(7)
   const other = new RangeError('other')
   expect(
     thrown(() =>
-      within(unasked, () => {
+      atPath(unasked, () => {
         throw other
       }),
     ),

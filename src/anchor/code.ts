@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { equalBytes, type Hex } from '../bytes.ts'
-import { within } from '../errors.ts'
+import { atPath } from '../errors.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 import { readerOf } from './read.ts'
@@ -25,7 +25,7 @@ const reader = readerOf('BAD_HEX')
  */
 export function verifyCode(code: unknown, codeHash: Hex): Uint8Array {
   const expected = decodeArgument('codeHash', codeHash, 32)
-  const bytes = within('code', () => reader.bytesUpTo(code, Number.POSITIVE_INFINITY))
+  const bytes = atPath('code', () => reader.bytesUpTo(code, Number.POSITIVE_INFINITY))
   const found = keccak_256(bytes)
   if (!equalBytes(found, expected)) throw mismatch('CODE_HASH_MISMATCH', expected, found)
   return bytes

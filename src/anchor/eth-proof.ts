@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bigintToBytes, bytesToBigint, bytesToHex, equalBytes, type Hex, isZero, quote } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { bigintToBytes, bytesToBigint, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
+import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeArgument, decodeKeys } from '../proof/claim.ts'
 import type { StorageSlot } from '../proof/verify.ts'
 import { mismatch } from '../tree/path.ts'
@@ -98,11 +98,11 @@ export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots:
   const keys = decodeKeys(storageKeys)
 
   const decoded = decodeEthProof(proof, minSlots, keys.length)
-  const account = within('accountProof', () => verifyAccount(stateRoot, address, decoded.accountNodes))
+  const account = atPath('accountProof', () => verifyAccount(stateRoot, address, decoded.accountNodes))
   verifyBeside(decoded.beside, address, account)
   const storageRoot = account?.storageRoot ?? emptyTrieRoot()
   const storage = decoded.storage.map((storageProof, index) =>
-    within(`storageProof[${index}]`, () => verifySlot(storageRoot, keys[index] ?? new Uint8Array(32), storageProof)),
+    atPath(`storageProof[${index}]`, () => verifySlot(storageRoot, keys[index] ?? new Uint8Array(32), storageProof)),
   )
   return { account: account && toL1Account(account), storage }
 }
@@ -118,7 +118,7 @@ function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number): Dec
     'codeHash',
   ])
   const field = <T>(name: keyof typeof fields, decode: (value: unknown) => T): T =>
-    within(name, () => decode(fields[name]))
+    atPath(name, () => decode(fields[name]))
   /** A field that may be missing. */
   const beside = <T>(name: keyof typeof fields, decode: (value: unknown) => T): T | undefined =>
     fields[name] === undefined ? undefined : field(name, decode)
@@ -145,9 +145,9 @@ function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number)
   return reader.items(value, verifyCount, item => {
     const fields = reader.fields(item, ['key', 'value', 'proof'])
     return {
-      key: within('key', () => decodeNumber(fields.key)),
-      value: fields.value === undefined ? undefined : within('value', () => decodeNumber(fields.value)),
-      nodes: within('proof', () => decodeNodes(fields.proof)),
+      key: atPath('key', () => decodeNumber(fields.key)),
+      value: fields.value === undefined ? undefined : atPath('value', () => decodeNumber(fields.value)),
+      nodes: atPath('proof', () => decodeNodes(fields.proof)),
     }
   })
 }
@@ -163,7 +163,7 @@ function decodeNodes(value: unknown): Uint8Array[] {
 function decodeNumber(value: unknown): bigint {
   const hex = reader.string(value)
   if (hex.length > 2 + 64 || !/^0x[0-9a-fA-F]+$/.test(hex)) {
-    throw new ProofError('BAD_HEX', { expected: '0x and 1 to 64 hexadecimal digits', found: quote(hex) })
+    throw new ProofError('BAD_HEX', { expected: '0x and 1 to 64 hexadecimal digits', found: excerpt(hex) })
   }
   return BigInt(hex)
 }
@@ -215,7 +215,7 @@ function verifyDigestBeside(
   beside: Uint8Array | undefined,
 ): void {
   if (beside === undefined || equalBytes(beside, proven ?? ofNothing) || (proven === null && isZero(beside))) return
-  within(path, () => {
+  atPath(path, () => {
     throw mismatch('L1_PROOF_DISAGREES', proven ?? ofNothing, beside)
   })
 }
@@ -225,7 +225,7 @@ function verifySlot(storageRoot: Uint8Array, key: Uint8Array, storageProof: Deco
     const found = bytesToHex(bigintToBytes(storageProof.key, 32))
     throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected: bytesToHex(key), found })
   }
-  const value = within('proof', () =>
+  const value = atPath('proof', () =>
     decodeSlotValue(verifyTrieProof(storageRoot, keccak_256(key), storageProof.nodes)),
   )
   verifyNumberBeside('value', value, storageProof.value)

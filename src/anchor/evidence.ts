@@ -1,5 +1,5 @@
-import { bytesToHex, equalBytes, type Hex, quote } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
+import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
@@ -158,7 +158,7 @@ export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedE
   const stateRoot = anchor?.stateRoot ?? trustedHash
   const address = bytesToHex(evidence.address)
   const storageKeys = evidence.storageKeys.map(bytesToHex)
-  const state = within('answer', () => verifyProof(answer, { scheme, stateRoot, address, storageKeys }))
+  const state = atPath('answer', () => verifyProof(answer, { scheme, stateRoot, address, storageKeys }))
   return {
     ...state,
     address,
@@ -173,12 +173,12 @@ export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedE
 
 function verifyL1Header(header: unknown, l1BlockHash: Hex): L1Block {
   if (header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header' })
-  return within('l1.header', () => verifyHeader(header, l1BlockHash))
+  return atPath('l1.header', () => verifyHeader(header, l1BlockHash))
 }
 
 function verifyL1Proof(proof: unknown, l1StateRoot: Hex, rollup: Rollup, l2BlockNumber: bigint): VerifiedAnchor {
   if (proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof' })
-  return within('l1.proof', () => verifyAnchor(proof, { l1StateRoot, rollup, l2BlockNumber }))
+  return atPath('l1.proof', () => verifyAnchor(proof, { l1StateRoot, rollup, l2BlockNumber }))
 }
 
 const REACHES: readonly Reach[] = ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']
@@ -203,12 +203,12 @@ function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
   if (evidence.scheme !== scheme.name) {
     throw new ProofError('EVIDENCE_SCHEME_MISMATCH', { path: 'scheme', expected: scheme.name, found: evidence.scheme })
   }
-  within('rollup', () => {
+  atPath('rollup', () => {
     if (!equalBytes(evidence.rollupAddress, rollupAddress)) {
       throw mismatch('EVIDENCE_ROLLUP_MISMATCH', rollupAddress, evidence.rollupAddress)
     }
     if (rollup.name !== undefined && evidence.rollupName !== undefined && evidence.rollupName !== rollup.name) {
-      throw new ProofError('EVIDENCE_ROLLUP_MISMATCH', { expected: rollup.name, found: quote(evidence.rollupName) })
+      throw new ProofError('EVIDENCE_ROLLUP_MISMATCH', { expected: rollup.name, found: excerpt(evidence.rollupName) })
     }
   })
   if (l2BlockNumber !== undefined && evidence.l2BlockNumber !== verifyBlockNumber(l2BlockNumber)) {
@@ -217,11 +217,11 @@ function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
   }
   if (address !== undefined) {
     const expected = decodeArgument('address', address, 20)
-    within('request.address', () => verifyAddress(expected, evidence.address))
+    atPath('request.address', () => verifyAddress(expected, evidence.address))
   }
   if (storageKeys !== undefined) {
     const expected = decodeKeys(storageKeys)
-    within('request.storageKeys', () => verifyKeys(expected, evidence.storageKeys))
+    atPath('request.storageKeys', () => verifyKeys(expected, evidence.storageKeys))
   }
 }
 
@@ -247,19 +247,19 @@ function decodeEvidence(bundle: unknown): DecodedEvidence {
   const { version, l1, answer } = fields
   if (version === undefined) throw new ProofError('EVIDENCE_MALFORMED', { expected: 'a version', found: 'none' })
   if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { path: 'version', expected: `${VERSION}` })
-  const scheme = within('scheme', () => reader.string(fields.scheme))
+  const scheme = atPath('scheme', () => reader.string(fields.scheme))
   if (scheme !== 'mimc' && scheme !== 'poseidon2') {
-    const details = { path: 'scheme', expected: 'mimc or poseidon2', found: quote(scheme) }
+    const details = { path: 'scheme', expected: 'mimc or poseidon2', found: excerpt(scheme) }
     throw new ProofError('EVIDENCE_MALFORMED', details)
   }
-  const { header, proof } = within('l1', () => (l1 === undefined ? {} : reader.fields(l1, ['header', 'proof'])))
+  const { header, proof } = atPath('l1', () => (l1 === undefined ? {} : reader.fields(l1, ['header', 'proof'])))
   return {
     scheme,
-    ...within('rollup', () => decodeRollup(fields.rollup)),
-    l2BlockNumber: within('l2BlockNumber', () => decodeBlockNumber(fields.l2BlockNumber)),
+    ...atPath('rollup', () => decodeRollup(fields.rollup)),
+    l2BlockNumber: atPath('l2BlockNumber', () => decodeBlockNumber(fields.l2BlockNumber)),
     header,
     l1Proof: proof,
-    ...within('request', () => decodeRequest(fields.request)),
+    ...atPath('request', () => decodeRequest(fields.request)),
     answer,
   }
 }
@@ -267,8 +267,8 @@ function decodeEvidence(bundle: unknown): DecodedEvidence {
 function decodeRollup(rollup: unknown): Pick<DecodedEvidence, 'rollupName' | 'rollupAddress'> {
   const { name, address } = reader.fields(rollup, ['name', 'address'])
   return {
-    rollupName: name === undefined ? undefined : within('name', () => reader.string(name)),
-    rollupAddress: within('address', () => reader.bytes(address, 20)),
+    rollupName: name === undefined ? undefined : atPath('name', () => reader.string(name)),
+    rollupAddress: atPath('address', () => reader.bytes(address, 20)),
   }
 }
 
@@ -276,7 +276,7 @@ function decodeBlockNumber(value: unknown): bigint {
   const quantity = reader.string(value)
   if (quantity.length > 2 + 16 || !/^0x(0|[1-9a-f][0-9a-f]*)$/.test(quantity)) {
     const expected = 'a quantity of at most 8 bytes without leading zeros'
-    throw new ProofError('EVIDENCE_MALFORMED', { expected, found: quote(quantity) })
+    throw new ProofError('EVIDENCE_MALFORMED', { expected, found: excerpt(quantity) })
   }
   return BigInt(quantity)
 }
@@ -284,8 +284,8 @@ function decodeBlockNumber(value: unknown): bigint {
 function decodeRequest(request: unknown): Pick<DecodedEvidence, 'address' | 'storageKeys'> {
   const { address, storageKeys } = reader.fields(request, ['address', 'storageKeys'])
   return {
-    address: within('address', () => reader.bytes(address, 20)),
-    storageKeys: within('storageKeys', () => reader.items(storageKeys, verifyKeyCount, key => reader.bytes(key, 32))),
+    address: atPath('address', () => reader.bytes(address, 20)),
+    storageKeys: atPath('storageKeys', () => reader.items(storageKeys, verifyKeyCount, key => reader.bytes(key, 32))),
   }
 }
 

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, equalBytes, type Hex, hexToBytes, quote } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { bytesToHex, equalBytes, type Hex, hexToBytes } from '../bytes.ts'
+import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 import { readerOf } from './read.ts'
@@ -90,7 +90,7 @@ export function encodeHeader(block: unknown): Hex {
   const fields = reader.fields(block, NAMES)
   const count = NAMES.findLastIndex(name => fields[name] !== undefined) + 1
   const items = FIELDS.slice(0, Math.max(count, FRONTIER_COUNT)).map(([name, type], index) =>
-    within(name, () => {
+    atPath(name, () => {
       const value = fields[name]
       if (value === undefined && index >= FRONTIER_COUNT) {
         throw new ProofError('HEADER_FIELD_ORDER', { expected: `${name} before ${NAMES[count - 1]}`, found: 'none' })
@@ -117,7 +117,7 @@ function encodeQuantity(value: string, maxLength: number): Uint8Array {
   const isShort = value.length <= 2 + 2 * maxLength
   if (!isShort || !/^0x(0|[1-9a-fA-F][0-9a-fA-F]*)$/.test(value)) {
     const expected = `a quantity of at most ${maxLength} bytes without leading zeros`
-    throw new ProofError('HEADER_QUANTITY', { expected, found: quote(value) })
+    throw new ProofError('HEADER_QUANTITY', { expected, found: excerpt(value) })
   }
   const digits = value === '0x0' ? '' : value.slice(2)
   const length = Math.ceil(digits.length / 2)
@@ -176,7 +176,7 @@ function decodeHeader(item: RlpItem): Omit<L1Block, 'hash'> {
     throw new ProofError('HEADER_MALFORMED', { expected, found })
   }
   const fieldAt = (wanted: FieldName) => item[NAMES.indexOf(wanted)]
-  for (const [name, type] of FIELDS.slice(0, item.length)) within(name, () => decodeField(type, fieldAt(name)))
+  for (const [name, type] of FIELDS.slice(0, item.length)) atPath(name, () => decodeField(type, fieldAt(name)))
   return {
     number: decodeQuantity(fieldAt('number'), 8),
     timestamp: decodeQuantity(fieldAt('timestamp'), 8),

@@ -1,5 +1,5 @@
 import { hexLength, hexToBytes } from '../bytes.ts'
-import { type ErrorCode, ProofError, within } from '../errors.ts'
+import { atPath, type ErrorCode, ProofError } from '../errors.ts'
 import { asArray, asString, lengthOf, readFields, readOwn } from '../proof/read.ts'
 
 /** Reads one kind of document that a stranger sent; what does not have its shape is refused with the kind's own code. */
@@ -34,7 +34,7 @@ export function readerOf(code: ErrorCode): Reader {
       verifyCount(count)
       const items: T[] = []
       for (let index = 0; index < count; index++) {
-        items.push(within(`[${index}]`, () => decode(readOwn(array, index, code))))
+        items.push(atPath(`[${index}]`, () => decode(readOwn(array, index, code))))
       }
       return items
     },

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, equalBytes } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { atPath, ProofError } from '../errors.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
 
@@ -37,7 +37,7 @@ export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readon
     const index = used++
     const bytes = nodes[index]
     if (bytes === undefined) throw new ProofError('MPT_NODES_MISSING', { expected: `a node ${bytesToHex(digest)}` })
-    return within(`[${index}]`, () => {
+    return atPath(`[${index}]`, () => {
       const found = keccak_256(bytes)
       // Before it is parsed: only what the trusted root vouches for is.
       if (!equalBytes(found, digest)) throw mismatch('MPT_HASH_MISMATCH', digest, found)
@@ -68,7 +68,7 @@ function walk(
   // Every turn but the last goes at least one nibble deeper, and no branch or extension is let past the last nibble.
   for (;;) {
     const rest = key.slice(depth)
-    const node = within(place(), () => decodeNode(item, rest.length))
+    const node = atPath(place(), () => decodeNode(item, rest.length))
     if (isBelowExtension && node.kind !== 'branch') throw malformed('a branch below an extension', place())
     switch (node.kind) {
       case 'empty':

@@ -1,5 +1,5 @@
-import { hexToBytes, quote } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { hexToBytes } from '../bytes.ts'
+import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeValue, type EntryKind, type ValueNode } from '../tree/entry.ts'
 import { DIGEST_LENGTH, MAX_LEAVES } from '../tree/leaf.ts'
 import { NOT_HASHED, type Path, verifyLeafIndex } from '../tree/path.ts'
@@ -57,8 +57,8 @@ export interface DecodedAnswer {
 export function decodeAnswer(contexts: Contexts, answer: unknown, keyCount: number): DecodedAnswer {
   const [account, storage, storageHash, storageProof] = readFields(openResponse(answer), RESULT_FIELDS)
   if ((isGiven(storageHash) || isGiven(storageProof)) && isArray(account)) throw new ProofError('FOREIGN_PROOF')
-  const accountProof = within('accountProof', () => decodeLeafProof(contexts.account, account))
-  const storageProofs = within('storageProofs', () => decodeStorageProofs(contexts.storage, storage, keyCount))
+  const accountProof = atPath('accountProof', () => decodeLeafProof(contexts.account, account))
+  const storageProofs = atPath('storageProofs', () => decodeStorageProofs(contexts.storage, storage, keyCount))
   return { accountProof, storageProofs }
 }
 
@@ -70,11 +70,11 @@ function openResponse(answer: unknown): unknown {
 }
 
 function rpcError(error: unknown): ProofError {
-  const [code, message] = typeof error === 'object' ? within('error', () => readFields(error, ['code', 'message'])) : []
+  const [code, message] = typeof error === 'object' ? atPath('error', () => readFields(error, ['code', 'message'])) : []
   const quotedCode = typeof code === 'number' ? `${code}` : 'without a code'
   return new ProofError('RPC_ERROR', {
     path: 'error',
-    found: typeof message === 'string' ? `error ${quotedCode}: ${quote(message)}` : `error ${quotedCode}`,
+    found: typeof message === 'string' ? `error ${quotedCode}: ${excerpt(message)}` : `error ${quotedCode}`,
   })
 }
 
@@ -87,7 +87,7 @@ function decodeStorageProofs(context: TreeContext, proofs: unknown, keyCount: nu
   if (count === 0) return new Array<null>(keyCount).fill(null)
   if (count < keyCount) throw new ProofError('STORAGE_PROOF_MISSING', counts)
   return Array.from({ length: keyCount }, (_, index) =>
-    within(`[${index}]`, () => {
+    atPath(`[${index}]`, () => {
       const item = readOwn(items, index)
       return item === null ? null : decodeLeafProof(context, item)
     }),
@@ -106,11 +106,11 @@ export function decodeLeafProof(context: TreeContext, leafProof: unknown): Decod
   if (!exists && !isAbsent) throw new ProofError('MALFORMED_RESPONSE', { found: 'neither form of a leaf proof' })
 
   const { keyLength, valueLength } = context.kind
-  const key = within('key', () => hexToBytes(asString(keyHex), keyLength))
+  const key = atPath('key', () => hexToBytes(asString(keyHex), keyLength))
   const decode = (name: string, proof: unknown, indexName: string, index: unknown, valueLengths: readonly number[]) => {
-    const leafIndex = within(indexName, () => decodeLeafIndex(index))
-    const decoded = within(name, () => decodeProof(context, leafIndex, proof, valueLengths))
-    within(indexName, () => verifyLeafIndex(decoded.path))
+    const leafIndex = atPath(indexName, () => decodeLeafIndex(index))
+    const decoded = atPath(name, () => decodeProof(context, leafIndex, proof, valueLengths))
+    atPath(indexName, () => verifyLeafIndex(decoded.path))
     return decoded
   }
   if (exists) return { claims: 'existence', key, proof: decode('proof', proof, 'leafIndex', leafIndex, [valueLength]) }
@@ -129,8 +129,8 @@ function decodeProof(
 ): DecodedProof {
   const [value, proofRelatedNodes] = readFields(proof, PROOF_FIELDS)
   // The nodes first: their lengths tell the schemes apart, so a proof of the other scheme is called what it is.
-  const nodes = within('proofRelatedNodes', () => decodeNodes(context, proofRelatedNodes))
-  const valueNode = within('value', () => decodeValueField(context, value, valueLengths))
+  const nodes = atPath('proofRelatedNodes', () => decodeNodes(context, proofRelatedNodes))
+  const valueNode = atPath('value', () => decodeValueField(context, value, valueLengths))
   return { valueNode, path: { leafIndex, ...nodes } }
 }
 

@@ -1,5 +1,5 @@
 import { compareBytes, equalBytes, isZero } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { atPath, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { EntryKind, ValueNode } from '../tree/entry.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
@@ -30,10 +30,10 @@ export interface ProvenLeaf {
  * @returns the leaf, or null when the key is proven absent
  */
 export function verifyLeafProof(tree: Tree, claim: LeafClaim, leafProof: DecodedLeafProof): ProvenLeaf | null {
-  within('key', () => {
+  atPath('key', () => {
     if (!equalBytes(leafProof.key, claim.key)) throw mismatch('KEY_MISMATCH', claim.key, leafProof.key)
   })
-  if (leafProof.claims === 'existence') return within('proof', () => verifyPresent(tree, claim, leafProof.proof))
+  if (leafProof.claims === 'existence') return atPath('proof', () => verifyPresent(tree, claim, leafProof.proof))
   verifyAbsent(tree, claim, leafProof.left, leafProof.right)
   return null
 }
@@ -49,7 +49,7 @@ function verifyPresent(
   const { hKey } = path.leafNode.leaf
   const keyHash = kind.hashKey(scheme, key)
   if (!equalBytes(hKey, keyHash)) throw mismatch('LEAF_KEY_MISMATCH', keyHash, hKey)
-  within('value', () => {
+  atPath('value', () => {
     verifyValueHash(path, digestOf(scheme.hasher, valueNode))
     kind.verifyStorable(valueNode.value)
   })
@@ -58,8 +58,8 @@ function verifyPresent(
 
 /** Section 5, non-existence: both paths hold against the same root, the leaves are neighbours, the key lies between. */
 function verifyAbsent(tree: Tree, { root, key }: LeafClaim, left: DecodedProof, right: DecodedProof): void {
-  within('leftProof', () => verifyNeighbour(tree, root, left))
-  within('rightProof', () => verifyNeighbour(tree, root, right))
+  atPath('leftProof', () => verifyNeighbour(tree, root, left))
+  atPath('rightProof', () => verifyNeighbour(tree, root, right))
   verifyAdjacent(left.path, right.path)
   const keyHash = tree.kind.hashKey(tree.scheme, key)
   const { hKey: leftKey } = left.path.leafNode.leaf
@@ -71,7 +71,7 @@ function verifyAbsent(tree: Tree, { root, key }: LeafClaim, left: DecodedProof, 
 function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, valueNode }: DecodedProof): void {
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
-  within('value', () => {
+  atPath('value', () => {
     const isSentinel = path.leafIndex === HEAD_INDEX || path.leafIndex === TAIL_INDEX
     const length = isSentinel ? DIGEST_LENGTH : kind.valueLength
     const { value } = valueNode

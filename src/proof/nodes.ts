@@ -1,5 +1,5 @@
 import { hexToBytes } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { atPath, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, openingLength } from '../tree/leaf.ts'
 import {
@@ -48,7 +48,7 @@ export function decodeNodes({ scheme, known }: NodeContext, proofRelatedNodes: u
     return node
   }
   const leafLength = openingLength(scheme)
-  return within(
+  return atPath(
     () => `[${entry}]`,
     () => {
       const top = nodeOf(known.top, textAt(0), topLength(scheme), decodeTop)

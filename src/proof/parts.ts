@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { atPath, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import {
   type AccountFields,
@@ -181,11 +181,11 @@ export function computeRoot(
   root: Hex
 } {
   verifyScheme(scheme)
-  const index = within('leafIndex', () => decodeLeafIndex(leafIndex))
+  const index = atPath('leafIndex', () => decodeLeafIndex(leafIndex))
   const context = { scheme, known: knownEmptyNodes(scheme) }
-  const nodes = within('proofRelatedNodes', () => decodeNodes(context, proofRelatedNodes))
+  const nodes = atPath('proofRelatedNodes', () => decodeNodes(context, proofRelatedNodes))
   const path = { leafIndex: index, ...nodes }
-  within('leafIndex', () => verifyLeafIndex(path))
+  atPath('leafIndex', () => verifyLeafIndex(path))
   const subRoot = computeSubRoot(scheme, path)
   return { subRoot: bytesToHex(subRoot), root: bytesToHex(computeTreeRoot(scheme, nodes.top.nextFreeNode, subRoot)) }
 }

@@ -1,5 +1,5 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { atPath, ProofError } from '../errors.ts'
 import { rememberingHasher } from '../hash/remember.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { emptyTreeRoot } from '../tree/empty.ts'
@@ -81,11 +81,11 @@ export function verifyAnswer(contexts: Contexts, answer: unknown, claim: Decoded
   // Everything is decoded, and so canonical, before anything is hashed or compared.
   const { accountProof, storageProofs } = decodeAnswer(contexts, answer, claim.storageKeys.length)
 
-  const leaf = within('accountProof', () =>
+  const leaf = atPath('accountProof', () =>
     verifyLeafProof(contexts.account, { root: claim.stateRoot, key: claim.address }, accountProof),
   )
   const storageRoot = leaf && storageRootOf(leaf.valueNode)
-  const storage = within('storageProofs', () => verifyStorage(contexts.storage, claim, storageRoot, storageProofs))
+  const storage = atPath('storageProofs', () => verifyStorage(contexts.storage, claim, storageRoot, storageProofs))
   return { account: leaf && { ...accountFieldsOf(leaf.valueNode), leafIndex: leaf.leafIndex }, storage }
 }
 
@@ -98,7 +98,7 @@ function verifyStorage(
   // Section 6: without an account, or with the empty storage root, no slot exists and no proof of that is needed.
   const hasStorage = storageRoot !== null && !equalBytes(storageRoot, emptyTreeRoot(scheme))
   return storageKeys.map((key, index) =>
-    within(`[${index}]`, () => {
+    atPath(`[${index}]`, () => {
       const leafProof = storageProofs[index] ?? null
       if (leafProof === null) {
         if (hasStorage) throw new ProofError('STORAGE_PROOF_MISSING')

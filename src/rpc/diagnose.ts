@@ -1,5 +1,4 @@
-import { quote } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+import { excerpt, ProofError } from '../errors.ts'
 import { type EndpointError, RpcError, type RpcErrorCode } from './error.ts'
 import { type Redact, redactUrls, redactValue } from './redact.ts'
 
@@ -76,7 +75,7 @@ export function diagnoseEndpointError(error: EndpointError, params: readonly unk
   const data = error.data === undefined ? undefined : redactValue(error.data, redact)
   const endpoint = {
     code: error.code,
-    message: quote(redact(error.message)),
+    message: excerpt(redact(error.message)),
     ...(data !== undefined && { data }),
   }
   return new RpcError(nameEndpointError(error, params), { endpoint })

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { atPath, ProofError } from '../errors.ts'
 import { decodeArgument, decodeClaim, decodeKeys } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
@@ -101,7 +101,7 @@ export async function fetchAnswer(
   // Before anybody is asked, and not as a mistake in the answer.
   if (trusted) decodeClaim({ ...trusted, address, storageKeys })
   const verify = (answer: unknown, keys: readonly Hex[]) => {
-    if (trusted) within('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
+    if (trusted) atPath('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
   }
   const ask = async (keys: readonly Hex[]) => {
     const answer = await callProvider(provider, method, [address, keys, block], signal)

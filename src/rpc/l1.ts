@@ -3,8 +3,8 @@ import { verifyEthProof } from '../anchor/eth-proof.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
 import { anchorStorageKeys, lineaLayout, type Rollup, verifyAnchor } from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
-import { bytesToHex, type Hex, hexLength, hexToBytes, quote } from '../bytes.ts'
-import { ProofError, within } from '../errors.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { atPath, excerpt, ProofError } from '../errors.ts'
 import { atEndpoint, RpcError, type RpcErrorCode } from './error.ts'
 import { callProvider, type Provider, toQuantity } from './provider.ts'
 
@@ -37,13 +37,13 @@ export async function fetchL1Block(
   const wanted = typeof id === 'bigint' ? toQuantity(id) : id
   const block = await call(source, 'eth_getBlockByNumber', [wanted, false])
   if (block === null) throw new RpcError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
-  const l1Block = within('l1.header', () => {
+  const l1Block = atPath('l1.header', () => {
     const header = encodeHeader(block)
     return verifyHeader(header, bytesToHex(keccak_256(hexToBytes(header, hexLength(header)))))
   })
   const said: unknown = Reflect.get(Object(block), 'hash')
   if (said !== l1Block.hash) {
-    const found = typeof said === 'string' ? quote(said) : 'none'
+    const found = typeof said === 'string' ? excerpt(said) : 'none'
     throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${l1Block.hash}`, found })
   }
   if (typeof id === 'bigint' && l1Block.number !== id) {
@@ -58,7 +58,7 @@ export async function fetchAnchor(source: L1Source, l1Block: L1Block, l2BlockNum
   const keys = anchorStorageKeys(rollup, l2BlockNumber)
   const proof = await call(source, 'eth_getProof', [rollup.address, keys, toQuantity(l1Block.number)])
   const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber }
-  const { stateRoot } = within('l1.proof', () => verifyAnchor(proof, claim))
+  const { stateRoot } = atPath('l1.proof', () => verifyAnchor(proof, claim))
   return { l2BlockNumber, stateRoot, proof }
 }
 
@@ -81,7 +81,7 @@ async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Pr
   const { address, layout = lineaLayout } = source.rollup
   const storageKeys = [slotKey(layout.currentL2BlockNumber)]
   const proof = await call(source, 'eth_getProof', [address, storageKeys, toQuantity(number)])
-  const { storage } = within('l1.proof', () => verifyEthProof(proof, { stateRoot, address, storageKeys }))
+  const { storage } = atPath('l1.proof', () => verifyEthProof(proof, { stateRoot, address, storageKeys }))
   const newest = BigInt(storage[0]?.value ?? 0)
   if (newest < 1n << 64n) return newest
   const expected = 'a rollup contract that keeps currentL2BlockNumber in this slot'

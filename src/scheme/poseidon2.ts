@@ -1,4 +1,4 @@
-import { at } from '../bytes.ts'
+import { byteAt } from '../bytes.ts'
 import { isCanonicalKoalaBear } from '../field/koalabear.ts'
 import { poseidon2Hasher } from '../hash/poseidon2.ts'
 import { once, type Scheme } from './scheme.ts'
@@ -9,8 +9,8 @@ const hasher = /* @__PURE__ */ once(poseidon2Hasher)
 function widen(x: Uint8Array): Uint8Array {
   const wide = new Uint8Array(x.length * 2)
   for (let offset = 0; offset < x.length; offset += 2) {
-    wide[2 * offset + 2] = at(x, offset)
-    wide[2 * offset + 3] = at(x, offset + 1)
+    wide[2 * offset + 2] = byteAt(x, offset)
+    wide[2 * offset + 3] = byteAt(x, offset + 1)
   }
   return wide
 }
@@ -20,9 +20,9 @@ function narrow(wide: Uint8Array): Uint8Array | null {
   const x = new Uint8Array(wide.length / 2)
   let stray = 0
   for (let offset = 0; offset < x.length; offset += 2) {
-    stray |= at(wide, 2 * offset) | at(wide, 2 * offset + 1)
-    x[offset] = at(wide, 2 * offset + 2)
-    x[offset + 1] = at(wide, 2 * offset + 3)
+    stray |= byteAt(wide, 2 * offset) | byteAt(wide, 2 * offset + 1)
+    x[offset] = byteAt(wide, 2 * offset + 2)
+    x[offset + 1] = byteAt(wide, 2 * offset + 3)
   }
   return stray === 0 ? x : null
 }

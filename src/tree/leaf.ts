@@ -1,4 +1,4 @@
-import { at, bytesToBigint, concatBytes } from '../bytes.ts'
+import { byteAt, bytesToBigint, concatBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
@@ -75,7 +75,7 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
   // Rounded when it passes 2^53, but then far above the limit.
   let index = 0
-  for (let byte = 0; byte < 32; byte++) index = index * 256 + at(x, byte)
+  for (let byte = 0; byte < 32; byte++) index = index * 256 + byteAt(x, byte)
   if (index >= limit) {
     throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${bytesToBigint(x)}` })
   }

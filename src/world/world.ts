@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToHex, equalBytes, type Hex, hexToBytes, isZero } from '../bytes.ts'
-import { within } from '../errors.ts'
+import { atPath } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { GetProofResult } from '../tree/answer.ts'
 import { emptyTreeRoot } from '../tree/empty.ts'
@@ -224,8 +224,8 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
   }
 }
 
-const decodeAddress = (address: Hex): Uint8Array => within('address', () => hexToBytes(address, 20))
-const decodeWord = (name: string, word: Hex): Uint8Array => within(name, () => hexToBytes(word, 32))
+const decodeAddress = (address: Hex): Uint8Array => atPath('address', () => hexToBytes(address, 20))
+const decodeWord = (name: string, word: Hex): Uint8Array => atPath(name, () => hexToBytes(word, 32))
 
 function encodeAccount({ storage, ...account }: Account): Uint8Array {
   return encodeAccountValue({ ...account, storageRoot: rootOf(storage) })

@@ -5,8 +5,6 @@ import { encodeHeader, verifyEvidence } from '../../src/anchor.ts'
 import { ProofError, type Scheme } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createL1 } from '../../src/rpc/service/l1.ts'
-import { l1Methods, l2Methods, type Methods } from '../../src/rpc/service/methods.ts'
 import {
   createHttpProvider,
   type KeptAnswer,
@@ -16,6 +14,8 @@ import {
   RpcError,
   recordEvidence,
 } from '../../src/rpc.ts'
+import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
+import { createL1 } from '../../src/service/simulated-l1.ts'
 import { addDemoBlocks, type Chain, createService, demoWorld } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
 

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { encodeRlp, type RlpItem } from '../../anchor/rlp.ts'
-import { emptyTrieRoot } from '../../anchor/trie.ts'
+import { encodeRlp, type RlpItem } from '../anchor/rlp.ts'
+import { emptyTrieRoot } from '../anchor/trie.ts'
 
 /**
  * A Merkle-Patricia trie as L1 has it, that grows and proves. Nodes are never changed: an older trie stays what it was, and

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Rollup } from '../../anchor/rollup.ts'
-import type { World } from '../../world/world.ts'
+import type { Rollup } from '../anchor/rollup.ts'
+import type { World } from '../world/world.ts'
 import { type Chain, createChain } from './chain.ts'
-import { createRateLimit } from './limit.ts'
 import { l1Methods, l2Methods, MethodError, type Methods, rpcCodes } from './methods.ts'
+import { createRateLimit } from './rate-limit.ts'
 
 /** What the service serves, and whom. */
 export interface ServiceOptions {

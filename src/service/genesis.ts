@@ -1,11 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../../bytes.ts'
-import { ProofError } from '../../errors.ts'
-import type { Scheme } from '../../scheme/scheme.ts'
-import { WorldError } from '../../world/error.ts'
-import { createWorld, type World } from '../../world/world.ts'
-import { RpcError } from '../error.ts'
-import { toQuantity } from '../provider.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import { RpcError } from '../rpc/error.ts'
+import { toQuantity } from '../rpc/provider.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { WorldError } from '../world/error.ts'
+import { createWorld, type World } from '../world/world.ts'
 import type { Chain } from './chain.ts'
 
 /**

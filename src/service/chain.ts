@@ -1,6 +1,6 @@
-import type { Rollup } from '../../anchor/rollup.ts'
-import type { World } from '../../world/world.ts'
-import { createL1, type SimulatedL1 } from './l1.ts'
+import type { Rollup } from '../anchor/rollup.ts'
+import type { World } from '../world/world.ts'
+import { createL1, type SimulatedL1 } from './simulated-l1.ts'
 
 /** An L2 of which every block is held, and the L1 on which it is finalized. Block 0 is, from the start. */
 export interface Chain {

@@ -1,6 +1,6 @@
-import { bigintToBytes, bytesToHex, type Hex } from '../../bytes.ts'
-import type { World } from '../../world/world.ts'
-import { toQuantity } from '../provider.ts'
+import { bigintToBytes, bytesToHex, type Hex } from '../bytes.ts'
+import { toQuantity } from '../rpc/provider.ts'
+import type { World } from '../world/world.ts'
 import type { Chain } from './chain.ts'
 
 /** A JSON-RPC error, on its way to whoever asked. */

@@ -7,7 +7,7 @@ import { anchorStorageKeys, createEvidence, verifyEvidence } from '../../src/anc
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createClient, createHttpProvider, endpointUrl } from '../../src/rpc.ts'
 import { createService, demoWorld, readGenesis } from '../../src/service.ts'
-import { CONTRACT, ROLLUP, startService, USER, word } from './servers.ts'
+import { CONTRACT, ROLLUP, startService, USER, word } from '../rpc/servers.ts'
 
 const post = (url: string, body: string, headers: Record<string, string> = { 'Content-Type': 'application/json' }) =>
   fetch(url, { method: 'POST', headers, body })

@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { verifyTrieProof } from '../../src/anchor/trie.ts'
-import { proveEntry, putEntry, type Trie, trieRoot } from '../../src/rpc/service/trie.ts'
+import { proveEntry, putEntry, type Trie, trieRoot } from '../../src/service/growing-trie.ts'
 
 const entries = fc.array(
   fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 2 }), fc.uint8Array({ minLength: 1, maxLength: 40 })),

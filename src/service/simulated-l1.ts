@@ -1,11 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { encodeHeader } from '../../anchor/header.ts'
-import { encodeRlp } from '../../anchor/rlp.ts'
-import { lineaLayout, type Rollup } from '../../anchor/rollup.ts'
-import { mappingSlot, slotKey } from '../../anchor/slots.ts'
-import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../../bytes.ts'
-import { toQuantity } from '../provider.ts'
-import { proveEntry, putEntry, type Trie, trieRoot } from './trie.ts'
+import { encodeHeader } from '../anchor/header.ts'
+import { encodeRlp } from '../anchor/rlp.ts'
+import { lineaLayout, type Rollup } from '../anchor/rollup.ts'
+import { mappingSlot, slotKey } from '../anchor/slots.ts'
+import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import { toQuantity } from '../rpc/provider.ts'
+import { proveEntry, putEntry, type Trie, trieRoot } from './growing-trie.ts'
 
 /** An L1 that holds the rollup contract and no more. */
 export interface SimulatedL1 {

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import ts from 'typescript'
+import { expect, it } from 'vitest'
+
+/** From the trusted core outwards. A layer imports from itself and from layers before it, never from one after. */
+const LAYERS = [
+  'errors',
+  'bytes',
+  'json',
+  'field',
+  'hash',
+  'scheme',
+  'tree',
+  'proof',
+  'verifier',
+  'anchor',
+  'beacon',
+  'world',
+  'rpc',
+  'provider',
+  'service',
+  'document',
+  'bulk',
+  'cli',
+]
+const ALLOWED_PACKAGES = ['@noble/hashes', '@noble/curves', '@ethereumjs/rlp']
+/** Packages that only one layer may import. */
+const PACKAGES_OF_LAYER: Record<string, readonly string[]> = {
+  provider: ['@ethereumjs/evm', '@ethereumjs/common', '@ethereumjs/util'],
+  bulk: ['tinypool'],
+  cli: ['tinypool'],
+}
+const PLATFORM_LAYERS = ['service', 'bulk', 'cli']
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .map(file => normalize(file).replaceAll('\\', '/'))
+  .filter(file => file.endsWith('.ts') && !file.startsWith('hash/assembly/'))
+
+const layerOf = (file: string): string => (file.split('/')[0] ?? '').replace(/\.ts$/, '')
+const isEntryPoint = (file: string): boolean =>
+  !file.includes('/') && !['errors.ts', 'bytes.ts', 'json.ts'].includes(file)
+const importsOf = (file: string): string[] =>
+  ts.preProcessFile(readFileSync(join('src', file), 'utf8')).importedFiles.map(imported => imported.fileName)
+
+it('holds the one-way imports between layers', () => {
+  let imports = 0
+  for (const file of files.filter(file => !isEntryPoint(file))) {
+    expect(LAYERS, file).toContain(layerOf(file))
+    for (const specifier of importsOf(file).filter(name => name.startsWith('.'))) {
+      const target = normalize(join(dirname(file), specifier)).replaceAll('\\', '/')
+      expect(isEntryPoint(target) && layerOf(file) !== 'cli', `${file} imports the entry point ${target}`).toBe(false)
+      if (isEntryPoint(target)) continue
+      expect(LAYERS.indexOf(layerOf(target)), `${file} imports ${target}`).toBeLessThanOrEqual(
+        LAYERS.indexOf(layerOf(file)),
+      )
+      imports++
+    }
+  }
+  expect(imports).toBeGreaterThan(30)
+})
+
+it('keeps the prover away from the verifier', () => {
+  const world = files.filter(file => file.startsWith('world/'))
+  expect(world.length).toBeGreaterThan(0)
+  for (const file of world) expect(importsOf(file).join(), file).not.toMatch(/\/(proof|anchor)\//)
+})
+
+it('imports only the allowed packages, and the platform only at the edge', () => {
+  for (const file of files) {
+    for (const specifier of importsOf(file).filter(name => !name.startsWith('.'))) {
+      const message = `${file} imports ${specifier}`
+      if (specifier.startsWith('node:')) expect(PLATFORM_LAYERS, message).toContain(layerOf(file))
+      else {
+        const name = specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : specifier.split('/')[0]
+        expect([...ALLOWED_PACKAGES, ...(PACKAGES_OF_LAYER[layerOf(file)] ?? [])], message).toContain(name)
+      }
+    }
+  }
+})
+
+it('keeps the platform out of the client', () => {
+  const client = files.filter(file => file.startsWith('rpc/'))
+  expect(client.length).toBeGreaterThan(4)
+  for (const file of ['rpc.ts', ...client]) expect(importsOf(file).join(), file).not.toMatch(/node:|\/service\//)
+})
+
+it('has entry points that only re-export', () => {
+  const entryPoints = files.filter(isEntryPoint)
+  expect(entryPoints.length).toBeGreaterThan(3)
+  for (const entryPoint of entryPoints) {
+    const source = ts.createSourceFile(
+      entryPoint,
+      readFileSync(join('src', entryPoint), 'utf8'),
+      ts.ScriptTarget.ES2022,
+    )
+    for (const statement of source.statements) expect(ts.isExportDeclaration(statement), entryPoint).toBe(true)
+  }
+})
