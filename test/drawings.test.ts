@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+interface Box {
+  readonly label: string
+  readonly left: number
+  readonly top: number
+  readonly right: number
+  readonly bottom: number
+}
+
+const read = (name: string): string => readFileSync(`docs/drawings/${name}.svg`, 'utf8')
+const numbersOf = (text: string): number[] => [...text.matchAll(/-?\d+(?:\.\d+)?/g)].map(Number)
+
+/** The boxes of a drawing, by the first text that stands inside each. */
+function boxesOf(svg: string): Box[] {
+  const texts = [...svg.matchAll(/<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]+)</g)]
+  return [
+    ...svg.matchAll(/<rect class="(?!card)\w+" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"/g),
+  ].map(([, x, y, width, height]) => {
+    const [left, top] = [Number(x), Number(y)]
+    const [right, bottom] = [left + Number(width), top + Number(height)]
+    const inside = texts.find(([, tx, ty]) => {
+      return Number(tx) >= left && Number(tx) <= right && Number(ty) > top && Number(ty) <= bottom
+    })
+    return { label: inside?.[3] ?? '', left, top, right, bottom }
+  })
+}
+
+/** The box, within a few units of whose edge a point lies. */
+function boxAt(boxes: readonly Box[], x: number, y: number): string | undefined {
+  const near = 6
+  return boxes.find(({ left, top, right, bottom }) => {
+    return x >= left - near && x <= right + near && y >= top - near && y <= bottom + near
+  })?.label
+}
+
+/** The arrows that begin and end at a box, as `from -> to`. */
+function arrowsOf(svg: string): string[] {
+  const boxes = boxesOf(svg)
+  return [...svg.matchAll(/<path class="path" d="([^"]+)" marker-end/g)].map(([, d = '']) => {
+    const [startX = 0, startY = 0] = numbersOf(d)
+    const last = /([HVLC ])(-?[\d.]+)(?: (-?[\d.]+))?$/.exec(d)
+    const [x, y] =
+      last?.[1] === 'H'
+        ? [Number(last[2]), startY]
+        : last?.[1] === 'V'
+          ? [startX, Number(last[2])]
+          : numbersOf(d).slice(-2)
+    return `${boxAt(boxes, startX, startY)} -> ${boxAt(boxes, x ?? 0, y ?? 0)}`
+  })
+}
+
+it('draws the arrows of the two trees from what is hashed to what holds the hash', () => {
+  expect(arrowsOf(read('two-trees'))).toEqual([
+    // From the bracket around all six words; into the tree of which the leaf is a part.
+    'undefined -> account leaf',
+    'storage root -> storageRoot',
+    'account leaf -> undefined',
+    'slot leaf -> undefined',
+    'value, 32 bytes -> slot leaf',
+  ])
+})
+
+it('draws the root over nextFreeNode and the sub-root, and the sub-root over its two children', () => {
+  const svg = read('tree')
+  const root = 'root = H( word(nextFreeNode) ‖ subRoot )'
+  expect(arrowsOf(svg)).toEqual([
+    `nextFreeNode = 6 -> ${root}`,
+    `subRoot -> ${root}`,
+    'H( left ‖ right ) -> subRoot',
+    'H( left ‖ right ) -> subRoot',
+  ])
+})
+
+it('hangs each leaf under the right half of the tree', () => {
+  const svg = read('tree')
+  const leaves = boxesOf(svg).filter(({ top }) => top === 300)
+  expect(leaves.map(({ label }) => label)).toEqual([
+    'HEAD',
+    'TAIL',
+    'leaf',
+    'leaf',
+    'missing',
+    'leaf',
+    'missing',
+    'missing',
+    'missing',
+    'missing',
+  ])
+  const indices = [...svg.matchAll(/y="354">([^<]+)</g)].map(([, index]) => index)
+  expect(indices).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '2³⁹', '2⁴⁰ − 1'])
+  // The right child starts at 2^39: the lines from it reach the last two boxes, and no other.
+  const lines = [...svg.matchAll(/<path class="gone" d="M690 196 L(\d+) 284"/g)].map(([, x]) => Number(x))
+  expect(lines).toEqual(leaves.slice(8).map(({ left, right }) => (left + right) / 2))
+})
+
+it('links each leaf of the list with its neighbours, both ways', () => {
+  const arrows = arrowsOf(read('list'))
+  expect(arrows.filter(arrow => arrow === 'HEAD -> leaf' || arrow === 'leaf -> TAIL')).toHaveLength(2)
+  expect(arrows.filter(arrow => arrow === 'leaf -> HEAD' || arrow === 'TAIL -> leaf')).toHaveLength(2)
+  expect(arrows.filter(arrow => arrow === 'leaf -> leaf')).toHaveLength(4)
+})
