@@ -9,8 +9,17 @@ import {
   verifyProof,
 } from '../src/index.ts'
 import { createWorld, type World } from '../src/world.ts'
-import { CONTRACT, makeWorld, OTHER_CONTRACT, PLAIN } from '../vectors/invalid.ts'
 import { addressFor, keyFor, wordFor } from '../vectors/vector.ts'
+import {
+  ACCOUNTS,
+  CONTRACT,
+  findAbsent,
+  makeLaterWorld,
+  makeWorld,
+  OTHER_CONTRACT,
+  PLAIN,
+  SLOTS,
+} from '../vectors/world.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 /** Where in an answer: names and indices from the outside in. */
@@ -30,18 +39,10 @@ export interface TrueAnswer {
 /** True answers of every kind, from one block and the next. */
 export function trueAnswers(scheme: Scheme): TrueAnswer[] {
   const world = makeWorld(scheme)
-  const later = world.fork()
-  later.setAccount(addressFor('newcomer'))
-  later.setStorage(CONTRACT, keyFor('new'), wordFor(1))
-
-  const accounts = gaps(hash => hashAccountKey(scheme, hash), addressFor, [
-    ...Array.from({ length: 12 }, (_, index) => addressFor(`account ${index}`)),
-    ...[CONTRACT, OTHER_CONTRACT, addressFor('newcomer')],
-  ])
-  const slots = gaps(hash => hashStorageKey(scheme, hash), keyFor, [
-    ...Array.from({ length: 9 }, (_, index) => keyFor(index)),
-    keyFor('new'),
-  ])
+  const later = makeLaterWorld(world)
+  const present = [...ACCOUNTS, CONTRACT, OTHER_CONTRACT, addressFor('newcomer')]
+  const accounts = findAbsent(address => hashAccountKey(scheme, address), addressFor, present)
+  const slots = findAbsent(key => hashStorageKey(scheme, key), keyFor, [...SLOTS, keyFor('new')])
   const ask = (name: string, state: World, address: Hex, storageKeys: Hex[] = []): TrueAnswer => {
     const answer = JSON.parse(JSON.stringify(state.getProof(address, storageKeys)))
     const truth = truthOf(state, address, storageKeys)
@@ -62,23 +63,6 @@ export function trueAnswers(scheme: Scheme): TrueAnswer[] {
     ask('absent account of another block', later, accounts.between),
     ask('slots of another block', later, CONTRACT, [keyFor(1), keyFor(2)]),
   ]
-}
-
-/** Keys that are absent: between two present ones, before the first and after the last. */
-function gaps(hash: (key: Hex) => Hex, make: (name: string) => Hex, present: Hex[]) {
-  const hashes = present.map(hash).sort()
-  const [first = '0x', last = '0x'] = [hashes[0], hashes.at(-1)]
-  const candidates = Array.from({ length: 400 }, (_, index) => make(`absent ${index}`))
-  const find = (fits: (hKey: Hex) => boolean): Hex => {
-    const found = candidates.find(key => fits(hash(key)))
-    if (found === undefined) throw new Error('no key lies there')
-    return found
-  }
-  return {
-    between: find(hKey => hKey > first && hKey < last),
-    afterHead: find(hKey => hKey < first),
-    beforeTail: find(hKey => hKey > last),
-  }
 }
 
 function truthOf(state: World, address: Hex, storageKeys: Hex[]): VerifiedState {

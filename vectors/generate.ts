@@ -1,20 +1,21 @@
 /**
- * Writes the corpus: `npm run vectors`. Everything comes from the world and from names in the source, so that every run
- * writes the same bytes; a test generates the corpus again and compares.
+ * Writes the vectors; with `--check` compares them with the files instead. Everything comes from the world and from names
+ * in the source, so every run makes the same bytes.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mimc } from '../src/mimc.ts'
 import { poseidon2 } from '../src/poseidon2.ts'
+import { generateEvidence } from './evidence/generate.ts'
 import { invalidCases } from './invalid.ts'
 import { expectedOf, validCases } from './valid.ts'
 import type { Vector } from './vector.ts'
 
 const $schema = '../../vector.schema.json'
 
-/** The corpus: path below this folder -> content. */
-export function generate(): Map<string, string> {
+/** The vectors of answers: path below this folder -> content. */
+export function generateAnswers(): Map<string, string> {
   const files = new Map<string, string>()
   const add = (kind: 'valid' | 'invalid', name: string, vector: Vector) => {
     const path = `${vector.scheme}/${kind}/${name}.json`
@@ -45,16 +46,40 @@ export function generate(): Map<string, string> {
   return files
 }
 
-/** Replaces the corpus on disk. */
-function write(folder: string): void {
-  const files = generate()
-  for (const scheme of ['mimc', 'poseidon2']) rmSync(join(folder, scheme), { recursive: true, force: true })
-  for (const [path, content] of files) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), content)
+/** All vectors: path below this folder -> content. */
+export async function generate(): Promise<Map<string, string>> {
+  const evidence = await generateEvidence()
+  return new Map([...generateAnswers(), ...[...evidence].map(([path, text]) => [`evidence/${path}`, text] as const)])
+}
+
+const FOLDERS = ['mimc', 'poseidon2', 'evidence'].flatMap(folder => [`${folder}/valid`, `${folder}/invalid`])
+
+/** Paths of the files that are not what `files` says, are missing there, or here. */
+function findStale(folder: string, files: ReadonlyMap<string, string>): string[] {
+  const listed = FOLDERS.flatMap(name => readdirSync(join(folder, name)).map(file => `${name}/${file}`))
+  const isFresh = (path: string) =>
+    existsSync(join(folder, path)) && readFileSync(join(folder, path), 'utf8') === files.get(path)
+  return [...new Set([...listed, ...files.keys()])].filter(path => !isFresh(path))
+}
+
+/** Replaces what stands in the folders. */
+function write(folder: string, files: ReadonlyMap<string, string>): void {
+  for (const name of FOLDERS) {
+    rmSync(join(folder, name), { recursive: true, force: true })
+    mkdirSync(join(folder, name), { recursive: true })
   }
-  console.log(`${files.size} vectors`)
+  for (const [path, content] of files) writeFileSync(join(folder, path), content)
 }
 
 const here = fileURLToPath(import.meta.url)
-if (process.argv[1] === here) write(dirname(here))
+if (process.argv[1] === here) {
+  const files = await generate()
+  const isCheck = process.argv.includes('--check')
+  const stale = isCheck ? findStale(dirname(here), files) : []
+  if (!isCheck) write(dirname(here), files)
+  if (stale.length === 0) console.log(`vectors: ${files.size} files${isCheck ? ' are what their source makes' : ''}`)
+  else {
+    console.error(`vectors: not what their source makes: ${stale.join(', ')}; run npm run generate`)
+    process.exitCode = 1
+  }
+}

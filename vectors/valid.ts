@@ -1,6 +1,7 @@
 import { type Hex, hashAccountKey, hashStorageKey, type Scheme } from '../src/index.ts'
 import { createWorld, type World } from '../src/world.ts'
 import { addressFor, type ExpectedState, keyFor, wordFor } from './vector.ts'
+import { findAbsent } from './world.ts'
 
 /** A valid case, before it becomes a file. */
 export interface ValidCase {
@@ -89,11 +90,10 @@ function manyAccounts(scheme: Scheme): ValidCase[] {
   const addresses = Array.from({ length: 300 }, (_, index) => addressFor(`account ${index}`))
   for (const [index, address] of addresses.entries()) world.setAccount(address, { nonce: BigInt(index), balance: 7n })
   const at = (index: number): Hex => addresses[index] ?? '0x'
-  const byHash = [...addresses].sort((a, b) => (hashAccountKey(scheme, a) < hashAccountKey(scheme, b) ? -1 : 1))
-  const absent = Array.from({ length: 5000 }, (_, index) => addressFor(`absent ${index}`))
   const hash = (address: Hex) => hashAccountKey(scheme, address)
-  const find = (fits: (hKey: Hex) => boolean): Hex => absent.find(address => fits(hash(address))) ?? '0x'
+  const byHash = [...addresses].sort((a, b) => (hash(a) < hash(b) ? -1 : 1))
   const [first = '0x', last = '0x'] = [byHash[0], byHash.at(-1)]
+  const absent = findAbsent(hash, addressFor, addresses)
   const keys = [keyFor(0), keyFor(1), keyFor(2)]
   const address = at(17)
   return [
@@ -126,25 +126,25 @@ function manyAccounts(scheme: Scheme): ValidCase[] {
       name: 'absent-account-between',
       description: 'An absent account between two others.',
       world,
-      address: find(hKey => hKey > hash(first) && hKey < hash(last)),
+      address: absent.between,
     },
     {
       name: 'absent-account-after-head',
       description: 'The left neighbour is HEAD.',
       world,
-      address: find(hKey => hKey < hash(first)),
+      address: absent.afterHead,
     },
     {
       name: 'absent-account-before-tail',
       description: 'The right neighbour is TAIL.',
       world,
-      address: find(hKey => hKey > hash(last)),
+      address: absent.beforeTail,
     },
     {
       name: 'absent-account-keys',
       description: 'An absent account between two others, with keys asked for.',
       world,
-      address: find(hKey => hKey > hash(first) && hKey < hash(last)),
+      address: absent.between,
       storageKeys: keys,
     },
     {
@@ -199,14 +199,7 @@ function contract(scheme: Scheme): ValidCase[] {
   world.setStorage(single, ZERO_WORD, wordFor(2))
   const keys = Array.from({ length: 200 }, (_, index) => keyFor(index))
   for (const [index, key] of keys.entries()) world.setStorage(address, key, wordFor(index + 1))
-  const hash = (key: Hex) => hashStorageKey(scheme, key)
-  const hashes = keys.map(hash).sort()
-  const [first = '0x', last = '0x'] = [hashes[0], hashes.at(-1)]
-  const absent = Array.from({ length: 5000 }, (_, index) => keyFor(`absent ${index}`))
-  const find = (fits: (hKey: Hex) => boolean): Hex => absent.find(key => fits(hash(key))) ?? '0x'
-  const between = find(hKey => hKey > first && hKey < last)
-  const afterHead = find(hKey => hKey < first)
-  const beforeTail = find(hKey => hKey > last)
+  const { between, afterHead, beforeTail } = findAbsent(key => hashStorageKey(scheme, key), keyFor, keys)
   const [present = '0x', other = '0x'] = [keys[3], keys[150]]
   return [
     { name: 'contract', description: 'A contract, no keys asked for.', world, address },

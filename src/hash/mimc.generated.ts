@@ -1,4 +1,4 @@
-// Written by `npm run build:kernels`: do not edit.
+// Written by `npm run generate`: do not edit.
 
 /** The round constants, in the order of their use. */
 export const mimcConstants = [

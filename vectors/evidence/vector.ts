@@ -25,14 +25,15 @@ export interface Accepted {
 
 export type Refused = { valid: false; code: ErrorCode }
 
-interface Common {
+/** What is called, and with what. */
+export type VectorInput =
+  | { operation: 'verifyEvidence'; scheme: 'mimc' | 'poseidon2'; claim: VectorClaim; bundle: unknown }
+  | { operation: 'encodeHeader'; block: unknown }
+  | { operation: 'verifyCode'; code: unknown; codeHash: Hex }
+
+export type EvidenceVector = VectorInput & {
   description: string
   /** The class of mistakes that an invalid vector hunts. */
   flag?: Flag
   expected: Accepted | Refused
 }
-
-export type EvidenceVector =
-  | (Common & { operation: 'verifyEvidence'; scheme: 'mimc' | 'poseidon2'; claim: VectorClaim; bundle: unknown })
-  | (Common & { operation: 'encodeHeader'; block: unknown })
-  | (Common & { operation: 'verifyCode'; code: unknown; codeHash: Hex })

@@ -34,7 +34,7 @@ for (const [scheme, { seed, order, count, suffix }] of Object.entries(schemes)) 
   const compiled = moduleOf(scheme, constants, compile(scheme))
   if (!isCheck) writeFileSync(target, compiled)
   else if (readFileSync(target, 'utf8') !== compiled) {
-    console.error(`${scheme}.generated.ts is not what this script makes: run npm run build:kernels`)
+    console.error(`${scheme}.generated.ts is not what this script makes: run npm run generate`)
     process.exitCode = 1
   }
   console.log(`${scheme}: ${compiled.length} characters`)
@@ -56,7 +56,7 @@ function compile(scheme: string): string {
 }
 
 function moduleOf(scheme: string, constants: readonly string[], base64: string): string {
-  return `// Written by \`npm run build:kernels\`: do not edit.
+  return `// Written by \`npm run generate\`: do not edit.
 
 /** The round constants, in the order of their use. */
 export const ${scheme}Constants = [

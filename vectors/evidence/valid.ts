@@ -1,0 +1,135 @@
+import { mappingSlot } from '../../src/anchor/slots.ts'
+import type { Scheme } from '../../src/index.ts'
+import { createL1, named } from './l1.ts'
+import { absent, address, BLOCK, CURRENT, type LooseBundle, makeTruth, present, rollup, value } from './truth.ts'
+import type { Accepted, VectorClaim, VectorInput } from './vector.ts'
+
+const ZERO = `0x${'00'.repeat(32)}` as const
+
+/** A bundle that must be accepted, before it becomes a file. */
+interface ValidRow {
+  name: string
+  description: string
+  claim: Partial<VectorClaim>
+  bundle: LooseBundle
+  /** Where it differs from what the first bundle proves. */
+  expected?: Partial<Accepted>
+}
+
+/** A valid case, before it becomes a file. */
+export interface ValidCase {
+  name: string
+  description: string
+  input: VectorInput
+  expected: Accepted
+}
+
+export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
+  const { bundleOf, proof, blockHash, stateRoot, l1, judge } = await makeTruth(scheme)
+  const storageKeys = [present, absent]
+  const accepted: Accepted = {
+    valid: true,
+    reach: 'l1BlockHash',
+    address,
+    stateRoot,
+    l2BlockNumber: `0x${BLOCK.toString(16)}`,
+    currentL2BlockNumber: `0x${CURRENT.toString(16)}`,
+    l1Block: { number: '0x16e3600', timestamp: '0x69000000', hash: blockHash, stateRoot: l1.stateRoot },
+    account: { nonce: '0x3', balance: '0x5' },
+    storage: [
+      { key: present, value, exists: true },
+      { key: absent, value: ZERO, exists: false },
+    ],
+  }
+  const bundle = bundleOf(storageKeys, address, proof)
+  const { l1: _, ...withoutL1 } = bundle
+  const trusted = { l1BlockHash: blockHash }
+  const all = { l2BlockNumber: `0x${BLOCK.toString(16)}`, address, storageKeys } as const
+  const fromL2Root = { reach: 'l2StateRoot', l1Block: null, currentL2BlockNumber: null }
+  const bare = {
+    accountProof: proof.accountProof,
+    storageProof: proof.storageProof.map(({ key, proof }) => ({ key, proof })),
+  }
+  const stranger = named('nobody', 20)
+  const movedRoot = BigInt(mappingSlot(5n, BLOCK))
+  const moved = await createL1(
+    rollup.address,
+    new Map([
+      [7n, CURRENT],
+      [movedRoot, BigInt(stateRoot)],
+    ]),
+  )
+  const movedProof = await moved.getProof(rollup.address, [movedRoot, 7n])
+
+  const rows: ValidRow[] = [
+    {
+      name: 'block-hash',
+      description: 'From an L1 block hash, with everything stated.',
+      claim: { trusted, ...all },
+      bundle,
+    },
+    {
+      name: 'nothing-stated',
+      description: 'Block, address and keys are what the bundle says.',
+      claim: { trusted },
+      bundle,
+    },
+    {
+      name: 'state-root',
+      description: 'From an L1 state root; no header.',
+      claim: { trusted: { l1StateRoot: l1.stateRoot }, ...all },
+      bundle: { ...bundle, l1: { proof } },
+      expected: { reach: 'l1StateRoot', l1Block: null },
+    },
+    {
+      name: 'l2-root',
+      description: 'From an L2 state root; no L1 part.',
+      claim: { trusted: { l2StateRoot: stateRoot }, ...all },
+      bundle: withoutL1,
+      expected: fromL2Root,
+    },
+    {
+      name: 'l2-root-nothing-stated',
+      description: 'From an L2 state root: the block that the bundle names is not proven, and not returned.',
+      claim: { trusted: { l2StateRoot: stateRoot } },
+      bundle,
+      expected: { ...fromL2Root, l2BlockNumber: null },
+    },
+    {
+      name: 'root-alone',
+      description: 'Without currentL2BlockNumber.',
+      claim: { trusted, ...all },
+      bundle: bundleOf(storageKeys, address, { ...proof, storageProof: proof.storageProof.slice(0, 1) }),
+      expected: { currentL2BlockNumber: null },
+    },
+    {
+      name: 'nothing-beside',
+      description: 'Without the convenience fields.',
+      claim: { trusted, ...all },
+      bundle: bundleOf(storageKeys, address, bare),
+    },
+    {
+      name: 'absent-account',
+      description: 'An account that does not exist.',
+      claim: { trusted, address: stranger },
+      bundle: bundleOf([absent], stranger, proof),
+      expected: { address: stranger, account: null, storage: [{ key: absent, value: ZERO, exists: false }] },
+    },
+    {
+      name: 'own-layout',
+      description: 'A contract with another storage layout.',
+      claim: {
+        rollup: { ...rollup, layout: { stateRootHashes: '0x5', currentL2BlockNumber: '0x7' } },
+        trusted: { l1StateRoot: moved.stateRoot },
+      },
+      bundle: { ...bundleOf(storageKeys, address, movedProof), l1: { proof: movedProof } },
+      expected: { reach: 'l1StateRoot', l1Block: null },
+    },
+  ]
+  return rows.map(({ name, description, claim, bundle, expected }) => ({
+    name: `${scheme.name}-${name}`,
+    description,
+    input: judge(bundle, claim),
+    expected: { ...accepted, ...expected },
+  }))
+}
