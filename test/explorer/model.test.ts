@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
-import { listSteps, placeError } from '../../docs/explorer/source/checks.ts'
-import { type ExplorerDocument, readDocument, statementFrom } from '../../docs/explorer/source/document.ts'
-import { type Judgement, judge } from '../../docs/explorer/source/judge.ts'
-import type { Check } from '../../docs/explorer/source/messages.ts'
-import { viewProof } from '../../docs/explorer/source/proof-view.ts'
+import { listSteps, placeError } from '../../src/explorer/checks.ts'
+import { type ExplorerDocument, readDocument, statementFrom } from '../../src/explorer/document.ts'
+import { type Judgement, judge } from '../../src/explorer/judge.ts'
+import type { Check } from '../../src/explorer/messages.ts'
+import { viewProof } from '../../src/explorer/proof-view.ts'
 import { errorMeanings } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -169,7 +169,7 @@ it('has a line for every check that the verifier makes', () => {
 })
 
 it('runs the published code, through its doors alone', () => {
-  const folder = 'docs/explorer/source'
+  const folder = 'src/explorer'
   const files = readdirSync(folder).filter(file => file.endsWith('.ts') && file !== 'build.ts')
   const doors = new Set<string>()
   for (const file of files) {

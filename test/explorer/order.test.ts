@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { readDocument, statementFrom } from '../../docs/explorer/source/document.ts'
-import { judge } from '../../docs/explorer/source/judge.ts'
+import { readDocument, statementFrom } from '../../src/explorer/document.ts'
+import { judge } from '../../src/explorer/judge.ts'
 
 /**
  * The list of checks is in the verifier's order: of two things that are wrong with an answer, the verifier names the one
