@@ -98,7 +98,8 @@ const kindOfBare = (content: unknown): 'answer' | 'unknown' =>
 export function readExpected(expected: unknown): Expected {
   const fields = fieldsOf(expected)
   const { valid, code } = fields
-  if (typeof valid !== 'boolean') throw new DocumentError('it is not a vector: expected.valid is neither true nor false')
+  if (typeof valid !== 'boolean')
+    throw new DocumentError('it is not a vector: expected.valid is neither true nor false')
   if (!valid && typeof code !== 'string') throw new DocumentError('it is not a vector: expected.code is missing')
   return { ...fields, valid }
 }

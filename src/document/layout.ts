@@ -1,3 +1,4 @@
+import { MAX_NODE_COUNT } from '../anchor/trie.ts'
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeLeafIndex } from '../proof/decode.ts'
@@ -12,6 +13,7 @@ import {
   decodeOpening,
   HEAD_INDEX,
   type Leaf,
+  MAX_LEAVES,
   openingLength,
   TAIL_INDEX,
   TREE_DEPTH,
@@ -35,7 +37,7 @@ export const treeLengths = {
   slot: { key: storageEntry.keyLength, value: storageEntry.valueLength },
 } as const
 
-export { decodeLeafIndex }
+export { decodeLeafIndex, MAX_LEAVES }
 
 /** Strict hexadecimal of one of the `lengths` in bytes, or of any length. @throws ProofError */
 export function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Array {
@@ -175,3 +177,6 @@ function hashNode(scheme: Scheme, node: unknown, length: number): HashedNode {
 /** What the error expected and found, in one line. */
 export const describeDetails = ({ code, expected, found }: ProofError): string =>
   [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ') || code
+
+/** Whether a Merkle-Patricia proof holds more nodes than any key's path can have. */
+export const hasTooManyNodes = (nodes: unknown): boolean => Array.isArray(nodes) && nodes.length > MAX_NODE_COUNT

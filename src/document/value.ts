@@ -11,6 +11,10 @@ export const isObject = (value: unknown): value is Fields =>
 export const fieldsOf = (value: unknown): Fields =>
   Object.assign(Object.create(null), isObject(value) ? value : undefined)
 
+/** One own property of an object; undefined for any other value. */
+export const fieldIn = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 export const hasFields = (value: unknown, ...names: readonly string[]): boolean =>

@@ -1,38 +1,41 @@
+import { type EvidenceClaim, type Rollup, safeVerifyEvidence } from '../anchor.ts'
+import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../document/answer.ts'
+import type { ClaimField, Source } from '../document/claim.ts'
+import { forkOf, parseNumber, rollupNamed } from '../document/evidence.ts'
+import { isHexOf } from '../document/layout.ts'
+import { brief, fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
 import {
-  type EvidenceClaim,
-  lineaLayout,
-  lineaMainnet,
-  lineaSepolia,
-  type Rollup,
-  verifyEvidence,
-} from '../../../src/anchor.ts'
+  answerNotes,
+  bundleNotes,
+  capitalized,
+  chainRows,
+  sourceWords,
+  type Verdict,
+  verdictOf,
+} from '../document/wording.ts'
 import {
   createVerifier,
   errorMeanings,
-  ProofError,
+  type ProofError,
   type Scheme,
   safeVerifyProof,
   type VerifiedState,
   type VerifierClaim,
-} from '../../../src/index.ts'
-import { mimc } from '../../../src/mimc.ts'
-import { poseidon2 } from '../../../src/poseidon2.ts'
+} from '../index.ts'
+import { poseidon2 } from '../poseidon2.ts'
 import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
-import { type ExplorerDocument, resultIn } from './document.ts'
-import type { FieldName, ProofSummary, Report, Row, Statement } from './messages.ts'
-import { fieldIn, fieldsOf, isGiven, isObject, itemsOf, printable } from './value.ts'
+import type { FieldName, InputError, ProofSummary, Report, Row, Statement } from './messages.ts'
+import type { OpenedFile } from './opened-file.ts'
 import {
-  accountRows,
-  answerNotes,
-  bundleNotes,
-  chainRows,
   claimWords,
+  displayAccount,
+  displayRows,
+  evidenceSourcesOf,
+  isReach,
   isStated,
   keysIn,
   questionRows,
-  slotWords,
-  sourceWords,
-  trustedNames,
+  trustedName,
 } from './wording.ts'
 
 /** A report, and what the view of a single proof needs of it. */
@@ -49,54 +52,107 @@ export interface Judgement {
   readonly accountIsProven: boolean
 }
 
-const schemes = new Map<string, Scheme>([
-  ['mimc', mimc],
-  ['poseidon2', poseidon2],
-])
-
-/** Verifies the document with the published functions, and tells what they said. */
-export function judge(document: ExplorerDocument, statement: Statement): Judgement {
-  const scheme = schemes.get(statement.scheme.value) ?? null
-  const reason = missing(document, statement)
-  if (scheme === null || reason !== null) return unjudged(document, statement, scheme, reason ?? '')
-  return document.isBundle ? judgeBundle(document, statement, scheme) : judgeAnswer(document, statement, scheme)
+/** Verifies the file with the published functions, and reports what they said. */
+export function judge(file: OpenedFile, statement: Statement): Judgement {
+  const scheme = schemeNamed(statement.scheme.value) ?? null
+  const inputErrors = findInputErrors(file, statement)
+  const reason = missing(file, statement)
+  if (scheme === null || reason !== null || inputErrors.length > 0) {
+    return unjudged(file, statement, scheme, reason ?? '', inputErrors)
+  }
+  return file.isBundle ? judgeBundle(file, statement, scheme) : judgeAnswer(file, statement, scheme)
 }
 
 /** What has to be stated before anything can be judged; null when all of it is. */
-function missing({ isBundle }: ExplorerDocument, statement: Statement): string | null {
+function missing({ isBundle }: OpenedFile, statement: Statement): string | null {
   const { scheme, trustedKind, trusted, address, rollup } = statement
-  if (!schemes.has(scheme.value)) return 'no scheme is chosen, the one that the rollup used at the block of the proof'
-  const name = trustedNames.get(trustedKind.value) ?? 'root'
+  if (schemeNamed(scheme.value) === undefined) {
+    return 'no scheme is chosen, the one that the rollup used at the block of the proof'
+  }
+  const name = trustedName(trustedKind.value)
   if (!isBundle && trustedKind.value !== 'l2StateRoot') {
     return `an answer alone does not lead from an ${name} to the account, as an evidence bundle does`
   }
-  if (trusted.value === '')
+  if (trusted.value === '') {
     return `no ${isBundle ? name : 'root'} is given, so nothing says what the proof must lead to`
+  }
   if (!isBundle && address.value === '') return 'no address is given, and an answer does not say what was asked'
   if (isBundle && rollup.value === '') return 'no rollup is given, and anyone can deploy a contract that holds any root'
   return null
 }
 
-function unjudged(document: ExplorerDocument, statement: Statement, scheme: Scheme | null, reason: string): Judgement {
+/** The fields of the form whose text cannot be what they ask for. An empty field is missing, not wrong. */
+function findInputErrors({ isBundle }: OpenedFile, statement: Statement): InputError[] {
+  const check = (field: FieldName, isRight: (text: string) => boolean, message: string): InputError[] => {
+    const { value } = statement[field]
+    return value === '' || isRight(value) ? [] : [{ field, message }]
+  }
+  const isNumber = (bits: number) => (text: string) => parseNumber(text, bits) !== null
+  const keys = keysIn(statement)
+  const wrong = keys.findIndex(key => !isHexOf(32, key))
+  return [
+    ...check('trustedKind', isReach, 'Choose what you trust.'),
+    ...check('trusted', text => isHexOf(32, text), hexMessage(32, statement.trusted.value)),
+    ...check('address', text => isHexOf(20, text), hexMessage(20, statement.address.value)),
+    ...check('storageKeys', () => wrong < 0, `Key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`),
+    ...(isBundle
+      ? [
+          ...check(
+            'rollup',
+            text => rollupNamed(text) !== undefined || isHexOf(20, text),
+            'Expected mainnet, sepolia, or the address of a contract on L1: 0x and 40 hexadecimal digits.',
+          ),
+          ...check('l2Block', isNumber(64), 'Expected a block number.'),
+          ...check('rootsSlot', isNumber(256), 'Expected the number of a storage slot.'),
+          ...check('currentSlot', isNumber(256), 'Expected the number of a storage slot.'),
+        ]
+      : []),
+  ]
+}
+
+function hexMessage(bytes: number, text: string): string {
+  const found = !text.startsWith('0x')
+    ? 'it does not begin with 0x'
+    : /^0x[0-9a-fA-F]*$/.test(text)
+      ? `there are ${text.length - 2} digits`
+      : 'another character is among them'
+  return `Expected 0x and ${2 * bytes} hexadecimal digits: ${found}.`
+}
+
+function unjudged(
+  file: OpenedFile,
+  statement: Statement,
+  scheme: Scheme | null,
+  reason: string,
+  inputErrors: readonly InputError[],
+): Judgement {
   const storageKeys = keysIn(statement)
-  const shape = shapeOf(document, statement, storageKeys)
+  const shape = shapeOf(file, statement, storageKeys)
   const steps = listSteps(shape)
-  const other = document.isBundle ? null : noProof(document.answer)
+  const isInputWrong = inputErrors.length > 0
+  const other = isInputWrong || file.isBundle ? null : noProof(file.answer)
+  // The check of what is stated is the one that fails.
+  const failed = isInputWrong ? steps.findIndex(({ group }) => group === 'question') : -1
   return {
     report: {
       verdict: 'unjudged',
-      headline: other === null ? 'Cannot judge' : `No proof to judge: ${other.code}`,
+      isStated: false,
+      headline:
+        other !== null ? `No proof to judge: ${other.code}` : isInputWrong ? 'Check what you entered' : 'Cannot judge',
       text:
-        other === null
-          ? `Not verified: ${reason}. What is shown below is what the file says: all of it can be made up.`
-          : `${errorMeanings[other.code]} ${printable(other.found ?? '')}`,
+        other !== null
+          ? `${errorMeanings[other.code]} ${brief(other.found ?? '')}`
+          : isInputWrong
+            ? 'Nothing was verified: a field below is not what it must be.'
+            : `Not verified: ${reason}. What is shown below is what the file says: all of it can be made up.`,
+      inputErrors,
       failure: null,
-      question: questionRows(document, statement),
+      question: questionRows(file, statement),
       chain: [],
       account: [],
-      notes: document.notes,
-      groups: groupsOf(steps, -1),
-      proofs: summarize(shape.forms, statement.address.value, storageKeys, null, steps, -1),
+      notes: file.notes,
+      groups: groupsOf(steps, failed),
+      proofs: summarize(shape.forms, statement.address.value, storageKeys, null, steps, failed),
       shown: 0,
     },
     scheme,
@@ -104,7 +160,7 @@ function unjudged(document: ExplorerDocument, statement: Statement, scheme: Sche
     address: statement.address.value,
     storageKeys,
     steps,
-    failed: -1,
+    failed,
     error: null,
     accountIsProven: false,
   }
@@ -117,45 +173,52 @@ function noProof(answer: unknown): ProofError | null {
   return !outcome.ok && ['RPC_ERROR', 'FOREIGN_PROOF'].includes(outcome.error.code) ? outcome.error : null
 }
 
-function judgeAnswer(document: ExplorerDocument, statement: Statement, scheme: Scheme): Judgement {
+function judgeAnswer(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
   const storageKeys = keysIn(statement)
   const { trusted, address } = statement
-  const shape = shapeOf(document, statement, storageKeys)
+  const shape = shapeOf(file, statement, storageKeys)
   // The hexadecimal is unchecked, whatever the type says: the verifier refuses a wrong claim with CLAIM_INVALID.
   const claim = { stateRoot: trusted.value, address: address.value, storageKeys } as VerifierClaim
-  const outcome = createVerifier(scheme).safeVerifyProof(document.answer, claim)
+  const outcome = createVerifier(scheme).safeVerifyProof(file.answer, claim)
   const stateRoot = { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` }
-  const common = { document, statement, scheme, shape, storageKeys, address: address.value, stateRoot }
-  return outcome.ok
-    ? verified({ ...common, state: outcome, chain: [], notes: answerNotes(statement, storageKeys) })
-    : refused({ ...common, error: outcome.error })
+  const common = { file, statement, scheme, shape, storageKeys, address: address.value, stateRoot }
+  if (!outcome.ok) return refused({ ...common, error: outcome.error })
+  const sources: Record<ClaimField, Source> = {
+    ...{ scheme: statement.scheme.source, stateRoot: trusted.source, address: address.source },
+    storageKeys: storageKeys.length === 0 ? 'user' : statement.storageKeys.source,
+  }
+  const notes = answerNotes(sources, storageKeys.length).map(capitalized)
+  const verdict = verdictOf(outcome, 'l2StateRoot', sources)
+  return verified({ ...common, state: outcome, verdict, chain: [], notes })
 }
 
-function judgeBundle(document: ExplorerDocument, statement: Statement, scheme: Scheme): Judgement {
+function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
   const claim = evidenceClaim(statement, scheme)
-  const requested = bundleRequest(document)
+  const requested = bundleRequest(file)
   const storageKeys = claim.storageKeys === undefined ? requested.storageKeys : [...claim.storageKeys]
   const address = claim.address ?? requested.address
-  const shape = shapeOf(document, statement, storageKeys)
-  const isTrusted = statement.trustedKind.value === 'l2StateRoot'
-  const common = { document, statement, scheme, shape, storageKeys, address }
-  try {
-    const state = verifyEvidence(document.bundle, claim)
-    return verified({
-      ...common,
-      state,
-      stateRoot: {
-        value: state.stateRoot,
-        source: isTrusted ? `trusted, ${sourceWords[statement.trusted.source]}` : 'proven by the rollup contract',
-      },
-      chain: chainRows(statement, state),
-      notes: bundleNotes(statement, state),
-    })
-  } catch (error) {
-    if (!(error instanceof ProofError)) throw error
-    const stateRoot = isTrusted ? { value: statement.trusted.value, source: 'trusted' } : provenRoot(error)
-    return refused({ ...common, error, stateRoot })
+  const shape = shapeOf(file, statement, storageKeys)
+  const { trustedKind, trusted, rollup } = statement
+  const isTrusted = trustedKind.value === 'l2StateRoot'
+  const common = { file, statement, scheme, shape, storageKeys, address }
+  const outcome = safeVerifyEvidence(file.bundle, claim)
+  if (!outcome.ok) {
+    const stateRoot = isTrusted ? { value: trusted.value, source: 'trusted' } : provenRoot(outcome.error)
+    return refused({ ...common, error: outcome.error, stateRoot })
   }
+  const sources = evidenceSourcesOf(statement)
+  const chain = { sources, scheme: scheme.name, rollup: rollup.value, trusted: trusted.value }
+  return verified({
+    ...common,
+    state: outcome,
+    verdict: verdictOf(outcome, outcome.reach, sources),
+    stateRoot: {
+      value: outcome.stateRoot,
+      source: isTrusted ? `trusted, ${sourceWords[trusted.source]}` : 'proven by the rollup contract',
+    },
+    chain: displayRows(chainRows(chain, outcome)),
+    notes: bundleNotes(sources, outcome).map(capitalized),
+  })
 }
 
 /** When the answer is refused for its root, the error names the one that L1 led to. */
@@ -172,7 +235,7 @@ function evidenceClaim(statement: Statement, scheme: Scheme): EvidenceClaim {
     scheme,
     trusted: { [trustedKind.value]: trusted.value },
     rollup: rollupOf(rollup.value, statement),
-    ...(isStated(statement, 'l2Block') && { l2BlockNumber: toInteger(l2Block.value) }),
+    ...(isStated(statement, 'l2Block') && { l2BlockNumber: parseNumber(l2Block.value, 64) }),
     ...(isStated(statement, 'address') && { address: address.value }),
     ...(isStated(statement, 'storageKeys') && { storageKeys: keysIn(statement) }),
     // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
@@ -180,23 +243,15 @@ function evidenceClaim(statement: Statement, scheme: Scheme): EvidenceClaim {
 }
 
 function rollupOf(name: string, { rootsSlot, currentSlot }: Statement): Rollup {
-  if (name === 'mainnet') return lineaMainnet
-  if (name === 'sepolia') return lineaSepolia
-  const layout = { ...lineaLayout }
-  if (rootsSlot.value !== '') layout.stateRootHashes = toInteger(rootsSlot.value)
-  if (currentSlot.value !== '') layout.currentL2BlockNumber = toInteger(currentSlot.value)
-  // As above.
-  return { address: name, layout } as Rollup
+  const slot = (text: string) => parseNumber(text, 256) ?? undefined
+  return rollupNamed(name) ?? forkOf(name, slot(rootsSlot.value), slot(currentSlot.value))
 }
 
-/** Decimal, or hexadecimal after 0x. What is neither becomes a number that no claim may have. */
-const toInteger = (text: string): bigint => (/^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text) ? BigInt(text) : -1n)
-
-function bundleRequest({ bundle }: ExplorerDocument): { address: string; storageKeys: string[] } {
+function bundleRequest({ bundle }: OpenedFile): { address: string; storageKeys: string[] } {
   const { request } = fieldsOf(bundle)
   const { address, storageKeys } = fieldsOf(request)
   return {
-    address: typeof address === 'string' ? printable(address) : '',
+    address: typeof address === 'string' ? brief(address) : '',
     storageKeys: itemsOf(storageKeys).map(key => (typeof key === 'string' ? key : '')),
   }
 }
@@ -205,20 +260,19 @@ function bundleRequest({ bundle }: ExplorerDocument): { address: string; storage
 const MAX_LISTED = 4096
 
 /** What the answer and the question look like, as far as the list of checks depends on it. */
-function shapeOf(document: ExplorerDocument, statement: Statement, storageKeys: readonly string[]): Shape {
-  const { accountProof, storageProofs } = resultIn(document.answer)
-  const slots = itemsOf(storageProofs)
-  const { l1 } = fieldsOf(document.bundle)
-  const { storageProof } = fieldsOf(fieldIn(l1, 'proof'))
+function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly string[]): Shape {
+  const slots = storageProofsIn(file.answer)
+  const storageProof = fieldIn(fieldIn(fieldIn(file.bundle, 'l1'), 'proof'), 'storageProof')
   const states = (name: FieldName) => isStated(statement, name)
+  const isImplied = (index: number) => slots.length === 0 || slots[index] === null
   return {
     forms: [
-      formOf(accountProof, false),
+      formOf(leafProofAt(file.answer, 0)),
       ...storageKeys
         .slice(0, MAX_LISTED)
-        .map((_, index) => formOf(slots[index], slots.length === 0 || slots[index] === null)),
+        .map((_, index): Form => (isImplied(index) ? 'implied' : formOf(slots[index]))),
     ],
-    chain: document.isBundle
+    chain: file.isBundle
       ? {
           reach: statement.trustedKind.value,
           states: { block: states('l2Block'), address: states('address'), keys: states('storageKeys') },
@@ -228,17 +282,8 @@ function shapeOf(document: ExplorerDocument, statement: Statement, storageKeys: 
   }
 }
 
-function formOf(leafProof: unknown, isImplied: boolean): Form {
-  if (isImplied) return 'implied'
-  if (!isObject(leafProof)) return 'unknown'
-  const { leafIndex, proof, leftLeafIndex, leftProof, rightLeafIndex, rightProof } = leafProof
-  const exists = isGiven(leafIndex) || isGiven(proof)
-  const isAbsent = [leftLeafIndex, leftProof, rightLeafIndex, rightProof].some(isGiven)
-  return exists === isAbsent ? 'unknown' : exists ? 'existence' : 'absence'
-}
-
 interface Common {
-  readonly document: ExplorerDocument
+  readonly file: OpenedFile
   readonly statement: Statement
   readonly scheme: Scheme
   readonly shape: Shape
@@ -248,21 +293,25 @@ interface Common {
 }
 
 function verified(
-  input: Common & { state: VerifiedState; chain: readonly Row[]; notes: readonly string[] },
+  input: Common & { state: VerifiedState; verdict: Verdict; chain: readonly Row[]; notes: readonly string[] },
 ): Judgement {
-  const { document, statement, scheme, shape, state, storageKeys, address, stateRoot, chain, notes } = input
+  const { file, statement, scheme, shape, state, verdict, storageKeys, address, stateRoot, chain, notes } = input
   const steps = listSteps(shape)
   const failed = steps.length
-  const { account, storage } = state
+  const { account } = state
   return {
     report: {
       verdict: 'verified',
-      headline: `Verified: this account ${account === null ? 'does not exist' : 'exists'}${slotWords(storage)}`,
-      text: 'Every check passed, for the root, address and storage keys shown here.',
+      isStated: verdict.isStated,
+      headline: verdict.headline,
+      text: verdict.isStated
+        ? 'Every check passed, for the root, address and storage keys that you stated.'
+        : 'Every check passed, but not all that it rests on is your word: the rows below say whose it is.',
+      inputErrors: [],
       failure: null,
-      question: questionRows(document, statement),
+      question: questionRows(file, statement),
       chain,
-      account: account === null ? [] : accountRows(account),
+      account: account === null ? [] : displayAccount(account),
       notes,
       groups: groupsOf(steps, failed),
       proofs: summarize(shape.forms, address, storageKeys, state, steps, failed),
@@ -280,9 +329,9 @@ function verified(
 }
 
 function refused(input: Common & { error: ProofError }): Judgement {
-  const { document, statement, scheme, shape, error, storageKeys, address, stateRoot } = input
+  const { file, statement, scheme, shape, error, storageKeys, address, stateRoot } = input
   const steps = listSteps(shape)
-  const place = placeError(error, document.isBundle)
+  const place = placeError(error, file)
   const failed = findFailed(steps, place)
   const { code, path, expected, found } = error
   // The account is proven when what failed stands after its last check.
@@ -290,19 +339,21 @@ function refused(input: Common & { error: ProofError }): Judgement {
   return {
     report: {
       verdict: 'refused',
+      isStated: false,
       headline: `Refused: ${code}`,
       text: errorMeanings[code],
+      inputErrors: [],
       failure: {
         code,
-        path: printable(path),
+        path: brief(path),
         meaning: errorMeanings[code],
-        expected: expected && printable(expected),
-        found: found && printable(found),
+        expected: expected && brief(expected),
+        found: found && brief(found),
       },
-      question: questionRows(document, statement),
+      question: questionRows(file, statement),
       chain: [],
       account: [],
-      notes: document.notes,
+      notes: file.notes,
       groups: groupsOf(steps, failed),
       proofs: summarize(shape.forms, address, storageKeys, null, steps, failed),
       shown: typeof place.group === 'number' && place.group < shape.forms.length ? place.group : 0,
@@ -333,10 +384,10 @@ function summarize(
     const isFailed = failedGroup === index
     const status = isFailed ? 'failed' : failed > (last.get(index) ?? -1) ? 'passed' : 'not reached'
     const slot = state?.storage[index - 1]
-    const proven = (index === 0 ? (state?.account ?? null) !== null : slot?.exists) ? 'present' : 'absent'
+    const proven = (index === 0 ? (state?.account ?? null) !== null : slot?.exists) ? 'exists' : 'does not exist'
     return {
       name: index === 0 ? 'Account' : `Slot ${index}`,
-      key: printable(index === 0 ? address : (storageKeys[index - 1] ?? '')),
+      key: brief(index === 0 ? address : (storageKeys[index - 1] ?? '')),
       status,
       outcome: state !== null ? proven : isFailed ? 'refused' : `claims ${claimWords[form]}`,
       value: slot?.exists ? slot.value : '',
