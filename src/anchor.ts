@@ -17,6 +17,8 @@ export {
   type EvidenceClaim,
   type EvidenceParts,
   type Reach,
+  type SafeVerifiedEvidence,
+  safeVerifyEvidence,
   type Trusted,
   type VerifiedEvidence,
   verifyEvidence,

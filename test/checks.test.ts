@@ -13,7 +13,8 @@ const codes = Object.keys(errorMeanings).sort()
 /** The codes of the way from L1, which the vectors of either scheme alone cannot show. */
 const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code)
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter(file => file.endsWith('.ts') && file !== 'errors.ts')
+  // The page names the codes to say which check failed; it raises none.
+  .filter(file => file.endsWith('.ts') && file !== 'errors.ts' && !file.startsWith('explorer/'))
   .map(file => readFileSync(`src/${file}`, 'utf8'))
   .join('\n')
 

@@ -98,6 +98,19 @@ export interface VerifiedEvidence extends VerifiedState {
   reach: Reach
 }
 
+/** What {@link safeVerifyEvidence} returns: what the bundle proves, or the error that `verifyEvidence` would have thrown. */
+export type SafeVerifiedEvidence =
+  | ({
+      /** It verified. */
+      ok: true
+    } & VerifiedEvidence)
+  | {
+      /** It was refused. */
+      ok: false
+      /** Which check failed, and where. */
+      error: ProofError
+    }
+
 interface DecodedEvidence {
   readonly scheme: string
   readonly rollupName: string | undefined
@@ -168,6 +181,31 @@ export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedE
     currentL2BlockNumber: anchor?.currentL2BlockNumber ?? null,
     l1Block,
     reach,
+  }
+}
+
+/**
+ * Like {@link verifyEvidence}, but returns a result object and never throws.
+ *
+ * @param bundle a stranger's {@link Evidence}, parsed from JSON
+ * @param claim what you know, and the one thing that you trust
+ *
+ * @example
+ * ```ts
+ * import { lineaMainnet, safeVerifyEvidence } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const trusted = { l1BlockHash: `0x${'11'.repeat(32)}` } as const
+ * const outcome = safeVerifyEvidence({}, { scheme: poseidon2, rollup: lineaMainnet, trusted })
+ * console.log(outcome.ok ? outcome.account : outcome.error.code) // EVIDENCE_MALFORMED
+ * ```
+ */
+export function safeVerifyEvidence(bundle: unknown, claim: EvidenceClaim): SafeVerifiedEvidence {
+  try {
+    return { ok: true, ...verifyEvidence(bundle, claim) }
+  } catch (error) {
+    if (error instanceof ProofError) return { ok: false, error }
+    throw error
   }
 }
 

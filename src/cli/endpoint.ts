@@ -3,7 +3,7 @@ import { ProofError } from '../index.ts'
 import { redactorOf } from '../rpc/redact.ts'
 import { createHttpProvider, type Provider, RpcError } from '../rpc.ts'
 import { exitCodes, type Io, UsageError } from './command.ts'
-import { refuseWrongFlags } from './evidence.ts'
+import { refuseWrongFlags } from './flags.ts'
 import { wholeNumber } from './input.ts'
 import { describeError, formatError, paint, printable, toJson } from './report.ts'
 

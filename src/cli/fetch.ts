@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util'
 import { safeVerifyProof, type VerifiedState, verifyProof } from '../index.ts'
 import type { Claim } from '../proof/claim.ts'
 import { type BlockTag, fetchAnswer, type KeptAnswer } from '../rpc.ts'
-import { schemeNamed } from './case.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import {
   converse,
@@ -13,7 +12,7 @@ import {
   requestOf,
   showProgress,
 } from './endpoint.ts'
-import { toInteger } from './evidence.ts'
+import { requireScheme, toInteger } from './flags.ts'
 import { readJson } from './input.ts'
 import { formatState, formatTable, formatVerdict, toJson } from './report.ts'
 import { notOurs, openTarget, type Target } from './target.ts'
@@ -58,7 +57,7 @@ export const fetch: Command = {
       throw new UsageError('--scheme is of use with --state-root only')
     // Unchecked, whatever the type says: a wrong root is refused with CLAIM_INVALID.
     const trusted =
-      stateRoot === undefined ? undefined : { scheme: schemeNamed(scheme), stateRoot: stateRoot as `0x${string}` }
+      stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot: stateRoot as `0x${string}` }
     const options = {
       ...(method !== undefined && { method }),
       maxKeysPerRequest: keysPerRequestOf(values),

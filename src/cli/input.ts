@@ -1,6 +1,8 @@
 import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { DocumentError } from '../document/error.ts'
+import { parseJson } from '../document/value.ts'
 import { type Io, UsageError } from './command.ts'
 
 /**
@@ -44,10 +46,11 @@ export function listJsonFiles(folder: string): string[] {
 export async function readJson(path: string, io: Io): Promise<unknown> {
   const name = path === '-' ? 'standard input' : path
   const bytes = await readCapped(name, path === '-' ? io.stdin : createReadStream(path))
-  // A fatal decoder, for bytes that are silently replaced are not the bytes that were sent. It drops a leading BOM.
-  const text = orUsageError(`${name} is not UTF-8`, () => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  if (text.trim() === '') throw new UsageError(`${name} is empty`)
-  return orUsageError(`${name} is not JSON`, () => JSON.parse(text))
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
+  }
 }
 
 async function readCapped(name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
+import { type Inspection, inspectContent, type UnverifiedFields } from '../document/unverified.ts'
 import { type Command, exitCodes } from './command.ts'
-import { type Facts, type Inspection, inspectContent } from './facts.ts'
 import { parsePath, readJson } from './input.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 
@@ -31,21 +31,21 @@ export const inspect: Command = {
   },
 }
 
-function format({ kind, facts, problems }: Inspection, mark: string): string {
+function format({ kind, fields, problems }: Inspection, mark: string): string {
   const rows = problems.map(({ path, message }) => [printable(path), printable(message)])
-  const lines = [mark, kind, ...formatFacts(facts, '')]
+  const lines = [mark, kind, ...formatFields(fields, '')]
   if (rows.length > 0) lines.push('malformed', formatTable(rows))
   return `${[...lines, mark].join('\n')}\n`
 }
 
-/** A name and what it stands for a line; what has parts is followed by them, indented. */
-function formatFacts(facts: Facts, indent: string): string[] {
-  const entries = Object.entries(facts)
+/** One field per line: its name and value, or its parts, indented. */
+function formatFields(fields: UnverifiedFields, indent: string): string[] {
+  const entries = Object.entries(fields)
   const width = Math.max(0, ...entries.map(([name]) => name.length))
-  return entries.flatMap(([name, fact]) =>
-    typeof fact === 'object' && fact !== null
-      ? [`${indent}  ${name}`, ...formatFacts(fact, `${indent}  `)]
-      : [`${indent}  ${name.padEnd(width)}  ${printable(abbreviate(String(fact)))}`],
+  return entries.flatMap(([name, field]) =>
+    typeof field === 'object' && field !== null
+      ? [`${indent}  ${name}`, ...formatFields(field, `${indent}  `)]
+      : [`${indent}  ${name.padEnd(width)}  ${printable(abbreviate(String(field)))}`],
   )
 }
 

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { type Evidence, type EvidenceClaim, lineaLayout } from '../anchor.ts'
+import { type Evidence, type EvidenceClaim, lineaLayout, safeVerifyEvidence } from '../anchor.ts'
 import { bytesToHex } from '../bytes.ts'
+import { readInputFile } from '../document/input-file.ts'
+import { formatTime } from '../document/wording.ts'
 import { type L1BlockTag, type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
-import { schemeNamed } from './case.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
 import {
   commandLine,
@@ -15,9 +16,9 @@ import {
   requestOf,
   showProgress,
 } from './endpoint.ts'
-import { isBundle, rollupOf, safeVerifyEvidence, toInteger } from './evidence.ts'
+import { requireScheme, rollupOf, toInteger } from './flags.ts'
 import { readJson } from './input.ts'
-import { formatState, formatTable, formatTime, formatVerdict, paint, toJson } from './report.ts'
+import { formatState, formatTable, formatVerdict, paint, toJson } from './report.ts'
 import { notOurs, openTarget, type Target } from './target.ts'
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
@@ -64,7 +65,7 @@ export const record: Command = {
     })
     const l2Block = values['l2-block']
     const request = {
-      scheme: schemeNamed(values.scheme),
+      scheme: requireScheme(values.scheme),
       rollup: rollupOf(values),
       ...requestOf(values),
       ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
@@ -125,10 +126,11 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
 async function readRecorded({ path }: Target, request: Omit<EvidenceClaim, 'trusted'>, io: Io): Promise<Recorded> {
   const bundle = await readJson(path, io)
   // Verified from its own hash, as when it was recorded: that the hash is of L1 is for the user to compare.
-  const header = isBundle(bundle) ? (bundle as Evidence).l1?.header : undefined
+  const header = readInputFile(bundle).kind === 'evidence bundle' ? (bundle as Evidence).l1?.header : undefined
   const outcome = safeVerifyEvidence(bundle, { ...request, trusted: { l1BlockHash: hashOf(header) } })
-  if (outcome.ok && outcome.evidence.l1Block !== null) {
-    return { bundle: bundle as Evidence, evidence: { ...outcome.evidence, l1Block: outcome.evidence.l1Block } }
+  if (outcome.ok && outcome.l1Block !== null) {
+    const { ok: _, l1Block, ...evidence } = outcome
+    return { bundle: bundle as Evidence, evidence: { ...evidence, l1Block } }
   }
   throw notOurs(path, 'is no bundle of this request')
 }

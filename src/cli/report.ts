@@ -1,15 +1,17 @@
 import { styleText } from 'node:util'
+import { storageProofsIn } from '../document/answer.ts'
+import { type ClaimWithSources, type Source, statedClaim } from '../document/claim.ts'
+import type { AnswerFile, StatedClaim } from '../document/input-file.ts'
+import { printable, show } from '../document/value.ts'
+import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../document/wording.ts'
 import { errorMeanings, type ProofError, type VerifiedState } from '../index.ts'
-import { type Case, type Question, type Source, type Stated, statedClaim, storageProofsIn } from './case.ts'
 import type { Output } from './command.ts'
-import { show } from './value.ts'
+
+export { countPaths, printable }
 
 /** Colours for a terminal that wants them: not for a pipe, and not under NO_COLOR. */
 export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
   styleText(format, text, { stream })
-
-/** What a stranger wrote must not move the cursor, recolour the verdict or reverse the text. */
-export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
 
 /** One line of JSON; bigints become decimal strings. */
 export const toJson = (value: unknown): string =>
@@ -21,24 +23,18 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   return rows.map(row => `  ${row.map((cell, column) => cell.padEnd(widthOf(column))).join('  ')}`.trimEnd()).join('\n')
 }
 
-const sourceWords: Readonly<Record<Source, string>> = {
-  flag: 'stated by you',
-  file: 'from the file',
-  answer: 'taken from the answer, not stated by you',
-}
+/** Rows of data, of which values may come from a file. */
+export const formatRows = (rows: readonly Row[]): string => formatTable(rows.map(row => row.map((cell = '') => printable(cell))))
 
-/** How many paths of 40 levels the verification recomputed: one for a key that exists, two for one that does not. */
-export function countPaths({ account, storage }: VerifiedState, answer: unknown): { account: number; storage: number } {
-  const served = storageProofsIn(answer)
-  const ofSlot = (exists: boolean, index: number) => (exists ? 1 : served[index] ? 2 : 0)
-  return {
-    account: account === null ? 2 : 1,
-    storage: storage.reduce((sum, { exists }, index) => sum + ofSlot(exists, index), 0),
-  }
-}
+/** Who stated each part, as `--json` spells it. */
+export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, source === 'user' ? 'flag' : source]))
 
 /** What was asked, and who said so. */
-function questionRows({ scheme, stateRoot, address, storageKeys }: Stated, { sources }: Question): string[][] {
+function claimRows(
+  { scheme, stateRoot, address, storageKeys }: StatedClaim,
+  { sources }: ClaimWithSources,
+): string[][] {
   const row = (name: string, value: unknown, source: Source) =>
     value === undefined ? [] : [[name, printable(show(value)), sourceWords[source]]]
   return [
@@ -49,13 +45,18 @@ function questionRows({ scheme, stateRoot, address, storageKeys }: Stated, { sou
   ]
 }
 
-export function formatVerified(state: VerifiedState, { answer }: Case, question: Question, stdout: Output): string {
-  const rows = questionRows({ ...question.claim, scheme: question.claim.scheme.name }, question)
+export function formatVerified(
+  state: VerifiedState,
+  { answer }: AnswerFile,
+  claim: ClaimWithSources,
+  stdout: Output,
+): string {
+  const rows = claimRows({ ...claim.claim, scheme: claim.claim.scheme.name }, claim)
   const lines = [
     formatVerdict(state, stdout),
     formatTable(rows),
     ...formatState(state, answer, stdout),
-    ...formatWarnings(question, stdout),
+    ...formatNotes(claim, stdout),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -68,18 +69,7 @@ export function formatState(state: VerifiedState, answer: unknown, stdout: Outpu
   const { account, storage } = state
   const parts: string[] = []
   if (account !== null) {
-    parts.push(
-      paint(stdout, 'bold', 'Account'),
-      formatTable([
-        ['nonce', `${account.nonce}`],
-        ['balance', `${account.balance} wei`],
-        ['storage root', account.storageRoot],
-        ['code hash', account.codeHash],
-        ['snark code hash', account.snarkCodeHash],
-        ['code size', `${account.codeSize} bytes`],
-        ['leaf index', `${account.leafIndex}`],
-      ]),
-    )
+    parts.push(paint(stdout, 'bold', 'Account'), formatRows(accountRows(account)))
   }
   if (storage.length > 0) {
     const rows = storage.map(({ key, value, exists }) => [key, exists ? `present  ${value}` : 'absent'])
@@ -109,22 +99,11 @@ function formatChecks(state: VerifiedState, answer: unknown): string[] {
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
-/** What the verdict is worth depends on who stated the question. */
-function formatWarnings({ sources, claim }: Question, stdout: Output): string[] {
-  const warnings: string[] = []
-  if (sources.stateRoot === 'file') warnings.push('Note: the state root is what the file says; compare it with L1.')
-  const taken = [
-    sources.address === 'answer' && 'address',
-    sources.storageKeys === 'answer' && (claim.storageKeys?.length ?? 0) > 0 && 'storage keys',
-  ].filter(Boolean)
-  if (taken.length > 0) {
-    warnings.push(`Note: the ${taken.join(' and ')} came from the answer: check that this is what you asked for.`)
-  }
-  return warnings.map(warning => paint(stdout, 'dim', warning))
-}
+const formatNotes = ({ sources, claim }: ClaimWithSources, stdout: Output): string[] =>
+  answerNotes(sources, claim.storageKeys?.length ?? 0).map(note => paint(stdout, 'dim', `Note: ${note}`))
 
-export const formatRefused = (error: ProofError, question: Question, stderr: Output): string =>
-  formatError(error, questionRows(statedClaim(question), question), stderr)
+export const formatRefused = (error: ProofError, claim: ClaimWithSources, stderr: Output): string =>
+  formatError(error, claimRows(statedClaim(claim), claim), stderr)
 
 /** What failed, where and what it means; `rows` say what was asked. */
 export function formatError(
@@ -149,9 +128,3 @@ export const describeError = ({ code, path, expected, found }: ProofError): obje
   found,
   meaning: errorMeanings[code],
 })
-
-/** A header can hold any 64-bit number, and a Date cannot. */
-export function formatTime(seconds: bigint): string {
-  const time = new Date(Number(seconds) * 1000)
-  return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace('.000', '')
-}

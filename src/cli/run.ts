@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { DocumentError } from '../document/error.ts'
 import { redactUrls } from '../rpc/redact.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { fetch } from './fetch.ts'
@@ -39,7 +40,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(name, args, io)
   } catch (error) {
-    const isUsage = error instanceof UsageError || isParseArgsError(error)
+    const isUsage = error instanceof UsageError || error instanceof DocumentError || isParseArgsError(error)
     io.stderr.write(`rollup-state-proof: ${isUsage ? '' : 'unexpected: '}${printable(redactUrls(messageOf(error)))}\n`)
     const hint = commands.has(name) ? `${name} ` : ''
     io.stderr.write(`Try: rollup-state-proof ${hint}--help\n`)

@@ -1,7 +1,11 @@
-import type { ProofError } from '../index.ts'
-import { compareWithExpected, completeClaim, readCase, verifyCase } from './case.ts'
+import { safeVerifyEvidence } from '../anchor.ts'
+import { DocumentError } from '../document/error.ts'
+import { claimOfVector } from '../document/evidence.ts'
+import { type CallOutcome, compareEvidence, compareState, compareVerdict, runCall } from '../document/expected.ts'
+import { type InputFile, isBundleFile, isCallFile, readExpected, readInputFile } from '../document/input-file.ts'
+import { show } from '../document/value.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { isEvidenceVector, readEvidenceVector } from './evidence-vector.ts'
+import { requireClaim, verifyAnswer } from './flags.ts'
 import { isFolder, listJsonFiles, parsePath, readJson } from './input.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 
@@ -31,7 +35,7 @@ export const vectors: Command = {
 
 /** What became of one file. `group` is what the summary counts it under. */
 type CaseResult =
-  | { file: string; group: string; asExpected: boolean; outcome: string; path: string; surprises: string[] }
+  | { file: string; group: string; asExpected: boolean; outcome: string; path: string; mismatches: string[] }
   | { file: string; unusable: string }
 
 /** Runs every case below `folder` and reports. @returns the exit code */
@@ -58,9 +62,9 @@ export async function runVectors(folder: string, json: boolean, io: Io): Promise
     const totals = { cases: run.length, asExpected: run.length - failed.length, unusable: unusable.length }
     io.stdout.write(toJson({ summary: { ...totals, groups } }))
   } else {
-    for (const { file, surprises } of failed) {
+    for (const { file, mismatches } of failed) {
       io.stdout.write(`${paint(io.stdout, 'red', 'Not as expected')} ${printable(file)}\n`)
-      io.stdout.write(surprises.map(line => `  ${printable(line)}\n`).join(''))
+      io.stdout.write(mismatches.map(line => `  ${printable(line)}\n`).join(''))
     }
     for (const result of unusable) {
       io.stdout.write(`${paint(io.stdout, 'red', 'Not a case')} ${printable(result.file)}\n`)
@@ -79,44 +83,61 @@ export async function runVectors(folder: string, json: boolean, io: Io): Promise
 async function runCase(file: string, io: Io): Promise<CaseResult> {
   try {
     const content = await readJson(file, io)
-    const { group, error, surprises } = isEvidenceVector(content) ? runEvidenceVector(content) : runAnswerCase(content)
+    const { group, error, mismatches } = runFile(readInputFile(content))
     return {
       file,
       group,
-      asExpected: surprises.length === 0,
+      asExpected: mismatches.length === 0,
       outcome: error?.code ?? 'verified',
       path: error?.path ?? '',
-      surprises,
+      mismatches,
     }
   } catch (error) {
-    if (error instanceof UsageError) return { file, unusable: error.message }
+    if (error instanceof UsageError || error instanceof DocumentError) return { file, unusable: error.message }
     throw error
   }
 }
 
-interface Judged {
+interface FileOutcome extends CallOutcome {
   readonly group: string
-  readonly error: ProofError | null
-  readonly surprises: string[]
 }
 
-function runAnswerCase(content: unknown): Judged {
-  const read = readCase(content)
-  if (read.kind === 'answer') throw new UsageError('it is neither a vector nor a recording')
-  const question = completeClaim({}, read)
-  const outcome = verifyCase(read, question)
-  const error = outcome.ok ? null : outcome.error
+/** @throws UsageError, DocumentError when there is nothing to run */
+function runFile(file: InputFile): FileOutcome {
+  if (isBundleFile(file)) {
+    if (file.claim === undefined) throw new UsageError(NOT_A_CASE)
+    const expected = readExpected(file.expected)
+    const claim = claimOfVector(file)
+    const outcome = safeVerifyEvidence(file.bundle, claim)
+    const group = `${claim.scheme.name} evidence ${groupOf(expected.valid)}`
+    return { group, error: outcome.ok ? null : outcome.error, mismatches: compareEvidence(expected, outcome) }
+  }
+  if (isCallFile(file)) {
+    const expected = readExpected(file.expected)
+    const subject = callSubjects.get(file.operation) ?? `operation ${show(file.operation)}`
+    return { group: `${subject} ${groupOf(expected.valid)}`, ...runCall(file, expected) }
+  }
+  const { kind } = file
+  if (kind !== 'vector' && kind !== 'recording') throw new UsageError(NOT_A_CASE)
+  const expected = readExpected(file.expected)
+  const claim = requireClaim({}, file)
+  const outcome = verifyAnswer(file, claim)
+  const compare = kind === 'vector' ? compareState : compareVerdict
   return {
-    group: `${question.claim.scheme.name} ${read.kind}`,
-    error,
-    surprises: compareWithExpected(read, outcome),
+    group: `${claim.claim.scheme.name} ${kind === 'vector' ? groupOf(expected.valid) : kind}`,
+    error: outcome.ok ? null : outcome.error,
+    mismatches: compare(expected, outcome),
   }
 }
 
-function runEvidenceVector(content: Readonly<Record<string, unknown>>): Judged {
-  const { subject, kind, run } = readEvidenceVector(content)
-  return { group: `${subject} ${kind}`, ...run() }
-}
+const NOT_A_CASE = 'it is neither a vector nor a recording'
+
+const groupOf = (valid: boolean): string => (valid ? 'valid' : 'invalid')
+
+const callSubjects = new Map<unknown, string>([
+  ['encodeHeader', 'L1 header'],
+  ['verifyCode', 'contract code'],
+])
 
 /** One line on a terminal, overwritten by the next. */
 function showProgress(text: string, { stderr }: Io): void {

@@ -1,28 +1,24 @@
 import { parseArgs } from 'node:util'
-import { type EvidenceClaim, lineaLayout } from '../anchor.ts'
+import { type EvidenceClaim, lineaLayout, type SafeVerifiedEvidence, safeVerifyEvidence } from '../anchor.ts'
+import type { ClaimWithSources } from '../document/claim.ts'
+import { statedClaim } from '../document/claim.ts'
+import { claimOfVector } from '../document/evidence.ts'
+import { compareEvidence, compareState } from '../document/expected.ts'
+import {
+  type AnswerFile,
+  type BundleFile,
+  isBundleFile,
+  isCallFile,
+  readExpected,
+  readInputFile,
+} from '../document/input-file.ts'
+import { printable } from '../document/value.ts'
 import type { SafeVerifiedState } from '../index.ts'
-import {
-  type Case,
-  compareWithExpected,
-  completeClaim,
-  type Question,
-  readCase,
-  statedClaim,
-  verifyCase,
-} from './case.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
-import {
-  claimOfFlags,
-  type EvidenceOutcome,
-  evidenceOptions,
-  isBundle,
-  refuseWrongFlags,
-  safeVerifyEvidence,
-} from './evidence.ts'
 import { type ClaimSource, describeEvidence, formatBroken, formatProven } from './evidence-report.ts'
-import { compareEvidence, type EvidenceVector, isEvidenceVector, readEvidenceVector } from './evidence-vector.ts'
+import { claimOfFlags, evidenceOptions, refuseWrongFlags, requireClaim, verifyAnswer } from './flags.ts'
 import { isFolder, MAX_INPUT_MIB, readJson } from './input.ts'
-import { countPaths, describeError, formatRefused, formatVerified, paint, printable, toJson } from './report.ts'
+import { countPaths, describeError, describeSources, formatRefused, formatVerified, paint, toJson } from './report.ts'
 import { runVectors } from './vectors.ts'
 
 const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root ROOT [options]
@@ -89,69 +85,82 @@ export const verify: Command = {
       return runVectors(path, json, io)
     }
     const content = await readJson(path, io)
-    if (isEvidenceVector(content)) {
+    const file = readInputFile(content)
+    if (isCallFile(file) || file.kind === 'evidence vector') {
       if (Object.keys(stated).length > 0) throw new UsageError(`${path} is a vector: it states its own claim`)
-      return reportVector(readEvidenceVector(content), json, io)
+      if (isCallFile(file)) {
+        throw new UsageError('it is a vector, but of no bundle: run it with the command vectors')
+      }
+      return reportVector(file, json, io)
     }
     // An option that only a bundle has tells what the file is to be: a damaged bundle is not taken for an answer.
-    if (isBundle(content) || Object.keys(stated).some(name => name in evidenceOptions)) {
+    if (isBundleFile(file) || Object.keys(stated).some(name => name in evidenceOptions)) {
       return reportBundle(content, claimOfFlags(stated), json, io)
     }
-    const given = readCase(content)
     const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
-    const question = completeClaim({ scheme, stateRoot, address, storageKeys }, given)
-    const outcome = verifyCase(given, question)
-    const surprises = compareWithExpected(given, outcome)
-    if (json) io.stdout.write(toJson(describe(given, question, outcome, surprises)))
-    else print(given, question, outcome, surprises, io)
-    return outcome.ok && surprises.length === 0 ? exitCodes.verified : exitCodes.notVerified
+    const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
+    const expected = file.expected === undefined ? undefined : readExpected(file.expected)
+    const outcome = verifyAnswer(file, claim)
+    const mismatches = expected === undefined || file.kind !== 'vector' ? [] : compareState(expected, outcome)
+    if (json) io.stdout.write(toJson(describe(file, claim, outcome, mismatches)))
+    else print(file, claim, outcome, mismatches, io)
+    return outcome.ok && mismatches.length === 0 ? exitCodes.verified : exitCodes.notVerified
   },
 }
 
-const isVector = ({ kind }: Case): boolean => kind === 'valid' || kind === 'invalid'
-
 /** What `--json` prints. */
-function describe(given: Case, { claim, sources }: Question, outcome: SafeVerifiedState, surprises: string[]): object {
-  const expectation = isVector(given) && { asExpected: surprises.length === 0, surprises }
+function describe(
+  file: AnswerFile,
+  { claim, sources: bySource }: ClaimWithSources,
+  outcome: SafeVerifiedState,
+  mismatches: string[],
+): object {
+  const expectation = file.kind === 'vector' && { asExpected: mismatches.length === 0, mismatches }
+  const sources = describeSources(bySource)
   if (outcome.ok) {
     const { account, storage } = outcome
-    const recomputedPaths = countPaths(outcome, given.answer)
+    const recomputedPaths = countPaths(outcome, file.answer)
     const scheme = claim.scheme.name
     return { verified: true, ...claim, scheme, sources, account, storage, recomputedPaths, ...expectation }
   }
   const error = describeError(outcome.error)
-  return { verified: false, ...statedClaim({ claim, sources }), sources, error, ...expectation }
+  return { verified: false, ...statedClaim({ claim, sources: bySource }), sources, error, ...expectation }
 }
 
-function print(given: Case, question: Question, outcome: SafeVerifiedState, surprises: string[], io: Io): void {
+function print(
+  file: AnswerFile,
+  claim: ClaimWithSources,
+  outcome: SafeVerifiedState,
+  mismatches: string[],
+  io: Io,
+): void {
   const target = outcome.ok ? io.stdout : io.stderr
-  target.write(
-    outcome.ok ? formatVerified(outcome, given, question, target) : formatRefused(outcome.error, question, target),
-  )
-  if (isVector(given)) printSurprises(surprises, target)
+  target.write(outcome.ok ? formatVerified(outcome, file, claim, target) : formatRefused(outcome.error, claim, target))
+  if (file.kind === 'vector') printMismatches(mismatches, target)
 }
 
-function printSurprises(surprises: string[], target: Output): void {
-  const verdict = surprises.length === 0 ? 'This is what the vector expects.' : 'This is not what the vector expects:'
-  target.write(`${[paint(target, 'bold', verdict), ...surprises.map(line => `  ${printable(line)}`)].join('\n')}\n`)
+function printMismatches(mismatches: string[], target: Output): void {
+  const verdict = mismatches.length === 0 ? 'This is what the vector expects.' : 'This is not what the vector expects:'
+  target.write(`${[paint(target, 'bold', verdict), ...mismatches.map(line => `  ${printable(line)}`)].join('\n')}\n`)
 }
 
 function reportBundle(bundle: unknown, claim: EvidenceClaim, json: boolean, io: Io): number {
   const outcome = safeVerifyEvidence(bundle, claim)
   if (!outcome.ok) refuseWrongFlags(outcome.error)
-  if (json) io.stdout.write(toJson(describeEvidence(claim, 'flag', outcome)))
-  else printEvidence(bundle, claim, 'flag', outcome, io)
+  if (json) io.stdout.write(toJson(describeEvidence(claim, 'user', outcome)))
+  else printEvidence(bundle, claim, 'user', outcome, io)
   return outcome.ok ? exitCodes.verified : exitCodes.notVerified
 }
 
-function reportVector({ evidence, expected }: EvidenceVector, json: boolean, io: Io): number {
-  if (evidence === undefined) throw new UsageError('it is a vector, but of no bundle: run it with the command vectors')
-  const { bundle, claim } = evidence
+function reportVector(file: BundleFile, json: boolean, io: Io): number {
+  const expected = readExpected(file.expected)
+  const { bundle } = file
+  const claim = claimOfVector(file)
   const outcome = safeVerifyEvidence(bundle, claim)
-  const surprises = compareEvidence(expected, outcome)
-  const asExpected = surprises.length === 0
-  if (json) io.stdout.write(toJson({ ...describeEvidence(claim, 'file', outcome), asExpected, surprises }))
-  else printSurprises(surprises, printEvidence(bundle, claim, 'file', outcome, io))
+  const mismatches = compareEvidence(expected, outcome)
+  const asExpected = mismatches.length === 0
+  if (json) io.stdout.write(toJson({ ...describeEvidence(claim, 'file', outcome), asExpected, mismatches }))
+  else printMismatches(mismatches, printEvidence(bundle, claim, 'file', outcome, io))
   return outcome.ok && asExpected ? exitCodes.verified : exitCodes.notVerified
 }
 
@@ -160,13 +169,13 @@ function printEvidence(
   bundle: unknown,
   claim: EvidenceClaim,
   source: ClaimSource,
-  outcome: EvidenceOutcome,
+  outcome: SafeVerifiedEvidence,
   io: Io,
 ): Output {
   const target = outcome.ok ? io.stdout : io.stderr
   target.write(
     outcome.ok
-      ? formatProven(bundle, claim, source, outcome.evidence, target)
+      ? formatProven(bundle, claim, source, outcome, target)
       : formatBroken(claim, source, outcome.error, target),
   )
   return target

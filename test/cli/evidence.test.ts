@@ -65,7 +65,7 @@ it('marks what nobody stated, in the report and in the JSON', async () => {
   for (const name of ['L2 block', 'address', 'storage keys']) {
     expect(stdout).toMatch(new RegExp(`${name} +\\S+ +from the bundle, not stated by you`))
   }
-  expect(stdout).toContain('whoever made the bundle chose the L2 block, address, storage keys: check')
+  expect(stdout).toContain('whoever made the bundle chose the L2 block, address and storage keys: check')
   const json = JSON.parse((await runHere(['verify', fileOf(sample.bundle), ...flags, '--json'])).stdout)
   expect(json).toMatchObject({
     verified: true,
@@ -169,7 +169,7 @@ it('reports each evidence vector, with the link that its code belongs to', async
       }
       expect({ code, stderr }, file).toEqual({ code: kind === 'valid' ? 0 : 1, stderr: '' })
       const report = JSON.parse(stdout)
-      expect(report, file).toMatchObject({ verified: kind === 'valid', asExpected: true, surprises: [] })
+      expect(report, file).toMatchObject({ verified: kind === 'valid', asExpected: true, mismatches: [] })
       if (kind === 'invalid') {
         expect(report.error.code, file).toBe(expected.code)
         if (expected.code === 'CLAIM_INVALID') expect(report.brokenLink, file).toBe(null)

@@ -39,14 +39,14 @@ it('takes a bundle apart', async () => {
   expect(text).toMatch(/timestamp +2025-10-27T23:28:00Z/)
   expect(text).toMatch(/requestsHash +0xe3b0c442/)
   expect(text).toMatch(/leftLeafIndex +0 \(HEAD\)/)
-  expect(json.facts).toMatchObject({
+  expect(json.fields).toMatchObject({
     rollup: { name: 'devnet' },
     l1: { header: { number: '24000000', difficulty: '0' }, proof: { storageProof: { '[1]': { value: '0x1c0' } } } },
     answer: {
-      accountProof: { claims: 'presence', leafIndex: '5', proof: { value: { nonce: '3', balance: '5' } } },
+      accountProof: { claims: 'existence', leafIndex: '5', proof: { value: { nonce: '3', balance: '5' } } },
       storageProofs: {
-        '[0]': { claims: 'presence', proof: { value: `0x${'2a'.padStart(64, '0')}` } },
-        '[1]': { claims: 'absence', leftProof: { leaf: { next: '2' } }, rightProof: { leaf: { prev: '0 (HEAD)' } } },
+        '[0]': { claims: 'existence', proof: { value: `0x${'2a'.padStart(64, '0')}` } },
+        '[1]': { claims: 'non-existence', leftProof: { leaf: { next: '2' } }, rightProof: { leaf: { prev: '0 (HEAD)' } } },
       },
     },
   })
@@ -68,8 +68,8 @@ it.each([mimc, poseidon2])(
       const text = lines.join('\n')
       expect(text).toMatch(/balance +1000000000000000000/)
       expect(text).toMatch(new RegExp(`scheme +${scheme.name}`))
-      expect(text).toMatch(new RegExp(`key +${PRESENT}\n +claims +presence`))
-      expect(text).toMatch(new RegExp(`key +${ABSENT}\n +claims +absence`))
+      expect(text).toMatch(new RegExp(`key +${PRESENT}\n +claims +existence`))
+      expect(text).toMatch(new RegExp(`key +${ABSENT}\n +claims +non-existence`))
     }
   },
 )
@@ -93,7 +93,7 @@ it('prints every vector, and calls no valid one malformed', async () => {
 
 it.each<[string, unknown, string]>([
   ['a header that is none', { l1: { header: '0x1234' } }, 'l1.header .*RLP_NON_CANONICAL'],
-  ['a header that is no hexadecimal', { l1: { header: 7 } }, 'l1.header .*BAD_HEX: expected a string, found 7'],
+  ['a header that is no hexadecimal', { l1: { header: 7 } }, 'l1.header .*BAD_HEX: expected a string, found a number'],
   ['an L1 part that is a list', { l1: [] }, 'l1 .*expected an object, found an array of 0'],
   ['slots of nothing', { l1: { proof: { storageProof: [null] } } }, 'l1.proof.storageProof\\[0\\] .*found null'],
   ['no answer', { answer: null }, 'answer .*expected an object, found null'],
@@ -177,7 +177,7 @@ it('survives hostile files', async () => {
   const many = JSON.stringify({ accountProof: {}, storageProofs: new Array(100_000).fill(0) })
   const { lines, json } = await inspect(many)
   expect(lines.length).toBeLessThan(10_000)
-  expect(json.facts.storageProofs.more).toBe(99_000)
+  expect(json.fields.storageProofs.more).toBe(99_000)
 })
 
 it('lets no file steer the terminal', async () => {
@@ -201,8 +201,8 @@ it.each<[string, string[], string, string]>([
   ['a missing file', ['no-such-file'], '', 'cannot read no-such-file'],
   ['an unknown option', ['-', '--state-root', '0x'], '', "Unknown option '--state-root'"],
   ['no JSON', ['-'], '{', 'is not JSON'],
-  ['a list', ['-'], '[]', 'no JSON object'],
-  ['something else', ['-'], '{}', 'no bundle, answer, JSON-RPC response, recording or vector'],
+  ['a list', ['-'], '[]', 'not a JSON object'],
+  ['something else', ['-'], '{}', 'not a bundle, answer, JSON-RPC response, recording or vector'],
 ])('calls %s wrong usage or unreadable input', async (_, args, stdin, message) => {
   const { code, stdout, stderr } = await runHere(['inspect', ...args], { stdin })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

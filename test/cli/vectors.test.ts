@@ -47,7 +47,7 @@ it('lists the evidence vectors that are not as expected, and those that cannot b
   const valid = read('valid/poseidon2-block-hash')
   const noRoot = read('invalid/no-root')
   const codeAltered = read('invalid/code-altered')
-  const surprises: [object, string][] = [
+  const mismatches: [object, string][] = [
     [
       { ...valid, expected: { ...valid.expected, reach: 'l2StateRoot' } },
       'reach: expected l2StateRoot, got l1BlockHash',
@@ -63,7 +63,7 @@ it('lists the evidence vectors that are not as expected, and those that cannot b
     [{ ...codeAltered, code: '0x', expected: noRoot.expected }, 'expected ANCHOR_NO_ROOT, got CODE_HASH_MISMATCH'],
     [{ ...codeAltered, expected: { valid: true } }, 'expected to verify, got CODE_HASH_MISMATCH'],
   ]
-  for (const [content, message] of surprises) {
+  for (const [content, message] of mismatches) {
     const { code, stdout } = await runHere(['vectors', folderOf({ 'a.json': content })])
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining(message) })
   }

@@ -154,7 +154,7 @@ it('compares every verified field of a valid vector', async () => {
   expect(JSON.parse(stdout)).toMatchObject({
     verified: true,
     asExpected: false,
-    surprises: [
+    mismatches: [
       'account.nonce: expected 4, got 3',
       'account.color: expected red, got nothing',
       'storage.0.exists: expected false, got true',

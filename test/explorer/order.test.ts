@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { readDocument, statementFrom } from '../../docs/explorer/source/document.ts'
-import { judge } from '../../docs/explorer/source/judge.ts'
+import { judge } from '../../src/explorer/judge.ts'
+import { openFile, statementFrom } from '../../src/explorer/opened-file.ts'
 
 /**
  * The list of checks is in the verifier's order: of two things that are wrong with an answer, the verifier names the one
@@ -85,8 +85,8 @@ const common: readonly Mistake[] = [
 
 /** Where the failed check stands in the list of the vector as it was; the length of the list when none failed. */
 function rank(vector: unknown, order: readonly string[]): number {
-  const document = readDocument(vector)
-  const { steps, failed, report } = judge(document, statementFrom(document.suggested))
+  const file = openFile(vector)
+  const { steps, failed, report } = judge(file, statementFrom(file.suggested))
   if (report.verdict === 'verified') return order.length
   const step = steps[failed]
   const place = order.indexOf(`${step?.group} ${step?.title}`)
@@ -102,8 +102,8 @@ const bases = [
 for (const [name, proofCount] of bases) {
   it(`lists the checks in the verifier's order: ${name}`, () => {
     const text = readFileSync(`vectors/${name}.json`, 'utf8')
-    const document = readDocument(JSON.parse(text))
-    const { steps } = judge(document, statementFrom(document.suggested))
+    const file = openFile(JSON.parse(text))
+    const { steps } = judge(file, statementFrom(file.suggested))
     const order = steps.map(({ group, title }) => `${group} ${title}`)
     expect(new Set(order).size).toBe(order.length)
 

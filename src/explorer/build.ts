@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { exampleSources } from './examples.ts'
 
-/** Builds the page into `docs/explorer/`; with `--check` compares it with what stands there. */
+/** Builds the page into `docs/explorer/`; with `--check`, compares it with what is there instead. */
 const source = fileURLToPath(new URL('.', import.meta.url))
-const target = fileURLToPath(new URL('..', import.meta.url))
-const catalogue = fileURLToPath(new URL('../../checks.md', import.meta.url))
-const vectors = fileURLToPath(new URL('../../../vectors/', import.meta.url))
+const target = fileURLToPath(new URL('../../docs/explorer/', import.meta.url))
+const catalogue = fileURLToPath(new URL('../../docs/checks.md', import.meta.url))
+const vectors = fileURLToPath(new URL('../../vectors/', import.meta.url))
 
 async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({

@@ -1,10 +1,23 @@
-import type { ErrorCode, ProofError } from '../../../src/index.ts'
+import { guessSchemeOfPath, type LeafForm, leafProofAt } from '../document/answer.ts'
+import {
+  DIGEST_BYTES,
+  hasTooManyNodes,
+  isHexOf,
+  isLeafIndex,
+  LEAF_NODE,
+  readLeaf,
+  treeLengths,
+} from '../document/layout.ts'
+import { fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
+import type { ErrorCode, ProofError } from '../index.ts'
 import type { Check, CheckGroup, Status } from './messages.ts'
+import type { OpenedFile } from './opened-file.ts'
 
 /**
  * The checks of the verifier in the order in which it makes them. It stops at the first that fails: what stands before
  * has passed, what stands after was not reached. Nothing here decides anything: the one that failed is found by the code
- * and path of the error that was thrown. Tests hold the list in step with the verifier.
+ * and path of the error that was thrown and, where two checks share these, by the part of the file that they are about.
+ * Tests hold the list in step with the verifier.
  */
 export interface Step {
   readonly group: GroupKey
@@ -20,12 +33,14 @@ export type GroupKey = 'question' | 'bundle' | 'header' | 'contract' | 'answer' 
 export interface PlacedError {
   readonly code: ErrorCode
   readonly path: string
-  readonly expected: string
+  /** For people: nothing is decided by it. */
   readonly found: string
+  /** The part of the file that the group is about: a leaf proof, the L1 header or the L1 proof. */
+  readonly served: unknown
 }
 
-/** What a leaf proof says it is; `implied` when none is needed or sent. */
-export type Form = 'existence' | 'absence' | 'implied' | 'unknown'
+/** The claim that a leaf proof makes; `implied` if none is needed or sent. */
+export type Form = LeafForm | 'implied'
 
 export interface Shape {
   /** Of the account and of each requested key. */
@@ -52,7 +67,7 @@ const below =
     starts.some(start => path.startsWith(start))
 
 export function listSteps({ forms, chain }: Shape): Step[] {
-  const [accountForm = 'unknown', ...slotForms] = forms
+  const [accountForm = 'neither', ...slotForms] = forms
   return [
     {
       group: 'question',
@@ -102,15 +117,14 @@ interface Part {
 }
 const partsOf: Readonly<Record<Form, readonly Part[]>> = {
   existence: [{ proof: 'proof', index: 'leafIndex', label: '' }],
-  absence: [
+  'non-existence': [
     { proof: 'leftProof', index: 'leftLeafIndex', label: 'Left neighbour: ' },
     { proof: 'rightProof', index: 'rightLeafIndex', label: 'Right neighbour: ' },
   ],
   implied: [],
-  unknown: [],
+  neither: [],
+  both: [],
 }
-
-const BELOW_NEXT = 'below nextFreeNode'
 
 /** Reading one leaf proof: everything has its length and its one spelling. */
 function decodeSteps(group: number, form: Form): Step[] {
@@ -119,7 +133,7 @@ function decodeSteps(group: number, form: Form): Step[] {
   return [
     {
       group,
-      title: 'It has one of the two forms: present or absent',
+      title: 'It has one of the two forms: existence or non-existence',
       codes: ['MALFORMED_RESPONSE'],
       raises: at(''),
     },
@@ -149,7 +163,7 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
     step(
       'the leaf index is an integer below 2^40',
       ['MALFORMED_RESPONSE', 'INDEX_OUT_OF_RANGE'],
-      error => error.path === index && !error.expected.startsWith(BELOW_NEXT),
+      error => error.path === index && !isLeafIndex(fieldIn(error.served, index)),
     ),
     step('there are 42 nodes', ['MALFORMED_RESPONSE', 'WRONG_NODE_COUNT'], at(proof, nodes)),
     step('node 0 is a nextFreeNode and a sub-root, of their length and canonical', leafCodes, at(`${nodes}[0]`)),
@@ -165,14 +179,14 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
       ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH'],
       error =>
         error.path === value &&
-        // The exact length of a neighbour's value is seen to later: HEAD and TAIL have another.
-        (error.code !== 'WRONG_LENGTH' || form === 'existence' || error.expected.includes(' or ')),
+        // The exact length of a neighbour's value is checked later: HEAD and TAIL have another.
+        (error.code !== 'WRONG_LENGTH' || form === 'existence' || !isNeighbourValue(group, proof, error)),
     ),
     ...(group === 0 ? [step('the elements of the value are canonical', ['NON_CANONICAL'], at(value))] : []),
     step(
       'the leaf index is below nextFreeNode',
       ['INDEX_OUT_OF_RANGE'],
-      error => error.path === index && error.expected.startsWith(BELOW_NEXT),
+      error => error.path === index && isLeafIndex(fieldIn(error.served, index)),
     ),
   ]
 }
@@ -219,7 +233,7 @@ function verifySteps(group: number, form: Form): Step[] {
       ...pathSteps(part),
       ...(form === 'existence' ? presentSteps(group) : [neighbourStep(group, part)]),
     ]),
-    ...(form === 'absence' ? absentSteps(group) : []),
+    ...(form === 'non-existence' ? absentSteps(group) : []),
   ]
 }
 
@@ -251,21 +265,27 @@ const neighbourStep = (group: number, { proof, label }: Part): Step => ({
   title: `${label}the value hashes to the leaf's hVal; HEAD and TAIL have zero`,
   codes: ['VALUE_MISMATCH', 'WRONG_LENGTH'],
   raises: error =>
-    error.path === `${proof}.value` && (error.code !== 'WRONG_LENGTH' || !error.expected.includes(' or ')),
+    error.path === `${proof}.value` && (error.code !== 'WRONG_LENGTH' || isNeighbourValue(group, proof, error)),
 })
+
+/** Whether the value has the length of one of this tree, or of HEAD's and TAIL's: which of them is right shows later. */
+function isNeighbourValue(group: number, proof: Part['proof'], { served }: PlacedError): boolean {
+  const value = fieldIn(fieldIn(served, proof), 'value')
+  return isHexOf(treeLengths[group === 0 ? 'account' : 'slot'].value, value) || isHexOf(DIGEST_BYTES, value)
+}
 
 const absentSteps = (group: number): Step[] => [
   {
     group,
     title: "the left neighbour's next is the right one",
     codes: ['NOT_ADJACENT'],
-    raises: ({ expected }) => expected.startsWith('left.next'),
+    raises: error => !pointsRight(error),
   },
   {
     group,
     title: "the right neighbour's prev is the left one",
     codes: ['NOT_ADJACENT'],
-    raises: ({ expected }) => expected.startsWith('right.prev'),
+    raises: error => pointsRight(error),
   },
   {
     group,
@@ -275,6 +295,14 @@ const absentSteps = (group: number): Step[] => [
   },
 ]
 
+/** Whether the left neighbour's next is the right one. */
+function pointsRight({ served }: PlacedError): boolean {
+  const { leftProof, rightLeafIndex } = fieldsOf(served)
+  const scheme = guessSchemeOfPath(leftProof)
+  const leaf = scheme && readLeaf(scheme, itemsOf(fieldIn(leftProof, 'proofRelatedNodes'))[LEAF_NODE])
+  return leaf?.next === rightLeafIndex
+}
+
 const NODES_OF_TRIE: readonly ErrorCode[] = [
   'MPT_HASH_MISMATCH',
   'MPT_NODE_MALFORMED',
@@ -283,8 +311,14 @@ const NODES_OF_TRIE: readonly ErrorCode[] = [
   'MPT_NODES_UNUSED',
   'RLP_NON_CANONICAL',
 ]
+
 /** More nodes than any key has are refused before one is read. */
-const TOO_MANY_NODES = '65 nodes'
+function isOverlong({ code, path, served }: PlacedError): boolean {
+  const [, slot] = /^(?:accountProof|storageProof\[(\d{1,6})\]\.proof)$/.exec(path) ?? []
+  const { accountProof, storageProof } = fieldsOf(served)
+  const nodes = slot === undefined ? accountProof : fieldIn(itemsOf(storageProof)[Number(slot)], 'proof')
+  return code === 'MPT_NODES_UNUSED' && hasTooManyNodes(nodes)
+}
 
 /** From the bundle and the trusted input to the L2 state root. */
 function chainSteps({ reach, states, l1SlotCount }: Chain): Step[] {
@@ -319,7 +353,7 @@ const headerSteps: readonly Step[] = [
     group: 'header',
     title: 'It is hexadecimal of a bearable length',
     codes: ['HEADER_MALFORMED', 'BAD_HEX', 'WRONG_LENGTH'],
-    raises: ({ code, path, expected }) => path === '' && (code !== 'HEADER_MALFORMED' || expected === 'a string'),
+    raises: ({ code, path, served }) => path === '' && (code !== 'HEADER_MALFORMED' || typeof served !== 'string'),
   },
   {
     group: 'header',
@@ -331,7 +365,7 @@ const headerSteps: readonly Step[] = [
     group: 'header',
     title: 'What was hashed is a block header',
     codes: ['RLP_NON_CANONICAL', 'HEADER_MALFORMED', 'HEADER_QUANTITY'],
-    raises: ({ code, path, expected }) => code !== 'HEADER_MALFORMED' || path !== '' || expected !== 'a string',
+    raises: ({ code, path, served }) => code !== 'HEADER_MALFORMED' || path !== '' || typeof served === 'string',
   },
 ]
 
@@ -343,13 +377,13 @@ const contractSteps = (slotCount: number): Step[] => [
     group: 'contract',
     title: 'It has the shape of an eth_getProof result, for one slot or two',
     codes: ['L1_PROOF_MALFORMED', 'L1_STORAGE_PROOF_COUNT', 'BAD_HEX', 'WRONG_LENGTH', 'MPT_NODES_UNUSED'],
-    raises: ({ code, expected }) => code !== 'MPT_NODES_UNUSED' || expected === TOO_MANY_NODES,
+    raises: error => error.code !== 'MPT_NODES_UNUSED' || isOverlong(error),
   },
   {
     group: 'contract',
     title: 'Its nodes lead from the L1 state root to the contract',
     codes: NODES_OF_TRIE,
-    raises: error => below('accountProof')(error) && error.expected !== TOO_MANY_NODES,
+    raises: error => below('accountProof')(error) && !isOverlong(error),
   },
   {
     group: 'contract',
@@ -374,7 +408,7 @@ const contractSteps = (slotCount: number): Step[] => [
       group: 'contract',
       title: `Slot of ${what}: its nodes lead from the contract's storage root to it`,
       codes: NODES_OF_TRIE,
-      raises: error => below(`storageProof[${index}].proof`)(error) && error.expected !== TOO_MANY_NODES,
+      raises: error => below(`storageProof[${index}].proof`)(error) && !isOverlong(error),
     },
     {
       group: 'contract',
@@ -402,24 +436,28 @@ const contractSteps = (slotCount: number): Step[] => [
   },
 ]
 
+export type Placed = PlacedError & { readonly group: GroupKey }
+
 /** In which group the error is, and where in it. */
-export function placeError(error: ProofError, isBundle: boolean): PlacedError & { readonly group: GroupKey } {
-  const { code, expected = '', found = '' } = error
-  const placed = (group: GroupKey, path: string) => ({ group, code, path, expected, found })
-  if (code === 'CLAIM_INVALID') return placed('question', error.path)
+export function placeError(error: ProofError, { bundle, answer, isBundle }: OpenedFile): Placed {
+  const { code, found = '' } = error
+  const placed = (group: GroupKey, path: string, served: unknown) => ({ group, code, path, found, served })
+  if (code === 'CLAIM_INVALID') return placed('question', error.path, undefined)
   if (isBundle && !/^answer(\.|$)/.test(error.path)) {
-    const [, link, rest = ''] = /^l1\.(header|proof)\.?(.*)$/s.exec(error.path) ?? []
-    if (link === undefined) return placed('bundle', error.path)
-    return placed(link === 'header' ? 'header' : 'contract', rest)
+    const [, link, rest = ''] = /^l1\.(header|proof)(?:\.|(?=\[)|$)(.*)$/s.exec(error.path) ?? []
+    if (link === undefined) return placed('bundle', error.path, bundle)
+    const { header, proof } = fieldsOf(fieldIn(bundle, 'l1'))
+    return link === 'header' ? placed('header', rest, header) : placed('contract', rest, proof)
   }
   const path = isBundle ? error.path.replace(/^answer\.?/, '') : error.path
-  const [, slot, rest = ''] = /^(?:accountProof|storageProofs\[(\d+)\])\.?(.*)$/s.exec(path) ?? [path]
-  if (path.startsWith('accountProof')) return placed(0, rest)
-  return slot === undefined ? placed('answer', path) : placed(Number(slot) + 1, rest)
+  const [, slot, rest = ''] = /^(?:accountProof|storageProofs\[(\d{1,9})\])\.?(.*)$/s.exec(path) ?? [path]
+  if (path.startsWith('accountProof')) return placed(0, rest, leafProofAt(answer, 0))
+  if (slot === undefined) return placed('answer', path, answer)
+  return placed(Number(slot) + 1, rest, leafProofAt(answer, Number(slot) + 1))
 }
 
 /** The check that threw the error; -1 when the list does not know it. */
-export function findFailed(steps: readonly Step[], error: PlacedError & { readonly group: GroupKey }): number {
+export function findFailed(steps: readonly Step[], error: Placed): number {
   return steps.findIndex(step => step.group === error.group && step.codes.includes(error.code) && step.raises(error))
 }
 

@@ -1,5 +1,5 @@
 import { abbreviate, type Child, h, hidden, nodesOf } from './dom.ts'
-import type { FaultPlace, Level, PathView } from './messages.ts'
+import type { FaultPlace, PathLevel, PathView } from './messages.ts'
 
 /** As many neighbouring levels with empty siblings are folded into one line. */
 const MIN_FOLDED = 2
@@ -30,11 +30,11 @@ export function pathView(path: PathView, keyHash: string | null): HTMLElement {
 }
 
 /** Runs of levels; those of more than one level can be folded. The level at fault stands alone. */
-function foldLevels(levels: readonly Level[], fault: FaultPlace | null): Level[][] {
-  const runs: Level[][] = []
+function foldLevels(levels: readonly PathLevel[], fault: FaultPlace | null): PathLevel[][] {
+  const runs: PathLevel[][] = []
   for (const level of levels) {
     const run = runs.at(-1)
-    const isFoldable = (one: Level | undefined) => one?.isEmpty === true && fault !== `level ${one.level}`
+    const isFoldable = (one: PathLevel | undefined) => one?.isEmpty === true && fault !== `level ${one.level}`
     if (run && isFoldable(level) && isFoldable(run[0])) run.push(level)
     else runs.push([level])
   }
@@ -43,10 +43,10 @@ function foldLevels(levels: readonly Level[], fault: FaultPlace | null): Level[]
 
 type Explain = (text: Child[]) => void
 
-const runRows = (run: readonly Level[], path: PathView, explain: Explain): HTMLElement[] =>
+const runRows = (run: readonly PathLevel[], path: PathView, explain: Explain): HTMLElement[] =>
   run.map(level => levelRow(level, path, explain))
 
-function foldedRow(run: readonly Level[], path: PathView, explain: Explain): HTMLElement {
+function foldedRow(run: readonly PathLevel[], path: PathView, explain: Explain): HTMLElement {
   const [first, last] = [run[0]?.level, run.at(-1)?.level]
   return h(
     'li',
@@ -60,7 +60,7 @@ function foldedRow(run: readonly Level[], path: PathView, explain: Explain): HTM
   )
 }
 
-function levelRow(level: Level, path: PathView, explain: Explain): HTMLElement {
+function levelRow(level: PathLevel, path: PathView, explain: Explain): HTMLElement {
   const { siblingSide, sibling, isEmpty, running, problem, entry } = level
   const isFault = path.fault?.place === `level ${level.level}`
   const siblingText = problem !== null ? 'refused' : isEmpty ? 'empty' : abbreviate(sibling ?? '')

@@ -1,9 +1,11 @@
+import type { Source } from '../document/claim.ts'
+import type { InputFile } from '../document/input-file.ts'
+import type { PathLevel } from '../document/layout.ts'
+import type { Row } from '../document/wording.ts'
+
 /** What the page and its worker say to each other. All of it is bounded, whatever the file was. */
 
-export type SchemeName = 'mimc' | 'poseidon2'
-
-/** Who said it: the person at the page, the vector or recording, or the very document that is verified. */
-export type Source = 'you' | 'file' | 'answer' | 'bundle'
+export type { PathLevel, Row, Source }
 
 export const fieldNames = [
   'scheme',
@@ -25,11 +27,9 @@ export interface Field {
 }
 export type Statement = Readonly<Record<FieldName, Field>>
 
-export type DocumentKind = 'answer' | 'recording' | 'vector' | 'evidence bundle' | 'evidence vector'
-
 /** What a file holds, before any of it is verified. */
 export interface Loaded {
-  readonly kind: DocumentKind
+  readonly kind: InputFile['kind']
   readonly isBundle: boolean
   readonly description: string
   /** How many storage proofs the answer has. */
@@ -41,9 +41,6 @@ export interface Loaded {
 
 export type Verdict = 'verified' | 'refused' | 'unjudged'
 export type Status = 'passed' | 'failed' | 'not reached'
-
-/** A name, a value, and what the value rests on. */
-export type Row = readonly [name: string, value: string, source?: string]
 
 export interface Check {
   readonly title: string
@@ -64,6 +61,11 @@ export interface Failure {
   readonly found?: string | undefined
 }
 
+export interface InputError {
+  readonly field: FieldName
+  readonly message: string
+}
+
 /** One row of the table of proofs: the account first, then the slots. */
 export interface ProofSummary {
   readonly name: string
@@ -76,8 +78,12 @@ export interface ProofSummary {
 
 export interface Report {
   readonly verdict: Verdict
+  /** Whether the person stated everything that a verdict "verified" rests on. */
+  readonly isStated: boolean
   readonly headline: string
   readonly text: string
+  /** What was entered in the form and cannot be used. */
+  readonly inputErrors: readonly InputError[]
   readonly failure: Failure | null
   readonly question: readonly Row[]
   readonly chain: readonly Row[]
@@ -106,19 +112,6 @@ export interface ByteField {
   readonly value: string
   readonly note: string
   readonly isFault: boolean
-}
-
-/** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */
-export interface Level {
-  readonly level: number
-  /** Where in `proofRelatedNodes` the sibling stands. */
-  readonly entry: number
-  readonly siblingSide: 'left' | 'right'
-  readonly sibling: string | null
-  readonly isEmpty: boolean
-  /** The digest of the node on the path at this level; null when something below it cannot be hashed. */
-  readonly running: string | null
-  readonly problem: string | null
 }
 
 /** The place in the drawing where the check failed. */
@@ -153,7 +146,7 @@ export interface PathView {
   readonly statedSubRoot: string | null
   readonly computedSubRoot: string | null
   /** The highest level first; none when the nodes cannot be read. */
-  readonly levels: readonly Level[]
+  readonly levels: readonly PathLevel[]
   readonly bytes: readonly Bytes[]
   /** What the value hashes to; null when it cannot be hashed. */
   readonly valueHash: string | null

@@ -1,17 +1,11 @@
-import {
-  type EvidenceClaim,
-  lineaLayout,
-  lineaMainnet,
-  lineaSepolia,
-  type Rollup,
-  type Trusted,
-  type VerifiedEvidence,
-  verifyEvidence,
-} from '../anchor.ts'
-import { ProofError } from '../index.ts'
-import { schemeNamed } from './case.ts'
+import type { EvidenceClaim, Rollup, Trusted } from '../anchor.ts'
+import { schemeNamed } from '../document/answer.ts'
+import { type ClaimWithSources, completeClaim } from '../document/claim.ts'
+import { forkOf, isProblem, parseNumber, rollupNamed } from '../document/evidence.ts'
+import type { AnswerFile, StatedClaim } from '../document/input-file.ts'
+import { show } from '../document/value.ts'
+import { type ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
 import { UsageError } from './command.ts'
-import { isObject } from './value.ts'
 
 /** The options that only an evidence bundle has; those that it shares with an answer are in the command. */
 export const evidenceOptions = {
@@ -30,26 +24,44 @@ export interface EvidenceFlags extends Readonly<Partial<Record<keyof typeof evid
   readonly 'storage-key'?: readonly string[]
 }
 
-export const isBundle = (content: unknown): boolean =>
-  isObject(content) && ['version', 'rollup', 'request', 'answer'].every(name => Object.hasOwn(content, name))
-
-export type EvidenceOutcome = { ok: true; evidence: VerifiedEvidence } | { ok: false; error: ProofError }
-
-/** {@link verifyEvidence} for those who rather look at `ok` than catch. */
-export function safeVerifyEvidence(bundle: unknown, claim: EvidenceClaim): EvidenceOutcome {
-  try {
-    return { ok: true, evidence: verifyEvidence(bundle, claim) }
-  } catch (error) {
-    if (error instanceof ProofError) return { ok: false, error }
-    throw error
+/** @throws UsageError */
+export function requireScheme(name: unknown): Scheme {
+  if (name === undefined) {
+    throw new UsageError('--scheme is needed: mimc or poseidon2, whichever the rollup used at that block')
   }
+  const scheme = schemeNamed(name)
+  if (scheme === undefined) throw new UsageError(`the scheme is neither mimc nor poseidon2: ${show(name)}`)
+  return scheme
+}
+
+/** The claim on an answer: from the options, the file and, last, the answer itself. @throws UsageError */
+export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources {
+  const claim = completeClaim(stated, file)
+  if (!isProblem(claim)) return claim
+  if ('unknownScheme' in claim) requireScheme(claim.unknownScheme)
+  if ('missing' in claim && claim.missing === 'scheme') requireScheme(undefined)
+  if ('unnamedSlot' in claim) {
+    const place = `storageProofs[${claim.unnamedSlot}]`
+    throw new UsageError(`${place} names no storage key: state the keys that you asked for with --storage-key`)
+  }
+  throw new UsageError('--state-root is needed: the root you trust, 32 bytes, from the rollup contract on L1')
+}
+
+/** Verifies the answer. @throws UsageError when it is a flag that is wrong, and not what a file says */
+export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWithSources): SafeVerifiedState {
+  const outcome = safeVerifyProof(answer, claim)
+  if (outcome.ok) return outcome
+  const { code, path } = outcome.error
+  const isOurs = Object.entries(sources).some(([name, source]) => source === 'user' && path.startsWith(name))
+  if (code === 'CLAIM_INVALID' && isOurs) refuseWrongFlags(outcome.error)
+  return outcome
 }
 
 /** What the user states. The bundle is not asked: it could only say what suits it. @throws UsageError */
 export function claimOfFlags(flags: EvidenceFlags): EvidenceClaim {
   const { address, 'storage-key': storageKeys, 'l2-block': l2Block } = flags
   return {
-    scheme: schemeNamed(flags.scheme),
+    scheme: requireScheme(flags.scheme),
     trusted: trustedOf(flags),
     rollup: rollupOf(flags),
     ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
@@ -73,31 +85,23 @@ function trustedOf(flags: EvidenceFlags): Trusted {
   return Object.fromEntries(given) as Trusted
 }
 
-const knownRollups = new Map([
-  ['mainnet', lineaMainnet],
-  ['sepolia', lineaSepolia],
-])
-
 /** @throws UsageError */
 export function rollupOf(flags: EvidenceFlags): Rollup {
   const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = flags
   if (rollup === undefined) {
     throw new UsageError('--rollup is needed: mainnet, sepolia, or the address of the rollup contract on L1')
   }
-  const known = knownRollups.get(rollup)
+  const known = rollupNamed(rollup)
   if (rootsSlot === undefined && currentSlot === undefined) return known ?? { address: rollup as Rollup['address'] }
   if (known) throw new UsageError(`--layout-...: the layout of ${rollup} is known`)
-  const layout = { ...lineaLayout }
-  if (rootsSlot !== undefined) layout.stateRootHashes = toInteger('--layout-roots-slot', rootsSlot, 256)
-  if (currentSlot !== undefined) layout.currentL2BlockNumber = toInteger('--layout-current-slot', currentSlot, 256)
-  return { address: rollup as Rollup['address'], layout }
+  const slot = (name: string, text: string | undefined) => (text === undefined ? text : toInteger(name, text, 256))
+  return forkOf(rollup, slot('--layout-roots-slot', rootsSlot), slot('--layout-current-slot', currentSlot))
 }
 
 /** Decimal, or hexadecimal after 0x. @throws UsageError */
-export function toInteger(name: string, text: unknown, bits: number): bigint {
-  const isNumber = typeof text === 'string' && /^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)
-  const value = isNumber ? BigInt(text) : -1n
-  if (value < 0n || value >= 1n << BigInt(bits)) throw new UsageError(`${name}: expected a number below 2^${bits}`)
+export function toInteger(name: string, text: string, bits: number): bigint {
+  const value = parseNumber(text, bits)
+  if (value === null) throw new UsageError(`${name}: expected a number below 2^${bits}`)
   return value
 }
 
@@ -115,29 +119,4 @@ const flagNames = [
 export function refuseWrongFlags({ code, path, expected }: ProofError): void {
   const [, flag] = (code === 'CLAIM_INVALID' && flagNames.find(([start]) => path.startsWith(start))) || []
   if (flag !== undefined) throw new UsageError(`${flag}: expected ${expected}`)
-}
-
-/** The links of the chain of evidence, in the order in which they are verified. */
-export const links = {
-  bundle: 'the bundle is for what you stated',
-  l1Header: 'L1 block hash -> L1 header',
-  rollupContract: 'L1 state root -> rollup contract -> L2 state root',
-  answer: 'L2 state root -> account and slots',
-} as const
-
-export type Link = keyof typeof links
-
-/** The links that lead away from the trusted input. */
-export function linksFrom(trusted: Trusted): Link[] {
-  const skipped = 'l1BlockHash' in trusted ? 0 : 'l1StateRoot' in trusted ? 1 : 2
-  const [bundle, l1Header, rollupContract, answer] = Object.keys(links) as [Link, Link, Link, Link]
-  return [bundle, ...[l1Header, rollupContract].slice(skipped), answer]
-}
-
-/** The link that broke; null when it is the claim that is wrong. */
-export function linkOf({ code, path }: ProofError): Link | null {
-  if (code === 'CLAIM_INVALID') return null
-  if (path.startsWith('l1.header')) return 'l1Header'
-  if (path.startsWith('l1.proof')) return 'rollupContract'
-  return path.startsWith('answer') ? 'answer' : 'bundle'
 }

@@ -1,23 +1,19 @@
-import type { Scheme } from '../../../src/index.ts'
+import {
+  DIGEST_BYTES,
+  isHexOf,
+  MAX_LEAVES,
+  nameLeafIndex,
+  readBytes,
+  readWord,
+  toHex,
+  toNumber,
+} from '../document/layout.ts'
+import { brief, show } from '../document/value.ts'
+import type { Scheme } from '../index.ts'
 import type { PlacedFault } from './fault.ts'
 import type { ByteField, Bytes } from './messages.ts'
-import { isHexOf, printable, show, toBytes, toHex } from './value.ts'
 
 /** The byte layouts of the specification, each field with its meaning. */
-
-const DIGEST_LENGTH = 32
-const MAX_LEAVES = 2n ** 40n
-
-/** Length in bytes of a leaf as the nodes spell it. */
-export const openingLength = (scheme: Scheme): number => 2 * scheme.wordLength + 2 * DIGEST_LENGTH
-
-export const nameLeaf = (index: number): string => (index === 0 ? '0 (HEAD)' : index === 1 ? '1 (TAIL)' : `${index}`)
-
-/** The number that a word spells; null when it has stray bytes. */
-export function decodeWord(scheme: Scheme, word: Uint8Array): string | null {
-  const number = scheme.unword(word)
-  return number && `${BigInt(toHex(number))}`
-}
 
 interface FieldPlan {
   readonly name: string
@@ -28,8 +24,7 @@ interface FieldPlan {
   readonly isSound?: (bytes: Uint8Array) => boolean
 }
 
-const asDigest = (bytes: Uint8Array): string => toHex(bytes)
-const asNumber = (bytes: Uint8Array): string => `${BigInt(toHex(bytes))}`
+const asNumber = (bytes: Uint8Array): string => `${toNumber(bytes)}`
 
 /**
  * Takes bytes apart by a plan, when they have its length.
@@ -38,10 +33,11 @@ const asNumber = (bytes: Uint8Array): string => `${BigInt(toHex(bytes))}`
  */
 function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean): Bytes {
   const length = plan.reduce((sum, field) => sum + field.length, 0)
-  const bytes = isHexOf(length, hex) ? toBytes(hex) : null
+  const bytes = readBytes(length, hex)
   if (bytes === null) {
-    const problem = typeof hex === 'string' ? `This is not hexadecimal of ${length} bytes.` : `This is ${show(hex)}.`
-    return { title, hex: typeof hex === 'string' ? printable(hex) : '', fields: [], problem }
+    const problem =
+      typeof hex === 'string' ? `This is not hexadecimal of ${length} bytes.` : `This is ${brief(show(hex))}.`
+    return { title, hex: typeof hex === 'string' ? brief(hex) : '', fields: [], problem }
   }
   let start = 0
   const fields = plan.map(({ name, length, value, note, isSound = () => true }) => {
@@ -68,19 +64,19 @@ const wordNote = (scheme: Scheme, what: string): string =>
 
 /** A word that spells a number below the limit. */
 const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
-  const number = scheme.isCanonical(bytes) ? decodeWord(scheme, bytes) : null
-  return number !== null && BigInt(number) < limit
+  const number = scheme.isCanonical(bytes) ? readWord(scheme, bytes) : null
+  return number !== null && number < limit
 }
 
 const asIndex = (scheme: Scheme) => (bytes: Uint8Array) => {
-  const index = decodeWord(scheme, bytes)
-  return index === null ? 'stray bytes: not an index' : nameLeaf(Number(index))
+  const index = readWord(scheme, bytes)
+  return index === null ? 'stray bytes: not an index' : nameLeafIndex(Number(index))
 }
 
 const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
   name,
-  length: DIGEST_LENGTH,
-  value: asDigest,
+  length: DIGEST_BYTES,
+  value: toHex,
   note,
   isSound: bytes => scheme.isCanonical(bytes),
 })
@@ -91,14 +87,14 @@ const leafPlan = (scheme: Scheme): FieldPlan[] => [
     length: scheme.wordLength,
     value: asIndex(scheme),
     note: wordNote(scheme, 'Index of the leaf with the next smaller key hash.'),
-    isSound: isWordBelow(scheme, MAX_LEAVES),
+    isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
   },
   {
     name: 'next',
     length: scheme.wordLength,
     value: asIndex(scheme),
     note: wordNote(scheme, 'Index of the leaf with the next larger key hash.'),
-    isSound: isWordBelow(scheme, MAX_LEAVES),
+    isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
   },
   digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
   digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
@@ -114,11 +110,11 @@ export function siblingBytes(scheme: Scheme, node: unknown, fault: PlacedFault |
   const isFault = () => fault?.place === 'level 0'
   const missing: FieldPlan = {
     name: 'missing leaf',
-    length: DIGEST_LENGTH,
+    length: DIGEST_BYTES,
     value: () => 'no leaf stands there',
     note: '32 zero bytes stand for a leaf that is missing: they are its digest, not its preimage.',
   }
-  const isMissing = isHexOf(DIGEST_LENGTH, node)
+  const isMissing = isHexOf(DIGEST_BYTES, node)
   return planBytes(title, node, isMissing ? [missing] : leafPlan(scheme), isFault)
 }
 
@@ -130,9 +126,9 @@ export const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | n
       {
         name: 'nextFreeNode',
         length: scheme.wordLength,
-        value: bytes => decodeWord(scheme, bytes) ?? 'stray bytes: not a number',
+        value: bytes => `${readWord(scheme, bytes) ?? 'stray bytes: not a number'}`,
         note: wordNote(scheme, 'The index that the next new key takes. Every leaf index is below it.'),
-        isSound: isWordBelow(scheme, MAX_LEAVES + 1n),
+        isSound: isWordBelow(scheme, BigInt(MAX_LEAVES) + 1n),
       },
       digestField(scheme, 'sub-root', 'The top of the 40 levels. The root is the hash of these two fields together.'),
     ],
@@ -142,7 +138,7 @@ export const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | n
 
 function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
   // The fields are looked at for what the check was about: their range, or their one spelling.
-  const isSmall = (bytes: Uint8Array) => BigInt(toHex(bytes)) < 2n ** 64n
+  const isSmall = (bytes: Uint8Array) => toNumber(bytes) < 2n ** 64n
   const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.word(bytes))
   const number = (name: string, unit: string, note: string): FieldPlan => ({
     name,
@@ -159,7 +155,7 @@ function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
     {
       name: 'keccakCodeHash',
       length: 32,
-      value: asDigest,
+      value: toHex,
       note: 'keccak256 of the contract code; of nothing for an account without code.',
     },
     number('codeSize', ' bytes', 'Length of the contract code.'),
@@ -168,7 +164,7 @@ function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
 
 export function valueBytes(scheme: Scheme, index: number, value: unknown, fault: PlacedFault | null): Bytes {
   const isRefused = () => fault?.place === 'value'
-  if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
+  if (index === 0 && !isHexOf(DIGEST_BYTES, value)) {
     return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)
   }
   const note =
@@ -176,5 +172,5 @@ export function valueBytes(scheme: Scheme, index: number, value: unknown, fault:
       ? 'HEAD and TAIL are no accounts: their value is 32 zero bytes.'
       : 'What the storage slot holds, as a number.'
   const title = index === 0 ? 'The value of HEAD or TAIL' : 'The slot value'
-  return planBytes(title, value, [{ name: 'value', length: DIGEST_LENGTH, value: asNumber, note }], isRefused)
+  return planBytes(title, value, [{ name: 'value', length: DIGEST_BYTES, value: asNumber, note }], isRefused)
 }

@@ -1,6 +1,8 @@
-import { DocumentError, type ExplorerDocument, readDocument } from './document.ts'
+import { DocumentError } from '../document/error.ts'
+import { brief, parseJson } from '../document/value.ts'
 import { type Judgement, judge } from './judge.ts'
 import type { Reply, Request } from './messages.ts'
+import { type OpenedFile, openFile } from './opened-file.ts'
 import { viewProof } from './proof-view.ts'
 
 /** As in the command line: room for more than a thousand slots. */
@@ -8,26 +10,26 @@ export const MAX_INPUT_MIB = 16
 
 /** Answers the page's requests, one at a time; it remembers the last file and the last verdict on it. */
 export function createExplorer(maxMib: number): (request: Request) => Promise<Reply> {
-  let document: ExplorerDocument | null = null
+  let file: OpenedFile | null = null
   let judgement: Judgement | null = null
 
   async function answer(request: Request): Promise<Reply> {
     const { id } = request
     switch (request.kind) {
       case 'load': {
-        document = null
+        file = null
         judgement = null
-        document = readDocument(await readJson(request.blob, maxMib))
-        const { kind, isBundle, description, slotCount, suggested, notes } = document
+        file = openFile(await readJson(request.blob, maxMib))
+        const { kind, isBundle, description, slotCount, suggested, notes } = file
         return { id, kind: 'load', loaded: { kind, isBundle, description, slotCount, suggested, notes } }
       }
       case 'verify':
-        if (document === null) throw new DocumentError('There is no file to verify.')
-        judgement = judge(document, request.statement)
+        if (file === null) throw new DocumentError('There is no file to verify.')
+        judgement = judge(file, request.statement)
         return { id, kind: 'verify', report: judgement.report }
       case 'proof':
-        if (document === null || judgement === null) throw new DocumentError('There is no verdict yet.')
-        return { id, kind: 'proof', proof: viewProof(document, judgement, request.index) }
+        if (file === null || judgement === null) throw new DocumentError('There is no verdict yet.')
+        return { id, kind: 'proof', proof: viewProof(file, judgement, request.index) }
     }
   }
 
@@ -47,18 +49,9 @@ export function createExplorer(maxMib: number): (request: Request) => Promise<Re
 async function readJson(blob: Blob, maxMib: number): Promise<unknown> {
   if (blob.size > maxMib * 2 ** 20) throw new DocumentError(`The file is larger than ${maxMib} MiB.`)
   const bytes = await blob.arrayBuffer()
-  // A fatal decoder, for bytes that are silently replaced are not the bytes that were sent. It drops a leading BOM.
-  const text = orDocumentError('The file is not UTF-8 text.', () =>
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes),
-  )
-  if (text.trim() === '') throw new DocumentError('The file is empty.')
-  return orDocumentError('The file is not JSON.', () => JSON.parse(text))
-}
-
-function orDocumentError<T>(message: string, work: () => T): T {
   try {
-    return work()
-  } catch {
-    throw new DocumentError(message)
+    return parseJson(new Uint8Array(bytes))
+  } catch (error) {
+    throw error instanceof DocumentError ? new DocumentError(`The file is ${brief(error.message)}.`) : error
   }
 }

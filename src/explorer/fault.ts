@@ -1,10 +1,8 @@
-import { errorMeanings } from '../../../src/index.ts'
+import { LEAF_NODE } from '../document/layout.ts'
+import { brief } from '../document/value.ts'
+import { errorMeanings } from '../index.ts'
 import type { PlacedError } from './checks.ts'
 import type { Fault, FaultPlace, PathView } from './messages.ts'
-import { printable } from './value.ts'
-
-const DEPTH = 40
-const LEAF_ENTRY = 41
 
 export interface PlacedFault extends Fault {
   readonly part: PathView['part'] | null
@@ -45,7 +43,9 @@ export function describeFault({ code, path, found }: PlacedError): PlacedFault {
   }
   const [, entry] = /^proofRelatedNodes\[(\d+)\]$/.exec(rest) ?? []
   if (entry === undefined) return fault('nodes')
-  const text = `Node ${entry}${found === '' ? '' : `, ${printable(found)}`}. ${errorMeanings[code]}`
+  const text = `Node ${entry}${found === '' ? '' : `, ${brief(found)}`}. ${errorMeanings[code]}`
   if (entry === '0') return fault('node 0', null, text)
-  return Number(entry) === LEAF_ENTRY ? fault('leaf', null, text) : fault(`level ${DEPTH - Number(entry)}`, null, text)
+  return Number(entry) === LEAF_NODE
+    ? fault('leaf', null, text)
+    : fault(`level ${LEAF_NODE - 1 - Number(entry)}`, null, text)
 }

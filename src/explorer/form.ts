@@ -11,13 +11,13 @@ const controls = Object.fromEntries(
   }),
 ) as Record<FieldName, Control>
 
-const sources: Record<FieldName, Source> = Object.fromEntries(fieldNames.map(name => [name, 'you'])) as Record<
+const sources: Record<FieldName, Source> = Object.fromEntries(fieldNames.map(name => [name, 'user'])) as Record<
   FieldName,
   Source
 >
 
 const sourceNotes: Readonly<Record<Source, string>> = {
-  you: '',
+  user: '',
   file: 'as the vector or recording says',
   answer: 'read from the answer: is it what you asked for?',
   bundle: 'read from the bundle: is it what you want?',
@@ -53,15 +53,15 @@ export function fill(
   isExample: boolean,
 ): void {
   for (const name of fieldNames) {
-    const isTyped = sources[name] === 'you' && controls[name].value !== (defaults[name] ?? '')
+    const isTyped = sources[name] === 'user' && controls[name].value !== (defaults[name] ?? '')
     if (isTyped && !isExample) continue
-    set(name, suggested[name] ?? { value: defaults[name] ?? '', source: 'you' })
+    set(name, suggested[name] ?? { value: defaults[name] ?? '', source: 'user' })
   }
   showBundleFields(isBundle)
 }
 
 export function clear(): void {
-  for (const name of fieldNames) set(name, { value: defaults[name] ?? '', source: 'you' })
+  for (const name of fieldNames) set(name, { value: defaults[name] ?? '', source: 'user' })
   showBundleFields(false)
 }
 
@@ -79,7 +79,7 @@ export function readStatement(): Statement {
 export function listenToForm(onChange: () => void): void {
   for (const name of fieldNames) {
     controls[name].addEventListener('input', () => {
-      sources[name] = 'you'
+      sources[name] = 'user'
       showSource(name)
       onChange()
     })

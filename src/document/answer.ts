@@ -1,0 +1,70 @@
+import { mimc } from '../scheme/mimc.ts'
+import { poseidon2 } from '../scheme/poseidon2.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { isHexOf, LEAF_NODE, leafLength } from './layout.ts'
+import { type Fields, fieldsOf, isGiven, isObject, itemsOf } from './value.ts'
+
+/** What an answer itself says was asked. None of it is the user's word. */
+
+const schemes: readonly Scheme[] = [mimc, poseidon2]
+
+export const schemeNamed = (name: unknown): Scheme | undefined => schemes.find(scheme => scheme.name === name)
+
+/** The result inside a JSON-RPC response, or the answer itself when it is bare: as the verifier opens it. */
+export function resultIn(answer: unknown): Fields {
+  const fields = fieldsOf(answer)
+  const { jsonrpc, result } = fields
+  return isGiven(jsonrpc) || isGiven(result) ? fieldsOf(result) : fields
+}
+
+export const storageProofsIn = (answer: unknown): readonly unknown[] => {
+  const { storageProofs } = resultIn(answer)
+  return itemsOf(storageProofs)
+}
+
+/** The account's leaf proof for 0, the slots' from 1. */
+export function leafProofAt(answer: unknown, index: number): unknown {
+  const { accountProof } = resultIn(answer)
+  return index === 0 ? accountProof : storageProofsIn(answer)[index - 1]
+}
+
+/** The claim that a leaf proof makes by its shape. */
+export type LeafForm = 'existence' | 'non-existence' | 'neither' | 'both'
+
+export function formOf(leafProof: unknown): LeafForm {
+  const { leafIndex, proof, leftLeafIndex, leftProof, rightLeafIndex, rightProof } = fieldsOf(leafProof)
+  const exists = isGiven(leafIndex) || isGiven(proof)
+  const isAbsent = [leftLeafIndex, leftProof, rightLeafIndex, rightProof].some(isGiven)
+  if (exists === isAbsent) return exists ? 'both' : 'neither'
+  return exists ? 'existence' : 'non-existence'
+}
+
+/** The length of the leaf tells the schemes apart. Undefined when no leaf has the length of one. */
+export function guessScheme(leafProof: unknown): Scheme | undefined {
+  const { proof, leftProof } = fieldsOf(leafProof)
+  return guessSchemeOfPath(isGiven(proof) ? proof : leftProof)
+}
+
+/** {@link guessScheme}, of one `proof`, `leftProof` or `rightProof`. */
+export function guessSchemeOfPath(proof: unknown): Scheme | undefined {
+  const { proofRelatedNodes } = fieldsOf(proof)
+  const leaf = itemsOf(proofRelatedNodes)[LEAF_NODE]
+  return schemes.find(scheme => typeof leaf === 'string' && leaf.length === 2 + 2 * leafLength(scheme))
+}
+
+/** The address that the answer says it is for; undefined when it names none. */
+export function addressIn(answer: unknown): string | undefined {
+  const { key } = fieldsOf(leafProofAt(answer, 0))
+  return isHexOf(20, key) ? key : undefined
+}
+
+/** The storage keys that the answer says it is for; or the place of the first storage proof that names none. */
+export function storageKeysIn(answer: unknown): readonly string[] | number {
+  const keys: string[] = []
+  for (const [index, proof] of storageProofsIn(answer).entries()) {
+    const { key } = isObject(proof) ? fieldsOf(proof) : {}
+    if (!isHexOf(32, key)) return index
+    keys.push(key)
+  }
+  return keys
+}

@@ -1,0 +1,115 @@
+import type { EvidenceClaim, Trusted } from '../anchor/evidence.ts'
+import { lineaLayout, lineaMainnet, lineaSepolia, type Rollup } from '../anchor/rollup.ts'
+import type { ProofError } from '../errors.ts'
+import { schemeNamed } from './answer.ts'
+import type { ClaimProblem, Source } from './claim.ts'
+import { DocumentError } from './error.ts'
+import type { BundleFile } from './input-file.ts'
+import { fieldsOf, isObject, show } from './value.ts'
+
+/** The claim that a bundle is held against, and the links of its chain. */
+
+const knownRollups = new Map<string, Rollup>([
+  ['mainnet', lineaMainnet],
+  ['sepolia', lineaSepolia],
+])
+
+/** The rollup that goes by this name. */
+export const rollupNamed = (name: string): Rollup | undefined => knownRollups.get(name)
+
+/** The name of the rollup whose contract this is; undefined for a contract that anyone may have deployed. */
+export function nameOfRollup(contract: unknown): string | undefined {
+  const isSame = (address: string) => typeof contract === 'string' && contract.toLowerCase() === address.toLowerCase()
+  return [...knownRollups].find(([, { address }]) => isSame(address))?.[0]
+}
+
+/** The contract of a fork, with the slots that differ from Linea's. */
+export function forkOf(address: string, rootsSlot: bigint | undefined, currentSlot: bigint | undefined): Rollup {
+  const { stateRootHashes, currentL2BlockNumber } = lineaLayout
+  const layout = {
+    stateRootHashes: rootsSlot ?? stateRootHashes,
+    currentL2BlockNumber: currentSlot ?? currentL2BlockNumber,
+  }
+  // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
+  return { address, layout } as Rollup
+}
+
+/** A number below 2^bits, decimal or hexadecimal after 0x; null for anything else. */
+export function parseNumber(text: unknown, bits: number): bigint | null {
+  if (typeof text !== 'string' || !/^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) return null
+  const value = BigInt(text)
+  return value < 1n << BigInt(bits) ? value : null
+}
+
+export const isProblem = <T extends object>(claim: T | ClaimProblem): claim is ClaimProblem =>
+  'missing' in claim || 'unknownScheme' in claim || 'unnamedSlot' in claim
+
+/** The claim of an evidence vector, whose numbers are quantities. @throws DocumentError */
+export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
+  const scheme = schemeNamed(stated?.scheme)
+  if (scheme === undefined) {
+    throw new DocumentError(`the scheme is neither mimc nor poseidon2: ${show(stated?.scheme)}`)
+  }
+  const { rollup, l2BlockNumber, ...rest } = fieldsOf(stated?.claim)
+  const { layout, ...contract } = fieldsOf(rollup)
+  const { stateRootHashes, currentL2BlockNumber } = fieldsOf(layout)
+  const slots = layout !== undefined && {
+    layout: {
+      stateRootHashes: toNumber('layout.stateRootHashes', stateRootHashes, 256),
+      currentL2BlockNumber: toNumber('layout.currentL2BlockNumber', currentL2BlockNumber, 256),
+    },
+  }
+  return {
+    ...rest,
+    scheme,
+    rollup: { ...contract, ...slots },
+    ...(l2BlockNumber !== undefined && { l2BlockNumber: toNumber('l2BlockNumber', l2BlockNumber, 64) }),
+    // The rest is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
+  } as unknown as EvidenceClaim
+}
+
+function toNumber(name: string, text: unknown, bits: number): bigint {
+  const number = parseNumber(text, bits)
+  if (number === null) throw new DocumentError(`${name}: expected a number below 2^${bits}`)
+  return number
+}
+
+/** The parts of a bundle's claim that someone states, or leaves to the bundle. */
+export type EvidenceSources = Readonly<
+  Record<'trusted' | 'scheme' | 'rollup' | 'l2BlockNumber' | 'address' | 'storageKeys', Source>
+>
+
+/** Who stated each part: `by` stated all that the claim has, and the bundle the rest. */
+export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file'): EvidenceSources {
+  const of = (value: unknown): Source => (value === undefined ? 'bundle' : by)
+  const { l2BlockNumber, address, storageKeys } = claim
+  return {
+    ...{ trusted: by, scheme: by, rollup: by },
+    ...{ l2BlockNumber: of(l2BlockNumber), address: of(address), storageKeys: of(storageKeys) },
+  }
+}
+
+/** The links of the chain of evidence, in the order in which they are verified. */
+export const links = {
+  bundle: 'the bundle is for what you stated',
+  l1Header: 'L1 block hash -> L1 header',
+  rollupContract: 'L1 state root -> rollup contract -> L2 state root',
+  answer: 'L2 state root -> account and slots',
+} as const
+
+export type Link = keyof typeof links
+
+/** The links that lead away from the trusted input. */
+export function linksFrom(trusted: Trusted): Link[] {
+  const has = (name: string) => isObject(trusted) && Object.hasOwn(trusted, name)
+  if (has('l1BlockHash')) return ['bundle', 'l1Header', 'rollupContract', 'answer']
+  return has('l1StateRoot') ? ['bundle', 'rollupContract', 'answer'] : ['bundle', 'answer']
+}
+
+/** The link that broke; null when it is the claim that is wrong. */
+export function linkOf({ code, path }: ProofError): Link | null {
+  if (code === 'CLAIM_INVALID') return null
+  if (path.startsWith('l1.header')) return 'l1Header'
+  if (path.startsWith('l1.proof')) return 'rollupContract'
+  return path.startsWith('answer') ? 'answer' : 'bundle'
+}

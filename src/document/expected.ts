@@ -1,0 +1,87 @@
+import { verifyCode } from '../anchor/code.ts'
+import type { SafeVerifiedEvidence, VerifiedEvidence } from '../anchor/evidence.ts'
+import { encodeHeader } from '../anchor/header.ts'
+import { ProofError } from '../errors.ts'
+import type { SafeVerifiedState } from '../proof/verify.ts'
+import { DocumentError } from './error.ts'
+import type { CallFile, Expected } from './input-file.ts'
+import { fieldsOf, show } from './value.ts'
+
+/** How outcomes differ from what files expect: one sentence per mismatch, none when the outcome is as expected. */
+
+export function compareState(expected: Expected, outcome: SafeVerifiedState): string[] {
+  if (!outcome.ok) return compareRefusal(expected, outcome.error)
+  const { account, storage } = outcome
+  return compareFields(expected, { account, storage })
+}
+
+/** {@link compareState}, for a file that expects no more than the verdict. */
+export const compareVerdict = (expected: Expected, outcome: SafeVerifiedState): string[] =>
+  outcome.ok ? compareFields(expected, {}) : compareRefusal(expected, outcome.error)
+
+export const compareEvidence = (expected: Expected, outcome: SafeVerifiedEvidence): string[] =>
+  outcome.ok ? compareFields(expected, spell(outcome)) : compareRefusal(expected, outcome.error)
+
+const quantity = (value: bigint): string => `0x${value.toString(16)}`
+
+/** As vectors spell it: hexadecimal quantities, and of the account no more than nonce and balance. */
+function spell({ ok: _, ...evidence }: VerifiedEvidence & { ok: true }): object {
+  const { account, l1Block, l2BlockNumber, currentL2BlockNumber, ...rest } = evidence
+  return {
+    ...rest,
+    l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
+    currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
+    account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
+    l1Block: l1Block && { ...l1Block, number: quantity(l1Block.number), timestamp: quantity(l1Block.timestamp) },
+  }
+}
+
+export interface CallOutcome {
+  /** What the call threw; null when it returned. */
+  readonly error: ProofError | null
+  readonly mismatches: string[]
+}
+
+/** Makes the call that the vector is about. @throws DocumentError when its operation is unknown */
+export function runCall({ operation, fields }: CallFile, expected: Expected): CallOutcome {
+  const { block, code, codeHash } = fields
+  try {
+    // Unchecked, whatever the type says: verifyCode refuses a wrong hash with CLAIM_INVALID.
+    if (operation === 'verifyCode') verifyCode(code, codeHash as `0x${string}`)
+    else if (operation === 'encodeHeader') encodeHeader(block)
+    else throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
+    return { error: null, mismatches: compareFields(expected, {}) }
+  } catch (error) {
+    if (error instanceof ProofError) return { error, mismatches: compareRefusal(expected, error) }
+    throw error
+  }
+}
+
+/** How a verdict "valid", with these fields, differs from what the file expects. */
+function compareFields({ valid, code, ...expected }: Expected, found: object): string[] {
+  if (!valid) return [`expected ${show(code)}, but it verified`]
+  const wanted = fieldsOf(expected)
+  return Object.entries(found).flatMap(([name, value]) => differences(name, wanted[name], value))
+}
+
+/** How a verdict "invalid" differs from what the file expects. */
+function compareRefusal({ valid, code: wanted, path: wantedPath }: Expected, { code, path }: ProofError): string[] {
+  if (valid) return [`expected to verify, got ${placed(code, path)}`]
+  const isAsExpected = code === wanted && (wantedPath === undefined || wantedPath === path)
+  return isAsExpected ? [] : [`expected ${placed(wanted, wantedPath)}, got ${placed(code, path)}`]
+}
+
+const placed = (code: unknown, path: unknown): string => (path ? `${show(code)} at ${show(path)}` : show(code))
+
+/** Field by field, along the shape of `found`, which is ours: `expected` comes from a file and can be anything. */
+function differences(path: string, expected: unknown, found: unknown): string[] {
+  if (typeof found === 'object' && found !== null && typeof expected === 'object' && expected !== null) {
+    const [wanted, got] = [Array.isArray(expected) ? { ...expected } : expected, { ...found }].map(fieldsOf)
+    return Object.keys({ ...wanted, ...got }).flatMap(name =>
+      differences(`${path}.${name}`, wanted?.[name], got?.[name]),
+    )
+  }
+  // A JSON number cannot hold every bigint: vectors write decimal strings.
+  const plain = typeof found === 'bigint' ? found.toString() : found
+  return plain === expected ? [] : [`${path}: expected ${show(expected)}, got ${show(plain)}`]
+}

@@ -1,0 +1,105 @@
+import { DocumentError } from './error.ts'
+import { type Fields, fieldsOf, hasFields } from './value.ts'
+
+/** What was asked, as a file or a person states it. Unchecked: the verifier judges it. Undefined where nobody said it. */
+export interface StatedClaim {
+  readonly scheme?: unknown
+  readonly stateRoot?: unknown
+  readonly address?: unknown
+  readonly storageKeys?: unknown
+}
+
+/** The `expected` of a vector, unchecked but for `valid` and `code`. */
+export interface Expected {
+  readonly valid: boolean
+  readonly code?: unknown
+  readonly path?: unknown
+  readonly account?: unknown
+  readonly storage?: unknown
+}
+
+/** A `rollup_getProof` answer, and what its file says was asked. One line of NDJSON holds the same. */
+export interface AnswerFile {
+  /**
+   * An answer or a response is what an endpoint sent and no more. A recording states its claim and is expected to verify; a
+   * vector states what it expects as well. Anything else is unknown, and its whole content stands as the answer.
+   */
+  readonly kind: 'answer' | 'JSON-RPC response' | 'recording' | 'vector' | 'unknown'
+  readonly description: string
+  readonly stated: StatedClaim
+  readonly answer: unknown
+  /** Unchecked: see {@link readExpected}. */
+  readonly expected: unknown
+}
+
+/** An evidence bundle, bare or in a vector. */
+export interface BundleFile {
+  readonly kind: 'evidence bundle' | 'evidence vector'
+  readonly description: string
+  readonly bundle: unknown
+  /** What a vector states; undefined for a bundle, which can only say what it is for. */
+  readonly claim: { readonly scheme: unknown; readonly claim: unknown } | undefined
+  /** Unchecked: see {@link readExpected}. */
+  readonly expected: unknown
+}
+
+/** A vector of `encodeHeader` or `verifyCode`: there is no proof of the rollup in it. */
+export interface CallFile {
+  readonly kind: 'call vector'
+  readonly description: string
+  readonly operation: unknown
+  /** The whole vector. */
+  readonly fields: Fields
+  /** Unchecked: see {@link readExpected}. */
+  readonly expected: unknown
+}
+
+export type InputFile = AnswerFile | BundleFile | CallFile
+
+export const isBundleFile = (file: InputFile): file is BundleFile =>
+  file.kind === 'evidence bundle' || file.kind === 'evidence vector'
+
+export const isCallFile = (file: InputFile): file is CallFile => file.kind === 'call vector'
+
+/**
+ * What a parsed JSON text is, by the fields that it has. Nothing in it is checked.
+ *
+ * @throws DocumentError when it states a scheme, as vectors and recordings do, but holds no answer
+ */
+export function readInputFile(content: unknown): InputFile {
+  const has = (...names: string[]) => hasFields(content, ...names)
+  const fields = fieldsOf(content)
+  const { description: text, operation, scheme, claim, bundle, answer, result, expected } = fields
+  const description = typeof text === 'string' ? text : ''
+  if (has('version', 'rollup', 'request', 'answer')) {
+    return { kind: 'evidence bundle', description: '', bundle: content, claim: undefined, expected: undefined }
+  }
+  if (operation === 'verifyEvidence') {
+    return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
+  }
+  if (has('operation')) return { kind: 'call vector', description, operation, fields, expected }
+  // Whatever calls itself a JSON-RPC response came from an endpoint: nothing else in it is the user's word.
+  const isResponse = has('jsonrpc')
+  if (!isResponse && has('scheme')) {
+    const { stateRoot, address, storageKeys } = fields
+    const stated = { scheme, stateRoot, address, storageKeys }
+    if (has('answer')) return { kind: 'vector', description, stated, answer, expected }
+    if (has('result')) return { kind: 'recording', description, stated, answer: result, expected: { valid: true } }
+    throw new DocumentError('it has a scheme, but neither an answer nor a result')
+  }
+  const kind = isResponse || has('result') || has('error') ? 'JSON-RPC response' : kindOfBare(content)
+  return { kind, description: '', stated: {}, answer: content, expected: undefined }
+}
+
+const kindOfBare = (content: unknown): 'answer' | 'unknown' =>
+  ['accountProof', 'storageProofs', 'storageProof'].some(name => hasFields(content, name)) ? 'answer' : 'unknown'
+
+/** @throws DocumentError when it is not what a vector must say */
+export function readExpected(expected: unknown): Expected {
+  const fields = fieldsOf(expected)
+  const { valid, code } = fields
+  if (typeof valid !== 'boolean')
+    throw new DocumentError('it is not a vector: expected.valid is neither true nor false')
+  if (!valid && typeof code !== 'string') throw new DocumentError('it is not a vector: expected.code is missing')
+  return { ...fields, valid }
+}

@@ -1,0 +1,182 @@
+import { MAX_NODE_COUNT } from '../anchor/trie.ts'
+import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import { decodeLeafIndex } from '../proof/decode.ts'
+import { noNodes } from '../proof/known-nodes.ts'
+import { decodeNodes } from '../proof/nodes.ts'
+import { asString, knownLength } from '../proof/read.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { emptySubtreeDigests } from '../tree/empty.ts'
+import { accountEntry, storageEntry } from '../tree/entry.ts'
+import {
+  DIGEST_LENGTH,
+  decodeOpening,
+  HEAD_INDEX,
+  type Leaf,
+  MAX_LEAVES,
+  openingLength,
+  TAIL_INDEX,
+  TREE_DEPTH,
+  verifyCanonical,
+} from '../tree/leaf.ts'
+import { INNER_LENGTH, LEAF, NODE_COUNT, type PathNodes, topLength } from '../tree/path.ts'
+
+/** How the bytes of a path are laid out, for whoever shows them. Everything is decoded by the verifier's own functions. */
+
+export const LEAF_NODE = LEAF
+export const SIBLING_LEAF_NODE = LEAF - 1
+export const DIGEST_BYTES = DIGEST_LENGTH
+/** Length in bytes of a leaf as the nodes spell it. */
+export const leafLength = openingLength
+/** Length in bytes of node 0. */
+export const rootNodeLength = topLength
+
+/** Lengths in bytes of the keys and values of the two kinds of tree. */
+export const treeLengths = {
+  account: { key: accountEntry.keyLength, value: accountEntry.valueLength },
+  slot: { key: storageEntry.keyLength, value: storageEntry.valueLength },
+} as const
+
+export { decodeLeafIndex, MAX_LEAVES }
+
+/** Strict hexadecimal of one of the `lengths` in bytes, or of any length. @throws ProofError */
+export function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Array {
+  const hex = asString(value, 'BAD_HEX')
+  return hexToBytes(hex, lengths ? knownLength(hex, lengths) : hexLength(hex))
+}
+
+/** What `decode` returns; null when it throws a ProofError. */
+export function attempt<T>(decode: () => T): T | null {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof ProofError) return null
+    throw error
+  }
+}
+
+/** Strict hexadecimal of exactly `length` bytes; null for anything else. */
+export const readBytes = (length: number, value: unknown): Uint8Array | null =>
+  typeof value === 'string' ? attempt(() => hexToBytes(value, length)) : null
+
+export const isHexOf = (length: number, value: unknown): value is Hex => readBytes(length, value) !== null
+
+export const toHex = bytesToHex
+
+export const toNumber = bytesToBigint
+
+/** The number in an index word; null when the word has stray bytes. */
+export function readWord(scheme: Scheme, word: Uint8Array): bigint | null {
+  const number = scheme.unword(word)
+  return number && bytesToBigint(number)
+}
+
+export const isLeafIndex = (value: unknown): value is number => attempt(() => decodeLeafIndex(value)) !== null
+
+/** The number, with the name of the two leaves that have one. */
+export function nameLeafIndex(index: number): string {
+  const name = index === HEAD_INDEX ? ' (HEAD)' : index === TAIL_INDEX ? ' (TAIL)' : ''
+  return `${index}${name}`
+}
+
+/** The leaf in node 41; null when it cannot be read. */
+export function readLeaf(scheme: Scheme, node: unknown): Leaf | null {
+  const bytes = readBytes(openingLength(scheme), node)
+  return bytes && attempt(() => decodeOpening(scheme, bytes))
+}
+
+/** The 42 nodes, each decoded. @throws ProofError */
+export const readNodes = (scheme: Scheme, nodes: unknown): PathNodes => decodeNodes({ scheme, known: noNodes }, nodes)
+
+/** Node 0. */
+export interface RootNodeFields {
+  /** null when the word has stray bytes. */
+  readonly nextFreeNode: bigint | null
+  readonly subRoot: Hex
+}
+
+/** Node 0, taken apart even if it is not canonical; null when it does not have its length. */
+export function readRootNode(scheme: Scheme, node: unknown): RootNodeFields | null {
+  const bytes = readBytes(topLength(scheme), node)
+  return (
+    bytes && {
+      nextFreeNode: readWord(scheme, bytes.subarray(0, scheme.wordLength)),
+      subRoot: bytesToHex(bytes.subarray(scheme.wordLength)),
+    }
+  )
+}
+
+/** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */
+export interface PathLevel {
+  readonly level: number
+  /** Where in `proofRelatedNodes` the sibling stands. */
+  readonly entry: number
+  readonly siblingSide: 'left' | 'right'
+  /** The sibling's digest; null when it cannot be hashed. */
+  readonly sibling: Hex | null
+  /** Whether the sibling is a subtree without leaves. */
+  readonly isEmpty: boolean
+  /** The digest of the node on the path; null when something below it cannot be hashed. */
+  readonly running: Hex | null
+  /** Why the sibling cannot be hashed; null when it can. */
+  readonly problem: string | null
+}
+
+/** The levels of a path, from the sub-root down. None unless there are 42 nodes. */
+export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: readonly unknown[]): PathLevel[] {
+  if (nodes.length !== NODE_COUNT) return []
+  const { hasher } = scheme
+  const empty = emptySubtreeDigests(scheme)
+  const levels: PathLevel[] = []
+  let running = hashNode(scheme, nodes[LEAF], openingLength(scheme)).digest
+  for (let level = 0; level < TREE_DEPTH; level++) {
+    const entry = TREE_DEPTH - level
+    const { digest, problem } =
+      level === 0 ? hashSiblingLeaf(scheme, nodes[entry]) : hashNode(scheme, nodes[entry], INNER_LENGTH)
+    // Division, not a shift: an index passes 2^32.
+    const isRight = Math.floor((leafIndex ?? 0) / 2 ** level) % 2 === 1
+    levels.push({
+      level,
+      entry,
+      siblingSide: isRight ? 'left' : 'right',
+      sibling: digest && bytesToHex(digest),
+      isEmpty: digest !== null && bytesToHex(digest) === bytesToHex(empty[level] ?? digest.subarray(1)),
+      running: running && bytesToHex(running),
+      problem,
+    })
+    const pair = running && digest && (isRight ? concatBytes(digest, running) : concatBytes(running, digest))
+    running = pair && leafIndex !== null ? hasher.hash(pair) : null
+  }
+  return levels.reverse()
+}
+
+interface HashedNode {
+  readonly digest: Uint8Array | null
+  readonly problem: string | null
+}
+
+/** 32 zero bytes stand for a missing leaf: they are its digest, not its preimage. */
+function hashSiblingLeaf(scheme: Scheme, node: unknown): HashedNode {
+  const missing = readBytes(DIGEST_LENGTH, node)
+  return missing?.every(byte => byte === 0)
+    ? { digest: missing, problem: null }
+    : hashNode(scheme, node, openingLength(scheme))
+}
+
+function hashNode(scheme: Scheme, node: unknown, length: number): HashedNode {
+  try {
+    const preimage = hexToBytes(asString(node), length)
+    verifyCanonical(scheme, preimage)
+    return { digest: scheme.hasher.hash(preimage), problem: null }
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    return { digest: null, problem: describeDetails(error) }
+  }
+}
+
+/** What the error expected and found, in one line. */
+export const describeDetails = ({ code, expected, found }: ProofError): string =>
+  [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ') || code
+
+/** Whether a Merkle-Patricia proof holds more nodes than any key's path can have. */
+export const hasTooManyNodes = (nodes: unknown): boolean => Array.isArray(nodes) && nodes.length > MAX_NODE_COUNT

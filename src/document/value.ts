@@ -1,0 +1,56 @@
+import { DocumentError } from './error.ts'
+
+/** How JSON values from outside are read and named. Only own properties count. */
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The own properties of an object, without a prototype: a missing name stays missing. None for any other value. */
+export const fieldsOf = (value: unknown): Fields =>
+  Object.assign(Object.create(null), isObject(value) ? value : undefined)
+
+/** One own property of an object; undefined for any other value. */
+export const fieldIn = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+
+export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+export const hasFields = (value: unknown, ...names: readonly string[]): boolean =>
+  isObject(value) && names.every(name => Object.hasOwn(value, name))
+
+/** null counts as missing: some serializers write it. */
+export const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+/** A string, number, boolean or null as text; an object or array only by its kind, since converting one can throw. */
+export function show(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  return isObject(value) ? 'an object' : String(value)
+}
+
+/** Replaces whatever could move the cursor, recolour or reverse the text, in a terminal or on a page. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?')
+
+const MAX_BRIEF = 400
+
+/** {@link printable}, cut to a few lines. */
+export const brief = (text: string): string =>
+  text.length > MAX_BRIEF ? `${printable(text.slice(0, MAX_BRIEF))}… (${text.length} characters)` : printable(text)
+
+/** Parses a JSON text in UTF-8. @throws DocumentError */
+export function parseJson(bytes: Uint8Array): unknown {
+  // A fatal decoder: bytes that are silently replaced are not the bytes that were sent. It drops a leading BOM.
+  const text = orDocumentError('not UTF-8', () => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  if (text.trim() === '') throw new DocumentError('empty')
+  return orDocumentError('not JSON', () => JSON.parse(text))
+}
+
+function orDocumentError<T>(what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new DocumentError(`${what}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

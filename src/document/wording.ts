@@ -1,0 +1,164 @@
+import type { Reach, VerifiedEvidence } from '../anchor/evidence.ts'
+import type { Account, VerifiedState } from '../proof/verify.ts'
+import { storageProofsIn } from './answer.ts'
+import type { ClaimField, Source } from './claim.ts'
+import type { EvidenceSources } from './evidence.ts'
+
+/** What was asked and what was proven, in words: for terminals, the page and reports alike. */
+
+/** A name, a value, and what the value rests on. */
+export type Row = readonly [name: string, value: string, basis?: string]
+
+export const sourceWords: Readonly<Record<Source, string>> = {
+  user: 'stated by you',
+  file: 'from the file',
+  answer: 'taken from the answer, not stated by you',
+  bundle: 'from the bundle, not stated by you',
+}
+
+/** What each kind of trusted input is called. */
+export const trustedNames: Readonly<Record<Reach, string>> = {
+  l1BlockHash: 'L1 block hash',
+  l1StateRoot: 'L1 state root',
+  l2StateRoot: 'L2 state root',
+}
+
+/** The verdict in one line, which says first what it rests on. */
+export interface Verdict {
+  /** Whether the user stated everything that the verdict depends on; only then is it fully the user's. */
+  readonly isStated: boolean
+  readonly headline: string
+}
+
+/** @param reach what is trusted; `sources` say who stated it and the rest of the claim */
+export function verdictOf(state: VerifiedState, reach: Reach, sources: Readonly<Record<string, Source>>): Verdict {
+  const { trusted, stateRoot, ...rest } = sources
+  const isRootStated = (trusted ?? stateRoot) === 'user'
+  const others = Object.values(rest)
+  const isStated = isRootStated && others.every(source => source === 'user')
+  const name = trustedNames[reach]
+  const basis = isRootStated
+    ? isStated
+      ? `Verified against the ${name} that you stated`
+      : `Verified against the ${name} that you stated, for a question that is not all yours`
+    : `Consistent with the ${name} that the file states`
+  return { isStated, headline: `${basis}: ${describeState(state)}.` }
+}
+
+/** Whether the account exists, and how many of its slots do. */
+export function describeState({ account, storage }: VerifiedState): string {
+  const present = storage.filter(({ exists }) => exists).length
+  const absent = storage.length - present
+  const accountWords = `this account ${account === null ? 'does not exist' : 'exists'}`
+  if (storage.length === 0) return accountWords
+  if (storage.length === 1) return `${accountWords}, its slot ${present === 1 ? 'exists' : 'does not exist'}`
+  const others = absent === 0 ? '' : `, ${absent} ${absent === 1 ? 'does' : 'do'} not`
+  return `${accountWords}, ${present} of its ${storage.length} slots ${present === 1 ? 'exists' : 'exist'}${others}`
+}
+
+export const accountRows = (account: Account): Row[] => [
+  ['nonce', `${account.nonce}`],
+  ['balance', `${account.balance} wei`],
+  ['storage root', account.storageRoot],
+  ['code hash', account.codeHash],
+  ['SNARK code hash', account.snarkCodeHash],
+  ['code size', `${account.codeSize} bytes`],
+  ['leaf index', `${account.leafIndex}`],
+]
+
+/** An amount in wei as ether, without trailing zeros. */
+export function toEther(wei: bigint): string {
+  const digits = wei.toString().padStart(19, '0')
+  return `${digits.slice(0, -18)}.${digits.slice(-18)}`.replace(/\.?0{1,18}$/, '')
+}
+
+/** How many paths of 40 levels the verification recomputed: one for a key that exists, two for one that does not. */
+export function countPaths({ account, storage }: VerifiedState, answer: unknown): { account: number; storage: number } {
+  const served = storageProofsIn(answer)
+  const ofSlot = (exists: boolean, index: number) => (exists ? 1 : served[index] ? 2 : 0)
+  return {
+    account: account === null ? 2 : 1,
+    storage: storage.reduce((sum, { exists }, index) => sum + ofSlot(exists, index), 0),
+  }
+}
+
+/** How much the verdict on an answer is worth, given who stated the claim. */
+export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCount: number): string[] {
+  const taken = [
+    sources.address === 'answer' && 'address',
+    sources.storageKeys === 'answer' && keyCount > 0 && 'storage keys',
+    sources.scheme === 'answer' && 'scheme',
+  ].filter(name => name !== false)
+  return [
+    ...(sources.stateRoot === 'file' ? ['the state root is what the file says; compare it with L1.'] : []),
+    ...(taken.length > 0 ? [`the ${listed(taken)} came from the answer: check that this is what you asked for.`] : []),
+  ]
+}
+
+/** What the rows of a chain say of the claim. */
+export interface ChainClaim {
+  readonly sources: EvidenceSources
+  readonly scheme: string
+  /** The rollup contract, as the claim names it. */
+  readonly rollup: string
+  /** The trusted input. */
+  readonly trusted: string
+}
+
+/** The chain of evidence, from the trusted input down: each row says what it rests on. */
+export function chainRows({ sources, scheme, rollup, trusted }: ChainClaim, evidence: VerifiedEvidence): Row[] {
+  const { l1Block, reach, l2BlockNumber, currentL2BlockNumber, stateRoot, address, storage } = evidence
+  const words = (name: keyof EvidenceSources) => sourceWords[sources[name]]
+  const isAnchored = reach !== 'l2StateRoot'
+  const unproven = isAnchored ? '' : ', not proven'
+  const rows: (Row | false)[] = [
+    l1Block !== null && ['L1 block hash', l1Block.hash, 'trusted'],
+    l1Block !== null && ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}, proven by the hash`],
+    l1Block !== null && ['L1 state root', l1Block.stateRoot, 'proven by the header'],
+    reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],
+    ['rollup', rollup, `${words('rollup')}${unproven}`],
+    l2BlockNumber !== null && ['L2 block', `${l2BlockNumber}`, `${words('l2BlockNumber')}${unproven}`],
+    currentL2BlockNumber !== null && ['last finalized', `${currentL2BlockNumber}`, 'proven by the rollup contract'],
+    ['L2 state root', stateRoot, isAnchored ? 'proven by the rollup contract' : 'trusted'],
+    ['scheme', scheme, words('scheme')],
+    ['address', address, words('address')],
+    ['storage keys', `${storage.length}`, words('storageKeys')],
+  ]
+  return rows.filter(row => row !== false)
+}
+
+/** What the verdict on a bundle does not say by itself. */
+export function bundleNotes(sources: EvidenceSources, evidence: VerifiedEvidence): string[] {
+  const { reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
+  const isAnchored = reach !== 'l2StateRoot'
+  const isTaken = (name: keyof EvidenceSources) => sources[name] === 'bundle'
+  const taken = [
+    isTaken('scheme') && 'scheme',
+    isTaken('rollup') && 'rollup',
+    isAnchored && isTaken('l2BlockNumber') && 'L2 block',
+    isTaken('address') && 'address',
+    isTaken('storageKeys') && storage.length > 0 && 'storage keys',
+  ].filter(name => name !== false)
+  const isOld = l2BlockNumber !== null && currentL2BlockNumber !== null && l2BlockNumber < currentL2BlockNumber
+  return [
+    ...(sources.trusted === 'file'
+      ? [`the ${trustedNames[reach]} is what the file says: compare it with one that you trust.`]
+      : []),
+    ...(taken.length > 0
+      ? [`whoever made the bundle chose the ${listed(taken)}: check that this is what you want.`]
+      : []),
+    ...(isOld ? [`the L2 had been finalized up to block ${currentL2BlockNumber}: this is an older state.`] : []),
+    ...(isAnchored ? [] : ['nothing here proves that the state root is of this rollup, or of which block.']),
+  ]
+}
+
+export const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** A header can hold any 64-bit number, and a Date cannot. */
+export function formatTime(seconds: bigint): string {
+  const time = new Date(Number(seconds) * 1000)
+  return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace('.000', '')
+}

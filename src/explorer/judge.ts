@@ -1,0 +1,396 @@
+import { type EvidenceClaim, type Rollup, safeVerifyEvidence } from '../anchor.ts'
+import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../document/answer.ts'
+import type { ClaimField, Source } from '../document/claim.ts'
+import { forkOf, parseNumber, rollupNamed } from '../document/evidence.ts'
+import { isHexOf } from '../document/layout.ts'
+import { brief, fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
+import {
+  answerNotes,
+  bundleNotes,
+  capitalized,
+  chainRows,
+  sourceWords,
+  type Verdict,
+  verdictOf,
+} from '../document/wording.ts'
+import {
+  createVerifier,
+  errorMeanings,
+  type ProofError,
+  type Scheme,
+  safeVerifyProof,
+  type VerifiedState,
+  type VerifierClaim,
+} from '../index.ts'
+import { poseidon2 } from '../poseidon2.ts'
+import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
+import type { FieldName, InputError, ProofSummary, Report, Row, Statement } from './messages.ts'
+import type { OpenedFile } from './opened-file.ts'
+import {
+  claimWords,
+  displayAccount,
+  displayRows,
+  evidenceSourcesOf,
+  isReach,
+  isStated,
+  keysIn,
+  questionRows,
+  trustedName,
+} from './wording.ts'
+
+/** A report, and what the view of a single proof needs of it. */
+export interface Judgement {
+  readonly report: Report
+  readonly scheme: Scheme | null
+  /** What the account proof must lead to; null when nobody said it, or nothing was proven. */
+  readonly stateRoot: { readonly value: string; readonly source: string } | null
+  readonly address: string
+  readonly storageKeys: readonly string[]
+  readonly steps: readonly Step[]
+  readonly failed: number
+  readonly error: ProofError | null
+  readonly accountIsProven: boolean
+}
+
+/** Verifies the file with the published functions, and reports what they said. */
+export function judge(file: OpenedFile, statement: Statement): Judgement {
+  const scheme = schemeNamed(statement.scheme.value) ?? null
+  const inputErrors = findInputErrors(file, statement)
+  const reason = missing(file, statement)
+  if (scheme === null || reason !== null || inputErrors.length > 0) {
+    return unjudged(file, statement, scheme, reason ?? '', inputErrors)
+  }
+  return file.isBundle ? judgeBundle(file, statement, scheme) : judgeAnswer(file, statement, scheme)
+}
+
+/** What has to be stated before anything can be judged; null when all of it is. */
+function missing({ isBundle }: OpenedFile, statement: Statement): string | null {
+  const { scheme, trustedKind, trusted, address, rollup } = statement
+  if (schemeNamed(scheme.value) === undefined) {
+    return 'no scheme is chosen, the one that the rollup used at the block of the proof'
+  }
+  const name = trustedName(trustedKind.value)
+  if (!isBundle && trustedKind.value !== 'l2StateRoot') {
+    return `an answer alone does not lead from an ${name} to the account, as an evidence bundle does`
+  }
+  if (trusted.value === '') {
+    return `no ${isBundle ? name : 'root'} is given, so nothing says what the proof must lead to`
+  }
+  if (!isBundle && address.value === '') return 'no address is given, and an answer does not say what was asked'
+  if (isBundle && rollup.value === '') return 'no rollup is given, and anyone can deploy a contract that holds any root'
+  return null
+}
+
+/** The fields of the form whose text cannot be what they ask for. An empty field is missing, not wrong. */
+function findInputErrors({ isBundle }: OpenedFile, statement: Statement): InputError[] {
+  const check = (field: FieldName, isRight: (text: string) => boolean, message: string): InputError[] => {
+    const { value } = statement[field]
+    return value === '' || isRight(value) ? [] : [{ field, message }]
+  }
+  const isNumber = (bits: number) => (text: string) => parseNumber(text, bits) !== null
+  const keys = keysIn(statement)
+  const wrong = keys.findIndex(key => !isHexOf(32, key))
+  return [
+    ...check('trustedKind', isReach, 'Choose what you trust.'),
+    ...check('trusted', text => isHexOf(32, text), hexMessage(32, statement.trusted.value)),
+    ...check('address', text => isHexOf(20, text), hexMessage(20, statement.address.value)),
+    ...check('storageKeys', () => wrong < 0, `Key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`),
+    ...(isBundle
+      ? [
+          ...check(
+            'rollup',
+            text => rollupNamed(text) !== undefined || isHexOf(20, text),
+            'Expected mainnet, sepolia, or the address of a contract on L1: 0x and 40 hexadecimal digits.',
+          ),
+          ...check('l2Block', isNumber(64), 'Expected a block number.'),
+          ...check('rootsSlot', isNumber(256), 'Expected the number of a storage slot.'),
+          ...check('currentSlot', isNumber(256), 'Expected the number of a storage slot.'),
+        ]
+      : []),
+  ]
+}
+
+function hexMessage(bytes: number, text: string): string {
+  const found = !text.startsWith('0x')
+    ? 'it does not begin with 0x'
+    : /^0x[0-9a-fA-F]*$/.test(text)
+      ? `there are ${text.length - 2} digits`
+      : 'another character is among them'
+  return `Expected 0x and ${2 * bytes} hexadecimal digits: ${found}.`
+}
+
+function unjudged(
+  file: OpenedFile,
+  statement: Statement,
+  scheme: Scheme | null,
+  reason: string,
+  inputErrors: readonly InputError[],
+): Judgement {
+  const storageKeys = keysIn(statement)
+  const shape = shapeOf(file, statement, storageKeys)
+  const steps = listSteps(shape)
+  const isInputWrong = inputErrors.length > 0
+  const other = isInputWrong || file.isBundle ? null : noProof(file.answer)
+  // The check of what is stated is the one that fails.
+  const failed = isInputWrong ? steps.findIndex(({ group }) => group === 'question') : -1
+  return {
+    report: {
+      verdict: 'unjudged',
+      isStated: false,
+      headline:
+        other !== null ? `No proof to judge: ${other.code}` : isInputWrong ? 'Check what you entered' : 'Cannot judge',
+      text:
+        other !== null
+          ? `${errorMeanings[other.code]} ${brief(other.found ?? '')}`
+          : isInputWrong
+            ? 'Nothing was verified: a field below is not what it must be.'
+            : `Not verified: ${reason}. What is shown below is what the file says: all of it can be made up.`,
+      inputErrors,
+      failure: null,
+      question: questionRows(file, statement),
+      chain: [],
+      account: [],
+      notes: file.notes,
+      groups: groupsOf(steps, failed),
+      proofs: summarize(shape.forms, statement.address.value, storageKeys, null, steps, failed),
+      shown: 0,
+    },
+    scheme,
+    stateRoot: null,
+    address: statement.address.value,
+    storageKeys,
+    steps,
+    failed,
+    error: null,
+    accountIsProven: false,
+  }
+}
+
+/** What is no proof at all is so whatever was asked: an endpoint's error, or an answer of another method. */
+function noProof(answer: unknown): ProofError | null {
+  const zeros = (length: number) => `0x${'00'.repeat(length)}` as const
+  const outcome = safeVerifyProof(answer, { scheme: poseidon2, stateRoot: zeros(32), address: zeros(20) })
+  return !outcome.ok && ['RPC_ERROR', 'FOREIGN_PROOF'].includes(outcome.error.code) ? outcome.error : null
+}
+
+function judgeAnswer(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
+  const storageKeys = keysIn(statement)
+  const { trusted, address } = statement
+  const shape = shapeOf(file, statement, storageKeys)
+  // The hexadecimal is unchecked, whatever the type says: the verifier refuses a wrong claim with CLAIM_INVALID.
+  const claim = { stateRoot: trusted.value, address: address.value, storageKeys } as VerifierClaim
+  const outcome = createVerifier(scheme).safeVerifyProof(file.answer, claim)
+  const stateRoot = { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` }
+  const common = { file, statement, scheme, shape, storageKeys, address: address.value, stateRoot }
+  if (!outcome.ok) return refused({ ...common, error: outcome.error })
+  const sources: Record<ClaimField, Source> = {
+    ...{ scheme: statement.scheme.source, stateRoot: trusted.source, address: address.source },
+    storageKeys: storageKeys.length === 0 ? 'user' : statement.storageKeys.source,
+  }
+  const notes = answerNotes(sources, storageKeys.length).map(capitalized)
+  const verdict = verdictOf(outcome, 'l2StateRoot', sources)
+  return verified({ ...common, state: outcome, verdict, chain: [], notes })
+}
+
+function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
+  const claim = evidenceClaim(statement, scheme)
+  const requested = bundleRequest(file)
+  const storageKeys = claim.storageKeys === undefined ? requested.storageKeys : [...claim.storageKeys]
+  const address = claim.address ?? requested.address
+  const shape = shapeOf(file, statement, storageKeys)
+  const { trustedKind, trusted, rollup } = statement
+  const isTrusted = trustedKind.value === 'l2StateRoot'
+  const common = { file, statement, scheme, shape, storageKeys, address }
+  const outcome = safeVerifyEvidence(file.bundle, claim)
+  if (!outcome.ok) {
+    const stateRoot = isTrusted ? { value: trusted.value, source: 'trusted' } : provenRoot(outcome.error)
+    return refused({ ...common, error: outcome.error, stateRoot })
+  }
+  const sources = evidenceSourcesOf(statement)
+  const chain = { sources, scheme: scheme.name, rollup: rollup.value, trusted: trusted.value }
+  return verified({
+    ...common,
+    state: outcome,
+    verdict: verdictOf(outcome, outcome.reach, sources),
+    stateRoot: {
+      value: outcome.stateRoot,
+      source: isTrusted ? `trusted, ${sourceWords[trusted.source]}` : 'proven by the rollup contract',
+    },
+    chain: displayRows(chainRows(chain, outcome)),
+    notes: bundleNotes(sources, outcome).map(capitalized),
+  })
+}
+
+/** When the answer is refused for its root, the error names the one that L1 led to. */
+function provenRoot({ code, expected }: ProofError): Judgement['stateRoot'] {
+  return code === 'STATE_ROOT_MISMATCH' && expected !== undefined
+    ? { value: expected, source: 'proven by the rollup contract' }
+    : null
+}
+
+/** What the person stated; what came from the bundle itself is left to it. */
+function evidenceClaim(statement: Statement, scheme: Scheme): EvidenceClaim {
+  const { trustedKind, trusted, l2Block, address, rollup } = statement
+  return {
+    scheme,
+    trusted: { [trustedKind.value]: trusted.value },
+    rollup: rollupOf(rollup.value, statement),
+    ...(isStated(statement, 'l2Block') && { l2BlockNumber: parseNumber(l2Block.value, 64) }),
+    ...(isStated(statement, 'address') && { address: address.value }),
+    ...(isStated(statement, 'storageKeys') && { storageKeys: keysIn(statement) }),
+    // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
+  } as unknown as EvidenceClaim
+}
+
+function rollupOf(name: string, { rootsSlot, currentSlot }: Statement): Rollup {
+  const slot = (text: string) => parseNumber(text, 256) ?? undefined
+  return rollupNamed(name) ?? forkOf(name, slot(rootsSlot.value), slot(currentSlot.value))
+}
+
+function bundleRequest({ bundle }: OpenedFile): { address: string; storageKeys: string[] } {
+  const { request } = fieldsOf(bundle)
+  const { address, storageKeys } = fieldsOf(request)
+  return {
+    address: typeof address === 'string' ? brief(address) : '',
+    storageKeys: itemsOf(storageKeys).map(key => (typeof key === 'string' ? key : '')),
+  }
+}
+
+/** A file of 16 MiB has no room for as many proofs of slots; what needs no proof is verified, but not listed. */
+const MAX_LISTED = 4096
+
+/** What the answer and the question look like, as far as the list of checks depends on it. */
+function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly string[]): Shape {
+  const slots = storageProofsIn(file.answer)
+  const storageProof = fieldIn(fieldIn(fieldIn(file.bundle, 'l1'), 'proof'), 'storageProof')
+  const states = (name: FieldName) => isStated(statement, name)
+  const isImplied = (index: number) => slots.length === 0 || slots[index] === null
+  return {
+    forms: [
+      formOf(leafProofAt(file.answer, 0)),
+      ...storageKeys
+        .slice(0, MAX_LISTED)
+        .map((_, index): Form => (isImplied(index) ? 'implied' : formOf(slots[index]))),
+    ],
+    chain: file.isBundle
+      ? {
+          reach: statement.trustedKind.value,
+          states: { block: states('l2Block'), address: states('address'), keys: states('storageKeys') },
+          l1SlotCount: itemsOf(storageProof).length,
+        }
+      : null,
+  }
+}
+
+interface Common {
+  readonly file: OpenedFile
+  readonly statement: Statement
+  readonly scheme: Scheme
+  readonly shape: Shape
+  readonly storageKeys: readonly string[]
+  readonly address: string
+  readonly stateRoot: Judgement['stateRoot']
+}
+
+function verified(
+  input: Common & { state: VerifiedState; verdict: Verdict; chain: readonly Row[]; notes: readonly string[] },
+): Judgement {
+  const { file, statement, scheme, shape, state, verdict, storageKeys, address, stateRoot, chain, notes } = input
+  const steps = listSteps(shape)
+  const failed = steps.length
+  const { account } = state
+  return {
+    report: {
+      verdict: 'verified',
+      isStated: verdict.isStated,
+      headline: verdict.headline,
+      text: verdict.isStated
+        ? 'Every check passed, for the root, address and storage keys that you stated.'
+        : 'Every check passed, but not all that it rests on is your word: the rows below say whose it is.',
+      inputErrors: [],
+      failure: null,
+      question: questionRows(file, statement),
+      chain,
+      account: account === null ? [] : displayAccount(account),
+      notes,
+      groups: groupsOf(steps, failed),
+      proofs: summarize(shape.forms, address, storageKeys, state, steps, failed),
+      shown: 0,
+    },
+    scheme,
+    stateRoot,
+    address,
+    storageKeys,
+    steps,
+    failed,
+    error: null,
+    accountIsProven: account !== null,
+  }
+}
+
+function refused(input: Common & { error: ProofError }): Judgement {
+  const { file, statement, scheme, shape, error, storageKeys, address, stateRoot } = input
+  const steps = listSteps(shape)
+  const place = placeError(error, file)
+  const failed = findFailed(steps, place)
+  const { code, path, expected, found } = error
+  // The account is proven when what failed stands after its last check.
+  const lastOfAccount = steps.findLastIndex(({ group }) => group === 0)
+  return {
+    report: {
+      verdict: 'refused',
+      isStated: false,
+      headline: `Refused: ${code}`,
+      text: errorMeanings[code],
+      inputErrors: [],
+      failure: {
+        code,
+        path: brief(path),
+        meaning: errorMeanings[code],
+        expected: expected && brief(expected),
+        found: found && brief(found),
+      },
+      question: questionRows(file, statement),
+      chain: [],
+      account: [],
+      notes: file.notes,
+      groups: groupsOf(steps, failed),
+      proofs: summarize(shape.forms, address, storageKeys, null, steps, failed),
+      shown: typeof place.group === 'number' && place.group < shape.forms.length ? place.group : 0,
+    },
+    scheme,
+    stateRoot,
+    address,
+    storageKeys,
+    steps,
+    failed,
+    error,
+    accountIsProven: failed > lastOfAccount && shape.forms[0] === 'existence',
+  }
+}
+
+/** The state of each leaf proof: it failed, or all of its checks passed, or some were not reached. */
+function summarize(
+  forms: readonly Form[],
+  address: string,
+  storageKeys: readonly string[],
+  state: VerifiedState | null,
+  steps: readonly Step[],
+  failed: number,
+): ProofSummary[] {
+  const last = new Map(steps.map(({ group }, index) => [group, index]))
+  const failedGroup = steps[failed]?.group
+  return forms.map((form, index) => {
+    const isFailed = failedGroup === index
+    const status = isFailed ? 'failed' : failed > (last.get(index) ?? -1) ? 'passed' : 'not reached'
+    const slot = state?.storage[index - 1]
+    const proven = (index === 0 ? (state?.account ?? null) !== null : slot?.exists) ? 'exists' : 'does not exist'
+    return {
+      name: index === 0 ? 'Account' : `Slot ${index}`,
+      key: brief(index === 0 ? address : (storageKeys[index - 1] ?? '')),
+      status,
+      outcome: state !== null ? proven : isFailed ? 'refused' : `claims ${claimWords[form]}`,
+      value: slot?.exists ? slot.value : '',
+    }
+  })
+}

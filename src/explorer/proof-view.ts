@@ -1,0 +1,183 @@
+import { leafProofAt } from '../document/answer.ts'
+import {
+  attempt,
+  isHexOf,
+  isLeafIndex,
+  LEAF_NODE,
+  nameLeafIndex,
+  readLeaf,
+  readLevels,
+  readRootNode,
+  SIBLING_LEAF_NODE,
+  toHex,
+} from '../document/layout.ts'
+import { brief, type Fields, fieldsOf, isGiven, itemsOf, show } from '../document/value.ts'
+import {
+  computeRoot,
+  decodeAccount,
+  type Hex,
+  hashAccountKey,
+  hashAccountValue,
+  hashStorageKey,
+  hashStorageValue,
+  type Scheme,
+} from '../index.ts'
+import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
+import { checksOf, type Form, placeError, type Step } from './checks.ts'
+import { describeFault, type PlacedFault } from './fault.ts'
+import type { Judgement } from './judge.ts'
+import type { Check, Gap, Neighbour, PathView, ProofView, Status } from './messages.ts'
+import type { OpenedFile } from './opened-file.ts'
+import { claimWords } from './wording.ts'
+
+/** Everything that one leaf proof says, taken apart as far as it goes; the account's is 0, the first slot's 1. */
+export function viewProof(file: OpenedFile, judgement: Judgement, index: number): ProofView {
+  const { scheme, steps, failed, error, address, storageKeys } = judgement
+  const leafProof = fieldsOf(leafProofAt(file.answer, index))
+  const asked = index === 0 ? address : (storageKeys[index - 1] ?? '')
+  const keyHash = scheme && hashKey(scheme, index, asked)
+  const place = error && placeError(error, file)
+  const fault = place?.group === index ? describeFault(place) : null
+  const parts = partsOf(leafProof)
+  const checks = checksOf(steps, failed, index)
+  const paths =
+    scheme === null
+      ? []
+      : parts.map(part => viewPath({ scheme, index, part, leafProof, ...rootOf(file, judgement, index), fault }))
+  return {
+    index,
+    title: index === 0 ? 'the account' : `slot ${index}`,
+    claims: claimWords[formIn(steps, parts, index)],
+    key: asked,
+    keyHash,
+    checks,
+    gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checks) : null,
+    paths,
+    fault: fault && { place: fault.place, code: fault.code, text: fault.text },
+  }
+}
+
+interface Part {
+  readonly proof: PathView['part']
+  readonly index: string
+  readonly title: string
+}
+const PRESENT: Part = { proof: 'proof', index: 'leafIndex', title: 'Path of the leaf' }
+const LEFT: Part = { proof: 'leftProof', index: 'leftLeafIndex', title: 'Path of the left neighbour' }
+const RIGHT: Part = { proof: 'rightProof', index: 'rightLeafIndex', title: 'Path of the right neighbour' }
+
+/** What can be drawn: whichever paths are there. */
+const partsOf = (leafProof: Fields): Part[] => [PRESENT, LEFT, RIGHT].filter(({ proof }) => isGiven(leafProof[proof]))
+
+const formIn = (steps: readonly Step[], parts: readonly Part[], index: number): Form => {
+  if (parts.length === 0) return steps.filter(({ group }) => group === index).length === 1 ? 'implied' : 'neither'
+  return parts.includes(PRESENT) ? (parts.length === 1 ? 'existence' : 'both') : 'non-existence'
+}
+
+/** The published functions check each argument, whatever the type says. */
+function hashKey(scheme: Scheme, index: number, key: string): string | null {
+  return attempt(() => (index === 0 ? hashAccountKey(scheme, key as Hex) : hashStorageKey(scheme, key as Hex)))
+}
+
+function hashValue(scheme: Scheme, index: number, value: unknown): string | null {
+  return attempt(() => (index === 0 ? hashAccountValue(scheme, value as Hex) : hashStorageValue(scheme, value as Hex)))
+}
+
+/** The root that the paths must lead to, and what it rests on. */
+function rootOf({ answer }: OpenedFile, { scheme, stateRoot, accountIsProven }: Judgement, index: number) {
+  if (index === 0) {
+    const root = stateRoot && isHexOf(32, stateRoot.value) ? stateRoot : null
+    return { rootName: 'state root', wantedRoot: root?.value ?? null, rootSource: root?.source ?? 'not known' }
+  }
+  const { proof } = fieldsOf(leafProofAt(answer, 0))
+  const { value } = fieldsOf(proof)
+  const root = scheme && attempt(() => decodeAccount(scheme, value as Hex).storageRoot)
+  const rootSource = accountIsProven ? 'of the proven account' : 'as the account value says, not proven'
+  return { rootName: 'storage root', wantedRoot: root, rootSource: root === null ? 'not known' : rootSource }
+}
+
+interface PathInput {
+  readonly scheme: Scheme
+  readonly index: number
+  readonly part: Part
+  readonly leafProof: Fields
+  readonly wantedRoot: string | null
+  readonly rootName: string
+  readonly rootSource: string
+  readonly fault: PlacedFault | null
+}
+
+function viewPath(input: PathInput): PathView {
+  const { scheme, part, leafProof, wantedRoot, rootName, rootSource } = input
+  const { value, proofRelatedNodes } = fieldsOf(leafProof[part.proof])
+  const index = leafProof[part.index]
+  const nodes = itemsOf(proofRelatedNodes)
+  const isPath = nodes.length === LEAF_NODE + 1
+  const fault = input.fault?.part === part.proof ? input.fault : null
+  const leafIndex = isLeafIndex(index) ? index : null
+  // Unchecked, whatever the type says: computeRoot checks each node.
+  const computed = leafIndex === null ? null : attempt(() => computeRoot(scheme, leafIndex, nodes as readonly Hex[]))
+  const [first] = nodes
+  const rootNode = readRootNode(scheme, first)
+  const nextFreeNode = rootNode?.nextFreeNode ?? null
+  return {
+    part: part.proof,
+    title: part.title,
+    leafIndex: leafIndex === null ? brief(show(index)) : nameLeafIndex(leafIndex),
+    wantedRoot,
+    rootName,
+    rootSource,
+    computedRoot: computed?.root ?? null,
+    nextFreeNode: nextFreeNode === null ? null : `${nextFreeNode}`,
+    statedSubRoot: rootNode?.subRoot ?? null,
+    computedSubRoot: computed?.subRoot ?? null,
+    levels: readLevels(scheme, leafIndex, nodes),
+    bytes: isPath
+      ? [
+          leafBytes(scheme, 'The leaf (node 41)', nodes[LEAF_NODE], fault),
+          node0Bytes(scheme, first, fault),
+          valueBytes(scheme, input.index, value, fault),
+          siblingBytes(scheme, nodes[SIBLING_LEAF_NODE], fault),
+        ]
+      : [valueBytes(scheme, input.index, value, fault)],
+    valueHash: hashValue(scheme, input.index, value),
+    fault: fault && { place: fault.place, code: fault.code, text: fault.text },
+  }
+}
+
+/** The two leaves around a key that does not exist, as far as they can be read. */
+function viewGap(scheme: Scheme, leafProof: Fields, keyHash: string, checks: readonly Check[]): Gap | null {
+  const left = readNeighbour(scheme, leafProof, LEFT)
+  const right = readNeighbour(scheme, leafProof, RIGHT)
+  if (left === null || right === null) return null
+  // The last three checks of an absence are these.
+  const [forth, back, between] = checks.slice(-3).map(({ status }) => status)
+  const shown = (isSo: boolean, status: Status = 'not reached') => ({ isSo, status })
+  // Lower-case hexadecimal of one length sorts as its bytes do.
+  const isAfterLeft = left.neighbour.hKey < keyHash
+  return {
+    left: left.neighbour,
+    right: right.neighbour,
+    keyHash,
+    forth: shown(left.next === right.index, forth),
+    back: shown(right.prev === left.index, back),
+    between: shown(isAfterLeft && keyHash < right.neighbour.hKey, between),
+    isAfterLeft,
+  }
+}
+
+function readNeighbour(scheme: Scheme, leafProof: Fields, part: Part) {
+  const { proofRelatedNodes } = fieldsOf(leafProof[part.proof])
+  const index = leafProof[part.index]
+  const leaf = readLeaf(scheme, itemsOf(proofRelatedNodes)[LEAF_NODE])
+  if (leaf === null || !isLeafIndex(index)) return null
+  const { prev, next, hKey } = leaf
+  const neighbour: Neighbour = {
+    name: index > 1 ? `leaf ${index}` : nameLeafIndex(index),
+    leafIndex: nameLeafIndex(index),
+    prev: nameLeafIndex(prev),
+    next: nameLeafIndex(next),
+    hKey: toHex(hKey),
+  }
+  return { neighbour, index, prev, next }
+}

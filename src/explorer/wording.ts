@@ -1,0 +1,68 @@
+import type { Reach } from '../anchor.ts'
+import type { Source } from '../document/claim.ts'
+import type { EvidenceSources } from '../document/evidence.ts'
+import { brief } from '../document/value.ts'
+import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../document/wording.ts'
+import type { Account } from '../index.ts'
+import type { Form } from './checks.ts'
+import type { FieldName, Statement } from './messages.ts'
+import type { OpenedFile } from './opened-file.ts'
+
+/** What the page says of the form and of leaf proofs. The words of verdicts are in the document layer. */
+
+export const claimWords: Readonly<Record<Form, string>> = {
+  existence: 'existence',
+  'non-existence': 'non-existence',
+  implied: 'non-existence, without a proof',
+  both: 'both existence and non-existence',
+  neither: 'nothing that can be read',
+}
+
+export const isReach = (kind: string): kind is Reach => Object.hasOwn(trustedNames, kind)
+
+export const trustedName = (kind: string): string => (isReach(kind) ? trustedNames[kind] : 'root')
+
+export const keysIn = ({ storageKeys }: Statement): string[] =>
+  storageKeys.value.split(/[\s,]/).filter(key => key !== '')
+
+/** Whether the person, or a vector, says it; a field that is left empty is the bundle's to say. */
+export const isStated = (statement: Statement, name: FieldName): boolean =>
+  statement[name].source !== 'bundle' && statement[name].value !== ''
+
+/** Who stated each part of the claim on a bundle. */
+export function evidenceSourcesOf(statement: Statement): EvidenceSources {
+  const of = (name: FieldName): Source => (isStated(statement, name) ? statement[name].source : 'bundle')
+  return {
+    ...{ trusted: of('trusted'), scheme: of('scheme'), rollup: of('rollup') },
+    ...{ l2BlockNumber: of('l2Block'), address: of('address'), storageKeys: of('storageKeys') },
+  }
+}
+
+export const displayRows = (rows: readonly Row[]): Row[] =>
+  rows.map(([name, value, ...basis]) => [capitalized(name), brief(value), ...basis])
+
+export function displayAccount(account: Account): Row[] {
+  const ether = account.balance >= 10n ** 9n ? ` (${toEther(account.balance)} ether)` : ''
+  return displayRows(accountRows(account)).map(([name, value]) => [
+    name,
+    name === 'Balance' ? `${value}${ether}` : value,
+  ])
+}
+
+export function questionRows({ isBundle }: OpenedFile, statement: Statement): Row[] {
+  const { trustedKind, scheme, trusted, rollup, l2Block, address, storageKeys } = statement
+  const row = (name: string, value: string, source: Source): Row[] =>
+    value === '' ? [] : [[name, brief(value), sourceWords[source]]]
+  const count = keysIn(statement).length
+  const keys: Row[] =
+    count > 0 ? row('Storage keys', `${count}`, storageKeys.source) : isBundle ? [] : [['Storage keys', '0', '']]
+  return [
+    ...row(capitalized(trustedName(trustedKind.value)), trusted.value, trusted.source),
+    ...row('Scheme', scheme.value, scheme.source),
+    ...(isBundle
+      ? [...row('Rollup', rollup.value, rollup.source), ...row('L2 block', l2Block.value, l2Block.source)]
+      : []),
+    ...row('Address', address.value, address.source),
+    ...keys,
+  ]
+}
