@@ -1,10 +1,14 @@
 /**
- * The endpoint itself, embedded: a chain of in-memory states that is finalized on a simulated L1. For devnets and tests;
- * needs Node (`node:http`).
+ * The endpoint itself, embedded: a chain of in-memory states that is finalized on a simulated L1 with a consensus layer over
+ * it. For devnets and tests; needs Node (`node:http`).
  *
  * @module rollup-state-proof/service
  */
-export type { Chain } from './service/chain.ts'
+export type { Beacon, BeaconAnswer, SimulatedFork, SimulatedNetwork } from './service/beacon.ts'
+export type { Chain, ChainOptions } from './service/chain.ts'
+export type { ContractVersion } from './service/contract.ts'
+export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'
 export { addDemoBlocks, demoWorld, readGenesis } from './service/genesis.ts'
+export type { AccessListBlock, AccessListCall, AccessListFunction, AccessListResult } from './service/methods.ts'
 export { createService, type Service, type ServiceOptions } from './service/service.ts'
-export type { SimulatedL1 } from './service/simulated-l1.ts'
+export type { L1Options, SimulatedL1 } from './service/simulated-l1.ts'

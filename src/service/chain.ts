@@ -1,8 +1,20 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import type { World } from '../world/world.ts'
-import { createL1, type SimulatedL1 } from './simulated-l1.ts'
+import { type Block, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
+import { createL1, type L1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
 
-/** An L2 of which every block is held, and the L1 on which it is finalized. Block 0 is, from the start. */
+/** How the chain behaves. */
+export interface ChainOptions extends L1Options {
+  /** How many finalizations the proofs are behind L1, as those of real endpoints sometimes are. Default: 0. */
+  proofLag?: number
+  /**
+   * Of how many of the newest finalizations everything is kept: states, blocks and logs, of the L2 and its L1. What is older
+   * is gone, so that a chain that runs for years does not grow. Default: all.
+   */
+  keep?: number
+}
+
+/** An L2 whose states are held, and the L1 on which it is finalized. Block 0 is, from the start. */
 export interface Chain {
   /** The state that the next block will have: write to it. */
   readonly pending: World
@@ -19,41 +31,87 @@ export interface Chain {
   /** The newest block that proofs are served of; -1 when there is none. */
   provable(): bigint
   /**
-   * The state at a block, to read; undefined when there is no such block.
+   * The state at a block, to read; undefined when there is no such block, or it is no longer kept.
    *
    * @param number from 0
    */
   at(number: bigint): World | undefined
+  /**
+   * The time of a block, in seconds since 1970; undefined when there is no such block, or it is no longer kept.
+   *
+   * @param number from 0
+   */
+  timestamp(number: bigint): bigint | undefined
 }
 
-/**
- * @param genesis the state of block 0; the chain keeps a fork of it
- * @param proofLag how many finalizations the proofs are behind
- */
-export function createChain(genesis: World, rollup: Rollup, proofLag = 0): Chain {
-  const pending = genesis.fork()
-  const blocks = [pending.fork()]
-  const l1 = createL1(rollup)
-  const latest = () => BigInt(blocks.length - 1)
-  const finalizations: bigint[] = []
-  const finalized = () => finalizations.at(-1) ?? -1n
+/** What the rest of the service asks of the chain beside. */
+export interface FullChain extends Chain {
+  readonly l1: L1
+  block(number: bigint): Block | null
+  numberOf(hash: string): bigint | null
+}
 
-  function finalize(): void {
-    if (finalized() === latest()) return
-    finalizations.push(latest())
-    const newest = blocks.at(-1) ?? pending
-    l1.finalize(latest(), newest.stateRoot())
+const SECONDS_PER_BLOCK = 2n
+
+/** @param genesis the state of block 0; the chain keeps a fork of it */
+export function createChain(genesis: World, rollup: Rollup, options: ChainOptions = {}): FullChain {
+  const { proofLag = 0, keep, clock } = options
+  const pending = genesis.fork()
+  const blocks = new Map<bigint, { readonly block: Block; readonly state: World }>()
+  const numbers = new Map<string, bigint>()
+  const l1 = createL1(rollup, options)
+  let latest = -1n
+  let oldest = 0n
+  const finalized = () => l1.finalizations().at(-1)?.l2BlockNumber ?? -1n
+
+  function addBlock(): bigint {
+    const parent = blocks.get(latest)?.block
+    const number = latest + 1n
+    const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
+    const now = clock ? BigInt(clock()) : steady
+    const block = sealBlock({
+      number,
+      parentHash: parent?.hash ?? ZERO_HASH,
+      // The root that such a header has is of another tree, which is not simulated.
+      stateRoot: EMPTY_TRIE,
+      timestamp: parent && now <= parent.timestamp ? parent.timestamp + 1n : now,
+      extraData: '0x',
+    })
+    blocks.set(number, { block, state: pending.fork() })
+    numbers.set(block.hash, number)
+    latest = number
+    return number
   }
 
+  function finalize(): void {
+    const newest = blocks.get(latest)
+    if (newest === undefined || finalized() === latest) return
+    l1.finalize(latest, newest.state.stateRoot(), newest.block.timestamp)
+    const oldestKept = keep === undefined ? undefined : l1.finalizations().at(-keep)
+    if (oldestKept) forget(oldestKept.l2BlockNumber, oldestKept.l1BlockNumber)
+  }
+
+  function forget(l2BlockNumber: bigint, l1BlockNumber: bigint): void {
+    for (; oldest < l2BlockNumber; oldest++) {
+      numbers.delete(blocks.get(oldest)?.block.hash ?? ZERO_HASH)
+      blocks.delete(oldest)
+    }
+    l1.forget(l1BlockNumber)
+  }
+
+  addBlock()
   finalize()
   return {
     pending,
     l1,
-    addBlock: () => BigInt(blocks.push(pending.fork()) - 1),
+    addBlock,
     finalize,
-    latest,
+    latest: () => latest,
     finalized,
-    provable: () => finalizations.at(-1 - proofLag) ?? -1n,
-    at: number => blocks[Number(number)],
+    provable: () => l1.finalizations().at(-1 - proofLag)?.l2BlockNumber ?? -1n,
+    at: number => blocks.get(number)?.state,
+    timestamp: number => blocks.get(number)?.block.timestamp,
+    block: number => blocks.get(number)?.block ?? null,
+    numberOf: hash => numbers.get(hash) ?? null,
   }
 }

@@ -37,6 +37,24 @@ export function putEntry(trie: Trie, key: Uint8Array, value: Uint8Array): TrieNo
 /** 32 bytes. */
 export const trieRoot = (trie: Trie): Uint8Array => (trie === null ? emptyTrieRoot() : keccak_256(encode(trie).rlp))
 
+/** The value at `key`; null when there is none. */
+export function getEntry(trie: Trie, key: Uint8Array): Uint8Array | null {
+  let path: readonly number[] = pathOf(key)
+  let node = trie
+  while (node !== null) {
+    if (node.kind === 'branch') {
+      node = node.children[path[0] ?? 0] ?? null
+      path = path.slice(1)
+      continue
+    }
+    if (commonLength(node.path, path) < node.path.length) return null
+    if (node.kind === 'leaf') return node.value
+    path = path.slice(node.path.length)
+    node = node.child
+  }
+  return null
+}
+
 /** The RLP of the nodes on the way to `key`, root first, but for those that stand in their parent. */
 export function proveEntry(trie: Trie, key: Uint8Array): Uint8Array[] {
   const nodes: Uint8Array[] = []

@@ -1,38 +1,48 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import type { Rollup } from '../anchor/rollup.ts'
 import type { World } from '../world/world.ts'
-import { type Chain, createChain } from './chain.ts'
-import { l1Methods, l2Methods, MethodError, type Methods, rpcCodes } from './methods.ts'
+import { type Beacon, lazyBeacon } from './beacon.ts'
+import { type Chain, type ChainOptions, createChain } from './chain.ts'
+import type { FaultFunction, FaultRequest } from './faults.ts'
+import { answerRequest, errorResponse, parseRequest, RequestError } from './json-rpc.ts'
+import { type AccessListFunction, l1Methods, l2Methods, MethodError, type Methods, rpcCodes } from './methods.ts'
 import { createRateLimit } from './rate-limit.ts'
 
 /** What the service serves, and whom. */
-export interface ServiceOptions {
+export interface ServiceOptions extends ChainOptions {
   /** The state of block 0. */
   genesis: World
   /** The contract that the simulated L1 has. */
   rollup: Rollup
-  /** 1337 when left out. */
+  /** Default: 1337. */
   chainId?: bigint
-  /** 1338 when left out. */
+  /** Default: 1338. */
   l1ChainId?: bigint
-  /** Who asks at `/v3/{key}` with one of these is not limited. None when left out. */
+  /** Whoever asks at `/v3/{key}` with one of these is not limited. Default: none. */
   apiKeys?: readonly string[]
-  /** Requests a second that each client may send without a key. No limit when left out. */
+  /** Requests per second that each client may send without a key. Default: no limit. */
   publicRate?: number
-  /** How many finalizations the proofs are behind L1, as those of real endpoints sometimes are. 0 when left out. */
-  proofLag?: number
+  /** How many L1 blocks one `eth_getLogs` may search. Default: 10,000. */
+  maxLogRange?: number
+  /** Executes calls for `eth_createAccessList`. Default: there is no such method. */
+  accessList?: AccessListFunction
+  /** What goes wrong, for tests. Default: nothing. */
+  faults?: FaultFunction
 }
 
-/** An endpoint of the rollup and one of its L1, on this machine. */
+/** An endpoint of the rollup, one of its L1 and one of the consensus layer of that, on this machine. */
 export interface Service {
   /** What is served: write to its pending state, add blocks, finalize. */
   readonly chain: Chain
+  /** The consensus layer over the L1. */
+  readonly beacon: Beacon
   /**
    * Takes requests from now on. Rejects with the system's error when the port is taken.
    *
-   * @param port any free one when left out
-   * @param host 127.0.0.1 when left out
-   * @returns the URL of the rollup's endpoint, and that of L1; `/v3/{key}` may be added to either
+   * @param port Default: any free one
+   * @param host Default: 127.0.0.1
+   * @returns the URLs of the rollup's endpoint and of L1, to which `/v3/{key}` may be added, and that of the beacon API
    */
   listen(
     port?: number,
@@ -42,19 +52,22 @@ export interface Service {
     url: string
     /** Of the L1's endpoint. */
     l1Url: string
+    /** Of the beacon API, without `/eth/v1`. */
+    beaconUrl: string
   }>
   /**
    * Answers what was asked, takes no more, and ends.
    *
-   * @param grace milliseconds after which it cuts what is left; 5000 when left out
+   * @param grace milliseconds after which it cuts what is left. Default: 5000
    */
   close(grace?: number): Promise<void>
 }
 
 const MAX_BODY_LENGTH = 2 ** 20
+const BEACON_PATH = '/beacon'
 const CORS = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'POST, OPTIONS',
+  'Access-Control-Allow-Methods': 'GET, POST, OPTIONS',
   'Access-Control-Allow-Headers': 'Content-Type',
   'Access-Control-Max-Age': '86400',
 }
@@ -63,7 +76,7 @@ const CORS = {
  * The service itself, embedded, for devnets and tests: it answers `rollup_getProof` and the standard methods over a chain of
  * worlds, finalizes it on a simulated L1, and behaves as real providers do where they refuse.
  *
- * @param options the state to begin with, the contract on L1, API keys and limits
+ * @param options the state to begin with, the contract on L1, API keys, limits and faults
  * @throws ProofError `BAD_HEX`, `WRONG_LENGTH` when the contract's address is not one
  *
  * @example
@@ -89,28 +102,87 @@ const CORS = {
  * ```
  */
 export function createService(options: ServiceOptions): Service {
-  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], publicRate, proofLag } = options
-  const chain = createChain(genesis, rollup, proofLag)
+  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], publicRate } = options
+  const { accessList, maxLogRange, faults } = options
+  const chain = createChain(genesis, rollup, options)
   const keys = new Set(apiKeys)
   const limit = publicRate === undefined ? undefined : createRateLimit(publicRate)
-  const endpoints = new Map<string, Methods>([
-    ['', l2Methods(chain, chainId)],
-    ['/l1', l1Methods(chain, l1ChainId)],
+  const endpoints = new Map<string, { readonly name: 'l2' | 'l1'; readonly methods: Methods }>([
+    ['', { name: 'l2', methods: l2Methods(chain, chainId, accessList) }],
+    ['/l1', { name: 'l1', methods: l1Methods(chain, l1ChainId, maxLogRange) }],
   ])
+  const beacon = lazyBeacon(chain.l1, options)
+  const closing = new AbortController()
+  let turn = 0
 
-  /** The methods of the endpoint that the request is for, when it may use them. */
-  function admit(request: IncomingMessage): Methods {
-    const [, base = '', key] = /^(.*?)(?:\/v3\/([^/]*))?\/?$/.exec(request.url ?? '') ?? []
-    const methods = endpoints.get(base)
-    if (methods === undefined) throw new HttpError(404, rpcCodes.invalidRequest, 'no such endpoint')
-    if (request.method !== 'POST') throw new HttpError(405, rpcCodes.invalidRequest, 'use POST', { Allow: 'POST' })
+  /** Refuses whoever has asked too much, or with a wrong key. */
+  function admit(request: IncomingMessage, key: string | undefined): void {
     if (key !== undefined && !keys.has(key)) throw new HttpError(401, rpcCodes.serverError, 'invalid API key')
     const wait = key === undefined ? (limit?.take(request.socket.remoteAddress ?? '') ?? 0) : 0
     if (wait > 0) throw new HttpError(429, -32005, 'too many requests', { 'Retry-After': `${wait}` })
+  }
+
+  /** Lets go wrong what is to: it throws, waits, or says what becomes of the answer. */
+  async function injectFault(request: Omit<FaultRequest, 'turn'>, response: ServerResponse): Promise<Distortion> {
+    const fault = faults?.({ ...request, turn: turn++ })
+    switch (fault?.kind) {
+      case undefined:
+        return {}
+      case 'status': {
+        const retry = fault.retryAfter === undefined ? {} : { 'Retry-After': `${fault.retryAfter}` }
+        throw new HttpError(fault.status, rpcCodes.serverError, 'an injected fault', retry)
+      }
+      case 'error':
+        throw new MethodError(fault.code, fault.message)
+      case 'reset':
+        response.destroy()
+        return { isGone: true }
+      case 'cut':
+        return { isCut: true }
+      case 'delay':
+        // Whoever closes the service does not wait for it.
+        await setTimeout(fault.milliseconds, undefined, { signal: closing.signal, ref: false }).catch(() => {})
+        return {}
+      case 'lie':
+        return { change: result => fault.change(structuredClone(result)) }
+    }
+  }
+
+  async function answerRpc(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const [, base = '', key] = /^(.*?)(?:\/v3\/([^/]*))?\/?$/.exec(path) ?? []
+    const endpoint = endpoints.get(base)
+    if (endpoint === undefined) throw new HttpError(404, rpcCodes.invalidRequest, 'no such endpoint')
+    if (request.method !== 'POST') throw new HttpError(405, rpcCodes.invalidRequest, 'use POST', { Allow: 'POST' })
+    admit(request, key)
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
       throw new HttpError(415, rpcCodes.invalidRequest, 'Content-Type must be application/json')
     }
-    return methods
+    const { name, methods } = endpoint
+    const body = await readBody(request)
+    let id: number | null = null
+    try {
+      const parsed = parseRequest(body)
+      id = parsed.id
+      const distortion = await injectFault({ endpoint: name, method: parsed.method, params: parsed.params }, response)
+      if (!distortion.isGone)
+        send(response, 200, await answerRequest(methods, parsed, distortion.change), {}, distortion)
+    } catch (error) {
+      if (!(error instanceof MethodError) || error instanceof HttpError) throw error
+      send(response, 200, errorResponse(error instanceof RequestError ? error.id : id, error.code, error.message))
+    }
+  }
+
+  async function answerBeacon(request: IncomingMessage, response: ServerResponse, target: string): Promise<void> {
+    if (request.method !== 'GET') throw new HttpError(405, rpcCodes.invalidRequest, 'use GET', { Allow: 'GET' })
+    admit(request, undefined)
+    const [path = '', query = ''] = target.split('?', 2)
+    const { isGone, change, ...distortion } = await injectFault(
+      { endpoint: 'beacon', method: path, params: [] },
+      response,
+    )
+    if (isGone) return
+    const { status, body } = await beacon.answer(path, new URLSearchParams(query))
+    send(response, status, change && status === 200 ? (change(body) as object) : body, {}, distortion)
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -118,23 +190,24 @@ export function createService(options: ServiceOptions): Service {
       response.writeHead(204, CORS).end()
       return
     }
+    const { url = '' } = request
+    const isBeacon = url.startsWith(BEACON_PATH)
     try {
-      const methods = admit(request)
-      send(response, 200, handle(methods, await readBody(request)))
+      await (isBeacon
+        ? answerBeacon(request, response, url.slice(BEACON_PATH.length))
+        : answerRpc(request, response, url))
     } catch (error) {
-      if (!(error instanceof HttpError)) throw error
-      send(response, error.status, errorResponse(null, error.code, error.message), {
-        ...error.headers,
-        Connection: 'close',
-      })
+      if (!(error instanceof MethodError)) throw error
+      const [status, headers] = error instanceof HttpError ? [error.status, error.headers] : [500, {}]
+      const body = isBeacon ? { code: status, message: error.message } : errorResponse(null, error.code, error.message)
+      send(response, status, body, { ...headers, Connection: 'close' })
     }
   }
 
-  let isClosing = false
   const server = createServer((request, response) => {
     // A connection that is kept alive would keep the service open.
     response.on('close', () => {
-      if (isClosing) server.closeIdleConnections()
+      if (closing.signal.aborted) server.closeIdleConnections()
     })
     // What is left is a client that went away in the middle.
     answer(request, response).catch(() => response.destroy())
@@ -144,6 +217,7 @@ export function createService(options: ServiceOptions): Service {
 
   return {
     chain,
+    beacon,
     listen: (port = 0, host = '127.0.0.1') =>
       new Promise((resolve, reject) => {
         server.once('error', reject)
@@ -151,13 +225,13 @@ export function createService(options: ServiceOptions): Service {
           const address = server.address()
           const bound = typeof address === 'object' && address !== null ? address.port : port
           const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
-          resolve({ url, l1Url: `${url}/l1` })
+          resolve({ url, l1Url: `${url}/l1`, beaconUrl: `${url}${BEACON_PATH}` })
         })
       }),
     close: (grace = 5000) =>
       new Promise(resolve => {
-        isClosing = true
-        const timer = setTimeout(() => server.closeAllConnections(), grace)
+        closing.abort()
+        const timer = globalThis.setTimeout(() => server.closeAllConnections(), grace)
         server.close(() => {
           clearTimeout(timer)
           resolve()
@@ -165,6 +239,15 @@ export function createService(options: ServiceOptions): Service {
         server.closeIdleConnections()
       }),
   }
+}
+
+/** What a fault leaves of an answer. */
+interface Distortion {
+  /** Nobody is there any more. */
+  readonly isGone?: boolean
+  /** Only the first half is sent. */
+  readonly isCut?: boolean
+  readonly change?: (result: unknown) => unknown
 }
 
 class HttpError extends MethodError {
@@ -189,40 +272,16 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** One request's text -> its response. */
-function handle(methods: Methods, body: string): object {
-  let request: unknown
-  try {
-    request = JSON.parse(body)
-  } catch {
-    return errorResponse(null, rpcCodes.parse, 'this is not JSON')
-  }
-  if (Array.isArray(request)) return errorResponse(null, rpcCodes.invalidRequest, 'batches are not supported')
-  if (typeof request !== 'object' || request === null) {
-    return errorResponse(null, rpcCodes.invalidRequest, 'this is not a request object')
-  }
-  const { jsonrpc, id, method, params = [] } = request as Readonly<Record<string, unknown>>
-  const knownId = typeof id === 'number' && Number.isSafeInteger(id) ? id : null
-  if (knownId === null) return errorResponse(null, rpcCodes.invalidRequest, 'id must be an integer')
-  if (jsonrpc !== '2.0') return errorResponse(knownId, rpcCodes.invalidRequest, 'jsonrpc must be "2.0"')
-  if (typeof method !== 'string') return errorResponse(knownId, rpcCodes.invalidRequest, 'method must be a string')
-  if (!Array.isArray(params)) return errorResponse(knownId, rpcCodes.invalidParams, 'params must be an array')
-  const answer = methods.get(method)
-  if (answer === undefined) return errorResponse(knownId, rpcCodes.methodNotFound, 'the method does not exist')
-  try {
-    return { jsonrpc: '2.0', id: knownId, result: answer(params) }
-  } catch (error) {
-    if (error instanceof MethodError) return errorResponse(knownId, error.code, error.message)
-    return errorResponse(knownId, -32603, 'internal error')
-  }
-}
-
-const errorResponse = (id: number | null, code: number, message: string) => ({
-  jsonrpc: '2.0',
-  id,
-  error: { code, message },
-})
-
-function send(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}) {
-  response.writeHead(status, { ...CORS, ...headers, 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+function send(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+  { isCut = false }: Distortion = {},
+): void {
+  const bytes = Buffer.from(JSON.stringify(body))
+  const length = { 'Content-Type': 'application/json', 'Content-Length': `${bytes.length}` }
+  response.writeHead(status, { ...CORS, ...headers, ...length })
+  if (isCut) response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
+  else response.end(bytes)
 }

@@ -1,11 +1,34 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { encodeHeader } from '../anchor/header.ts'
-import { encodeRlp } from '../anchor/rlp.ts'
-import { lineaLayout, type Rollup } from '../anchor/rollup.ts'
-import { mappingSlot, slotKey } from '../anchor/slots.ts'
-import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import { decodeInteger, decodeRlp, encodeRlp } from '../anchor/rlp.ts'
+import type { Rollup } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { toQuantity } from '../rpc/provider.ts'
-import { proveEntry, putEntry, type Trie, trieRoot } from './growing-trie.ts'
+import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
+import {
+  type ContractVersion,
+  type Finalization,
+  type FinalizationLog,
+  integer,
+  writeFinalization,
+} from './contract.ts'
+import { getEntry, proveEntry, putEntry, type Trie, trieRoot } from './growing-trie.ts'
+
+/** How the simulated L1 behaves. */
+export interface L1Options {
+  /** How many of the newest L1 blocks are not final yet. Default: 0. */
+  l1Unfinalized?: number
+  /** Of how many of the newest L1 blocks the state is kept; those that are not final always are. Default: all. */
+  l1History?: number
+  /** Version of the rollup contract; 7 knows no forced transactions. Default: 8. */
+  contractVersion?: ContractVersion
+  /** The time of a new block, in seconds since 1970. Default: it counts up from a fixed time. */
+  clock?: () => number
+}
+
+/** A finalization, and the L1 block that has it. */
+export interface L1Finalization extends Finalization {
+  readonly l1BlockNumber: bigint
+}
 
 /** An L1 that holds the rollup contract and no more. */
 export interface SimulatedL1 {
@@ -14,12 +37,25 @@ export interface SimulatedL1 {
    *
    * @param l2BlockNumber above those finalized before
    * @param stateRoot 32 bytes
+   * @param timestamp of the L2 block, in seconds since 1970. Default: that of the newest L1 block
    */
-  finalize(l2BlockNumber: bigint, stateRoot: Hex): void
+  finalize(l2BlockNumber: bigint, stateRoot: Hex, timestamp?: bigint): void
   /** A block in which nothing happens. */
   addBlock(): void
-  /** The number of the newest block: all of them are final. */
-  blockNumber(): bigint
+  /**
+   * Replaces the newest blocks by others, and adds one. The finalizations that were in them come again as one, in the last
+   * block: the roots of all but the newest are gone.
+   *
+   * @param depth how many blocks to replace; those that are final stay
+   * @returns how many were replaced
+   */
+  reorganize(depth: number): number
+  /**
+   * The number of a block.
+   *
+   * @param tag Default: `latest`
+   */
+  blockNumber(tag?: 'latest' | 'safe' | 'finalized'): bigint
   /**
    * As `eth_getBlockByNumber` answers; null when there is no such block.
    *
@@ -27,7 +63,13 @@ export interface SimulatedL1 {
    */
   getBlock(number: bigint): object | null
   /**
-   * As `eth_getProof` answers; null when there is no such block.
+   * The number of the block with this hash; null when there is none.
+   *
+   * @param hash 32 bytes, lower case
+   */
+  numberOf(hash: Hex): bigint | null
+  /**
+   * As `eth_getProof` answers; null when there is no such block, or its state is no longer kept.
    *
    * @param address 20 bytes
    * @param storageKeys 32 bytes each
@@ -35,7 +77,7 @@ export interface SimulatedL1 {
    */
   getProof(address: Hex, storageKeys: readonly Hex[], number: bigint): object | null
   /**
-   * A slot's value; null when there is no such block.
+   * A slot's value; null when there is no such block, or its state is no longer kept.
    *
    * @param address 20 bytes
    * @param key 32 bytes
@@ -44,110 +86,174 @@ export interface SimulatedL1 {
   getStorage(address: Hex, key: Hex, number: bigint): bigint | null
 }
 
-interface L1State {
-  readonly block: Readonly<Record<string, string>> & { readonly hash: Hex }
-  readonly accounts: Trie
-  readonly storage: Trie
+/** What the rest of the service asks of the L1 beside. */
+export interface L1 extends SimulatedL1 {
+  /** The address of the rollup contract, in lower case. */
+  readonly contract: Hex
+  /** All that are kept, oldest first. */
+  finalizations(): readonly L1Finalization[]
+  /** The logs of the contract in these blocks, oldest first. */
+  logs(from: bigint, to: bigint): readonly L1Log[]
+  block(number: bigint): Block | null
+  /** The oldest block that is kept. */
+  oldest(): bigint
+  /** The block that would come next if nothing happened in it. */
+  nextBlock(): Block
+  /** Forgets the blocks, logs and finalizations below an L1 block. */
+  forget(below: bigint): void
+}
+
+export interface L1Log extends FinalizationLog {
+  readonly block: Block
+}
+
+interface StoredBlock {
+  readonly block: Block
+  /** The storage of the contract; undefined when it is no longer kept. */
+  storage: Trie | undefined
+}
+
+interface StoredFinalization extends L1Finalization {
+  readonly log: FinalizationLog
 }
 
 const EMPTY = new Uint8Array(0)
-const GENESIS_TIME = 0x69000000n
-const SECONDS_A_BLOCK = 12n
-const EMPTY_TRIE: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+const SECONDS_PER_BLOCK = 12n
 
-export function createL1(rollup: Rollup): SimulatedL1 {
-  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
+export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
+  const { l1Unfinalized = 0, l1History, contractVersion = 8, clock } = options
   const contract = hexToBytes(rollup.address, 20)
   const codeHash = keccak_256(EMPTY)
-  const states: L1State[] = []
+  /** By number; in the order of their numbers. */
+  const blocks = new Map<bigint, StoredBlock>()
+  const numbers = new Map<Hex, bigint>()
+  let finalizations: StoredFinalization[] = []
+  /** How many finalizations there ever were. */
+  let count = 0
+  /** How many reorganizations there were: it tells the blocks of one branch from those of another. */
+  let branch = 0n
+  let newest = -1n
+  let oldest = 0n
   let storage: Trie = null
-  const writes: { key: Hex; value: bigint; block: number }[] = []
 
-  function write(key: Hex, value: bigint): void {
-    // A zero slot is never stored.
-    if (value !== 0n) storage = putEntry(storage, hexToBytes(key, 32), encodeRlp(integer(value)))
-    writes.push({ key, value, block: states.length })
+  const accountsOf = (trie: Trie): Trie =>
+    putEntry(null, contract, encodeRlp([integer(1n), EMPTY, trieRoot(trie), codeHash]))
+
+  function nextBlock(trie: Trie = storage): Block {
+    const parent = blocks.get(newest)?.block
+    const earliest = parent === undefined ? GENESIS_TIME : parent.timestamp + (clock ? 1n : SECONDS_PER_BLOCK)
+    const finalized = finalizations.at(-1)?.timestamp ?? 0n
+    return sealBlock({
+      number: newest + 1n,
+      parentHash: parent?.hash ?? ZERO_HASH,
+      stateRoot: bytesToHex(trieRoot(accountsOf(trie))),
+      // A block is never older than its parent, nor than the L2 blocks that it finalizes.
+      timestamp: largest(clock ? BigInt(clock()) : 0n, parent || !clock ? earliest : 0n, finalized + 1n),
+      extraData: branch === 0n ? '0x' : bytesToHex(integer(branch)),
+    })
   }
 
   function addBlock(): void {
-    const account = encodeRlp([integer(1n), EMPTY, trieRoot(storage), codeHash])
-    const accounts = putEntry(null, contract, account)
-    const parentHash = states.at(-1)?.block.hash ?? bytesToHex(new Uint8Array(32))
-    const block = makeBlock(BigInt(states.length), parentHash, trieRoot(accounts))
-    states.push({ block, accounts, storage })
+    const block = nextBlock()
+    newest = block.number
+    blocks.set(newest, { block, storage })
+    numbers.set(block.hash, newest)
+    const old =
+      l1History === undefined ? undefined : blocks.get(newest - BigInt(Math.max(l1History, l1Unfinalized + 1)))
+    if (old) old.storage = undefined
   }
 
-  const isContract = (address: Hex) => address.toLowerCase() === rollup.address.toLowerCase()
+  function finalize(finalization: Finalization): void {
+    const written = writeFinalization(storage, finalization, { rollup, version: contractVersion, count })
+    storage = written.storage
+    finalizations.push({ ...finalization, l1BlockNumber: newest + 1n, log: written.log })
+    count++
+    addBlock()
+  }
 
-  function getStorage(address: Hex, key: Hex, number: bigint): bigint | null {
-    if (states[Number(number)] === undefined) return null
-    if (!isContract(address)) return 0n
-    return writes.findLast(write => write.key === key && write.block <= Number(number))?.value ?? 0n
+  const isContract = (address: Hex) => address.toLowerCase() === bytesToHex(contract)
+  const largestFinal = () => largest(newest - BigInt(l1Unfinalized), oldest)
+
+  function reorganize(depth: number): number {
+    const replaced = Math.max(0, Math.min(Math.trunc(depth), Number(newest - largestFinal())))
+    if (replaced === 0) return 0
+    const fork = newest - BigInt(replaced)
+    for (; newest > fork; newest--) {
+      numbers.delete(blocks.get(newest)?.block.hash ?? ZERO_HASH)
+      blocks.delete(newest)
+    }
+    storage = blocks.get(fork)?.storage ?? null
+    const dropped = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber > fork)
+    finalizations = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber <= fork)
+    count -= dropped.length
+    branch++
+    for (let added = 0; added < replaced; added++) addBlock()
+    const last = dropped.at(-1)
+    if (last) finalize({ l2BlockNumber: last.l2BlockNumber, stateRoot: last.stateRoot, timestamp: last.timestamp })
+    else addBlock()
+    return replaced
+  }
+
+  const valueAt = (trie: Trie, key: Hex): bigint => {
+    const entry = getEntry(trie, hexToBytes(key, 32))
+    return (entry && decodeInteger(decodeRlp(entry), 32)) ?? 0n
   }
 
   return {
-    finalize(l2BlockNumber, stateRoot) {
-      write(mappingSlot(stateRootHashes, l2BlockNumber), BigInt(stateRoot))
-      write(slotKey(currentL2BlockNumber), l2BlockNumber)
-      addBlock()
+    contract: bytesToHex(contract),
+    finalize(l2BlockNumber, stateRoot, timestamp = blocks.get(newest)?.block.timestamp ?? GENESIS_TIME) {
+      finalize({ l2BlockNumber, stateRoot, timestamp })
     },
     addBlock,
-    getStorage,
-    blockNumber: () => BigInt(states.length - 1),
-    getBlock: number => {
-      const state = states[Number(number)]
-      return state ? { ...state.block, transactions: [], uncles: [], withdrawals: [] } : null
+    reorganize,
+    getStorage(address, key, number) {
+      const trie = blocks.get(number)?.storage
+      return trie === undefined ? null : isContract(address) ? valueAt(trie, key) : 0n
     },
+    blockNumber(tag = 'latest') {
+      const final = largestFinal()
+      return tag === 'latest' ? newest : tag === 'finalized' ? final : newest - (newest - final) / 2n
+    },
+    getBlock: number => {
+      const stored = blocks.get(number)
+      return stored ? describeBlock(stored.block) : null
+    },
+    numberOf: hash => numbers.get(hash) ?? null,
     getProof(address, storageKeys, number) {
-      const state = states[Number(number)]
-      if (state === undefined) return null
-      const trie = isContract(address) ? state.storage : null
+      const contractStorage = blocks.get(number)?.storage
+      if (contractStorage === undefined) return null
+      const trie = isContract(address) ? contractStorage : null
       return {
         address: address.toLowerCase(),
-        accountProof: proveEntry(state.accounts, hexToBytes(address, 20)).map(bytesToHex),
+        accountProof: proveEntry(accountsOf(contractStorage), hexToBytes(address, 20)).map(bytesToHex),
         balance: '0x0',
         nonce: isContract(address) ? '0x1' : '0x0',
         codeHash: bytesToHex(codeHash),
         storageHash: bytesToHex(trieRoot(trie)),
         storageProof: storageKeys.map(key => ({
           key,
-          value: toQuantity(getStorage(address, key, number) ?? 0n),
+          value: toQuantity(valueAt(trie, key)),
           proof: proveEntry(trie, hexToBytes(key, 32)).map(bytesToHex),
         })),
       }
     },
+    finalizations: () => finalizations,
+    logs: (from, to) =>
+      finalizations.flatMap(({ l1BlockNumber, log }) => {
+        const block = l1BlockNumber >= from && l1BlockNumber <= to ? blocks.get(l1BlockNumber)?.block : undefined
+        return block ? [{ ...log, block }] : []
+      }),
+    block: number => blocks.get(number)?.block ?? null,
+    oldest: () => oldest,
+    nextBlock: () => nextBlock(),
+    forget(below) {
+      for (; oldest < below && oldest < newest; oldest++) {
+        numbers.delete(blocks.get(oldest)?.block.hash ?? ZERO_HASH)
+        blocks.delete(oldest)
+      }
+      finalizations = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber >= oldest)
+    },
   }
 }
 
-const integer = (value: bigint): Uint8Array =>
-  value === 0n ? EMPTY : bigintToBytes(value, Math.ceil(value.toString(16).length / 2))
-
-/** A block of Prague. */
-function makeBlock(number: bigint, parentHash: Hex, stateRoot: Uint8Array): L1State['block'] {
-  const zeros = (length: number) => bytesToHex(new Uint8Array(length))
-  const block = {
-    number: toQuantity(number),
-    parentHash,
-    sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
-    miner: zeros(20),
-    stateRoot: bytesToHex(stateRoot),
-    transactionsRoot: EMPTY_TRIE,
-    receiptsRoot: EMPTY_TRIE,
-    logsBloom: zeros(256),
-    difficulty: '0x0',
-    gasLimit: '0x2255100',
-    gasUsed: '0x0',
-    timestamp: toQuantity(GENESIS_TIME + number * SECONDS_A_BLOCK),
-    extraData: '0x',
-    mixHash: zeros(32),
-    nonce: zeros(8),
-    baseFeePerGas: '0x7',
-    withdrawalsRoot: EMPTY_TRIE,
-    blobGasUsed: '0x0',
-    excessBlobGas: '0x0',
-    parentBeaconBlockRoot: zeros(32),
-    requestsHash: '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-  }
-  const header = encodeHeader(block)
-  return { ...block, hash: bytesToHex(keccak_256(hexToBytes(header, header.length / 2 - 1))) }
-}
+const largest = (...values: readonly bigint[]): bigint => values.reduce((a, b) => (b > a ? b : a), 0n)

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bigintToBytes, bytesToHex, equalBytes, type Hex, hexToBytes, isZero } from '../bytes.ts'
+import { bigintToBytes, bytesToHex, equalBytes, type Hex, hexLength, hexToBytes, isZero } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { GetProofResult } from '../tree/answer.ts'
@@ -25,6 +25,8 @@ export interface AccountChanges {
   nonce?: bigint
   /** In wei. Below 2^256, and with `mimc` below the order of its field, which has 253 bits. */
   balance?: bigint
+  /** The code itself, of any length. It decides `codeHash` and `codeSize`, and {@link World.getCode} gives it back. */
+  code?: Hex
   /** keccak256 of the code, 32 bytes. */
   codeHash?: Hex
   /**
@@ -37,7 +39,7 @@ export interface AccountChanges {
 }
 
 /** An account as {@link World.getAccount} reports it. */
-export interface AccountState extends Required<AccountChanges> {
+export interface AccountState extends Required<Omit<AccountChanges, 'code'>> {
   /** Root of the account's storage tree, 32 bytes. */
   storageRoot: Hex
 }
@@ -80,6 +82,12 @@ export interface World {
    */
   getAccount(address: Hex): AccountState | null
   /**
+   * The account's code; `0x` without code or account, null when only the hash of the code is known.
+   *
+   * @param address 20 bytes
+   */
+  getCode(address: Hex): Hex | null
+  /**
    * 32 bytes; zero when the slot or the account does not exist.
    *
    * @param address 20 bytes
@@ -111,6 +119,8 @@ export interface World {
 /** An account value whose storage root is computed when it is asked for. */
 interface Account extends Omit<AccountValue, 'storageRoot'> {
   readonly storage: Tree<Uint8Array>
+  /** No part of the tree; null when only its hash is known. */
+  readonly code: Uint8Array | null
 }
 
 /**
@@ -148,6 +158,7 @@ export function createWorld(scheme: Scheme): World {
     keccakCodeHash: keccak_256(new Uint8Array(0)),
     codeSize: 0n,
     storage: createTree(storageKind),
+    code: new Uint8Array(0),
   }
   return worldOf(scheme, newAccount, createTree(accountKind))
 }
@@ -200,6 +211,11 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
       const account = getValue(accounts, hashAddress(address))
       return account && describeAccount(account)
     },
+    getCode(address) {
+      const account = getValue(accounts, hashAddress(address))
+      if (account === null) return '0x'
+      return account.code && bytesToHex(account.code)
+    },
     getStorage(address, key) {
       const slotKey = storageEntry.hashKey(scheme, decodeWord('key', key))
       const account = getValue(accounts, hashAddress(address))
@@ -227,7 +243,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
 const decodeAddress = (address: Hex): Uint8Array => atPath('address', () => hexToBytes(address, 20))
 const decodeWord = (name: string, word: Hex): Uint8Array => atPath(name, () => hexToBytes(word, 32))
 
-function encodeAccount({ storage, ...account }: Account): Uint8Array {
+function encodeAccount({ storage, code: _, ...account }: Account): Uint8Array {
   return encodeAccountValue({ ...account, storageRoot: rootOf(storage) })
 }
 
@@ -244,14 +260,20 @@ function describeAccount({ nonce, balance, codeSize, ...account }: Account): Acc
 
 /** @throws WorldError `OUT_OF_RANGE` */
 function decodeChanges(scheme: Scheme, changes: AccountChanges): Partial<Account> {
-  const { nonce, balance, codeHash, snarkCodeHash, codeSize } = changes
+  const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = changes
   return {
     ...(nonce !== undefined && { nonce: requireBelow('nonce', nonce, 64n) }),
     ...(balance !== undefined && { balance: requireCanonicalBalance(scheme, balance) }),
-    ...(codeHash !== undefined && { keccakCodeHash: decodeWord('codeHash', codeHash) }),
+    ...(codeHash !== undefined && { keccakCodeHash: decodeWord('codeHash', codeHash), code: null }),
     ...(snarkCodeHash !== undefined && { snarkCodeHash: decodeDigest(scheme, snarkCodeHash) }),
     ...(codeSize !== undefined && { codeSize: requireBelow('codeSize', codeSize, 64n) }),
+    ...(code !== undefined && decodeCode(code)),
   }
+}
+
+function decodeCode(hex: Hex): Pick<Account, 'code' | 'keccakCodeHash' | 'codeSize'> {
+  const code = atPath('code', () => hexToBytes(hex, hexLength(hex)))
+  return { code, keccakCodeHash: keccak_256(code), codeSize: BigInt(code.length) }
 }
 
 function requireBelow(name: string, value: bigint, bits: bigint): bigint {

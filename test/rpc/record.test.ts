@@ -14,9 +14,10 @@ import {
   RpcError,
   recordEvidence,
 } from '../../src/rpc.ts'
+import { createChain, type FullChain as Chain } from '../../src/service/chain.ts'
 import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
 import { createL1 } from '../../src/service/simulated-l1.ts'
-import { addDemoBlocks, type Chain, createService, demoWorld } from '../../src/service.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
 
 const storageKeys = [0, 1, 2, 7, 9].map(word)
@@ -24,7 +25,7 @@ const request = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageK
 
 /** The demo chain: L2 blocks 0, 3, 4 and 8 are the last of their finalizations, at L1 blocks 0, 21, 42 and 63. */
 function chainOf(proofLag = 0, scheme: Scheme = poseidon2): Chain {
-  const { chain } = createService({ genesis: demoWorld(scheme), rollup: ROLLUP, proofLag })
+  const chain = createChain(demoWorld(scheme), ROLLUP, { proofLag })
   addDemoBlocks(chain)
   return chain
 }
@@ -124,7 +125,7 @@ it('finds every finalization of any history', async () => {
   })
   await fc.assert(
     fc.asyncProperty(history, fc.nat(150), async (finalizations, tail) => {
-      const { chain } = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, proofLag: 99 })
+      const chain = createChain(demoWorld(poseidon2), ROLLUP, { proofLag: 99 })
       const expected = [0n]
       for (const { l2, l1 } of finalizations) {
         for (let added = 0; added < l2; added++) chain.addBlock()
@@ -144,7 +145,7 @@ it('finds every finalization of any history', async () => {
 })
 
 it('stops where the contract had finalized nothing', async () => {
-  const { chain } = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, proofLag: 99 })
+  const chain = createChain(demoWorld(poseidon2), ROLLUP, { proofLag: 99 })
   addDemoBlocks(chain)
   const l1 = createL1(ROLLUP)
   for (let added = 0; added < 50; added++) l1.addBlock()

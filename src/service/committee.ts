@@ -1,0 +1,65 @@
+import { normalizeZ } from '@noble/curves/abstract/curve.js'
+import { bls12_381 } from '@noble/curves/bls12-381.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToBigint, concatBytes } from '../bytes.ts'
+import { hashPair, merkleize } from './ssz.ts'
+
+/** A sync committee of the simulation, with all its keys. */
+export interface Committee {
+  /** 48 bytes each. */
+  readonly pubkeys: readonly Uint8Array[]
+  /** 48 bytes. */
+  readonly aggregate: Uint8Array
+  readonly root: Uint8Array
+  /** @param signs whether the member at this index signs @returns 96 bytes */
+  sign(message: Uint8Array, signs: (index: number) => boolean): Uint8Array
+}
+
+export const COMMITTEE_SIZE = 512
+/** More keys than one committee has, so that each period has other members. */
+const POOL_SIZE = 640
+const STEP = 37
+const DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'
+
+const { Point, Fn } = { Point: bls12_381.G1.Point, Fn: bls12_381.fields.Fr }
+
+/**
+ * Consecutive numbers as secret keys: each public key is one addition away from that before, and the signature of many is
+ * one signature by the sum of their secrets. This is a simulation: everybody knows these keys.
+ */
+export function createCommittees(): (period: number) => Committee {
+  const first = Fn.create(bytesToBigint(keccak_256(new TextEncoder().encode('the committees of a devnet'))))
+  const points = [Point.BASE.multiply(first)]
+  for (let index = 1; index < POOL_SIZE; index++) points.push((points[index - 1] ?? Point.BASE).add(Point.BASE))
+  const pool = normalizeZ(Point, points).map(point => point.toBytes())
+  const made = new Map<number, Committee>()
+
+  function makeCommittee(shift: number): Committee {
+    const members = Array.from({ length: COMMITTEE_SIZE }, (_, index) => (shift + index) % POOL_SIZE)
+    const pubkeys = members.map(member => pool[member] ?? new Uint8Array(48))
+    const secretOf = (signs: (index: number) => boolean): bigint =>
+      members.reduce((sum, member, index) => (signs(index) ? Fn.add(sum, first + BigInt(member)) : sum), 0n)
+    const aggregate = Point.BASE.multiply(secretOf(() => true)).toBytes()
+    return {
+      pubkeys,
+      aggregate,
+      root: hashPair(merkleize(pubkeys.map(keyRoot)), keyRoot(aggregate)),
+      sign(message, signs) {
+        const { longSignatures } = bls12_381
+        const signature = longSignatures.sign(longSignatures.hash(message, DOMAIN), Fn.toBytes(secretOf(signs)))
+        return longSignatures.Signature.toBytes(signature)
+      },
+    }
+  }
+
+  return period => {
+    const shift = (period * STEP) % POOL_SIZE
+    const committee = made.get(shift) ?? makeCommittee(shift)
+    // There are no more than there are keys.
+    made.set(shift, committee)
+    return committee
+  }
+}
+
+const keyRoot = (key: Uint8Array): Uint8Array =>
+  hashPair(key.slice(0, 32), concatBytes(key.slice(32), new Uint8Array(16)))
