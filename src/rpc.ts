@@ -24,6 +24,12 @@ export {
 } from './rpc/fetch.ts'
 export { createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
 export type { L1BlockTag } from './rpc/l1.ts'
+export {
+  type AgreementOptions,
+  agreeingBlockHash,
+  finalizedBlockHash,
+  type OddSource,
+} from './rpc/l1-block-hash.ts'
 export type { Provider } from './rpc/provider.ts'
 export {
   type EvidenceRequest,

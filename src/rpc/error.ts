@@ -44,6 +44,8 @@ export const rpcAdvice = {
     'The endpoint holds the proof of none of these finalized blocks: wait until it has caught up, or use another one.',
   L1_HISTORY_MISSING:
     'The endpoint does not hold the older L1 states in which to look for earlier finalizations: use an archive node, name the L2 block, or wait until the L2 endpoint holds the newest one.',
+  L1_DISAGREEMENT:
+    'The L1 endpoints do not agree on one finalized block: look into the odd ones, or try again when all have caught up.',
   L1_CONTRADICTION: 'The endpoint says things of L1 that cannot all be so: do not use it.',
 } as const
 

@@ -26,21 +26,31 @@ export interface Anchor {
   readonly proof: unknown
 }
 
-const call = ({ provider, signal }: L1Source, method: string, params: readonly unknown[]): Promise<unknown> =>
-  atEndpoint('L1', () => callProvider(provider, method, params, signal))
+const call = (
+  { provider, signal }: Omit<L1Source, 'rollup'>,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> => atEndpoint('L1', () => callProvider(provider, method, params, signal))
 
-/** What the L1 endpoint says is this block: the header is what it was hashed from, but that the hash is of L1 is its word. */
+/**
+ * What the L1 endpoint says is this block: the header is what it was hashed from, but unless the hash was asked for, that
+ * the hash is of L1 is its word.
+ */
 export async function fetchL1Block(
-  source: L1Source,
-  id: bigint | L1BlockTag,
+  source: Omit<L1Source, 'rollup'>,
+  id: bigint | L1BlockTag | Hex,
 ): Promise<{ block: unknown; l1Block: L1Block }> {
   const wanted = typeof id === 'bigint' ? toQuantity(id) : id
-  const block = await call(source, 'eth_getBlockByNumber', [wanted, false])
+  const isHash = typeof id === 'string' && id.startsWith('0x')
+  const block = await call(source, isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber', [wanted, false])
   if (block === null) throw new RpcError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
   const l1Block = atPath('l1.header', () => {
     const header = encodeHeader(block)
     return verifyHeader(header, bytesToHex(keccak_256(hexToBytes(header, hexLength(header)))))
   })
+  if (isHash && l1Block.hash !== id) {
+    throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${id}`, found: l1Block.hash })
+  }
   const said: unknown = Reflect.get(Object(block), 'hash')
   if (said !== l1Block.hash) {
     const found = typeof said === 'string' ? excerpt(said) : 'none'

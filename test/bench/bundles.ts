@@ -15,7 +15,7 @@ const verifyWith = (scheme: string): string =>
 const entries = {
   'rollup-state-proof': "export * from './src/index.ts'",
   ...Object.fromEntries(
-    ['mimc', 'poseidon2', 'anchor', 'world', 'rpc', 'service'].map(door => [
+    ['mimc', 'poseidon2', 'anchor', 'world', 'rpc', 'provider', 'service'].map(door => [
       `…/${door}`,
       `export * from './src/${door}.ts'`,
     ]),
@@ -33,7 +33,7 @@ export async function measureBundles(): Promise<Record<string, Bundle>> {
     const { outputFiles, metafile } = await build({
       stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
       ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', write: false, metafile: true },
-      external: ['node:*'],
+      external: ['node:*', '@ethereumjs/evm', '@ethereumjs/common', '@ethereumjs/util'],
     })
     const code = outputFiles[0]?.contents ?? new Uint8Array()
     const inputs = Object.values(metafile.outputs)[0]?.inputs ?? {}

@@ -1,0 +1,15 @@
+/**
+ * An EIP-1193 provider that answers only what is proven from an L1 block hash down, for viem, ethers and wallets. Calls are
+ * executed here; that takes `@ethereumjs/evm`, `@ethereumjs/common` and `@ethereumjs/util` beside this package.
+ *
+ * @module rollup-state-proof/provider
+ */
+export {
+  ProviderError,
+  type ProviderErrorDetails,
+  type ProviderRefusal,
+  providerRefusals,
+} from './provider/error.ts'
+export type { Environment, Hardfork } from './provider/execute.ts'
+export { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from './provider/provider.ts'
+export type { View } from './provider/view.ts'

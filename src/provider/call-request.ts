@@ -1,0 +1,102 @@
+import type { Hex } from '../bytes.ts'
+import { invalidParams, unprovenValue } from './error.ts'
+import { ownOf, readData, readHex, readList, readObject, readQuantity, readSlot } from './params.ts'
+
+/** The addresses and slots that a transaction names beforehand. */
+export type AccessList = readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
+
+/** A call, as `eth_call` and its like are asked for it. Addresses are 20 bytes, in lower case. */
+export interface CallRequest {
+  readonly from: Hex
+  /** null when a contract is to be created. */
+  readonly to: Hex | null
+  readonly data: Hex
+  readonly value: bigint
+  /** null when the caller states none. */
+  readonly gas: bigint | null
+  /** What GASPRICE gives, and what the sender pays for each unit of gas. */
+  readonly gasPrice: bigint
+  /** What the sender must be able to pay for each unit of gas. */
+  readonly maxGasPrice: bigint
+  readonly accessList: AccessList
+}
+
+const NOBODY: Hex = `0x${'0'.repeat(40)}`
+/** Fields that change nothing in what a call does: nodes do not read them either. */
+const IGNORED = ['nonce', 'type']
+const READ = [
+  ...['from', 'to', 'data', 'input', 'value', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas'],
+  ...['accessList', 'chainId'],
+]
+
+/**
+ * @param baseFee that the caller states for the block, if any
+ * @throws ProviderError `PARAMS_INVALID` also for fields that are not implemented; `VALUE_UNPROVEN` for a fee that
+ * depends on an unknown base fee
+ */
+export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undefined): CallRequest {
+  const source = readObject('The call', call)
+  for (const name of Object.keys(source)) {
+    if (ownOf(source, name) !== undefined && ![...READ, ...IGNORED].includes(name)) {
+      throw invalidParams('The call has a field that is not supported here.')
+    }
+  }
+  const optional = <T>(name: string, read: (place: string, value: unknown) => T): T | undefined => {
+    const value = ownOf(source, name)
+    return value === undefined ? undefined : read(name, value)
+  }
+  const quantity = (name: string) => optional(name, (place, value) => readQuantity(place, value, 256))
+
+  const [data, input] = [optional('data', readData), optional('input', readData)]
+  if (data !== undefined && input !== undefined && data !== input) throw invalidParams('data and input differ.')
+  const stated = quantity('chainId')
+  if (stated !== undefined && stated !== chainId) throw invalidParams('chainId is that of another chain.')
+  const address = (place: string, value: unknown) => readHex(place, value, 20)
+  return {
+    from: optional('from', address) ?? NOBODY,
+    to: optional('to', address) ?? null,
+    data: data ?? input ?? '0x',
+    value: quantity('value') ?? 0n,
+    gas: quantity('gas') ?? null,
+    ...readFees(quantity('gasPrice'), quantity('maxFeePerGas'), quantity('maxPriorityFeePerGas'), baseFee),
+    accessList: optional('accessList', readAccessList) ?? [],
+  }
+}
+
+function readFees(
+  gasPrice: bigint | undefined,
+  maxFee: bigint | undefined,
+  tip: bigint | undefined,
+  baseFee: bigint | undefined,
+): Pick<CallRequest, 'gasPrice' | 'maxGasPrice'> {
+  if (gasPrice !== undefined) {
+    if (maxFee !== undefined || tip !== undefined) throw invalidParams('gasPrice excludes maxFeePerGas and its tip.')
+    return { gasPrice, maxGasPrice: gasPrice }
+  }
+  const [maxGasPrice, priority] = [maxFee ?? 0n, tip ?? 0n]
+  if (maxGasPrice === 0n) return { gasPrice: 0n, maxGasPrice: 0n }
+  if (priority > maxGasPrice) throw invalidParams('maxPriorityFeePerGas is above maxFeePerGas.')
+  // The sender pays the base fee and the tip, and no proof covers the base fee.
+  if (baseFee === undefined) throw unprovenValue('BASEFEE')
+  if (maxGasPrice < baseFee) throw invalidParams('maxFeePerGas is below the base fee.')
+  return { gasPrice: maxGasPrice < baseFee + priority ? maxGasPrice : baseFee + priority, maxGasPrice }
+}
+
+export const readAccessList = (place: string, value: unknown): AccessList =>
+  readList(place, value, (at, item) => {
+    const entry = readObject(at, item)
+    return {
+      address: readHex(`${at}.address`, ownOf(entry, 'address'), 20),
+      storageKeys: readList(`${at}.storageKeys`, ownOf(entry, 'storageKeys') ?? [], readSlot),
+    }
+  })
+
+/** State and block overrides would change what is proven. */
+export function refuseOverrides(...overrides: readonly unknown[]): void {
+  for (const override of overrides) {
+    if (override === undefined || override === null) continue
+    if (typeof override !== 'object' || Object.keys(override).length > 0) {
+      throw invalidParams('State and block overrides are not supported here.')
+    }
+  }
+}

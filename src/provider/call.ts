@@ -1,0 +1,95 @@
+import type { CallRequest } from './call-request.ts'
+import { executionFailed, ProviderError } from './error.ts'
+import { loadEvm } from './evm-packages.ts'
+import { type Execution, type ExecutionContext, execute } from './execute.ts'
+import type { StateReader } from './state-reader.ts'
+
+/** A call, where it is executed, and how much gas it may use. */
+export interface CallPlan {
+  readonly call: CallRequest
+  readonly reader: StateReader
+  readonly context: ExecutionContext
+  readonly maxGas: bigint
+}
+
+/** Most gas that a transaction of Osaka may state (EIP-7825). */
+const OSAKA_MAX_GAS = 1n << 24n
+/** How far an estimate may be above the least gas that does, in parts of a thousand. */
+const TOLERANCE = 15n
+
+/** What `eth_call` answers. @throws ProviderError `REVERTED`, `EXECUTION_FAILED` */
+export async function runCall(plan: CallPlan): Promise<string> {
+  return requireSuccess(await executePlan(plan, gasOf(plan))).returnData
+}
+
+/**
+ * The least gas with which the call succeeds, or up to 1.5% more: what a call uses is not always enough, for part of it may
+ * come back at the end, and a contract keeps a 64th when it calls another.
+ *
+ * @throws ProviderError `REVERTED`, `EXECUTION_FAILED` when it does not succeed with any
+ */
+export async function estimateGas(plan: CallPlan): Promise<bigint> {
+  const { call, reader, context } = plan
+  let most = gasOf(plan)
+  if (context.hardfork === 'osaka' && most > OSAKA_MAX_GAS) most = OSAKA_MAX_GAS
+  if (call.maxGasPrice > 0n) {
+    const balance = (await reader.getAccount(call.from))?.balance ?? 0n
+    const affordable = balance > call.value ? (balance - call.value) / call.maxGasPrice : 0n
+    if (affordable < most) most = affordable
+  }
+  let least = requireSuccess(await executePlan(plan, most)).gasUsed
+  if (await succeeds(plan, least)) return least
+  // Now `least` does not do, and `most` does.
+  const likely = (least * 64n) / 63n + 2300n
+  if (likely < most) {
+    if (await succeeds(plan, likely)) most = likely
+    else least = likely
+  }
+  while ((most - least) * 1000n > most * TOLERANCE) {
+    const middle = (least + most) / 2n
+    if (await succeeds(plan, middle)) most = middle
+    else least = middle
+  }
+  return most
+}
+
+/** Naming what a call touches changes what it costs, and so what it may do: again, until the list stays as it is. */
+export async function createAccessList(plan: CallPlan): Promise<object> {
+  let call = plan.call
+  for (let round = 0; ; round++) {
+    const { accessList, gasUsed, failure } = await executePlan({ ...plan, call }, gasOf(plan))
+    if (round === 4 || isSameList(accessList, call.accessList)) {
+      return { accessList, gasUsed: `0x${gasUsed.toString(16)}`, ...(failure !== null && { error: failure }) }
+    }
+    call = { ...call, accessList }
+  }
+}
+
+const gasOf = ({ call, maxGas }: CallPlan): bigint => (call.gas === null || call.gas > maxGas ? maxGas : call.gas)
+
+async function executePlan({ call, reader, context }: CallPlan, gas: bigint): Promise<Execution> {
+  return execute(await loadEvm(), reader, call, gas, context)
+}
+
+async function succeeds(plan: CallPlan, gas: bigint): Promise<boolean> {
+  try {
+    return (await executePlan(plan, gas)).failure === null
+  } catch (error) {
+    if (error instanceof ProviderError && error.reason === 'EXECUTION_FAILED') return false
+    throw error
+  }
+}
+
+function requireSuccess(execution: Execution): Execution {
+  const { failure, returnData } = execution
+  if (failure === 'revert') throw new ProviderError('REVERTED', { found: 'execution reverted', data: returnData })
+  if (failure !== null) throw executionFailed(failure)
+  return execution
+}
+
+const isSameList = (a: Execution['accessList'], b: Execution['accessList']): boolean => {
+  const itemsOf = (list: Execution['accessList']) =>
+    new Set(list.flatMap(({ address, storageKeys }) => [address, ...storageKeys.map(key => address + key)]))
+  const [left, right] = [itemsOf(a), itemsOf(b)]
+  return left.size === right.size && [...left].every(item => right.has(item))
+}

@@ -1,0 +1,22 @@
+import { ProviderError } from './error.ts'
+
+/** The optional peer dependencies. */
+export interface EvmPackages {
+  readonly evm: typeof import('@ethereumjs/evm')
+  readonly common: typeof import('@ethereumjs/common')
+  readonly util: typeof import('@ethereumjs/util')
+}
+
+/** On first use, for whoever calls nothing needs none of them. @throws ProviderError `EVM_MISSING` */
+export async function loadEvm(): Promise<EvmPackages> {
+  try {
+    const [evm, common, util] = await Promise.all([
+      import('@ethereumjs/evm'),
+      import('@ethereumjs/common'),
+      import('@ethereumjs/util'),
+    ])
+    return { evm, common, util }
+  } catch (error) {
+    throw new ProviderError('EVM_MISSING', { cause: error instanceof Error ? error : undefined })
+  }
+}

@@ -1,0 +1,177 @@
+import type { StateManagerInterface } from '@ethereumjs/common'
+import type { Account, Address } from '@ethereumjs/util'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import type { EvmPackages } from './evm-packages.ts'
+import { EMPTY_CODE_HASH } from './proven-state.ts'
+import type { StateReader } from './state-reader.ts'
+
+/** An account as it is at this point of the execution. */
+interface Current {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly codeHash: Uint8Array
+  readonly storageRoot: Uint8Array
+}
+
+/** What the EVM reads from and writes to during one execution. */
+export interface EvmState extends StateManagerInterface {
+  /**
+   * Ends the execution: whatever the EVM makes of the error, its result is void.
+   *
+   * @returns never: throws the first error there was
+   */
+  fail(error: unknown): never
+  /** Throws the first error there was. */
+  verifyIntact(): void
+}
+
+const EMPTY = new Uint8Array(0)
+/** The EVM asks only whether an account's storage root is that of no storage, as Ethereum's trie spells it. */
+const NO_STORAGE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+
+/**
+ * The EVM's writes over a proven state. Writes are kept here and undone when a frame reverts; reads that no write
+ * answers go to `reader`. The EVM changes the accounts that it is given, so it gets copies.
+ */
+export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmState {
+  const accounts = new Map<Hex, Current | null>()
+  const codes = new Map<Hex, Uint8Array>()
+  const slots = new Map<Hex, Map<Hex, Uint8Array>>()
+  const undo: (() => void)[] = []
+  const marks: number[] = []
+  let failure: { readonly error: unknown } | undefined
+
+  const noStorageRoot = bytesOf(NO_STORAGE_ROOT)
+  const someStorageRoot = new Uint8Array(32)
+
+  function fail(error: unknown): never {
+    failure ??= { error }
+    throw failure.error
+  }
+  function verifyIntact(): void {
+    if (failure !== undefined) throw failure.error
+  }
+
+  /** The EVM turns some errors into failures of a frame: one that is not its own must end all of it. */
+  async function read<T>(work: () => Promise<T>): Promise<T> {
+    verifyIntact()
+    try {
+      return await work()
+    } catch (error) {
+      return fail(error)
+    }
+  }
+
+  function set<K, V>(map: Map<K, V>, key: K, value: V): void {
+    const [had, before] = [map.has(key), map.get(key)]
+    undo.push(() => {
+      if (had) map.set(key, before as V)
+      else map.delete(key)
+    })
+    map.set(key, value)
+  }
+
+  const hexOf = (address: Address): Hex => bytesToHex(address.bytes)
+
+  async function current(address: Hex): Promise<Current | null> {
+    const written = accounts.get(address)
+    if (written !== undefined) return written
+    const account = await read(() => reader.getAccount(address))
+    if (account === null) return null
+    const { nonce, balance, codeHash, hasStorage } = account
+    return { nonce, balance, codeHash: bytesOf(codeHash), storageRoot: hasStorage ? someStorageRoot : noStorageRoot }
+  }
+
+  async function getAccount(address: Address): Promise<Account | undefined> {
+    const account = await current(hexOf(address))
+    return account === null ? undefined : util.createAccount({ ...account })
+  }
+
+  async function putAccount(address: Address, account?: Account): Promise<void> {
+    const { nonce, balance, codeHash, storageRoot } = account ?? {}
+    const isGone = nonce === undefined || balance === undefined || codeHash === undefined || storageRoot === undefined
+    set(accounts, hexOf(address), isGone ? null : { nonce, balance, codeHash, storageRoot })
+  }
+
+  async function modifyAccountFields(
+    address: Address,
+    fields: Parameters<StateManagerInterface['modifyAccountFields']>[1],
+  ): Promise<void> {
+    const account = (await getAccount(address)) ?? util.createAccount({})
+    if (fields.nonce !== undefined) account.nonce = fields.nonce
+    if (fields.balance !== undefined) account.balance = fields.balance
+    if (fields.codeHash !== undefined) account.codeHash = fields.codeHash
+    if (fields.storageRoot !== undefined) account.storageRoot = fields.storageRoot
+    await putAccount(address, account)
+  }
+
+  async function getCode(address: Address): Promise<Uint8Array> {
+    const hex = hexOf(address)
+    const account = await current(hex)
+    if (account === null || bytesToHex(account.codeHash) === EMPTY_CODE_HASH) return EMPTY
+    return codes.get(hex) ?? read(() => reader.getCode(hex))
+  }
+
+  const originalStorage = async (address: Address, key: Uint8Array): Promise<Uint8Array> =>
+    shortest(bytesOf(await read(() => reader.getStorage(hexOf(address), bytesToHex(key)))))
+
+  return {
+    fail,
+    verifyIntact,
+    getAccount,
+    putAccount,
+    deleteAccount: address => putAccount(address),
+    modifyAccountFields,
+    getCode,
+    getCodeSize: async address => (await getCode(address)).length,
+    async putCode(address, code) {
+      set(codes, hexOf(address), code)
+      await modifyAccountFields(address, { codeHash: keccak_256(code) })
+    },
+    async getStorage(address, key) {
+      return slots.get(hexOf(address))?.get(bytesToHex(key)) ?? originalStorage(address, key)
+    },
+    async putStorage(address, key, value) {
+      const hex = hexOf(address)
+      const written = slots.get(hex) ?? new Map<Hex, Uint8Array>()
+      slots.set(hex, written)
+      set(written, bytesToHex(key), shortest(value))
+    },
+    /** Called for a new contract: it cannot have storage, or its creation is a collision. */
+    async clearStorage(address) {
+      const written = slots.get(hexOf(address)) ?? new Map<Hex, Uint8Array>()
+      for (const key of written.keys()) set(written, key, EMPTY)
+    },
+    // What the slot was before the execution: the price of a write depends on it.
+    originalStorageCache: { get: originalStorage, clear: () => {} },
+    async checkpoint() {
+      marks.push(undo.length)
+    },
+    async commit() {
+      marks.pop()
+    },
+    async revert() {
+      const mark = marks.pop() ?? 0
+      while (undo.length > mark) undo.pop()?.()
+    },
+    getStateRoot: unneeded,
+    setStateRoot: unneeded,
+    hasStateRoot: unneeded,
+    clearCaches: () => {},
+    shallowCopy: unneeded,
+  }
+}
+
+const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hexLength(hex))
+
+/** Without leading zeros: the EVM compares values in this form. */
+function shortest(value: Uint8Array): Uint8Array {
+  const start = value.findIndex(byte => byte !== 0)
+  return start === -1 ? EMPTY : value.slice(start)
+}
+
+/** Of blocks and tries, which no execution of a call touches. */
+function unneeded(): never {
+  throw new Error('not part of a call')
+}

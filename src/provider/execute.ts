@@ -1,0 +1,206 @@
+import type { Address } from '@ethereumjs/util'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import type { AccessList, CallRequest } from './call-request.ts'
+import { executionFailed, unprovenValue } from './error.ts'
+import type { EvmPackages } from './evm-packages.ts'
+import { createEvmState } from './evm-state.ts'
+import type { StateReader } from './state-reader.ts'
+
+/** The hard forks whose instructions and prices can be had. */
+export type Hardfork = 'london' | 'paris' | 'shanghai' | 'cancun' | 'prague' | 'osaka'
+
+export const HARDFORKS: readonly Hardfork[] = ['london', 'paris', 'shanghai', 'cancun', 'prague', 'osaka']
+
+/**
+ * What no proof covers, as you state it: a call that reads one of these uses your value, and fails without it. It holds
+ * for every block that is asked for.
+ */
+export interface Environment {
+  /** Seconds since 1970. Default: the proven timestamp of the view, which only the newest finalized block has. */
+  timestamp?: bigint
+  /** In wei. On the Linea networks 7. */
+  baseFee?: bigint
+  /** In wei. */
+  blobBaseFee?: bigint
+  /** 20 bytes. */
+  coinbase?: Hex
+  /** 32 bytes. */
+  prevRandao?: Hex
+  /** Of the block. */
+  gasLimit?: bigint
+  /** By the decimal number of the block, 32 bytes each: for BLOCKHASH. */
+  blockHashes?: Readonly<Record<string, Hex>>
+}
+
+/** The block around a call. */
+export interface ExecutionContext {
+  readonly chainId: bigint
+  readonly hardfork: Hardfork
+  readonly blockNumber: bigint
+  readonly environment: Environment
+}
+
+/** What a call came to. */
+export interface Execution {
+  /** Why it failed; null when it did not. */
+  readonly failure: 'revert' | (string & {}) | null
+  readonly returnData: Hex
+  /** Of the transaction: with what it costs by itself, less refunds. */
+  readonly gasUsed: bigint
+  /** What it touched beyond its sender, its receiver and the precompiled contracts. */
+  readonly accessList: AccessList
+}
+
+/**
+ * Executes a call over a state. It fails with an error of `reader` or of a value that no proof covers, whatever the
+ * contract makes of it.
+ *
+ * @param gas of the transaction
+ * @throws ProviderError `VALUE_UNPROVEN`, `EXECUTION_FAILED` when it cannot begin; what `reader` throws
+ */
+export async function execute(
+  packages: EvmPackages,
+  reader: StateReader,
+  call: CallRequest,
+  gas: bigint,
+  context: ExecutionContext,
+): Promise<Execution> {
+  const { util } = packages
+  const state = createEvmState(reader, packages)
+  const addressOf = (hex: Hex): Address => new util.Address(bytesOf(hex))
+  const data = bytesOf(call.data)
+  const costs = intrinsicGas(call, data, context.hardfork)
+  const least = costs.gas > costs.floor ? costs.gas : costs.floor
+  if (gas < least) throw executionFailed(`intrinsic gas too low: ${gas} of ${least}`)
+
+  const caller = addressOf(call.from)
+  const sender = (await state.getAccount(caller)) ?? util.createAccount({})
+  if (sender.balance < call.value + gas * call.maxGasPrice) {
+    throw executionFailed('insufficient funds for gas * price + value')
+  }
+  if (call.gasPrice > 0n) {
+    sender.balance -= gas * call.gasPrice
+    await state.putAccount(caller, sender)
+  }
+
+  const evm = await createEvm(packages, state, context)
+  const precompiles = [...evm.precompiles.keys()].map((hex): Hex => `0x${hex}`)
+  const { coinbase } = context.environment
+  const isCoinbaseWarm = coinbase !== undefined && !['london', 'paris'].includes(context.hardfork)
+  const named = [call.from, ...(call.to === null ? [] : [call.to])]
+  for (const hex of [...named, ...precompiles]) evm.journal.addAlwaysWarmAddress(hex)
+  if (isCoinbaseWarm) evm.journal.addAlwaysWarmAddress(coinbase.toLowerCase())
+  evm.journal.startReportingAccessList()
+  for (const { address, storageKeys } of call.accessList) {
+    evm.journal.addAlwaysWarmAddress(address, true)
+    for (const key of storageKeys) evm.journal.addAlwaysWarmSlot(address, key, true)
+  }
+
+  const { execResult } = await evm
+    .runCall({
+      caller,
+      origin: caller,
+      ...(call.to !== null && { to: addressOf(call.to) }),
+      data,
+      value: call.value,
+      gasLimit: gas - costs.gas,
+      gasPrice: call.gasPrice,
+      block: { header: headerOf(context, addressOf, state.fail) },
+    })
+    .catch((error: unknown) => {
+      state.verifyIntact()
+      throw executionFailed(`${Reflect.get(Object(error), 'error') ?? Reflect.get(Object(error), 'message')}`)
+    })
+  // The EVM takes some errors for failures of the contract: they are ours, and its result is void.
+  state.verifyIntact()
+
+  const spent = costs.gas + execResult.executionGasUsed
+  const refund = execResult.gasRefund ?? 0n
+  const paid = spent - (refund < spent / 5n ? refund : spent / 5n)
+  return {
+    failure: execResult.exceptionError?.error ?? null,
+    returnData: bytesToHex(execResult.returnValue),
+    gasUsed: paid > costs.floor ? paid : costs.floor,
+    accessList: readTouched(evm.journal.accessList ?? new Map(), [...named, ...precompiles]),
+  }
+}
+
+/** A new one for each execution: nothing of one call is left for the next. */
+async function createEvm(
+  { evm, common }: EvmPackages,
+  state: ReturnType<typeof createEvmState>,
+  { chainId, hardfork, environment }: ExecutionContext,
+) {
+  const chain = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, { hardfork })
+  const blockHashes = environment.blockHashes ?? {}
+  const blockchain = {
+    async getBlock(number: number) {
+      const hash = Object.hasOwn(blockHashes, `${number}`) ? blockHashes[`${number}`] : undefined
+      return { hash: () => (hash === undefined ? state.fail(unprovenValue('BLOCKHASH')) : bytesOf(hash)) }
+    },
+    putBlock: async () => {},
+    shallowCopy: () => blockchain,
+  }
+  return evm.createEVM({ common: chain, stateManager: state, blockchain })
+}
+
+/** Each value is looked for when an instruction reads it, so that a call which reads none needs none. */
+function headerOf(
+  { blockNumber, environment }: ExecutionContext,
+  addressOf: (hex: Hex) => Address,
+  fail: (error: unknown) => never,
+) {
+  const stated = <T>(instruction: string, value: T | undefined): T => value ?? fail(unprovenValue(instruction))
+  return {
+    number: blockNumber,
+    get timestamp() {
+      return stated('TIMESTAMP', environment.timestamp)
+    },
+    get coinbase() {
+      return addressOf(stated('COINBASE', environment.coinbase))
+    },
+    get prevRandao() {
+      return bytesOf(stated('PREVRANDAO', environment.prevRandao))
+    },
+    get difficulty() {
+      return fail(unprovenValue('DIFFICULTY'))
+    },
+    get gasLimit() {
+      return stated('GASLIMIT', environment.gasLimit)
+    },
+    get baseFeePerGas() {
+      return stated('BASEFEE', environment.baseFee)
+    },
+    get slotNumber() {
+      return fail(unprovenValue('SLOTNUM'))
+    },
+    getBlobGasPrice: () => stated('BLOBBASEFEE', environment.blobBaseFee),
+  }
+}
+
+/** What a transaction costs before its first instruction, and from Prague on (EIP-7623) what it costs at least. */
+function intrinsicGas(
+  { to, accessList }: CallRequest,
+  data: Uint8Array,
+  hardfork: Hardfork,
+): { readonly gas: bigint; readonly floor: bigint } {
+  const since = (fork: Hardfork) => HARDFORKS.indexOf(hardfork) >= HARDFORKS.indexOf(fork)
+  const zeros = data.filter(byte => byte === 0).length
+  const tokens = zeros + 4 * (data.length - zeros)
+  const keyCount = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0)
+  const creation = to === null ? 32_000 + (since('shanghai') ? 2 * Math.ceil(data.length / 32) : 0) : 0
+  const gas = 21_000 + 4 * tokens + creation + 2400 * accessList.length + 1900 * keyCount
+  return { gas: BigInt(gas), floor: since('prague') ? BigInt(21_000 + 10 * tokens) : 0n }
+}
+
+/** The journal's list, without the addresses that are warm anyhow. */
+function readTouched(list: ReadonlyMap<string, ReadonlySet<string>>, warm: readonly Hex[]): AccessList {
+  return [...list]
+    .map(([address, keys]) => ({
+      address: `0x${address}` as const,
+      storageKeys: [...keys].map((key): Hex => `0x${key}`),
+    }))
+    .filter(({ address, storageKeys }) => storageKeys.length > 0 || !warm.includes(address))
+}
+
+const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hexLength(hex))

@@ -1,0 +1,324 @@
+import type { Rollup } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { atPath } from '../errors.ts'
+import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { verifyProof } from '../proof/verify.ts'
+import { atEndpoint } from '../rpc/error.ts'
+import { type ClientOptions, fetchAnswer, verifyOptions } from '../rpc/fetch.ts'
+import { callProvider, type Provider, toQuantity } from '../rpc/provider.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { copyAnswer } from './answer.ts'
+import { type CallPlan, createAccessList, estimateGas, runCall } from './call.ts'
+import { readCall, refuseOverrides } from './call-request.ts'
+import { invalidOption, invalidParams, ProviderError, toProviderError } from './error.ts'
+import { type Environment, HARDFORKS, type Hardfork } from './execute.ts'
+import { meterReads } from './metered-reader.ts'
+import { readBlock, readHex, readList, readSlot, takeParams } from './params.ts'
+import { createViews, type Held, type View } from './view.ts'
+
+/** What a verified provider is made of. */
+export interface VerifiedProviderOptions extends ClientOptions {
+  /** Of the L1 on which the rollup is finalized. It is believed nothing: every answer leads to `l1BlockHash`. */
+  l1: Provider
+  /** Of the rollup. It is believed nothing: every answer leads to a state root that L1 holds. */
+  l2: Provider
+  /** The contract whose roots you believe. */
+  rollup: Rollup
+  /** The hash scheme of the rollup's state, or which one it is at an L2 block: the Linea networks changed theirs. */
+  scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
+  /** Of the rollup. */
+  chainId: bigint
+  /**
+   * The hash of a recent finalized L1 block: all that is proven rests on it. See `finalizedBlockHash` and
+   * `agreeingBlockHash` of `rollup-state-proof/rpc`, or ask a light client. Called when a view is looked for.
+   */
+  l1BlockHash: () => Promise<Hex> | Hex
+  /** Methods that pass to `l2` as they are: what they answer is not proven. Default: none. */
+  forward?: readonly string[]
+  /** What no proof covers, as you state it. Default: nothing. */
+  environment?: Environment
+  /** The most gas that a call may use. Default: 50,000,000. */
+  maxGas?: bigint
+  /** The most requests that one call may take. Default: 1000. */
+  maxRequests?: number
+  /** How many finalizations to try, from the newest back, until `l2` holds one. Default: 8. */
+  maxFinalizations?: number
+  /** Whether to ask `l2` what a call is going to read, to fetch that at once. It tells `l2` of the call. Default: true. */
+  prefetch?: boolean
+  /**
+   * Which instructions there are, and what they cost. Default: `prague`, which Linea runs since 28 October 2025. State a
+   * later one as soon as the rollup runs it.
+   */
+  hardfork?: Hardfork
+  /** Told when the view has moved, and of the first one. */
+  onView?: (view: View) => void
+}
+
+/** An EIP-1193 provider that answers only what is proven. */
+export interface VerifiedProvider extends Provider {
+  /**
+   * Sends one request. Throws a {@link ProviderError} and nothing else.
+   *
+   * @param args the method's name, and its parameters in order
+   * @returns the result, proven unless its method is one of `forward`
+   */
+  request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
+  /**
+   * Looks for a newer block to answer from. Requests under way keep the one they began with. The view never goes back: when
+   * nothing newer is proven it stays.
+   *
+   * @throws ProviderError when the endpoints do not answer, or not with the truth; the view stays then too
+   */
+  refresh(): Promise<View>
+  /**
+   * The block that is answered from; looked for when there is none yet.
+   *
+   * @throws ProviderError as {@link VerifiedProvider.refresh} does
+   */
+  view(): Promise<View>
+}
+
+/** Views of other blocks than the newest that are kept. */
+const MAX_OTHER_VIEWS = 4
+const PROOF_METHODS = ['rollup_getProof', 'linea_getProof'] as const
+
+/**
+ * An EIP-1193 provider over two endpoints of which it believes neither: viem and ethers work over it unchanged, and every
+ * value is proven from an L1 block hash down.
+ *
+ * It answers `eth_chainId`, `net_version`, `eth_blockNumber`, `eth_getBalance`, `eth_getTransactionCount`,
+ * `eth_getStorageAt`, `eth_getCode`, `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and `rollup_getProof` or
+ * `linea_getProof`, and refuses every other method that `forward` does not name. `latest`, `safe` and `finalized` are the
+ * block of its view: the newest finalized L2 block of which L1 holds the root and `l2` the proofs. The last blocks of
+ * earlier finalizations can be asked for by number.
+ *
+ * Calls are executed here, in `@ethereumjs/evm`, which you install beside this package. What a call reads is fetched and
+ * proven when it reads it. Where it reads what no proof covers, such as `block.basefee`, it fails unless `environment` has
+ * the value. A call that names no gas gets `maxGas`. The block's coinbase is warm only when `environment` states it.
+ *
+ * @param options the endpoints, the rollup, and whose L1 block hash to believe
+ * @throws ProofError `CLAIM_INVALID`; RpcError `ARGUMENT_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createVerifiedProvider } from 'rollup-state-proof/provider'
+ * import { createHttpProvider, finalizedBlockHash } from 'rollup-state-proof/rpc'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * addDemoBlocks(service.chain)
+ * const { url, l1Url } = await service.listen()
+ *
+ * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
+ * const l1BlockHash = finalizedBlockHash(l1) // in earnest: not the word of the endpoint that is verified
+ * const provider = createVerifiedProvider({ l1, l2, rollup, scheme: poseidon2, chainId: 1337n, l1BlockHash })
+ *
+ * const address = `0x${'b2'.repeat(20)}`
+ * console.log(await provider.request({ method: 'eth_getBalance', params: [address, 'latest'] })) // 0xd
+ * console.log((await provider.view()).blockNumber) // 8n
+ * await service.close()
+ * ```
+ */
+export function createVerifiedProvider(options: VerifiedProviderOptions): VerifiedProvider {
+  const settings = readOptions(options)
+  const { l2, chainId, forward, environment, maxGas, maxRequests, prefetch, hardfork, onView } = settings
+  const { maxKeysPerRequest } = settings
+  const views = createViews(settings)
+  const otherViews = new Map<bigint, Promise<Held>>()
+  let current: Held | null = null
+  let finding: Promise<Held> | null = null
+
+  async function find(): Promise<Held> {
+    const before = current
+    const found = await views.find(before)
+    current = found
+    // Afterwards, for what it throws is none of the provider's errors.
+    if (before?.blockNumber !== found.blockNumber && onView) queueMicrotask(() => onView(describe(found)))
+    return found
+  }
+
+  /** One search at a time, so that an older one never ends after a newer one. */
+  function refresh(): Promise<Held> {
+    finding ??= find().finally(() => {
+      finding = null
+    })
+    return finding
+  }
+
+  /** The block that a request is answered from, from its begin to its end. */
+  async function heldAt(block: unknown): Promise<Held> {
+    const wanted = readBlock(block)
+    const view = current ?? (await refresh())
+    if (wanted === 'latest' || wanted === view.blockNumber) return view
+    if (wanted > view.blockNumber) throw new ProviderError('BLOCK_UNPROVEN')
+    const known = otherViews.get(wanted)
+    if (known !== undefined) return known
+    const found = views.findAt(view, wanted)
+    otherViews.set(wanted, found)
+    for (const [number] of [...otherViews].slice(0, -MAX_OTHER_VIEWS)) otherViews.delete(number)
+    return found.catch(error => {
+      otherViews.delete(wanted)
+      throw error
+    })
+  }
+
+  const readAddress = (value: unknown): Hex => readHex('The address', value, 20)
+
+  /** The call, and the state that it is executed over. */
+  async function planCall(params: unknown, overrides: number): Promise<CallPlan> {
+    const [transaction, block, ...rest] = takeParams(params, 1, 2 + overrides)
+    refuseOverrides(...rest)
+    const call = readCall(transaction, chainId, environment.baseFee)
+    const { blockNumber, timestamp, state } = await heldAt(block)
+    const stated = environment.timestamp ?? timestamp ?? undefined
+    const reader = meterReads(state, call, { l2, block: blockNumber, maxRequests, maxKeysPerRequest, prefetch })
+    const around = { ...environment, ...(stated !== undefined && { timestamp: stated }) }
+    return { call, reader, maxGas, context: { chainId, hardfork, blockNumber, environment: around } }
+  }
+
+  async function passProof(method: string, params: unknown): Promise<unknown> {
+    const [address, keys, block] = takeParams(params, 3, 3)
+    const claim = { address: readAddress(address), storageKeys: readList('The keys', keys, readSlot) }
+    const { blockNumber, stateRoot } = await heldAt(block)
+    const how = { method, maxKeysPerRequest }
+    const answer = await atEndpoint('L2', () => fetchAnswer(l2, { ...claim, block: blockNumber }, how))
+    const copy = copyAnswer(answer)
+    const scheme = settings.schemeAt(blockNumber)
+    atPath('answer', () => verifyProof(copy, { scheme, stateRoot, ...claim }))
+    return copy
+  }
+
+  const methods = new Map<string, (params: unknown) => unknown>([
+    ['eth_chainId', params => takeParams(params, 0, 0) && toQuantity(chainId)],
+    ['net_version', params => takeParams(params, 0, 0) && chainId.toString()],
+    [
+      'eth_blockNumber',
+      async params => {
+        takeParams(params, 0, 0)
+        return toQuantity((await heldAt('latest')).blockNumber)
+      },
+    ],
+    [
+      'eth_getBalance',
+      async params => {
+        const [address, block] = takeParams(params, 1, 2)
+        const account = readAddress(address)
+        const { state } = await heldAt(block)
+        return toQuantity((await state.getAccount(account))?.balance ?? 0n)
+      },
+    ],
+    [
+      'eth_getTransactionCount',
+      async params => {
+        const [address, block] = takeParams(params, 1, 2)
+        const account = readAddress(address)
+        const { state } = await heldAt(block)
+        return toQuantity((await state.getAccount(account))?.nonce ?? 0n)
+      },
+    ],
+    [
+      'eth_getStorageAt',
+      async params => {
+        const [address, slot, block] = takeParams(params, 2, 3)
+        const [account, key] = [readAddress(address), readSlot('The slot', slot)]
+        const { state } = await heldAt(block)
+        return state.getStorage(account, key)
+      },
+    ],
+    [
+      'eth_getCode',
+      async params => {
+        const [address, block] = takeParams(params, 1, 2)
+        const account = readAddress(address)
+        const { state } = await heldAt(block)
+        return bytesToHex(await state.getCode(account))
+      },
+    ],
+    ['eth_call', async params => runCall(await planCall(params, 2))],
+    ['eth_estimateGas', async params => toQuantity(await estimateGas(await planCall(params, 2)))],
+    ['eth_createAccessList', async params => createAccessList(await planCall(params, 0))],
+    ...PROOF_METHODS.map(method => [method, (params: unknown) => passProof(method, params)] as const),
+  ])
+
+  const forwarded = new Set(forward)
+  for (const method of forwarded) {
+    if (methods.has(method)) throw invalidOption(`forward names ${method}, which is proven here`)
+  }
+
+  return {
+    request: args =>
+      asProvider(async () => {
+        const { method, params } = args
+        if (typeof method !== 'string') throw invalidParams('The method is not a string.')
+        const answer = methods.get(method)
+        if (answer !== undefined) return answer(params)
+        if (!forwarded.has(method)) throw new ProviderError('METHOD_REFUSED')
+        return atEndpoint('L2', () => callProvider(l2, method, Array.isArray(params) ? params : []))
+      }),
+    refresh: () => asProvider(async () => describe(await refresh())),
+    view: () => asProvider(async () => describe(current ?? (await refresh()))),
+  }
+}
+
+/** Whatever is thrown, as clients expect it. */
+async function asProvider<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toProviderError(error)
+  }
+}
+
+function describe({ blockNumber, stateRoot, l1Block, timestamp }: Held): View {
+  const since = timestamp ?? l1Block.timestamp
+  const age = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
+  return { blockNumber, stateRoot, l1Block: { ...l1Block }, timestamp, age }
+}
+
+/** Everything is looked at before anybody is asked. */
+function readOptions(options: VerifiedProviderOptions) {
+  const { l1, l2, rollup, scheme, chainId, l1BlockHash, onView } = options
+  const { forward = [], environment = {}, maxGas = 50_000_000n, hardfork = 'prague', prefetch = true } = options
+  const { maxRequests = 1000, maxFinalizations = 8, method = 'rollup_getProof' } = options
+  const maxKeysPerRequest = verifyOptions(options)
+  const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
+  if (typeof scheme !== 'function') verifyScheme(scheme)
+  decodeArgument('rollup.address', rollup?.address, 20)
+  for (const [name, provider] of Object.entries({ l1, l2 })) {
+    if (typeof provider?.request !== 'function') throw invalidOption(`${name} is not a provider`)
+  }
+  if (typeof l1BlockHash !== 'function') throw invalidOption('l1BlockHash is not a function')
+  verifyBigint('chainId', chainId, 1n, 256)
+  verifyBigint('maxGas', maxGas, 21_000n, 64)
+  if (!HARDFORKS.includes(hardfork)) throw invalidOption(`hardfork is none of ${HARDFORKS.join(', ')}`)
+  for (const [name, value] of Object.entries({ maxRequests, maxFinalizations })) {
+    if (!Number.isSafeInteger(value) || value < 1) throw invalidOption(`${name} is not a whole number from 1`)
+  }
+  verifyEnvironment(environment)
+  return {
+    ...{ l1, l2, rollup, schemeAt, chainId, l1BlockHash, onView, forward, environment, maxGas, hardfork, prefetch },
+    ...{ maxRequests, maxFinalizations, method, maxKeysPerRequest },
+  }
+}
+
+function verifyEnvironment(environment: Environment): void {
+  const { timestamp, baseFee, blobBaseFee, gasLimit, coinbase, prevRandao, blockHashes } = environment
+  for (const [name, value] of Object.entries({ timestamp, gasLimit })) {
+    if (value !== undefined) verifyBigint(`environment.${name}`, value, 0n, 64)
+  }
+  for (const [name, value] of Object.entries({ baseFee, blobBaseFee })) {
+    if (value !== undefined) verifyBigint(`environment.${name}`, value, 0n, 256)
+  }
+  if (coinbase !== undefined) decodeArgument('environment.coinbase', coinbase, 20)
+  if (prevRandao !== undefined) decodeArgument('environment.prevRandao', prevRandao, 32)
+  for (const [number, hash] of Object.entries(blockHashes ?? {})) {
+    decodeArgument(`environment.blockHashes.${number}`, hash, 32)
+  }
+}
+
+function verifyBigint(name: string, value: bigint, least: bigint, bits: number): void {
+  if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return
+  throw invalidOption(`${name} is not a bigint from ${least} to 2^${bits} - 1`)
+}

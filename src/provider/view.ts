@@ -1,0 +1,119 @@
+import type { L1Block } from '../anchor/header.ts'
+import type { Rollup } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { createVerifier, type Verifier } from '../proof/verify.ts'
+import { RpcError } from '../rpc/error.ts'
+import { fetchAnchor, fetchL1Block, type L1Source, walkAnchors } from '../rpc/l1.ts'
+import type { Provider } from '../rpc/provider.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { ProviderError } from './error.ts'
+import { createProvenState, type ProvenState } from './proven-state.ts'
+
+/** The block that a provider answers from, as it is proven. */
+export interface View {
+  /** The L2 block. */
+  blockNumber: bigint
+  /** Root of its state, 32 bytes: L1 holds it. */
+  stateRoot: Hex
+  /** The L1 block from which it is proven. */
+  l1Block: L1Block
+  /** When the L2 block was made, in seconds since 1970; null where L1 does not prove it. */
+  timestamp: bigint | null
+  /**
+   * Seconds since then by this machine's clock. Where the timestamp is not proven, seconds since the L1 block: the state
+   * is older than that.
+   */
+  age: number
+}
+
+/** A proven block with its state. */
+export interface Held extends Omit<View, 'age'> {
+  readonly state: ProvenState
+}
+
+/** Where views come from. */
+export interface ViewSource {
+  readonly l1: Provider
+  readonly l2: Provider
+  readonly rollup: Rollup
+  readonly schemeAt: (l2BlockNumber: bigint) => Scheme
+  readonly l1BlockHash: () => Promise<Hex> | Hex
+  readonly method: string
+  readonly maxKeysPerRequest: number
+  readonly maxFinalizations: number
+}
+
+/** Read first in every view, to see whether the endpoint holds it: it is also the sender of a call that names none. */
+const PROBE: Hex = `0x${'0'.repeat(40)}`
+
+export interface Views {
+  /** The newest view, or `current` when nothing newer is to be had. @throws what the endpoints' answers are refused with */
+  find(current: Held | null): Promise<Held>
+  /** Another block, of whose state L1 holds a root. @throws ProviderError `BLOCK_UNPROVEN` */
+  findAt(current: Held, l2BlockNumber: bigint): Promise<Held>
+}
+
+export function createViews(source: ViewSource): Views {
+  const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations } = source
+  const l1Source: L1Source = { provider: l1, rollup, signal: undefined }
+  const verifiers = new Map<Scheme, Verifier>()
+
+  function verifierOf(scheme: Scheme): Verifier {
+    const known = verifiers.get(scheme) ?? createVerifier(scheme)
+    // There are two schemes; a function that makes a new object each time must not fill the memory.
+    if (verifiers.size < 2) verifiers.set(scheme, known)
+    return known
+  }
+
+  function stateOf(block: bigint, stateRoot: Hex): ProvenState {
+    const scheme = verifyScheme(schemeAt(block))
+    const how = { method, maxKeysPerRequest, scheme, verifier: verifierOf(scheme) }
+    return createProvenState({ l2, block, stateRoot, ...how })
+  }
+
+  return {
+    async find(current) {
+      const hash = bytesToHex(decodeArgument('l1BlockHash', await source.l1BlockHash(), 32))
+      if (current?.l1Block.hash === hash) return current
+      const { l1Block } = await fetchL1Block(l1Source, hash)
+      if (current !== null && l1Block.number < current.l1Block.number) return current
+      const tried: bigint[] = []
+      for await (const { l2BlockNumber, stateRoot } of walkAnchors(l1Source, l1Block, maxFinalizations)) {
+        if (current !== null && l2BlockNumber < current.blockNumber) return current
+        const isSame = current?.blockNumber === l2BlockNumber && current.stateRoot === stateRoot
+        const state = isSame ? current.state : stateOf(l2BlockNumber, stateRoot)
+        if (isSame || (await isHeld(state))) {
+          return { blockNumber: l2BlockNumber, stateRoot, l1Block, timestamp: null, state }
+        }
+        tried.push(l2BlockNumber)
+      }
+      if (current !== null) return current
+      throw new RpcError('NONE_HELD', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+    },
+    async findAt({ l1Block }, l2BlockNumber) {
+      try {
+        const { stateRoot } = await fetchAnchor(l1Source, l1Block, l2BlockNumber)
+        const state = stateOf(l2BlockNumber, stateRoot)
+        return { blockNumber: l2BlockNumber, stateRoot, l1Block, timestamp: null, state }
+      } catch (error) {
+        const isUnproven = error instanceof ProofError && ['ANCHOR_NO_ROOT', 'ANCHOR_BLOCK_AHEAD'].includes(error.code)
+        if (isUnproven) throw new ProviderError('BLOCK_UNPROVEN', { cause: error })
+        throw error
+      }
+    },
+  }
+}
+
+async function isHeld(state: ProvenState): Promise<boolean> {
+  try {
+    await state.getAccount(PROBE)
+    return true
+  } catch (error) {
+    const isMissing =
+      error instanceof RpcError && (error.code === 'BLOCK_MISSING' || error.code === 'BLOCK_NOT_FINALIZED')
+    if (isMissing) return false
+    throw error
+  }
+}

@@ -1,0 +1,162 @@
+import type { L1Block } from '../anchor/header.ts'
+import type { Hex } from '../bytes.ts'
+import { RpcError } from './error.ts'
+import { fetchL1Block, type L1BlockTag } from './l1.ts'
+import type { Provider } from './provider.ts'
+
+/**
+ * A source of L1 block hashes: what one endpoint says is the newest finalized block of L1. This is the word of that
+ * endpoint and of nobody else. Use one that you run, or one that has nothing to do with whom you verify; or let several
+ * agree, with {@link agreeingBlockHash}.
+ *
+ * @param provider of the L1
+ * @returns a function that asks each time it is called: it throws an RpcError when the conversation fails, and a ProofError
+ * when the block is not what its hash was made of
+ *
+ * @throws nothing by itself
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createHttpProvider, finalizedBlockHash } from 'rollup-state-proof/rpc'
+ * import { createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const { l1Url } = await service.listen()
+ *
+ * const l1BlockHash = finalizedBlockHash(createHttpProvider(l1Url))
+ * console.log((await l1BlockHash()).length) // 66
+ * await service.close()
+ * ```
+ */
+export function finalizedBlockHash(provider: Provider): () => Promise<Hex> {
+  return async () => (await fetchBlock(provider, 'finalized')).hash
+}
+
+/** A source that said something else than what enough of the others agree on. */
+export interface OddSource {
+  /** Which of the providers, from 0. */
+  index: number
+  /** What it did: no answer, a block that is not finalized, or another hash. */
+  found: string
+}
+
+/** How many must agree, and who is told of the others. */
+export interface AgreementOptions {
+  /** How many must name the same hash. Default: more than half of them. */
+  quorum?: number
+  /** Milliseconds that a source has for each answer. Default: 10,000. */
+  timeout?: number
+  /** Told, whenever there is agreement, who did not take part in it. */
+  onOdd?: (odd: readonly OddSource[]) => void
+}
+
+/**
+ * A source of L1 block hashes: the newest finalized block on which enough of several endpoints agree. Each is asked for
+ * its newest finalized block. They are seldom at the same height, so the block is the newest that `quorum` of them have
+ * finalized, and those are asked for its hash by number.
+ *
+ * The hash is wrong only when `quorum` of them say so together, and missing when more than the others fail. Endpoints of one
+ * company count as one.
+ *
+ * @param providers of the L1, each of somebody else
+ * @param options how many must agree
+ * @returns a function that asks each time it is called: it throws an RpcError `L1_DISAGREEMENT` that names each source by
+ * its place and what it said
+ * @throws RpcError `ARGUMENT_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { agreeingBlockHash, createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const { l1Url } = await service.listen()
+ *
+ * const unreachable = createHttpProvider('http://127.0.0.1:1')
+ * const providers = [createHttpProvider(l1Url), unreachable, createHttpProvider(l1Url)]
+ * const l1BlockHash = agreeingBlockHash(providers, { quorum: 2, onOdd: odd => console.log(odd[0]?.index) }) // 1
+ * console.log((await l1BlockHash()).length) // 66
+ * await service.close()
+ * ```
+ */
+export function agreeingBlockHash(providers: readonly Provider[], options: AgreementOptions = {}): () => Promise<Hex> {
+  const count = Array.isArray(providers) ? providers.length : 0
+  const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onOdd } = options
+  const invalid = (found: string) => new RpcError('ARGUMENT_INVALID', { found })
+  if (!Number.isSafeInteger(quorum) || quorum < 1 || quorum > count) {
+    throw invalid(`quorum is not a whole number from 1 to ${count}, the number of providers`)
+  }
+  if (!(timeout > 0 && timeout < 2 ** 31)) throw invalid('timeout is not a number of milliseconds')
+
+  return async () => {
+    const said = await Promise.all(providers.map(provider => settle(timeout, () => fetchBlock(provider, 'finalized'))))
+    const heights = said.flatMap(({ block }) => (block === undefined ? [] : [block.number]))
+    // Newest first. Liars may name any height: where they break the agreement on one, an older one is tried.
+    const candidates = [...heights].sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
+    let odd = said.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
+    for (const number of new Set(candidates)) {
+      const votes = await Promise.all(
+        said.map(async ({ block, failure }, index): Promise<Vote> => {
+          if (block === undefined) return { failure }
+          if (block.number < number) return { failure: `has finalized only block ${block.number}` }
+          if (block.number === number) return { block }
+          return settle(timeout, () => fetchBlock(providers[index], number))
+        }),
+      )
+      const agreed = winnerOf(votes, quorum)
+      odd = votes.flatMap(({ block, failure }, index) => {
+        if (block !== undefined && block.hash === agreed) return []
+        return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
+      })
+      if (agreed !== null) {
+        if (odd.length > 0) onOdd?.(odd)
+        return agreed
+      }
+    }
+    const found = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
+    throw new RpcError('L1_DISAGREEMENT', { found: `${quorum} of ${count} must agree. ${found}`, layer: 'L1' })
+  }
+}
+
+/** What a source said of one block. */
+interface Vote {
+  readonly block?: L1Block
+  readonly failure?: string | undefined
+}
+
+/** The only hash that enough of them name; null when there is none, or more than one. */
+function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
+  const counts = new Map<Hex, number>()
+  for (const { block } of votes) if (block !== undefined) counts.set(block.hash, (counts.get(block.hash) ?? 0) + 1)
+  const [winner, other] = [...counts].filter(([, count]) => count >= quorum)
+  return winner === undefined || other !== undefined ? null : winner[0]
+}
+
+async function fetchBlock(provider: Provider | undefined, id: bigint | L1BlockTag): Promise<L1Block> {
+  if (provider === undefined) throw new RpcError('ARGUMENT_INVALID', { found: 'no provider' })
+  return (await fetchL1Block({ provider, signal: undefined }, id)).l1Block
+}
+
+/** A source that fails or stays silent must not hold up the others. What it says of itself is its code alone. */
+async function settle(timeout: number, work: () => Promise<L1Block>): Promise<Vote> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RpcError('TIMEOUT')), timeout)
+  })
+  try {
+    return { block: await Promise.race([work(), late]) }
+  } catch (error) {
+    return { failure: `no answer that can be used: ${codeOf(error)}` }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const codeOf = (error: unknown): string => {
+  const code: unknown = Reflect.get(Object(error), 'code')
+  return typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'
+}

@@ -1,0 +1,99 @@
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from '../../src/provider.ts'
+import type { Provider } from '../../src/rpc.ts'
+import { type Chain, createService } from '../../src/service.ts'
+import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
+
+export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
+
+/** A request on its way to an endpoint, and what to do with its answer. */
+export type Tamper = (method: string, answer: unknown, params: readonly unknown[]) => unknown
+
+/** Two endpoints over a full state, in this process, which count what they are asked and may lie. */
+export interface Endpoints {
+  readonly chain: Chain
+  readonly l1: Provider
+  readonly l2: Provider
+  /** What was asked of the L2 since it was last emptied. */
+  readonly asked: string[]
+  /** Applied to every answer of the L2, or of the L1. */
+  lie: { l1: Tamper | null; l2: Tamper | null }
+  readonly l1BlockHash: () => Promise<Hex>
+  provider(options?: Partial<VerifiedProviderOptions>): VerifiedProvider
+}
+
+const refuse = (code: number, message: string) => Object.assign(new Error(message), { code })
+const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
+const numberOf = (block: unknown): bigint => BigInt(block as string)
+
+/** `hint` decides whether the L2 has `eth_createAccessList`; a new state may be finalized later through `chain`. */
+export function createEndpoints(state: FullState, hint = true): Endpoints {
+  const { chain } = createService({ genesis: worldOf(state), rollup: ROLLUP })
+  const { l1 } = chain
+  const asked: string[] = []
+  const lie: Endpoints['lie'] = { l1: null, l2: null }
+
+  const l2Methods: Record<string, (...params: never[]) => unknown> = {
+    rollup_getProof: (address: Hex, keys: Hex[], block: Hex) => {
+      const world = numberOf(block) > chain.finalized() ? undefined : chain.at(numberOf(block))
+      if (world === undefined) throw refuse(-32600, `BLOCK_MISSING_IN_CHAIN - block ${block} is missing`)
+      return world.getProof(address, keys)
+    },
+    eth_getCode: (address: Hex) => state.get(address)?.code ?? '0x',
+    eth_gasPrice: () => '0x7',
+    ...(hint && {
+      eth_createAccessList: async (call: { from: Hex; to?: Hex; data: Hex; value?: Hex }, block: Hex) => {
+        const { accessList, gas } = await runFull(
+          state,
+          { ...call, value: BigInt(call.value ?? '0x0') },
+          numberOf(block),
+          10_000_000n,
+        )
+        return { accessList, gasUsed: quantity(gas) }
+      },
+    }),
+  }
+  const blockAt = (number: bigint) => l1.getBlock(number)
+  const l1Methods: Record<string, (...params: never[]) => unknown> = {
+    eth_getBlockByNumber: (block: string) => blockAt(block === 'finalized' ? l1.blockNumber() : numberOf(block)),
+    eth_getBlockByHash: (hash: Hex) => {
+      for (let number = 0n; number <= l1.blockNumber(); number++) {
+        if (Reflect.get(blockAt(number) ?? {}, 'hash') === hash) return blockAt(number)
+      }
+      return null
+    },
+    eth_getProof: (address: Hex, keys: Hex[], block: Hex) => l1.getProof(address, keys, numberOf(block)),
+    eth_getStorageAt: (address: Hex, key: Hex, block: Hex) => {
+      const value = l1.getStorage(address, key, numberOf(block)) ?? 0n
+      return `0x${value.toString(16).padStart(64, '0')}`
+    },
+  }
+  const serve = (methods: typeof l1Methods, tamper: () => Tamper | null, log: string[]): Provider => ({
+    async request({ method, params = [] }) {
+      log.push(method)
+      const answer = methods[method]
+      if (!answer) throw refuse(-32601, 'the method does not exist')
+      const given = params as never[]
+      // As it would come over a network.
+      const honest = JSON.parse(JSON.stringify(await answer(...given)))
+      const lying = tamper()
+      return lying ? lying(method, honest, given) : honest
+    },
+  })
+  const l1Provider = serve(l1Methods, () => lie.l1, [])
+  const l2Provider = serve(l2Methods, () => lie.l2, asked)
+  const l1BlockHash = async () => Reflect.get(blockAt(l1.blockNumber()) ?? {}, 'hash') as Hex
+  return {
+    ...{ chain, l1: l1Provider, l2: l2Provider, asked, lie, l1BlockHash },
+    provider: (options = {}) =>
+      createVerifiedProvider({
+        ...{ l1: l1Provider, l2: l2Provider, rollup: ROLLUP, scheme: poseidon2, chainId: CHAIN_ID, l1BlockHash },
+        ...options,
+      }),
+  }
+}
+
+/** Code at addresses of its own, for tests. */
+export const word = (value: bigint | number): Hex => `0x${value.toString(16).padStart(64, '0')}`
+export const at = (byte: string): Hex => `0x${byte.repeat(20)}`

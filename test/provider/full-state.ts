@@ -1,0 +1,108 @@
+import { createCustomCommon, Mainnet } from '@ethereumjs/common'
+import { createEVM } from '@ethereumjs/evm'
+import { Address, createAccount } from '@ethereumjs/util'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createWorld, type World } from '../../src/world.ts'
+
+/** All of a state, in memory. */
+export type FullState = ReadonlyMap<Hex, FullAccount>
+
+export interface FullAccount {
+  readonly nonce?: bigint
+  readonly balance?: bigint
+  readonly code?: Hex
+  readonly storage?: Readonly<Record<Hex, Hex>>
+}
+
+export interface FullCall {
+  readonly from: Hex
+  readonly to?: Hex
+  readonly data: Hex
+  readonly value?: bigint
+  readonly gas?: bigint
+}
+
+export const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hex.length / 2 - 1)
+const addressOf = (hex: Hex) => new Address(bytesOf(hex))
+export const CHAIN_ID = 1337n
+
+/** The rollup's trees over the state. */
+export function worldOf(state: FullState): World {
+  const world = createWorld(poseidon2)
+  for (const [address, { nonce = 0n, balance = 0n, code = '0x', storage = {} }] of state) {
+    const codeHash = bytesToHex(keccak_256(bytesOf(code)))
+    world.setAccount(address, { nonce, balance, codeHash, codeSize: BigInt(code.length / 2 - 1) })
+    for (const [key, value] of Object.entries(storage)) world.setStorage(address, key as Hex, value)
+  }
+  return world
+}
+
+/**
+ * The reference: the EVM's own state manager with all of the state in it, so that nothing is ever missing. The price of
+ * the transaction itself is left to the caller.
+ */
+export async function runFull(state: FullState, call: FullCall, blockNumber: bigint, gas: bigint) {
+  const common = createCustomCommon({ chainId: Number(CHAIN_ID) }, Mainnet, { hardfork: 'prague' })
+  const evm = await createEVM({ common })
+  const manager = evm.stateManager
+  for (const [hex, { nonce = 0n, balance = 0n, code = '0x', storage = {} }] of state) {
+    const address = addressOf(hex)
+    await manager.putAccount(address, createAccount({ nonce, balance }))
+    if (code !== '0x') await manager.putCode(address, bytesOf(code))
+    const root = Object.keys(storage).length > 0 ? new Uint8Array(32) : undefined
+    if (root) await manager.modifyAccountFields(address, { storageRoot: root })
+    for (const [key, value] of Object.entries(storage)) {
+      const bytes = bytesOf(value)
+      const start = bytes.findIndex(byte => byte !== 0)
+      await manager.putStorage(address, bytesOf(key as Hex), start < 0 ? new Uint8Array(0) : bytes.slice(start))
+    }
+  }
+  // Values of before the call: the cache takes them when it is first asked.
+  const before = new Map<string, Uint8Array>()
+  for (const [hex, { storage = {} }] of state) {
+    for (const key of Object.keys(storage)) {
+      before.set(hex + key, await manager.getStorage(addressOf(hex), bytesOf(key as Hex)))
+    }
+  }
+  manager.originalStorageCache = {
+    get: async (address, key) => before.get(bytesToHex(address.bytes) + bytesToHex(key)) ?? new Uint8Array(0),
+    clear: () => {},
+  }
+  const precompiles = [...evm.precompiles.keys()].map(hex => `0x${hex}`)
+  for (const warm of [call.from, ...(call.to ? [call.to] : []), ...precompiles]) evm.journal.addAlwaysWarmAddress(warm)
+  evm.journal.startReportingAccessList()
+  const { header } = { header: fixedHeader(blockNumber) }
+  const { execResult } = await evm.runCall({
+    caller: addressOf(call.from),
+    origin: addressOf(call.from),
+    ...(call.to && { to: addressOf(call.to) }),
+    data: bytesOf(call.data),
+    value: call.value ?? 0n,
+    gasLimit: gas,
+    block: { header },
+  })
+  return {
+    failure: execResult.exceptionError?.error ?? null,
+    returnData: bytesToHex(execResult.returnValue),
+    gas: execResult.executionGasUsed,
+    refund: execResult.gasRefund ?? 0n,
+    accessList: [...(evm.journal.accessList ?? [])].map(([address, keys]) => ({
+      address: `0x${address}` as Hex,
+      storageKeys: [...keys].map(key => `0x${key}` as Hex),
+    })),
+  }
+}
+
+const fixedHeader = (number: bigint) => ({
+  number,
+  coinbase: addressOf(`0x${'00'.repeat(20)}`),
+  timestamp: 0n,
+  difficulty: 0n,
+  prevRandao: new Uint8Array(32),
+  gasLimit: 0n,
+  baseFeePerGas: 0n,
+  getBlobGasPrice: () => 0n,
+})
