@@ -5,7 +5,6 @@
  * @module rollup-state-proof/world
  */
 export type { Hex } from './bytes.ts'
-export { type ErrorCode, ProofError } from './errors.ts'
 export type {
   AccountProof,
   ExistenceProof,

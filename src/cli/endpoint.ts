@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { ProofError } from '../index.ts'
 import { redactorOf } from '../rpc/redact.ts'
 import { createHttpProvider, type Provider, RpcError } from '../rpc.ts'
-import { exitCodes, type Io, UsageError } from './command.ts'
+import { exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { refuseWrongFlags } from './flags.ts'
 import { wholeNumber } from './input.ts'
 import { describeError, formatError, paint, printable, toJson } from './report.ts'
@@ -24,14 +24,14 @@ export const endpointOptions = {
 /** There is room for these in a file that `verify` reads. */
 const MAX_KEYS = 1000
 
-export const endpointHelp = `  --keys-per-request N   100 when left out; more are asked for in several requests
-  --timeout SECONDS      for each request with its retries; 30 when left out
-  -o, --output FILE      needed; written as a whole or not at all. A file that is there is never replaced
-  --force                begin anew, and replace the file
+export const endpointHelp = `  --keys-per-request N   storage keys per request (default: 100)
+  --timeout SECONDS      for each request with its retries (default: 30)
+  -o, --output FILE      needed; written whole or not at all. An existing file is never replaced. - is standard output
+  --force                start over and overwrite the file
   --json                 one JSON object on standard output
 
 URLs can also come from the environment, L1_URL and L2_URL: then they are not in the list of processes. They are never
-printed. What came before an interruption is kept in FILE.partial: run the same command again to go on.`
+printed. An interrupted run leaves a checkpoint in FILE.partial: run the same command again to continue.`
 
 export interface EndpointFlags {
   readonly address?: string | undefined
@@ -49,22 +49,25 @@ export function requestOf({ address, 'storage-key': storageKeys = [] }: Endpoint
   return { address, storageKeys } as { address: `0x${string}`; storageKeys: `0x${string}`[] }
 }
 
-/** How many storage keys to ask for at once. @throws UsageError */
+/** How many storage keys to ask for per request. @throws UsageError */
 export const keysPerRequestOf = (flags: EndpointFlags): number =>
   wholeNumber('--keys-per-request', flags['keys-per-request'], 1, 1_000_000)
 
-export interface Conversation {
+/** The endpoints of a command. */
+export interface Endpoints {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
   /** @param flag the URL that the user gave @throws UsageError */
   open(name: 'l1' | 'l2', flag: string | undefined): Provider
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /** Runs `work`, and reports what goes wrong with it. @returns the exit code */
-export async function converse(
+export async function withEndpoints(
   { timeout, json, output }: EndpointFlags,
   io: Io,
-  work: (conversation: Conversation) => Promise<number>,
+  work: (endpoints: Endpoints) => Promise<number>,
 ): Promise<number> {
   const controller = new AbortController()
   const end = () => controller.abort()
@@ -86,8 +89,9 @@ export async function converse(
     }
   }
 
-  process.once('SIGINT', end).once('SIGTERM', end)
+  for (const name of SIGNALS) process.once(name, end)
   try {
+    if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
     return await work({ signal: controller.signal, open })
   } catch (error) {
     endProgress(io)
@@ -97,7 +101,7 @@ export async function converse(
     else io.stderr.write(redact(formatFailure(error, output, io)))
     return error instanceof ProofError ? exitCodes.notVerified : exitCodes.noAnswer
   } finally {
-    process.off('SIGINT', end).off('SIGTERM', end)
+    for (const name of SIGNALS) process.off(name, end)
   }
 }
 
@@ -110,9 +114,15 @@ function describeFailure(error: ProofError | RpcError): object {
 function formatFailure(error: ProofError | RpcError, output = '', { stderr }: Io): string {
   if (error instanceof ProofError) return formatError(error, [], stderr)
   const partial = `${output}.partial`
-  const hint = existsSync(partial) ? `What came is in ${partial}: run the same command again to go on.\n` : ''
+  const hint = existsSync(partial)
+    ? `What came is in ${printable(partial)}: run the same command again to continue.\n`
+    : ''
   return `${paint(stderr, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
 }
+
+/** The first line of a report on a file that existed. */
+export const notFetched = (path: string, stream: Output): string =>
+  paint(stream, 'bold', `Nothing was fetched: ${printable(path)} exists, and no endpoint was asked.`)
 
 /** On a terminal one line, overwritten by the next; else a line each. */
 export function showProgress({ stderr }: Io, text: string): void {
@@ -124,7 +134,14 @@ export function endProgress({ stderr }: Io): void {
 }
 
 /** The line of a shell that runs this program with `args`. */
-export function commandLine(args: readonly string[]): string {
-  const quoted = args.map(arg => (/^[\w./:-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`))
-  return ['npx rollup-state-proof', ...quoted].join(' ')
+export const commandLine = (args: readonly string[]): string => ['npx rollup-state-proof', ...args.map(quote)].join(' ')
+
+function quote(arg: string): string {
+  if (/^[\w./:-]+$/.test(arg)) return arg
+  if (printable(arg) === arg) return `'${arg.replaceAll("'", "'\\''")}'`
+  // bash and zsh read $'...', in which every byte that could obey or hide can be spelled.
+  return `$'${[...Buffer.from(arg)].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`
 }
+
+/** How to write a path so that it is not read as an option. */
+export const asArgument = (path: string): string => (path.startsWith('-') && path !== '-' ? `./${path}` : path)

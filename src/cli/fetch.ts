@@ -1,26 +1,26 @@
-import { parseArgs } from 'node:util'
 import { safeVerifyProof, type VerifiedState, verifyProof } from '../index.ts'
 import type { Claim } from '../proof/claim.ts'
 import { type BlockTag, fetchAnswer, type KeptAnswer } from '../rpc.ts'
-import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { type Command, exitCodes, type Output, UsageError } from './command.ts'
 import {
-  converse,
   endProgress,
   endpointHelp,
   endpointOptions,
   keysPerRequestOf,
+  notFetched,
   requestOf,
   showProgress,
+  withEndpoints,
 } from './endpoint.ts'
-import { requireScheme, toInteger } from './flags.ts'
-import { readJson } from './input.ts'
-import { formatState, formatTable, formatVerdict, toJson } from './report.ts'
-import { notOurs, openTarget, type Target } from './target.ts'
+import { refuseWrongFlags, requireScheme, toInteger } from './flags.ts'
+import { parseOptions, readRegularJson } from './input.ts'
+import { openOutputFile, refuseOverwrite } from './output-file.ts'
+import { formatState, formatTable, formatVerdict, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address ADDRESS -o FILE [options]
 
-Fetches the answer of rollup_getProof alone, and writes it to a file for \`verify\`. With the state root that you trust it is
-verified at once; without, nothing is.
+Fetches a rollup_getProof answer alone and writes it to a file for \`verify\`. With --state-root it is verified at once;
+otherwise nothing is.
 
 Options:
   --l2 URL               an endpoint of the rollup
@@ -29,11 +29,14 @@ Options:
   --storage-key KEY      32 bytes; repeat it, up to 1000 times
   --state-root ROOT      the root you trust, 32 bytes: stateRootHashes of the rollup contract on L1
   --scheme SCHEME        mimc or poseidon2; with --state-root
-  --method NAME          rollup_getProof when left out; linea_getProof on the Linea networks
+  --method NAME          linea_getProof on the Linea networks (default: rollup_getProof)
 ${endpointHelp}
 
-Exit code: 0 fetched (and verified, with --state-root), or there already; 1 what came does not verify; 2 wrong usage, or
-the file cannot be written; 3 the endpoint failed: run it again.
+If FILE exists, no endpoint is asked. With --state-root its contents are verified, and the report says that they are from
+the file; otherwise they could be anything, and the command ends with exit code 2.
+
+Exit code: 0 fetched (and verified, with --state-root), or FILE exists and holds it; 1 what came does not verify; 2 wrong
+usage, or the file cannot be written; 3 the endpoint failed: run it again.
 
 Example:
   rollup-state-proof fetch --l2 https://... --block 123 --address 0x... --storage-key 0x... -o answer.json
@@ -46,7 +49,7 @@ export const fetch: Command = {
   summary: 'fetch an answer from an L2 endpoint',
   help,
   async run(args, io) {
-    const { values } = parseArgs({
+    const { values } = parseOptions({
       args: [...args],
       options: { ...endpointOptions, block: { type: 'string' }, 'state-root': { type: 'string' } },
     })
@@ -63,40 +66,72 @@ export const fetch: Command = {
       maxKeysPerRequest: keysPerRequestOf(values),
     }
 
-    return converse(values, io, async ({ open, signal }) => {
-      const l2 = open('l2', values.l2)
-      const target = openTarget(values.output, values.force)
-      const question = trusted && { ...trusted, ...request }
-      if (target.exists) await requireFetched(target.path, question, io)
+    const askedFor = {
+      command: 'fetch',
+      method: method ?? 'rollup_getProof',
+      scheme: scheme ?? '',
+      'state root': stateRoot?.toLowerCase() ?? '',
+      address: request.address.toLowerCase(),
+      'storage keys': request.storageKeys.join().toLowerCase(),
+      block: `${request.block}`,
+    }
 
+    return withEndpoints(values, io, async ({ open, signal }) => {
+      const l2 = open('l2', values.l2)
+      const output = await openOutputFile(values.output, values.force, askedFor, io)
+      const claim = trusted && { ...trusted, ...request }
+      const report = (answer: unknown, state: VerifiedState | undefined, source: Source) => {
+        const description = { fetched: source === 'network', source, file: output.path, verified: state !== undefined }
+        const stream = output.path === '-' ? io.stderr : io.stdout
+        if (values.json) io.stdout.write(toJson({ ...description, ...state }))
+        else stream.write(format(output.path, answer, state, source, stream))
+        return exitCodes.verified
+      }
+      if (output.exists) {
+        const { answer, state } = await readFetched(output.path, claim)
+        return report(answer, state, 'file')
+      }
+
+      if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(output.path)}.partial`)
       const onKept = (kept: KeptAnswer, keyCount: number) => {
-        target.keep(kept)
+        output.saveCheckpoint(kept)
         showProgress(io, `${keyCount} of ${request.storageKeys.length} storage keys`)
       }
-      const fetching = { ...options, trusted, kept: target.kept, onKept, signal }
-      const answer = target.exists ? await readJson(target.path, io) : await fetchAnswer(l2, request, fetching)
-      const state = question && verifyProof(answer, question)
-      if (!target.exists) target.write(answer)
+      const answer = await fetchAnswer(l2, request, { ...options, trusted, kept: output.checkpoint, onKept, signal })
+      const state = claim && verifyProof(answer, claim)
+      output.write(answer)
       endProgress(io)
-      if (values.json)
-        io.stdout.write(toJson({ fetched: true, file: target.path, verified: state !== undefined, ...state }))
-      else io.stdout.write(format(target, answer, state, io))
-      return exitCodes.verified
+      return report(answer, state, 'network')
     })
   },
 }
 
-/** @throws UsageError when the file holds anything else, which is then not ours to replace */
-async function requireFetched(path: string, question: Claim | undefined, io: Io): Promise<void> {
-  if (question && safeVerifyProof(await readJson(path, io), question).ok) return
-  const reason = question ? 'is no answer to this request' : 'without --state-root nobody can tell what it is'
-  throw notOurs(path, reason)
+/** From the endpoint in this run, or from the existing file, and then no endpoint was asked. */
+type Source = 'network' | 'file'
+
+/** @throws UsageError when the existing file holds anything but the answer to this request */
+async function readFetched(path: string, claim: Claim | undefined): Promise<{ answer: unknown; state: VerifiedState }> {
+  if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
+  const answer = await readRegularJson(path, { followLinks: false })
+  const outcome = safeVerifyProof(answer, claim)
+  if (outcome.ok) return { answer, state: { account: outcome.account, storage: outcome.storage } }
+  refuseWrongFlags(outcome.error)
+  throw refuseOverwrite(path, `is not an answer to this request (${outcome.error.message})`)
 }
 
-function format(target: Target, answer: unknown, state: VerifiedState | undefined, { stdout }: Io): string {
-  const file = [target.path, target.exists ? 'was there already, and was verified again' : 'written']
-  const lines = state
-    ? [formatVerdict(state, stdout), formatTable([['file', ...file]]), ...formatState(state, answer, stdout)]
-    : ['Fetched, not verified.', formatTable([['file', ...file]])]
+function format(
+  path: string,
+  answer: unknown,
+  state: VerifiedState | undefined,
+  source: Source,
+  stream: Output,
+): string {
+  const file = formatTable([['file', printable(path), source === 'file' ? 'existed already' : 'written']])
+  const lines = [
+    ...(source === 'file' ? [notFetched(path, stream)] : []),
+    state ? formatVerdict(state, stream) : 'Fetched, not verified.',
+    file,
+    ...(state ? formatState(state, answer, stream) : []),
+  ]
   return `${lines.join('\n')}\n`
 }

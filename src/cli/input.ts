@@ -1,6 +1,7 @@
-import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { constants, readdirSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { DocumentError } from '../document/error.ts'
 import { parseJson } from '../document/value.ts'
 import { type Io, UsageError } from './command.ts'
@@ -10,6 +11,11 @@ import { type Io, UsageError } from './command.ts'
  * times its size in memory: four times this limit would already end some processes.
  */
 export const MAX_INPUT_MIB = 16
+export const MAX_INPUT_BYTES = MAX_INPUT_MIB * 2 ** 20
+
+/** Limits of a folder: a wrong one, such as a home folder, is refused before it takes hours. */
+const MAX_ENTRIES = 200_000
+const MAX_DEPTH = 32
 
 /** The number that an option gives. @throws UsageError */
 export function wholeNumber(name: string, text: string, least: number, most: number): number {
@@ -18,13 +24,35 @@ export function wholeNumber(name: string, text: string, least: number, most: num
   return number
 }
 
+/**
+ * Like `parseArgs`, but refuses an option that is given twice: of two state roots, nobody could say which one the verdict
+ * rests on.
+ *
+ * @throws UsageError, and the errors of `parseArgs`
+ */
+export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  const parsed = parseArgs(config)
+  const { args = [], options = {} } = config
+  const seen = new Set<string>()
+  for (const token of parseArgs({ args: [...args], options, allowPositionals: true, tokens: true }).tokens) {
+    if (token.kind !== 'option' || options[token.name]?.multiple) continue
+    if (seen.has(token.name)) throw new UsageError(`--${token.name} is given twice`)
+    seen.add(token.name)
+  }
+  return parsed
+}
+
 /** The arguments of a command that takes one path, and of options only `--json`. */
 export function parsePath(args: readonly string[], expectation: string): { path: string; json: boolean } {
   const options = { json: { type: 'boolean', default: false } } as const
-  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
-  const [path, ...more] = positionals
+  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
+  return { path: onePath(positionals, expectation), json: values.json }
+}
+
+/** @throws UsageError when it is not exactly one */
+export function onePath([path, ...more]: readonly string[], expectation: string): string {
   if (path === undefined || more.length > 0) throw new UsageError(expectation)
-  return { path, json: values.json }
+  return path
 }
 
 export function isFolder(path: string): boolean {
@@ -32,20 +60,57 @@ export function isFolder(path: string): boolean {
   return orUsageError(`cannot read ${path}`, () => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
 }
 
-/** The JSON files below `folder`, sorted; JSON schemas are not counted among them. */
+/**
+ * The JSON files below `folder`, sorted. Schemas, hidden entries and `node_modules` are passed over, and links to folders
+ * are not followed.
+ *
+ * @throws UsageError when there is too much below it, or a folder cannot be read
+ */
 export function listJsonFiles(folder: string): string[] {
-  return orUsageError(`cannot list ${folder}`, () =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter(entry => !entry.isDirectory() && entry.name.endsWith('.json') && !entry.name.endsWith('.schema.json'))
-      .map(entry => join(entry.parentPath, entry.name))
-      .sort(),
-  )
+  const files: string[] = []
+  let entryCount = 0
+  const walk = (parent: string, depth: number) => {
+    if (depth > MAX_DEPTH) throw new UsageError(`${folder}: more than ${MAX_DEPTH} folders deep`)
+    for (const entry of orUsageError(`cannot list ${parent}`, () => readdirSync(parent, { withFileTypes: true }))) {
+      if (++entryCount > MAX_ENTRIES) throw new UsageError(`${folder}: more than ${MAX_ENTRIES} files`)
+      const { name } = entry
+      if (name.startsWith('.') || name === 'node_modules') continue
+      const path = join(parent, name)
+      if (entry.isDirectory()) walk(path, depth + 1)
+      else if (name.endsWith('.json') && !name.endsWith('.schema.json')) files.push(path)
+    }
+  }
+  walk(folder, 1)
+  return files.sort()
 }
 
 /** Parses the file at `path`, or standard input for `-`. @throws UsageError when it is not a JSON text */
 export async function readJson(path: string, io: Io): Promise<unknown> {
-  const name = path === '-' ? 'standard input' : path
-  const bytes = await readCapped(name, path === '-' ? io.stdin : createReadStream(path))
+  if (path === '-') return parseInput('standard input', await readCapped('standard input', io.stdin))
+  // Not only regular files: a shell writes `<(command)` as the path of a pipe.
+  return parseInput(path, await readCapped(path, openedFile(path, constants.O_RDONLY, false)))
+}
+
+/** {@link readJson} of a regular file only: never waits, as for the writer of a FIFO. @throws UsageError */
+export async function readRegularJson(path: string, { followLinks = true } = {}): Promise<unknown> {
+  // Windows has neither flag.
+  const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
+  const flags = O_RDONLY | O_NONBLOCK | (followLinks ? 0 : O_NOFOLLOW)
+  return parseInput(path, await readCapped(path, openedFile(path, flags, true)))
+}
+
+async function* openedFile(path: string, flags: number, onlyRegular: boolean): AsyncGenerator<Uint8Array> {
+  const file = await open(path, flags)
+  try {
+    // Asked of what was opened: the name could stand for something else by now.
+    if (onlyRegular && !(await file.stat()).isFile()) throw new UsageError(`${path} is not a regular file`)
+    yield* file.createReadStream({ autoClose: false })
+  } finally {
+    await file.close()
+  }
+}
+
+function parseInput(name: string, bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes)
   } catch (error) {
@@ -60,7 +125,7 @@ async function readCapped(name: string, chunks: AsyncIterable<string | Uint8Arra
     for await (const chunk of chunks) {
       const part = Buffer.from(chunk)
       length += part.length
-      if (length > MAX_INPUT_MIB * 2 ** 20) throw new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
+      if (length > MAX_INPUT_BYTES) throw new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
       parts.push(part)
     }
   } catch (error) {

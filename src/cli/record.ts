@@ -1,31 +1,35 @@
-import { parseArgs } from 'node:util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { type Evidence, type EvidenceClaim, lineaLayout, safeVerifyEvidence } from '../anchor.ts'
-import { bytesToHex } from '../bytes.ts'
+import { type Evidence, type EvidenceClaim, lineaLayout, safeVerifyEvidence, type VerifiedEvidence } from '../anchor.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import { readInputFile } from '../document/input-file.ts'
+import { isObject } from '../document/value.ts'
 import { formatTime } from '../document/wording.ts'
+import { ProofError } from '../index.ts'
 import { type L1BlockTag, type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
-import { type Command, exitCodes, type Io } from './command.ts'
+import { type Command, exitCodes, type Output, UsageError } from './command.ts'
 import {
+  asArgument,
   commandLine,
-  converse,
   endProgress,
   endpointHelp,
   endpointOptions,
   keysPerRequestOf,
+  notFetched,
   requestOf,
   showProgress,
+  withEndpoints,
 } from './endpoint.ts'
-import { requireScheme, rollupOf, toInteger } from './flags.ts'
-import { readJson } from './input.ts'
-import { formatState, formatTable, formatVerdict, paint, toJson } from './report.ts'
-import { notOurs, openTarget, type Target } from './target.ts'
+import { refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
+import { parseOptions, readRegularJson } from './input.ts'
+import { type AskedFor, openOutputFile, refuseOverwrite } from './output-file.ts'
+import { formatState, formatTable, formatVerdict, paint, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
 
 Records an evidence bundle: finds the newest finalized L2 block whose proof the L2 endpoint holds, fetches the L1 header,
 the proof of the rollup contract and the answer, verifies all of it, and writes one file that \`verify\` takes years later.
-Says at the end which L1 block hash the bundle rests on: that one is for you to compare with a source that you trust.
+The report ends with the L1 block hash on which the bundle rests, and with whose word that hash is. Compare it with a
+source that you trust.
 
 Options:
   --l1 URL               an Ethereum endpoint (eth_getProof); to walk back, one that holds older states
@@ -34,14 +38,19 @@ Options:
   --rollup ROLLUP        mainnet or sepolia (Linea's), or the address of a rollup contract on L1
   --address ADDRESS      20 bytes
   --storage-key KEY      32 bytes; repeat it, up to 1000 times
-  --l1-block BLOCK       the L1 block to prove from: a number, finalized (when left out), safe or latest
+  --l1-block BLOCK       the L1 block to prove from: a number, finalized, safe or latest (default: finalized)
+  --l1-block-hash HASH   the hash of that block, 32 bytes, from a source that you trust: any other is refused
   --l2-block NUMBER      this L2 block, the last one of a finalization, and no other
-  --layout-roots-slot N, --layout-current-slot N   of a fork's contract; ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber} when left out
-  --method NAME          linea_getProof for mainnet and sepolia, else rollup_getProof
+  --layout-roots-slot N, --layout-current-slot N
+                         of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
+  --method NAME          (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
 ${endpointHelp}
 
-Exit code: 0 recorded and verified, or there already; 1 what came does not verify; 2 wrong usage, or the file cannot be
-written; 3 an endpoint failed: run it again.
+If FILE exists, no endpoint is asked. Its contents are compared with the request and verified: from --l1-block-hash, or
+else from the hash that the file itself states. The report says which, and so does --json (source, sources).
+
+Exit code: 0 recorded and verified, or FILE exists and holds it; 1 what came does not verify; 2 wrong usage, or the file
+cannot be written; 3 an endpoint failed: run it again.
 
 Example:
   rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
@@ -51,62 +60,106 @@ export const record: Command = {
   summary: 'record an evidence bundle from an L1 and an L2 endpoint',
   help,
   async run(args, io) {
-    const { values } = parseArgs({
+    const { values } = parseOptions({
       args: [...args],
       options: {
         ...endpointOptions,
         l1: { type: 'string' },
         rollup: { type: 'string' },
-        'l1-block': { type: 'string', default: 'finalized' },
+        'l1-block': { type: 'string' },
+        'l1-block-hash': { type: 'string' },
         'l2-block': { type: 'string' },
         'layout-roots-slot': { type: 'string' },
         'layout-current-slot': { type: 'string' },
       },
     })
-    const l2Block = values['l2-block']
+    const { 'l1-block': l1BlockText, 'l2-block': l2Block } = values
     const request = {
       scheme: requireScheme(values.scheme),
       rollup: rollupOf(values),
       ...requestOf(values),
       ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
     }
-    const options = {
-      l1Block: l1BlockOf(values['l1-block']),
-      method:
-        values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof'),
-      maxKeysPerRequest: keysPerRequestOf(values),
-    }
-    /** What the user has stated, for the one who verifies to state again. */
+    const l1Block = l1BlockOf(l1BlockText ?? 'finalized')
+    const trustedHash = l1BlockHashOf(values['l1-block-hash'])
+    const method =
+      values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof')
+    const options = { l1Block, method, maxKeysPerRequest: keysPerRequestOf(values) }
+    /** What the user has stated, for whoever verifies to state again. */
     const stated = (['scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot'] as const).flatMap(name => {
       const value = values[name]
       return value === undefined ? [] : [`--${name}`, value]
     })
-    const report = (recorded: Recorded, target: Target) => {
-      if (values.json) io.stdout.write(toJson(describe(recorded, stated, target)))
-      else io.stdout.write(format(recorded, stated, target, io))
-      return exitCodes.verified
-    }
-    return converse(values, io, async ({ open, signal }) => {
-      const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
-      const target = openTarget(values.output, values.force)
-      if (target.exists) return report(await readRecorded(target, request, io), target)
+    const askedFor = describeRequest(request, method, l1Block)
 
-      if (target.kept !== undefined) showProgress(io, `going on with ${target.path}.partial`)
+    return withEndpoints(values, io, async ({ open, signal }) => {
+      const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
+      const output = await openOutputFile(values.output, values.force, askedFor, io)
+      const { path } = output
+      const report = (recorded: Recorded, source: Provenance['source']) => {
+        const hashSource = trustedHash !== undefined ? 'flag' : source === 'file' ? 'file' : 'endpoint'
+        const provenance: Provenance = { source, hashSource, path, stated }
+        if (values.json) io.stdout.write(toJson(describe(recorded, provenance)))
+        else if (path === '-') io.stderr.write(format(recorded, provenance, io.stderr))
+        else io.stdout.write(format(recorded, provenance, io.stdout))
+        return exitCodes.verified
+      }
+      if (output.exists) return report(await readRecorded(path, request, l1BlockText, trustedHash), 'file')
+
+      if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
       const onProgress = (progress: RecordProgress) => {
-        if (progress.step === 'keys') target.keep(progress.kept)
+        if (progress.step === 'l1Block') requireHash(progress.l1Block.hash, trustedHash)
+        if (progress.step === 'keys') output.saveCheckpoint(progress.kept)
         showProgress(io, describeProgress(progress, request.storageKeys.length))
       }
-      const recorded = await recordEvidence(l1, l2, request, { ...options, kept: target.kept, onProgress, signal })
-      target.write(recorded.bundle)
+      const recorded = await recordEvidence(l1, l2, request, {
+        ...options,
+        kept: output.checkpoint,
+        onProgress,
+        signal,
+      })
+      output.write(recorded.bundle)
       endProgress(io)
-      return report(recorded, target)
+      return report(recorded, 'network')
     })
   },
+}
+
+type Request = Omit<EvidenceClaim, 'trusted'> & ReturnType<typeof requestOf>
+
+/** What a checkpoint must be of. */
+function describeRequest(request: Request, method: string, l1Block: bigint | L1BlockTag): AskedFor {
+  const { scheme, rollup, address, storageKeys, l2BlockNumber } = request
+  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
+  return {
+    command: 'record',
+    method,
+    scheme: scheme.name,
+    rollup: rollup.address.toLowerCase(),
+    layout: `${stateRootHashes}, ${currentL2BlockNumber}`,
+    address: address.toLowerCase(),
+    'storage keys': storageKeys.join().toLowerCase(),
+    'L1 block': `${l1Block}`,
+    'L2 block': `${l2BlockNumber ?? 'newest'}`,
+  }
 }
 
 function l1BlockOf(text: string): bigint | L1BlockTag {
   if (text === 'finalized' || text === 'safe' || text === 'latest') return text
   return toInteger('--l1-block', text, 64)
+}
+
+/** @throws UsageError before anything is fetched */
+function l1BlockHashOf(text: string | undefined): Hex | undefined {
+  if (text === undefined) return undefined
+  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return `0x${text.slice(2).toLowerCase()}`
+  throw new UsageError('--l1-block-hash: expected 0x-prefixed hexadecimal of 32 bytes')
+}
+
+/** @throws ProofError when the L1 endpoint serves another block than the one that the user trusts */
+function requireHash(found: Hex, expected: Hex | undefined): void {
+  if (expected === undefined || found === expected) return
+  throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected, found })
 }
 
 function describeProgress(progress: RecordProgress, keyCount: number): string {
@@ -122,60 +175,117 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
   }
 }
 
-/** The bundle that the file holds already. @throws UsageError when it is none of this request, and so not ours to replace */
-async function readRecorded({ path }: Target, request: Omit<EvidenceClaim, 'trusted'>, io: Io): Promise<Recorded> {
-  const bundle = await readJson(path, io)
-  // Verified from its own hash, as when it was recorded: that the hash is of L1 is for the user to compare.
-  const header = readInputFile(bundle).kind === 'evidence bundle' ? (bundle as Evidence).l1?.header : undefined
-  const outcome = safeVerifyEvidence(bundle, { ...request, trusted: { l1BlockHash: hashOf(header) } })
-  if (outcome.ok && outcome.l1Block !== null) {
-    const { ok: _, l1Block, ...evidence } = outcome
-    return { bundle: bundle as Evidence, evidence: { ...evidence, l1Block } }
+/**
+ * The bundle in the existing file. Nobody is asked: without `trustedHash` it is verified from the hash of its own header,
+ * and only the file states that this is a block of L1.
+ *
+ * @throws UsageError when it is not what this request would record
+ */
+async function readRecorded(
+  path: string,
+  request: Request,
+  l1BlockText: string | undefined,
+  trustedHash: Hex | undefined,
+): Promise<Recorded> {
+  const bundle = await readRegularJson(path, { followLinks: false })
+  if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
+  const trusted = { l1BlockHash: trustedHash ?? hashOfHeader(bundle) }
+  const outcome = safeVerifyEvidence(bundle, { ...request, trusted })
+  if (!outcome.ok) {
+    refuseWrongFlags(outcome.error)
+    throw refuseOverwrite(path, `is not a bundle for this request (${outcome.error.message})`)
   }
-  throw notOurs(path, 'is no bundle of this request')
+  const { ok: _, l1Block, ...evidence } = outcome
+  if (l1Block === null) throw refuseOverwrite(path, 'is not a bundle for this request (it has no L1 block)')
+  if (l1BlockText !== undefined && l1BlockText !== 'finalized' && l1BlockOf(l1BlockText) !== l1Block.number) {
+    throw refuseOverwrite(path, `is proven from L1 block ${l1Block.number}, not from ${l1BlockText}`)
+  }
+  return { bundle: bundle as Evidence, evidence: { ...evidence, l1Block } }
 }
 
-const hashOf = (header: unknown) =>
-  bytesToHex(keccak_256(Buffer.from(typeof header === 'string' ? header.replace(/^0x/, '') : '', 'hex')))
+function hashOfHeader(bundle: unknown): Hex {
+  const { l1 } = isObject(bundle) ? bundle : {}
+  const { header } = isObject(l1) ? l1 : {}
+  return bytesToHex(keccak_256(Buffer.from(typeof header === 'string' ? header.slice(2) : '', 'hex')))
+}
 
-/** What states everything that the bundle is to be verified against. */
-function verifyArguments({ evidence, bundle }: Recorded, stated: readonly string[], { path }: Target): string[] {
-  const { l1Block, l2BlockNumber, address } = evidence
-  const keys = bundle.request.storageKeys.flatMap(key => ['--storage-key', key])
+/** Where a report comes from. */
+interface Provenance {
+  /** From endpoints in this run, or from the existing file, and then no endpoint was asked. */
+  readonly source: 'network' | 'file'
+  /** Whose word the L1 block hash is: the user's, the file's or the L1 endpoint's. */
+  readonly hashSource: 'flag' | 'file' | 'endpoint'
+  readonly path: string
+  /** The options to repeat. */
+  readonly stated: readonly string[]
+}
+
+/** The arguments that state everything against which the bundle is to be verified. */
+function verifyArguments({ evidence }: Recorded, { path, stated }: Provenance): string[] {
+  const { l1Block, l2BlockNumber, address, storage } = evidence
+  const keys = storage.flatMap(({ key }) => ['--storage-key', key])
   const block = ['--l1-block-hash', l1Block.hash, '--l2-block', `${l2BlockNumber}`]
-  return ['verify', path, ...stated, ...block, '--address', address, ...keys]
+  return ['verify', asArgument(path), ...stated, ...block, '--address', address, ...keys]
 }
 
-function describe(recorded: Recorded, stated: readonly string[], target: Target): object {
-  return { fetched: true, file: target.path, ...recorded.evidence, verify: verifyArguments(recorded, stated, target) }
+function describe(recorded: Recorded, provenance: Provenance): object {
+  const { source, hashSource, path } = provenance
+  return {
+    fetched: source === 'network',
+    source,
+    sources: { l1BlockHash: hashSource },
+    file: path,
+    ...recorded.evidence,
+    verify: verifyArguments(recorded, provenance),
+  }
 }
 
-function format(recorded: Recorded, stated: readonly string[], target: Target, { stdout }: Io): string {
+const trustSentences: Readonly<Record<Provenance['hashSource'], readonly [string, string]>> = {
+  endpoint: [
+    'Everything rests on the L1 block hash. So far only the L1 endpoint says that it is the hash of an L1 block:',
+    'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
+  ],
+  file: [
+    'Everything rests on the L1 block hash. Only the file itself says that it is the hash of an L1 block, and anyone can',
+    'write such a file: compare the hash with a source that you trust. Then anyone can verify, offline:',
+  ],
+  flag: ['Everything rests on the L1 block hash that you stated.', 'Anyone can verify, offline:'],
+}
+
+function format(recorded: Recorded, provenance: Provenance, stream: Output): string {
   const { bundle, evidence } = recorded
-  const { l1Block, l2BlockNumber, currentL2BlockNumber } = evidence
-  const isNewest = l2BlockNumber === currentL2BlockNumber
+  const { source, hashSource, path } = provenance
+  const { l1Block, l2BlockNumber } = evidence
+  const [trust, compare] = trustSentences[hashSource]
   const lines = [
-    formatVerdict(evidence, stdout),
+    ...(source === 'file' ? [notFetched(path, stream)] : []),
+    // A file that rests on its own word alone is not given the verdict of one that was checked.
+    hashSource === 'file'
+      ? `The file says that this account ${evidence.account === null ? 'does not exist' : 'exists'}. It is consistent with the L1 block hash in it, which nobody has confirmed.`
+      : formatVerdict(evidence, stream),
     formatTable([
-      ['file', target.path, target.exists ? 'was there already, and was verified again' : 'written'],
+      ['file', printable(path), source === 'file' ? 'existed already' : 'written'],
       ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
-      ['L1 block hash', l1Block.hash],
-      [
-        'L2 block',
-        `${l2BlockNumber}`,
-        isNewest ? 'the last finalized' : `the last finalized is ${currentL2BlockNumber}`,
-      ],
+      ['L1 block hash', l1Block.hash, hashWords[hashSource]],
+      ['L2 block', `${l2BlockNumber}`, describeAge(evidence)],
       ['L2 state root', evidence.stateRoot],
       ['address', evidence.address],
     ]),
-    ...formatState(evidence, bundle.answer, stdout),
-    paint(
-      stdout,
-      'bold',
-      'It rests on the L1 block hash. So far only the L1 endpoint says that this block is of L1 and final:',
-    ),
-    '  compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
-    `  ${commandLine(verifyArguments(recorded, stated, target))}`,
+    ...formatState(evidence, bundle.answer, stream),
+    paint(stream, 'bold', trust),
+    `  ${compare}`,
+    `  ${commandLine(verifyArguments(recorded, provenance))}`,
   ]
   return `${lines.join('\n')}\n`
+}
+
+const hashWords: Readonly<Record<Provenance['hashSource'], string>> = {
+  endpoint: 'from the L1 endpoint',
+  file: 'from the file',
+  flag: 'stated by you',
+}
+
+function describeAge({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {
+  if (currentL2BlockNumber === null) return 'the bundle does not prove which block was the last finalized'
+  return l2BlockNumber === currentL2BlockNumber ? 'the last finalized' : `the last finalized is ${currentL2BlockNumber}`
 }

@@ -13,18 +13,50 @@ export { countPaths, printable }
 export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
   styleText(format, text, { stream })
 
-/** One line of JSON; bigints become decimal strings. */
-export const toJson = (value: unknown): string =>
-  `${JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? field.toString() : field))}\n`
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Rows of cells, in columns as wide as their widest cell. */
-export function formatTable(rows: readonly (readonly string[])[]): string {
-  const widthOf = (column: number) => Math.max(...rows.map(row => row[column]?.length ?? 0))
-  return rows.map(row => `  ${row.map((cell, column) => cell.padEnd(widthOf(column))).join('  ')}`.trimEnd()).join('\n')
+/** Deeper values, which only a file can contain, are named and not printed: printing them could exhaust the stack. */
+const MAX_JSON_DEPTH = 32
+
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** One line of JSON in which a terminal finds nothing to obey; bigints become decimal strings. */
+export const toJson = (value: unknown): string =>
+  // JSON.stringify escapes controls only up to 0x1f. The others stand inside strings, where an escape means the same.
+  `${JSON.stringify(toPlain(value, MAX_JSON_DEPTH)).replace(UNPRINTABLE, text => text.replace(/[\s\S]/g, escapeUnit))}\n`
+
+function toPlain(value: unknown, depth: number): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === 0) return show(value)
+  if (Array.isArray(value)) return value.map(item => toPlain(item, depth - 1))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toPlain(field, depth - 1)]))
 }
 
+/** One very long cell must not widen all others, nor fill the terminal. */
+const MAX_COLUMN_WIDTH = 120
+const MAX_CELL_LENGTH = 4096
+
+/** Rows of cells, in columns as wide as their widest cell. */
+export function formatTable(table: readonly (readonly string[])[]): string {
+  const rows = table.map(row => row.map(clip))
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.min(MAX_COLUMN_WIDTH, Math.max(widths[column] ?? 0, cell.length))
+    }
+  }
+  return rows
+    .map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+    .join('\n')
+}
+
+const clip = (cell: string): string =>
+  cell.length <= MAX_CELL_LENGTH ? cell : `${cell.slice(0, MAX_COLUMN_WIDTH)}... (${cell.length} characters)`
+
 /** Rows of data, of which values may come from a file. */
-export const formatRows = (rows: readonly Row[]): string => formatTable(rows.map(row => row.map((cell = '') => printable(cell))))
+export const formatRows = (rows: readonly Row[]): string =>
+  formatTable(rows.map(row => row.map((cell = '') => printable(cell))))
 
 /** Who stated each part, as `--json` spells it. */
 export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>

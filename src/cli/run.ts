@@ -34,6 +34,8 @@ Examples:
   rollup-state-proof vectors recordings/
 `
 
+const MAX_MESSAGE_LENGTH = 4096
+
 /** Runs the program. Throws nothing. @param argv what follows the program's name @returns the exit code */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const [name = '', ...args] = argv
@@ -41,7 +43,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return await dispatch(name, args, io)
   } catch (error) {
     const isUsage = error instanceof UsageError || error instanceof DocumentError || isParseArgsError(error)
-    io.stderr.write(`rollup-state-proof: ${isUsage ? '' : 'unexpected: '}${printable(redactUrls(messageOf(error)))}\n`)
+    // An option can be 128 kB long, and a message quotes it.
+    const message = printable(redactUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))
+    io.stderr.write(`rollup-state-proof: ${isUsage ? '' : 'unexpected: '}${message}\n`)
     const hint = commands.has(name) ? `${name} ` : ''
     io.stderr.write(`Try: rollup-state-proof ${hint}--help\n`)
     return exitCodes.unusable

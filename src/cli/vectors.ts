@@ -1,53 +1,89 @@
 import { safeVerifyEvidence } from '../anchor.ts'
+import { type ClaimWithSources, statedClaim } from '../document/claim.ts'
 import { DocumentError } from '../document/error.ts'
 import { claimOfVector } from '../document/evidence.ts'
-import { type CallOutcome, compareEvidence, compareState, compareVerdict, runCall } from '../document/expected.ts'
-import { type InputFile, isBundleFile, isCallFile, readExpected, readInputFile } from '../document/input-file.ts'
-import { show } from '../document/value.ts'
+import { compareEvidence, compareState, compareVerdict, runCall } from '../document/expected.ts'
+import {
+  type AnswerFile,
+  type InputFile,
+  isBundleFile,
+  isCallFile,
+  readExpected,
+  readInputFile,
+  type StatedClaim,
+} from '../document/input-file.ts'
+import { isGiven, show } from '../document/value.ts'
+import type { ProofError, SafeVerifiedState } from '../index.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { describeEvidence } from './evidence-report.ts'
 import { requireClaim, verifyAnswer } from './flags.ts'
-import { isFolder, listJsonFiles, parsePath, readJson } from './input.ts'
-import { formatTable, paint, printable, toJson } from './report.ts'
+import { isFolder, listJsonFiles, onePath, parseOptions, readRegularJson } from './input.ts'
+import { countPaths, describeError, describeSources, formatTable, paint, printable, toJson } from './report.ts'
 
-const help = `Usage: rollup-state-proof vectors FOLDER [--json]
+export const folderHelp = `In a folder every *.json file is run, but for *.schema.json, hidden files and node_modules. Each file states its own
+scheme, root, address and keys: a verdict is worth no more than the root, so compare it with one that you trust, or pin it
+with --state-root. A pinned folder may also hold bare answers, for which --scheme is needed.`
 
-Verifies every vector and recording (*.json, but for *.schema.json) below FOLDER and compares each outcome with what
-the file expects: the verified fields, or the code of the failure. A recording is expected to verify.
+const help = `Usage: rollup-state-proof vectors FOLDER [options]
+
+Verifies every vector and recording below FOLDER and compares each outcome with what the file expects: the verified fields,
+or the code of the failure. A recording is expected to verify.
 
 Options:
-  --json    one JSON object a line: one a case, then a summary
+  --state-root ROOT  the root you trust, 32 bytes: wins over what the files state
+  --scheme SCHEME    mimc or poseidon2: wins over what the files state
+  --address ADDRESS  20 bytes: wins over what the files state
+  --json             one JSON object per line: one per file, with what was proven and who stated it, then a summary
 
-Exit code: 0 all as expected, 1 a case is not, 2 there are no cases, or a file is not a case that can be run.
+${folderHelp}
 
-Example:
+Exit code: 0 all as expected, 1 a file is not, 2 there are no files, or one cannot be run.
+
+Examples:
   rollup-state-proof vectors recordings/
+  rollup-state-proof vectors answers/ --scheme poseidon2 --state-root 0x...
 `
 
 export const vectors: Command = {
   summary: 'run a folder of test vectors and compare each outcome with its expectation',
   help,
   async run(args, io) {
-    const { path: folder, json } = parsePath(args, 'expected one folder')
+    const { values, positionals } = parseOptions({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        scheme: { type: 'string' },
+        'state-root': { type: 'string' },
+        address: { type: 'string' },
+        json: { type: 'boolean', default: false },
+      },
+    })
+    const folder = onePath(positionals, 'expected one folder')
     if (!isFolder(folder)) throw new UsageError(`${folder} is not a folder`)
-    return runVectors(folder, json, io)
+    const { scheme, 'state-root': stateRoot, address, json } = values
+    return runVectors(folder, { scheme, stateRoot, address }, json, io)
   },
 }
 
 /** What became of one file. `group` is what the summary counts it under. */
-type CaseResult =
-  | { file: string; group: string; asExpected: boolean; outcome: string; path: string; mismatches: string[] }
-  | { file: string; unusable: string }
+type CaseResult = ({ file: string } & Judged) | { file: string; unusable: string }
 
-/** Runs every case below `folder` and reports. @returns the exit code */
-export async function runVectors(folder: string, json: boolean, io: Io): Promise<number> {
+/**
+ * Runs every case below `folder` and reports.
+ *
+ * @param pinned what the user states: it wins over the files
+ * @returns the exit code
+ */
+export async function runVectors(folder: string, pinned: StatedClaim, json: boolean, io: Io): Promise<number> {
   const files = listJsonFiles(folder)
   if (files.length === 0) throw new UsageError(`there are no vectors in ${folder}`)
   const results: CaseResult[] = []
   for (const [index, file] of files.entries()) {
     if (!json) showProgress(`${index + 1}/${files.length} ${printable(file)}`, io)
-    const result = await runCase(file, io)
-    results.push(result)
-    if (json) io.stdout.write(toJson(result))
+    const result = await runCase(file, pinned)
+    if (json) io.stdout.write(toJson('group' in result ? { ...result, ...result.details, details: undefined } : result))
+    // What was proven is printed, and not kept.
+    results.push('group' in result ? { ...result, details: {} } : result)
   }
   if (!json) showProgress('', io)
 
@@ -58,9 +94,13 @@ export async function runVectors(folder: string, json: boolean, io: Io): Promise
     const cases = run.filter(result => result.group === group)
     return { group, cases: cases.length, asExpected: cases.filter(result => result.asExpected).length }
   })
+  const rootsFrom = {
+    flag: run.filter(result => result.rootFrom === 'flag').length,
+    file: run.filter(result => result.rootFrom === 'file').length,
+  }
   if (json) {
     const totals = { cases: run.length, asExpected: run.length - failed.length, unusable: unusable.length }
-    io.stdout.write(toJson({ summary: { ...totals, groups } }))
+    io.stdout.write(toJson({ summary: { ...totals, rootsFrom, groups } }))
   } else {
     for (const { file, mismatches } of failed) {
       io.stdout.write(`${paint(io.stdout, 'red', 'Not as expected')} ${printable(file)}\n`)
@@ -75,59 +115,100 @@ export async function runVectors(folder: string, json: boolean, io: Io): Promise
     const isGood = failed.length + unusable.length === 0
     const verdict = `${run.length - failed.length} of ${files.length} files as expected.`
     io.stdout.write(`${paint(io.stdout, isGood ? 'green' : 'red', verdict)}\n`)
+    if (rootsFrom.file > 0) {
+      const count = rootsFrom.file === run.length ? 'The files' : `${rootsFrom.file} of ${run.length} files`
+      const note = `Note: ${count} themselves state the root that they were verified against: compare it with one that you trust.`
+      io.stdout.write(`${paint(io.stdout, 'dim', note)}\n`)
+    }
   }
   if (unusable.length > 0) return exitCodes.unusable
   return failed.length === 0 ? exitCodes.verified : exitCodes.notVerified
 }
 
-async function runCase(file: string, io: Io): Promise<CaseResult> {
+async function runCase(file: string, pinned: StatedClaim): Promise<CaseResult> {
   try {
-    const content = await readJson(file, io)
-    const { group, error, mismatches } = runFile(readInputFile(content))
-    return {
-      file,
-      group,
-      asExpected: mismatches.length === 0,
-      outcome: error?.code ?? 'verified',
-      path: error?.path ?? '',
-      mismatches,
-    }
+    return { file, ...runFile(readInputFile(await readRegularJson(file)), pinned) }
   } catch (error) {
     if (error instanceof UsageError || error instanceof DocumentError) return { file, unusable: error.message }
     throw error
   }
 }
 
-interface FileOutcome extends CallOutcome {
+interface Judged {
   readonly group: string
+  readonly asExpected: boolean
+  /** `verified`, or the code of the failure. */
+  readonly outcome: string
+  readonly path: string
+  readonly mismatches: readonly string[]
+  /** Who stated the root or hash on which the verdict rests; null when it rests on none. */
+  readonly rootFrom: 'flag' | 'file' | null
+  /** For `--json`: what was asked and proven. */
+  readonly details: object
 }
 
+const judge = (error: ProofError | null, mismatches: readonly string[]) => ({
+  asExpected: mismatches.length === 0,
+  outcome: error?.code ?? 'verified',
+  path: error?.path ?? '',
+  mismatches,
+})
+
 /** @throws UsageError, DocumentError when there is nothing to run */
-function runFile(file: InputFile): FileOutcome {
+function runFile(file: InputFile, pinned: StatedClaim): Judged {
+  if (isBundleFile(file) || isCallFile(file)) {
+    if (isBundleFile(file) && file.claim === undefined) {
+      throw new UsageError('it is an evidence bundle: verify it by itself, with --rollup and --l1-block-hash')
+    }
+    if (Object.values(pinned).some(isGiven)) {
+      throw new UsageError('it is an evidence vector, which states its own claim: run it without options')
+    }
+  }
   if (isBundleFile(file)) {
-    if (file.claim === undefined) throw new UsageError(NOT_A_CASE)
     const expected = readExpected(file.expected)
     const claim = claimOfVector(file)
     const outcome = safeVerifyEvidence(file.bundle, claim)
-    const group = `${claim.scheme.name} evidence ${groupOf(expected.valid)}`
-    return { group, error: outcome.ok ? null : outcome.error, mismatches: compareEvidence(expected, outcome) }
+    return {
+      group: `${claim.scheme.name} evidence ${groupOf(expected.valid)}`,
+      ...judge(outcome.ok ? null : outcome.error, compareEvidence(expected, outcome)),
+      rootFrom: 'file',
+      details: describeEvidence(claim, 'file', outcome),
+    }
   }
   if (isCallFile(file)) {
     const expected = readExpected(file.expected)
     const subject = callSubjects.get(file.operation) ?? `operation ${show(file.operation)}`
-    return { group: `${subject} ${groupOf(expected.valid)}`, ...runCall(file, expected) }
+    const { error, mismatches } = runCall(file, expected)
+    const group = `${subject} ${groupOf(expected.valid)}`
+    return { group, ...judge(error, mismatches), rootFrom: null, details: {} }
   }
   const { kind } = file
-  if (kind !== 'vector' && kind !== 'recording') throw new UsageError(NOT_A_CASE)
-  const expected = readExpected(file.expected)
-  const claim = requireClaim({}, file)
+  const isCase = kind === 'vector' || kind === 'recording'
+  // A bare answer says nothing by itself, but a pinned root says what it is to be verified against.
+  if (!isCase && pinned.stateRoot === undefined) throw new UsageError(NOT_A_CASE)
+  const expected = isCase ? readExpected(file.expected) : { valid: true }
+  const claim = requireClaim(pinned, file)
   const outcome = verifyAnswer(file, claim)
   const compare = kind === 'vector' ? compareState : compareVerdict
+  const word = kind === 'vector' ? groupOf(expected.valid) : isCase ? kind : 'answer'
   return {
-    group: `${claim.claim.scheme.name} ${kind === 'vector' ? groupOf(expected.valid) : kind}`,
-    error: outcome.ok ? null : outcome.error,
-    mismatches: compare(expected, outcome),
+    group: `${claim.claim.scheme.name} ${word}`,
+    ...judge(outcome.ok ? null : outcome.error, compare(expected, outcome)),
+    rootFrom: claim.sources.stateRoot === 'user' ? 'flag' : 'file',
+    details: describeAnswer(file, claim, outcome),
   }
+}
+
+/** What `--json` says of an answer: what was asked, who said so, and what is proven. */
+export function describeAnswer(file: AnswerFile, given: ClaimWithSources, outcome: SafeVerifiedState): object {
+  const { claim } = given
+  const sources = describeSources(given.sources)
+  if (outcome.ok) {
+    const { account, storage } = outcome
+    const recomputedPaths = countPaths(outcome, file.answer)
+    return { verified: true, ...claim, scheme: claim.scheme.name, sources, account, storage, recomputedPaths }
+  }
+  return { verified: false, ...statedClaim(given), sources, error: describeError(outcome.error) }
 }
 
 const NOT_A_CASE = 'it is neither a vector nor a recording'

@@ -1,7 +1,5 @@
-import { parseArgs } from 'node:util'
 import { type EvidenceClaim, lineaLayout, type SafeVerifiedEvidence, safeVerifyEvidence } from '../anchor.ts'
 import type { ClaimWithSources } from '../document/claim.ts'
-import { statedClaim } from '../document/claim.ts'
 import { claimOfVector } from '../document/evidence.ts'
 import { compareEvidence, compareState } from '../document/expected.ts'
 import {
@@ -17,15 +15,15 @@ import type { SafeVerifiedState } from '../index.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { type ClaimSource, describeEvidence, formatBroken, formatProven } from './evidence-report.ts'
 import { claimOfFlags, evidenceOptions, refuseWrongFlags, requireClaim, verifyAnswer } from './flags.ts'
-import { isFolder, MAX_INPUT_MIB, readJson } from './input.ts'
-import { countPaths, describeError, describeSources, formatRefused, formatVerified, paint, toJson } from './report.ts'
-import { runVectors } from './vectors.ts'
+import { isFolder, MAX_INPUT_MIB, onePath, parseOptions, readJson } from './input.ts'
+import { formatRefused, formatVerified, paint, toJson } from './report.ts'
+import { describeAnswer, folderHelp, runVectors } from './vectors.ts'
 
 const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root ROOT [options]
        rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH [options]
 
 Verifies a rollup_getProof / linea_getProof answer, offline. FILE is the result, the JSON-RPC response around it, a
-recording (scheme, stateRoot, address, storageKeys, result), a test vector, or a folder of vectors and recordings.
+recording (scheme, stateRoot, address, storageKeys, result), a test vector, or a folder of these.
 BUNDLE is evidence: an answer together with what leads to it from an L1 block. - is standard input.
 At most ${MAX_INPUT_MIB} MiB.
 
@@ -34,7 +32,7 @@ Options:
   --state-root ROOT    the root you trust, 32 bytes: stateRootHashes of the rollup contract on L1
   --address ADDRESS    the address you asked for, 20 bytes
   --storage-key KEY    a storage key you asked for, 32 bytes; repeat it, in the order of the request
-  --json               one JSON object on standard output (one a line for a folder)
+  --json               one JSON object on standard output (for a folder, one per line)
 
 For a bundle, exactly one of these three is what you trust, and all else is proven from it:
   --l1-block-hash HASH     of an L1 block, 32 bytes
@@ -50,12 +48,15 @@ A vector or recording states all of these itself; for a recording or a vector of
 What you leave out of --address, --storage-key and --l2-block comes from the answer or the bundle itself, and the report
 says so.
 
+${folderHelp}
+
 Exit code: 0 verified, 1 not verified (for a vector: or not as it expects), 2 wrong usage or unreadable input.
 
 Examples:
   rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... --address 0x...
   curl -s ... | rollup-state-proof verify - --scheme poseidon2 --state-root 0x... --address 0x... --json
   rollup-state-proof verify recording.json
+  rollup-state-proof verify recordings/ --state-root 0x...
   rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --l1-block-hash 0x... --address 0x...
 `
 
@@ -63,7 +64,7 @@ export const verify: Command = {
   summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
   help,
   async run(args, io) {
-    const { values, positionals } = parseArgs({
+    const { values, positionals } = parseOptions({
       args: [...args],
       allowPositionals: true,
       options: {
@@ -76,13 +77,12 @@ export const verify: Command = {
       },
     })
     const { json, ...stated } = values
-    const [path, ...more] = positionals
-    if (path === undefined || more.length > 0) throw new UsageError('expected one file, folder or -')
+    const path = onePath(positionals, 'expected one file, folder or -')
+    const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
     if (isFolder(path)) {
-      if (Object.keys(stated).length > 0) {
-        throw new UsageError(`${path} is a folder: each file in it states its own scheme, root, address and keys`)
-      }
-      return runVectors(path, json, io)
+      const refused = Object.keys(stated).find(name => !['scheme', 'state-root', 'address'].includes(name))
+      if (refused !== undefined) throw new UsageError(`${path} is a folder: --${refused} is for a single file`)
+      return runVectors(path, { scheme, stateRoot, address }, json, io)
     }
     const content = await readJson(path, io)
     const file = readInputFile(content)
@@ -97,34 +97,16 @@ export const verify: Command = {
     if (isBundleFile(file) || Object.keys(stated).some(name => name in evidenceOptions)) {
       return reportBundle(content, claimOfFlags(stated), json, io)
     }
-    const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
     const expected = file.expected === undefined ? undefined : readExpected(file.expected)
     const outcome = verifyAnswer(file, claim)
     const mismatches = expected === undefined || file.kind !== 'vector' ? [] : compareState(expected, outcome)
-    if (json) io.stdout.write(toJson(describe(file, claim, outcome, mismatches)))
-    else print(file, claim, outcome, mismatches, io)
+    if (json) {
+      const expectation = file.kind === 'vector' && { asExpected: mismatches.length === 0, mismatches }
+      io.stdout.write(toJson({ ...describeAnswer(file, claim, outcome), ...expectation }))
+    } else print(file, claim, outcome, mismatches, io)
     return outcome.ok && mismatches.length === 0 ? exitCodes.verified : exitCodes.notVerified
   },
-}
-
-/** What `--json` prints. */
-function describe(
-  file: AnswerFile,
-  { claim, sources: bySource }: ClaimWithSources,
-  outcome: SafeVerifiedState,
-  mismatches: string[],
-): object {
-  const expectation = file.kind === 'vector' && { asExpected: mismatches.length === 0, mismatches }
-  const sources = describeSources(bySource)
-  if (outcome.ok) {
-    const { account, storage } = outcome
-    const recomputedPaths = countPaths(outcome, file.answer)
-    const scheme = claim.scheme.name
-    return { verified: true, ...claim, scheme, sources, account, storage, recomputedPaths, ...expectation }
-  }
-  const error = describeError(outcome.error)
-  return { verified: false, ...statedClaim({ claim, sources: bySource }), sources, error, ...expectation }
 }
 
 function print(

@@ -1,8 +1,8 @@
-/** What can be wrong with a call to a world, beside hexadecimal that is none. */
-export type WorldErrorCode = 'ACCOUNT_MISSING' | 'OUT_OF_RANGE' | 'TREE_FULL'
+/** What can be wrong with a call to a world. */
+export type WorldErrorCode = 'ACCOUNT_MISSING' | 'ARGUMENT_INVALID' | 'OUT_OF_RANGE' | 'TREE_FULL'
 
 /**
- * A write that the state cannot take. Nothing was changed.
+ * A call that the world cannot carry out. The state is unchanged.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ export class WorldError extends Error {
   readonly code: WorldErrorCode
 
   /**
-   * Thrown by worlds; there is no need to make one.
+   * Thrown by worlds; programs have no need to construct one.
    *
    * @param code what is wrong with the call
    * @param message for people

@@ -1,11 +1,20 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bigintToBytes, bytesToHex, equalBytes, type Hex, hexLength, hexToBytes, isZero } from '../bytes.ts'
-import { atPath } from '../errors.ts'
+import { bigintToBytes, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { GetProofResult } from '../tree/answer.ts'
 import { emptyTreeRoot } from '../tree/empty.ts'
 import { type AccountValue, accountEntry, encodeAccountValue, storageEntry } from '../tree/entry.ts'
 import { zeroDigest } from '../tree/leaf.ts'
+import {
+  decodeAddress,
+  decodeBytes,
+  decodeKeys,
+  decodeWord,
+  ownFields,
+  requireBigint,
+  requireInteger,
+  verifyScheme,
+} from './arguments.ts'
 import { WorldError } from './error.ts'
 import {
   createKind,
@@ -19,7 +28,7 @@ import {
   type Tree,
 } from './tree.ts'
 
-/** What {@link World.setAccount} sets. What is left out stays as it is; a new account has zeros and no code. */
+/** What {@link World.setAccount} sets. Omitted fields stay as they are; a new account has zeros and no code. */
 export interface AccountChanges {
   /** Below 2^64. */
   nonce?: bigint
@@ -48,14 +57,15 @@ export interface AccountState extends Required<Omit<AccountChanges, 'code'>> {
  * A state of the rollup: accounts and their storage slots, in the trees of the tree format.
  *
  * Addresses are 20 bytes, storage keys and values 32, as `0x`-prefixed hexadecimal of either case. Every function
- * throws a `ProofError` (`BAD_HEX`, `WRONG_LENGTH`) when they are not, and then has changed nothing.
+ * throws {@link WorldError} `ARGUMENT_INVALID` for an argument of another type, length or spelling, or for a field that
+ * {@link AccountChanges} does not have. A call that throws has changed nothing.
  */
 export interface World {
   /**
    * Creates the account, at the next free leaf, or changes it.
    *
    * @param address 20 bytes
-   * @param changes what to set; the rest stays as it is
+   * @param changes what to set; omitted fields stay as they are
    * @throws WorldError `OUT_OF_RANGE`, `TREE_FULL`
    */
   setAccount(address: Hex, changes?: AccountChanges): void
@@ -100,7 +110,7 @@ export interface World {
    * Answers `rollup_getProof` for the state as it is now, in the form in which the network serves it.
    *
    * @param address 20 bytes
-   * @param storageKeys 32 bytes each; none when left out
+   * @param storageKeys 32 bytes each (default: none)
    */
   getProof(address: Hex, storageKeys?: readonly Hex[]): GetProofResult
   /**
@@ -108,7 +118,7 @@ export interface World {
    * the one that creating and deleting as many others would lead to.
    *
    * @param nextFreeNode at most 2^40: then the tree is full
-   * @param address 20 bytes; of the tree of accounts when left out
+   * @param address 20 bytes (default: the tree of accounts)
    * @throws WorldError `OUT_OF_RANGE` when the leaf is already taken or there is none, `ACCOUNT_MISSING`
    */
   skipLeaves(nextFreeNode: number, address?: Hex): void
@@ -124,13 +134,14 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
 }
 
 /**
- * An empty state, held in memory. It grows trees and answers for them; it verifies nothing. Throws nothing.
+ * An empty state, held in memory. It grows trees and answers for them; it verifies nothing.
  *
  * A write hashes only the key, in a time that grows with the logarithm of the state. The trees are hashed when a root
  * or a proof is asked for: the paths of the three leaves that one new key touches, some 120 hashes; when many slots are
- * written in between, about four hashes a slot.
+ * written in between, about four hashes per slot.
  *
  * @param scheme `mimc` or `poseidon2`
+ * @throws WorldError `ARGUMENT_INVALID` for anything else
  *
  * @example
  * ```ts
@@ -149,6 +160,7 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
  * ```
  */
 export function createWorld(scheme: Scheme): World {
+  verifyScheme(scheme)
   const storageKind = createKind<Uint8Array>(scheme, storageEntry, value => value)
   const accountKind = createKind<Account>(scheme, accountEntry, encodeAccount)
   const newAccount: Account = {
@@ -223,7 +235,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
     },
     stateRoot: () => bytesToHex(rootOf(accounts)),
     getProof(address, storageKeys = []) {
-      const keys = storageKeys.map((key, index) => decodeWord(`storageKeys[${index}]`, key))
+      const keys = decodeKeys(storageKeys)
       const account = getValue(accounts, hashAddress(address))
       const hasStorage = account !== null && !equalBytes(rootOf(account.storage), emptyTreeRoot(scheme))
       return {
@@ -233,15 +245,13 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
       }
     },
     skipLeaves(nextFreeNode, address) {
+      requireInteger('nextFreeNode', nextFreeNode)
       if (address === undefined) accounts = skipLeaves(accounts, nextFreeNode)
       else changeStorage(address, storage => skipLeaves(storage, nextFreeNode))
     },
     fork: () => worldOf(scheme, newAccount, accounts),
   }
 }
-
-const decodeAddress = (address: Hex): Uint8Array => atPath('address', () => hexToBytes(address, 20))
-const decodeWord = (name: string, word: Hex): Uint8Array => atPath(name, () => hexToBytes(word, 32))
 
 function encodeAccount({ storage, code: _, ...account }: Account): Uint8Array {
   return encodeAccountValue({ ...account, storageRoot: rootOf(storage) })
@@ -258,31 +268,27 @@ function describeAccount({ nonce, balance, codeSize, ...account }: Account): Acc
   }
 }
 
-/** @throws WorldError `OUT_OF_RANGE` */
+const ACCOUNT_FIELDS = ['nonce', 'balance', 'code', 'codeHash', 'snarkCodeHash', 'codeSize'] as const
+
+/** @throws WorldError `ARGUMENT_INVALID`, `OUT_OF_RANGE` */
 function decodeChanges(scheme: Scheme, changes: AccountChanges): Partial<Account> {
-  const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = changes
+  const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = ownFields('changes', changes, ACCOUNT_FIELDS)
   return {
-    ...(nonce !== undefined && { nonce: requireBelow('nonce', nonce, 64n) }),
+    ...(nonce !== undefined && { nonce: requireBigint('nonce', nonce, 64n) }),
     ...(balance !== undefined && { balance: requireCanonicalBalance(scheme, balance) }),
     ...(codeHash !== undefined && { keccakCodeHash: decodeWord('codeHash', codeHash), code: null }),
     ...(snarkCodeHash !== undefined && { snarkCodeHash: decodeDigest(scheme, snarkCodeHash) }),
-    ...(codeSize !== undefined && { codeSize: requireBelow('codeSize', codeSize, 64n) }),
-    ...(code !== undefined && decodeCode(code)),
+    ...(codeSize !== undefined && { codeSize: requireBigint('codeSize', codeSize, 64n) }),
+    ...(code !== undefined && describeCode(decodeBytes('code', code))),
   }
 }
 
-function decodeCode(hex: Hex): Pick<Account, 'code' | 'keccakCodeHash' | 'codeSize'> {
-  const code = atPath('code', () => hexToBytes(hex, hexLength(hex)))
+function describeCode(code: Uint8Array): Pick<Account, 'code' | 'keccakCodeHash' | 'codeSize'> {
   return { code, keccakCodeHash: keccak_256(code), codeSize: BigInt(code.length) }
 }
 
-function requireBelow(name: string, value: bigint, bits: bigint): bigint {
-  if (value < 0n || value >= 1n << bits) throw new WorldError('OUT_OF_RANGE', `${name} must be from 0 to 2^${bits} - 1`)
-  return value
-}
-
 function requireCanonicalBalance(scheme: Scheme, balance: bigint): bigint {
-  const word = scheme.word(bigintToBytes(requireBelow('balance', balance, 256n), 32))
+  const word = scheme.word(bigintToBytes(requireBigint('balance', balance, 256n), 32))
   if (!scheme.isCanonical(word)) throw new WorldError('OUT_OF_RANGE', 'balance must be below the order of the field')
   return balance
 }

@@ -46,7 +46,11 @@ it('takes a bundle apart', async () => {
       accountProof: { claims: 'existence', leafIndex: '5', proof: { value: { nonce: '3', balance: '5' } } },
       storageProofs: {
         '[0]': { claims: 'existence', proof: { value: `0x${'2a'.padStart(64, '0')}` } },
-        '[1]': { claims: 'non-existence', leftProof: { leaf: { next: '2' } }, rightProof: { leaf: { prev: '0 (HEAD)' } } },
+        '[1]': {
+          claims: 'non-existence',
+          leftProof: { leaf: { next: '2' } },
+          rightProof: { leaf: { prev: '0 (HEAD)' } },
+        },
       },
     },
   })

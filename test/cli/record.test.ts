@@ -11,6 +11,16 @@ const KEYS = [0, 1, 2, 7, 9].map(word)
 const flags = (name: string, values: readonly string[]) => values.flatMap(value => [`--${name}`, value])
 const SECRET = 'secret-key-0123456789'
 
+/** The arguments with those options replaced that `more` states again. */
+function overriding(args: readonly string[], more: readonly string[]): string[] {
+  const rest = [...args]
+  for (const name of more) {
+    const at = rest.findIndex(arg => arg === name || (name === '--output' && arg === '-o'))
+    if (name.startsWith('--') && name !== '--storage-key' && at >= 0) rest.splice(at, 2)
+  }
+  return [...rest, ...more]
+}
+
 /** A service with a history, and a file to write. */
 async function startDemo(proofLag = 0) {
   const started = await startService({ proofLag, apiKeys: [SECRET] })
@@ -20,8 +30,10 @@ async function startDemo(proofLag = 0) {
   const { url, l1Url } = started
   const asked = ['--address', CONTRACT, ...flags('storage-key', KEYS)]
   const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, ...asked]
-  const record = (...more: string[]) => runHere(['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file, ...more])
-  const fetch = (...more: string[]) => runHere(['fetch', '--l2', url, '--block', '9', ...asked, '-o', file, ...more])
+  const record = (...more: string[]) =>
+    runHere(overriding(['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file], more))
+  const fetch = (...more: string[]) =>
+    runHere(overriding(['fetch', '--l2', url, '--block', '9', ...asked, '-o', file], more))
   const root = () => started.service.chain.at(9n)?.stateRoot() ?? ''
   return { ...started, folder, file, claim, asked, record, fetch, root, read: () => readFileSync(file, 'utf8') }
 }
@@ -85,7 +97,7 @@ it('records what verify then takes, with the very line that it prints', async ()
   const before = read()
   await service.close(0)
   const again = await record()
-  expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('was there already') })
+  expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('existed already') })
   expect(read()).toBe(before)
   expect(lastCommand(again.stdout)).toEqual(command)
 })
@@ -127,7 +139,10 @@ it('replaces no file that is something else', async () => {
   const before = read()
   const other = claim.with(5, USER)
   const { code, stderr } = await runHere(['record', '--l1', l1Url, '--l2', url, ...other, '-o', file])
-  expect([code, stderr]).toEqual([2, expect.stringContaining('no bundle of this request')])
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('is not a bundle for this request (EVIDENCE_ADDRESS_MISMATCH'),
+  ])
   expect((await record('--l2-block', '4')).code).toBe(2)
   writeFileSync(file, before.replace(/"nonce":"0x1"/, '"nonce":"0x2"'))
   expect((await record()).code).toBe(2)
@@ -150,7 +165,9 @@ it('goes on where it was interrupted', async () => {
     )
     expect(broken.code).toBe(3)
     expect(broken.stderr).toContain('HTTP_ERROR')
-    expect(broken.stderr).toContain(`What came is in ${file}.${command}.partial: run the same command again to go on.`)
+    expect(broken.stderr).toContain(
+      `What came is in ${file}.${command}.partial: run the same command again to continue.`,
+    )
     expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}.partial`])
     const anew = await startFlapping(url, 0)
     await run('--force', '--l2', anew.url, '--keys-per-request', '2', '--output', `${file}.${command}`)
@@ -194,7 +211,7 @@ it('verifies a fetched answer at once when it is told the root', async () => {
   expect((await fetch('--force', '--scheme', 'poseidon2', '--state-root', word(1))).code).toBe(1)
   expect((await fetch('--force', '--block', 'finalized', ...claim)).code).toBe(0)
   await service.close(0)
-  expect((await fetch(...claim)).stdout).toContain('was there already')
+  expect((await fetch(...claim)).stdout).toContain('existed already')
 })
 
 it('ends with the code that says what to do', async () => {
@@ -220,7 +237,12 @@ it('ends with the code that says what to do', async () => {
     ['--timeout', '0'],
     ['--l1', 'ftp://localhost'],
     ['--output', folder],
-    ['--output', '-'],
+    ['--output', '-', '--json'],
+    ['--output', ''],
+    ['--l1-block-hash', '0x12'],
+    ['--timeout', 'NaN'],
+    ['--timeout', '1e3'],
+    ['--keys-per-request', '9'.repeat(100_000)],
     ['--output', join(folder, 'none', 'out.json')],
     ['--unknown'],
     ['extra'],
@@ -328,7 +350,7 @@ it('does what the README says, word for word', async () => {
   let printed = ''
   for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (printed += chunk))
   const code = await new Promise(end => shell.on('close', end))
-  expect([code, printed]).toEqual([0, expect.stringMatching(/written.*It rests on.*Chain of evidence/s)])
+  expect([code, printed]).toEqual([0, expect.stringMatching(/written.*Everything rests on.*Chain of evidence/s)])
 })
 
 it('serves, records and verifies as three processes', async () => {

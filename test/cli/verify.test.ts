@@ -315,13 +315,14 @@ it('prints help and the version', async () => {
   expect((await runHere(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
 
-it('verifies a folder like the command vectors, and takes no claim for it', async () => {
+it('verifies a folder like the command vectors', async () => {
   const folder = folderOf({ 'a.json': vector, 'b.json': sample })
   const [asVerify, asVectors] = [await runHere(['verify', folder]), await runHere(['vectors', folder])]
   expect(asVerify).toEqual(asVectors)
   expect(asVerify.code).toBe(0)
-  const { code, stderr } = await runHere(['verify', folder, '--state-root', sample.stateRoot])
-  expect(code).toBe(2)
-  expect(stderr).toContain('is a folder')
+  for (const option of ['--storage-key', '--rollup', '--l1-block-hash', '--l2-block']) {
+    const { code, stderr } = await runHere(['verify', folder, option, '1'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`is a folder: ${option} is for a single file`)])
+  }
   expect((await runHere(['vectors', join(folder, 'a.json')])).code).toBe(2)
 })

@@ -273,18 +273,99 @@ describe.each(schemes)('$name', scheme => {
       ['OUT_OF_RANGE', () => world.setAccount(BOB, { snarkCodeHash: word(2n ** 256n - 1n) })],
       ['OUT_OF_RANGE', () => world.skipLeaves(2)],
       ['OUT_OF_RANGE', () => world.skipLeaves(2 ** 40 + 1)],
-      ['OUT_OF_RANGE', () => world.skipLeaves(3.5)],
-      ['WRONG_LENGTH', () => world.setAccount('0x00')],
-      ['WRONG_LENGTH', () => world.setStorage(ALICE, '0x1234', word(1))],
-      ['WRONG_LENGTH', () => world.setStorage(ALICE, word(1), '0x01')],
-      ['WRONG_LENGTH', () => world.getProof(ALICE, ['0x01'])],
-      ['BAD_HEX', () => world.getAccount(`0x${'zz'.repeat(20)}`)],
-      ['BAD_HEX', () => world.setAccount(BOB, { codeHash: `0x${'zz'.repeat(32)}` })],
+      ['ARGUMENT_INVALID', () => world.skipLeaves(3.5)],
+      ['ARGUMENT_INVALID', () => world.setAccount('0x00')],
+      ['ARGUMENT_INVALID', () => world.setStorage(ALICE, '0x1234', word(1))],
+      ['ARGUMENT_INVALID', () => world.setStorage(ALICE, word(1), '0x01')],
+      ['ARGUMENT_INVALID', () => world.getProof(ALICE, ['0x01'])],
+      ['ARGUMENT_INVALID', () => world.getAccount(`0x${'zz'.repeat(20)}`)],
+      ['ARGUMENT_INVALID', () => world.setAccount(BOB, { codeHash: `0x${'zz'.repeat(32)}` })],
     ]
     for (const [code, call] of refusals) expect(call).toThrow(expect.objectContaining({ code }))
     expect(world.stateRoot()).toBe(before)
     expect(() => world.deleteAccount(BOB)).toThrow(WorldError)
     expect(() => world.deleteAccount(`0x${'AB'.repeat(20)}`)).toThrow(`there is no account 0x${'ab'.repeat(20)}`)
+  })
+
+  it('refuses every argument of the wrong type, as untyped JavaScript passes them, and changes nothing', () => {
+    const world = worldWithAlice(scheme)
+    world.setStorage(ALICE, word(1), word(2))
+    const before = world.stateRoot()
+    const unspellable = Object.create(null)
+    const strangers: unknown[] = [
+      '',
+      'x',
+      '10',
+      '0x',
+      10,
+      1.5,
+      Number.NaN,
+      10n,
+      true,
+      null,
+      [],
+      {},
+      Symbol('x'),
+      () => 1,
+    ]
+    strangers.push(unspellable, 'z'.repeat(1_000_000), [ALICE], new String(ALICE), new Uint8Array(20))
+    const untyped: Record<keyof World, (...args: unknown[]) => unknown> = Object(world)
+    const isKnown = (value: unknown) => typeof value === 'bigint' || typeof value === 'object'
+    let refused = 0
+    const refuses = (call: () => unknown) => {
+      expect(call).toThrow(WorldError)
+      expect(call).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }))
+      expect(call).toThrow(expect.objectContaining({ message: expect.stringMatching(/^.{10,300}$/) }))
+      refused++
+    }
+    for (const value of [...strangers, undefined]) {
+      for (const name of [
+        'setAccount',
+        'deleteAccount',
+        'getAccount',
+        'getStorage',
+        'setStorage',
+        'getProof',
+      ] as const) {
+        refuses(() => untyped[name](value, word(1), word(1)))
+      }
+      refuses(() => untyped.setStorage(ALICE, value, word(1)))
+      refuses(() => untyped.setStorage(ALICE, word(1), value))
+      refuses(() => untyped.getStorage(ALICE, value))
+      refuses(() => untyped.getProof(ALICE, [value]))
+      if (value !== 10) refuses(() => untyped.skipLeaves(value))
+      if (value !== undefined) refuses(() => untyped.skipLeaves(9, value))
+      refuses(() => createWorld(value as Scheme))
+    }
+    for (const value of strangers) {
+      if (!Array.isArray(value) || value.length > 0) refuses(() => untyped.getProof(ALICE, value))
+      for (const field of ['nonce', 'balance', 'codeSize']) {
+        if (typeof value !== 'bigint') refuses(() => untyped.setAccount(ALICE, { [field]: value }))
+      }
+      for (const field of ['codeHash', 'snarkCodeHash']) refuses(() => untyped.setAccount(ALICE, { [field]: value }))
+      if (!isKnown(value) || value === null || Array.isArray(value)) refuses(() => untyped.setAccount(ALICE, value))
+    }
+    // A field that is misspelt, or not to be set.
+    for (const field of ['balence', 'Nonce', 'storageRoot', '__proto__', 'a\u001b[2J', 'x'.repeat(1_000_000)]) {
+      refuses(() => untyped.setAccount(ALICE, Object.fromEntries([[field, 1n]])))
+    }
+    refuses(() => untyped.getProof(ALICE, new Array(3)))
+    refuses(() => createWorld({ scheme } as unknown as Scheme))
+    expect(refused).toBe(390)
+    expect(world.stateRoot()).toBe(before)
+  })
+
+  it('sets what the caller states, and nothing that a polluted prototype holds', () => {
+    const world = worldWithAlice(scheme)
+    Object.defineProperty(Object.prototype, 'nonce', { value: 9n, configurable: true })
+    try {
+      world.setAccount(ALICE, { balance: 8n })
+      world.setAccount(BOB)
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'nonce')
+    }
+    expect([world.getAccount(ALICE)?.nonce, world.getAccount(ALICE)?.balance]).toEqual([0n, 8n])
+    expect(world.getAccount(BOB)?.nonce).toBe(0n)
   })
 
   it('agrees with a tree built anew after any sequence of writes', () => {

@@ -1,0 +1,269 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { commandLine } from '../../src/cli/endpoint.ts'
+import { formatTable } from '../../src/cli/report.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { ABSENT, ADDRESS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
+
+const sample = sampleOf(poseidon2)
+const ROOT = ['--state-root', sample.stateRoot]
+const RAW = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u
+/** C0, C1, DEL, bidi, zero width, line separators, a tag beyond 2^16. */
+const CONTROLS = '\x1b[2J\x07\x7f\u0085\u009b31m\u200b\u202e\u2066\u2028\u2029\ufeff\u{e0041}'
+
+const lines = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+
+it.each(['vectors', 'verify'])(
+  '%s passes over what is no file, waits for no FIFO and walks in no circle',
+  async command => {
+    const folder = folderOf({ 'a.json': sample, '.hidden.json': {} })
+    for (const name of ['deep.json', 'node_modules', '.git']) {
+      mkdirSync(join(folder, name))
+      writeFileSync(join(folder, name, 'x.json'), JSON.stringify(name === 'deep.json' ? sample : {}))
+    }
+    symlinkSync(folder, join(folder, 'deep.json', 'circle'))
+    symlinkSync(join(folder, 'a.json'), join(folder, 'link.json'))
+    expect(await runHere([command, folder])).toMatchObject({ code: 0, stdout: expect.stringContaining('3 of 3 files') })
+
+    spawnSync('mkfifo', [join(folder, 'fifo.json')])
+    const server = createServer().listen(join(folder, 'socket.json'))
+    onTestFinished(() => void server.close())
+    symlinkSync('/dev/zero', join(folder, 'zero.json'))
+    symlinkSync(folder, join(folder, 'folder.json'))
+    symlinkSync('nowhere', join(folder, 'dangling.json'))
+    const { code, stdout } = await runHere([command, folder, '--json'])
+    const results = lines(stdout)
+    expect([code, results.length]).toEqual([2, 9])
+    const unusable = results.flatMap(({ file, unusable }) =>
+      unusable ? [[file.slice(folder.length + 1), unusable]] : [],
+    )
+    expect(unusable).toEqual([
+      ['dangling.json', expect.stringContaining('ENOENT')],
+      ['fifo.json', expect.stringContaining('is not a regular file')],
+      ['folder.json', expect.stringContaining('is not a regular file')],
+      ['socket.json', expect.stringMatching(/ENXIO|not a regular file/)],
+      ['zero.json', expect.stringContaining('is not a regular file')],
+    ])
+    // One that is named is walked.
+    expect((await runHere([command, join(folder, 'node_modules')])).stdout).toContain('0 of 1 files')
+  },
+)
+
+it('refuses a folder that is too deep or too large', async () => {
+  const folder = folderOf({ 'a.json': sample })
+  mkdirSync(join(folder, ...Array(40).fill('d')), { recursive: true })
+  expect(await runHere(['vectors', folder])).toMatchObject({ code: 2, stderr: expect.stringContaining('32 folders') })
+})
+
+it('reads a pipe that the user names', async () => {
+  const file = fileOf(sample)
+  const program = spawn('bash', [
+    '-c',
+    `"${process.execPath}" --import tsx src/cli/main.ts verify <(sleep 0.2; cat ${file})`,
+  ])
+  expect(await new Promise(resolve => program.on('close', resolve))).toBe(0)
+})
+
+it.each(['vectors', 'verify'])(
+  '%s pins a folder to a root, or says that the roots are the files’ word',
+  async command => {
+    const other = sampleOf(poseidon2, `0x${'bb'.repeat(20)}`, [PRESENT])
+    const forged = { ...sample, stateRoot: `0x${'00'.repeat(32)}` }
+    const folder = folderOf({ 'a.json': sample, 'b.json': other })
+    const trusting = await runHere([command, folder])
+    expect(trusting).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Note: The files themselves state the root'),
+    })
+    const [first, second, { summary }] = lines((await runHere([command, folder, '--json'])).stdout)
+    expect(first).toMatchObject({
+      ...{ asExpected: true, verified: true, scheme: 'poseidon2', stateRoot: sample.stateRoot, address: ADDRESS },
+      sources: { scheme: 'file', stateRoot: 'file', address: 'file', storageKeys: 'file' },
+      account: { nonce: '3', balance: '1000000000000000000' },
+      storage: [
+        { key: PRESENT, value: `0x${'00'.repeat(31)}07`, exists: true },
+        { key: ABSENT, exists: false },
+      ],
+    })
+    expect(second).toMatchObject({ verified: true, account: null })
+    expect(summary).toMatchObject({ cases: 2, asExpected: 2, rootsFrom: { flag: 0, file: 2 } })
+
+    const pinned = await runHere([command, folder, ...ROOT])
+    expect([pinned.code, pinned.stdout.includes('Note')]).toEqual([0, false])
+    const wrong = await runHere([command, folder, '--state-root', forged.stateRoot, '--json'])
+    expect([wrong.code, lines(wrong.stdout).map(({ outcome }) => outcome)]).toEqual([
+      1,
+      ['STATE_ROOT_MISMATCH', 'STATE_ROOT_MISMATCH', undefined],
+    ])
+    expect(lines(wrong.stdout)[2].summary.rootsFrom).toEqual({ flag: 2, file: 0 })
+    expect((await runHere([command, folder, ...ROOT, '--address', ADDRESS])).code).toBe(1)
+    expect((await runHere([command, folder, ...ROOT, '--scheme', 'mimc'])).code).toBe(1)
+    expect((await runHere([command, folder, '--state-root', '0x1'])).code).toBe(2)
+    // What a single endpoint answered, without a word of its own.
+    const bare = folderOf({ 'a.json': sample.result, 'b.json': { jsonrpc: '2.0', id: 1, result: other.result } })
+    expect((await runHere([command, bare])).code).toBe(2)
+    expect(await runHere([command, bare, ...ROOT, '--scheme', 'poseidon2'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/poseidon2 answer +2 +2\n/),
+    })
+    const evidence = await runHere([command, 'vectors/evidence/valid', ...ROOT, '--json'])
+    expect([evidence.code, lines(evidence.stdout).at(-1).summary.cases]).toEqual([2, 0])
+  },
+)
+
+it('prints no control character of a stranger, in JSON neither, file names included', async () => {
+  const { result, ...question } = sample
+  const contents: unknown[] = [
+    { ...question, description: CONTROLS, answer: result, expected: { valid: false, code: CONTROLS, path: CONTROLS } },
+    { ...sample, stateRoot: CONTROLS, address: CONTROLS, storageKeys: [CONTROLS] },
+    { ...sample, scheme: CONTROLS },
+    { jsonrpc: '2.0', id: 1, error: { code: 1, message: CONTROLS, data: CONTROLS } },
+    { accountProof: { key: CONTROLS, [CONTROLS]: 1 }, storageProofs: [{ key: CONTROLS }] },
+    { operation: CONTROLS, expected: { valid: true } },
+    {
+      operation: 'verifyEvidence',
+      scheme: 'mimc',
+      claim: { rollup: { name: CONTROLS, address: CONTROLS }, trusted: { [CONTROLS]: CONTROLS } },
+      bundle: {},
+      expected: { valid: true },
+    },
+    `{"${CONTROLS.slice(5)}`,
+  ]
+  let printed = 0
+  for (const content of contents) {
+    const plain = fileOf(content)
+    const file = join(dirname(plain), `${CONTROLS.replaceAll('/', '')}.json`)
+    renameSync(plain, file)
+    for (const json of [[], ['--json']]) {
+      for (const args of [
+        ['verify', file],
+        ['inspect', file],
+        ['vectors', dirname(file)],
+        ['verify', dirname(file)],
+      ]) {
+        const { stdout, stderr } = await runHere([...args, ...json])
+        expect(stdout + stderr).not.toMatch(RAW)
+        expect(stdout.length + stderr.length).toBeGreaterThan(20)
+        if (json.length > 0 && stdout !== '') printed += lines(stdout).length
+      }
+    }
+    // On a terminal too, where progress names the file; the colours are our own.
+    const { stderr } = await runHere(['vectors', dirname(file)], { isTTY: true })
+    expect(stderr.replaceAll('\r\x1b[K', '')).not.toMatch(RAW)
+  }
+  expect(printed).toBeGreaterThan(20)
+  // JSON loses nothing by it.
+  const { stdout } = await runHere(['inspect', fileOf({ ...question, result, description: CONTROLS }), '--json'])
+  expect(JSON.parse(stdout).facts.description).toBe(CONTROLS)
+  for (const name of [`it's ${CONTROLS}`, 'a b', '$(id)', '-x']) {
+    const line = commandLine([name])
+    expect(line).not.toMatch(RAW)
+    const echoed = spawnSync('bash', ['-c', line.replace('npx rollup-state-proof', 'printf -- %s')], {
+      encoding: 'utf8',
+    })
+    expect(echoed.stdout).toBe(name)
+  }
+})
+
+it('takes any JSON that is deep, long or odd for what it is', async () => {
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+  const long = 'x'.repeat(100_000)
+  const contents: (string | Uint8Array)[] = [
+    deep,
+    `{"a":`.repeat(20_000),
+    `{"scheme":"mimc","stateRoot":${deep},"address":${deep},"storageKeys":${deep},"result":${deep}}`,
+    `{"version":${deep},"rollup":${deep},"request":${deep},"answer":${deep},"scheme":${deep}}`,
+    `{"operation":"verifyEvidence","scheme":"mimc","claim":{"rollup":${deep},"trusted":{"l2StateRoot":${deep}}},"bundle":${deep},"expected":{"valid":false,"code":"X","path":${deep}}}`,
+    `{"scheme":"mimc","stateRoot":"0x","address":"0x","storageKeys":[],"answer":{},"expected":{"valid":true,"account":${deep}}}`,
+    `{"scheme":1e999,"stateRoot":-0,"result":{"accountProof":{"leafIndex":${'9'.repeat(20_000)}}}}`,
+    `{"__proto__":{"scheme":"mimc"},"scheme":"mimc","constructor":1,"toString":1,"stateRoot":"0x","result":{"__proto__":[]}}`,
+    `{"scheme":"mimc","stateRoot":"${long}","address":"${long}","storageKeys":"${long}","result":{}}`,
+    '\ufeff{"scheme":"mimc"}',
+    '\ufeff\ufeff{}',
+    '{"a":"\\ud800"}',
+    'null',
+    '1e999',
+    Buffer.from([0xef, 0xbb, 0xbf]),
+    Buffer.from('{"a":"\0"}'),
+    Buffer.from([0xc0, 0x80]),
+    Buffer.alloc(100),
+  ]
+  for (const content of contents) {
+    const file = fileOf(content)
+    for (const args of [
+      ['verify', file],
+      ['verify', file, '--json'],
+      ['inspect', file],
+      ['inspect', file, '--json'],
+    ]) {
+      const { code, stdout, stderr } = await runHere(args)
+      expect([1, 2], `${args} ${String(content).slice(0, 60)}`).toContain(code)
+      expect(stderr).not.toMatch(/unexpected:|Maximum call stack/)
+      if (!args.includes('--json')) expect(stdout.length + stderr.length).toBeLessThan(10_000)
+    }
+  }
+  expect(contents.length).toBe(18)
+})
+
+it('lays out as many rows as there can be', () => {
+  const rows = Array.from({ length: 200_000 }, (_, index) => [`${index}`, 'absent'])
+  expect(formatTable(rows).split('\n').at(-1)).toBe('  199999  absent')
+  const wide = formatTable([['x'.repeat(10_000_000), 'y'], ...rows])
+  expect(wide.length).toBeLessThan(30_000_000)
+  expect(wide.split('\n')[0]).toContain('... (10000000 characters)')
+})
+
+it('refuses an option that is given twice, and arguments that name nothing', async () => {
+  const file = fileOf(sample)
+  for (const args of [
+    ['verify', file, ...ROOT, ...ROOT],
+    ['verify', file, '--scheme=mimc', '--scheme', 'poseidon2'],
+    ['vectors', dirname(file), ...ROOT, ...ROOT],
+    ['inspect', file, '--json', '--json'],
+    ['fetch', '--l2', 'http://a', '--l2', 'http://b'],
+    ['record', '-o', 'a', '--output', 'b'],
+  ]) {
+    expect(await runHere(args)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('is given twice'),
+    })
+  }
+  expect((await runHere(['verify', file, ...flagsOf(sample)])).code).toBe(0)
+  for (const name of [
+    'a\0b',
+    '',
+    '-',
+    '--',
+    'x'.repeat(100_000),
+    'C:\\no\\such.json',
+    '\\\\?\\pipe',
+    'file:///etc/passwd',
+    '~',
+  ]) {
+    for (const command of ['verify', 'inspect', 'vectors']) {
+      const { code, stdout, stderr } = await runHere([command, name])
+      expect([command, name.slice(0, 50), code, stdout]).toEqual([command, name.slice(0, 50), 2, ''])
+      expect(stderr).not.toContain('unexpected')
+      expect(stderr.length).toBeLessThan(5000)
+    }
+  }
+  for (const command of ['verify', 'record', 'fetch', 'inspect', 'vectors']) {
+    const { code, stderr } = await runHere([command, `--${'storagekeys'.repeat(10_000)}`])
+    expect([code, stderr.length < 5000]).toEqual([2, true])
+    expect(await runHere([command, '--storagekeys', '0x'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/Unknown option '--storagekeys'/),
+    })
+  }
+  // A name that begins with a dash is read after --.
+  const folder = folderOf({ '-x.json': sample })
+  expect((await runHere(['verify', '--', join(folder, '-x.json')])).code).toBe(0)
+})

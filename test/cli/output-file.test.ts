@@ -1,0 +1,294 @@
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { expect, it, onTestFinished } from 'vitest'
+import { UsageError } from '../../src/cli/command.ts'
+import { MAX_INPUT_BYTES, readRegularJson } from '../../src/cli/input.ts'
+import { openOutputFile } from '../../src/cli/output-file.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { CONTRACT, ROLLUP, startServer, USER, word } from '../rpc/servers.ts'
+import { folderOf, runHere } from './io.ts'
+
+const KEYS = [0, 1, 2].flatMap(key => ['--storage-key', word(key)])
+const CLAIM = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT, ...KEYS]
+const ASKED_FOR = { command: 'test', address: CONTRACT }
+const silent = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+const open = (path: string, force = false) => openOutputFile(path, force, ASKED_FOR, silent)
+
+/** A service whose slot 0 holds `value` from the first block on: with another value, another L1 and another L2. */
+async function startHistory(value = 43) {
+  const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
+  service.chain.pending.setStorage(CONTRACT, word(0), word(value))
+  service.chain.addBlock()
+  service.chain.finalize()
+  addDemoBlocks(service.chain)
+  const { url, l1Url } = await service.listen()
+  onTestFinished(() => service.close(0))
+  const file = join(folderOf(), 'out.json')
+  const record = (...more: string[]) => runHere(['record', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', file, ...more])
+  return { service, url, l1Url, file, record, root: () => service.chain.at(9n)?.stateRoot() ?? '' }
+}
+
+const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+
+it('does not pass an existing file off as recorded: the L1 block hash in it is its own word', async () => {
+  const [truth, forger] = [await startHistory(), await startHistory(666)]
+  const recorded = JSON.parse((await forger.record('--json')).stdout)
+  expect(recorded).toMatchObject({ fetched: true, source: 'network', sources: { l1BlockHash: 'endpoint' } })
+  const forged = readFileSync(forger.file, 'utf8')
+  writeFileSync(truth.file, forged)
+
+  const { code, stdout } = await truth.record()
+  expect(code).toBe(0)
+  expect(stdout).not.toContain('Verified')
+  expect(stdout).toContain(`Nothing was fetched: ${truth.file} exists, and no endpoint was asked.`)
+  expect(stdout).toMatch(/L1 block hash +0x\w+ +from the file/)
+  expect(stdout).toContain('Only the file itself says that it is the hash of an L1 block')
+  expect(stdout).not.toContain('endpoint says')
+  const report = JSON.parse((await truth.record('--json')).stdout)
+  expect(report).toMatchObject({ fetched: false, source: 'file', sources: { l1BlockHash: 'file' } })
+  expect(report.l1Block.hash).toBe(recorded.l1Block.hash)
+
+  // Whoever states the hash is told from the file.
+  const hash = Reflect.get(Object(truth.service.chain.l1.getBlock(64n)), 'hash')
+  const refused = await truth.record('--l1-block-hash', hash)
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('HEADER_HASH_MISMATCH')])
+  const own = await truth.record('--l1-block-hash', recorded.l1Block.hash.toUpperCase().replace('0X', '0x'))
+  expect(own.stdout).toMatch(/Verified.*stated by you.*that you stated/s)
+  expect(readFileSync(truth.file, 'utf8')).toBe(forged)
+
+  const fresh = await truth.record('--force', '--json', '--l1-block-hash', hash)
+  expect(JSON.parse(fresh.stdout)).toMatchObject({ source: 'network', sources: { l1BlockHash: 'flag' } })
+  const other = await truth.record('--force', '--l1-block-hash', recorded.l1Block.hash)
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
+})
+
+it('compares an existing file with all that was asked for', async () => {
+  const { record, file, url, l1Url } = await startHistory()
+  expect((await record()).code).toBe(0)
+  const before = readFileSync(file, 'utf8')
+  const run = (...claim: string[]) => runHere(['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file])
+  const mismatches: [args: string[], reason: string][] = [
+    [CLAIM.with(1, 'mimc'), 'EVIDENCE_SCHEME_MISMATCH'],
+    [CLAIM.with(3, USER), 'EVIDENCE_ROLLUP_MISMATCH'],
+    [CLAIM.with(5, USER), 'EVIDENCE_ADDRESS_MISMATCH'],
+    [CLAIM.slice(0, -2), 'EVIDENCE_KEYS_MISMATCH'],
+    [[...CLAIM, '--l2-block', '4'], 'EVIDENCE_BLOCK_MISMATCH'],
+    [[...CLAIM, '--l1-block', '43'], 'is proven from L1 block'],
+    [[...CLAIM, '--l1-block', 'latest'], 'not from latest'],
+    [[...CLAIM, '--layout-roots-slot', '1'], 'MPT_'],
+  ]
+  for (const [args, reason] of mismatches) {
+    const { code, stdout, stderr } = await run(...args)
+    expect({ code, stdout, stderr }, reason).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--force'),
+    })
+  }
+  expect(mismatches.length).toBe(8)
+  const { number } = JSON.parse((await run(...CLAIM, '--json')).stdout).l1Block
+  expect((await run(...CLAIM, '--l1-block', number, '--l2-block', '9')).code).toBe(0)
+  expect(readFileSync(file, 'utf8')).toBe(before)
+})
+
+it('words what a bundle does not prove', async () => {
+  const { record, file } = await startHistory()
+  await record()
+  const bundle = read(file)
+  bundle.l1.proof.storageProof = bundle.l1.proof.storageProof.slice(0, 1)
+  writeFileSync(file, JSON.stringify(bundle))
+  const { code, stdout } = await record()
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/L2 block +9 .*does not prove which block was the last/)])
+  expect(stdout).not.toMatch(/null|undefined/)
+})
+
+it('tells a fetched file from an existing one', async () => {
+  const { url, file, root } = await startHistory()
+  const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file, '--json']
+  const trusted = ['--scheme', 'poseidon2', '--state-root', root()]
+  const reports = [await runHere([...args, ...trusted]), await runHere([...args, ...trusted])]
+  expect(reports.map(({ stdout }) => JSON.parse(stdout))).toEqual([
+    expect.objectContaining({ fetched: true, source: 'network', verified: true }),
+    expect.objectContaining({ fetched: false, source: 'file', verified: true }),
+  ])
+  expect(JSON.parse(reports[1]?.stdout ?? '')).not.toHaveProperty('ok')
+  expect((await runHere(args)).code).toBe(2)
+})
+
+it('refuses the checkpoint of another request, and never takes an older block because of it', async () => {
+  const { service, url, l1Url, file } = await startHistory()
+  const partial = `${file}.partial`
+  const base = ['--l1', l1Url, '-o', file, '--keys-per-request', '1']
+  /** Leaves a checkpoint of block 9: the endpoint answers once. */
+  const interrupt = async (args: string[]) => {
+    const cut = await startServer(async (response, _, turn, body) => {
+      if (turn > 0) return void response.writeHead(502).end()
+      const headers = { 'Content-Type': 'application/json' }
+      response.end(await (await globalThis.fetch(url, { method: 'POST', headers, body })).text())
+    })
+    const { code } = await runHere([...args, ...base, '--l2', cut.url])
+    expect([code, existsSync(partial)]).toEqual([3, true])
+    return readFileSync(partial, 'utf8')
+  }
+  const checkpoint = await interrupt(['record', ...CLAIM])
+  service.chain.pending.setStorage(CONTRACT, word(0), word(99))
+  service.chain.addBlock()
+  service.chain.finalize()
+
+  const strangers: [args: string[], differing: string][] = [
+    [CLAIM.with(5, USER), 'address'],
+    [CLAIM.slice(0, -2), 'storage keys'],
+    [CLAIM.with(3, USER), 'rollup'],
+    [CLAIM.with(1, 'mimc'), 'scheme'],
+    [[...CLAIM, '--l2-block', '9'], 'L2 block'],
+    [[...CLAIM, '--l1-block', 'latest'], 'L1 block'],
+    [[...CLAIM, '--layout-roots-slot', '1'], 'layout'],
+    [[...CLAIM, '--method', 'linea_getProof'], 'method'],
+  ]
+  for (const [args, differing] of strangers) {
+    const { code, stderr } = await runHere(['record', ...args, ...base, '--l2', url])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`is of another request (it differs in ${differing})`)])
+    expect([existsSync(file), readFileSync(partial, 'utf8')]).toEqual([false, checkpoint])
+  }
+  expect(strangers.length).toBe(8)
+  const fetching = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
+  expect(await runHere(fetching)).toMatchObject({ code: 2, stderr: expect.stringContaining('differs in command') })
+  for (const junk of ['', '{', 'null', '[]', '{"askedFor":{"__proto__":{}},"checkpoint":1}', '['.repeat(1_000_000)]) {
+    writeFileSync(partial, junk)
+    const { code, stderr } = await runHere(['record', ...CLAIM, ...base, '--l2', url])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('.partial exists, and is ')])
+  }
+
+  // With --force it is gone, and the newest block is taken; one's own is continued, and says so.
+  const anew = JSON.parse((await runHere(['record', ...CLAIM, ...base, '--l2', url, '--force', '--json'])).stdout)
+  expect(anew).toMatchObject({ l2BlockNumber: `${service.chain.finalized()}` })
+  expect(existsSync(partial)).toBe(false)
+  rmSync(file)
+  writeFileSync(partial, checkpoint)
+  const own = await runHere(['record', ...CLAIM, ...base, '--l2', url])
+  expect(own.stderr).toContain(`continuing from ${partial}\n`)
+  expect(own.stdout).toMatch(/L2 block +9 .*the last finalized is 10/)
+})
+
+it('replaces regular files alone, and follows no link', async () => {
+  const folder = folderOf({ 'victim.json': 'precious' })
+  const at = (name: string) => join(folder, name)
+  symlinkSync(at('victim.json'), at('link'))
+  symlinkSync(at('nowhere'), at('dangling'))
+  symlinkSync(folder, at('folder-link'))
+  mkdirSync(at('folder'))
+  spawnSync('mkfifo', [at('fifo')])
+  symlinkSync('/dev/null', at('device'))
+  const paths = ['link', 'dangling', 'folder-link', 'folder', 'fifo', 'device', 'new/', 'none/new', 'a\0b'].map(at)
+  paths.push('/dev/null', '/dev/stdout', '/dev/fd/1', '', 'x'.repeat(5000), `${folder}/${'x'.repeat(252)}`)
+  const before = readdirSync(folder)
+  for (const path of paths) {
+    for (const force of [false, true]) await expect(open(path, force), path.slice(0, 99)).rejects.toThrow(UsageError)
+  }
+  expect(paths.length).toBe(15)
+  // Beside the file as well.
+  symlinkSync(at('victim.json'), at('out.json.partial'))
+  await expect(open(at('out.json'))).rejects.toThrow('symbolic link')
+  expect(readdirSync(folder)).toEqual([...before, 'out.json.partial'].sort())
+  expect(readFileSync(at('victim.json'), 'utf8')).toBe('precious')
+  expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true)
+})
+
+it('creates the file exclusively: what appears after the check is neither replaced nor written through', async () => {
+  const folder = folderOf({ 'victim.json': 'precious' })
+  const path = join(folder, 'out.json')
+  for (const appear of [
+    () => writeFileSync(path, 'theirs'),
+    () => symlinkSync(join(folder, 'victim.json'), path),
+    () => symlinkSync(join(folder, 'nowhere'), path),
+    () => mkdirSync(path),
+  ]) {
+    const output = await open(path)
+    appear()
+    const kind = lstatSync(path).mode
+    expect(() => output.write({})).toThrow(UsageError)
+    expect(lstatSync(path).mode).toBe(kind)
+    expect(readdirSync(folder)).toEqual(['out.json', 'victim.json'])
+    const forced = lstatSync(path).isFile() ? undefined : open(path, true)
+    if (forced) await expect(forced).rejects.toThrow(UsageError)
+    spawnSync('rm', ['-r', path])
+  }
+  expect(readFileSync(join(folder, 'victim.json'), 'utf8')).toBe('precious')
+  // With --force the same goes for what is no regular file.
+  const output = await open(path, true)
+  symlinkSync(join(folder, 'victim.json'), path)
+  expect(() => output.write({})).toThrow(UsageError)
+  expect(readFileSync(join(folder, 'victim.json'), 'utf8')).toBe('precious')
+})
+
+it('writes under a name that nobody predicts, keeps permissions, and leaves nothing behind', async () => {
+  const folder = folderOf({ 'victim.json': 'precious', 'out.json': 'old' })
+  const path = join(folder, 'out.json')
+  symlinkSync(join(folder, 'victim.json'), `${path}.${process.pid}.tmp`)
+  chmodSync(path, 0o600)
+  const output = await open(path, true)
+  output.saveCheckpoint({ a: 1 })
+  output.write({ b: 2 })
+  expect(read(path)).toEqual({ b: 2 })
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readFileSync(join(folder, 'victim.json'), 'utf8')).toBe('precious')
+  expect(readdirSync(folder)).toEqual(['out.json', `out.json.${process.pid}.tmp`, 'victim.json'])
+  const fresh = await open(join(folder, 'fresh.json'))
+  fresh.write({})
+  expect(statSync(join(folder, 'fresh.json')).mode & 0o777).toBe(0o666 & ~process.umask())
+})
+
+it('counts bytes, and so writes nothing that verify refuses to read', async () => {
+  const path = join(folderOf(), 'out.json')
+  // Two quotes and a line feed; each sign takes three bytes, and is one UTF-16 unit.
+  const signs = Math.floor((MAX_INPUT_BYTES - 3) / 3)
+  const rest = 'x'.repeat(MAX_INPUT_BYTES - 3 - 3 * signs)
+  const tooLarge = await open(path)
+  expect(() => tooLarge.write(`${'€'.repeat(signs)}${rest}x`)).toThrow('MiB that verify reads')
+  expect(existsSync(path)).toBe(false)
+  tooLarge.write(`${'€'.repeat(signs)}${rest}`)
+  expect(statSync(path).size).toBe(MAX_INPUT_BYTES)
+  expect(String(await readRegularJson(path)).length).toBe(signs + rest.length)
+})
+
+it('writes to standard output for -, and the report to standard error', async () => {
+  const { url, l1Url, root } = await startHistory()
+  const recorded = await runHere(['record', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', '-'])
+  expect([recorded.code, recorded.stderr]).toEqual([0, expect.stringContaining('Verified: this account exists.')])
+  const hash = /L1 block hash +(0x\w+)/.exec(recorded.stderr)?.[1] ?? ''
+  const verified = await runHere(['verify', '-', ...CLAIM, '--l1-block-hash', hash], { stdin: recorded.stdout })
+  expect(verified.code).toBe(0)
+  const asked = ['--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', '-']
+  const fetched = await runHere(['fetch', ...asked])
+  expect(fetched.stderr).toContain('Fetched, not verified.')
+  const claim = ['--scheme', 'poseidon2', '--state-root', root(), ...CLAIM.slice(4)]
+  expect((await runHere(['verify', '-', ...claim], { stdin: fetched.stdout })).code).toBe(0)
+  expect((await runHere(['fetch', ...asked, '--json'])).code).toBe(2)
+})
+
+it.skipIf(process.platform !== 'linux')('says that the disk is full, and leaves nothing behind', async () => {
+  const { url, file } = await startHistory()
+  const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
+  // A file may have 4 kB: this fails as a full disk does, in the middle of a write.
+  const limited = `ulimit -f 4; exec "${process.execPath}" --import tsx src/cli/main.ts ${args.join(' ')}`
+  const program = spawn('bash', ['-c', limited], { env: { ...process.env, TSX_DISABLE_CACHE: '1' } })
+  let printed = ''
+  for (const stream of [program.stdout, program.stderr]) stream.on('data', chunk => (printed += chunk))
+  expect(await new Promise(resolve => program.on('close', resolve))).toBe(2)
+  expect(printed).toContain(`cannot write ${file}: EFBIG`)
+  expect(readdirSync(join(file, '..'))).toEqual([])
+})
