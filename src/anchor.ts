@@ -8,14 +8,17 @@ export { verifyCode } from './anchor/code.ts'
 export {
   type EthProofClaim,
   type L1Account,
+  type L1Slot,
   type VerifiedEthProof,
   verifyEthProof,
 } from './anchor/eth-proof.ts'
 export {
+  type AnchoredState,
   createEvidence,
   type Evidence,
   type EvidenceClaim,
   type EvidenceParts,
+  type EvidenceState,
   type Reach,
   type SafeVerifiedEvidence,
   safeVerifyEvidence,
@@ -23,10 +26,17 @@ export {
   type VerifiedEvidence,
   verifyEvidence,
 } from './anchor/evidence.ts'
+export {
+  decodeFinalizedStateLog,
+  type FinalizedState,
+  type FinalizedStateLog,
+  finalizedStateTopics,
+} from './anchor/finalized-state.ts'
 export { encodeHeader, type L1Block, verifyHeader } from './anchor/header.ts'
 export {
   type AnchorClaim,
   anchorStorageKeys,
+  type FinalizedStateLayout,
   lineaLayout,
   lineaMainnet,
   lineaSepolia,

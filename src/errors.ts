@@ -59,6 +59,8 @@ export const errorMeanings = {
   ANCHOR_NO_CONTRACT: 'The rollup contract does not exist in this L1 state.',
   ANCHOR_NO_ROOT: 'The rollup contract has no root for this L2 block: it is not the last block of a finalization.',
   ANCHOR_BLOCK_AHEAD: 'The L2 block is above the last one that the rollup contract says is finalized.',
+  ANCHOR_FINALIZED_STATE_MISMATCH:
+    'The stated finalized state does not hash to the one that the rollup contract keeps for its newest finalization.',
 
   EVIDENCE_MALFORMED: 'This does not have the shape of an evidence bundle.',
   EVIDENCE_VERSION: 'The evidence bundle has a version that this release does not know.',

@@ -45,16 +45,15 @@ function outcomeOfEvidence(vector: EvidenceVector): Accepted | Refused | 'no err
 }
 
 function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknown): Accepted {
-  const { account, l1Block, l2BlockNumber, currentL2BlockNumber, ...rest } = verifyEvidence(
-    bundle,
-    toClaim(scheme, claim),
-  )
+  const verified = verifyEvidence(bundle, toClaim(scheme, claim))
+  const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = verified
   return {
     valid: true,
     ...rest,
     account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
     l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
     currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
+    finalizedTimestamp: finalizedTimestamp === null ? null : quantity(finalizedTimestamp),
     l1Block: l1Block && { ...l1Block, number: quantity(l1Block.number), timestamp: quantity(l1Block.timestamp) },
   }
 }

@@ -2,7 +2,6 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToBigint, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeArgument, decodeKeys } from '../proof/claim.ts'
-import type { StorageSlot } from '../proof/verify.ts'
 import { mismatch } from '../tree/path.ts'
 import { readerOf } from './read.ts'
 import { decodeInteger, decodeRlp } from './rlp.ts'
@@ -30,12 +29,22 @@ export interface L1Account {
   codeHash: Hex
 }
 
+/** An L1 storage slot proven present, or proven absent: then its value is zero. */
+export interface L1Slot {
+  /** 32 bytes, lower case. */
+  key: Hex
+  /** 32 bytes, lower case. */
+  value: Hex
+  /** false when proven absent. */
+  exists: boolean
+}
+
 /** What an `eth_getProof` answer proves. */
 export interface VerifiedEthProof {
   /** null when proven absent. */
   account: L1Account | null
   /** One a requested key, in the order of the request. */
-  storage: StorageSlot[]
+  storage: L1Slot[]
 }
 
 interface DecodedStorageProof {
@@ -220,7 +229,7 @@ function verifyDigestBeside(
   })
 }
 
-function verifySlot(storageRoot: Uint8Array, key: Uint8Array, storageProof: DecodedStorageProof): StorageSlot {
+function verifySlot(storageRoot: Uint8Array, key: Uint8Array, storageProof: DecodedStorageProof): L1Slot {
   if (storageProof.key !== bytesToBigint(key)) {
     const found = bytesToHex(bigintToBytes(storageProof.key, 32))
     throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected: bytesToHex(key), found })

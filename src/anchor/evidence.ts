@@ -4,6 +4,7 @@ import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
+import { type FinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from './header.ts'
 import { readerOf } from './read.ts'
 import { type Rollup, type VerifiedAnchor, verifyAnchor, verifyBlockNumber } from './rollup.ts'
@@ -36,6 +37,15 @@ export interface Evidence {
     header?: Hex
     /** The `eth_getProof` result of the rollup contract for `anchorStorageKeys`, at that L1 block. */
     proof: unknown
+    /** What the timestamp is proven with; left out when none is. Quantities. */
+    finalizedState?: {
+      /** Of the last message that L2 has received. */
+      messageNumber: Hex
+      /** Of the last forced transaction; left out for contracts before version 8. */
+      forcedTransactionNumber?: Hex
+      /** Of the last finalized L2 block, in seconds since 1970. */
+      timestamp: Hex
+    }
   }
   /** What was asked of the L2 endpoint. */
   request: {
@@ -82,21 +92,50 @@ export interface EvidenceClaim {
   storageKeys?: readonly Hex[]
 }
 
-/** What a bundle proves, and what it rests on. */
-export interface VerifiedEvidence extends VerifiedState {
+/** What a bundle proves, whatever it rests on. */
+export interface EvidenceState extends VerifiedState {
   /** Whose account and storage these are. Lower case. */
   address: Hex
   /** The root of the L2 state, 32 bytes. */
   stateRoot: Hex
-  /** The L2 block of that root; null when you trust an L2 state root and did not say which block it is of. */
-  l2BlockNumber: bigint | null
-  /** The last L2 block that was finalized at the L1 block; null when the bundle does not prove it. */
-  currentL2BlockNumber: bigint | null
-  /** null when you trust a state root: then nothing proves which L1 block the bundle's header is of. */
-  l1Block: L1Block | null
-  /** What all of this rests on. */
-  reach: Reach
 }
+
+/** What a bundle proves of the rollup contract on L1. */
+export interface AnchoredState extends EvidenceState {
+  /** The L2 block of the root. */
+  l2BlockNumber: bigint
+  /** The last L2 block that was finalized in that L1 state; null when the bundle does not prove it. */
+  currentL2BlockNumber: bigint | null
+  /** When the L2 block was made, in seconds since 1970; null when the bundle does not prove it. */
+  finalizedTimestamp: bigint | null
+}
+
+/** What a bundle proves, and what it rests on: `reach` tells the three apart. */
+export type VerifiedEvidence =
+  | (AnchoredState & {
+      /** All of this rests on an L1 block hash. */
+      reach: 'l1BlockHash'
+      /** The L1 block with that hash. */
+      l1Block: L1Block
+    })
+  | (AnchoredState & {
+      /** All of this rests on an L1 state root. */
+      reach: 'l1StateRoot'
+      /** Nothing proves which L1 block the bundle's header is of. */
+      l1Block: null
+    })
+  | (EvidenceState & {
+      /** All of this rests on an L2 state root: nothing of L1 is proven. */
+      reach: 'l2StateRoot'
+      /** The block that you stated; null when you stated none. */
+      l2BlockNumber: bigint | null
+      /** Not proven. */
+      currentL2BlockNumber: null
+      /** Not proven. */
+      finalizedTimestamp: null
+      /** Not proven. */
+      l1Block: null
+    })
 
 /** What {@link safeVerifyEvidence} returns: what the bundle proves, or the error that `verifyEvidence` would have thrown. */
 export type SafeVerifiedEvidence =
@@ -118,6 +157,7 @@ interface DecodedEvidence {
   readonly l2BlockNumber: bigint
   readonly header: unknown
   readonly l1Proof: unknown
+  readonly finalizedState: unknown
   readonly address: Uint8Array
   readonly storageKeys: readonly Uint8Array[]
   readonly answer: unknown
@@ -164,24 +204,24 @@ export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedE
   const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)
 
-  const { header, l1Proof, l2BlockNumber, answer } = evidence
+  const { header, l2BlockNumber } = evidence
+  if (reach === 'l2StateRoot') {
+    const state = verifyState(evidence, scheme, trustedHash)
+    // Without an anchor the bundle's number is but a claim.
+    const unproven = { currentL2BlockNumber: null, finalizedTimestamp: null, l1Block: null }
+    return { ...state, l2BlockNumber: claim.l2BlockNumber ?? null, ...unproven, reach }
+  }
   const l1Block = reach === 'l1BlockHash' ? verifyL1Header(header, trustedHash) : null
-  const l1StateRoot = l1Block?.stateRoot ?? trustedHash
-  const anchor = reach === 'l2StateRoot' ? null : verifyL1Proof(l1Proof, l1StateRoot, claim.rollup, l2BlockNumber)
-  const stateRoot = anchor?.stateRoot ?? trustedHash
+  const { stateRoot, ...anchor } = verifyL1Proof(evidence, l1Block?.stateRoot ?? trustedHash, claim.rollup)
+  const state = { ...verifyState(evidence, scheme, stateRoot), l2BlockNumber, ...anchor }
+  return l1Block ? { ...state, l1Block, reach: 'l1BlockHash' } : { ...state, l1Block, reach: 'l1StateRoot' }
+}
+
+function verifyState(evidence: DecodedEvidence, scheme: Scheme, stateRoot: Hex): EvidenceState {
   const address = bytesToHex(evidence.address)
   const storageKeys = evidence.storageKeys.map(bytesToHex)
-  const state = atPath('answer', () => verifyProof(answer, { scheme, stateRoot, address, storageKeys }))
-  return {
-    ...state,
-    address,
-    stateRoot,
-    // Without an anchor the bundle's number is but a claim.
-    l2BlockNumber: anchor === null ? (claim.l2BlockNumber ?? null) : l2BlockNumber,
-    currentL2BlockNumber: anchor?.currentL2BlockNumber ?? null,
-    l1Block,
-    reach,
-  }
+  const state = atPath('answer', () => verifyProof(evidence.answer, { scheme, stateRoot, address, storageKeys }))
+  return { ...state, address, stateRoot }
 }
 
 /**
@@ -214,9 +254,11 @@ function verifyL1Header(header: unknown, l1BlockHash: Hex): L1Block {
   return atPath('l1.header', () => verifyHeader(header, l1BlockHash))
 }
 
-function verifyL1Proof(proof: unknown, l1StateRoot: Hex, rollup: Rollup, l2BlockNumber: bigint): VerifiedAnchor {
-  if (proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof' })
-  return atPath('l1.proof', () => verifyAnchor(proof, { l1StateRoot, rollup, l2BlockNumber }))
+function verifyL1Proof(evidence: DecodedEvidence, l1StateRoot: Hex, rollup: Rollup): VerifiedAnchor {
+  const { l1Proof, l2BlockNumber } = evidence
+  if (l1Proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof' })
+  const finalizedState = atPath('l1.finalizedState', () => decodeFinalizedState(evidence.finalizedState))
+  return atPath('l1.proof', () => verifyAnchor(l1Proof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }))
 }
 
 const REACHES: readonly Reach[] = ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']
@@ -290,13 +332,16 @@ function decodeEvidence(bundle: unknown): DecodedEvidence {
     const details = { path: 'scheme', expected: 'mimc or poseidon2', found: excerpt(scheme) }
     throw new ProofError('EVIDENCE_MALFORMED', details)
   }
-  const { header, proof } = atPath('l1', () => (l1 === undefined ? {} : reader.fields(l1, ['header', 'proof'])))
+  const { header, proof, finalizedState } = atPath('l1', () =>
+    l1 === undefined ? {} : reader.fields(l1, ['header', 'proof', 'finalizedState']),
+  )
   return {
     scheme,
     ...atPath('rollup', () => decodeRollup(fields.rollup)),
-    l2BlockNumber: atPath('l2BlockNumber', () => decodeBlockNumber(fields.l2BlockNumber)),
+    l2BlockNumber: atPath('l2BlockNumber', () => decodeQuantity(fields.l2BlockNumber, 8)),
     header,
     l1Proof: proof,
+    finalizedState,
     ...atPath('request', () => decodeRequest(fields.request)),
     answer,
   }
@@ -310,10 +355,24 @@ function decodeRollup(rollup: unknown): Pick<DecodedEvidence, 'rollupName' | 'ro
   }
 }
 
-function decodeBlockNumber(value: unknown): bigint {
+function decodeFinalizedState(value: unknown): FinalizedState | undefined {
+  if (value === undefined) return undefined
+  const fields = reader.fields(value, ['messageNumber', 'forcedTransactionNumber', 'timestamp'])
+  const { forcedTransactionNumber } = fields
+  return {
+    messageNumber: atPath('messageNumber', () => decodeQuantity(fields.messageNumber, 32)),
+    forcedTransactionNumber:
+      forcedTransactionNumber === undefined
+        ? undefined
+        : atPath('forcedTransactionNumber', () => decodeQuantity(forcedTransactionNumber, 32)),
+    timestamp: atPath('timestamp', () => decodeQuantity(fields.timestamp, 8)),
+  }
+}
+
+function decodeQuantity(value: unknown, maxLength: number): bigint {
   const quantity = reader.string(value)
-  if (quantity.length > 2 + 16 || !/^0x(0|[1-9a-f][0-9a-f]*)$/.test(quantity)) {
-    const expected = 'a quantity of at most 8 bytes without leading zeros'
+  if (quantity.length > 2 + 2 * maxLength || !/^0x(0|[1-9a-f][0-9a-f]*)$/.test(quantity)) {
+    const expected = `a quantity of at most ${maxLength} bytes without leading zeros`
     throw new ProofError('EVIDENCE_MALFORMED', { expected, found: excerpt(quantity) })
   }
   return BigInt(quantity)
@@ -354,6 +413,8 @@ export interface EvidenceParts {
     block?: unknown
     /** What `eth_getProof` answered for the rollup contract and `anchorStorageKeys`, at the L1 block. */
     proof: unknown
+    /** What the storage keys were made with; left out when without. */
+    finalizedState?: FinalizedState | undefined
   }
 }
 
@@ -384,8 +445,14 @@ export function createEvidence(parts: EvidenceParts): Evidence {
       ...(rollup.name !== undefined && { name: rollup.name }),
       address: bytesToHex(decodeArgument('rollup.address', rollup.address, 20)),
     },
-    l2BlockNumber: `0x${verifyBlockNumber(l2BlockNumber).toString(16)}`,
-    ...(l1 && { l1: { ...(l1.block !== undefined && { header: encodeHeader(l1.block) }), proof: l1.proof } }),
+    l2BlockNumber: quantity(verifyBlockNumber(l2BlockNumber)),
+    ...(l1 && {
+      l1: {
+        ...(l1.block !== undefined && { header: encodeHeader(l1.block) }),
+        proof: l1.proof,
+        ...(l1.finalizedState !== undefined && { finalizedState: spellFinalizedState(l1.finalizedState) }),
+      },
+    }),
     request: {
       address: bytesToHex(decodeArgument('address', address, 20)),
       storageKeys: decodeKeys(storageKeys).map(bytesToHex),
@@ -393,3 +460,13 @@ export function createEvidence(parts: EvidenceParts): Evidence {
     answer,
   }
 }
+
+function spellFinalizedState(state: FinalizedState): NonNullable<NonNullable<Evidence['l1']>['finalizedState']> {
+  const { messageNumber, forcedTransactionNumber, timestamp } = verifyFinalizedState(state)
+  const forced = forcedTransactionNumber !== undefined && {
+    forcedTransactionNumber: quantity(forcedTransactionNumber),
+  }
+  return { messageNumber: quantity(messageNumber), ...forced, timestamp: quantity(timestamp) }
+}
+
+const quantity = (value: bigint): Hex => `0x${value.toString(16)}`

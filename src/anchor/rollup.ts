@@ -1,6 +1,7 @@
-import type { Hex } from '../bytes.ts'
+import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { verifyFirstSlots } from './eth-proof.ts'
+import { type L1Slot, verifyFirstSlots } from './eth-proof.ts'
+import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { mappingSlot, slotKey } from './slots.ts'
 
 /** Where the rollup contract on L1 keeps its state (section 7). */
@@ -9,6 +10,18 @@ export interface RollupLayout {
   stateRootHashes: bigint
   /** Slot of `uint256 currentL2BlockNumber`: the last finalized L2 block. */
   currentL2BlockNumber: bigint
+  /** What the timestamp of the newest finalization is proven from. Without it, none is. */
+  finalizedState?: FinalizedStateLayout
+}
+
+/** Where the contract keeps what the timestamp of its newest finalization is proven from. */
+export interface FinalizedStateLayout {
+  /** Slot of `bytes32 currentFinalizedState`: a hash over what the newest finalization ended with. */
+  currentFinalizedState: bigint
+  /** Slot of `mapping(uint256 messageNumber => bytes32) rollingHashes`. */
+  rollingHashes: bigint
+  /** Slot of `mapping(uint256 forcedTransactionNumber => bytes32) forcedTransactionRollingHashes`. */
+  forcedTransactionRollingHashes: bigint
 }
 
 /** A rollup: its contract on L1 and the layout of that contract. */
@@ -22,7 +35,7 @@ export interface Rollup {
 }
 
 /**
- * Where the Linea deployments keep both; forks of the contract may have moved them.
+ * Where the Linea deployments keep these; forks of the contract may have moved them.
  *
  * @example
  * ```ts
@@ -31,7 +44,11 @@ export interface Rollup {
  * console.log(lineaLayout.stateRootHashes, lineaLayout.currentL2BlockNumber) // 282n 281n
  * ```
  */
-export const lineaLayout: RollupLayout = { stateRootHashes: 282n, currentL2BlockNumber: 281n }
+export const lineaLayout: RollupLayout = {
+  stateRootHashes: 282n,
+  currentL2BlockNumber: 281n,
+  finalizedState: { currentFinalizedState: 447n, rollingHashes: 334n, forcedTransactionRollingHashes: 452n },
+}
 
 /**
  * Linea, whose contract is on Ethereum mainnet.
@@ -73,6 +90,8 @@ export interface AnchorClaim {
   rollup: Rollup
   /** The last block of a finalization: the contract has no roots of the others. */
   l2BlockNumber: bigint
+  /** What the contract's log says of its newest finalization, if the proof is to show the timestamp. */
+  finalizedState?: FinalizedState | undefined
 }
 
 /** What the rollup contract is proven to say. */
@@ -81,14 +100,21 @@ export interface VerifiedAnchor {
   stateRoot: Hex
   /** The last L2 block that was finalized in that L1 state; null when the proof does not have it. */
   currentL2BlockNumber: bigint | null
+  /**
+   * The timestamp of the L2 block, in seconds since 1970; null when nothing proves it: the block is not the newest
+   * finalized one, no `finalizedState` was given, or the layout has no place for it.
+   */
+  finalizedTimestamp: bigint | null
 }
 
 /**
  * The storage keys to ask `eth_getProof` of the rollup contract for: the block's entry in `stateRootHashes`, then
- * `currentL2BlockNumber`.
+ * `currentL2BlockNumber`. With a `finalizedState`, what proves its timestamp follows: `currentFinalizedState`, the rolling
+ * hash of the message and, since version 8 of the contract, that of the forced transaction.
  *
  * @param rollup whose layout decides
  * @param l2BlockNumber from 0 to 2^64 - 1
+ * @param finalizedState out of the contract's log; without effect for a layout that has no place for it
  * @returns 32 bytes each
  * @throws ProofError `CLAIM_INVALID`
  *
@@ -100,10 +126,24 @@ export interface VerifiedAnchor {
  * console.log(rootKey === mappingSlot(282n, 436n), BigInt(currentKey)) // true 281n
  * ```
  */
-export function anchorStorageKeys(rollup: Rollup, l2BlockNumber: bigint): [Hex, Hex] {
-  const { stateRootHashes, currentL2BlockNumber } = rollup?.layout ?? lineaLayout
+export function anchorStorageKeys(
+  rollup: Rollup,
+  l2BlockNumber: bigint,
+  finalizedState?: FinalizedState,
+): [Hex, Hex, ...Hex[]] {
+  const { stateRootHashes, currentL2BlockNumber, finalizedState: slots } = rollup?.layout ?? lineaLayout
   verifyBlockNumber(l2BlockNumber)
-  return [mappingSlot(stateRootHashes, l2BlockNumber), slotKey(currentL2BlockNumber)]
+  const stated = slots && finalizedState && stateKeys(slots, verifyFinalizedState(finalizedState))
+  return [mappingSlot(stateRootHashes, l2BlockNumber), slotKey(currentL2BlockNumber), ...(stated ?? [])]
+}
+
+function stateKeys(
+  { currentFinalizedState, rollingHashes, forcedTransactionRollingHashes }: FinalizedStateLayout,
+  { messageNumber, forcedTransactionNumber }: FinalizedState,
+): Hex[] {
+  const keys = [slotKey(currentFinalizedState), mappingSlot(rollingHashes, messageNumber)]
+  if (forcedTransactionNumber === undefined) return keys
+  return [...keys, mappingSlot(forcedTransactionRollingHashes, forcedTransactionNumber)]
 }
 
 /**
@@ -111,11 +151,13 @@ export function anchorStorageKeys(rollup: Rollup, l2BlockNumber: bigint): [Hex, 
  * alone: which root the contract holds for an L2 block.
  *
  * The contract keeps the roots of old finalizations, so the root proves what the L2 state was at that block, not that it
- * still is: compare `l2BlockNumber` with `currentL2BlockNumber`, and the age of the L1 block with your clock.
+ * still is: compare `l2BlockNumber` with `currentL2BlockNumber`, and `finalizedTimestamp`, or the age of the L1 block, with
+ * your clock.
  *
  * @param proof what the L1 endpoint sent as the result, parsed from JSON
  * @param claim the L1 state root that you trust, the rollup, and the L2 block
- * @throws ProofError `ANCHOR_NO_CONTRACT`, `ANCHOR_NO_ROOT`, `ANCHOR_BLOCK_AHEAD`, and what `verifyEthProof` throws
+ * @throws ProofError `ANCHOR_NO_CONTRACT`, `ANCHOR_NO_ROOT`, `ANCHOR_BLOCK_AHEAD`,
+ * `ANCHOR_FINALIZED_STATE_MISMATCH`, and what `verifyEthProof` throws
  *
  * @example
  * ```ts
@@ -135,11 +177,13 @@ export function anchorStorageKeys(rollup: Rollup, l2BlockNumber: bigint): [Hex, 
  */
 export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor {
   const { l1StateRoot, rollup, l2BlockNumber } = claim ?? {}
-  const storageKeys = anchorStorageKeys(rollup, l2BlockNumber)
+  const finalizedState = claim?.finalizedState && verifyFinalizedState(claim.finalizedState)
+  const storageKeys = anchorStorageKeys(rollup, l2BlockNumber, finalizedState)
   const ethClaim = { stateRoot: l1StateRoot, address: rollup?.address, storageKeys }
-  const { account, storage } = verifyFirstSlots(proof, ethClaim, 1)
+  // The keys of the finalized state are proven together or not asked for; of the first two, the second may be missing.
+  const { account, storage } = verifyFirstSlots(proof, ethClaim, storageKeys.length === 2 ? 1 : storageKeys.length)
   if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT')
-  const [root, current] = storage
+  const [root, current, ...stateSlots] = storage
   const currentL2BlockNumber = current === undefined ? null : BigInt(current.value)
   // A root above the last finalized block cannot be: then this is not the contract, or not its layout.
   if (currentL2BlockNumber !== null && l2BlockNumber > currentL2BlockNumber) {
@@ -149,7 +193,24 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
     })
   }
   if (!root?.exists) throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]' })
-  return { stateRoot: root.value, currentL2BlockNumber }
+  const timestamp = finalizedState === undefined ? null : verifyTimestamp(finalizedState, stateSlots)
+  // The contract keeps this for its newest finalization alone: of an older block it says nothing.
+  const isNewest = currentL2BlockNumber === l2BlockNumber
+  return { stateRoot: root.value, currentL2BlockNumber, finalizedTimestamp: isNewest ? timestamp : null }
+}
+
+/** The timestamp that the contract hashed; null for a layout that has no place for it. */
+function verifyTimestamp(finalizedState: FinalizedState, [hash, ...rollingHashes]: readonly L1Slot[]): bigint | null {
+  if (hash === undefined) return null
+  const hashed = hashFinalizedState(
+    finalizedState,
+    rollingHashes.map(({ value }) => hexToBytes(value, 32)),
+  )
+  const found = bytesToHex(hashed)
+  if (found !== hash.value) {
+    throw new ProofError('ANCHOR_FINALIZED_STATE_MISMATCH', { path: 'storageProof[2]', expected: hash.value, found })
+  }
+  return finalizedState.timestamp
 }
 
 /** @throws ProofError `CLAIM_INVALID` */

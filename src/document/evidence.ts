@@ -27,6 +27,7 @@ export function nameOfRollup(contract: unknown): string | undefined {
 export function forkOf(address: string, rootsSlot: bigint | undefined, currentSlot: bigint | undefined): Rollup {
   const { stateRootHashes, currentL2BlockNumber } = lineaLayout
   const layout = {
+    ...lineaLayout,
     stateRootHashes: rootsSlot ?? stateRootHashes,
     currentL2BlockNumber: currentSlot ?? currentL2BlockNumber,
   }

@@ -26,11 +26,12 @@ const quantity = (value: bigint): string => `0x${value.toString(16)}`
 
 /** As vectors spell it: hexadecimal quantities, and of the account no more than nonce and balance. */
 function spell({ ok: _, ...evidence }: VerifiedEvidence & { ok: true }): object {
-  const { account, l1Block, l2BlockNumber, currentL2BlockNumber, ...rest } = evidence
+  const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = evidence
   return {
     ...rest,
     l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
     currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
+    finalizedTimestamp: finalizedTimestamp === null ? null : quantity(finalizedTimestamp),
     account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
     l1Block: l1Block && { ...l1Block, number: quantity(l1Block.number), timestamp: quantity(l1Block.timestamp) },
   }

@@ -369,7 +369,13 @@ const headerSteps: readonly Step[] = [
   },
 ]
 
-const L1_SLOTS = ['the root of the L2 block', 'the last finalized L2 block']
+const L1_SLOTS = [
+  'the root of the L2 block',
+  'the last finalized L2 block',
+  'currentFinalizedState',
+  'the message’s rolling hash',
+  'the forced transaction’s rolling hash',
+]
 
 const contractSteps = (slotCount: number): Step[] => [
   { group: 'contract', title: 'The bundle has the L1 proof', codes: ['EVIDENCE_L1_MISSING'], raises: anywhere },
@@ -418,7 +424,7 @@ const contractSteps = (slotCount: number): Step[] => [
     },
   ]),
   { group: 'contract', title: 'The rollup contract exists', codes: ['ANCHOR_NO_CONTRACT'], raises: anywhere },
-  ...(slotCount < L1_SLOTS.length
+  ...(slotCount < 2
     ? []
     : [
         {
@@ -434,6 +440,16 @@ const contractSteps = (slotCount: number): Step[] => [
     codes: ['ANCHOR_NO_ROOT'],
     raises: anywhere,
   },
+  ...(slotCount <= 2
+    ? []
+    : [
+        {
+          group: 'contract',
+          title: 'The stated numbers and timestamp hash to what the contract keeps of its newest finalization',
+          codes: ['ANCHOR_FINALIZED_STATE_MISMATCH'],
+          raises: anywhere,
+        } as const,
+      ]),
 ]
 
 export type Placed = PlacedError & { readonly group: GroupKey }

@@ -71,10 +71,7 @@ export interface Recorded {
   /** JSON; verified. */
   bundle: Evidence
   /** What the bundle proves to whoever trusts the hash in its `l1Block`. Here the L1 endpoint alone says so. */
-  evidence: VerifiedEvidence & {
-    /** From which all is proven. */
-    l1Block: L1Block
-  }
+  evidence: Extract<VerifiedEvidence, { reach: 'l1BlockHash' }>
 }
 
 /**
@@ -163,7 +160,7 @@ export async function recordEvidence(
       // Its parts were verified one by one; this is the judge of the whole.
       const trusted = { l1BlockHash: l1Block.hash }
       const claim = { scheme, rollup, trusted, l2BlockNumber, address, storageKeys }
-      return { bundle, evidence: { ...verifyEvidence(bundle, claim), l1Block } }
+      return { bundle, evidence: { ...verifyEvidence(bundle, claim), l1Block, l2BlockNumber, reach: 'l1BlockHash' } }
     }
     onProgress?.({ step: 'notHeld', l2BlockNumber })
     tried.push(l2BlockNumber)

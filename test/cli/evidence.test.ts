@@ -181,7 +181,7 @@ it('reports each evidence vector, with the link that its code belongs to', async
       counts[kind]++
     }
   }
-  expect(counts.valid).toBe(18)
+  expect(counts.valid).toBe(26)
   expect(counts.invalid).toBeGreaterThan(70)
   expect(counts.calls).toBe(7)
 })

@@ -4,6 +4,7 @@ import { bundle } from './forgeries/bundle.ts'
 import { code } from './forgeries/code.ts'
 import { contract } from './forgeries/contract.ts'
 import { ethProof } from './forgeries/eth-proof.ts'
+import { finalizedState } from './forgeries/finalized-state.ts'
 import type { ForgeryClass } from './forgeries/forgery.ts'
 import { header } from './forgeries/header.ts'
 import { trie } from './forgeries/trie.ts'
@@ -12,7 +13,7 @@ import { validCases } from './valid.ts'
 import type { EvidenceVector } from './vector.ts'
 
 /** One file of forgeries per link of the chain from L1 to the answer. */
-const CLASSES: readonly ForgeryClass[] = [header, trie, ethProof, contract, bundle, code]
+const CLASSES: readonly ForgeryClass[] = [header, trie, ethProof, contract, finalizedState, bundle, code]
 
 /**
  * The evidence vectors: path below this folder -> content. The L1 tries are grown by an independent implementation, the

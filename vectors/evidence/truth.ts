@@ -24,7 +24,7 @@ export const value: Hex = `0x${'00'.repeat(31)}2a`
 export interface LooseBundle {
   [field: string]: unknown
   rollup: { name?: unknown; address: unknown }
-  l1?: { header?: unknown; proof?: unknown }
+  l1?: { header?: unknown; proof?: unknown; finalizedState?: unknown }
   request: { address: unknown; storageKeys: unknown }
   answer?: unknown
 }

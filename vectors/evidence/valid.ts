@@ -1,5 +1,6 @@
 import { mappingSlot } from '../../src/anchor/slots.ts'
 import type { Scheme } from '../../src/index.ts'
+import { makeFinalized, type Numbers, stated } from './finalized.ts'
 import { createL1, named } from './l1.ts'
 import { absent, address, BLOCK, CURRENT, type LooseBundle, makeTruth, present, rollup, value } from './truth.ts'
 import type { Accepted, VectorClaim, VectorInput } from './vector.ts'
@@ -25,7 +26,8 @@ export interface ValidCase {
 }
 
 export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
-  const { bundleOf, proof, blockHash, stateRoot, l1, judge } = await makeTruth(scheme)
+  const truth = await makeTruth(scheme)
+  const { bundleOf, proof, blockHash, stateRoot, l1, judge } = truth
   const storageKeys = [present, absent]
   const accepted: Accepted = {
     valid: true,
@@ -34,6 +36,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     stateRoot,
     l2BlockNumber: `0x${BLOCK.toString(16)}`,
     currentL2BlockNumber: `0x${CURRENT.toString(16)}`,
+    finalizedTimestamp: null,
     l1Block: { number: '0x16e3600', timestamp: '0x69000000', hash: blockHash, stateRoot: l1.stateRoot },
     account: { nonce: '0x3', balance: '0x5' },
     storage: [
@@ -60,6 +63,23 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     ]),
   )
   const movedProof = await moved.getProof(rollup.address, [movedRoot, 7n])
+
+  /** From an L1 whose contract keeps these numbers for its newest finalization. */
+  const timed = async (name: string, description: string, numbers: Numbers, current = BLOCK): Promise<ValidRow> => {
+    const { header, blockHash, stateRoot, prove } = await makeFinalized(truth, numbers, current)
+    return {
+      name,
+      description,
+      claim: { trusted: { l1BlockHash: blockHash }, ...all },
+      bundle: { ...bundle, l1: { header, proof: await prove(), finalizedState: stated(numbers) } },
+      expected: {
+        currentL2BlockNumber: `0x${current.toString(16)}`,
+        finalizedTimestamp: current === BLOCK ? `0x${numbers.timestamp.toString(16)}` : null,
+        l1Block: { number: '0x16e3600', timestamp: '0x69000000', hash: blockHash, stateRoot },
+      },
+    }
+  }
+  const timestamp = 0x68ffff00n
 
   const rows: ValidRow[] = [
     {
@@ -125,6 +145,19 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
       bundle: { ...bundleOf(storageKeys, address, movedProof), l1: { proof: movedProof } },
       expected: { reach: 'l1StateRoot', l1Block: null },
     },
+    await timed('timestamp', 'With the timestamp of the newest finalization.', { message: 12n, forced: 3n, timestamp }),
+    await timed('timestamp-three-words', 'The same of a contract before version 8.', { message: 12n, timestamp }),
+    await timed('timestamp-no-messages', 'No message and no forced transaction yet: neither has a rolling hash.', {
+      message: 0n,
+      forced: 0n,
+      timestamp,
+    }),
+    await timed(
+      'timestamp-of-older-block',
+      'The numbers are right, and of a later block: they prove no timestamp of this one.',
+      { message: 12n, forced: 3n, timestamp },
+      CURRENT,
+    ),
   ]
   return rows.map(({ name, description, claim, bundle, expected }) => ({
     name: `${scheme.name}-${name}`,

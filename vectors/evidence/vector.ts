@@ -17,6 +17,7 @@ export interface Accepted {
   stateRoot: Hex
   l2BlockNumber: string | null
   currentL2BlockNumber: string | null
+  finalizedTimestamp: string | null
   l1Block: { number: string; timestamp: string; hash: Hex; stateRoot: Hex } | null
   /** Of the account no more than these two: the other vectors have it whole. */
   account: { nonce: string; balance: string } | null

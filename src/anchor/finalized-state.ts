@@ -1,0 +1,135 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import { readerOf } from './read.ts'
+
+/**
+ * What the rollup contract hashed when it last finalized, as its log says. It is a hint and proves nothing: it counts
+ * once `verifyAnchor` finds that it hashes to what the contract keeps.
+ */
+export interface FinalizedState {
+  /** Of the last message from L1 that L2 has received. Below 2^256. */
+  messageNumber: bigint
+  /** Of the last forced transaction that L2 has processed. Below 2^256. Contracts before version 8 have none. */
+  forcedTransactionNumber?: bigint | undefined
+  /** Of the last finalized L2 block: seconds since 1970, below 2^64. */
+  timestamp: bigint
+}
+
+/** What {@link decodeFinalizedStateLog} reads. */
+export interface FinalizedStateLog {
+  /** The last block of the finalization. */
+  l2BlockNumber: bigint
+  /** What the contract hashed. */
+  finalizedState: FinalizedState
+}
+
+/**
+ * The first topics of the contract's log `FinalizedStateUpdated`: since version 8 (with the number of the forced
+ * transaction), and before. `eth_getLogs` takes both at once, as `topics: [finalizedStateTopics]`.
+ *
+ * @example
+ * ```ts
+ * import { finalizedStateTopics } from 'rollup-state-proof/anchor'
+ *
+ * console.log(finalizedStateTopics.length) // 2
+ * ```
+ */
+export const finalizedStateTopics: readonly [Hex, Hex] = [
+  // FinalizedStateUpdated(uint256 indexed blockNumber, uint256 timestamp, uint256 messageNumber, uint256 forcedTransactionNumber)
+  '0x32e016ccc5c33419c35caa94023fdeb75143da613fb2ac738ab736404c09fc5d',
+  // FinalizedStateUpdated(uint256 indexed blockNumber, uint256 timestamp, uint256 messageNumber)
+  '0x52cb09c619de41250db19a80c6c9638b99ad4f5373434d4f79c0dac3a494faac',
+]
+
+const WORD = 32
+const UINT64 = 1n << 64n
+const UINT256 = 1n << 256n
+
+const reader = readerOf('MALFORMED_RESPONSE')
+
+/**
+ * Reads an entry of an `eth_getLogs` result. Throws nothing: what a log says is only a hint.
+ *
+ * @param log what the endpoint sent, parsed from JSON
+ * @returns null when it is not a `FinalizedStateUpdated` log, or names a block or time above 64 bits
+ *
+ * @example
+ * ```ts
+ * import { decodeFinalizedStateLog, finalizedStateTopics } from 'rollup-state-proof/anchor'
+ *
+ * const word = (value: number) => value.toString(16).padStart(64, '0')
+ * const log = { topics: [finalizedStateTopics[0], `0x${word(436)}`], data: `0x${word(1_700_000_000)}${word(12)}${word(3)}` }
+ * console.log(decodeFinalizedStateLog(log)?.finalizedState.timestamp) // 1700000000n
+ * ```
+ */
+export function decodeFinalizedStateLog(log: unknown): FinalizedStateLog | null {
+  try {
+    return decodeLog(log)
+  } catch (error) {
+    if (error instanceof ProofError) return null
+    throw error
+  }
+}
+
+function decodeLog(log: unknown): FinalizedStateLog | null {
+  const { topics, data } = reader.fields(log, ['topics', 'data'])
+  const [topic, block] = reader.items(topics, verifyTopicCount, item => bytesToHex(reader.bytes(item, WORD)))
+  const isNew = topic === finalizedStateTopics[0]
+  if (block === undefined || !(isNew || topic === finalizedStateTopics[1])) return null
+  const words = reader.bytes(data, (isNew ? 3 : 2) * WORD)
+  const wordAt = (index: number) => bytesToBigint(words.subarray(index * WORD, (index + 1) * WORD))
+  const [l2BlockNumber, timestamp, messageNumber] = [BigInt(block), wordAt(0), wordAt(1)]
+  if (l2BlockNumber >= UINT64 || timestamp >= UINT64) return null
+  const forcedTransactionNumber = isNew ? wordAt(2) : undefined
+  return { l2BlockNumber, finalizedState: { messageNumber, forcedTransactionNumber, timestamp } }
+}
+
+function verifyTopicCount(count: number): void {
+  if (count !== 2) throw new ProofError('MALFORMED_RESPONSE', { expected: '2 topics', found: `${count}` })
+}
+
+/**
+ * A copy of the caller's argument. All three properties are its own, so that nothing comes from a polluted Object.prototype.
+ *
+ * @throws ProofError `CLAIM_INVALID`
+ */
+export function verifyFinalizedState(state: FinalizedState): FinalizedState {
+  const { messageNumber, forcedTransactionNumber, timestamp }: Partial<FinalizedState> = Object.assign(
+    Object.create(null),
+    state,
+  )
+  return {
+    messageNumber: verifyNumber('messageNumber', messageNumber, UINT256),
+    forcedTransactionNumber:
+      forcedTransactionNumber === undefined
+        ? undefined
+        : verifyNumber('forcedTransactionNumber', forcedTransactionNumber, UINT256),
+    timestamp: verifyNumber('timestamp', timestamp, UINT64),
+  }
+}
+
+function verifyNumber(name: string, value: unknown, limit: bigint): bigint {
+  if (typeof value === 'bigint' && value >= 0n && value < limit) return value
+  const expected = `a bigint from 0 to 2^${limit === UINT64 ? 64 : 256} - 1`
+  throw new ProofError('CLAIM_INVALID', { path: `finalizedState.${name}`, expected })
+}
+
+/**
+ * keccak256 of the words that the contract hashes: message number, message rolling hash, forced transaction number,
+ * forced transaction rolling hash, timestamp. Without a forced transaction number, those two are left out.
+ *
+ * @param rollingHashes of the message, and of the forced transaction; 32 bytes each
+ */
+export function hashFinalizedState(
+  { messageNumber, forcedTransactionNumber, timestamp }: FinalizedState,
+  [messageRollingHash, forcedRollingHash]: readonly Uint8Array[],
+): Uint8Array {
+  const zero = new Uint8Array(WORD)
+  const message = [bigintToBytes(messageNumber, WORD), messageRollingHash ?? zero]
+  const forced =
+    forcedTransactionNumber === undefined
+      ? []
+      : [bigintToBytes(forcedTransactionNumber, WORD), forcedRollingHash ?? zero]
+  return keccak_256(concatBytes(...message, ...forced, bigintToBytes(timestamp, WORD)))
+}
