@@ -9,6 +9,7 @@ if (!Token || !Proxy || !Multicall || !Many || !Surroundings) throw new Error('a
 
 export const tokenAbi = Token.abi
 export const manyAbi = Many.abi
+export const multicallAbi = Multicall.abi
 export const surroundingsAbi = Surroundings.abi
 
 export const [ALICE, BOB, TOKEN, PROXY, MULTICALL, MANY, SURROUNDINGS] = [
