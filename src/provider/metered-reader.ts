@@ -8,7 +8,7 @@ import type { StateReader } from './state-reader.ts'
 
 /** Contracts that a hint may name, and slots in all of them. */
 const MAX_HINTED_CONTRACTS = 32
-const MAX_HINTED_KEYS = 4096
+const MAX_HINTED_KEYS = 1024
 
 /** What reading costs at most, and whom to ask for a hint. */
 export interface Meter {

@@ -76,7 +76,6 @@ export function createViews(source: ViewSource): Views {
   return {
     async find(current) {
       const hash = bytesToHex(decodeArgument('l1BlockHash', await source.l1BlockHash(), 32))
-      if (current?.l1Block.hash === hash) return current
       const { l1Block } = await fetchL1Block(l1Source, hash)
       if (current !== null && l1Block.number < current.l1Block.number) return current
       const tried: bigint[] = []

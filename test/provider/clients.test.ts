@@ -75,7 +75,7 @@ it('serves viem: estimates and access lists', async () => {
 
 it('serves ethers', async () => {
   const { provider } = setUp()
-  const client = new BrowserProvider(provider, undefined, { batchMaxCount: 1 })
+  const client = new BrowserProvider(provider)
   expect((await client.getNetwork()).chainId).toBe(1337n)
   expect(await client.getBlockNumber()).toBe(0)
   expect(await client.getBalance(ALICE)).toBe(10n ** 18n)

@@ -4,11 +4,12 @@ import { compile } from './compile.ts'
 import { at, word } from './endpoints.ts'
 import type { FullAccount, FullState } from './full-state.ts'
 
-const { Token, Proxy, Multicall, Many, Surroundings } = compile('Token.sol')
-if (!Token || !Proxy || !Multicall || !Many || !Surroundings) throw new Error('a contract is missing')
+const { Token, Proxy: Forwarder, Multicall, Many, Surroundings } = compile('Token.sol')
+if (!Token || !Forwarder || !Multicall || !Many || !Surroundings) throw new Error('a contract is missing')
 
 export const tokenAbi = Token.abi
 export const manyAbi = Many.abi
+export const multicallAbi = Multicall.abi
 export const surroundingsAbi = Surroundings.abi
 
 export const [ALICE, BOB, TOKEN, PROXY, MULTICALL, MANY, SURROUNDINGS] = [
@@ -31,7 +32,7 @@ export const demoState: FullState = new Map<Hex, FullAccount>([
   [ALICE, { nonce: 5n, balance: 10n ** 18n }],
   [BOB, { balance: 3n }],
   [TOKEN, { nonce: 1n, code: Token.code, storage: tokenStorage(1) ?? {} }],
-  [PROXY, { nonce: 1n, code: Proxy.code, storage: { ...tokenStorage(10), [IMPLEMENTATION]: word(BigInt(TOKEN)) } }],
+  [PROXY, { nonce: 1n, code: Forwarder.code, storage: { ...tokenStorage(10), [IMPLEMENTATION]: word(BigInt(TOKEN)) } }],
   [MULTICALL, { nonce: 1n, code: Multicall.code }],
   [
     MANY,

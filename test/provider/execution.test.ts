@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createVerifier } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { loadEvm } from '../../src/provider/evm-packages.ts'
+import { execute } from '../../src/provider/execute.ts'
+import { createProvenState } from '../../src/provider/proven-state.ts'
+import { createEndpoints } from './endpoints.ts'
+import { bytesOf, CHAIN_ID, type FullCall, type FullState, runFull } from './full-state.ts'
+import { worlds } from './programs.ts'
+
+/** Ten calls to each world. */
+const CALLS = Number(process.env.PROVIDER_CALLS ?? 120)
+const CALLS_A_WORLD = 10
+
+/** What a transaction of Prague costs by itself, and what it costs at least. */
+function costsOf({ data, to }: FullCall): { base: bigint; floor: bigint } {
+  const bytes = bytesOf(data)
+  const tokens = BigInt(bytes.reduce((sum, byte) => sum + (byte === 0 ? 1 : 4), 0))
+  const creation = to === undefined ? 32_000n + 2n * BigInt(Math.ceil(bytes.length / 32)) : 0n
+  return { base: 21_000n + 4n * tokens + creation, floor: 21_000n + 10n * tokens }
+}
+
+async function expected(state: FullState, call: FullCall & { gas: bigint }) {
+  const { base, floor } = costsOf(call)
+  const { failure, returnData, gas, refund } = await runFull(state, call, 0n, call.gas - base)
+  const spent = base + gas
+  const paid = spent - (refund < spent / 5n ? refund : spent / 5n)
+  return { failure, returnData, gasUsed: paid > floor ? paid : floor }
+}
+
+function stateOf(state: FullState) {
+  const { chain, l2 } = createEndpoints(state)
+  const stateRoot = chain.pending.stateRoot()
+  const how = {
+    scheme: poseidon2,
+    verifier: createVerifier(poseidon2),
+    method: 'rollup_getProof',
+    maxKeysPerRequest: 100,
+  }
+  return createProvenState({ l2, block: 0n, stateRoot, ...how })
+}
+
+it('gives the return data and the gas of an EVM that holds the full state', async () => {
+  const packages = await loadEvm()
+  const context = { chainId: CHAIN_ID, hardfork: 'prague', blockNumber: 0n, environment: {} } as const
+  const seen = new Map<string, number>()
+  let calls = 0
+  await fc.assert(
+    fc.asyncProperty(worlds, async ({ state, calls: asked }) => {
+      const proven = stateOf(state)
+      for (const call of asked) {
+        const request = { ...call, to: call.to ?? null, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
+        const gas = call.gas ?? 0n
+        const { accessList: _, ...found } = await execute(
+          packages,
+          proven,
+          { ...request, value: call.value ?? 0n, gas },
+          gas,
+          context,
+        )
+        expect(found).toEqual(await expected(state, { ...call, gas }))
+        seen.set(`${found.failure}`, (seen.get(`${found.failure}`) ?? 0) + 1)
+        calls++
+      }
+    }),
+    { seed: 14, numRuns: Math.ceil(CALLS / CALLS_A_WORLD), endOnFailure: false },
+  )
+  expect(calls).toBeGreaterThanOrEqual(CALLS)
+  // The programs come to all kinds of ends.
+  expect(seen.get('null')).toBeGreaterThan(CALLS / 4)
+  expect([...seen.keys()].length).toBeGreaterThan(3)
+  if (process.env.PROVIDER_CALLS) console.log(Object.fromEntries(seen))
+})

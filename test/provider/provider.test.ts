@@ -1,0 +1,322 @@
+import { encodeFunctionData } from 'viem'
+import { describe, expect, it, vi } from 'vitest'
+import { ProofError } from '../../src/index.ts'
+import { createVerifiedProvider, ProviderError, type View } from '../../src/provider.ts'
+import { RpcError } from '../../src/rpc.ts'
+import { ALICE, BOB, demoState, MANY, manyAbi, SURROUNDINGS, surroundingsAbi, TOKEN } from './contracts.ts'
+import { createEndpoints, ROLLUP, word } from './endpoints.ts'
+
+const request = (provider: { request: unknown }, method: string, ...params: unknown[]): Promise<unknown> =>
+  (provider.request as (args: unknown) => Promise<unknown>)({ method, params })
+
+const surroundings = (functionName: string, args: unknown[] = []) => ({
+  to: SURROUNDINGS,
+  data: encodeFunctionData({ abi: surroundingsAbi, functionName, args }),
+})
+
+describe('methods', () => {
+  it('refuses what it cannot prove, and passes on what it is told to', async () => {
+    const { provider } = createEndpoints(demoState)
+    for (const method of ['eth_gasPrice', 'eth_getLogs', 'eth_sendRawTransaction', 'eth_getProof', 'constructor']) {
+      await expect(request(provider(), method), method).rejects.toMatchObject({ code: 4200, reason: 'METHOD_REFUSED' })
+    }
+    const forwarding = provider({ forward: ['eth_gasPrice', 'eth_sendRawTransaction'] })
+    expect(await request(forwarding, 'eth_gasPrice')).toBe('0x7')
+    await expect(request(forwarding, 'eth_sendRawTransaction', '0x')).rejects.toMatchObject({
+      ...{ code: -32012, reason: 'ENDPOINT_FAILED', data: { error: 'METHOD_UNKNOWN', layer: 'L2' } },
+    })
+    expect(() => provider({ forward: ['eth_call'] })).toThrow('proven here')
+  })
+
+  it('answers for the chain that it was told of', async () => {
+    const provider = createEndpoints(demoState).provider()
+    expect(await request(provider, 'eth_chainId')).toBe('0x539')
+    expect(await request(provider, 'net_version')).toBe('1337')
+    expect(await request(provider, 'eth_blockNumber')).toBe('0x0')
+  })
+
+  const UNREADABLE: [string, ...unknown[]][] = [
+    ['eth_getBalance'],
+    ['eth_getBalance', ALICE, 'latest', 'more'],
+    ['eth_getBalance', '0x1', 'latest'],
+    ['eth_getBalance', ALICE, 'pending'],
+    ['eth_getBalance', ALICE, 'earliest'],
+    ['eth_getBalance', ALICE, { blockHash: word(1) }],
+    ['eth_getBalance', ALICE, { blockNumber: '0x0', blockHash: word(1) }],
+    ['eth_getBalance', ALICE, '0x'],
+    ['eth_getBalance', ALICE, 7],
+    ['eth_getBalance', ALICE, `0x1${'0'.repeat(16)}`],
+    ['eth_getStorageAt', TOKEN, `0x1${'0'.repeat(64)}`, 'latest'],
+    ['eth_chainId', 1],
+    ['eth_call', 'all'],
+    ['eth_call', { to: TOKEN, data: '0x1' }],
+    ['eth_call', { to: TOKEN, data: '0x01', input: '0x02' }],
+    ['eth_call', { to: TOKEN, value: '-1' }],
+    ['eth_call', { to: TOKEN, authorizationList: [] }],
+    ['eth_call', { to: TOKEN, blobVersionedHashes: [] }],
+    ['eth_call', { to: TOKEN, chainId: '0x1' }],
+    ['eth_call', { to: TOKEN, gasPrice: '0x1', maxFeePerGas: '0x1' }],
+    ['eth_call', { to: TOKEN, accessList: [{ address: TOKEN, storageKeys: ['all'] }] }],
+    ['eth_call', { to: TOKEN }, 'latest', { [TOKEN]: { balance: '0x1' } }],
+    ['eth_call', { to: TOKEN }, 'latest', {}, { number: '0x1' }],
+    ['rollup_getProof', TOKEN, word(1), 'latest'],
+  ]
+  it.each(UNREADABLE)('refuses parameters that it does not implement: %s %j %j %j', async (method, ...params) => {
+    await expect(request(createEndpoints(demoState).provider(), method, ...params)).rejects.toMatchObject({
+      ...{ code: -32602, reason: 'PARAMS_INVALID' },
+    })
+  })
+
+  it('throws its own error whatever it is handed', async () => {
+    const { request } = createEndpoints(demoState).provider()
+    const junk: unknown[] = [undefined, null, 7, {}, { method: 7 }, { method: 'eth_call', params: 'x' }]
+    for (const args of junk) await expect((request as (args: unknown) => unknown)(args)).rejects.toThrow(ProviderError)
+  })
+
+  it('takes a block in each of its forms', async () => {
+    const provider = createEndpoints(demoState).provider()
+    for (const block of [undefined, null, 'latest', 'safe', 'finalized', '0x0', { blockNumber: '0x0' }]) {
+      expect(await request(provider, 'eth_getTransactionCount', ALICE, block)).toBe('0x5')
+    }
+  })
+
+  it('hands an answer through as it was verified, and nothing else with it', async () => {
+    const endpoints = createEndpoints(demoState)
+    const world = endpoints.chain.at(0n)
+    endpoints.lie.l2 = (_, answer) => {
+      const { accountProof, ...rest } = answer as { accountProof: object }
+      return { ...rest, accountProof: { ...accountProof, balance: '0xffff' }, balance: '0xffff', codeHash: word(1) }
+    }
+    const given = await request(endpoints.provider(), 'rollup_getProof', TOKEN, [word(1), word(9)], 'latest')
+    expect(given).toEqual(JSON.parse(JSON.stringify(world?.getProof(TOKEN, [word(1), word(9)]))))
+    endpoints.lie.l2 = () => ({ jsonrpc: '2.0', id: 1, result: 7 })
+    const asked = request(endpoints.provider(), 'linea_getProof', TOKEN, [], 'latest')
+    await expect(asked).rejects.toThrow(ProviderError)
+  })
+})
+
+describe('options', () => {
+  it('are looked at before anybody is asked', () => {
+    const { provider } = createEndpoints(demoState)
+    const wrong: object[] = [
+      ...[{ l1: null }, { l2: {} }, { rollup: {} }, { scheme: {} }, { chainId: 1 }, { chainId: 0n }, { maxGas: 1n }],
+      ...[{ l1BlockHash: word(1) }, { maxRequests: 0 }, { maxFinalizations: 1.5 }, { hardfork: 'frontier' }],
+      ...[{ maxKeysPerRequest: 0 }, { environment: { baseFee: -1n } }, { environment: { coinbase: '0x1' } }],
+      ...[{ environment: { blockHashes: { 1: '0x' } } }, { environment: { timestamp: 5 } }],
+    ]
+    for (const options of wrong) {
+      const thrown = [ProofError, RpcError].filter(type => {
+        try {
+          provider(options)
+        } catch (error) {
+          return error instanceof type
+        }
+        return false
+      })
+      expect(thrown.length, JSON.stringify(Object.keys(options))).toBe(1)
+    }
+    expect(wrong.length).toBe(16)
+  })
+
+  it('may choose the scheme by the block', async () => {
+    const endpoints = createEndpoints(demoState)
+    const { poseidon2 } = await import('../../src/poseidon2.ts')
+    const blocks: bigint[] = []
+    const scheme = (block: bigint) => {
+      blocks.push(block)
+      return poseidon2
+    }
+    expect(await request(endpoints.provider({ scheme }), 'eth_getBalance', BOB)).toBe('0x3')
+    expect(blocks).toEqual([0n])
+  })
+})
+
+describe('what no proof covers', () => {
+  const HASH = `0x${'ab'.repeat(32)}` as const
+  const CASES = [
+    ['timestamp', 'TIMESTAMP', { timestamp: 9n }, word(9)],
+    ['baseFee', 'BASEFEE', { baseFee: 7n }, word(7)],
+    ['blobBaseFee', 'BLOBBASEFEE', { blobBaseFee: 8n }, word(8)],
+    ['coinbase', 'COINBASE', { coinbase: BOB }, `0x${'0'.repeat(24)}${BOB.slice(2)}`],
+    ['randao', 'PREVRANDAO', { prevRandao: HASH }, HASH],
+    ['gasLimit', 'GASLIMIT', { gasLimit: 30n }, word(30)],
+    ['guarded', 'TIMESTAMP', { timestamp: 9n }, word(9)],
+  ] as const
+  it.each(CASES)('stops %s, unless it is stated', async (name, instruction, environment, value) => {
+    const { provider } = createEndpoints(demoState)
+    await expect(request(provider(), 'eth_call', surroundings(name))).rejects.toMatchObject({
+      ...{ code: -32011, reason: 'VALUE_UNPROVEN', data: { instruction } },
+    })
+    expect(await request(provider({ environment }), 'eth_call', surroundings(name))).toBe(value)
+  })
+
+  it('knows the number, the chain, and the hashes of blocks that cannot be', async () => {
+    const endpoints = createEndpoints(demoState)
+    endpoints.chain.addBlock()
+    endpoints.chain.addBlock()
+    endpoints.chain.finalize()
+    const provider = endpoints.provider()
+    expect(await request(provider, 'eth_call', surroundings('number'))).toBe(word(2))
+    expect(await request(provider, 'eth_call', surroundings('chain'))).toBe(word(1337))
+    expect(await request(provider, 'eth_call', surroundings('hashOf', [2n]))).toBe(word(0))
+    const one = surroundings('hashOf', [1n])
+    await expect(request(provider, 'eth_call', one)).rejects.toMatchObject({ data: { instruction: 'BLOCKHASH' } })
+    const stating = endpoints.provider({ environment: { blockHashes: { 1: HASH } } })
+    expect(await request(stating, 'eth_call', one)).toBe(HASH)
+  })
+
+  it('stops a fee that depends on the base fee, and takes it when that is stated', async () => {
+    const { provider } = createEndpoints(demoState)
+    const call = { from: ALICE, to: BOB, value: '0x1', gas: '0x5208', maxFeePerGas: '0x9', maxPriorityFeePerGas: '0x1' }
+    await expect(request(provider(), 'eth_call', call)).rejects.toMatchObject({ data: { instruction: 'BASEFEE' } })
+    const stating = provider({ environment: { baseFee: 7n } })
+    expect(await request(stating, 'eth_call', call)).toBe('0x')
+    await expect(request(stating, 'eth_call', { ...call, from: BOB })).rejects.toMatchObject({
+      ...{ code: -32000, reason: 'EXECUTION_FAILED' },
+    })
+  })
+})
+
+describe('limits', () => {
+  it('ends an endless loop, and a chase through more slots than requests', async () => {
+    const { provider } = createEndpoints(demoState, false)
+    const spin = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'spin' }) }
+    await expect(request(provider({ maxGas: 200_000n }), 'eth_call', spin)).rejects.toMatchObject({
+      ...{ code: -32000, data: { error: 'out of gas' } },
+    })
+    const chase = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [40n] }) }
+    expect(await request(provider(), 'eth_call', chase)).toBe(word(40))
+    await expect(request(provider({ maxRequests: 20 }), 'eth_call', chase)).rejects.toMatchObject({
+      ...{ code: -32013, reason: 'LIMIT_REACHED' },
+    })
+  })
+
+  it('asks for no hint when it is told not to', async () => {
+    const endpoints = createEndpoints(demoState)
+    const chase = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [3n] }) }
+    expect(await request(endpoints.provider({ prefetch: false }), 'eth_call', chase)).toBe(word(3))
+    expect(endpoints.asked).not.toContain('eth_createAccessList')
+  })
+})
+
+describe('the view', () => {
+  it('moves when it is told to, forward only, and says so', async () => {
+    const endpoints = createEndpoints(demoState)
+    const { chain } = endpoints
+    const seen: View[] = []
+    const provider = endpoints.provider({ onView: view => seen.push(view) })
+    const first = await provider.view()
+    expect(first).toMatchObject({ blockNumber: 0n, stateRoot: chain.at(0n)?.stateRoot(), timestamp: null })
+    expect(first.l1Block.number).toBe(0n)
+    const then = first.l1Block.timestamp
+    expect(first.age).toBe(Math.max(first.age, Math.floor(Date.now() / 1000) - Number(then) - 5))
+
+    chain.pending.setAccount(BOB, { balance: 4n })
+    chain.addBlock()
+    chain.finalize()
+    expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x3')
+    const second = await provider.refresh()
+    expect(second.blockNumber).toBe(1n)
+    expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x4')
+    expect(await request(provider, 'eth_getBalance', BOB, '0x0')).toBe('0x3')
+    expect(await request(provider, 'eth_blockNumber')).toBe('0x1')
+    expect(seen.map(({ blockNumber }) => blockNumber)).toEqual([0n, 1n])
+
+    // Who names the hash of an older L1 block moves nothing.
+    const backwards = endpoints.provider({ l1BlockHash: async () => hashes.shift() ?? first.l1Block.hash })
+    const hashes = [second.l1Block.hash, first.l1Block.hash]
+    expect((await backwards.refresh()).blockNumber).toBe(1n)
+    expect((await backwards.refresh()).blockNumber).toBe(1n)
+  })
+
+  it('is one for the whole of a request', async () => {
+    const endpoints = createEndpoints(demoState, false)
+    const provider = endpoints.provider()
+    await provider.view()
+    const chase = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [10n] }) }
+    // While the call reads, every value that it has yet to read changes, and is finalized.
+    let reads = 0
+    endpoints.lie.l2 = (_, answer) => {
+      if (++reads === 5) {
+        const { pending, addBlock, finalize } = endpoints.chain
+        for (const [key] of Object.entries(demoState.get(MANY)?.storage ?? {}))
+          pending.setStorage(MANY, key as never, word(0))
+        addBlock()
+        finalize()
+        void provider.refresh()
+      }
+      return answer
+    }
+    expect(await request(provider, 'eth_call', chase)).toBe(word(10))
+    expect((await provider.refresh()).blockNumber).toBe(1n)
+    expect(await request(provider, 'eth_call', chase)).toBe(word(0))
+  })
+
+  it('refuses blocks that L1 holds no root of', async () => {
+    const endpoints = createEndpoints(demoState)
+    endpoints.chain.addBlock()
+    endpoints.chain.addBlock()
+    endpoints.chain.finalize()
+    const provider = endpoints.provider()
+    for (const block of ['0x1', '0x3', '0xffffffff']) {
+      const asked = request(provider, 'eth_getBalance', BOB, block)
+      await expect(asked, block).rejects.toMatchObject({ code: -32001, reason: 'BLOCK_UNPROVEN' })
+    }
+  })
+
+  it('is that of an earlier finalization where the endpoint lags, and stays where nothing better is to be had', async () => {
+    const endpoints = createEndpoints(demoState)
+    const { chain } = endpoints
+    for (const balance of [4n, 5n]) {
+      for (let block = 0; block < 40; block++) chain.l1.addBlock()
+      chain.pending.setAccount(BOB, { balance })
+      chain.addBlock()
+      chain.finalize()
+    }
+    endpoints.lie.l2 = (_, answer, params) => {
+      if (params[2] === '0x2') throw Object.assign(new Error('BLOCK_MISSING_IN_CHAIN'), { code: -32600 })
+      return answer
+    }
+    const provider = endpoints.provider()
+    expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x4')
+    expect((await provider.refresh()).blockNumber).toBe(1n)
+    endpoints.lie.l2 = null
+    expect((await provider.refresh()).blockNumber).toBe(2n)
+    await expect(endpoints.provider({ maxFinalizations: 1, l1BlockHash: () => word(1) }).view()).rejects.toMatchObject({
+      reason: 'ENDPOINT_FAILED',
+    })
+  })
+
+  it('is looked for again after a failure', async () => {
+    const endpoints = createEndpoints(demoState)
+    let isDown = true
+    const l1BlockHash = async () => {
+      if (isDown) throw new Error('https://secret.example/key')
+      return endpoints.l1BlockHash()
+    }
+    const provider = endpoints.provider({ l1BlockHash })
+    const failed = await provider.view().catch(error => error)
+    expect(failed).toMatchObject({ reason: 'ENDPOINT_FAILED' })
+    expect(`${failed}`).not.toContain('secret')
+    isDown = false
+    expect((await provider.view()).blockNumber).toBe(0n)
+  })
+})
+
+it('names the packages that calls need, and does the rest without them', async () => {
+  vi.resetModules()
+  vi.doMock('@ethereumjs/evm', () => {
+    throw new Error('not installed')
+  })
+  const endpoints = createEndpoints(demoState)
+  const { createVerifiedProvider: create } = await import('../../src/provider.ts')
+  const { poseidon2 } = await import('../../src/poseidon2.ts')
+  const { l1, l2, l1BlockHash } = endpoints
+  const provider = create({ l1, l2, l1BlockHash, rollup: ROLLUP, scheme: poseidon2, chainId: 1337n })
+  expect(create).not.toBe(createVerifiedProvider)
+  expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x3')
+  const error = await request(provider, 'eth_call', { to: TOKEN }).catch(error => error)
+  expect(error).toMatchObject({ code: -32014, reason: 'EVM_MISSING' })
+  expect(`${error}`).toContain('@ethereumjs/common')
+  vi.doUnmock('@ethereumjs/evm')
+})

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest'
+import type { Provider } from '../../src/rpc.ts'
+import { agreeingBlockHash, finalizedBlockHash, type OddSource } from '../../src/rpc.ts'
+import { createL1 } from '../../src/service/simulated-l1.ts'
+import { ROLLUP } from './servers.ts'
+
+const quantity = (number: bigint) => `0x${number.toString(16)}`
+
+/** A chain of ten blocks; another one where `fork` is not zero. */
+function chainOf(fork: bigint) {
+  const l1 = createL1(ROLLUP)
+  l1.finalize(0n, `0x${(1n + fork).toString(16).padStart(64, '0')}`)
+  for (let block = 1; block < 10; block++) l1.addBlock()
+  return l1
+}
+const [honest, forked] = [chainOf(0n), chainOf(1n)]
+const hashOf = (number: bigint, l1 = honest): string => Reflect.get(l1.getBlock(number) ?? {}, 'hash')
+
+/** An L1 endpoint that has finalized `height`. */
+const source = (height: bigint, l1 = honest): Provider => ({
+  async request({ params }) {
+    const [block] = params as [string]
+    const answer = l1.getBlock(block === 'finalized' ? height : BigInt(block))
+    return answer && JSON.parse(JSON.stringify(answer))
+  },
+})
+const down: Provider = { request: async () => Promise.reject(new Error('https://key.example/secret')) }
+const silent: Provider = { request: () => new Promise(() => {}) }
+
+it('takes the word of one endpoint, when the header is what its hash was made of', async () => {
+  expect(await finalizedBlockHash(source(7n))()).toBe(hashOf(7n))
+  const lying: Provider = { request: async () => ({ ...honest.getBlock(7n), timestamp: quantity(1n) }) }
+  await expect(finalizedBlockHash(lying)()).rejects.toMatchObject({ code: 'HEADER_HASH_MISMATCH' })
+  await expect(finalizedBlockHash(down)()).rejects.toMatchObject({ code: 'UNREACHABLE' })
+})
+
+const AGREEMENTS: [string, Provider[], number, bigint, number[]][] = [
+  ['one height', [source(7n), source(7n), source(7n)], 2, 7n, []],
+  ['several heights: the newest that enough have finalized', [source(9n), source(7n), source(8n)], 2, 8n, [1]],
+  ['one that is down', [source(7n), down, source(6n)], 2, 6n, [1]],
+  ['one that is silent', [silent, source(7n), source(7n)], 2, 7n, [0]],
+  ['one on another chain', [source(7n), source(7n, forked), source(7n)], 2, 7n, [1]],
+  ['liars that are ahead', [source(9n, forked), source(9n, forked), source(7n), source(6n), source(5n)], 3, 5n, [0, 1]],
+  ['all of them', [source(9n), source(8n), source(7n)], 3, 7n, []],
+  ['a single one', [source(9n)], 1, 9n, []],
+]
+it.each(AGREEMENTS)('finds agreement: %s', async (_, providers, quorum, height, oddOnes) => {
+  const told: OddSource[] = []
+  const options = { quorum, timeout: 300, onOdd: (odd: readonly OddSource[]) => told.push(...odd) }
+  expect(await agreeingBlockHash(providers, options)()).toBe(hashOf(height))
+  expect(told.map(({ index }) => index)).toEqual(oddOnes)
+})
+
+const DISAGREEMENTS: [string, Provider[], number][] = [
+  ['two against two', [source(7n), source(7n), source(7n, forked), source(7n, forked)], 2],
+  ['too few left', [source(7n), down, down], 2],
+  ['nobody', [down, silent], 1],
+  ['a liar where all are needed', [source(7n), source(7n, forked)], 2],
+]
+it.each(DISAGREEMENTS)('says who said what without agreement: %s', async (_, providers, quorum) => {
+  const error = await agreeingBlockHash(providers, { quorum, timeout: 300 })().catch(error => error)
+  expect(error).toMatchObject({ code: 'L1_DISAGREEMENT', layer: 'L1' })
+  expect(error.message).toContain('source 1')
+  expect(error.message).not.toContain('secret')
+})
+
+it('looks at its options', () => {
+  const wrong: [Provider[], object][] = [
+    [[], {}],
+    [[down], { quorum: 2 }],
+    [[down], { quorum: 0 }],
+    [[down], { quorum: 0.5 }],
+    [[down], { timeout: 0 }],
+  ]
+  for (const [providers, options] of wrong) {
+    expect(() => agreeingBlockHash(providers, options)).toThrow('ARGUMENT_INVALID')
+  }
+  expect(() => agreeingBlockHash(undefined as never)).toThrow('ARGUMENT_INVALID')
+})
