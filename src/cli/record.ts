@@ -195,12 +195,14 @@ async function readRecorded(
     refuseWrongFlags(outcome.error)
     throw refuseOverwrite(path, `is not a bundle for this request (${outcome.error.message})`)
   }
-  const { ok: _, l1Block, ...evidence } = outcome
-  if (l1Block === null) throw refuseOverwrite(path, 'is not a bundle for this request (it has no L1 block)')
+  const { ok: _, ...evidence } = outcome
+  if (evidence.reach !== 'l1BlockHash')
+    throw refuseOverwrite(path, 'is not a bundle for this request (it has no L1 block)')
+  const { l1Block } = evidence
   if (l1BlockText !== undefined && l1BlockText !== 'finalized' && l1BlockOf(l1BlockText) !== l1Block.number) {
     throw refuseOverwrite(path, `is proven from L1 block ${l1Block.number}, not from ${l1BlockText}`)
   }
-  return { bundle: bundle as Evidence, evidence: { ...evidence, l1Block } }
+  return { bundle: bundle as Evidence, evidence }
 }
 
 function hashOfHeader(bundle: unknown): Hex {
