@@ -3,31 +3,44 @@ import { parseArgs } from 'node:util'
 import { mimc } from '../mimc.ts'
 import { poseidon2 } from '../poseidon2.ts'
 import { RpcError } from '../rpc.ts'
-import { addDemoBlocks, createService, demoWorld, readGenesis } from '../service.ts'
+import { addDemoBlocks, type Chain, createService, demoWorld, readGenesis } from '../service.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { messageOf, readJson, wholeNumber } from './input.ts'
-import { formatTable } from './report.ts'
+import { formatTable, toJson } from './report.ts'
 
 const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
 
 const help = `Usage: rollup-state-proof serve [options]
 
-Serves rollup_getProof (and linea_getProof) with the standard methods beside it, over states in memory, and a simulated
-L1 whose rollup contract holds their roots. On this machine, for devnets and tests; ends with Ctrl-C.
+Serves a rollup on this machine, for devnets and tests, over states in memory:
+  L2      rollup_getProof (and linea_getProof), and the standard methods that read blocks and accounts
+  L1      a simulated L1 whose rollup contract holds the roots of the L2: blocks, eth_getProof, eth_getLogs
+  beacon  the light-client part of the beacon API, over a simulated consensus layer with forks from Capella to Gloas
+Ends with Ctrl-C.
+
+The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...), an ERC-20 token (0x7070...), another behind
+a proxy (0x7171...), and the aggregate3 of Multicall3 (0xcaca...).
 
 Options:
-  --port PORT          8545 when left out; 0 for any free one
-  --host HOST          127.0.0.1 when left out
-  --genesis FILE       { "alloc": { ADDRESS: { balance, nonce, code, storage } } }; a demo state with a history when left out
-  --scheme SCHEME      mimc or poseidon2; poseidon2 when left out
-  --api-key KEY        serve URL/v3/KEY without a rate limit; repeat it for more
-  --public-rate COUNT  requests a second for each client without a key; no limit when left out
-  --proof-lag COUNT    be so many finalizations behind L1 with the proofs; 0 when left out
+  --port PORT               default: 8545; 0 for any free port
+  --host HOST               default: 127.0.0.1
+  --genesis FILE            { "alloc": { ADDRESS: { balance, nonce, code, storage } } }; default: the demo state, with a history
+  --scheme SCHEME           mimc or poseidon2; default: poseidon2
+  --finalize-every SECONDS  add a finalization this often; default: the chain stands still
+  --unfinalized COUNT       how many of the newest L1 blocks are not final; default: 0
+  --keep COUNT              keep this many finalizations and forget older ones; default: keep all
+  --contract-version N      version of the rollup contract, 7 or 8; default: 8
+  --api-key KEY             serve URL/v3/KEY without a rate limit; repeat it for more
+  --public-rate COUNT       requests per second for each client without a key; default: no limit
+  --proof-lag COUNT         how many finalizations the proofs are behind L1; default: 0
+  --json                    print what is served as one line of JSON, and one more for each finalization
 
 Exit code: 0 ended, 2 wrong usage, unreadable input, or the port is taken.
 
-Example:
+Examples:
   rollup-state-proof serve --port 8545
+  rollup-state-proof serve --finalize-every 12 --unfinalized 40 --keep 100
+  rollup-state-proof serve --genesis genesis.json --scheme mimc --json
 `
 
 export const serve: Command = {
@@ -41,41 +54,90 @@ export const serve: Command = {
         host: { type: 'string', default: '127.0.0.1' },
         genesis: { type: 'string' },
         scheme: { type: 'string', default: 'poseidon2' },
+        'finalize-every': { type: 'string' },
+        unfinalized: { type: 'string', default: '0' },
+        keep: { type: 'string' },
+        'contract-version': { type: 'string', default: '8' },
         'api-key': { type: 'string', multiple: true, default: [] },
         'public-rate': { type: 'string' },
         'proof-lag': { type: 'string', default: '0' },
+        json: { type: 'boolean', default: false },
       },
     })
     const scheme = [mimc, poseidon2].find(({ name }) => name === values.scheme)
     if (scheme === undefined) throw new UsageError('--scheme: expected mimc or poseidon2')
     const port = wholeNumber('--port', values.port, 0, 65_535)
-    const rate = values['public-rate']
+    const number = (name: 'finalize-every' | 'keep' | 'public-rate', most: number) => {
+      const text = values[name]
+      return text === undefined ? undefined : wholeNumber(`--${name}`, text, 1, most)
+    }
+    const [publicRate, keep] = [number('public-rate', 1_000_000), number('keep', 1_000_000)]
+    const seconds = number('finalize-every', 86_400)
+    const isDemo = values.genesis === undefined
     const genesis = values.genesis === undefined ? demoWorld(scheme) : await readWorld(values.genesis, scheme, io)
+    // What moves has the time of the clock; what stands still has the same hashes every time.
+    const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
+    let isRunning = false
+    const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
     const service = createService({
       genesis,
       rollup: { name: 'devnet', address: DEVNET_CONTRACT },
       apiKeys: values['api-key'],
       proofLag: wholeNumber('--proof-lag', values['proof-lag'], 0, 1000),
-      ...(rate !== undefined && { publicRate: wholeNumber('--public-rate', rate, 1, 1_000_000) }),
+      l1Unfinalized: wholeNumber('--unfinalized', values.unfinalized, 0, 1000),
+      contractVersion: wholeNumber('--contract-version', values['contract-version'], 7, 8) === 7 ? 7 : 8,
+      ...(keep !== undefined && { keep }),
+      ...(publicRate !== undefined && { publicRate }),
+      ...(seconds !== undefined && { clock }),
     })
-    if (values.genesis === undefined) addDemoBlocks(service.chain)
-    const { url, l1Url } = await service.listen(port, values.host).catch((error: unknown) => {
+    const { chain } = service
+    if (isDemo) addDemoBlocks(chain)
+    const urls = await service.listen(port, values.host).catch((error: unknown) => {
       throw new UsageError(`cannot listen: ${messageOf(error)}`)
     })
-    const finalized = service.chain.finalized()
-    const rows = [
-      ['L2', url],
-      ['L1', l1Url],
-      ['rollup contract', DEVNET_CONTRACT],
-      ['scheme', scheme.name],
-      ['finalized', `block ${finalized}`],
-      ['its state root', service.chain.at(finalized)?.stateRoot() ?? ''],
-    ]
-    io.stdout.write(`${formatTable(rows)}\n`)
+    isRunning = true
+    const finalized = () => ({ block: chain.finalized(), stateRoot: chain.at(chain.finalized())?.stateRoot() ?? '' })
+    if (values.json) {
+      const { url, l1Url, beaconUrl } = urls
+      const described = { l2: url, l1: l1Url, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name }
+      io.stdout.write(toJson({ ...described, network: service.beacon.network, finalized: finalized() }))
+    } else {
+      const rows = [
+        ['L2', urls.url],
+        ['L1', urls.l1Url],
+        ['beacon API', urls.beaconUrl],
+        ['rollup contract', DEVNET_CONTRACT],
+        ['scheme', scheme.name],
+        ['finalized', `block ${finalized().block}`],
+        ['its state root', finalized().stateRoot],
+      ]
+      io.stdout.write(`${formatTable(rows)}\n`)
+    }
+    const move = () => {
+      // As many as there would be on a real L1.
+      const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
+      if (isDemo) addDemoBlocks(chain, [BLOCKS_PER_FINALIZATION], l1Blocks)
+      else addEmptyBlock(chain, l1Blocks)
+      if (values.json) io.stdout.write(toJson({ finalized: finalized() }))
+    }
+    const timer = seconds === undefined ? undefined : setInterval(move, seconds * 1000)
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    clearInterval(timer)
     await service.close()
     return exitCodes.verified
   },
+}
+
+/** How old the history of a moving demo is when it begins to move. */
+const HISTORY_SECONDS = 600
+const BLOCKS_PER_FINALIZATION = 2
+const L1_SECONDS_PER_BLOCK = 12
+
+/** Nobody knows what to change in a state of one's own. */
+function addEmptyBlock({ addBlock, finalize, l1 }: Chain, l1Blocks: number): void {
+  addBlock()
+  for (let added = 0; added < l1Blocks; added++) l1.addBlock()
+  finalize()
 }
 
 async function readWorld(path: string, scheme: typeof mimc, io: Io) {

@@ -1,5 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { mappingSlot, slotKey } from '../anchor/slots.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { RpcError } from '../rpc/error.ts'
 import { toQuantity } from '../rpc/provider.ts'
@@ -7,6 +7,7 @@ import type { Scheme } from '../scheme/scheme.ts'
 import { WorldError } from '../world/error.ts'
 import { createWorld, type World } from '../world/world.ts'
 import type { Chain } from './chain.ts'
+import { demoCode, tokenSlots } from './demo-contracts.generated.ts'
 
 /**
  * The world of a genesis file: `{ "alloc": { ADDRESS: { "balance", "nonce", "code", "storage": { KEY: VALUE } } } }`, with
@@ -38,7 +39,7 @@ export function readGenesis(scheme: Scheme, genesis: unknown): World {
       world.setAccount(address, {
         ...(balance !== undefined && { balance: numberOf(`${place}.balance`, balance) }),
         ...(nonce !== undefined && { nonce: numberOf(`${place}.nonce`, nonce) }),
-        ...(code !== undefined && describeCode(hexOf(`${place}.code`, code))),
+        ...(code !== undefined && { code: hexOf(`${place}.code`, code) }),
         ...(snarkCodeHash !== undefined && { snarkCodeHash: hexOf(`${place}.snarkCodeHash`, snarkCodeHash) }),
       })
       for (const [key, value] of Object.entries(objectOf(`${place}.storage`, storage))) {
@@ -52,11 +53,23 @@ export function readGenesis(scheme: Scheme, genesis: unknown): World {
   return world
 }
 
+const DEMO_USER: Hex = `0x${'a1'.repeat(20)}`
 const DEMO_PAYEE: Hex = `0x${'b2'.repeat(20)}`
 const DEMO_CONTRACT: Hex = `0x${'c0'.repeat(20)}`
+const DEMO_TOKEN: Hex = `0x${'70'.repeat(20)}`
+const DEMO_PROXY: Hex = `0x${'71'.repeat(20)}`
+const DEMO_MULTICALL: Hex = `0x${'ca'.repeat(20)}`
+/** Where EIP-1967 has the address of a proxy's implementation. */
+const IMPLEMENTATION_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+const HOLDERS: readonly (readonly [Hex, bigint])[] = [
+  [DEMO_USER, 1_000_000n * 10n ** 18n],
+  [DEMO_PAYEE, 250n * 10n ** 18n],
+]
 
 /**
- * A small state to try things on: two accounts (`0xa1a1…`, `0xb2b2…`) and a contract (`0xc0c0…`) with the slots 0, 1 and 7.
+ * A small state to try things on: two accounts (`0xa1a1…`, `0xb2b2…`), a contract (`0xc0c0…`) with the slots 0, 1 and 7, an
+ * ERC-20 token (`0x7070…`) that both accounts hold, the same behind a proxy of EIP-1967 with balances of its own (`0x7171…`),
+ * and a contract with the `aggregate3` of Multicall3 (`0xcaca…`).
  *
  * @param scheme `mimc` or `poseidon2`
  * @throws ProofError `CLAIM_INVALID` when it is neither
@@ -73,17 +86,49 @@ const DEMO_CONTRACT: Hex = `0x${'c0'.repeat(20)}`
 export function demoWorld(scheme: Scheme): World {
   return readGenesis(scheme, {
     alloc: {
-      [`0x${'a1'.repeat(20)}`]: { balance: '1000000000000000000', nonce: '7' },
+      [DEMO_USER]: { balance: '1000000000000000000', nonce: '7' },
       [DEMO_PAYEE]: { balance: '5' },
       [DEMO_CONTRACT]: { nonce: '1', code: '0x6001600101', storage: { '0x0': '0x2a', '0x1': '0xff', '0x7': '0x1' } },
+      [DEMO_TOKEN]: { nonce: '1', code: demoCode.token, storage: tokenStorage('Demo token', 'DEMO', HOLDERS) },
+      [DEMO_PROXY]: {
+        nonce: '1',
+        code: demoCode.proxy,
+        storage: {
+          ...tokenStorage('Proxied token', 'PROX', HOLDERS.toReversed()),
+          [IMPLEMENTATION_SLOT]: DEMO_TOKEN,
+        },
+      },
+      [DEMO_MULTICALL]: { nonce: '1', code: demoCode.multicall },
     },
   })
 }
 
+/** The storage of the token as its compiler lays it out. @param name of at most 31 bytes, as the symbol */
+function tokenStorage(name: string, symbol: string, holders: readonly (readonly [Hex, bigint])[]) {
+  const { balanceOf, totalSupply } = tokenSlots
+  const supply = holders.reduce((sum, [, balance]) => sum + balance, 0n)
+  return Object.fromEntries([
+    ...holders.map(([holder, balance]) => [mappingSlot(balanceOf, holder), toQuantity(balance)]),
+    [slotKey(totalSupply), toQuantity(supply)],
+    [slotKey(tokenSlots.name), shortString(name)],
+    [slotKey(tokenSlots.symbol), shortString(symbol)],
+  ])
+}
+
+/** A string of at most 31 bytes in its slot: the bytes, and in the last byte twice their number. */
+function shortString(text: string): Hex {
+  const word = new Uint8Array(32)
+  word.set(new TextEncoder().encode(text))
+  word[31] = 2 * text.length
+  return bytesToHex(word)
+}
+
 /**
- * Finalizes blocks 3, 4 and 8 over the demo state: each block pays the second account and writes slot 0 of the contract.
+ * Adds finalizations over the demo state: each block pays the second account and writes slot 0 of the contract.
  *
  * @param chain over {@link demoWorld}
+ * @param counts how many blocks each finalization has. Default: 3, 1 and 4, so that blocks 3, 4 and 8 are finalized
+ * @param l1Blocks how many L1 blocks stand before that of each finalization. Default: 20
  * @throws WorldError `ACCOUNT_MISSING` over another state
  *
  * @example
@@ -97,16 +142,16 @@ export function demoWorld(scheme: Scheme): World {
  * console.log(chain.latest(), chain.finalized()) // 8n 8n
  * ```
  */
-export function addDemoBlocks({ pending, addBlock, finalize, l1, latest }: Chain): void {
-  for (const blocks of [3, 1, 4]) {
+export function addDemoBlocks(chain: Chain, counts: readonly number[] = [3, 1, 4], l1Blocks = 20): void {
+  const { pending, addBlock, finalize, l1, latest } = chain
+  for (const blocks of counts) {
     for (let added = 0; added < blocks; added++) {
       const number = latest() + 1n
       pending.setAccount(DEMO_PAYEE, { balance: 5n + number })
       pending.setStorage(DEMO_CONTRACT, wordOf('0x0'), wordOf(toQuantity(42n + number)))
       addBlock()
     }
-    // Finalizations are many L1 blocks apart.
-    for (let added = 0; added < 20; added++) l1.addBlock()
+    for (let added = 0; added < l1Blocks; added++) l1.addBlock()
     finalize()
   }
 }
@@ -132,8 +177,3 @@ function hexOf(place: string, value: unknown): Hex {
 
 /** Genesis files write slots with or without their leading zeros. */
 const wordOf = (hex: string): Hex => `0x${hex.replace(/^0x/i, '').padStart(64, '0')}`
-
-function describeCode(code: Hex): { codeHash: Hex; codeSize: bigint } {
-  const bytes = hexToBytes(code, hexLength(code))
-  return { codeHash: bytesToHex(keccak_256(bytes)), codeSize: BigInt(bytes.length) }
-}

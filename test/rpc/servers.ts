@@ -14,6 +14,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
   service: Service
   url: string
   l1Url: string
+  beaconUrl: string
 }> {
   const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, ...options })
   service.chain.pending.setStorage(CONTRACT, word(0), word(43))

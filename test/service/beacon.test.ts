@@ -1,0 +1,189 @@
+import { bls12_381 } from '@noble/curves/bls12-381.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { expect, it } from 'vitest'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { addDemoBlocks, createService, demoWorld, type Service, type ServiceOptions } from '../../src/service.ts'
+import { ROLLUP, startService, word } from '../rpc/servers.ts'
+
+/** Its declarations do not compile here, so its name is kept from the compiler. */
+const LODESTAR: string = '@lodestar/types'
+const { ssz } = await import(LODESTAR)
+
+/** As the other side of it has them: where each fork keeps things. */
+const early = { finalized: 105, current: 54, next: 55, execution: 25 }
+const later = { finalized: 169, current: 86, next: 87, execution: 25 }
+const forks = {
+  capella: early,
+  deneb: early,
+  electra: later,
+  fulu: later,
+  gloas: { finalized: 735, current: 2945, next: 2946, execution: 2856 },
+}
+type ForkName = keyof typeof forks
+const forkOf = (name: string): ForkName => {
+  const found = Object.keys(forks).find(fork => fork === name)
+  if (found === undefined) throw new Error(`no fork ${name}`)
+  return found as ForkName
+}
+
+const TAG = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'
+const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`
+const bytes = (text: string) => Uint8Array.from(Buffer.from(text.slice(2), 'hex'))
+const climb = (leaf: Uint8Array, branch: Uint8Array[], index: number) =>
+  branch.reduce((node, other, level) => {
+    const isRight = Math.floor(index / 2 ** level) % 2 === 1
+    return sha256(Buffer.concat(isRight ? [other, node] : [node, other]))
+  }, leaf)
+
+function serviceOf(options: Partial<ServiceOptions> = {}): Service {
+  const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, ...options })
+  addDemoBlocks(service.chain)
+  return service
+}
+
+async function ask({ beacon }: Service, path: string, query = '') {
+  const { status, body } = await beacon.answer(`/eth/v1/beacon/${path}`, new URLSearchParams(query))
+  expect(status, path).toBe(200)
+  return JSON.parse(JSON.stringify(body))
+}
+
+/** The fork whose layout a slot has, which is not always that of the answer. */
+const forkAt = ({ beacon }: Service, slot: number): ForkName =>
+  forkOf(beacon.network.forks.findLast(({ epoch }) => Math.floor(slot / 32) >= epoch)?.name ?? '')
+
+/** The branch of the execution header, by lodestar's roots. */
+function expectExecution(service: Service, header: { beacon: { slot: string } }): void {
+  const name = forkAt(service, Number(header.beacon.slot))
+  const decoded = ssz[name].LightClientHeader.fromJson(header)
+  const { bodyRoot } = decoded.beacon
+  const root =
+    'execution' in decoded && name !== 'gloas'
+      ? (name === 'capella' ? ssz.capella : ssz.deneb).ExecutionPayloadHeader.hashTreeRoot(decoded.execution)
+      : Reflect.get(decoded, 'executionBlockHash')
+  expect(climb(root, decoded.executionBranch, forks[name].execution)).toEqual(bodyRoot)
+}
+
+it('serves light-client data of every fork that has the roots of lodestar, signed by its committees', async () => {
+  const service = serviceOf()
+  const { network } = service.beacon
+  const root = await service.beacon.blockRoot(0n)
+  const bootstrap = await ask(service, `light_client/bootstrap/${root}`)
+  const first = ssz.capella.LightClientBootstrap.fromJson(bootstrap.data)
+  expect(hex(ssz.phase0.BeaconBlockHeader.hashTreeRoot(first.header.beacon))).toBe(root)
+  const SyncCommittee = ssz.altair.SyncCommittee
+  const committeeRoot = SyncCommittee.hashTreeRoot(first.currentSyncCommittee)
+  expect(climb(committeeRoot, first.currentSyncCommitteeBranch, 54)).toEqual(first.header.beacon.stateRoot)
+  expectExecution(service, bootstrap.data.header)
+
+  const { longSignatures, G1 } = { ...bls12_381, G1: bls12_381.G1.Point }
+  const updates = await ask(service, 'light_client/updates', 'start_period=0&count=128')
+  const finality = await ask(service, 'light_client/finality_update')
+  let committee = first.currentSyncCommittee
+  /** Members of many committees, decoded once. */
+  const points = new Map<string, InstanceType<typeof G1>>()
+  const pointOf = (key: Uint8Array) => {
+    const point = points.get(hex(key)) ?? G1.fromBytes(key)
+    points.set(hex(key), point)
+    return point
+  }
+  const versions = new Set<string>()
+  for (const { version, data } of [...updates, finality]) {
+    const name = forkOf(version)
+    versions.add(name)
+    const isFinality = data.next_sync_committee === undefined
+    const update = isFinality
+      ? ssz[name].LightClientFinalityUpdate.fromJson(data)
+      : ssz[name].LightClientUpdate.fromJson(data)
+    const { beacon } = update.attestedHeader
+    expect(forkAt(service, beacon.slot)).toBe(name)
+    const finalizedRoot = ssz.phase0.BeaconBlockHeader.hashTreeRoot(update.finalizedHeader.beacon)
+    expect(climb(finalizedRoot, update.finalityBranch, forks[name].finalized)).toEqual(beacon.stateRoot)
+    expectExecution(service, data.attested_header)
+    expectExecution(service, data.finalized_header)
+    expect(update.signatureSlot).toBeGreaterThan(beacon.slot)
+    expect(beacon.slot).toBeGreaterThan(update.finalizedHeader.beacon.slot)
+
+    const forkVersion = bytes(network.forks.find(fork => fork.name === name)?.version ?? '0x')
+    const genesisValidatorsRoot = bytes(network.genesisValidatorsRoot)
+    const forkData = ssz.phase0.ForkData.hashTreeRoot({ currentVersion: forkVersion, genesisValidatorsRoot })
+    const domain = Buffer.concat([Uint8Array.of(7, 0, 0, 0), forkData.subarray(0, 28)])
+    const objectRoot = ssz.phase0.BeaconBlockHeader.hashTreeRoot(beacon)
+    const message = longSignatures.hash(ssz.phase0.SigningData.hashTreeRoot({ objectRoot, domain }), TAG)
+    const { syncCommitteeBits, syncCommitteeSignature } = update.syncAggregate
+    const signers: Uint8Array[] = committee.pubkeys.filter((_: Uint8Array, index: number) =>
+      syncCommitteeBits.get(index),
+    )
+    expect(signers.length).toBeGreaterThanOrEqual(342)
+    expect(signers.length).toBeLessThanOrEqual(512)
+    const key = signers.reduce((sum, signer) => sum.add(pointOf(signer)), G1.ZERO)
+    expect(longSignatures.verify(syncCommitteeSignature, message, key)).toBe(true)
+
+    if (!('nextSyncCommittee' in update)) continue
+    const nextRoot = SyncCommittee.hashTreeRoot(update.nextSyncCommittee)
+    expect(climb(nextRoot, update.nextSyncCommitteeBranch, forks[name].next)).toEqual(beacon.stateRoot)
+    expect(nextRoot).not.toEqual(SyncCommittee.hashTreeRoot(committee))
+    const last = isLastOf(updates, data)
+    if (!last) committee = update.nextSyncCommittee
+  }
+  expect(updates.length).toBe(9)
+  expect([...versions]).toEqual(Object.keys(forks))
+  const finalHash = Reflect.get(service.chain.l1.getBlock(63n) ?? {}, 'hash')
+  expect(finality.data.finalized_header.execution_block_hash).toBe(finalHash)
+})
+
+/** The finality update is signed by the committee of the period that has not ended, as is the last update. */
+const isLastOf = (updates: { data: unknown }[], data: unknown) => updates.at(-1)?.data === data
+
+it('follows the L1 when it moves and is reorganized', async () => {
+  const service = serviceOf({ l1Unfinalized: 3 })
+  const { l1 } = service.chain
+  const hashAt = (number: bigint) => Reflect.get(l1.getBlock(number) ?? {}, 'hash')
+  const finalizedHash = async () => {
+    const { data } = await ask(service, 'light_client/finality_update')
+    return data.finalized_header.execution?.block_hash ?? data.finalized_header.execution_block_hash
+  }
+  expect(await finalizedHash()).toBe(hashAt(60n))
+  const [final, unfinal] = [await service.beacon.blockRoot(60n), await service.beacon.blockRoot(62n)]
+  expect(l1.reorganize(2)).toBe(2)
+  expect(await service.beacon.blockRoot(60n)).toBe(final)
+  expect(await service.beacon.blockRoot(62n)).not.toBe(unfinal)
+  expect(await finalizedHash()).toBe(hashAt(61n))
+  const { data, finalized } = await ask(service, 'headers/finalized')
+  expect([data.root, finalized]).toEqual([await service.beacon.blockRoot(61n), true])
+  expect(await ask(service, `headers/${data.header.message.slot}`)).toMatchObject({ data: { root: data.root } })
+  expect(await ask(service, `blocks/${data.root}/root`)).toMatchObject({ data: { root: data.root } })
+  expect(await ask(service, 'headers/head')).toMatchObject({ finalized: false })
+  // Only what is final is a checkpoint.
+  const head = await service.beacon.blockRoot(l1.blockNumber())
+  expect((await service.beacon.answer(`/eth/v1/beacon/light_client/bootstrap/${head}`)).status).toBe(404)
+  expect(await service.beacon.blockRoot(99n)).toBeNull()
+})
+
+it('answers over HTTP, and says what is wrong', async () => {
+  const { beaconUrl } = await startService()
+  const statusOf = async (path: string, method = 'GET') => {
+    const response = await fetch(`${beaconUrl}${path}`, { method })
+    const body = (await response.json()) as { code?: number }
+    expect(body.code).toBe(response.ok ? undefined : response.status)
+    return response.status
+  }
+  const cases: [number, string][] = [
+    [200, '/eth/v1/beacon/genesis'],
+    [200, '/eth/v1/beacon/headers/finalized'],
+    [200, '/eth/v1/beacon/light_client/finality_update'],
+    [200, '/eth/v1/beacon/light_client/updates?start_period=5&count=1'],
+    [400, '/eth/v1/beacon/light_client/updates'],
+    [400, '/eth/v1/beacon/light_client/updates?start_period=-1&count=1'],
+    [400, '/eth/v1/beacon/light_client/updates?start_period=0&count=9999999999'],
+    [400, '/eth/v1/beacon/light_client/bootstrap/0x12'],
+    [404, `/eth/v1/beacon/light_client/bootstrap/${word(1)}`],
+    [400, '/eth/v1/beacon/headers/newest'],
+    [404, '/eth/v1/beacon/headers/7'],
+    [404, '/eth/v1/beacon/blocks/finalized'],
+    [404, '/eth/v1/node/version'],
+    [404, ''],
+  ]
+  for (const [status, path] of cases) expect(await statusOf(path), path).toBe(status)
+  expect(cases.length).toBe(14)
+  expect(await statusOf('/eth/v1/beacon/genesis', 'POST')).toBe(405)
+})
