@@ -72,6 +72,31 @@ export const errorMeanings = {
   EVIDENCE_L1_MISSING: 'The evidence bundle lacks the L1 part that leads from the trusted input to the L2 state root.',
 
   CODE_HASH_MISMATCH: 'The contract code does not hash to the code hash of the account.',
+
+  BEACON_MALFORMED: 'This does not have the shape of a beacon API answer for light clients.',
+  BEACON_INTEGER:
+    'An integer of the beacon API is not a decimal string without leading zeros, or does not fit its width.',
+  BEACON_FORK_UNKNOWN: 'A slot lies before Capella, or in a fork that the network’s table does not know.',
+  BEACON_COMMITTEE_SIZE: 'A sync committee does not have exactly 512 keys.',
+  BEACON_KEY_ENCODING: 'A public key is not compressed, or not reduced, or it is the point at infinity.',
+  BEACON_KEY_POINT: 'A public key is not a point of the curve, or not in the subgroup.',
+  BEACON_COMMITTEE_ROOT: 'The keys of the stored committee do not have its root.',
+  BEACON_BRANCH_LENGTH: 'A Merkle branch does not have exactly one hash for each level up to the root.',
+  BEACON_ROOT_MISMATCH: 'The bootstrap’s header does not have the trusted beacon block root.',
+  BEACON_EXECUTION_MISMATCH: 'The execution header or block hash is not in the body of its beacon block.',
+  BEACON_COMMITTEE_MISMATCH: 'The bootstrap’s committee is not the current one of its beacon state.',
+  BEACON_FINALITY_MISSING: 'Nothing is finalized: the update has no finalized header, or there is no update at all.',
+  BEACON_SLOT_ORDER: 'The signature’s slot is not after the attested slot, or the finalized slot is after that.',
+  BEACON_SIGNATURE_PERIOD: 'The update is signed in another period than that of the committee.',
+  BEACON_ATTESTED_PERIOD: 'The update’s next committee is not that of the period after the signing committee’s.',
+  BEACON_FINALIZED_PERIOD: 'The update’s next committee is not settled: the finalized block is of an earlier period.',
+  BEACON_FINALITY_MISMATCH: 'The finalized header is not the one that the attested beacon state names.',
+  BEACON_NEXT_COMMITTEE_MISMATCH: 'The update’s next committee is not that of the attested beacon state.',
+  BEACON_TOO_FEW_SIGNERS: 'Fewer than 342 of the 512 members of the committee have signed.',
+  BEACON_SIGNATURE_POINT: 'The signature is not a compressed point of the curve’s subgroup, or it is infinity.',
+  BEACON_SIGNATURE_MISMATCH: 'The members of the committee that are said to have signed this header have not.',
+  BEACON_TOO_MANY_UPDATES: 'There are more than 512 updates.',
+  BEACON_OLDER_THAN_CHECKPOINT: 'The finalized block is older than the trusted one.',
 } as const
 
 /** The stable name of a failed check. */

@@ -15,7 +15,7 @@ export function blocksOf(file: string): Block[] {
 
 /** Everything in the repository that people read. What tools make is not among it. */
 export function listDocuments(): string[] {
-  const folders = ['.', 'docs', 'vectors', 'vectors/evidence']
+  const folders = ['.', 'docs', 'vectors', 'vectors/evidence', 'vectors/beacon']
   return folders.flatMap(folder =>
     readdirSync(folder)
       .filter(name => name.endsWith('.md'))

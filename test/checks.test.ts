@@ -12,6 +12,8 @@ const namesIn = (vectors: string) => [...vectors.matchAll(/`([\w-]+)`/g)].map(([
 const codes = Object.keys(errorMeanings).sort()
 /** The codes of the way from L1, which the vectors of either scheme alone cannot show. */
 const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code)
+const isBeaconCode = (code: string) => code.startsWith('BEACON_')
+const folderOf = (code: string) => (isBeaconCode(code) ? 'beacon' : isAnchorCode(code) ? 'evidence' : 'scheme')
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   // The page names the codes to say which check failed; it raises none.
   .filter(file => file.endsWith('.ts') && file !== 'errors.ts' && !file.startsWith('explorer/'))
@@ -38,9 +40,9 @@ it('names the function that does each check', () => {
   }
 })
 
-for (const scheme of ['mimc', 'poseidon2', 'evidence']) {
+for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon']) {
   const folder = `vectors/${scheme}/invalid`
-  const isShownHere = (code: string) => isAnchorCode(code) === (scheme === 'evidence')
+  const isShownHere = (code: string) => folderOf(code) === (/mimc|poseidon2/.test(scheme) ? 'scheme' : scheme)
   const raised = new Map(
     readdirSync(folder).map(file => {
       const { expected } = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8'))

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mimc } from '../src/mimc.ts'
 import { poseidon2 } from '../src/poseidon2.ts'
+import { generateBeacon } from './beacon/generate.ts'
 import { generateEvidence } from './evidence/generate.ts'
 import { invalidCases } from './invalid.ts'
 import { expectedOf, validCases } from './valid.ts'
@@ -49,10 +50,12 @@ export function generateAnswers(): Map<string, string> {
 /** All vectors: path below this folder -> content. */
 export async function generate(): Promise<Map<string, string>> {
   const evidence = await generateEvidence()
-  return new Map([...generateAnswers(), ...[...evidence].map(([path, text]) => [`evidence/${path}`, text] as const)])
+  const below = (folder: string, files: ReadonlyMap<string, string>) =>
+    [...files].map(([path, text]) => [`${folder}/${path}`, text] as const)
+  return new Map([...generateAnswers(), ...below('evidence', evidence), ...below('beacon', generateBeacon())])
 }
 
-const FOLDERS = ['mimc', 'poseidon2', 'evidence'].flatMap(folder => [`${folder}/valid`, `${folder}/invalid`])
+const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon'].flatMap(folder => [`${folder}/valid`, `${folder}/invalid`])
 
 /** Paths of the files that are not what `files` says, are missing there, or here. */
 function findStale(folder: string, files: ReadonlyMap<string, string>): string[] {

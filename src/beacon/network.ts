@@ -1,0 +1,196 @@
+import { readerOf } from '../anchor/read.ts'
+import { type Hex, hexToBytes } from '../bytes.ts'
+import { atPath, excerpt, ProofError } from '../errors.ts'
+import { decodeArgument } from '../proof/claim.ts'
+
+/** A fork of a consensus network: from which epoch on it holds, and the version that its signatures commit to. */
+export interface BeaconFork {
+  /** As the beacon API spells it, such as `capella`. The layouts from `capella` to `gloas` are known. */
+  name: string
+  /** 4 bytes. */
+  version: Hex
+  /** The first epoch of the fork; null while none is set. */
+  epoch: number | null
+}
+
+/** A consensus network as plain data. Forks are still to come: replace the table when yours is newer than this release. */
+export interface BeaconNetwork {
+  /** A label for people, such as `mainnet`. It proves nothing. */
+  name: string
+  /** 32 bytes. Signatures commit to it, so those of another network do not count. */
+  genesisValidatorsRoot: Hex
+  /** Of slot 0, in seconds since 1970. */
+  genesisTime: number
+  /** In the order of their epochs, from Capella on; those without an epoch last. */
+  forks: readonly BeaconFork[]
+}
+
+/**
+ * Ethereum mainnet. Its Gloas fork has no epoch yet.
+ *
+ * @example
+ * ```ts
+ * import { mainnet } from 'rollup-state-proof/beacon'
+ *
+ * // Once the epoch of a fork is known, and until a release of this package knows it:
+ * const forks = mainnet.forks.map(fork => (fork.name === 'gloas' ? { ...fork, epoch: 1_000_000 } : fork))
+ * const network = { ...mainnet, forks }
+ * console.log(network.forks.at(-1)?.epoch) // 1000000
+ * ```
+ */
+export const mainnet: BeaconNetwork = {
+  name: 'mainnet',
+  genesisValidatorsRoot: '0x4b363db94e286120d76eb905340fdd4e54bfe9f06bf33ff6cf5ad27f511bfe95',
+  genesisTime: 1606824023,
+  forks: [
+    { name: 'capella', version: '0x03000000', epoch: 194048 },
+    { name: 'deneb', version: '0x04000000', epoch: 269568 },
+    { name: 'electra', version: '0x05000000', epoch: 364032 },
+    { name: 'fulu', version: '0x06000000', epoch: 411392 },
+    { name: 'gloas', version: '0x07000000', epoch: null },
+  ],
+}
+
+/**
+ * The Sepolia test network.
+ *
+ * @example
+ * ```ts
+ * import { sepolia } from 'rollup-state-proof/beacon'
+ *
+ * console.log(sepolia.forks.map(fork => fork.name).join()) // capella,deneb,electra,fulu,gloas
+ * ```
+ */
+export const sepolia: BeaconNetwork = {
+  name: 'sepolia',
+  genesisValidatorsRoot: '0xd8ea171f3c94aea21ebc42a1ed61052acf3f9209c00e4efbaaddac09ed9b8078',
+  genesisTime: 1655733600,
+  forks: [
+    { name: 'capella', version: '0x90000072', epoch: 56832 },
+    { name: 'deneb', version: '0x90000073', epoch: 132608 },
+    { name: 'electra', version: '0x90000074', epoch: 222464 },
+    { name: 'fulu', version: '0x90000075', epoch: 272640 },
+    { name: 'gloas', version: '0x90000076', epoch: 353024 },
+  ],
+}
+
+const SECONDS_PER_SLOT = 12n
+const SLOTS_PER_EPOCH = 32n
+const SLOTS_PER_PERIOD = 8192n
+const MAX_FORKS = 64
+
+/** The sync-committee period of a slot. */
+export const periodOf = (slot: bigint): number => Number(slot / SLOTS_PER_PERIOD)
+
+/** Where a fork keeps things: generalized indices in the beacon state and in the block body. */
+export interface Layout {
+  readonly finalizedRoot: number
+  readonly currentCommittee: number
+  readonly nextCommittee: number
+  /** In the body: the execution payload, or in Gloas the hash of the parent execution block. */
+  readonly execution: number
+  readonly executionKind: 'capella' | 'deneb' | 'gloas'
+}
+
+const altairState = { finalizedRoot: 105, currentCommittee: 54, nextCommittee: 55 }
+const electraState = { finalizedRoot: 169, currentCommittee: 86, nextCommittee: 87 }
+const gloasState = { finalizedRoot: 735, currentCommittee: 2945, nextCommittee: 2946 }
+
+const layouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map<string, Layout>([
+  ['capella', { ...altairState, execution: 25, executionKind: 'capella' }],
+  ['deneb', { ...altairState, execution: 25, executionKind: 'deneb' }],
+  ['electra', { ...electraState, execution: 25, executionKind: 'deneb' }],
+  ['fulu', { ...electraState, execution: 25, executionKind: 'deneb' }],
+  ['gloas', { ...gloasState, execution: 2856, executionKind: 'gloas' }],
+])
+
+/** Forks without execution headers in light-client data. */
+const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
+
+/** A {@link BeaconNetwork} that was checked. */
+export interface DecodedNetwork {
+  /** What was read, and nothing else. */
+  readonly source: BeaconNetwork
+  readonly genesisValidatorsRoot: Uint8Array
+}
+
+const reader = readerOf('CLAIM_INVALID')
+
+/** @throws ProofError `CLAIM_INVALID` */
+export function decodeNetwork(network: unknown): DecodedNetwork {
+  return atPath('network', () => {
+    const fields = reader.fields(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
+    const genesisValidatorsRoot = decodeArgument('genesisValidatorsRoot', fields.genesisValidatorsRoot, 32)
+    const forks = atPath('forks', () => reader.items(fields.forks, verifyForkCount, decodeFork))
+    atPath('forks', () => verifyOrder(forks))
+    const source: BeaconNetwork = {
+      name: atPath('name', () => reader.string(fields.name)),
+      // Hexadecimal: decodeArgument has seen to it.
+      genesisValidatorsRoot: fields.genesisValidatorsRoot as Hex,
+      genesisTime: atPath('genesisTime', () => decodeCount(fields.genesisTime)),
+      forks,
+    }
+    return { source, genesisValidatorsRoot }
+  })
+}
+
+function decodeFork(fork: unknown): BeaconFork {
+  const { name, version, epoch } = reader.fields(fork, ['name', 'version', 'epoch'])
+  decodeArgument('version', version, 4)
+  return {
+    name: atPath('name', () => reader.string(name)),
+    // As above.
+    version: version as Hex,
+    epoch: epoch === undefined ? null : atPath('epoch', () => decodeCount(epoch)),
+  }
+}
+
+function verifyForkCount(count: number): void {
+  if (count > MAX_FORKS) throw new ProofError('CLAIM_INVALID', { expected: `at most ${MAX_FORKS}`, found: `${count}` })
+}
+
+function verifyOrder(forks: readonly BeaconFork[]): void {
+  const epochs = forks.map(({ epoch }) => epoch ?? Number.POSITIVE_INFINITY)
+  if (epochs.some((epoch, index) => epoch < (epochs[index - 1] ?? 0))) {
+    throw new ProofError('CLAIM_INVALID', { expected: 'the order of their epochs' })
+  }
+}
+
+function decodeCount(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw new ProofError('CLAIM_INVALID', { expected: 'an integer from 0 to 2^53 - 1' })
+  }
+  return value
+}
+
+/** When a slot begins, in seconds since 1970. */
+export function timeOfSlot({ source }: DecodedNetwork, slot: bigint): bigint {
+  return BigInt(source.genesisTime) + slot * SECONDS_PER_SLOT
+}
+
+/** The version of the fork that a slot is in, and the layout that it has. */
+export function forkAt(network: DecodedNetwork, slot: bigint): { layout: Layout; version: Uint8Array } {
+  const fork = network.source.forks.findLast(({ epoch }) => epoch !== null && slot >= BigInt(epoch) * SLOTS_PER_EPOCH)
+  const layout = layouts.get(fork?.name ?? '')
+  if (fork === undefined || layout === undefined) {
+    throw new ProofError('BEACON_FORK_UNKNOWN', {
+      expected: 'a slot from Capella to Gloas',
+      found: fork === undefined ? `slot ${slot}, before Capella` : `slot ${slot}, in ${excerpt(fork.name)}`,
+    })
+  }
+  return { layout, version: hexToBytes(fork.version, 4) }
+}
+
+/**
+ * The `version` beside the data proves nothing, and the slot decides. But a name that the table has no epoch for says that
+ * the table is out of date: what follows from its last fork would be a guess.
+ */
+export function verifyVersion({ source }: DecodedNetwork, version: string): void {
+  const known = source.forks.filter(({ epoch }) => epoch !== null).map(({ name }) => name)
+  if (![...EARLY_FORKS, ...known].includes(version)) {
+    throw new ProofError('BEACON_FORK_UNKNOWN', {
+      expected: 'a fork that the network has an epoch for',
+      found: excerpt(version),
+    })
+  }
+}

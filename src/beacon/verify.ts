@@ -1,0 +1,331 @@
+import { readerOf } from '../anchor/read.ts'
+import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
+import { atPath, ProofError } from '../errors.ts'
+import { decodeArgument } from '../proof/claim.ts'
+import { mismatch } from '../tree/path.ts'
+import { type Committee, type DecodedCommittee, decodeCommittee, encodeCommittee, rootOfKeys } from './committee.ts'
+import {
+  decodeBootstrap,
+  decodeFinality,
+  decodeUpdate,
+  type Header,
+  readSignatureSlot,
+  type SignedUpdate,
+} from './decode.ts'
+import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, periodOf, timeOfSlot } from './network.ts'
+import { signersKey, signingRoot, verifySignature, verifySigners } from './signature.ts'
+import { rootOfBranch } from './ssz.ts'
+
+/** What you trust: a beacon block, and the network that it belongs to. */
+export interface Checkpoint {
+  /** `mainnet`, `sepolia` or your own. */
+  network: BeaconNetwork
+  /**
+   * The root of a finalized beacon block, 32 bytes, from a source that you trust. It must not be older than the
+   * weak-subjectivity period, about two weeks on mainnet: older committees may have left, and lose nothing by lying.
+   */
+  blockRoot: Hex
+}
+
+/** A beacon block, and the L1 block in it. */
+export interface BeaconBlock {
+  /** Hash of the L1 block, 32 bytes: what `verifyHeader` and `verifyEvidence` want. From Gloas on that of the parent. */
+  l1BlockHash: Hex
+  /** Height of the L1 block; null from Gloas on, where the beacon chain's headers do not say it. */
+  l1BlockNumber: bigint | null
+  /** Timestamp of the L1 block, in seconds since 1970; null from Gloas on. */
+  l1Timestamp: bigint | null
+  /** Root of the beacon block, 32 bytes: the `blockRoot` for next time, if you keep nothing else. */
+  blockRoot: Hex
+  /** Slot of the beacon block. */
+  slot: bigint
+  /** When the slot began, in seconds since 1970: compare it with your clock. */
+  slotTimestamp: bigint
+}
+
+/** What a bootstrap proves: the beacon block that you trust, and the committee of its period. */
+export interface VerifiedBootstrap extends BeaconBlock {
+  /** For {@link verifyUpdate} and {@link verifyFinality}. */
+  committee: Committee
+}
+
+/** A beacon block that is proven to be finalized. */
+export interface VerifiedFinality extends BeaconBlock {
+  /** How many of the 512 have signed: 342 or more. */
+  signers: number
+  /** The period of the committee that has signed. */
+  period: number
+}
+
+/** What a committee update proves: a finalized block, and the committee of the next period. */
+export interface VerifiedUpdate extends VerifiedFinality {
+  /** The next period's. */
+  committee: Committee
+}
+
+/** What a chain from a checkpoint proves: a finalized block, and who signed for it. */
+export interface VerifiedCheckpoint extends VerifiedFinality {
+  /** The committee of `period`. Store it: next time {@link verifyFinality} and {@link verifyUpdate} start from it. */
+  committee: Committee
+}
+
+/** The answers of a beacon API, each `{ version, data }`, parsed from JSON. */
+export interface CheckpointAnswers {
+  /** `/eth/v1/beacon/light_client/bootstrap/{root}`. */
+  bootstrap: unknown
+  /**
+   * `/eth/v1/beacon/light_client/updates?start_period=&count=`: an array of at most 512, from the checkpoint's period on,
+   * none left out. None at all while the committee of the checkpoint still signs.
+   */
+  updates: unknown
+  /** `/eth/v1/beacon/light_client/finality_update`. Without it, the last update says what is finalized. */
+  finality?: unknown
+}
+
+/** Some 19 months on mainnet. Each takes about as long as a signature: 512 take a minute or two, and some 30 MB of JSON. */
+const MAX_UPDATES = 512
+
+const reader = readerOf('BEACON_MALFORMED')
+
+/**
+ * Verifies a bootstrap: the beacon block is the one that you trust, and this is the committee of its period.
+ *
+ * @param bootstrap what the beacon API sent, `{ version, data }`, parsed from JSON
+ * @param checkpoint the network and the beacon block root that you trust
+ * @throws ProofError `BEACON_ROOT_MISMATCH`, `BEACON_COMMITTEE_MISMATCH`, `BEACON_EXECUTION_MISMATCH`,
+ * `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and their like when it is not a bootstrap; `CLAIM_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { mainnet, verifyBootstrap } from 'rollup-state-proof/beacon'
+ *
+ * async function committeeAt(api: string, blockRoot: `0x${string}`) {
+ *   const response = await fetch(`${api}/eth/v1/beacon/light_client/bootstrap/${blockRoot}`)
+ *   return verifyBootstrap(await response.json(), { network: mainnet, blockRoot }).committee
+ * }
+ * ```
+ */
+export function verifyBootstrap(bootstrap: unknown, checkpoint: Checkpoint): VerifiedBootstrap {
+  const { network: trustedNetwork, blockRoot } = checkpoint ?? {}
+  const network = decodeNetwork(trustedNetwork)
+  const trustedRoot = decodeArgument('blockRoot', blockRoot, 32)
+  const { header, keys, branch } = decodeBootstrap(bootstrap, network)
+  return atPath('data', () => {
+    if (!equalBytes(header.root, trustedRoot)) throw mismatch('BEACON_ROOT_MISMATCH', trustedRoot, header.root)
+    atPath('header', () => verifyExecution(header))
+    const stateRoot = rootOfBranch(rootOfKeys(keys), branch, header.layout.currentCommittee)
+    if (!equalBytes(stateRoot, header.stateRoot)) {
+      throw mismatch('BEACON_COMMITTEE_MISMATCH', header.stateRoot, stateRoot)
+    }
+    return { ...toBlock(header, network), committee: encodeCommittee(network, periodOf(header.slot), keys) }
+  })
+}
+
+/**
+ * Verifies a committee update: the committee signs for a finalized block of its own period, and for the committee of the
+ * next period.
+ *
+ * @param update one of the updates that the beacon API sent, `{ version, data }`, parsed from JSON
+ * @param committee the committee of the update's period, out of {@link verifyBootstrap} or of the update before
+ * @throws ProofError what {@link verifyFinality} throws; `BEACON_ATTESTED_PERIOD`, `BEACON_FINALIZED_PERIOD`,
+ * `BEACON_NEXT_COMMITTEE_MISMATCH`
+ *
+ * @example
+ * ```ts
+ * import { type Committee, verifyUpdate } from 'rollup-state-proof/beacon'
+ *
+ * async function nextCommittee(api: string, committee: Committee) {
+ *   const query = `start_period=${committee.period}&count=1`
+ *   const response = await fetch(`${api}/eth/v1/beacon/light_client/updates?${query}`)
+ *   const [update] = await response.json()
+ *   return verifyUpdate(update, committee).committee
+ * }
+ * ```
+ */
+export function verifyUpdate(update: unknown, committee: Committee): VerifiedUpdate {
+  const signing = decodeCommittee(committee)
+  const decoded = decodeUpdate(update, signing.network)
+  return atPath('data', () => {
+    const { attested, finalized, nextKeys, nextBranch } = decoded
+    verifyPeriod(decoded, signing)
+    verifyPeriodOfNextCommittee(attested, finalized, signing.period)
+    verifyFinalized(decoded)
+    const stateRoot = rootOfBranch(rootOfKeys(nextKeys), nextBranch, attested.layout.nextCommittee)
+    if (!equalBytes(stateRoot, attested.stateRoot)) {
+      throw mismatch('BEACON_NEXT_COMMITTEE_MISMATCH', attested.stateRoot, stateRoot)
+    }
+    const signers = verifySigned(decoded, signing)
+    const { network, period } = signing
+    return {
+      ...toBlock(finalized, network),
+      signers,
+      period,
+      committee: encodeCommittee(network, period + 1, nextKeys),
+    }
+  })
+}
+
+/**
+ * Verifies a finality update: the committee signs for a finalized block.
+ *
+ * @param update what the beacon API sent, `{ version, data }`, parsed from JSON; or a committee update
+ * @param committee the committee of the period that the signature is in
+ * @throws ProofError `BEACON_FINALITY_MISSING`, `BEACON_SLOT_ORDER`, `BEACON_SIGNATURE_PERIOD`,
+ * `BEACON_EXECUTION_MISMATCH`, `BEACON_FINALITY_MISMATCH`, `BEACON_TOO_FEW_SIGNERS`, `BEACON_KEY_POINT`,
+ * `BEACON_SIGNATURE_POINT`, `BEACON_SIGNATURE_MISMATCH`, `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and their
+ * like when it is not an update; `BEACON_COMMITTEE_ROOT` when the committee's keys are not those of its root;
+ * `CLAIM_INVALID` when it is no committee
+ *
+ * @example
+ * ```ts
+ * import { type Committee, verifyFinality } from 'rollup-state-proof/beacon'
+ *
+ * async function l1BlockHash(api: string, committee: Committee) {
+ *   const response = await fetch(`${api}/eth/v1/beacon/light_client/finality_update`)
+ *   return verifyFinality(await response.json(), committee).l1BlockHash
+ * }
+ * ```
+ */
+export function verifyFinality(update: unknown, committee: Committee): VerifiedFinality {
+  const signing = decodeCommittee(committee)
+  const decoded = decodeFinality(update, signing.network)
+  return atPath('data', () => {
+    verifyPeriod(decoded, signing)
+    verifyFinalized(decoded)
+    const signers = verifySigned(decoded, signing)
+    return { ...toBlock(decoded.finalized, signing.network), signers, period: signing.period }
+  })
+}
+
+/**
+ * Verifies the whole chain from a beacon block that you trust to a finalized L1 block: a bootstrap, the committee updates of
+ * all periods since, and a finality update. It says nothing of how recent that block is, for an endpoint may hold newer ones
+ * back: compare `slotTimestamp` with your clock.
+ *
+ * @param answers what the beacon API sent
+ * @param checkpoint the network and the beacon block root that you trust
+ * @throws ProofError what {@link verifyBootstrap}, {@link verifyUpdate} and {@link verifyFinality} throw, with a path that
+ * starts with `bootstrap`, `updates[n]` or `finality`; `BEACON_TOO_MANY_UPDATES`; `BEACON_OLDER_THAN_CHECKPOINT`
+ *
+ * @example
+ * ```ts
+ * import { mainnet, verifyCheckpoint } from 'rollup-state-proof/beacon'
+ *
+ * async function l1BlockHash(api: string, blockRoot: `0x${string}`, period: number) {
+ *   const get = async (path: string) => (await fetch(`${api}/eth/v1/beacon/light_client/${path}`)).json()
+ *   const bootstrap = await get(`bootstrap/${blockRoot}`)
+ *   const updates = await get(`updates?start_period=${period}&count=128`) // of the checkpoint: its slot / 8192
+ *   const finality = await get('finality_update')
+ *   return verifyCheckpoint({ bootstrap, updates, finality }, { network: mainnet, blockRoot }).l1BlockHash
+ * }
+ * ```
+ */
+export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpoint): VerifiedCheckpoint {
+  const { bootstrap, updates, finality } = reader.fields(answers, ['bootstrap', 'updates', 'finality'])
+  const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, checkpoint))
+  let committee = start.committee
+  const steps = atPath('updates', () =>
+    reader.items(updates, verifyUpdateCount, update => {
+      const signing = committee
+      const verified = verifyUpdate(update, signing)
+      committee = verified.committee
+      return { ...verified, committee: signing }
+    }),
+  )
+  // In a new period the update of that period may be there already: then the last committee but one signs.
+  const signing =
+    finality === undefined ? undefined : atPath('finality', () => committeeFor(finality, steps, committee))
+  const finalized = signing
+    ? { ...atPath('finality', () => verifyFinality(finality, signing)), committee: signing }
+    : steps.at(-1)
+  if (finalized === undefined) throw new ProofError('BEACON_FINALITY_MISSING', { path: 'finality' })
+  if (finalized.slot < start.slot) {
+    throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT', {
+      expected: `slot ${start.slot} or later`,
+      found: `slot ${finalized.slot}`,
+    })
+  }
+  return finalized
+}
+
+/** That of the signature's period; the newest when there is none, which {@link verifyFinality} then refuses. */
+function committeeFor(finality: unknown, steps: readonly { committee: Committee }[], newest: Committee): Committee {
+  const period = periodOf(readSignatureSlot(finality))
+  return steps.find(({ committee }) => committee.period === period)?.committee ?? newest
+}
+
+function verifyUpdateCount(count: number): void {
+  if (!(count <= MAX_UPDATES)) {
+    throw new ProofError('BEACON_TOO_MANY_UPDATES', { expected: `at most ${MAX_UPDATES}`, found: `${count}` })
+  }
+}
+
+/** The order of the three slots, and that this committee is the one to sign. */
+function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { period }: DecodedCommittee): void {
+  if (!(signatureSlot > attested.slot && attested.slot >= finalized.slot)) {
+    throw new ProofError('BEACON_SLOT_ORDER', {
+      expected: 'signature slot > attested slot >= finalized slot',
+      found: `${signatureSlot}, ${attested.slot}, ${finalized.slot}`,
+    })
+  }
+  const found = periodOf(signatureSlot)
+  if (found !== period) {
+    throw new ProofError('BEACON_SIGNATURE_PERIOD', {
+      path: 'signature_slot',
+      expected: `period ${period}, that of the committee`,
+      found: `period ${found}`,
+    })
+  }
+}
+
+/**
+ * The next committee of the attested state is that of the attested slot's period + 1. It is settled once a block of that
+ * period is finalized: until then another branch of the chain may have another.
+ */
+function verifyPeriodOfNextCommittee(attested: Header, finalized: Header, period: number): void {
+  if (periodOf(attested.slot) !== period) {
+    const found = `period ${periodOf(attested.slot)}`
+    throw new ProofError('BEACON_ATTESTED_PERIOD', { path: 'attested_header', expected: `period ${period}`, found })
+  }
+  if (periodOf(finalized.slot) !== period) {
+    const found = `period ${periodOf(finalized.slot)}`
+    throw new ProofError('BEACON_FINALIZED_PERIOD', { path: 'finalized_header', expected: `period ${period}`, found })
+  }
+}
+
+/** The finalized header is the one that the attested state names, and both have the L1 blocks that they say. */
+function verifyFinalized({ attested, finalized, finalityBranch }: SignedUpdate): void {
+  atPath('attested_header', () => verifyExecution(attested))
+  atPath('finalized_header', () => verifyExecution(finalized))
+  const stateRoot = rootOfBranch(finalized.root, finalityBranch, attested.layout.finalizedRoot)
+  if (!equalBytes(stateRoot, attested.stateRoot)) {
+    throw mismatch('BEACON_FINALITY_MISMATCH', attested.stateRoot, stateRoot)
+  }
+}
+
+function verifyExecution({ execution, executionBranch, layout, bodyRoot }: Header): void {
+  const found = rootOfBranch(execution.root, executionBranch, layout.execution)
+  if (!equalBytes(found, bodyRoot)) throw mismatch('BEACON_EXECUTION_MISMATCH', bodyRoot, found)
+}
+
+/** Enough of the committee have signed the attested header. Last of all, for it takes the longest. */
+function verifySigned(update: SignedUpdate, { network, keys }: DecodedCommittee): number {
+  const { attested, bits, signature, signatureSlot } = update
+  const signers = verifySigners(bits)
+  // A validator signs with the fork of the slot before: that of the block that it has just seen.
+  const { version } = atPath('signature_slot', () => forkAt(network, signatureSlot - 1n))
+  const message = signingRoot(attested.root, version, network.genesisValidatorsRoot)
+  verifySignature(signature, message, signersKey(keys, bits))
+  return signers
+}
+
+function toBlock({ slot, root, execution }: Header, network: DecodedNetwork): BeaconBlock {
+  return {
+    l1BlockHash: bytesToHex(execution.blockHash),
+    l1BlockNumber: execution.blockNumber,
+    l1Timestamp: execution.timestamp,
+    blockRoot: bytesToHex(root),
+    slot,
+    slotTimestamp: timeOfSlot(network, slot),
+  }
+}

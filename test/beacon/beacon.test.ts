@@ -1,0 +1,223 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import {
+  type Committee,
+  mainnet,
+  sepolia,
+  verifyBootstrap,
+  verifyCheckpoint,
+  verifyFinality,
+  verifyUpdate,
+} from '../../src/beacon.ts'
+import { refusal, verdict } from '../refusal.ts'
+import { namesIn, readInvalid, readValid, runVector } from './vectors.ts'
+
+const REAL = '../shared/vectors/beacon/mainnet-capella-periods-862-864.json'
+
+it('verifies the chain of every fork', () => {
+  expect(namesIn('valid').sort()).toEqual(['capella', 'deneb', 'electra', 'fulu', 'gloas'])
+  for (const name of namesIn('valid')) {
+    const { input, expected } = readValid(name)
+    const { committee, slot, slotTimestamp, l1BlockNumber, l1Timestamp, ...rest } = verifyCheckpoint(
+      input.answers,
+      input,
+    )
+    const found = {
+      valid: true,
+      ...rest,
+      slot: `${slot}`,
+      slotTimestamp: `${slotTimestamp}`,
+      l1BlockNumber: l1BlockNumber === null ? null : `${l1BlockNumber}`,
+      l1Timestamp: l1Timestamp === null ? null : `${l1Timestamp}`,
+      committeeRoot: committee.root,
+    }
+    expect(found, name).toEqual(expected)
+    expect(committee, name).toEqual(input.committee)
+  }
+})
+
+it('refuses each invalid vector with its code', () => {
+  const names = namesIn('invalid')
+  expect(names.length).toBeGreaterThan(60)
+  for (const name of names) {
+    const vector = readInvalid(name)
+    expect(refusal(() => runVector(vector)).code, name).toBe(vector.expected.code)
+  }
+})
+
+it('has no two invalid vectors that are the same', () => {
+  const inputs = namesIn('invalid').map(name => JSON.stringify([readInvalid(name).patches, readInvalid(name).base]))
+  expect(new Set(inputs).size).toBe(inputs.length)
+})
+
+it('says where it found the fault', () => {
+  const pathOf = (name: string) => refusal(() => runVector(readInvalid(name))).path
+  expect(pathOf('committee-of-511')).toBe('bootstrap.data.current_sync_committee.pubkeys')
+  expect(pathOf('key-infinity')).toBe('updates[0].data.next_sync_committee.pubkeys[9]')
+  expect(pathOf('l1-block-hash')).toBe('data.finalized_header')
+  expect(pathOf('old-committee')).toBe('finality.data.signature_slot')
+  expect(pathOf('fork-not-known')).toBe('bootstrap.data.header.beacon.slot')
+  expect(pathOf('network-version-short')).toBe('bootstrap.network.forks[0].version')
+  expect(pathOf('stored-key-altered')).toBe('committee')
+})
+
+it('goes on from a stored committee', () => {
+  const { input } = readValid('fulu')
+  const { committee } = verifyCheckpoint({ ...input.answers, finality: undefined }, input)
+  const stored: Committee = JSON.parse(JSON.stringify(committee))
+  expect(stored).toEqual(committee)
+  const [update] = input.answers.updates as unknown[]
+  const next = verifyUpdate(update, stored)
+  expect(next.committee).toEqual(input.committee)
+  expect(verifyFinality(input.answers.finality, next.committee).signers).toBe(508)
+  // A committee update is a finality update as well.
+  expect(verifyFinality(update, stored).blockRoot).toBe(next.blockRoot)
+})
+
+it('takes updates of periods that the finality update does not need', () => {
+  const { input } = readValid('electra')
+  const [update] = input.answers.updates as unknown[]
+  const { period, committee } = verifyCheckpoint(
+    { ...input.answers, finality: update },
+    {
+      ...input,
+      blockRoot: input.blockRoot,
+    },
+  )
+  expect(period).toBe(30)
+  expect(committee.period).toBe(30)
+})
+
+it('takes the fork version of the slot before the signature', () => {
+  const { input } = readValid('electra')
+  // The table says that Fulu begins with the slot of the signature: it still signs for Electra.
+  const signatureSlot = 31 * 8192 + 105
+  expect(signatureSlot % 32).not.toBe(0)
+  const forks = input.network.forks.map(fork => (fork.name === 'fulu' ? { ...fork, epoch: signatureSlot >> 5 } : fork))
+  const code = refusal(() => verifyCheckpoint(input.answers, { ...input, network: { ...input.network, forks } })).code
+  expect(code).toBe('BEACON_SIGNATURE_MISMATCH')
+})
+
+it('ignores what the version says, but for a fork that the table lacks', () => {
+  const { input } = readValid('capella')
+  const withVersion = (version: unknown) => ({ ...(input.answers.bootstrap as object), version })
+  for (const version of ['capella', 'altair', 'gloas', undefined, null]) {
+    expect(
+      verdict(() => verifyBootstrap(withVersion(version), input)),
+      String(version),
+    ).toBe('accepted')
+  }
+  const forks = input.network.forks.map(fork => (fork.name === 'gloas' ? { ...fork, epoch: null } : fork))
+  const network = { ...input.network, forks }
+  expect(verdict(() => verifyBootstrap(withVersion('gloas'), { ...input, network }))).toBe(
+    'BEACON_FORK_UNKNOWN at version',
+  )
+})
+
+it('refuses networks, checkpoints and committees that are none', () => {
+  const { input } = readValid('capella')
+  const { bootstrap, finality } = input.answers
+  const bad: [unknown, string][] = [
+    [undefined, 'network'],
+    [{ ...input, blockRoot: '0x00' }, 'blockRoot'],
+    [{ ...input, network: { ...mainnet, genesisValidatorsRoot: '0x' } }, 'network.genesisValidatorsRoot'],
+    [{ ...input, network: { ...mainnet, genesisTime: -1 } }, 'network.genesisTime'],
+    [{ ...input, network: { ...mainnet, forks: Array(65).fill(mainnet.forks[0]) } }, 'network.forks'],
+    [{ ...input, network: { ...mainnet, forks: [{ ...mainnet.forks[0], epoch: 1.5 }] } }, 'network.forks[0].epoch'],
+    [{ ...input, network: { ...mainnet, name: 7 } }, 'network.name'],
+  ]
+  for (const [checkpoint, path] of bad) {
+    expect(verdict(() => verifyBootstrap(bootstrap, checkpoint as never))).toBe(`CLAIM_INVALID at ${path}`)
+  }
+  for (const period of [-1, 0.5, '31', undefined]) {
+    const committee = { ...input.committee, period } as never
+    expect(verdict(() => verifyFinality(finality, committee))).toBe('CLAIM_INVALID at committee.period')
+  }
+  expect(verdict(() => verifyFinality(finality, undefined as never))).toBe('CLAIM_INVALID at committee')
+})
+
+it('refuses any flipped byte of a branch, a header, a key, the bits and the signature', () => {
+  const { BEACON_FLIPS: flips } = process.env
+  const every = flips === 'all' ? 1 : 31
+  let [flipped, texts] = [0, 0]
+  for (const fork of ['deneb', 'gloas']) {
+    const { input } = readValid(fork)
+    const { bootstrap, finality } = input.answers
+    const run = (source: unknown) =>
+      source === bootstrap ? verifyBootstrap(source, input) : verifyFinality(source, input.committee)
+    for (const source of [bootstrap, finality]) {
+      const flip = (holder: Record<string, unknown>, name: string) => {
+        const text = holder[name]
+        if (typeof text !== 'string' || !text.startsWith('0x')) return
+        texts++
+        for (let digit = 3 + (texts % every) * 2; digit < text.length; digit += 2 * every) {
+          const value = (Number.parseInt(text[digit] ?? '', 16) ^ 1).toString(16)
+          holder[name] = `${text.slice(0, digit)}${value}${text.slice(digit + 1)}`
+          expect(
+            verdict(() => run(source)),
+            `${fork} ${name} ${digit}`,
+          ).not.toBe('accepted')
+          flipped++
+        }
+        holder[name] = text
+      }
+      const visit = (holder: Record<string, unknown>, inKeys: boolean) => {
+        for (const [name, value] of Object.entries(holder)) {
+          if (inKeys && every > 1 && Number(name) % 100 !== 0) continue
+          flip(holder, name)
+          if (typeof value === 'object' && value !== null) visit(value as Record<string, unknown>, name === 'pubkeys')
+        }
+      }
+      visit((source as { data: Record<string, unknown> }).data, false)
+      expect(verdict(() => run(source))).toBe('accepted')
+    }
+  }
+  expect(texts).toBeGreaterThan(100)
+  expect(flipped).toBeGreaterThan(100)
+})
+
+it('is not misled by a polluted Object.prototype', () => {
+  const { input } = readValid('gloas')
+  const polluted = { finality: input.answers.finality, version: 'heze', execution: {}, epoch: 5 }
+  Object.assign(Object.prototype, polluted)
+  try {
+    expect(
+      verdict(() => verifyBootstrap({ data: { ...(input.answers.bootstrap as { data: object }).data } }, input)),
+    ).toBe('accepted')
+    expect(refusal(() => verifyCheckpoint({ bootstrap: input.answers.bootstrap, updates: [] }, input)).code).toBe(
+      'BEACON_FINALITY_MISSING',
+    )
+  } finally {
+    for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name)
+  }
+})
+
+it('knows the tables of both networks', () => {
+  for (const { forks, genesisValidatorsRoot } of [mainnet, sepolia]) {
+    expect(forks.map(({ name }) => name)).toEqual(['capella', 'deneb', 'electra', 'fulu', 'gloas'])
+    expect(genesisValidatorsRoot).toHaveLength(66)
+  }
+  expect(mainnet.forks.at(-1)?.epoch).toBeNull()
+})
+
+it.skipIf(!existsSync(REAL))('verifies three periods of mainnet', () => {
+  const { trustedBlockRoot, bootstrap, updates } = JSON.parse(readFileSync(REAL, 'utf8'))
+  const checkpoint = { network: mainnet, blockRoot: trustedBlockRoot }
+  const verified = verifyCheckpoint({ bootstrap, updates, finality: updates.at(-1) }, checkpoint)
+  expect(verified).toMatchObject({
+    l1BlockHash: '0xd7c7df081b66d98f2a00f53f87dbd85581146a8d779c9676fb9d74a0e1df79a5',
+    l1BlockNumber: 17892141n,
+    slot: 7078240n,
+    slotTimestamp: 1691762903n,
+    l1Timestamp: 1691762903n,
+    signers: 511,
+    period: 864,
+  })
+  expect(verifyCheckpoint({ bootstrap, updates }, checkpoint)).toEqual(verified)
+  const onSepolia = { ...mainnet, genesisValidatorsRoot: sepolia.genesisValidatorsRoot }
+  expect(refusal(() => verifyCheckpoint({ bootstrap, updates }, { ...checkpoint, network: onSepolia })).code).toBe(
+    'BEACON_SIGNATURE_MISMATCH',
+  )
+})
+
+if (!existsSync(REAL)) console.info(`1 recording of mainnet is not here (${REAL}): its test is skipped`)

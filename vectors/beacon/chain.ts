@@ -1,0 +1,194 @@
+/**
+ * Makes what a beacon API sends, for every fork: states and bodies are those of `@lodestar/types`, which also hashes them,
+ * and the committees sign with keys that are known. Nothing here is random.
+ */
+import { bls12_381 } from '@noble/curves/bls12-381.js'
+import type { BeaconNetwork } from '../../src/beacon.ts'
+import { bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
+import type { Hex } from '../../src/index.ts'
+import { bytesFor } from '../vector.ts'
+import { ssz, type TreeNode } from './lodestar.ts'
+import type { ApiCommittee } from './vector.ts'
+
+const { G1, longSignatures } = bls12_381
+const CIPHERSUITE = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'
+const ORDER = G1.Point.Fn.ORDER
+
+export type ForkName = 'capella' | 'deneb' | 'electra' | 'fulu' | 'gloas'
+export const FORKS = ['capella', 'deneb', 'electra', 'fulu', 'gloas'] as const
+
+/** A fork every ten periods of 256 epochs. */
+export const network: BeaconNetwork = {
+  name: 'vectors',
+  genesisValidatorsRoot: bytesFor('genesis validators', 32),
+  genesisTime: 1_700_000_000,
+  forks: FORKS.map((name, index) => ({ name, version: `0x0${index + 3}00abcd`, epoch: 2560 * (index + 1) })),
+}
+
+/** The first period of each fork. */
+export const firstPeriodOf = (fork: ForkName): number => 10 * (FORKS.indexOf(fork) + 1)
+
+export interface Signers {
+  readonly secrets: readonly bigint[]
+  readonly keys: ApiCommittee
+}
+
+/** 512 keys: consecutive secrets, so that each public key is one addition. */
+export function createCommittee(name: string): Signers {
+  const first = BigInt(bytesFor(`committee ${name}`, 31))
+  const secrets = Array.from({ length: 512 }, (_, index) => first + BigInt(index))
+  let point = G1.Point.BASE.multiply(first)
+  const points = secrets.map(() => {
+    const current = point
+    point = point.add(G1.Point.BASE)
+    return current
+  })
+  const pubkeys = points.map(encode)
+  return { secrets, keys: { pubkeys, aggregate_pubkey: encode(G1.Point.BASE.multiply(sum(secrets))) } }
+}
+
+const encode = (point: { toBytes(): Uint8Array }): Hex => bytesToHex(point.toBytes())
+const sum = (secrets: readonly bigint[]): bigint => secrets.reduce((total, secret) => (total + secret) % ORDER, 0n)
+
+/** The siblings on the way from a node to the root. */
+function branchOf(root: TreeNode, generalizedIndex: bigint): Uint8Array[] {
+  const branch: Uint8Array[] = []
+  let node = root
+  for (const bit of generalizedIndex.toString(2).slice(1)) {
+    branch.unshift(bit === '1' ? node.left.root : node.right.root)
+    node = bit === '1' ? node.right : node.left
+  }
+  return branch
+}
+
+const toValue = ({ pubkeys, aggregate_pubkey }: ApiCommittee) => ({
+  pubkeys: pubkeys.map(key => hexToBytes(key, 48)),
+  aggregatePubkey: hexToBytes(aggregate_pubkey, 48),
+})
+
+export interface State {
+  readonly current?: ApiCommittee
+  readonly next?: ApiCommittee
+  readonly finalizedRoot?: Uint8Array
+}
+
+/** A header, its JSON, and the branches of what its state holds. */
+export interface Made {
+  readonly slot: number
+  readonly root: Uint8Array
+  readonly json: Record<string, unknown>
+  readonly branches: Record<'current' | 'next' | 'finality', Hex[]>
+}
+
+const states = new Map<ForkName, ReturnType<typeof ssz.gloas.BeaconState.defaultViewDU>>()
+
+/** A block of the fork, with a state that holds what is given. */
+export function createHeader(fork: ForkName, slot: number, { current, next, finalizedRoot }: State = {}): Made {
+  const types = ssz[fork]
+  // To make one takes a second; what is not set in it is of the header before, and matters to nobody.
+  const state = states.get(fork) ?? types.BeaconState.defaultViewDU()
+  states.set(fork, state)
+  Object.assign(state, { slot })
+  if (current) state.currentSyncCommittee = ssz.altair.SyncCommittee.toViewDU(toValue(current))
+  if (next) state.nextSyncCommittee = ssz.altair.SyncCommittee.toViewDU(toValue(next))
+  const root = finalizedRoot ?? new Uint8Array(32)
+  state.finalizedCheckpoint = ssz.phase0.Checkpoint.toViewDU({ epoch: slot >> 5, root })
+  state.commit()
+  const indexOf = (...path: string[]) => types.BeaconState.getPathInfo(path).gindex
+  const branch = (...path: string[]) => branchOf(state.node, indexOf(...path)).map(bytesToHex)
+
+  const { bodyRoot, ...execution } = createBody(fork, slot)
+  const beacon = {
+    slot,
+    proposerIndex: slot % 1000,
+    parentRoot: hexToBytes(bytesFor(`parent ${slot}`, 32), 32),
+    stateRoot: state.hashTreeRoot(),
+    bodyRoot,
+  }
+  const header = { beacon, ...execution }
+  return {
+    slot,
+    root: ssz.phase0.BeaconBlockHeader.hashTreeRoot(beacon),
+    json: types.LightClientHeader.toJson(header),
+    branches: {
+      current: branch('currentSyncCommittee'),
+      next: branch('nextSyncCommittee'),
+      finality: branch('finalizedCheckpoint', 'root'),
+    },
+  }
+}
+
+function createBody(fork: ForkName, slot: number) {
+  const bytes = (name: string, length = 32) => hexToBytes(bytesFor(`${name} ${slot}`, length), length)
+  const { BeaconBlockBody: type } = ssz[fork]
+  const body = type.defaultValue()
+  if (fork === 'gloas') {
+    // The type of a body says that these fields are there.
+    const bid = body.signedExecutionPayloadBid as { message: { parentBlockHash: Uint8Array } }
+    bid.message.parentBlockHash = bytes('block')
+    const view = type.toViewDU(body)
+    const { gindex } = type.getPathInfo(['signedExecutionPayloadBid', 'message', 'parentBlockHash'])
+    const executionBranch = branchOf(view.node, gindex)
+    return { bodyRoot: view.hashTreeRoot(), executionBlockHash: bytes('block'), executionBranch }
+  }
+  const payload = Object.assign(body.executionPayload as { transactions: unknown; withdrawals: unknown }, {
+    parentHash: bytes('parent block'),
+    feeRecipient: bytes('fee recipient', 20),
+    stateRoot: bytes('state'),
+    receiptsRoot: bytes('receipts'),
+    logsBloom: concatBytes(...Array.from({ length: 8 }, (_, index) => bytes(`bloom ${index}`))),
+    prevRandao: bytes('randao'),
+    blockNumber: slot + 5,
+    gasLimit: 30_000_000,
+    gasUsed: slot,
+    timestamp: network.genesisTime + 12 * slot,
+    extraData: bytes('extra', slot % 33),
+    baseFeePerGas: BigInt(bytesFor(`base fee ${slot}`, 32)),
+    blockHash: bytes('block'),
+    ...(fork !== 'capella' && { blobGasUsed: 131_072n, excessBlobGas: 2n ** 63n }),
+  })
+  const view = type.toViewDU(body)
+  const execution = {
+    ...payload,
+    transactionsRoot: ssz.bellatrix.Transactions.hashTreeRoot(payload.transactions),
+    withdrawalsRoot: ssz.capella.Withdrawals.hashTreeRoot(payload.withdrawals),
+  }
+  const executionBranch = branchOf(view.node, type.getPathInfo(['executionPayload']).gindex)
+  return { bodyRoot: view.hashTreeRoot(), execution, executionBranch }
+}
+
+export interface Signing {
+  /** Which fork's version is signed for. */
+  readonly fork: ForkName
+  readonly slot: number
+  /** Their places in the committee; all when left out. */
+  readonly absent?: readonly number[]
+  readonly genesisValidatorsRoot?: Hex
+}
+
+/** What the committee signs, by the types of lodestar. */
+export function signingRootOf(objectRoot: Uint8Array, { fork, genesisValidatorsRoot }: Signing): Uint8Array {
+  const version = network.forks.find(({ name }) => name === fork)?.version ?? '0x'
+  const forkData = ssz.phase0.ForkData.hashTreeRoot({
+    currentVersion: hexToBytes(version, 4),
+    genesisValidatorsRoot: hexToBytes(genesisValidatorsRoot ?? network.genesisValidatorsRoot, 32),
+  })
+  const domain = concatBytes(Uint8Array.of(7, 0, 0, 0), forkData.subarray(0, 28))
+  return ssz.phase0.SigningData.hashTreeRoot({ objectRoot, domain })
+}
+
+export function sign(header: Made, { secrets }: Pick<Signers, 'secrets'>, signing: Signing) {
+  const absent = new Set(signing.absent)
+  const bits = new Uint8Array(64)
+  for (const index of secrets.keys())
+    if (!absent.has(index)) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
+  const scalar = sum(secrets.filter((_, index) => !absent.has(index)))
+  const message = longSignatures.hash(signingRootOf(header.root, signing), new TextEncoder().encode(CIPHERSUITE))
+  return {
+    sync_aggregate: {
+      sync_committee_bits: bytesToHex(bits),
+      sync_committee_signature: bytesToHex(longSignatures.Signature.toBytes(message.multiply(scalar))),
+    },
+    signature_slot: `${signing.slot}`,
+  }
+}
