@@ -310,7 +310,7 @@ function verified(
       headline: verdict.headline,
       text: verdict.isStated
         ? 'Every check passed, for the root, address and storage keys that you stated.'
-        : 'Every check passed, but not all that it rests on is your word: the rows below say whose it is.',
+        : 'Every check passed, but part of what this rests on is not your own word: “What was asked” says whose it is.',
       inputErrors: [],
       failure: null,
       question: questionRows(file, statement),
