@@ -34,7 +34,7 @@ export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
     paths.length > 0 &&
       h(
         'details',
-        { class: 'group', open: hasFault },
+        { class: 'group', open: hasFault || isWide },
         h('summary', {}, 'What the bytes mean'),
         h('p', { class: 'hint' }, 'Point at a part, or move with the arrow keys.'),
         h(
