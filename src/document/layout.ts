@@ -28,8 +28,6 @@ export const SIBLING_LEAF_NODE = LEAF - 1
 export const DIGEST_BYTES = DIGEST_LENGTH
 /** Length in bytes of a leaf as the nodes spell it. */
 export const leafLength = openingLength
-/** Length in bytes of node 0. */
-export const rootNodeLength = topLength
 
 /** Lengths in bytes of the keys and values of the two kinds of tree. */
 export const treeLengths = {

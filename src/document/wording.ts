@@ -46,7 +46,7 @@ export function verdictOf(state: VerifiedState, reach: Reach, sources: Readonly<
 }
 
 /** Whether the account exists, and how many of its slots do. */
-export function describeState({ account, storage }: VerifiedState): string {
+function describeState({ account, storage }: VerifiedState): string {
   const present = storage.filter(({ exists }) => exists).length
   const absent = storage.length - present
   const accountWords = `this account ${account === null ? 'does not exist' : 'exists'}`
@@ -152,7 +152,7 @@ export function bundleNotes(sources: EvidenceSources, evidence: VerifiedEvidence
   ]
 }
 
-export const listed = (names: readonly string[]): string =>
+const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -65,8 +65,16 @@ function fieldOption({ name, start, end, value, isFault }: ByteField, hex: strin
     h('span', { class: 'part-name' }, name, isShort ? h('span', { class: 'part-value' }, ` = ${value}`) : null),
     hidden(`, ${end - start} bytes${isFault ? ', at fault' : ''}`),
     // To be heard digit by digit is no help: the explanation says the value.
-    h('code', { 'aria-hidden': 'true' }, digits),
+    h('code', { 'aria-hidden': 'true' }, foldZeros(digits)),
   )
+}
+
+/** More zero bytes in front than this are counted, not shown. */
+const MAX_ZERO_BYTES = 8
+
+function foldZeros(digits: string): string {
+  const zeros = Math.floor((digits.length - digits.replace(/^0+/, '').length) / 2)
+  return zeros <= MAX_ZERO_BYTES ? digits : `[${zeros} zero bytes] ${digits.slice(2 * zeros)}`.trim()
 }
 
 const explanationOf = ({ name, start, end, value, note }: ByteField): Child[] => [

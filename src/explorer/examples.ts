@@ -6,6 +6,8 @@ export interface ExampleSource {
   readonly path: string
   /** The proof to look at: 0 the account's, 1 the first slot's. */
   readonly proof?: number
+  /** The page opens on it. */
+  readonly isStart?: boolean
 }
 
 const verified = 'Verified'
@@ -30,7 +32,7 @@ export const exampleSources: readonly ExampleSource[] = [
   { group: refused, title: 'eth_getProof answer', path: 'poseidon2/invalid/eth-get-proof.json' },
   { group: refused, title: 'mimc: slot value altered', path: 'mimc/invalid/slot-value-altered.json' },
   { group: refused, title: 'mimc: slot of another account', path: 'mimc/invalid/slot-of-another-account.json' },
-  { group: bundles, title: 'From an L1 block hash', path: 'evidence/valid/poseidon2-block-hash.json' },
+  { group: bundles, title: 'From an L1 block hash', path: 'evidence/valid/poseidon2-block-hash.json', isStart: true },
   { group: bundles, title: 'mimc: from an L2 state root', path: 'evidence/valid/mimc-l2-root.json' },
   { group: bundles, title: 'Forged L1 header', path: 'evidence/invalid/header-forged-state.json' },
   { group: bundles, title: 'L1 node altered', path: 'evidence/invalid/node-altered.json' },

@@ -1,5 +1,5 @@
 import { byId } from './dom.ts'
-import { type Field, type FieldName, fieldNames, type Source, type Statement } from './messages.ts'
+import { type Field, type FieldName, fieldNames, type InputError, type Source, type Statement } from './messages.ts'
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
@@ -39,6 +39,7 @@ function set(name: FieldName, { value, source }: Field): void {
 }
 
 function showSource(name: FieldName): void {
+  controls[name].removeAttribute('aria-invalid')
   const hasNote = controls[name].value !== '' && name !== 'trustedKind'
   byId(`${name}-source`, HTMLElement).textContent = hasNote ? sourceNotes[sources[name]] : ''
   if (name === 'trustedKind') {
@@ -60,8 +61,27 @@ export function fill(
   showBundleFields(isBundle)
 }
 
+/** Marks the fields whose text cannot be used, and says why beside them. */
+export function showInputErrors(errors: readonly InputError[]): void {
+  for (const name of fieldNames) showSource(name)
+  for (const { field, message } of errors) {
+    controls[field].setAttribute('aria-invalid', 'true')
+    byId(`${field}-source`, HTMLElement).textContent = message
+  }
+  confirmButton.hidden = errors.length > 0 || confirmable().length === 0
+}
+
+const confirmButton = byId('confirm', HTMLButtonElement)
+
+/** What was read from the file and can be made the person's own word. The root is not among it: that one is typed or pasted. */
+const confirmable = (): FieldName[] =>
+  fieldNames.filter(
+    name => !['trusted', 'trustedKind'].includes(name) && sources[name] !== 'user' && controls[name].value !== '',
+  )
+
 export function clear(): void {
   for (const name of fieldNames) set(name, { value: defaults[name] ?? '', source: 'user' })
+  confirmButton.hidden = true
   showBundleFields(false)
 }
 
@@ -77,6 +97,14 @@ export function readStatement(): Statement {
 
 /** @param onChange called at every change by the person */
 export function listenToForm(onChange: () => void): void {
+  confirmButton.addEventListener('click', () => {
+    for (const name of confirmable()) {
+      sources[name] = 'user'
+      showSource(name)
+    }
+    confirmButton.hidden = true
+    onChange()
+  })
   for (const name of fieldNames) {
     controls[name].addEventListener('input', () => {
       sources[name] = 'user'

@@ -23,6 +23,7 @@ import {
   type VerifierClaim,
 } from '../index.ts'
 import { poseidon2 } from '../poseidon2.ts'
+import { drawChain } from './chain.ts'
 import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
 import type { FieldName, InputError, ProofSummary, Report, Row, Statement } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
@@ -133,6 +134,7 @@ function unjudged(
   const other = isInputWrong || file.isBundle ? null : noProof(file.answer)
   // The check of what is stated is the one that fails.
   const failed = isInputWrong ? steps.findIndex(({ group }) => group === 'question') : -1
+  const proofs = summarize(shape.forms, statement.address.value, storageKeys, null, steps, failed)
   return {
     report: {
       verdict: 'unjudged',
@@ -149,10 +151,11 @@ function unjudged(
       failure: null,
       question: questionRows(file, statement),
       chain: [],
+      boxes: drawChain({ isBundle: file.isBundle, statement, steps, failed: -1, state: null, proofs }),
       account: [],
       notes: file.notes,
       groups: groupsOf(steps, failed),
-      proofs: summarize(shape.forms, statement.address.value, storageKeys, null, steps, failed),
+      proofs,
       shown: 0,
     },
     scheme,
@@ -299,6 +302,7 @@ function verified(
   const steps = listSteps(shape)
   const failed = steps.length
   const { account } = state
+  const proofs = summarize(shape.forms, address, storageKeys, state, steps, failed)
   return {
     report: {
       verdict: 'verified',
@@ -306,15 +310,16 @@ function verified(
       headline: verdict.headline,
       text: verdict.isStated
         ? 'Every check passed, for the root, address and storage keys that you stated.'
-        : 'Every check passed, but not all that it rests on is your word: the rows below say whose it is.',
+        : 'Every check passed, but part of what this rests on is not your own word: “What was asked” says whose it is.',
       inputErrors: [],
       failure: null,
       question: questionRows(file, statement),
       chain,
+      boxes: drawChain({ isBundle: file.isBundle, statement, steps, failed, state, proofs }),
       account: account === null ? [] : displayAccount(account),
       notes,
       groups: groupsOf(steps, failed),
-      proofs: summarize(shape.forms, address, storageKeys, state, steps, failed),
+      proofs,
       shown: 0,
     },
     scheme,
@@ -336,6 +341,7 @@ function refused(input: Common & { error: ProofError }): Judgement {
   const { code, path, expected, found } = error
   // The account is proven when what failed stands after its last check.
   const lastOfAccount = steps.findLastIndex(({ group }) => group === 0)
+  const proofs = summarize(shape.forms, address, storageKeys, null, steps, failed)
   return {
     report: {
       verdict: 'refused',
@@ -352,10 +358,11 @@ function refused(input: Common & { error: ProofError }): Judgement {
       },
       question: questionRows(file, statement),
       chain: [],
+      boxes: drawChain({ isBundle: file.isBundle, statement, steps, failed, state: null, proofs }),
       account: [],
       notes: file.notes,
       groups: groupsOf(steps, failed),
-      proofs: summarize(shape.forms, address, storageKeys, null, steps, failed),
+      proofs,
       shown: typeof place.group === 'number' && place.group < shape.forms.length ? place.group : 0,
     },
     scheme,

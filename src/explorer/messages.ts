@@ -61,6 +61,17 @@ export interface Failure {
   readonly found?: string | undefined
 }
 
+/** One box of the chain of trust. */
+export interface ChainBox {
+  readonly title: string
+  readonly state: Status | 'trusted' | 'left out'
+  /** Hashes and addresses, whole. */
+  readonly values: readonly string[]
+  readonly note: string
+  /** The tree that a proof of this box climbs; null above the L2 state root. */
+  readonly tree: string | null
+}
+
 export interface InputError {
   readonly field: FieldName
   readonly message: string
@@ -87,6 +98,7 @@ export interface Report {
   readonly failure: Failure | null
   readonly question: readonly Row[]
   readonly chain: readonly Row[]
+  readonly boxes: readonly ChainBox[]
   readonly account: readonly Row[]
   readonly notes: readonly string[]
   readonly groups: readonly CheckGroup[]
@@ -156,7 +168,6 @@ export interface PathView {
 /** A leaf next to the place of a key that does not exist. */
 export interface Neighbour {
   readonly name: string
-  readonly leafIndex: string
   readonly prev: string
   readonly next: string
   readonly hKey: string

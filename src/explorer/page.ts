@@ -1,6 +1,6 @@
 import { byId, h, nodesOf } from './dom.ts'
 import { createEngine, EngineError } from './engine.ts'
-import { clear, fill, listenToForm, readStatement } from './form.ts'
+import { clear, fill, listenToForm, readStatement, showInputErrors } from './form.ts'
 import type { Loaded, Report } from './messages.ts'
 import { proofSection } from './proof-section.ts'
 import { reportView, verdictDetails, verdictText } from './report-view.ts'
@@ -11,6 +11,8 @@ interface Example {
   /** The proof to look at. */
   readonly proof?: number
   readonly content: unknown
+  /** The page opens on it. */
+  readonly isStart?: boolean
 }
 declare const rollupStateProofExamples: readonly Example[]
 
@@ -44,7 +46,7 @@ const engine = createEngine(
 )
 
 /** Opens what was dropped, pasted or chosen. */
-async function open(blob: Blob, name: string, example: Example | null): Promise<void> {
+async function open(blob: Blob, name: string, example: Example | null, scrolls = true): Promise<void> {
   clearTimeout(timer)
   loaded = null
   showVerdict('none', 'Reading…', '')
@@ -57,7 +59,7 @@ async function open(blob: Blob, name: string, example: Example | null): Promise<
     fill(loaded.suggested, loaded.isBundle, example !== null)
     fileStatus.textContent = describeFile(name, loaded)
     await judge()
-    if (verdict.getBoundingClientRect().top > window.innerHeight * 0.8) verdict.scrollIntoView()
+    if (scrolls && verdict.getBoundingClientRect().top > window.innerHeight * 0.8) verdict.scrollIntoView()
   })
 }
 
@@ -71,6 +73,8 @@ async function judge(): Promise<void> {
   const { report } = reply
   const shown = report.verdict !== 'refused' && exampleProof !== null ? exampleProof : report.shown
   verdict.setAttribute('data-verdict', report.verdict)
+  verdict.toggleAttribute('data-stated', report.isStated)
+  showInputErrors(report.inputErrors)
   verdictStatus.replaceChildren(...nodesOf(verdictText(report)))
   verdictMore.replaceChildren(...nodesOf(verdictDetails(report)))
   reportPlace.replaceChildren(
@@ -126,10 +130,10 @@ function openText(text: string): void {
   void open(new Blob([text], { type: 'application/json' }), 'The pasted text', null)
 }
 
-function openExample(example: Example): void {
+function openExample(example: Example, scrolls = true): void {
   paste.value = ''
   const blob = new Blob([JSON.stringify(example.content)], { type: 'application/json' })
-  void open(blob, `Example “${example.title}”`, example)
+  void open(blob, `Example “${example.title}”`, example, scrolls)
 }
 
 /** @returns whether there was anything to open */
@@ -153,7 +157,8 @@ function takeText(text: string): void {
 }
 
 function listExamples(): void {
-  const place = byId('examples', HTMLElement)
+  const place = byId('examples', HTMLDetailsElement)
+  place.open = window.matchMedia('(min-width: 64rem)').matches
   for (const group of new Set(rollupStateProofExamples.map(example => example.group))) {
     const items = rollupStateProofExamples.flatMap((example, index) => {
       if (example.group !== group) return []
@@ -213,3 +218,6 @@ function listen(): void {
 clear()
 listExamples()
 listen()
+// The page opens on an example: the chain from L1 to a slot says best what this is.
+const [start] = rollupStateProofExamples.filter(({ isStart }) => isStart)
+if (start) openExample(start, false)

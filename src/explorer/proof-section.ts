@@ -1,5 +1,5 @@
 import { bytesView } from './bytes-view.ts'
-import { abbreviate, type Child, h } from './dom.ts'
+import { type Child, h } from './dom.ts'
 import type { Gap, Neighbour, ProofView, Shown, Status } from './messages.ts'
 import { pathView } from './path-view.ts'
 import { groupView } from './report-view.ts'
@@ -7,6 +7,8 @@ import { groupView } from './report-view.ts'
 /** One leaf proof: its checks, the neighbours of an absent key, the paths and their bytes. */
 export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
   const { title, claims, key, keyHash, checks, gap, paths, fault } = proof
+  // A phone has no room for what nobody asked to see.
+  const isWide = window.matchMedia('(min-width: 64rem)').matches
   const hasFault = paths.some(path => path.bytes.some(({ fields }) => fields.some(({ isFault }) => isFault)))
   return [
     h('h2', { id: 'proof-title' }, `Proof of ${title}`),
@@ -21,13 +23,18 @@ export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
     fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
     gap && gapView(gap),
     paths.length > 0
-      ? h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path, keyHash))))
+      ? h(
+          'details',
+          { class: 'group', open: isWide || fault !== null },
+          h('summary', {}, paths.length === 1 ? 'The path, level by level' : 'The paths, level by level'),
+          h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path, keyHash)))),
+        )
       : h('p', {}, 'There is no path to draw: nothing here is proven by hashes of its own.'),
     groupView({ title: `Checks of ${title}, in their order`, checks }),
     paths.length > 0 &&
       h(
         'details',
-        { class: 'group', open: hasFault || window.matchMedia('(min-width: 64rem)').matches },
+        { class: 'group', open: hasFault || isWide },
         h('summary', {}, 'What the bytes mean'),
         h('p', { class: 'hint' }, 'Point at a part, or move with the arrow keys.'),
         h(
@@ -59,8 +66,8 @@ function gapView(gap: Gap): HTMLElement {
   const link = (text: string, { isSo, status }: Shown, direction: string) =>
     h(
       'p',
-      { class: `link ${direction}`, 'data-status': status },
-      h('span', {}, `${text}${isSo ? '' : ', points elsewhere'} ${verdictMarks[status]}`),
+      { class: `link ${direction}`, 'data-status': status, 'data-elsewhere': !isSo },
+      h('span', {}, `${text}${isSo ? '' : ': it points at another leaf'} ${verdictMarks[status]}`),
     )
   const place = isAfterLeft ? 'not below the right neighbour' : 'not above the left neighbour'
   return h(
@@ -79,8 +86,12 @@ function gapView(gap: Gap): HTMLElement {
           'p',
           { class: 'gap-key', 'data-status': between.status },
           h('span', { class: 'gap-name' }, 'key asked for'),
-          h('code', {}, abbreviate(keyHash)),
-          h('span', {}, `${between.isSo ? 'lies between: no leaf here' : place} ${verdictMarks[between.status]}`),
+          h('code', {}, keyHash),
+          h(
+            'span',
+            {},
+            `${between.isSo ? 'it lies between them: no leaf stands here' : place} ${verdictMarks[between.status]}`,
+          ),
         ),
         link(`right.prev = ${right.prev}`, back, 'back'),
       ),
@@ -98,7 +109,7 @@ const neighbourCard = (title: string, { name, hKey, prev, next }: Neighbour): HT
       'dl',
       {},
       h('dt', {}, 'key hash'),
-      h('dd', {}, h('code', {}, abbreviate(hKey))),
+      h('dd', {}, h('code', {}, hKey)),
       h('dt', {}, 'prev'),
       h('dd', {}, prev),
       h('dt', {}, 'next'),

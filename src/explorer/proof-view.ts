@@ -174,7 +174,6 @@ function readNeighbour(scheme: Scheme, leafProof: Fields, part: Part) {
   const { prev, next, hKey } = leaf
   const neighbour: Neighbour = {
     name: index > 1 ? `leaf ${index}` : nameLeafIndex(index),
-    leafIndex: nameLeafIndex(index),
     prev: nameLeafIndex(prev),
     next: nameLeafIndex(next),
     hKey: toHex(hKey),

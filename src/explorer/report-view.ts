@@ -1,7 +1,8 @@
+import { chainView } from './chain-view.ts'
 import { type Child, h } from './dom.ts'
 import type { Check, CheckGroup, Failure, ProofSummary, Report, Row, Status } from './messages.ts'
 
-/** What an attacker gains without each check: the catalogue's words, put here by the build. */
+/** What an attacker could do if a check were missing: the catalogue's words, put here by the build. */
 declare const CHECK_REASONS: Readonly<Record<string, string>>
 
 const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '–' }
@@ -32,8 +33,7 @@ export function verdictDetails({ failure, notes, question }: Report): Child[] {
   return [
     failure && describeFailure(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
-    h('h3', {}, 'What was asked'),
-    rowList(question),
+    h('details', { class: 'group' }, h('summary', {}, 'What was asked, and who stated it'), rowList(question)),
   ]
 }
 
@@ -56,9 +56,17 @@ function describeFailure({ code, path, expected, found }: Failure): HTMLElement 
 const PAGE = 20
 
 export function reportView(report: Report, shown: number, onChoose: (index: number) => void): Child[] {
-  const { chain, account, proofs, groups } = report
+  const { chain, boxes, account, proofs, groups } = report
   return [
-    chain.length > 0 && h('section', {}, h('h2', {}, 'Chain of evidence'), rowList(chain)),
+    h(
+      'section',
+      {},
+      h('h2', {}, 'The chain of trust'),
+      h('p', {}, 'Each box is proven by the one above it, from what you trust down to the slots.'),
+      chainView(boxes),
+      chain.length > 0 &&
+        h('details', { class: 'group' }, h('summary', {}, 'Every value, and what it rests on'), rowList(chain)),
+    ),
     account.length > 0 && h('section', {}, h('h2', {}, 'Account'), rowList(account)),
     h('section', {}, h('h2', {}, 'Proofs'), proofList(proofs, shown, onChoose)),
     h('section', {}, h('h2', {}, 'Checks of the whole'), ...groups.map(groupView)),
@@ -108,7 +116,6 @@ function describeValue(value: string): Child {
   return h('span', { class: 'value' }, `${value}${decimal}`)
 }
 
-/** A list of checks; one that says nothing but "passed" is folded. */
 /** How many of the checks came to what. */
 function tally(checks: readonly Check[]): string {
   const of = (status: Status) => checks.filter(check => check.status === status).length
@@ -116,6 +123,7 @@ function tally(checks: readonly Check[]): string {
   return counts.map(status => `${of(status)} ${status}`).join(', ')
 }
 
+/** A list of checks, folded unless one of them failed. */
 export function groupView({ title, checks }: CheckGroup): HTMLElement {
   const failed = checks.some(({ status }) => status === 'failed')
   const passed = checks.every(({ status }) => status === 'passed')

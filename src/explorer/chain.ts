@@ -1,0 +1,79 @@
+import type { VerifiedEvidence } from '../anchor.ts'
+import { formatTime, sourceWords } from '../document/wording.ts'
+import type { VerifiedState } from '../index.ts'
+import type { Step } from './checks.ts'
+import type { ChainBox, ProofSummary, Statement, Status } from './messages.ts'
+
+/** What the chain of trust is drawn from. */
+export interface ChainInput {
+  readonly isBundle: boolean
+  readonly statement: Statement
+  readonly steps: readonly Step[]
+  readonly failed: number
+  /** What was proven; null when something was refused, or nothing was judged. */
+  readonly state: VerifiedState | VerifiedEvidence | null
+  readonly proofs: readonly ProofSummary[]
+}
+
+/** The chain of trust from L1 down to the slots. A box that the file or the trusted input leaves out is marked so. */
+export function drawChain({ isBundle, statement, steps, failed, state, proofs }: ChainInput): ChainBox[] {
+  const { trustedKind, trusted } = statement
+  const start = isBundle ? ['l1BlockHash', 'l1StateRoot', 'l2StateRoot'].indexOf(trustedKind.value) : 2
+  const statusOf = (group: Step['group']): Status => {
+    const own = steps.flatMap((step, index) => (step.group === group ? [index] : []))
+    if (own.includes(failed)) return 'failed'
+    return failed > (own.at(-1) ?? Number.POSITIVE_INFINITY) ? 'passed' : 'not reached'
+  }
+  const evidence = state !== null && 'reach' in state ? state : null
+  const l1Block = evidence?.l1Block ?? null
+  const box = (place: number, title: string, status: Status, values: readonly string[], note = ''): ChainBox => ({
+    title,
+    state: place === start ? 'trusted' : place < start ? 'left out' : status,
+    values: place === start ? [trusted.value === '' ? 'not given' : trusted.value] : place < start ? [] : values,
+    note: place === start ? sourceWords[trusted.source] : note,
+    tree: null,
+  })
+  const slots = proofs.slice(1)
+  const slotStatus = ['failed', 'not reached', 'passed'].find(one => slots.some(({ status }) => status === one))
+  const account = state?.account ?? null
+  return [
+    box(0, 'L1 block hash', 'not reached', []),
+    box(
+      1,
+      'L1 state root',
+      statusOf('header'),
+      l1Block === null ? [] : [l1Block.stateRoot],
+      l1Block === null
+        ? 'from the L1 block header'
+        : `from the header of L1 block ${l1Block.number}, of ${formatTime(l1Block.timestamp)}`,
+    ),
+    box(
+      2,
+      'L2 state root',
+      statusOf('contract'),
+      evidence === null ? [] : [evidence.stateRoot],
+      evidence?.l2BlockNumber == null
+        ? 'from the rollup contract on L1'
+        : `from the rollup contract on L1, for L2 block ${evidence.l2BlockNumber}`,
+    ),
+    {
+      title: 'Account',
+      state: statusOf(0),
+      values: [proofs[0]?.key ?? ''].filter(text => text !== ''),
+      note: account === null ? (proofs[0]?.outcome ?? '') : `exists, at leaf ${account.leafIndex}`,
+      tree: 'tree of accounts',
+    },
+    {
+      title: 'Slots',
+      state: slots.length === 0 ? 'left out' : ((slotStatus ?? 'not reached') as Status),
+      values: account === null || slots.length === 0 ? [] : [`storage root ${account.storageRoot}`],
+      note:
+        slots.length === 0
+          ? 'none asked for'
+          : state === null
+            ? `${slots.length} asked for`
+            : `${slots.filter(({ value }) => value !== '').length} of ${slots.length} exist`,
+      tree: "tree of the account's slots",
+    },
+  ]
+}
