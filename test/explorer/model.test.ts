@@ -159,7 +159,7 @@ it('leaves the rollup to the person, unless the bundle is for a known one', () =
 
 it('has a line for every check that the verifier makes', () => {
   const states = { block: true, address: true, keys: true }
-  const chain = { reach: 'l1BlockHash', states, l1SlotCount: 2 }
+  const chain = { reach: 'l1BlockHash', states, l1SlotCount: 4 }
   const steps = [
     ...listSteps({ forms: ['existence', 'existence', 'non-existence', 'implied'], chain }),
     ...listSteps({ forms: ['non-existence', 'existence'], chain: null }),
