@@ -24,7 +24,8 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
 }
 
 /** Rows of data, of which values may come from a file. */
-export const formatRows = (rows: readonly Row[]): string => formatTable(rows.map(row => row.map((cell = '') => printable(cell))))
+export const formatRows = (rows: readonly Row[]): string =>
+  formatTable(rows.map(row => row.map((cell = '') => printable(cell))))
 
 /** Who stated each part, as `--json` spells it. */
 export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
