@@ -4,12 +4,12 @@
  *
  * @module rollup-state-proof/provider
  */
+export type { Environment, Hardfork } from './provider/environment.ts'
 export {
   ProviderError,
   type ProviderErrorDetails,
   type ProviderRefusal,
   providerRefusals,
 } from './provider/error.ts'
-export type { Environment, Hardfork } from './provider/execute.ts'
 export { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from './provider/provider.ts'
 export type { View } from './provider/view.ts'

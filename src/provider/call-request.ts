@@ -82,7 +82,7 @@ function readFees(
   return { gasPrice: maxGasPrice < baseFee + priority ? maxGasPrice : baseFee + priority, maxGasPrice }
 }
 
-export const readAccessList = (place: string, value: unknown): AccessList =>
+const readAccessList = (place: string, value: unknown): AccessList =>
   readList(place, value, (at, item) => {
     const entry = readObject(at, item)
     return {

@@ -1,36 +1,11 @@
 import type { Address } from '@ethereumjs/util'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
+import { type Environment, HARDFORKS, type Hardfork } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import { createEvmState } from './evm-state.ts'
 import type { StateReader } from './state-reader.ts'
-
-/** The hard forks whose instructions and prices can be had. */
-export type Hardfork = 'london' | 'paris' | 'shanghai' | 'cancun' | 'prague' | 'osaka'
-
-export const HARDFORKS: readonly Hardfork[] = ['london', 'paris', 'shanghai', 'cancun', 'prague', 'osaka']
-
-/**
- * What no proof covers, as you state it: a call that reads one of these uses your value, and fails without it. It holds
- * for every block that is asked for.
- */
-export interface Environment {
-  /** Seconds since 1970. Default: the proven timestamp of the view, which only the newest finalized block has. */
-  timestamp?: bigint
-  /** In wei. On the Linea networks 7. */
-  baseFee?: bigint
-  /** In wei. */
-  blobBaseFee?: bigint
-  /** 20 bytes. */
-  coinbase?: Hex
-  /** 32 bytes. */
-  prevRandao?: Hex
-  /** Of the block. */
-  gasLimit?: bigint
-  /** By the decimal number of the block, 32 bytes each: for BLOCKHASH. */
-  blockHashes?: Readonly<Record<string, Hex>>
-}
 
 /** The block around a call. */
 export interface ExecutionContext {

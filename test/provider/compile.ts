@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Abi } from 'viem'
 import type { Hex } from '../../src/index.ts'
@@ -16,7 +15,7 @@ const FOLDER = 'test/provider/contracts'
 const CACHE = 'node_modules/.cache/rollup-state-proof'
 
 /** The contracts of a Solidity file, by name. Compiled once for each text of it. */
-export function compile(file: string): Record<string, Contract> {
+export async function compile(file: string): Promise<Record<string, Contract>> {
   const content = readFileSync(join(FOLDER, file), 'utf8')
   const cached = join(CACHE, `${createHash('sha256').update(content).digest('hex')}.json`)
   try {
@@ -24,7 +23,7 @@ export function compile(file: string): Record<string, Contract> {
   } catch {
     // Not compiled yet.
   }
-  const solc = createRequire(import.meta.url)('solc')
+  const { default: solc } = await import('solc')
   const input = {
     language: 'Solidity',
     sources: { [file]: { content } },

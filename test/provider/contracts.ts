@@ -4,7 +4,7 @@ import { compile } from './compile.ts'
 import { at, word } from './endpoints.ts'
 import type { FullAccount, FullState } from './full-state.ts'
 
-const { Token, Proxy: Forwarder, Multicall, Many, Surroundings } = compile('Token.sol')
+const { Token, Proxy: Forwarder, Multicall, Many, Surroundings } = await compile('Token.sol')
 if (!Token || !Forwarder || !Multicall || !Many || !Surroundings) throw new Error('a contract is missing')
 
 export const tokenAbi = Token.abi

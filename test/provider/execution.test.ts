@@ -9,8 +9,9 @@ import { createEndpoints } from './endpoints.ts'
 import { bytesOf, CHAIN_ID, type FullCall, type FullState, runFull } from './full-state.ts'
 import { worlds } from './programs.ts'
 
+const { PROVIDER_CALLS } = process.env
 /** Ten calls to each world. */
-const CALLS = Number(process.env['PROVIDER_CALLS'] ?? 120)
+const CALLS = Number(PROVIDER_CALLS ?? 120)
 const CALLS_A_WORLD = 10
 
 /** What a transaction of Prague costs by itself, and what it costs at least. */
@@ -70,5 +71,5 @@ it('gives the return data and the gas of an EVM that holds the full state', asyn
   // The programs come to all kinds of ends.
   expect(seen.get('null')).toBeGreaterThan(CALLS / 4)
   expect([...seen.keys()].length).toBeGreaterThan(3)
-  if (process.env['PROVIDER_CALLS']) console.log(Object.fromEntries(seen))
+  if (PROVIDER_CALLS) console.log(Object.fromEntries(seen))
 })

@@ -8,8 +8,9 @@ import { ALICE, BOB, demoState, MANY, manyAbi, PROXY, TOKEN, tokenAbi } from './
 import { createEndpoints, type Endpoints, type Tamper, word } from './endpoints.ts'
 import { worldOf } from './full-state.ts'
 
+const { PROVIDER_LIES } = process.env
 /** How many lies are told. Half of them to the L1. */
-const LIES = Number(process.env['PROVIDER_LIES'] ?? 160)
+const LIES = Number(PROVIDER_LIES ?? 160)
 
 const balanceOf = (owner: Hex) => encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [owner] })
 const transfer = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 5n] })

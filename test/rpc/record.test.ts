@@ -14,7 +14,7 @@ import {
   RpcError,
   recordEvidence,
 } from '../../src/rpc.ts'
-import { createChain, type FullChain as Chain } from '../../src/service/chain.ts'
+import { type FullChain as Chain, createChain } from '../../src/service/chain.ts'
 import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
 import { createL1 } from '../../src/service/simulated-l1.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service.ts'
