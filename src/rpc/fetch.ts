@@ -153,7 +153,8 @@ export function verifyClientOptions<T extends ClientOptions>(
   const { method = 'rollup_getProof', maxKeysPerRequest = 100 } = own
   if (typeof method !== 'string' || method === '') throw argumentInvalid('method', 'the name of a method', method)
   verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
-  return { ...own, method, maxKeysPerRequest }
+  // Not a new object, which would inherit from Object.prototype.
+  return Object.assign(own, { method, maxKeysPerRequest })
 }
 
 function verifyFetchOptions(options: FetchOptions): FetchOptions & Required<ClientOptions> {

@@ -189,7 +189,7 @@ function verifyRecordOptions(options: RecordOptions): VerifiedOptions {
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   verifyFunction('onProgress', own.onProgress)
   verifySignal(own.signal)
-  return { ...own, l1Block, maxFinalizations }
+  return Object.assign(own, { l1Block, maxFinalizations })
 }
 
 async function recordWith(
