@@ -4,6 +4,7 @@
  *
  * @module rollup-state-proof/rpc
  */
+export type { Checkpoint } from './rpc/checkpoint.ts'
 export { type Client, createClient, type StateRequest } from './rpc/client.ts'
 export { diagnose } from './rpc/diagnose.ts'
 export {
@@ -19,7 +20,6 @@ export {
   type ClientOptions,
   type FetchOptions,
   fetchAnswer,
-  type KeptAnswer,
   type ProofRequest,
 } from './rpc/fetch.ts'
 export { createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
@@ -30,7 +30,7 @@ export {
   finalizedBlockHash,
   type OddSource,
 } from './rpc/l1-block-hash.ts'
-export type { Provider } from './rpc/provider.ts'
+export type { Provider, SendProvider } from './rpc/provider.ts'
 export {
   type EvidenceRequest,
   type Recorded,

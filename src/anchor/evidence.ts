@@ -6,6 +6,7 @@ import type { Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
 import { type FinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from './header.ts'
+import { type Admission, ANSWER_SHAPE, ETH_PROOF_SHAPE, openResponse, pickKnown, type Shape } from './known-fields.ts'
 import { readerOf } from './read.ts'
 import { type Rollup, type VerifiedAnchor, verifyAnchor, verifyBlockNumber } from './rollup.ts'
 
@@ -421,8 +422,14 @@ export interface EvidenceParts {
 /**
  * Puts a bundle together. Nothing is verified, so verify the bundle before you keep it.
  *
+ * The bundle holds what was understood and nothing else: of the L1 block its header, of the `eth_getProof` result and of the
+ * L2 answer the fields that these methods define, and of each field only hexadecimal where it must be that. Whatever else an
+ * endpoint sent, such as the URL that it was asked at, does not get into the file. A JSON-RPC response around the answer is
+ * taken off.
+ *
  * @param parts what was asked, of whom, and what they answered
- * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws
+ * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws; `EVIDENCE_MALFORMED` when an answer is larger than any for as
+ * many storage keys can be
  *
  * @example
  * ```ts
@@ -449,7 +456,7 @@ export function createEvidence(parts: EvidenceParts): Evidence {
     ...(l1 && {
       l1: {
         ...(l1.block !== undefined && { header: encodeHeader(l1.block) }),
-        proof: l1.proof,
+        proof: understood('l1.proof', l1.proof, ETH_PROOF_SHAPE, 4),
         ...(l1.finalizedState !== undefined && { finalizedState: spellFinalizedState(l1.finalizedState) }),
       },
     }),
@@ -457,7 +464,7 @@ export function createEvidence(parts: EvidenceParts): Evidence {
       address: bytesToHex(decodeArgument('address', address, 20)),
       storageKeys: decodeKeys(storageKeys).map(bytesToHex),
     },
-    answer,
+    answer: understood('answer', openResponse(answer).result, ANSWER_SHAPE, storageKeys.length + 1),
   }
 }
 
@@ -470,3 +477,21 @@ function spellFinalizedState(state: FinalizedState): NonNullable<NonNullable<Evi
 }
 
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
+
+/** More than a proof of one key takes, on either layer. */
+const MAX_PROOF_LENGTH = 2 ** 17
+
+/** What is known of a document with `proofCount` proofs. */
+function understood(path: string, source: unknown, shape: Shape, proofCount: number): unknown {
+  const limit = proofCount * MAX_PROOF_LENGTH
+  let left = limit
+  const admission: Admission = {
+    charge(length) {
+      left -= length
+      if (left >= 0) return
+      throw new ProofError('EVIDENCE_MALFORMED', { path, expected: `at most ${limit} characters`, found: 'more' })
+    },
+    admitText: text => (/^0x[0-9a-f]*$/i.test(text) ? text : null),
+  }
+  return pickKnown(source, shape, admission)
+}

@@ -1,6 +1,6 @@
 import { safeVerifyProof, type VerifiedState, verifyProof } from '../index.ts'
 import type { Claim } from '../proof/claim.ts'
-import { type BlockTag, fetchAnswer, type KeptAnswer } from '../rpc.ts'
+import { type BlockTag, type Checkpoint, fetchAnswer } from '../rpc.ts'
 import { type Command, exitCodes, type Output, UsageError } from './command.ts'
 import {
   endProgress,
@@ -93,11 +93,17 @@ export const fetch: Command = {
       }
 
       if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(output.path)}.partial`)
-      const onKept = (kept: KeptAnswer, keyCount: number) => {
-        output.saveCheckpoint(kept)
+      const onCheckpoint = (checkpoint: Checkpoint, keyCount: number) => {
+        output.saveCheckpoint(checkpoint)
         showProgress(io, `${keyCount} of ${request.storageKeys.length} storage keys`)
       }
-      const answer = await fetchAnswer(l2, request, { ...options, trusted, kept: output.checkpoint, onKept, signal })
+      const answer = await fetchAnswer(l2, request, {
+        ...options,
+        trusted,
+        checkpoint: output.checkpoint,
+        onCheckpoint,
+        signal,
+      })
       const state = claim && verifyProof(answer, claim)
       output.write(answer)
       endProgress(io)

@@ -109,12 +109,12 @@ export const record: Command = {
       if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
       const onProgress = (progress: RecordProgress) => {
         if (progress.step === 'l1Block') requireHash(progress.l1Block.hash, trustedHash)
-        if (progress.step === 'keys') output.saveCheckpoint(progress.kept)
+        if (progress.step === 'keys') output.saveCheckpoint(progress.checkpoint)
         showProgress(io, describeProgress(progress, request.storageKeys.length))
       }
       const recorded = await recordEvidence(l1, l2, request, {
         ...options,
-        kept: output.checkpoint,
+        checkpoint: output.checkpoint,
         onProgress,
         signal,
       })
@@ -168,8 +168,10 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
       return `L1 block ${progress.l1Block.number} of ${formatTime(progress.l1Block.timestamp)}`
     case 'l2Block':
       return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
-    case 'notHeld':
+    case 'proofUnavailable':
       return `L2 block ${progress.l2BlockNumber}: the endpoint does not hold it; looking for the finalization before it`
+    case 'checkpointIgnored':
+      return `beginning anew: what was kept is of no use, ${progress.reason}`
     case 'keys':
       return `${progress.keyCount} of ${keyCount} storage keys`
   }
@@ -202,7 +204,7 @@ async function readRecorded(
   if (l1BlockText !== undefined && l1BlockText !== 'finalized' && l1BlockOf(l1BlockText) !== l1Block.number) {
     throw refuseOverwrite(path, `is proven from L1 block ${l1Block.number}, not from ${l1BlockText}`)
   }
-  return { bundle: bundle as Evidence, evidence }
+  return { bundle: bundle as Evidence, l1BlockHashFrom: 'l1Endpoint', evidence }
 }
 
 function hashOfHeader(bundle: unknown): Hex {

@@ -4,7 +4,7 @@ import { atPath } from '../errors.ts'
 import { decodeArgument, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import { atEndpoint } from '../rpc/error.ts'
-import { type ClientOptions, fetchAnswer, verifyOptions } from '../rpc/fetch.ts'
+import { type ClientOptions, fetchAnswer, verifyClientOptions } from '../rpc/fetch.ts'
 import { callProvider, type Provider, toQuantity } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { copyAnswer } from './answer.ts'
@@ -281,8 +281,11 @@ function describe({ blockNumber, stateRoot, l1Block, timestamp }: Held): View {
 function readOptions(options: VerifiedProviderOptions) {
   const { l1, l2, rollup, scheme, chainId, l1BlockHash, onView } = options
   const { forward = [], environment = {}, maxGas = 50_000_000n, hardfork = 'prague', prefetch = true } = options
-  const { maxRequests = 1000, maxFinalizations = 8, method = 'rollup_getProof' } = options
-  const maxKeysPerRequest = verifyOptions(options)
+  const { maxRequests = 1000, maxFinalizations = 8 } = options
+  const { method, maxKeysPerRequest } = verifyClientOptions({
+    ...(options.method !== undefined && { method: options.method }),
+    ...(options.maxKeysPerRequest !== undefined && { maxKeysPerRequest: options.maxKeysPerRequest }),
+  })
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
   if (typeof scheme !== 'function') verifyScheme(scheme)
   decodeArgument('rollup.address', rollup?.address, 20)

@@ -89,7 +89,7 @@ export function createViews(source: ViewSource): Views {
         tried.push(l2BlockNumber)
       }
       if (current !== null) return current
-      throw new RpcError('NONE_HELD', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+      throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
     },
     async findAt({ l1Block }, l2BlockNumber) {
       try {

@@ -1,8 +1,10 @@
 import type { Claim } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
-import { diagnose } from './diagnose.ts'
-import { type ClientOptions, fetchAnswer, type ProofRequest, verifyOptions } from './fetch.ts'
-import { callProvider, type Provider, parseQuantity } from './provider.ts'
+import { diagnoseWith } from './diagnose.ts'
+import { type ClientOptions, fetchAnswer, type ProofRequest, verifyClientOptions } from './fetch.ts'
+import { readOptions } from './options.ts'
+import { callProvider, type Provider, parseQuantity, type SendProvider, verifyProvider } from './provider.ts'
+import { redactorFor } from './redact.ts'
 
 /** A {@link ProofRequest} with the root that you trust: that of the block, so the block is a number. */
 export interface StateRequest extends Claim {
@@ -15,7 +17,7 @@ export interface Client {
   /** The newest L2 block, which L1 has not finalized yet: see `eth_blockNumber`. */
   getBlockNumber(): Promise<bigint>
   /**
-   * What the endpoint says: not verified.
+   * What the endpoint says, in the fields that the method defines: not verified.
    *
    * @param request what to ask for
    * @throws ProofError `CLAIM_INVALID` when the request itself is wrong
@@ -31,9 +33,9 @@ export interface Client {
 }
 
 /**
- * A client over any EIP-1193 provider. It never sends a batch, for several providers refuse batches of this method.
+ * A client over any EIP-1193 provider, or one of ethers. It never sends a batch, for several providers refuse batches of this method.
  *
- * @param provider what EIP-1193 defines
+ * @param provider what EIP-1193 defines, or a `JsonRpcProvider` of ethers
  * @param options the method's name, and how many keys to ask for at once
  * @throws RpcError `ARGUMENT_INVALID`
  *
@@ -47,7 +49,7 @@ export interface Client {
  * const address = '0x00000000000000000000000000000000000000aa'
  * world.setAccount(address, { balance: 5n })
  *
- * // In earnest: createHttpProvider(url), a viem client, or the wallet in the browser.
+ * // In production: createHttpProvider(url), a viem client, or the wallet in the browser.
  * const provider = { request: async () => world.getProof(address) }
  * const client = createClient(provider, { method: 'linea_getProof' })
  *
@@ -56,19 +58,22 @@ export interface Client {
  * console.log(account?.balance) // 5n
  * ```
  */
-export function createClient(provider: Provider, options: ClientOptions = {}): Client {
-  verifyOptions(options)
-  const getProof = (request: ProofRequest) => fetchAnswer(provider, request, options)
+export function createClient(provider: Provider | SendProvider, options: ClientOptions = {}): Client {
+  verifyProvider(provider)
+  const own = verifyClientOptions(options)
+  const getProof = async (request: ProofRequest) => fetchAnswer(provider, request, { ...own })
   return {
     getBlockNumber: async () => parseQuantity(await callProvider(provider, 'eth_blockNumber', [])),
     getProof,
-    async getVerifiedState({ block, ...claim }) {
+    async getVerifiedState(request) {
+      const fields = ['address', 'storageKeys', 'block', 'scheme', 'stateRoot']
+      const { block, ...claim } = readOptions('request', request, fields)
       const { address, storageKeys = [] } = claim
       const answer = await getProof({ address, storageKeys, block })
       try {
         return verifyProof(answer, claim)
       } catch (error) {
-        throw diagnose(error)
+        throw diagnoseWith(redactorFor(provider), error)
       }
     },
   }

@@ -1,13 +1,15 @@
 import { excerpt, ProofError } from '../errors.ts'
 import { type EndpointError, RpcError, type RpcErrorCode } from './error.ts'
-import { type Redact, redactUrls, redactValue } from './redact.ts'
+import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
+import { admitText, type Redact, redactUrls } from './redact.ts'
 
 /**
  * What anything thrown on the way to a verified answer means: by a provider of whatever make, or by `verifyProof`.
  *
  * @param error whatever was thrown
  * @param params of the request, when it is known: whether a block was asked for by tag decides what some errors mean
- * @returns an RpcError that says what to do; a ProofError as it is, unless it is the endpoint's mistake and not a lie.
+ * @returns an RpcError that says what to do, without anything that looks like a URL; a ProofError as it is, unless it is
+ * the endpoint's mistake and not a lie. What is not recognised is `UNREACHABLE` with what was thrown as its `cause`.
  * Throws nothing
  *
  * @example
@@ -19,48 +21,76 @@ import { type Redact, redactUrls, redactValue } from './redact.ts'
  * ```
  */
 export function diagnose(error: unknown, params: readonly unknown[] = []): RpcError | ProofError {
-  if (error instanceof RpcError) return error
-  if (error instanceof ProofError) {
-    if (error.code === 'FOREIGN_PROOF') return new RpcError('ETH_PROOF_ANSWER', { cause: error })
-    return error.code === 'KEY_MISMATCH' ? new RpcError('OTHER_KEYS', { cause: error }) : error
+  return diagnoseWith(redactUrls, error, params)
+}
+
+/** {@link diagnose} where the endpoint's URL is known. */
+export function diagnoseWith(redact: Redact, error: unknown, params: readonly unknown[] = []): RpcError | ProofError {
+  try {
+    if (error instanceof RpcError) return redactError(error, redact)
+    if (error instanceof ProofError) {
+      const cause = redactError(error, redact)
+      if (cause.code === 'FOREIGN_PROOF') return new RpcError('ETH_PROOF_ANSWER', { cause })
+      return cause.code === 'KEY_MISMATCH' ? new RpcError('OTHER_KEYS', { cause }) : cause
+    }
+    return diagnoseThrown(error, params, redact)
+  } catch {
+    // A proxy, for instance, whose every trap throws.
+    return new RpcError('UNREACHABLE', { found: 'the provider threw something that cannot be read' })
   }
-  const layers = layersOf(error)
+}
+
+function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Redact): RpcError {
+  const chain = causeChain(error)
   // By their names, for a DOMException also has a code, and it is none of JSON-RPC.
-  const names = layers.map(layer => field(layer, 'name'))
+  const names = chain.map(link => field(link, 'name'))
   if (names.includes('TimeoutError')) return new RpcError('TIMEOUT')
   if (names.includes('AbortError')) return new RpcError('ABORTED')
-  for (const layer of layers) {
-    const [code, data] = [field(layer, 'code'), field(layer, 'data')]
+  for (const link of chain) {
+    const [code, data] = [field(link, 'code'), field(link, 'data')]
     if (typeof code === 'number' && Number.isInteger(code)) {
-      return diagnoseEndpointError({ code, message: messageIn(layer), data }, params, redactUrls)
+      return diagnoseEndpointError({ code, message: messageIn(link), data }, params, redact)
     }
   }
-  for (const layer of layers) {
-    const status = field(layer, 'status')
+  for (const link of chain) {
+    const status = field(link, 'status')
     if (typeof status === 'number' && Number.isInteger(status)) return diagnoseStatus(status)
   }
-  return new RpcError('UNREACHABLE')
+  return new RpcError('UNREACHABLE', { cause: redactCause(error, redact) })
 }
 
 /** How the libraries wrap what the endpoint said, the innermost first: `cause` (viem), `error` and `info` (ethers). */
-function layersOf(error: unknown, depth = 0): object[] {
-  if (typeof error !== 'object' || error === null || depth > 5) return []
-  const inner = ['cause', 'error', 'info'].flatMap(name => layersOf(field(error, name), depth + 1))
-  return [...inner, error]
+function causeChain(error: unknown): object[] {
+  const chain: object[] = []
+  const follow = (link: unknown, depth: number): void => {
+    if (typeof link !== 'object' || link === null || depth > MAX_DEPTH || chain.length >= MAX_CAUSES) return
+    for (const name of ['cause', 'error', 'info']) follow(field(link, name), depth + 1)
+    chain.push(link)
+  }
+  follow(error, 0)
+  return chain
 }
 
-/** Whatever the library put there; a getter can throw. */
+/**
+ * Whatever the library put there, or its class did; never what `Object.prototype` has, which may be polluted. A getter can
+ * throw.
+ */
 function field(source: object, name: string): unknown {
   try {
-    return Reflect.get(source, name)
+    let owner: object | null = source
+    for (let depth = 0; depth < MAX_CAUSES && owner !== null && owner !== Object.prototype; depth++) {
+      if (Object.hasOwn(owner, name)) return Reflect.get(source, name)
+      owner = Reflect.getPrototypeOf(owner)
+    }
   } catch {
-    return undefined
+    // Then there is nothing.
   }
+  return undefined
 }
 
 /** viem keeps what the endpoint said in `details`, apart from the text that it makes of it. */
-function messageIn(layer: object): string {
-  const message = field(layer, 'details') ?? field(layer, 'message')
+function messageIn(link: object): string {
+  const message = field(link, 'details') ?? field(link, 'message')
   return typeof message === 'string' ? message : ''
 }
 
@@ -70,31 +100,105 @@ export function diagnoseStatus(status: number, endpoint?: EndpointError): RpcErr
   return new RpcError(code, { status, ...(endpoint && { endpoint }) })
 }
 
+/** The `error` of a JSON-RPC response, as the endpoint wrote it. */
+interface EndpointErrorSource {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
 /** What the `error` of a JSON-RPC response stands for. */
-export function diagnoseEndpointError(error: EndpointError, params: readonly unknown[], redact: Redact): RpcError {
-  const data = error.data === undefined ? undefined : redactValue(error.data, redact)
-  const endpoint = {
-    code: error.code,
-    message: excerpt(redact(error.message)),
-    ...(data !== undefined && { data }),
-  }
-  return new RpcError(nameEndpointError(error, params), { endpoint })
+export function diagnoseEndpointError(
+  error: EndpointErrorSource,
+  params: readonly unknown[],
+  redact: Redact,
+): RpcError {
+  const message = admitText(error.message, redact)
+  const data = error.data === undefined || error.data === null ? undefined : admitText(error.data, redact)
+  // A key may be a number.
+  const code = redact(`${error.code}`) === `${error.code}` ? error.code : 0
+  const endpoint = { code, message: excerpt(message), ...(data !== undefined && { data }) }
+  return new RpcError(nameEndpointError(code, `${message} ${data ?? ''}`, params), { endpoint })
 }
 
 const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 'safe']
 
 /** By its code where that says enough; endpoints use -32600, -32602 and -32000 for so much that the words have to. */
-function nameEndpointError({ code, message, data }: EndpointError, params: readonly unknown[]): RpcErrorCode {
-  const text = `${message} ${typeof data === 'string' ? data : ''}`
+function nameEndpointError(code: number, text: string, params: readonly unknown[]): RpcErrorCode {
   const hasTag = params.some(param => TAGS.includes(param))
   if (text.includes('BLOCK_MISSING_IN_CHAIN')) return 'BLOCK_MISSING'
   if (code === -32601 || code === 4200) return 'METHOD_UNKNOWN'
   if (code === -32005 || code === 429 || /rate.?limit|too many requests/i.test(text)) return 'RATE_LIMITED'
   if (code === 401 || code === 403 || code === 4100 || /api.?key|unauthorized/i.test(text)) return 'UNAUTHORIZED'
   if (/not\b.{0,20}\bfinali[sz]ed/i.test(text)) return 'BLOCK_NOT_FINALIZED'
-  if (hasTag && /\b(tag|finalized|safe|pending|earliest|latest|block ?(number|parameter))\b/i.test(text)) {
+  if (hasTag && /\b(?:tag|finalized|safe|pending|earliest|latest|block ?(?:number|parameter))\b/i.test(text)) {
     return 'TAG_UNSUPPORTED'
   }
-  if (/method\b.*\bnot\b.*\b(found|supported|available|exist|allowed)/i.test(text)) return 'METHOD_UNKNOWN'
+  if (saysMethodIsMissing(text)) return 'METHOD_UNKNOWN'
   return code === -32602 ? 'PARAMS_REFUSED' : 'ENDPOINT_ERROR'
+}
+
+/** "method", then "not", then one of these: word by word, for a pattern of all three would take cubic time. */
+function saysMethodIsMissing(text: string): boolean {
+  const afterMethod = text.slice(indexAfter(text, /method\b/i))
+  return /\b(?:found|supported|available|exist|allowed)/i.test(afterMethod.slice(indexAfter(afterMethod, /\bnot\b/i)))
+}
+
+/** Past the end when it is not there. */
+function indexAfter(text: string, pattern: RegExp): number {
+  const match = pattern.exec(text)
+  return match === null ? text.length : match.index + match[0].length
+}
+
+/** The same error without what must not be seen: itself when there is nothing of it. */
+export function redactError<T extends RpcError | ProofError>(error: T, redact: Redact): T
+export function redactError(error: RpcError | ProofError, redact: Redact): RpcError | ProofError {
+  /** What an error quotes was cut when it was quoted, perhaps within a key. */
+  const clean = (text: string) => (text.includes('…') ? redact(redact.trimCut(text)) : redact(text))
+  if (error instanceof ProofError) {
+    const { code, path, expected, found } = error
+    const redacted = new ProofError(code, { path, expected: expected && clean(expected), found: found && clean(found) })
+    return redacted.message === error.message ? error : redacted
+  }
+  const { code, found, status, endpoint, layer, cause } = error
+  const redacted = new RpcError(code, {
+    found: found === undefined ? undefined : clean(found),
+    status,
+    endpoint: endpoint && {
+      code: endpoint.code,
+      message: clean(endpoint.message),
+      ...(endpoint.data !== undefined && { data: admitText(endpoint.data, redact) }),
+    },
+    layer,
+    cause: redactCause(cause, redact),
+  })
+  const isSame = redacted.cause === cause && redacted.message === error.message
+  return isSame && redacted.endpoint?.data === endpoint?.data ? error : redacted
+}
+
+/**
+ * What was thrown, as an error that may be shown: itself when nothing in it looks like a URL or a key, else a copy of its
+ * name, message, stack and causes.
+ */
+export function redactCause(error: unknown, redact: Redact, depth = 0): Error | undefined {
+  if (error === undefined || depth > MAX_DEPTH) return undefined
+  if (error instanceof ProofError || error instanceof RpcError) return redactError(error, redact)
+  if (typeof error !== 'object' || error === null) return new Error(excerpt(admitText(error, redact)))
+  const text = (name: string): string => {
+    const value = field(error, name)
+    return typeof value === 'string' ? value : ''
+  }
+  const inner = field(error, 'cause')
+  const cause = redactCause(inner, redact, depth + 1)
+  const [name, message, stack] = ['name', 'message', 'stack'].map(text)
+  const [cleanName, cleanMessage, cleanStack] = [name, message, stack].map(part => admitText(part, redact))
+  const isPlain = Object.getOwnPropertyNames(error).every(own => ['name', 'message', 'stack', 'cause'].includes(own))
+  const isClean = cleanName === name && cleanMessage === message && cleanStack === stack && cause === inner
+  if (error instanceof Error && isPlain && isClean) return error
+  const code = field(error, 'code')
+  const copy = new Error(cleanMessage === '' ? admitText(error, redact) : cleanMessage, cause && { cause })
+  if (cleanName !== '') copy.name = cleanName ?? ''
+  if (typeof code === 'string') Object.assign(copy, { code: admitText(code, redact) })
+  copy.stack = cleanStack === '' ? `${copy.name}: ${copy.message}` : (cleanStack ?? '')
+  return copy
 }

@@ -1,3 +1,4 @@
+import { readOwn } from '../proof/read.ts'
 import { diagnoseEndpointError } from './diagnose.ts'
 import { RpcError } from './error.ts'
 import { type Redact, redactUrls } from './redact.ts'
@@ -24,29 +25,30 @@ export function buildRequest(id: number, method: string, params: readonly unknow
  */
 export function parseResponse(response: unknown, request: RpcRequest, redact: Redact = redactUrls): unknown {
   if (!isObject(response)) throw malformed(Array.isArray(response) ? 'an array' : 'no object')
-  const version = own(response, 'jsonrpc')
+  const version = readOwn(response, 'jsonrpc')
   if (version !== '2.0') throw malformed('its jsonrpc is not "2.0"')
   // Some serializers write null for a field that is not there; as a result, null is a value.
-  const error = own(response, 'error') ?? undefined
+  const error = readOwn(response, 'error') ?? undefined
   const hasResult = Object.hasOwn(response, 'result')
-  if (error !== undefined && own(response, 'result') != null) throw malformed('it has both a result and an error')
+  if (error !== undefined && readOwn(response, 'result') != null) throw malformed('it has both a result and an error')
   if (error === undefined && !hasResult) throw malformed('it has neither a result nor an error')
-  const id = own(response, 'id')
+  const id = readOwn(response, 'id')
   // An endpoint that could not read the request does not know its id.
   if (id !== request.id && (error === undefined || id !== null)) throw new RpcError('ID_MISMATCH')
-  if (error === undefined) return own(response, 'result')
+  if (error === undefined) return readOwn(response, 'result')
+  throw parseError(error, request.params, redact)
+}
 
-  if (!isObject(error)) throw malformed('its error is no object')
-  const [code, message, data] = [own(error, 'code'), own(error, 'message'), own(error, 'data')]
-  if (typeof code !== 'number' || !Number.isInteger(code)) throw malformed('the code of its error is no integer')
-  if (typeof message !== 'string') throw malformed('the message of its error is no string')
-  throw diagnoseEndpointError({ code, message, data }, request.params, redact)
+/** What the `error` of a response stands for, or why it is none. */
+export function parseError(error: unknown, params: readonly unknown[], redact: Redact): RpcError {
+  if (!isObject(error)) return malformed('its error is no object')
+  const [code, message, data] = ['code', 'message', 'data'].map(name => readOwn(error, name))
+  if (typeof code !== 'number' || !Number.isInteger(code)) return malformed('the code of its error is no integer')
+  if (typeof message !== 'string') return malformed('the message of its error is no string')
+  return diagnoseEndpointError({ code, message, data }, params, redact)
 }
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const own = (source: object, name: string): unknown =>
-  Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined
 
 const malformed = (found: string) => new RpcError('ENVELOPE_MALFORMED', { found })

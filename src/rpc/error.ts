@@ -37,16 +37,16 @@ export const rpcAdvice = {
     'The endpoint answered as eth_getProof does, which proves another tree: it does not really serve this method.',
   OTHER_KEYS:
     'The answer is for another address or other storage keys than the ones asked for: do not use this endpoint.',
-  PIECES_DISAGREE:
+  ANSWERS_INCONSISTENT:
     'The keys were asked for in several requests, and the answers are not of one state: ask for a block number, not a tag.',
 
-  NONE_HELD:
+  PROOF_UNAVAILABLE:
     'The endpoint holds the proof of none of these finalized blocks: wait until it has caught up, or use another one.',
   L1_HISTORY_MISSING:
     'The endpoint does not hold the older L1 states in which to look for earlier finalizations: use an archive node, name the L2 block, or wait until the L2 endpoint holds the newest one.',
   L1_DISAGREEMENT:
     'The L1 endpoints do not agree on one finalized block: look into the odd ones, or try again when all have caught up.',
-  L1_CONTRADICTION: 'The endpoint says things of L1 that cannot all be so: do not use it.',
+  L1_CONTRADICTION: 'The endpoint gave contradictory information about L1: do not use it.',
 } as const
 
 /** The stable name of what went wrong. */
@@ -56,10 +56,10 @@ export type RpcErrorCode = keyof typeof rpcAdvice
 export interface EndpointError {
   /** Of JSON-RPC, such as -32600. */
   code: number
-  /** Cut down to 80 characters, in quotes. */
+  /** The first 80 characters, in quotes. */
   message: string
-  /** Whatever the endpoint put there. */
-  data?: unknown
+  /** What else the endpoint said, as text: up to 4096 characters; what is not a text is shown as JSON. */
+  data?: string
 }
 
 /** Which of two endpoints. */
@@ -75,8 +75,8 @@ export interface RpcErrorDetails {
   endpoint?: EndpointError | undefined
   /** The endpoint that it was about, where there are two. */
   layer?: Layer | undefined
-  /** The check of the answer that failed. */
-  cause?: Error
+  /** The check of the answer that failed, or what the provider threw. */
+  cause?: Error | undefined
 }
 
 /**

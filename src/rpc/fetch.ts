@@ -1,11 +1,21 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { atPath, ProofError } from '../errors.ts'
+import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeArgument, decodeClaim, decodeKeys } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { RpcError } from './error.ts'
-import { joinPieces, type Piece, readPiece, verifyAgreement } from './pieces.ts'
-import { callProvider, type Provider, toQuantity } from './provider.ts'
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
+import { redactError } from './diagnose.ts'
+import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import {
+  admitAnswer,
+  answerAdmission,
+  joinAnswers,
+  type PartialAnswer,
+  readPartialAnswer,
+  verifyAgreement,
+} from './partial-answers.ts'
+import { callProvider, type Provider, type SendProvider, toQuantity, verifyProvider } from './provider.ts'
+import { redactorFor } from './redact.ts'
 
 /** The tags that the method defines; endpoints take some or none of them, so prefer a number. */
 export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
@@ -14,7 +24,7 @@ export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
 export interface ProofRequest {
   /** 20 bytes, any case. */
   address: Hex
-  /** 32 bytes each. None when left out. */
+  /** 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
   /** An L2 block that L1 has finalized. */
   block: bigint | BlockTag
@@ -22,32 +32,15 @@ export interface ProofRequest {
 
 /** How to ask. */
 export interface ClientOptions {
-  /** `rollup_getProof` when left out. On the Linea networks it is `linea_getProof`. */
+  /** Default: `rollup_getProof`. On the Linea networks it is `linea_getProof`. */
   method?: string
-  /** More keys than this are asked for in several requests, one after the other. 100 when left out. */
+  /** More keys than this are asked for in several requests, one after the other. Default: 100. */
   maxKeysPerRequest?: number
-}
-
-/** The answers for the first of the keys, to go on from later. JSON. */
-export interface KeptAnswer {
-  /** A quantity. */
-  block: string
-  /** 20 bytes. */
-  address: Hex
-  /** All that are asked for, 32 bytes each. */
-  storageKeys: readonly Hex[]
-  /** One a request that was answered, in order. */
-  pieces: readonly {
-    /** Of how many of the keys. */
-    keyCount: number
-    /** What the endpoint said. */
-    answer: unknown
-  }[]
 }
 
 /** How to ask, and what to do with what comes. */
 export interface FetchOptions extends ClientOptions {
-  /** With this, every piece is verified when it comes. Without, nothing is. */
+  /** With this, every answer is verified when it comes. Without, nothing is. */
   trusted?:
     | {
         /** `mimc` or `poseidon2`. */
@@ -56,21 +49,28 @@ export interface FetchOptions extends ClientOptions {
         stateRoot: Hex
       }
     | undefined
-  /** What an earlier call handed to `onKept`. What is not for this request, or does not verify, is asked for again. */
-  kept?: unknown
-  /** Told after every request but the last what there is, and of how many keys. Not for a tag: it moves on. */
-  onKept?: ((kept: KeptAnswer, keyCount: number) => void) | undefined
+  /**
+   * What an earlier call handed to `onCheckpoint`. What is not for this request, or does not verify, is asked for again; so
+   * is the last of the keys in any case.
+   */
+  checkpoint?: unknown
+  /**
+   * Told after every request but the last what there is, and for how many keys. Not for a tag: the block it stands for
+   * moves on.
+   */
+  onCheckpoint?: ((checkpoint: Checkpoint, keyCount: number) => void) | undefined
   /** Ends the waiting. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * What the endpoint answers for a request, in as many requests as the keys take.
+ * What the endpoint answers for a request, in as many requests as the keys take. Of what comes, only the fields that the
+ * method defines are kept; with `trusted`, what is returned is exactly what was verified.
  *
  * @param provider of the rollup's endpoint
  * @param request what to ask for
  * @param options how; with `trusted` what comes is verified
- * @throws RpcError when the conversation fails; ProofError `CLAIM_INVALID` when the request itself is wrong, and with
+ * @throws RpcError when the conversation fails, `ARGUMENT_INVALID` when an option is wrong or unknown; ProofError `CLAIM_INVALID` when the request itself is wrong, and with
  * `trusted` what `verifyProof` throws
  *
  * @example
@@ -82,95 +82,113 @@ export interface FetchOptions extends ClientOptions {
  *
  * const world = demoWorld(poseidon2)
  * const address = `0x${'a1'.repeat(20)}` as const
- * const provider = { request: async () => world.getProof(address) } // in earnest: createHttpProvider(url)
+ * const provider = { request: async () => world.getProof(address) } // in production: createHttpProvider(url)
  * const answer = await fetchAnswer(provider, { address, block: 0n })
  * const { account } = verifyProof(answer, { scheme: poseidon2, stateRoot: world.stateRoot(), address })
  * console.log(account?.nonce) // 7n
  * ```
  */
 export async function fetchAnswer(
-  provider: Provider,
+  provider: Provider | SendProvider,
   request: ProofRequest,
   options: FetchOptions = {},
 ): Promise<unknown> {
-  const { method = 'rollup_getProof', trusted, kept, onKept, signal } = options
-  const maxKeysPerRequest = verifyOptions(options)
-  const address = bytesToHex(decodeArgument('address', request.address, 20))
-  const storageKeys = decodeKeys(request.storageKeys ?? []).map(bytesToHex)
-  const block = encodeBlock(request.block)
+  verifyProvider(provider)
+  const { method, maxKeysPerRequest, trusted, checkpoint, onCheckpoint, signal } = verifyFetchOptions(options)
+  const { address, storageKeys, block, isFixed } = decodeRequest(request)
   // Before anybody is asked, and not as a mistake in the answer.
   if (trusted) decodeClaim({ ...trusted, address, storageKeys })
+  const redact = redactorFor(provider)
+  const admission = () =>
+    answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
+
   const verify = (answer: unknown, keys: readonly Hex[]) => {
-    if (trusted) atPath('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
+    try {
+      if (trusted) atPath('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
+    } catch (error) {
+      throw error instanceof ProofError ? redactError(error, redact) : error
+    }
   }
+  const all = admission()
   const ask = async (keys: readonly Hex[]) => {
-    const answer = await callProvider(provider, method, [address, keys, block], signal)
+    const answer = admitAnswer(await callProvider(provider, method, [address, keys, block], signal), all, redact)
     verify(answer, keys)
     return answer
   }
 
-  const isFixed = typeof request.block === 'bigint'
-  const pieces = isFixed ? readKept(kept, { block, address, storageKeys }, verify) : []
-  const keptCount = pieces.length
-  let done = pieces.reduce((sum, { keyCount }) => sum + keyCount, 0)
-  if (keptCount === 0 && storageKeys.length <= maxKeysPerRequest) return ask(storageKeys)
+  const owner = { address, storageKeys, block }
+  const answers = isFixed ? readCheckpoint(checkpoint, owner, admission(), redact, verify) : []
+  const readCount = answers.length
+  let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
+  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ask(storageKeys)
   while (done < storageKeys.length) {
     const keys = storageKeys.slice(done, done + maxKeysPerRequest)
-    pieces.push(readPiece(await ask(keys), keys.length))
+    answers.push(readPartialAnswer(await ask(keys), keys.length))
     try {
-      verifyAgreement(pieces)
+      verifyAgreement(answers)
     } catch (error) {
-      // What came just now counts, not what was kept.
-      if (keptCount > 0) return fetchAnswer(provider, request, { ...options, kept: undefined })
+      // What came just now counts, not the checkpoint.
+      if (readCount > 0) return fetchAnswer(provider, request, { ...options, checkpoint: undefined })
       throw error
     }
     done += keys.length
     if (done < storageKeys.length && isFixed) {
-      onKept?.({ block, address, storageKeys, pieces: pieces.map(keepPiece) }, done)
+      onCheckpoint?.({ block, address, storageKeys, partialAnswers: answers.map(toCheckpoint) }, done)
     }
   }
-  return joinPieces(pieces)
+  return joinAnswers(answers)
 }
 
-const keepPiece = ({ keyCount, ...answer }: Piece) => ({ keyCount, answer })
+const toCheckpoint = ({ keyCount, ...answer }: PartialAnswer) => ({ keyCount, answer })
 
-/** The pieces that can be used again, from the first: none when it is for another request. They may be of anybody. */
-function readKept(
-  kept: unknown,
-  request: Omit<KeptAnswer, 'pieces'>,
-  verify: (answer: unknown, keys: readonly Hex[]) => void,
-): Piece[] {
-  const pieces: Piece[] = []
-  try {
-    // Whatever it is: what is not so throws, and ends the reading.
-    const { block, address, storageKeys, pieces: parts } = kept as KeptAnswer
-    if (JSON.stringify({ block, address, storageKeys }) !== JSON.stringify(request)) return []
-    let done = 0
-    for (const { keyCount, answer } of parts) {
-      const keys = storageKeys.slice(done, done + keyCount)
-      if (!(keyCount > 0) || keys.length !== keyCount) break
-      verify(answer, keys)
-      const next = [...pieces, readPiece(answer, keyCount)]
-      verifyAgreement(next)
-      pieces.push(...next.slice(-1))
-      done += keyCount
-    }
-  } catch {
-    // It is asked for again.
+const CLIENT_OPTIONS = ['method', 'maxKeysPerRequest']
+const FETCH_OPTIONS = [...CLIENT_OPTIONS, 'trusted', 'checkpoint', 'onCheckpoint', 'signal']
+
+/** With the defaults. @throws RpcError `ARGUMENT_INVALID` */
+export function verifyClientOptions<T extends ClientOptions>(
+  options: T,
+  names: readonly string[] = CLIENT_OPTIONS,
+): T & Required<ClientOptions> {
+  const own = readOptions('options', options, names)
+  const { method = 'rollup_getProof', maxKeysPerRequest = 100 } = own
+  if (typeof method !== 'string' || method === '') throw argumentInvalid('method', 'the name of a method', method)
+  verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
+  // Not a new object, which would inherit from Object.prototype.
+  return Object.assign(own, { method, maxKeysPerRequest })
+}
+
+function verifyFetchOptions(options: FetchOptions): FetchOptions & Required<ClientOptions> {
+  const own = verifyClientOptions(options, FETCH_OPTIONS)
+  if (own.trusted !== undefined) readOptions('trusted', own.trusted, ['scheme', 'stateRoot'])
+  verifyFunction('onCheckpoint', own.onCheckpoint)
+  verifySignal(own.signal)
+  return own
+}
+
+/** Those of a StateRequest too: it may be handed to every function that asks for a proof. */
+const REQUEST_FIELDS = ['address', 'storageKeys', 'block', 'scheme', 'stateRoot']
+
+function decodeRequest(request: ProofRequest) {
+  const { address, storageKeys = [], block } = readOptions('request', request, REQUEST_FIELDS)
+  return {
+    address: bytesToHex(decodeArgument('address', address, 20)),
+    storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+    block: encodeBlock(block),
+    isFixed: typeof block === 'bigint',
   }
-  return pieces
 }
 
-/** @returns how many keys a request takes. @throws RpcError `ARGUMENT_INVALID` */
-export function verifyOptions({ maxKeysPerRequest = 100 }: ClientOptions): number {
-  if (Number.isSafeInteger(maxKeysPerRequest) && maxKeysPerRequest >= 1) return maxKeysPerRequest
-  throw new RpcError('ARGUMENT_INVALID', { found: 'maxKeysPerRequest is not a whole number from 1' })
-}
+const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
 
 function encodeBlock(block: bigint | BlockTag): string {
-  if (typeof block !== 'bigint') return block
-  if (block < 0n || block >= 1n << 64n) {
-    throw new ProofError('CLAIM_INVALID', { path: 'block', expected: 'a tag, or a bigint from 0 to 2^64 - 1' })
-  }
-  return toQuantity(block)
+  if (typeof block === 'bigint' && block >= 0n && block < 1n << 64n) return toQuantity(block)
+  if (typeof block === 'string' && TAGS.includes(block)) return block
+  const found =
+    typeof block === 'string'
+      ? excerpt(block)
+      : typeof block === 'number' || typeof block === 'bigint'
+        ? `the ${typeof block} ${block}`
+        : `a value of type ${typeof block}`
+  const expected = `a bigint from 0 to 2^64 - 1, such as 3n, or one of ${TAGS.join(', ')}`
+  throw new ProofError('CLAIM_INVALID', { path: 'block', expected, found })
 }

@@ -1,8 +1,11 @@
-import { diagnoseStatus } from './diagnose.ts'
+import { diagnoseStatus, redactCause } from './diagnose.ts'
 import { buildRequest, parseResponse, type RpcRequest } from './envelope.ts'
 import { RpcError } from './error.ts'
+import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
+import { argumentInvalid, readOptions, verifySignal, verifyWhole } from './options.ts'
 import type { Provider } from './provider.ts'
-import { type Redact, redactorOf } from './redact.ts'
+import { type Redact, redactorOf, setRedactor } from './redact.ts'
+import { type Attempt, retry } from './retry.ts'
 
 /**
  * The URL of an endpoint: with an API key that of a private provider, `{base}/v3/{key}`; without one that of a node of
@@ -22,33 +25,38 @@ import { type Redact, redactorOf } from './redact.ts'
 export function endpointUrl(base: string, apiKey?: string): string {
   parseUrl(base)
   if (apiKey === undefined) return base
-  if (!/^[\w.~-]+$/.test(apiKey)) {
+  if (typeof apiKey !== 'string' || !/^[\w.~-]+$/.test(apiKey)) {
     throw new RpcError('ARGUMENT_INVALID', {
       found: 'an API key that is not of letters, digits, ".", "_", "~" and "-"',
     })
   }
-  return `${base.replace(/\/+$/, '')}/v3/${apiKey}`
+  let end = base.length
+  while (base[end - 1] === '/') end--
+  return `${base.slice(0, end)}/v3/${apiKey}`
 }
 
 /** How long, how much and how often. */
 export interface HttpOptions {
-  /** For one request with all its retries, in milliseconds. 30 000 when left out. */
+  /** For one request with all its retries, in milliseconds. Default: 30 000. */
   timeout?: number
   /** Ends every request of this provider. */
   signal?: AbortSignal
-  /** Of one answer, unpacked, in bytes. 16 MiB when left out. */
+  /** Of one answer, unpacked, in bytes. Default: 16 MiB. */
   maxResponseLength?: number
-  /** How often a request is sent again after HTTP status 429 or 503. 4 when left out. */
+  /** How often a request is sent again after HTTP status 429 or 503. Default: 4. */
   maxRetries?: number
 }
 
-const FIRST_BACK_OFF = 250
+const HTTP_OPTIONS = ['timeout', 'signal', 'maxResponseLength', 'maxRetries']
+/** Timers count in 31 bits. */
+const MAX_TIMEOUT = 2 ** 31 - 1
 
 /**
- * An EIP-1193 provider over `fetch`, for those who have none. One HTTP request a call, never a batch.
+ * An EIP-1193 provider over `fetch`, for those who have none. One HTTP request per call, never a batch.
  *
- * After HTTP status 429 or 503 it waits as long as `Retry-After` says, or ever longer, and tries again; when the wait would
- * pass the timeout it gives up at once. All its errors are {@link RpcError}s without the URL or any part of it.
+ * After HTTP status 429 or 503 it honours `Retry-After`, otherwise backs off exponentially; when the wait would pass the
+ * timeout it gives up at once. All its errors are {@link RpcError}s without the URL or any key in it: query values, path
+ * segments, host and port. Keys of 4 characters and more are found wherever they stand, shorter ones as words of their own.
  *
  * @param url `http` or `https`, see {@link endpointUrl}
  * @param options limits; the defaults suit some hundred keys at once
@@ -68,33 +76,44 @@ const FIRST_BACK_OFF = 250
  * ```
  */
 export function createHttpProvider(url: string, options: HttpOptions = {}): Provider {
-  const { timeout = 30_000, signal, maxResponseLength = 2 ** 24, maxRetries = 4 } = options
   const redact = redactorOf(parseUrl(url))
+  const own = readOptions('options', options, HTTP_OPTIONS)
+  const { timeout = 30_000, signal, maxResponseLength = DEFAULT_RESPONSE_LENGTH, maxRetries = 4 } = own
+  verifyWhole('timeout', timeout, 1, MAX_TIMEOUT)
+  verifyWhole('maxResponseLength', maxResponseLength, 1)
+  verifyWhole('maxRetries', maxRetries, 0)
+  verifySignal(signal)
   let nextId = 1
 
-  return {
+  const provider: Provider = {
     async request({ method, params = [] }) {
-      if (!isArray(params)) throw new RpcError('ARGUMENT_INVALID', { found: 'params that are not an array' })
+      if (!isArray(params)) throw argumentInvalid('params', 'an array', params)
       const request = buildRequest(nextId++, method, params)
-      return withDeadline(timeout, signal, async abort => {
-        const deadline = Date.now() + timeout
-        for (let retries = 0; ; retries++) {
+      return withDeadline(timeout, signal, redact, async abort => {
+        let busyStatus = 0
+        const attempt = async (): Promise<Attempt<unknown>> => {
           const response = await post(url, request, abort)
-          const isBusy = response.status === 429 || response.status === 503
-          if (!isBusy || retries >= maxRetries) return readAnswer(response, request, maxResponseLength, redact)
+          if (response.status !== 429 && response.status !== 503) {
+            return { outcome: await readAnswer(response, request, maxResponseLength, redact) }
+          }
+          busyStatus = response.status
           await response.body?.cancel()
-          const wait = readRetryAfter(response) ?? FIRST_BACK_OFF * 2 ** retries * (1 + Math.random())
-          if (Date.now() + wait >= deadline) throw diagnoseStatus(response.status)
-          await sleep(wait, abort)
+          return { wait: readRetryAfter(response) }
         }
+        const made = await retry(attempt, maxRetries, Date.now() + timeout, abort)
+        if (made === undefined) throw diagnoseStatus(busyStatus)
+        return made.outcome
       })
     },
   }
+  setRedactor(provider, redact)
+  return provider
 }
 
 const isArray = (params: object): params is readonly unknown[] => Array.isArray(params)
 
 function parseUrl(url: string): URL {
+  if (typeof url !== 'string') throw argumentInvalid('url', 'a URL of http or https, as a string', url)
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
     throw new RpcError('ARGUMENT_INVALID', { found: 'a URL that is neither http nor https' })
@@ -110,29 +129,27 @@ function parseUrl(url: string): URL {
 async function withDeadline<T>(
   timeout: number,
   signal: AbortSignal | undefined,
+  redact: Redact,
   work: (abort: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const controller = new AbortController()
-  const end = () => controller.abort(new RpcError('ABORTED'))
-  const timer = setTimeout(() => controller.abort(new RpcError('TIMEOUT')), timeout)
-  signal?.addEventListener('abort', end, { once: true })
-  if (signal?.aborted) end()
+  // Held here until the end: nothing else refers to it strongly, and once it is collected it never fires.
+  const deadline = AbortSignal.timeout(timeout)
+  const abort = signal === undefined ? deadline : AbortSignal.any([signal, deadline])
   try {
-    return await work(controller.signal)
+    return await work(abort)
   } catch (error) {
     if (error instanceof RpcError) throw error
-    throw controller.signal.aborted ? controller.signal.reason : new RpcError('UNREACHABLE', systemCodeIn(error))
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', end)
+    if (signal?.aborted) throw new RpcError('ABORTED')
+    if (deadline.aborted) throw new RpcError('TIMEOUT')
+    throw new RpcError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
   }
 }
 
-/** Such as `ECONNREFUSED`. The message of the error may hold the URL. */
+/** Such as `ECONNREFUSED`. */
 function systemCodeIn(error: unknown): { found?: string } {
   const cause = error instanceof Error ? error.cause : undefined
   const code: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'code') : undefined
-  return typeof code === 'string' ? { found: code } : {}
+  return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? { found: code } : {}
 }
 
 function post(url: string, request: RpcRequest, signal: AbortSignal): Promise<Response> {
@@ -152,14 +169,17 @@ async function readAnswer(
   maxLength: number,
   redact: Redact,
 ): Promise<unknown> {
+  // Some endpoints say the same twice: an HTTP status, and in the body why.
+  if (response.status === 401 || response.status === 403) {
+    await response.body?.cancel()
+    throw diagnoseStatus(response.status)
+  }
   const text = await readText(response, maxLength)
   const parsed = parseJson(text)
   if (response.ok) {
     if (parsed === undefined) throw new RpcError('NOT_JSON', { found: describeText(response, text) })
     return parseResponse(parsed.value, request, redact)
   }
-  // Some endpoints say the same twice: an HTTP status, and in the body why.
-  if ([401, 403, 429].includes(response.status)) throw diagnoseStatus(response.status)
   try {
     parseResponse(parsed?.value, request, redact)
   } catch (error) {
@@ -198,9 +218,10 @@ function parseJson(text: string): { value: unknown } | undefined {
 /** What it is instead of JSON. The text itself may hold anything, so it is not quoted. */
 function describeText(response: Response, text: string): string {
   const type = response.headers.get('Content-Type') ?? ''
-  if (/html/i.test(type) || /^\s*<(!doctype|html)/i.test(text)) return 'an HTML page'
-  if (text.trim() === '') return 'an empty answer'
-  return /^\s*[{[]/.test(text) ? 'JSON that is cut off or broken' : 'a text'
+  const start = text.trimStart().slice(0, 16)
+  if (/html/i.test(type) || /^<(?:!doctype|html)/i.test(start)) return 'an HTML page'
+  if (start === '') return 'an empty answer'
+  return /^[{[]/.test(start) ? 'JSON that is cut off or broken' : 'a text'
 }
 
 /** Milliseconds; undefined without the header or when it says nothing. */
@@ -209,16 +230,4 @@ function readRetryAfter({ headers }: Response): number | undefined {
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
   const date = Date.parse(value)
   return Number.isNaN(date) ? undefined : Math.max(date - Date.now(), 0)
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds)
-    const end = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
-  })
 }

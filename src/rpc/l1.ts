@@ -1,16 +1,21 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { verifyEthProof } from '../anchor/eth-proof.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
+import { ETH_PROOF_SHAPE } from '../anchor/known-fields.ts'
 import { anchorStorageKeys, lineaLayout, type Rollup, verifyAnchor } from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { readOwn } from '../proof/read.ts'
 import { atEndpoint, RpcError, type RpcErrorCode } from './error.ts'
-import { callProvider, type Provider, toQuantity } from './provider.ts'
+import { MAX_L1_PROOF_LENGTH } from './limits.ts'
+import { admissionOf, admitAnswer } from './partial-answers.ts'
+import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
+import { redactorFor } from './redact.ts'
 
 /** An L1 endpoint, and the rollup that is looked for there. */
 export interface L1Source {
-  readonly provider: Provider
+  readonly provider: Provider | SendProvider
   readonly rollup: Rollup
   readonly signal: AbortSignal | undefined
 }
@@ -22,7 +27,7 @@ export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 export interface Anchor {
   readonly l2BlockNumber: bigint
   readonly stateRoot: Hex
-  /** What `eth_getProof` answered. */
+  /** What is known of what `eth_getProof` answered. */
   readonly proof: unknown
 }
 
@@ -31,6 +36,16 @@ const call = (
   method: string,
   params: readonly unknown[],
 ): Promise<unknown> => atEndpoint('L1', () => callProvider(provider, method, params, signal))
+
+/** What is known of an `eth_getProof` answer for the rollup contract. */
+function fetchProof(source: L1Source, storageKeys: readonly Hex[], l1BlockNumber: bigint): Promise<unknown> {
+  const redact = redactorFor(source.provider)
+  const params = [source.rollup.address, storageKeys, toQuantity(l1BlockNumber)]
+  return atEndpoint('L1', async () => {
+    const answer = await callProvider(source.provider, 'eth_getProof', params, source.signal)
+    return admitAnswer(answer, admissionOf(MAX_L1_PROOF_LENGTH, redact), redact, ETH_PROOF_SHAPE)
+  })
+}
 
 /**
  * What the L1 endpoint says is this block: the header is what it was hashed from, but unless the hash was asked for, that
@@ -46,12 +61,15 @@ export async function fetchL1Block(
   if (block === null) throw new RpcError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
   const l1Block = atPath('l1.header', () => {
     const header = encodeHeader(block)
+    if (redactorFor(source.provider).isInHex(header)) {
+      throw new ProofError('HEADER_MALFORMED', { found: 'the API key of the endpoint' })
+    }
     return verifyHeader(header, bytesToHex(keccak_256(hexToBytes(header, hexLength(header)))))
   })
   if (isHash && l1Block.hash !== id) {
     throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${id}`, found: l1Block.hash })
   }
-  const said: unknown = Reflect.get(Object(block), 'hash')
+  const said: unknown = readOwn(Object(block), 'hash')
   if (said !== l1Block.hash) {
     const found = typeof said === 'string' ? excerpt(said) : 'none'
     throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${l1Block.hash}`, found })
@@ -66,7 +84,7 @@ export async function fetchL1Block(
 export async function fetchAnchor(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor> {
   const { rollup } = source
   const keys = anchorStorageKeys(rollup, l2BlockNumber)
-  const proof = await call(source, 'eth_getProof', [rollup.address, keys, toQuantity(l1Block.number)])
+  const proof = await fetchProof(source, keys, l1Block.number)
   const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber }
   const { stateRoot } = atPath('l1.proof', () => verifyAnchor(proof, claim))
   return { l2BlockNumber, stateRoot, proof }
@@ -74,7 +92,7 @@ export async function fetchAnchor(source: L1Source, l1Block: L1Block, l2BlockNum
 
 /** The last blocks of up to `most` finalizations, from the newest back, all proven at `l1Block`. */
 export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: number): AsyncGenerator<Anchor> {
-  let known: Reading = { at: l1Block.number, value: await fetchNewest(source, l1Block) }
+  let known: Sample = { at: l1Block.number, value: await fetchNewest(source, l1Block) }
   yield await fetchAnchor(source, l1Block, known.value)
   for (let count = 1; count < most; count++) {
     const previous = await findPrevious(source, known)
@@ -90,7 +108,7 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
 async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
   const { address, layout = lineaLayout } = source.rollup
   const storageKeys = [slotKey(layout.currentL2BlockNumber)]
-  const proof = await call(source, 'eth_getProof', [address, storageKeys, toQuantity(number)])
+  const proof = await fetchProof(source, storageKeys, number)
   const { storage } = atPath('l1.proof', () => verifyEthProof(proof, { stateRoot, address, storageKeys }))
   const newest = BigInt(storage[0]?.value ?? 0)
   if (newest < 1n << 64n) return newest
@@ -111,7 +129,7 @@ async function fetchHinted(source: L1Source, l1Block: L1Block, l2BlockNumber: bi
 }
 
 /** `currentL2BlockNumber` at an L1 block. */
-interface Reading {
+interface Sample {
   readonly at: bigint
   readonly value: bigint
 }
@@ -119,12 +137,12 @@ interface Reading {
 const FIRST_DISTANCE = 32n
 
 /**
- * The newest reading with another value than this one, as the L1 endpoint has it: back in time ever further until the
+ * The newest sample with another value than this one, as the L1 endpoint has it: back in time ever further until the
  * value is smaller, then narrower. At most 64 requests each. None of it is proven; {@link fetchHinted} does that.
  */
-async function findPrevious(source: L1Source, newest: Reading): Promise<Reading | null> {
+async function findPrevious(source: L1Source, newest: Sample): Promise<Sample | null> {
   let after = newest
-  let before: Reading | null = null
+  let before: Sample | null = null
   for (let distance = FIRST_DISTANCE; before === null; distance *= 2n) {
     if (after.at === 0n || newest.value === 0n) return null
     const at: bigint = newest.at > distance ? newest.at - distance : 0n
@@ -146,13 +164,13 @@ async function findPrevious(source: L1Source, newest: Reading): Promise<Reading 
 }
 
 /** These mean what they say; any other error of an old block is most likely because it is old. */
-const TELLING: readonly RpcErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
+const UNAMBIGUOUS: readonly RpcErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
 
 async function readCurrent(source: L1Source, at: bigint): Promise<bigint> {
   const { address, layout = lineaLayout } = source.rollup
   const params = [address, slotKey(layout.currentL2BlockNumber), toQuantity(at)]
   const value = await call(source, 'eth_getStorageAt', params).catch((error: unknown) => {
-    if (!(error instanceof RpcError) || !error.endpoint || TELLING.includes(error.code)) throw error
+    if (!(error instanceof RpcError) || !error.endpoint || UNAMBIGUOUS.includes(error.code)) throw error
     const { endpoint } = error
     throw new RpcError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, endpoint, layer: 'L1' })
   })

@@ -1,5 +1,7 @@
-import { diagnose } from './diagnose.ts'
+import { diagnoseWith } from './diagnose.ts'
 import { RpcError } from './error.ts'
+import { argumentInvalid } from './options.ts'
+import { redactorFor } from './redact.ts'
 
 /** What EIP-1193 defines: viem's clients and transports, browser wallets and light clients are providers. */
 export interface Provider {
@@ -12,35 +14,65 @@ export interface Provider {
   request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
 }
 
+/** What a `JsonRpcProvider` of ethers is: it works wherever a {@link Provider} does. */
+export interface SendProvider {
+  /**
+   * Sends one request.
+   *
+   * @param method the method's name
+   * @param params its parameters in order
+   * @returns the result
+   */
+  send(method: string, params: unknown[]): Promise<unknown>
+}
+
+/** @throws RpcError `ARGUMENT_INVALID` when there is no way to send a request with it */
+export function verifyProvider(provider: Provider | SendProvider, what = 'provider'): void {
+  const isObject = (typeof provider === 'object' && provider !== null) || typeof provider === 'function'
+  if (isObject && (hasMethod(provider, 'request') || hasMethod(provider, 'send'))) return
+  const expected = 'an EIP-1193 provider, which has request({ method, params })'
+  const hint = typeof provider === 'string' ? `${expected}, such as createHttpProvider(url)` : expected
+  throw argumentInvalid(what, hint, provider)
+}
+
+const hasMethod = (source: object, name: string): boolean => typeof Reflect.get(source, name) === 'function'
+
+function send(provider: Provider | SendProvider, method: string, params: readonly unknown[]): Promise<unknown> {
+  return 'request' in provider && typeof provider.request === 'function'
+    ? provider.request({ method, params })
+    : (provider as SendProvider).send(method, [...params])
+}
+
 /** One request; whatever the provider throws becomes an RpcError. `signal` ends the waiting for it. */
 export async function callProvider(
-  provider: Provider,
+  provider: Provider | SendProvider,
   method: string,
   params: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<unknown> {
   if (signal?.aborted) throw new RpcError('ABORTED')
   try {
-    const answer = provider.request({ method, params })
+    const answer = send(provider, method, params)
     return await (signal ? orAbort(answer, signal) : answer)
   } catch (error) {
-    throw diagnose(error, params)
+    throw diagnoseWith(redactorFor(provider), error, params)
   }
 }
 
 function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => reject(new RpcError('ABORTED'))
+    const forget = () => signal.removeEventListener('abort', end)
     // The provider itself may have ended it.
     if (signal.aborted) end()
     signal.addEventListener('abort', end, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+    Promise.resolve(work).then(resolve, reject).then(forget)
   })
 }
 
 /** A JSON-RPC quantity of at most `bits` bits. @throws RpcError `ANSWER_MALFORMED` */
 export function parseQuantity(value: unknown, bits = 64): bigint {
-  if (typeof value !== 'string' || value.length > 2 + bits / 4 || !/^0x(0|[1-9a-f][0-9a-f]*)$/i.test(value)) {
+  if (typeof value !== 'string' || value.length > 2 + bits / 4 || !/^0x(?:0|[1-9a-f][0-9a-f]*)$/i.test(value)) {
     throw new RpcError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
   }
   return BigInt(value)

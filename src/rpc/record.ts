@@ -1,13 +1,20 @@
 import { createEvidence, type Evidence, type VerifiedEvidence, verifyEvidence } from '../anchor/evidence.ts'
 import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
-import type { Hex } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
+import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import { type Checkpoint, type CheckpointOwner, checkpointMismatch, readCheckpoint } from './checkpoint.ts'
+import { redactError } from './diagnose.ts'
 import { atEndpoint, RpcError } from './error.ts'
-import { type ClientOptions, fetchAnswer, type KeptAnswer, verifyOptions } from './fetch.ts'
-import { type Anchor, fetchAnchor, fetchL1Block, type L1BlockTag, type L1Source, walkAnchors } from './l1.ts'
-import { type Provider, parseQuantity } from './provider.ts'
+import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
+import { type Anchor, fetchAnchor, fetchL1Block, type L1BlockTag, walkAnchors } from './l1.ts'
+import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { answerAdmission } from './partial-answers.ts'
+import { type Provider, parseQuantity, type SendProvider, toQuantity, verifyProvider } from './provider.ts'
+import { redactorFor } from './redact.ts'
 
 /** What to have evidence of. */
 export interface EvidenceRequest {
@@ -17,20 +24,23 @@ export interface EvidenceRequest {
   rollup: Rollup
   /** 20 bytes, any case. */
   address: Hex
-  /** 32 bytes each. None when left out. */
+  /** 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
-  /** The last block of a finalization. When left out, the newest one of which the L2 endpoint holds the proof. */
+  /** The last block of a finalization. Default: the newest one whose proof the L2 endpoint holds. */
   l2BlockNumber?: bigint | undefined
 }
 
 /** How to record. */
 export interface RecordOptions extends ClientOptions {
-  /** From which to prove. `finalized` when left out. */
+  /** The L1 block to prove from. Default: `finalized`. */
   l1Block?: bigint | L1BlockTag
-  /** How many finalizations to try, from the newest back. 8 when left out. */
+  /** How many finalizations to try, from the newest back. Default: 8. */
   maxFinalizations?: number
-  /** What an earlier call handed to `onProgress`, to go on from there. */
-  kept?: unknown
+  /**
+   * What an earlier call handed to `onProgress`, to go on from there, at its L2 block. One of another request is ignored,
+   * and so is one whose first answer does not verify: `onProgress` is told.
+   */
+  checkpoint?: unknown
   /** Told of every step. */
   onProgress?: (progress: RecordProgress) => void
   /** Ends the recording. */
@@ -53,7 +63,7 @@ export type RecordProgress =
     }
   | {
       /** The L2 endpoint does not hold the proof of this block. */
-      step: 'notHeld'
+      step: 'proofUnavailable'
       /** The last block of a finalization. */
       l2BlockNumber: bigint
     }
@@ -63,28 +73,38 @@ export type RecordProgress =
       /** For how many of them. */
       keyCount: number
       /** What to hand to a later call, to go on from here. */
-      kept: KeptAnswer
+      checkpoint: Checkpoint
+    }
+  | {
+      /** Nothing of the `checkpoint` is used: the recording begins anew. */
+      step: 'checkpointIgnored'
+      /** Why, for people: in lower case, without a full stop. */
+      reason: string
     }
 
 /** A bundle, and what it proves. */
 export interface Recorded {
   /** JSON; verified. */
   bundle: Evidence
-  /** What the bundle proves to whoever trusts the hash in its `l1Block`. Here the L1 endpoint alone says so. */
+  /** Whose word it is that the hash in `l1Block` is of L1. Nothing here proves it: compare the hash with a source you trust. */
+  l1BlockHashFrom: 'l1Endpoint'
+  /** What the bundle proves to whoever trusts that hash. */
   evidence: Extract<VerifiedEvidence, { reach: 'l1BlockHash' }>
 }
 
 /**
  * Records an evidence bundle: finds the newest finalized L2 block whose proof the L2 endpoint holds, and fetches the L1
  * header, the proof of the rollup contract and the answer. Everything is verified when it comes, and the bundle as a whole
- * in the end. What is left to you is the L1 block hash: compare it with a source that you trust.
+ * in the end. Only the L1 block hash is taken on the L1 endpoint's word: compare it with a source that you trust. The bundle
+ * holds known fields only.
  *
  * @param l1 provider of the L1 on which the rollup is finalized
  * @param l2 provider of the rollup
  * @param request what to have evidence of
  * @param options from which L1 block, and how
- * @throws RpcError with the `layer` of the endpoint that failed: `NONE_HELD`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`, ...;
- * ProofError when what came does not verify, `CLAIM_INVALID` when the request itself is wrong
+ * @throws RpcError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`, ...;
+ * `ARGUMENT_INVALID` when an option is wrong or unknown; ProofError when what came does not verify, `CLAIM_INVALID` when the
+ * request itself is wrong. None holds a URL or an API key
  *
  * @example
  * ```ts
@@ -105,20 +125,84 @@ export interface Recorded {
  * ```
  */
 export async function recordEvidence(
-  l1: Provider,
-  l2: Provider,
+  l1: Provider | SendProvider,
+  l2: Provider | SendProvider,
   request: EvidenceRequest,
   options: RecordOptions = {},
 ): Promise<Recorded> {
-  const { scheme, rollup, address, storageKeys = [] } = request
-  const { l1Block: l1BlockId = 'finalized', maxFinalizations = 8, kept, onProgress, signal, ...how } = options
-  const source = { provider: l1, rollup, signal }
+  verifyProvider(l1, 'l1')
+  verifyProvider(l2, 'l2')
   // All of it before anybody is asked.
+  const wanted = verifyRequest(request)
+  const how = verifyRecordOptions(options)
+  try {
+    return await recordWith(l1, l2, wanted, how)
+  } catch (error) {
+    // What an answer said is quoted where it does not verify.
+    throw error instanceof ProofError ? redactError(error, redactorFor(l1, l2)) : error
+  }
+}
+
+type VerifiedRequest = Required<Pick<EvidenceRequest, 'scheme' | 'rollup' | 'address' | 'storageKeys'>> &
+  Pick<EvidenceRequest, 'l2BlockNumber'>
+
+function verifyRequest(request: EvidenceRequest): VerifiedRequest {
+  const fields = ['scheme', 'rollup', 'address', 'storageKeys', 'l2BlockNumber']
+  const { scheme, rollup, address, storageKeys = [], l2BlockNumber } = readOptions('request', request, fields)
   verifyScheme(scheme)
   decodeArgument('rollup.address', rollup?.address, 20)
-  decodeArgument('address', address, 20)
-  decodeKeys(storageKeys)
-  verifyOptions(how)
+  if (l2BlockNumber !== undefined && typeof l2BlockNumber !== 'bigint') {
+    throw new ProofError('CLAIM_INVALID', {
+      path: 'l2BlockNumber',
+      expected: 'a bigint, such as 3n',
+      found: `a ${typeof l2BlockNumber}`,
+    })
+  }
+  return {
+    scheme,
+    rollup,
+    address: bytesToHex(decodeArgument('address', address, 20)),
+    storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+    l2BlockNumber,
+  }
+}
+
+type VerifiedOptions = RecordOptions &
+  Required<Pick<RecordOptions, 'l1Block' | 'maxFinalizations' | keyof ClientOptions>>
+
+const RECORD_OPTIONS = [
+  'method',
+  'maxKeysPerRequest',
+  'l1Block',
+  'maxFinalizations',
+  'checkpoint',
+  'onProgress',
+  'signal',
+]
+const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
+
+function verifyRecordOptions(options: RecordOptions): VerifiedOptions {
+  const own = verifyClientOptions(options, RECORD_OPTIONS)
+  const { l1Block = 'finalized', maxFinalizations = 8 } = own
+  const isBlock = typeof l1Block === 'bigint' ? l1Block >= 0n && l1Block < 1n << 64n : L1_TAGS.includes(l1Block)
+  if (!isBlock) throw argumentInvalid('l1Block', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1Block)
+  verifyWhole('maxFinalizations', maxFinalizations, 1)
+  verifyFunction('onProgress', own.onProgress)
+  verifySignal(own.signal)
+  return Object.assign(own, { l1Block, maxFinalizations })
+}
+
+async function recordWith(
+  l1: Provider | SendProvider,
+  l2: Provider | SendProvider,
+  request: VerifiedRequest,
+  options: VerifiedOptions,
+): Promise<Recorded> {
+  const { scheme, rollup, address, storageKeys } = request
+  const { l1Block: l1BlockId, maxFinalizations, checkpoint, onProgress, signal, ...how } = options
+  const source = { provider: l1, rollup, signal }
+  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup.address, 20))
+  const owner: CheckpointOwner = { address, storageKeys, rollup: rollupAddress, scheme: scheme.name }
 
   const { block, l1Block } = await fetchL1Block(source, l1BlockId)
   onProgress?.({ step: 'l1Block', l1Block })
@@ -126,26 +210,60 @@ export async function recordEvidence(
   /** The bundle for this block; null when the L2 endpoint does not hold it. */
   async function recordAt({ l2BlockNumber, stateRoot, proof }: Anchor): Promise<Evidence | null> {
     let hasBegun = false
-    const onKept = (kept: KeptAnswer, keyCount: number) => {
+    const onCheckpoint = (made: Checkpoint, keyCount: number) => {
       hasBegun = true
-      onProgress?.({ step: 'keys', keyCount, kept })
+      onProgress?.({ step: 'keys', keyCount, checkpoint: { ...made, rollup: rollupAddress, scheme: scheme.name } })
     }
     const asked = { address, storageKeys, block: l2BlockNumber }
-    const fetching = { ...how, trusted: { scheme, stateRoot }, kept, onKept, signal }
+    const begun = checkpointMismatch(checkpoint, owner) === null ? checkpoint : undefined
+    const fetching = { ...how, trusted: { scheme, stateRoot }, checkpoint: begun, onCheckpoint, signal }
     try {
       const answer = await atEndpoint('L2', () => fetchAnswer(l2, asked, fetching))
       const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer }
       return createEvidence({ ...parts, l1: { block, proof } })
     } catch (error) {
       // An endpoint that has begun to answer does hold the block.
-      if (!hasBegun && request.l2BlockNumber === undefined && isNotHeld(error)) return null
+      if (!hasBegun && request.l2BlockNumber === undefined && isMissing(error)) return null
       throw error
     }
   }
 
+  /** The block of an earlier recording, for what it had is of no use at another one. */
+  async function fetchBegun(): Promise<Anchor | null> {
+    const ignore = (reason: string) => {
+      onProgress?.({ step: 'checkpointIgnored', reason })
+      return null
+    }
+    if (checkpoint === undefined) return null
+    const mismatch = checkpointMismatch(checkpoint, owner)
+    if (mismatch !== null) return ignore(mismatch)
+    try {
+      const blockText: unknown = Reflect.get(Object(checkpoint), 'block')
+      const anchor = await fetchAnchor(source, l1Block, parseQuantity(blockText))
+      const verify = (answer: unknown, keys: readonly Hex[]) =>
+        void verifyProof(answer, { scheme, stateRoot: anchor.stateRoot, address, storageKeys: keys })
+      const redact = redactorFor(l1, l2)
+      const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
+      const held = { ...owner, block: toQuantity(anchor.l2BlockNumber) }
+      // Without an answer that verifies, anybody could have named the block.
+      if (readCheckpoint(checkpoint, held, admission, redact, verify).length > 0) return anchor
+      return ignore('its answers do not verify')
+    } catch (error) {
+      if (error instanceof RpcError && error.layer === 'L1') throw error
+      return ignore('its block is not the last one of a finalization')
+    }
+  }
+
   async function* anchors(): AsyncGenerator<Anchor> {
-    if (request.l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, request.l2BlockNumber)
-    const begun = await fetchKept(source, l1Block, kept)
+    if (request.l2BlockNumber !== undefined) {
+      const mismatch =
+        checkpoint === undefined
+          ? null
+          : checkpointMismatch(checkpoint, { ...owner, block: toQuantity(request.l2BlockNumber) })
+      if (mismatch !== null) onProgress?.({ step: 'checkpointIgnored', reason: mismatch })
+      return yield await fetchAnchor(source, l1Block, request.l2BlockNumber)
+    }
+    const begun = await fetchBegun()
     if (begun) yield begun
     yield* walkAnchors(source, l1Block, maxFinalizations)
   }
@@ -160,25 +278,17 @@ export async function recordEvidence(
       // Its parts were verified one by one; this is the judge of the whole.
       const trusted = { l1BlockHash: l1Block.hash }
       const claim = { scheme, rollup, trusted, l2BlockNumber, address, storageKeys }
-      return { bundle, evidence: { ...verifyEvidence(bundle, claim), l1Block, l2BlockNumber, reach: 'l1BlockHash' } }
+      return {
+        bundle,
+        l1BlockHashFrom: 'l1Endpoint',
+        evidence: { ...verifyEvidence(bundle, claim), l1Block, l2BlockNumber, reach: 'l1BlockHash' },
+      }
     }
-    onProgress?.({ step: 'notHeld', l2BlockNumber })
+    onProgress?.({ step: 'proofUnavailable', l2BlockNumber })
     tried.push(l2BlockNumber)
   }
-  throw new RpcError('NONE_HELD', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+  throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
 }
 
-const isNotHeld = (error: unknown): boolean =>
+const isMissing = (error: unknown): boolean =>
   error instanceof RpcError && (error.code === 'BLOCK_MISSING' || error.code === 'BLOCK_NOT_FINALIZED')
-
-/** The block of an earlier recording, for what it had is of no use at another one; null when that cannot be. */
-async function fetchKept(source: L1Source, l1Block: L1Block, kept: unknown): Promise<Anchor | null> {
-  try {
-    // Whatever it is: what is not so throws.
-    const l2BlockNumber = parseQuantity((kept as KeptAnswer).block)
-    return await fetchAnchor(source, l1Block, l2BlockNumber)
-  } catch (error) {
-    if (error instanceof RpcError && error.layer === 'L1') throw error
-    return null
-  }
-}

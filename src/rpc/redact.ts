@@ -1,21 +1,94 @@
-/** Takes what must not be seen out of a text. */
-export type Redact = (text: string) => string
+import { MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
 
-const URLS = /[a-z][a-z0-9+.-]*:\/\/[^\s"'<>\\]+/gi
-/** Shorter parts of a path are words such as `v3`, not keys. */
-const MIN_SECRET_LENGTH = 8
-
-/** Takes out every URL: clients like to put theirs, with the key in it, into their messages. */
-export const redactUrls: Redact = text => text.replace(URLS, '[URL]')
-
-/** Also takes out every part of `url` that may be a key, for endpoints like to repeat the key that they refuse. */
-export function redactorOf(url: URL): Redact {
-  const parts = [...url.pathname.split('/'), ...url.searchParams.values(), ...url.search.slice(1).split(/[&=]/)]
-  const secrets = [...parts, ...parts.map(decodeLoosely)].filter(part => part.length >= MIN_SECRET_LENGTH)
-  return text => secrets.reduce((running, secret) => running.replaceAll(secret, '[key]'), redactUrls(text))
+/**
+ * Takes out of a text what nobody may see. Which that is, is decided here and nowhere else:
+ *
+ * - whatever looks like a URL, or like the path of one from `/v3/` on, plain or percent-encoded;
+ * - the host and `host:port` of the endpoint's own URL;
+ * - every part of that URL that can be a key: query values, path segments, user and password, long labels of the host.
+ *   A part of 4 characters and more is taken out wherever it stands. A shorter one is taken out where it stands as a word
+ *   of its own: inside of words it would turn every text into noise. Path segments that name an interface or a network
+ *   (`rpc`, `mainnet`, `v2`, numbers below 1000) are no keys.
+ *
+ * A key is recognised in upper and lower case, and with any of its characters percent-encoded or as a JSON escape.
+ * Not recognised: a key that the endpoint has split, reversed or encrypted.
+ */
+export interface Redact {
+  (text: string): string
+  /** Removes what may be the beginning of a key, or of its encoding, at the end of a text that was cut. */
+  trimCut(text: string): string
+  /** Whether hexadecimal holds a key. A short key may occur in honest data, so only long ones are looked for. */
+  isInHex(hex: string): boolean
 }
 
-function decodeLoosely(part: string): string {
+const SLASH = String.raw`(?:\\{0,4}\/|%(?:25){0,3}2f)`
+const COLON = '(?::|%(?:25){0,3}3a)'
+/** Without the scheme, which no pattern could look for in linear time. */
+const URL_TEXT = new RegExp(String.raw`${COLON}${SLASH}{2}[^\s"'<>]*`, 'gi')
+const VERSIONED_PATH = new RegExp(String.raw`${SLASH}v\d{1,2}${SLASH}[^\s"'<>]*`, 'gi')
+
+/** Of what an endpoint's URL is made beside the key. */
+const ORDINARY_SEGMENT =
+  /^(?:v?\d{1,3}|v\d\.\d|api|rpc|jsonrpc|json-rpc|http|https|ws|wss|json|eth|evm|l1|l2|node|nodes|public|main|mainnet|testnet|devnet|sepolia|goerli|hoodi|linea|ethereum|chain|chains|block|network|archive|full|proof|key|keys|project|projects|lb|app|apps)$/i
+const ANYWHERE_LENGTH = 4
+const MIN_LABEL_LENGTH = 8
+const IN_HEX_LENGTH = 16
+
+const withoutUrls = (text: string) =>
+  text
+    // The places in a stack are files of the program.
+    .replace(URL_TEXT, (found, at: number) =>
+      found.startsWith(':///') && text.slice(Math.max(at - 4, 0), at) === 'file' ? found : '[URL]',
+    )
+    .replace(/(?:https?|wss?)\[URL\]/gi, '[URL]')
+    .replace(VERSIONED_PATH, '[URL]')
+
+/** Of an endpoint whose URL is not known: takes out what looks like a URL. */
+export const redactUrls: Redact = Object.assign(withoutUrls, {
+  trimCut: (text: string) => text,
+  isInHex: () => false,
+})
+
+/** Of the endpoint at `url`: also takes out every part of it that may be a key. */
+export function redactorOf(url: URL): Redact {
+  const keys = keysOf(url)
+  if (keys.length === 0) return redactUrls
+  const patterns = keys.map(key => {
+    const characters = Array.from(key, patternOf)
+    const isAnywhere = characters.length >= ANYWHERE_LENGTH
+    const whole = characters.join('')
+    return {
+      whole: isAnywhere ? whole : `(?<![a-z0-9])${whole}(?![a-z0-9])`,
+      beginning: characters.reduceRight((rest, character) => `${character}(?:${rest})?`, '(?:)'),
+    }
+  })
+  const whole = new RegExp(patterns.map(pattern => pattern.whole).join('|'), 'giu')
+  // What follows the beginning of a key may be the beginning of an encoded character, and what follows a cut quote, its end.
+  const end = String.raw`(?:%[0-9a-f]{0,8}|\\u?[0-9a-f]{0,4})?(?=…|$)`
+  const beginning = new RegExp(`(?:${patterns.map(pattern => pattern.beginning).join('|')})${end}`, 'giu')
+  const hexKeys = keys.filter(key => key.length >= IN_HEX_LENGTH && /^[0-9a-f]*$/i.test(key))
+  return Object.assign((text: string) => withoutUrls(text.replace(whole, '[key]')), {
+    trimCut: (text: string) => text.replace(beginning, ''),
+    isInHex: (hex: string) => hexKeys.some(key => hex.toLowerCase().includes(key.toLowerCase())),
+  })
+}
+
+/** The longest first, so that none is taken out in part. */
+function keysOf(url: URL): string[] {
+  const { username, password, host, hostname, pathname, search, searchParams, hash } = url
+  const segments = pathname.split('/').filter(segment => !ORDINARY_SEGMENT.test(segment))
+  const labels = hostname.split('.').filter(label => label.length >= MIN_LABEL_LENGTH)
+  const parameters = [...searchParams.values(), ...search.slice(1).split(/[&=]/).filter(isNoName(searchParams))]
+  const parts = [host, hostname, ...labels, username, password, ...segments, ...parameters, hash.slice(1)]
+  const keys = new Set([...parts, ...parts.map(tryDecodeUri)].flatMap(part => [part, part.toUpperCase()]))
+  keys.delete('')
+  return [...keys].sort((a, b) => b.length - a.length)
+}
+
+/** Without a value, as in `?key`, the name may be the key. */
+const isNoName = (parameters: URLSearchParams) => (part: string) => (parameters.get(part) ?? '') === ''
+
+function tryDecodeUri(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -23,11 +96,68 @@ function decodeLoosely(part: string): string {
   }
 }
 
-/** The same JSON value with its texts redacted; undefined when it is no JSON value. */
-export function redactValue(value: unknown, redact: Redact): unknown {
-  try {
-    return JSON.parse(redact(JSON.stringify(value)))
-  } catch {
-    return undefined
+/** One character: as it is, percent-encoded any number of times, or as a JSON escape. */
+function patternOf(character: string): string {
+  const percent = [...new TextEncoder().encode(character)]
+    .map(byte => `%(?:25){0,3}${byte.toString(16).padStart(2, '0')}`)
+    .join('')
+  const escaped = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+    .map(unit => String.raw`\\u${unit.toString(16).padStart(4, '0')}`)
+    .join('')
+  return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}|${percent}|${escaped})`
+}
+
+const REDACTORS = new WeakMap<object, Redact>()
+
+/** Remembers what must not be seen of this provider's URL. */
+export const setRedactor = (provider: object, redact: Redact): void => void REDACTORS.set(provider, redact)
+
+/** Takes out the URL of each of these providers where it is known, and what looks like a URL in any case. */
+export function redactorFor(...providers: readonly object[]): Redact {
+  const all = providers.map(provider => REDACTORS.get(provider) ?? redactUrls)
+  const [only] = all
+  if (all.length === 1 && only !== undefined) return only
+  return Object.assign((text: string) => all.reduce((running, redact) => redact(running), text), {
+    trimCut: (text: string) => all.reduce((running, redact) => redact.trimCut(running), text),
+    isInHex: (hex: string) => all.some(redact => redact.isInHex(hex)),
+  })
+}
+
+/**
+ * The one way in for the text of strangers: it is cut to {@link MAX_TEXT_LENGTH}, then redacted, and only then may anything
+ * look at it.
+ *
+ * @param value a text; anything else is shown as JSON, as far as it fits
+ */
+export function admitText(value: unknown, redact: Redact): string {
+  const text = typeof value === 'string' ? value : showJson(value, MAX_TEXT_LENGTH + 1)
+  if (text.length <= MAX_TEXT_LENGTH) return redact(text)
+  return redact(redact.trimCut(text.slice(0, MAX_TEXT_LENGTH)))
+}
+
+/** JSON of about `limit` characters at most. Runs no code of the value beside getters, whose errors it ignores. */
+function showJson(value: unknown, limit: number): string {
+  let text = ''
+  const show = (part: unknown, depth: number): void => {
+    if (text.length >= limit) return
+    if (typeof part === 'string') text += JSON.stringify(part.slice(0, limit))
+    else if (typeof part !== 'object' || part === null) text += typeof part === 'function' ? 'a function' : String(part)
+    else if (depth === MAX_DEPTH) text += '…'
+    else {
+      const isArray = Array.isArray(part)
+      text += isArray ? '[' : '{'
+      for (const [index, name] of Object.keys(part).entries()) {
+        if (text.length >= limit) return
+        text += `${index === 0 ? '' : ','}${isArray ? '' : `${JSON.stringify(name.slice(0, limit))}:`}`
+        show(Reflect.get(part, name), depth + 1)
+      }
+      text += isArray ? ']' : '}'
+    }
   }
+  try {
+    show(value, 0)
+  } catch {
+    text += ' that cannot be read'
+  }
+  return text
 }

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { type GetProofResult, ProofError, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import {
+  type Checkpoint,
   type ClientOptions,
   createClient,
   diagnose,
   type FetchOptions,
   fetchAnswer,
-  type KeptAnswer,
   type Provider,
   RpcError,
 } from '../../src/rpc.ts'
@@ -62,9 +62,9 @@ it('does not join what is not of one state', async () => {
   const later = world.fork()
   later.setStorage(CONTRACT, word(0), word(1))
   const lies: [string, (keys: typeof storageKeys, turn: number) => unknown][] = [
-    ['PIECES_DISAGREE', (keys, turn) => (turn === 1 ? later.getProof(CONTRACT, keys) : honest(keys))],
-    ['PIECES_DISAGREE', (keys, turn) => ({ ...honest(keys), ...(turn === 1 && { storageProofs: [] }) })],
-    ['PIECES_DISAGREE', (keys, turn) => ({ ...honest(keys), accountProof: [turn] })],
+    ['ANSWERS_INCONSISTENT', (keys, turn) => (turn === 1 ? later.getProof(CONTRACT, keys) : honest(keys))],
+    ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), ...(turn === 1 && { storageProofs: [] }) })],
+    ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), accountProof: [turn] })],
     ['ANSWER_MALFORMED', keys => ({ ...honest(keys), storageProofs: honest(keys).storageProofs.slice(1) })],
     ['ANSWER_MALFORMED', () => null],
     ['ETH_PROOF_ANSWER', () => ({ accountProof: ['0x'], storageHash: '0x', storageProof: [] })],
@@ -89,9 +89,9 @@ it('goes on from what was kept, and leaves what is not of one state', async () =
         return state.getProof(address, keys)
       },
     }
-    const parts: [KeptAnswer, number][] = []
-    const onKept = (part: KeptAnswer, count: number) => void parts.push([part, count])
-    const limits = { maxKeysPerRequest: 2, onKept, ...options }
+    const parts: [Checkpoint, number][] = []
+    const onCheckpoint = (part: Checkpoint, count: number) => void parts.push([part, count])
+    const limits = { maxKeysPerRequest: 2, onCheckpoint, ...options }
     const answer = await fetchAnswer(provider, { ...request, block }, limits).catch((error: unknown) => error)
     return { answer, parts, requests: asked.length }
   }
@@ -99,17 +99,22 @@ it('goes on from what was kept, and leaves what is not of one state', async () =
   expect(answer).toMatchObject({ code: 'UNREACHABLE' })
   expect(parts.map(([, count]) => count)).toEqual([2, 4])
   const kept = parts.at(-1)?.[0]
-  expect(await fetchFrom(world, { kept })).toMatchObject({ answer: honest(), requests: 1 })
-  const pieces = kept?.pieces ?? []
-  expect((await fetchFrom(world, { kept: { ...kept, pieces: [...pieces, ...pieces] } })).answer).toEqual(honest())
+  expect(await fetchFrom(world, { checkpoint: kept })).toMatchObject({ answer: honest(), requests: 1 })
+  const pieces = kept?.partialAnswers ?? []
+  expect((await fetchFrom(world, { checkpoint: { ...kept, partialAnswers: [...pieces, ...pieces] } })).answer).toEqual(
+    honest(),
+  )
   // Nobody verifies it here, but it has to be of the state that the endpoint answers from.
-  expect(await fetchFrom(later, { kept })).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 4 })
+  expect(await fetchFrom(later, { checkpoint: kept })).toMatchObject({
+    answer: later.getProof(CONTRACT, storageKeys),
+    requests: 4,
+  })
   const trusted = { scheme: poseidon2, stateRoot: later.stateRoot() }
-  const verified = await fetchFrom(later, { kept, trusted })
+  const verified = await fetchFrom(later, { checkpoint: kept, trusted })
   expect(verified).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 3 })
   expect(await fetchFrom(world, { trusted })).toMatchObject({ answer: { code: 'STATE_ROOT_MISMATCH' }, requests: 1 })
   // What a tag stands for moves on.
-  expect(await fetchFrom(world, { kept: { ...kept, block: 'finalized' } }, 9, 'finalized')).toMatchObject({
+  expect(await fetchFrom(world, { checkpoint: { ...kept, block: 'finalized' } }, 9, 'finalized')).toMatchObject({
     answer: honest(),
     parts: [],
     requests: 3,

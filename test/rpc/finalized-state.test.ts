@@ -45,7 +45,10 @@ it('reads both versions of the log, and nothing else', () => {
 
 it('asks for the newest logs first, in ranges, and takes the log of the block alone', async () => {
   const ranges: string[] = []
-  const answers: unknown[] = [[], [logOf(435n, [1, 2, 3]), null, logOf(436n, [1, 2, 3]), recent, logOf(437n, [9, 9, 9]), { topics: 1 }]]
+  const answers: unknown[] = [
+    [],
+    [logOf(435n, [1, 2, 3]), null, logOf(436n, [1, 2, 3]), recent, logOf(437n, [9, 9, 9]), { topics: 1 }],
+  ]
   const l1 = {
     request: async ({ params }: { params?: unknown }) => {
       const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }]

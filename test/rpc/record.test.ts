@@ -6,8 +6,8 @@ import { ProofError, type Scheme } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import {
+  type Checkpoint,
   createHttpProvider,
-  type KeptAnswer,
   type Provider,
   type RecordOptions,
   type RecordProgress,
@@ -108,14 +108,14 @@ it('walks back to the newest finalization whose proof is held', async () => {
   for (const [proofLag, l2BlockNumber] of expected.entries()) {
     const { outcome, steps, askedL1, chain } = await record({ chain: chainOf(proofLag) })
     expect(expectTrue(outcome, chain)).toMatchObject({ l2BlockNumber, currentL2BlockNumber: 8n })
-    const notHeld = steps.flatMap(step => (step.step === 'notHeld' ? [step.l2BlockNumber] : []))
+    const notHeld = steps.flatMap(step => (step.step === 'proofUnavailable' ? [step.l2BlockNumber] : []))
     expect(notHeld).toEqual(expected.slice(0, proofLag))
     expect(askedL1.length).toBeLessThanOrEqual(3 + 9 * proofLag)
   }
   const none = await record({ chain: chainOf(4) })
-  expect(none.outcome).toMatchObject({ code: 'NONE_HELD', layer: 'L2', found: 'tried 8, 4, 3, 0' })
+  expect(none.outcome).toMatchObject({ code: 'PROOF_UNAVAILABLE', layer: 'L2', found: 'tried 8, 4, 3, 0' })
   const bounded = await record({ chain: chainOf(4) }, { maxFinalizations: 2 })
-  expect(bounded.outcome).toMatchObject({ code: 'NONE_HELD', found: 'tried 8, 4' })
+  expect(bounded.outcome).toMatchObject({ code: 'PROOF_UNAVAILABLE', found: 'tried 8, 4' })
 })
 
 it('finds every finalization of any history', async () => {
@@ -135,7 +135,7 @@ it('finds every finalization of any history', async () => {
       }
       for (let added = 0; added < tail; added++) chain.l1.addBlock()
       const { outcome, askedL1 } = await record({ chain })
-      expect(outcome).toMatchObject({ code: 'NONE_HELD', found: `tried ${expected.join(', ')}` })
+      expect(outcome).toMatchObject({ code: 'PROOF_UNAVAILABLE', found: `tried ${expected.join(', ')}` })
       expect(askedL1.length).toBeLessThan(3 + 22 * expected.length)
       walks++
     }),
@@ -152,7 +152,7 @@ it('stops where the contract had finalized nothing', async () => {
   l1.finalize(8n, chain.at(8n)?.stateRoot() ?? '0x')
   const { provider } = providerOf(l1Methods({ ...chain, l1 }, 1n))
   await expect(recordEvidence(provider, l2Of(chain).provider, request)).rejects.toMatchObject({
-    code: 'NONE_HELD',
+    code: 'PROOF_UNAVAILABLE',
     found: 'tried 8',
   })
 })
@@ -279,8 +279,8 @@ it('believes no L2 endpoint', async () => {
     ['METHOD_UNKNOWN', fail(-32601, 'no such method')],
     ['RATE_LIMITED', fail(-32005, 'slow down')],
     ['UNREACHABLE', () => Promise.reject(new TypeError('fetch failed'))],
-    ['NONE_HELD', fail(-32600, 'BLOCK_MISSING_IN_CHAIN - block is missing')],
-    ['NONE_HELD', fail(-32000, 'block 8 is not finalized on L1')],
+    ['PROOF_UNAVAILABLE', fail(-32600, 'BLOCK_MISSING_IN_CHAIN - block is missing')],
+    ['PROOF_UNAVAILABLE', fail(-32000, 'block 8 is not finalized on L1')],
   ]
   for (const [code, lie] of lies) {
     const { outcome } = await record({ chain, l2: to('rollup_getProof', lie) })
@@ -354,9 +354,9 @@ it('goes on where it was interrupted', async () => {
       { maxKeysPerRequest: 2 },
     )
     expect(broken.outcome).toMatchObject({ code: 'ENDPOINT_ERROR', layer: 'L2' })
-    const { kept } = broken.steps.findLast(step => step.step === 'keys') ?? {}
+    const { checkpoint } = broken.steps.findLast(step => step.step === 'keys') ?? {}
     // As a file keeps it; and the limit may be another one.
-    const again = await record({ chain }, { maxKeysPerRequest: 5, kept: JSON.parse(JSON.stringify(kept)) })
+    const again = await record({ chain }, { maxKeysPerRequest: 5, checkpoint: JSON.parse(JSON.stringify(checkpoint)) })
     expect(again.askedL2.map(({ params }) => params[1])).toEqual([storageKeys.slice(2 * at)])
     expect(again.outcome).toEqual(whole.outcome)
     resumed++
@@ -365,17 +365,17 @@ it('goes on where it was interrupted', async () => {
 })
 
 /** What is kept after four of the five keys. */
-async function keptOf(chain: Chain): Promise<KeptAnswer> {
+async function keptOf(chain: Chain): Promise<Checkpoint> {
   const { steps } = await record({ chain }, { maxKeysPerRequest: 2 })
   const last = steps.findLast(step => step.step === 'keys')
   if (last?.step !== 'keys') throw new Error('nothing was kept')
-  return last.kept
+  return last.checkpoint
 }
 
 it('verifies what was kept, and asks again for what does not hold', async () => {
   const chain = chainOf()
   const kept = await keptOf(chain)
-  const [first, second] = kept.pieces
+  const [first, second] = kept.partialAnswers
   const other = await keptOf(
     (() => {
       const changed = chainOf()
@@ -387,22 +387,22 @@ it('verifies what was kept, and asks again for what does not hold', async () => 
   )
   const cases: [string, unknown, number][] = [
     ['all of it holds', kept, 1],
-    ['the second piece is another one', { ...kept, pieces: [first, first] }, 2],
-    ['the first piece is another one', { ...kept, pieces: [second, first] }, 3],
-    ['a wrong count', { ...kept, pieces: [{ ...first, keyCount: 1 }] }, 3],
-    ['no count', { ...kept, pieces: [{ ...first, keyCount: -1 }, first] }, 3],
-    ['pieces of another state', { ...kept, pieces: other.pieces }, 3],
-    ['more pieces than keys', { ...kept, pieces: [first, second, first, second] }, 1],
+    ['the second piece is another one', { ...kept, partialAnswers: [first, first] }, 2],
+    ['the first piece is another one', { ...kept, partialAnswers: [second, first] }, 3],
+    ['a wrong count', { ...kept, partialAnswers: [{ ...first, keyCount: 1 }] }, 3],
+    ['no count', { ...kept, partialAnswers: [{ ...first, keyCount: -1 }, first] }, 3],
+    ['pieces of another state', { ...kept, partialAnswers: other.partialAnswers }, 3],
+    ['more pieces than keys', { ...kept, partialAnswers: [first, second, first, second] }, 1],
     ['another address', { ...kept, address: ROLLUP.address }, 3],
     ['other keys', { ...kept, storageKeys: storageKeys.slice(1) }, 3],
     ['a block that is not there', { ...kept, block: '0x63' }, 3],
     ['a block that is none', { ...kept, block: 8 }, 3],
-    ['pieces that are none', { ...kept, pieces: 7 }, 3],
+    ['pieces that are none', { ...kept, partialAnswers: 7 }, 3],
     ...[null, 7, 'kept', [], {}, { block: '0x8' }].map((junk): [string, unknown, number] => ['junk', junk, 3]),
   ]
   const whole = await record({ chain })
   for (const [what, from, requests] of cases) {
-    const { outcome, askedL2 } = await record({ chain }, { maxKeysPerRequest: 2, kept: from })
+    const { outcome, askedL2 } = await record({ chain }, { maxKeysPerRequest: 2, checkpoint: from })
     expect(outcome, what).toEqual(whole.outcome)
     expect(askedL2.length, what).toBe(requests)
   }
@@ -411,7 +411,7 @@ it('verifies what was kept, and asks again for what does not hold', async () => 
   let corrupted = 0
   await fc.assert(
     fc.asyncProperty(fractions, async random => {
-      const { outcome } = await record({ chain }, { maxKeysPerRequest: 2, kept: corrupt(kept, random) })
+      const { outcome } = await record({ chain }, { maxKeysPerRequest: 2, checkpoint: corrupt(kept, random) })
       expectTrue(outcome, chain)
       corrupted++
     }),
@@ -425,16 +425,16 @@ it('stays with the block that it has begun at, as long as the endpoint holds it'
   const kept = await keptOf(chain)
   chain.addBlock()
   chain.finalize()
-  const later = await record({ chain }, { maxKeysPerRequest: 2, kept })
+  const later = await record({ chain }, { maxKeysPerRequest: 2, checkpoint: kept })
   expect(expectTrue(later.outcome, chain)).toMatchObject({ l2BlockNumber: 8n, currentL2BlockNumber: 9n })
   const isGone = (params: readonly unknown[]) => params[2] === '0x8'
   const l2: Tamper = (answer, _, params) => (isGone(params) ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN')() : answer)
-  const anew = await record({ chain, l2 }, { maxKeysPerRequest: 2, kept })
+  const anew = await record({ chain, l2 }, { maxKeysPerRequest: 2, checkpoint: kept })
   expect(expectTrue(anew.outcome, chain).l2BlockNumber).toBe(9n)
   // Nobody is asked twice for what is not held.
   const isOld = (params: readonly unknown[]) => params[2] === '0x4'
   const older: Tamper = (answer, _, params) => (isOld(params) ? answer : fail(-32600, 'BLOCK_MISSING_IN_CHAIN')())
-  const last = await record({ chain, l2: older }, { kept })
+  const last = await record({ chain, l2: older }, { checkpoint: kept })
   expect(expectTrue(last.outcome, chain).l2BlockNumber).toBe(4n)
   expect(last.askedL2.map(({ params }) => params[2])).toEqual(['0x8', '0x9', '0x4'])
 })

@@ -1,0 +1,84 @@
+import { type Admission, ANSWER_SHAPE, openResponse, pickKnown, type Shape } from '../anchor/known-fields.ts'
+import { parseError } from './envelope.ts'
+import { RpcError } from './error.ts'
+import { MAX_ANSWER_LENGTH, MAX_PROOF_LENGTH } from './limits.ts'
+import { admitText, type Redact } from './redact.ts'
+
+/** The answer for some of the keys. */
+export interface PartialAnswer {
+  readonly keyCount: number
+  readonly accountProof: unknown
+  readonly storageProofs: readonly unknown[]
+}
+
+/** Admits what an endpoint answered, until all of it together is longer than `limit` characters. */
+export function admissionOf(limit: number, redact: Redact): Admission {
+  let left = limit
+  return {
+    charge(length) {
+      left -= length
+      if (left < 0) throw new RpcError('RESPONSE_TOO_LARGE', { found: `more than ${limit} characters of proofs` })
+    },
+    // Every text of a proof is hexadecimal. Another one is wrong anyway, and will be quoted by whatever refuses it.
+    admitText: text => (/^0x[0-9a-f]*$/i.test(text) && !redact.isInHex(text) ? text : admitText(text, redact)),
+  }
+}
+
+/** {@link admissionOf} the answers for this many keys, and one account proof per request. */
+export const answerAdmission = (keyCount: number, requestCount: number, redact: Redact): Admission =>
+  admissionOf(Math.min((keyCount + requestCount) * MAX_PROOF_LENGTH, MAX_ANSWER_LENGTH), redact)
+
+/**
+ * What is known of a result of {@link shape}; all else is dropped. A provider may hand out the JSON-RPC response around the
+ * result: it is opened here, once.
+ */
+export function admitAnswer(
+  answer: unknown,
+  admission: Admission,
+  redact: Redact,
+  shape: Shape = ANSWER_SHAPE,
+): unknown {
+  const { result, error } = openResponse(answer)
+  if (error !== undefined) throw parseError(error, [], redact)
+  return pickKnown(result, shape, admission)
+}
+
+/** Only what joining needs: verifyProof is the judge of the rest. */
+export function readPartialAnswer(answer: unknown, keyCount: number): PartialAnswer {
+  const { accountProof, storageProofs, storageHash, storageProof } = fieldsOf(answer)
+  if (Array.isArray(accountProof) && (storageHash ?? storageProof) != null) throw new RpcError('ETH_PROOF_ANSWER')
+  if (!Array.isArray(storageProofs) || ![0, keyCount].includes(storageProofs.length)) {
+    throw new RpcError('ANSWER_MALFORMED', { found: `the storageProofs are not one for each of ${keyCount} keys` })
+  }
+  return { keyCount, accountProof, storageProofs }
+}
+
+const fieldsOf = (answer: unknown): Readonly<Record<string, unknown>> =>
+  typeof answer === 'object' && answer !== null ? Object.assign(Object.create(null), answer) : Object.create(null)
+
+/** The answer for all of the keys. */
+export const joinAnswers = (answers: readonly PartialAnswer[]) => ({
+  accountProof: answers[0]?.accountProof,
+  storageProofs: answers.flatMap(({ storageProofs }) => storageProofs),
+})
+
+/** One account proof has one storage root, so answers that share it are of one state. The newest is compared. */
+export function verifyAgreement(answers: readonly PartialAnswer[]): void {
+  const [first, last] = [answers[0], answers.at(-1)]
+  const isOneAccount = isDeepEqual(first?.accountProof, last?.accountProof)
+  const areAllEmpty = first?.storageProofs.length === 0 && last?.storageProofs.length === 0
+  const isNoneEmpty = first?.storageProofs.length !== 0 && last?.storageProofs.length !== 0
+  if (!isOneAccount || !(areAllEmpty || isNoneEmpty)) throw new RpcError('ANSWERS_INCONSISTENT')
+}
+
+/** Of JSON values: the order of fields does not matter. */
+function isDeepEqual(a: unknown, b: unknown, depth = 0): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
+  // An account proof is four levels deep.
+  if (depth > 8 || Array.isArray(a) !== Array.isArray(b)) return false
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every(name => Object.hasOwn(b, name) && isDeepEqual(Reflect.get(a, name), Reflect.get(b, name), depth + 1))
+  )
+}

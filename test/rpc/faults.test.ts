@@ -1,0 +1,472 @@
+import { JsonRpcProvider } from 'ethers'
+import { expect, it, vi } from 'vitest'
+import { createEvidence } from '../../src/anchor.ts'
+import { ProofError } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { redactorOf } from '../../src/rpc/redact.ts'
+import {
+  type Checkpoint,
+  createClient,
+  createHttpProvider,
+  diagnose,
+  fetchAnswer,
+  type Provider,
+  RpcError,
+  type RpcErrorCode,
+  recordEvidence,
+} from '../../src/rpc.ts'
+import { l1Methods, l2Methods } from '../../src/service/methods.ts'
+import { demoWorld } from '../../src/service.ts'
+import { demoChain, everythingIn } from './hostile-conversations.ts'
+import { CONTRACT, ROLLUP, startServer, startService, USER, word } from './servers.ts'
+
+const world = demoWorld(poseidon2)
+const stateRoot = world.stateRoot()
+const keys = Array.from({ length: 20 }, (_, index) => word(index))
+const trusted = { scheme: poseidon2, stateRoot }
+const request = { address: CONTRACT, storageKeys: keys, block: 1n }
+
+const providing = (answer: (params: readonly unknown[], method: string) => unknown): Provider => ({
+  request: async ({ method, params }) => answer(Array.isArray(params) ? params : [], method),
+})
+const failing = (error: unknown): Provider => ({
+  request: () => {
+    throw error
+  },
+})
+const honest = ([address, storageKeys]: readonly unknown[]) =>
+  world.getProof(address as typeof CONTRACT, storageKeys as typeof keys)
+const codeOf = async (work: () => unknown): Promise<unknown> => {
+  try {
+    await work()
+    return 'nothing'
+  } catch (error) {
+    return error instanceof ProofError || error instanceof RpcError ? error.code : error
+  }
+}
+
+it('looks at no more of an error than a little, however long it is', () => {
+  // Each of these took seconds or never ended.
+  const texts = [
+    'method '.repeat(40_000) + 'not '.repeat(40_000),
+    'a'.repeat(200_000),
+    `${'not '.repeat(100_000)}finalized`,
+    '/'.repeat(200_000),
+    'https:'.repeat(50_000),
+    '%2525252'.repeat(40_000),
+  ]
+  let diagnosed = 0
+  for (const text of texts) {
+    for (const error of [{ code: -32000, message: text }, { code: -32000, message: '', data: text }, new Error(text)]) {
+      expect(everythingIn(diagnose(error)).length).toBeLessThan(40_000)
+      diagnosed++
+    }
+  }
+  expect(diagnosed).toBe(18)
+})
+
+it('keeps nothing of an answer but the fields that the method defines', async () => {
+  const large = 'x'.repeat(1_000_000)
+  const held: Checkpoint[] = []
+  const provider = providing(params => {
+    const { accountProof, storageProofs } = honest(params)
+    return { accountProof: { ...accountProof, large }, storageProofs: storageProofs.map(p => ({ ...p, large })), large }
+  })
+  const options = { maxKeysPerRequest: 1, onCheckpoint: (made: Checkpoint) => void held.push(made) }
+  expect(await fetchAnswer(provider, request, options)).toEqual(honest([CONTRACT, keys]))
+  expect(held.length).toBe(19)
+  for (const checkpoint of held) expect(JSON.stringify(checkpoint).length).toBeLessThan(600_000)
+})
+
+it('bounds what is kept by what was asked for', async () => {
+  const long = `0x${'ab'.repeat(400_000)}`
+  const lies = [
+    () => ({ accountProof: { key: long }, storageProofs: [] }),
+    () => ({ accountProof: {}, storageProofs: new Array(200_000).fill(null) }),
+    () => ({ accountProof: { proof: { proofRelatedNodes: new Array(300_000).fill('0x') } }, storageProofs: [] }),
+  ]
+  for (const lie of lies) {
+    expect(await codeOf(() => fetchAnswer(providing(lie), { ...request, storageKeys: [] }))).toBe('RESPONSE_TOO_LARGE')
+  }
+  expect(lies.length).toBe(3)
+})
+
+it('returns what was verified, and nothing that was not', async () => {
+  const TRUE = honest([CONTRACT, keys])
+  const other = world.fork()
+  other.setAccount(CONTRACT, { balance: 99n })
+  const FORGED = other.getProof(CONTRACT, keys)
+  const mixed = { jsonrpc: '2.0', result: TRUE, ...FORGED }
+  expect(
+    await fetchAnswer(
+      providing(() => mixed),
+      request,
+      { trusted },
+    ),
+  ).toEqual(TRUE)
+  // In several requests the forged part came back.
+  const each = ([address, asked]: readonly unknown[]) => ({
+    jsonrpc: '2.0',
+    result: honest([address, asked]),
+    ...other.getProof(CONTRACT, asked as typeof keys),
+  })
+  expect(await fetchAnswer(providing(each), request, { trusted, maxKeysPerRequest: 3 })).toEqual(TRUE)
+  const nested = { result: { result: TRUE } }
+  expect(
+    await codeOf(() =>
+      fetchAnswer(
+        providing(() => nested),
+        request,
+        { trusted },
+      ),
+    ),
+  ).toBe('MALFORMED_RESPONSE')
+  const inherited: unknown = Object.create(TRUE)
+  expect(
+    await codeOf(() =>
+      fetchAnswer(
+        providing(() => inherited),
+        request,
+        { trusted },
+      ),
+    ),
+  ).toBe('MALFORMED_RESPONSE')
+})
+
+it('says whose word the L1 block hash is', async () => {
+  const { url, l1Url } = await startService()
+  const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT }
+  const recorded = await recordEvidence(createHttpProvider(l1Url), createHttpProvider(url), asked)
+  expect(recorded.l1BlockHashFrom).toBe('l1Endpoint')
+})
+
+const SHORT = ['Ab1', 'k3y', 'tiny', 'Zz9-x']
+const LONG = ['secret-key-0123456789', '9aa3d95b3bc440fa88ea12eaa4456161', 'clé-sécrète', 'with space+plus']
+
+it('takes every key of a URL out of every spelling of it', () => {
+  let checked = 0
+  for (const key of [...SHORT, ...LONG]) {
+    const encoded = encodeURIComponent(key)
+    for (const url of [
+      `https://h.example:8999/v3/${encoded}`,
+      `https://h.example:8999/?a=${encoded}`,
+      `https://h.example:8999/${encoded}`,
+      `https://h.example:8999/rpc#${encoded}`,
+    ]) {
+      const redact = redactorOf(new URL(url))
+      const spellings = [
+        key,
+        key.toUpperCase(),
+        key.toLowerCase(),
+        encoded,
+        encoded.toLowerCase(),
+        encodeURIComponent(encoded),
+      ]
+      for (const spelling of spellings) {
+        for (const text of [`the key ${spelling} is wrong`, `"${spelling}"`, `key=${spelling}&`, `(${spelling})`]) {
+          const shown = redact(text).toLowerCase()
+          expect(shown, text).not.toContain(spelling.toLowerCase())
+          checked++
+        }
+      }
+      expect(redact(`at ${url} or //h.example:8999 or h.example:8999`)).not.toMatch(/h\.example|8999/)
+      expect(redact('BLOCK_MISSING_IN_CHAIN: rollup_getProof at block 7')).toBe(
+        'BLOCK_MISSING_IN_CHAIN: rollup_getProof at block 7',
+      )
+    }
+  }
+  expect(checked).toBe(8 * 4 * 6 * 4)
+})
+
+it('quotes no key in a ProofError, wherever the quote is cut', async () => {
+  const KEY = 'secret-key-0123456789'
+  let refused = 0
+  for (const padding of [0, 40, 58, 60, 65, 70, 75, 79]) {
+    const text = `${'x'.repeat(padding)}${KEY} and more ${'y'.repeat(60)}`
+    const { url } = await startServer((response, id) => {
+      const { accountProof } = honest([CONTRACT, []])
+      const result = { accountProof: { ...accountProof, key: text }, storageProofs: [] }
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+    const provider = createHttpProvider(`${url}/v3/${KEY}`)
+    const asked = { scheme: poseidon2, stateRoot, address: CONTRACT, block: 1n }
+    const error = await createClient(provider)
+      .getVerifiedState(asked)
+      .catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(ProofError)
+    expect(everythingIn(error)).not.toMatch(/secret|127\.0/)
+    // What is not verified goes into a file.
+    expect(JSON.stringify(await fetchAnswer(provider, { address: CONTRACT, block: 1n }))).not.toContain('secret')
+    refused++
+  }
+  expect(refused).toBe(8)
+})
+
+it('keeps what providers throw as the cause, without URLs', async () => {
+  const mistake = new TypeError('x.foo is not a function')
+  const error = await createClient(failing(mistake))
+    .getBlockNumber()
+    .catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'UNREACHABLE', cause: mistake })
+  const leaking = new TypeError('at https://rpc.example/v3/secret', { cause: new Error('wss://rpc.example/secret') })
+  const clean = diagnose(leaking)
+  expect(clean.cause).toMatchObject({ name: 'TypeError', message: 'at [URL]', cause: { message: '[URL]' } })
+  expect(everythingIn(clean)).not.toContain('secret')
+  const proxy = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('https://a/secret')
+      },
+      getPrototypeOf: () => {
+        throw new Error('no')
+      },
+    },
+  )
+  const getter = {
+    get code() {
+      throw new Error('https://a/secret')
+    },
+    message: 'https://a/secret',
+  }
+  const odd = [
+    proxy,
+    getter,
+    Object.create(null),
+    Symbol('s'),
+    7n,
+    () => {},
+    'https://a/secret',
+    { toString: 1 },
+    new Proxy([], {}),
+  ]
+  for (const thrown of odd) {
+    const found = await createClient(failing(thrown))
+      .getBlockNumber()
+      .catch((error: unknown) => error)
+    expect(found).toMatchObject({ code: 'UNREACHABLE' })
+    expect(everythingIn(found)).not.toContain('secret')
+  }
+  expect(odd.length).toBe(9)
+})
+
+it('takes a foreign checkpoint for nothing, and never an older block from it', async () => {
+  const chain = demoChain()
+  const serve = (methods: ReturnType<typeof l1Methods>) => providing((params, method) => methods.get(method)?.(params))
+  const [l1, l2] = [serve(l1Methods(chain, 1n)), serve(l2Methods(chain, 2n))]
+  const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys: keys.slice(0, 4) }
+  const made: Checkpoint[] = []
+  await recordEvidence(
+    l1,
+    l2,
+    { ...asked, l2BlockNumber: 4n },
+    {
+      maxKeysPerRequest: 2,
+      onProgress: step => step.step === 'keys' && made.push(step.checkpoint),
+    },
+  )
+  const [own] = made
+  const changes: [string, object][] = [
+    ['address', { address: USER }],
+    ['keys', { storageKeys: keys.slice(1, 5) }],
+    ['rollup', { rollup: CONTRACT }],
+    ['scheme', { scheme: 'mimc' }],
+    ['checkpoint', { partialAnswers: 7 }],
+    ['verify', { partialAnswers: [] }],
+    ['verify', { partialAnswers: [{ keyCount: 2, answer: { accountProof: {}, storageProofs: [] } }] }],
+    ['verify', { block: '0x3' }],
+    ['finalization', { block: '0x2' }],
+  ]
+  for (const [word, change] of changes) {
+    const reasons: string[] = []
+    const { evidence } = await recordEvidence(l1, l2, asked, {
+      checkpoint: { ...own, ...change },
+      onProgress: step => step.step === 'checkpointIgnored' && reasons.push(step.reason),
+    })
+    expect(evidence.l2BlockNumber, word).toBe(8n)
+    expect(reasons).toEqual([expect.stringContaining(word)])
+  }
+  expect(changes.length).toBe(9)
+  expect((await recordEvidence(l1, l2, asked, { checkpoint: own })).evidence.l2BlockNumber).toBe(4n)
+})
+
+it('asks somebody, even with a checkpoint that claims to hold everything', async () => {
+  const forged = {
+    block: '0x1',
+    address: CONTRACT,
+    storageKeys: keys,
+    partialAnswers: [{ keyCount: 20, answer: honest([CONTRACT, keys]) }],
+  }
+  let asked = 0
+  const provider = providing(params => {
+    asked++
+    return honest(params)
+  })
+  await fetchAnswer(provider, request, { checkpoint: forged })
+  expect(asked).toBe(1)
+})
+
+it('says what it wanted where the caller is mistaken', async () => {
+  const provider = providing(honest)
+  const untyped = (value: unknown) => value as never
+  const mistakes: [RpcErrorCode | 'CLAIM_INVALID', RegExp, () => unknown][] = [
+    ['ARGUMENT_INVALID', /createHttpProvider\(url\), got a string/, () => createClient(untyped('http://a/secret'))],
+    ['ARGUMENT_INVALID', /provider.*got null/, () => createClient(untyped(null))],
+    ['ARGUMENT_INVALID', /provider.*got an object/, () => fetchAnswer(untyped({}), request)],
+    ['ARGUMENT_INVALID', /l1: expected/, () => recordEvidence(untyped('http://a/secret'), provider, untyped({}))],
+    ['ARGUMENT_INVALID', /l2: expected/, () => recordEvidence(provider, untyped(7), untyped({}))],
+    [
+      'ARGUMENT_INVALID',
+      /did you mean storageKeys/,
+      () => fetchAnswer(provider, untyped({ ...request, storagekeys: [] })),
+    ],
+    [
+      'ARGUMENT_INVALID',
+      /did you mean storageKeys/,
+      () => createClient(provider).getVerifiedState(untyped({ storagekeys: [] })),
+    ],
+    ['ARGUMENT_INVALID', /storagekeys/, () => recordEvidence(provider, provider, untyped({ storagekeys: [] }))],
+    ['ARGUMENT_INVALID', /"timeoutt"/, () => createHttpProvider('http://a', untyped({ timeoutt: 1 }))],
+    ['ARGUMENT_INVALID', /"maxKeys"/, () => createClient(provider, untyped({ maxKeys: 1 }))],
+    ['ARGUMENT_INVALID', /"kept"/, () => fetchAnswer(provider, request, untyped({ kept: 1 }))],
+    [
+      'ARGUMENT_INVALID',
+      /"stateroot"|stateRoot/,
+      () => fetchAnswer(provider, request, { trusted: untyped({ stateroot: 1 }) }),
+    ],
+    [
+      'ARGUMENT_INVALID',
+      /"onKept"/,
+      () =>
+        recordEvidence(
+          provider,
+          provider,
+          untyped({ scheme: poseidon2, rollup: ROLLUP, address: CONTRACT }),
+          untyped({ onKept: 1 }),
+        ),
+    ],
+    ['ARGUMENT_INVALID', /timeout.*got the number -1/, () => createHttpProvider('http://a', { timeout: -1 })],
+    ['ARGUMENT_INVALID', /timeout.*got the number 1e/, () => createHttpProvider('http://a', { timeout: 1e100 })],
+    [
+      'ARGUMENT_INVALID',
+      /signal: expected an AbortSignal/,
+      () => createHttpProvider('http://a', { signal: untyped(new AbortController()) }),
+    ],
+    ['ARGUMENT_INVALID', /url.*got an object/, () => createHttpProvider(untyped(new URL('http://a/secret')))],
+    ['ARGUMENT_INVALID', /options: expected an object/, () => createClient(provider, untyped('linea_getProof'))],
+    ['CLAIM_INVALID', /bigint.*the number 3/, () => fetchAnswer(provider, { ...request, block: untyped(3) })],
+    ['CLAIM_INVALID', /bigint.*"0x3"/, () => fetchAnswer(provider, { ...request, block: untyped('0x3') })],
+  ]
+  for (const [code, words, mistake] of mistakes) {
+    let error: unknown
+    try {
+      await mistake()
+    } catch (thrown) {
+      error = thrown
+    }
+    expect(error, `${words}`).toMatchObject({ code, message: expect.stringMatching(words) })
+    expect(everythingIn(error)).not.toContain('secret')
+  }
+  expect(mistakes.length).toBe(20)
+})
+
+it('works with a provider of ethers', async () => {
+  const { url, service } = await startService()
+  const provider = new JsonRpcProvider(url, 1, { staticNetwork: true, batchMaxCount: 1 })
+  const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'
+  try {
+    const client = createClient(provider)
+    const { storage } = await client.getVerifiedState({
+      scheme: poseidon2,
+      stateRoot,
+      address: CONTRACT,
+      storageKeys: [word(0)],
+      block: 1n,
+    })
+    expect(storage[0]?.value).toBe(word(43))
+    await expect(client.getProof({ address: CONTRACT, block: 99n })).rejects.toMatchObject({ code: 'BLOCK_MISSING' })
+  } finally {
+    provider.destroy()
+  }
+})
+
+it('takes 200,000 keys of an account without storage', async () => {
+  const many = Array.from({ length: 200_000 }, (_, index) => word(index))
+  const provider = providing(([address]) => world.getProof(address as typeof USER, []))
+  const answer = await fetchAnswer(
+    provider,
+    { address: USER, storageKeys: many, block: 1n },
+    { maxKeysPerRequest: 50_000 },
+  )
+  expect(answer).toEqual(world.getProof(USER, []))
+})
+
+it('reads nothing from a polluted Object.prototype', async () => {
+  const polluted: Record<string, unknown> = {
+    code: -32601,
+    jsonrpc: '2.0',
+    result: 1,
+    method: 'x',
+    trusted: 1,
+    checkpoint: {},
+  }
+  for (const [name, value] of Object.entries(polluted)) {
+    Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
+  }
+  try {
+    const asked: unknown[] = []
+    const provider = providing((params, method) => {
+      asked.push(method)
+      return honest(params)
+    })
+    expect(await fetchAnswer(provider, request)).toEqual(honest([CONTRACT, keys]))
+    expect(asked).toEqual(['rollup_getProof'])
+    expect(diagnose(new TypeError('no')).code).toBe('UNREACHABLE')
+  } finally {
+    for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name)
+  }
+})
+
+it('writes into a bundle what it understood, and nothing else', () => {
+  const proof = {
+    address: CONTRACT,
+    accountProof: ['0xab', 'https://a/secret'],
+    storageProof: [{ key: '0x1', url: 'secret' }],
+    secret: 1,
+  }
+  const { accountProof } = world.getProof(CONTRACT, [])
+  const answer = {
+    jsonrpc: '2.0',
+    result: { accountProof: { ...accountProof, url: 'https://a/secret' }, storageProofs: [], secret: 1 },
+  }
+  const parts = { scheme: poseidon2, rollup: ROLLUP, l2BlockNumber: 1n, address: CONTRACT }
+  const bundle = createEvidence({ ...parts, answer, l1: { proof } })
+  expect(bundle.answer).toEqual({ accountProof, storageProofs: [] })
+  expect(bundle.l1?.proof).toEqual({ address: CONTRACT, accountProof: ['0xab', null], storageProof: [{ key: '0x1' }] })
+  expect(JSON.stringify(bundle)).not.toContain('secret')
+  const endless = new Proxy([], {
+    get: (_, name) => (name === 'length' ? Number.POSITIVE_INFINITY : 'x'),
+    getOwnPropertyDescriptor: (target, name) =>
+      name === 'length' ? Reflect.getOwnPropertyDescriptor(target, name) : { value: 'x', configurable: true },
+  })
+  expect(() => createEvidence({ ...parts, answer: { accountProof, storageProofs: endless } })).toThrow(
+    expect.objectContaining({ code: 'EVIDENCE_MALFORMED' }),
+  )
+})
+
+it('is not kept waiting by what a provider makes of its promises', async () => {
+  const controller = new AbortController()
+  const never: Provider = { request: () => new Promise(() => {}) }
+  const waiting = fetchAnswer(never, request, { signal: controller.signal }).catch((error: unknown) => error)
+  controller.abort('https://a/secret')
+  expect(await waiting).toMatchObject({ code: 'ABORTED' })
+  // Not promises at all, or a function.
+  const odd: unknown[] = [() => honest([CONTRACT, keys]), 7, 'x', Symbol('x'), undefined]
+  for (const value of odd) {
+    const provider = { request: () => value } as never
+    const options = { trusted, signal: new AbortController().signal }
+    expect(await codeOf(() => fetchAnswer(provider, request, options))).toBe('MALFORMED_RESPONSE')
+  }
+  expect(odd.length).toBe(5)
+  vi.restoreAllMocks()
+})

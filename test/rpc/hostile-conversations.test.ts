@@ -1,0 +1,151 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it, vi } from 'vitest'
+import { ProofError } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import {
+  createClient,
+  createHttpProvider,
+  fetchAnswer,
+  type RecordProgress,
+  RpcError,
+  recordEvidence,
+} from '../../src/rpc.ts'
+import { runHere } from '../cli/io.ts'
+import { demoChain, ENDPOINTS, everythingIn, hostileFetch, keysIn, randomOf } from './hostile-conversations.ts'
+import { CONTRACT, ROLLUP, word } from './servers.ts'
+
+const { HOSTILE_CONVERSATIONS = '400' } = process.env
+const RUNS = Number(HOSTILE_CONVERSATIONS)
+
+const storageKeys = [0, 1, 2, 7, 9].map(word)
+const chain = demoChain()
+const world = chain.at(8n)
+const stateRoot = world?.stateRoot() ?? '0x'
+const truth = world?.getProof(CONTRACT, storageKeys)
+const values = storageKeys.map(key => world?.getStorage(CONTRACT, key))
+/** All characters of all partial answers, for five keys asked for two at a time. */
+const MAX_HELD = 10 * 2 ** 16
+
+afterEach(() => vi.unstubAllGlobals())
+
+type Outcome = { shown: string; accepted: boolean }
+
+/** One conversation with hostile endpoints. Throws when anything but the truth or an error of the library comes out. */
+async function converse(seed: number, kind: number): Promise<Outcome> {
+  const random = randomOf(seed)
+  const endpoint = () => ENDPOINTS[Math.floor(random() * ENDPOINTS.length)]?.url ?? ''
+  const [l1Url, url] = [`${endpoint()}`, endpoint()]
+  const rate = random() * 0.6
+  // Both may be at one URL; then only L2 is asked, and L1 answers from there.
+  const { fetch, count } = hostileFetch({ random, chain, rate, l1Url })
+  vi.stubGlobal('fetch', fetch)
+  const provider = createHttpProvider(url, { timeout: 1000, maxRetries: 0 })
+  const request = { address: CONTRACT, storageKeys, block: 8n }
+  const options = { maxKeysPerRequest: 1 + Math.floor(random() * 5) }
+  const steps: RecordProgress[] = []
+  const shown: string[] = []
+  let accepted = false
+  try {
+    if (kind === 0) {
+      const state = await createClient(provider, options).getVerifiedState({ ...request, scheme: poseidon2, stateRoot })
+      expect(state.storage.map(({ value }) => value)).toEqual(values)
+      accepted = true
+    } else if (kind === 1) {
+      const answer = await fetchAnswer(provider, request, { ...options, trusted: { scheme: poseidon2, stateRoot } })
+      expect(answer).toEqual(truth)
+      accepted = true
+    } else if (kind === 2) {
+      const checkpoints: unknown[] = []
+      const onCheckpoint = (checkpoint: unknown) => void checkpoints.push(checkpoint)
+      // Nothing is verified here: it may be anything, but not large, and nothing that the endpoint should not echo.
+      const answer = await fetchAnswer(provider, request, { ...options, onCheckpoint })
+      for (const made of [answer, ...checkpoints]) shown.push(JSON.stringify(made) ?? '')
+      for (const text of shown) expect(text.length).toBeLessThan(MAX_HELD)
+      expect(shown.join()).not.toContain('unknown')
+    } else {
+      const l1 = createHttpProvider(l1Url, { timeout: 1000, maxRetries: 0 })
+      const onProgress = (progress: RecordProgress) => void steps.push(progress)
+      const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
+      const { evidence, bundle } = await recordEvidence(l1, provider, asked, { ...options, onProgress })
+      const held = chain.at(evidence.l2BlockNumber ?? -1n)
+      expect(evidence.stateRoot).toBe(held?.stateRoot())
+      expect(evidence.storage.map(({ value }) => value)).toEqual(
+        storageKeys.map(key => held?.getStorage(CONTRACT, key)),
+      )
+      shown.push(JSON.stringify(bundle))
+      accepted = true
+    }
+  } catch (error) {
+    if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
+    shown.push(everythingIn(error))
+  }
+  for (const step of steps) {
+    const text = JSON.stringify(step, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))
+    expect(text.length).toBeLessThan(MAX_HELD)
+    shown.push(text)
+  }
+  expect(keysIn(shown.join('\n'), [url, l1Url])).toEqual([])
+  expect(count()).toBeLessThan(600)
+  return { shown: shown.join('\n'), accepted }
+}
+
+it('gets the truth or its own error out of any conversation, and never shows a key', async () => {
+  let accepted = 0
+  const codes = new Set<string>()
+  for (let run = 0; run < RUNS; run++) {
+    const outcome = await converse(run, run % 4).catch((error: unknown) => {
+      throw new Error(`conversation ${run}`, { cause: error })
+    })
+    if (outcome.accepted) accepted++
+    const code = /(?:Rpc|Proof)Error: ([A-Z0-9_]+)/.exec(outcome.shown)?.[1]
+    if (code !== undefined) codes.add(code)
+  }
+  expect(accepted).toBeGreaterThan(RUNS / 20)
+  expect(codes.size).toBeGreaterThan(8)
+  expect(Reflect.get({}, 'a')).toBeUndefined()
+}, 3_600_000)
+
+it('shows no key on the command line either, nor in a file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
+  const exits = new Set<number>()
+  try {
+    for (let run = 0; run < Math.ceil(RUNS / 8); run++) {
+      const random = randomOf(1_000_000 + run)
+      const { url } = ENDPOINTS[run % ENDPOINTS.length] ?? { url: '' }
+      const { url: l1Url } = ENDPOINTS[(run + 1) % ENDPOINTS.length] ?? { url: '' }
+      vi.stubGlobal('fetch', hostileFetch({ random, chain, rate: random() * 0.5, l1Url }).fetch)
+      const file = join(folder, `${run}.json`)
+      const keys = storageKeys.flatMap(key => ['--storage-key', key])
+      const asked = [
+        '--l2',
+        url,
+        '--address',
+        CONTRACT,
+        ...keys,
+        '-o',
+        file,
+        '--keys-per-request',
+        '2',
+        '--timeout',
+        '2',
+      ]
+      const args =
+        run % 2 === 0
+          ? ['fetch', '--block', '8', ...asked]
+          : ['record', '--l1', l1Url, '--scheme', 'poseidon2', '--rollup', ROLLUP.address, ...asked]
+      const { code, stdout, stderr } = await runHere([...args, ...(run % 3 === 0 ? ['--json'] : [])])
+      exits.add(code)
+      expect([0, 1, 2, 3]).toContain(code)
+      expect(stderr).not.toContain('unexpected')
+      const files = readdirSync(folder).map(name => readFileSync(join(folder, name), 'utf8'))
+      expect(keysIn([stdout, stderr, ...files].join('\n'), [url, l1Url]), `run ${run}`).toEqual([])
+      for (const text of files) expect(text.length).toBeLessThan(2 ** 20)
+      for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  expect(exits.size).toBeGreaterThan(1)
+}, 3_600_000)

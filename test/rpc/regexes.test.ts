@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkSync } from 'recheck'
+import ts from 'typescript'
+import { expect, it } from 'vitest'
+
+const FOLDERS = ['src', 'docs/explorer/source']
+
+/** Every regular expression that is spelled in the program. Those that are put together look at 4 KiB at most. */
+function patternsOf(file: string): [source: string, flags: string][] {
+  const patterns: [string, string][] = []
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true)
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf('/')
+      patterns.push([node.text.slice(1, end), node.text.slice(end + 1)])
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return patterns
+}
+
+const isSafe = (source: string, flags: string): boolean => checkSync(source, flags).status === 'safe'
+
+it('has no regular expression that a long text can keep busy', () => {
+  const files = FOLDERS.flatMap(folder => {
+    try {
+      const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      return names.filter(name => name.endsWith('.ts')).map(name => join(folder, name))
+    } catch {
+      return []
+    }
+  })
+  let checked = 0
+  const unsafe: string[] = []
+  for (const file of files) {
+    for (const [source, flags] of patternsOf(file)) {
+      if (!isSafe(source, flags)) unsafe.push(`${file}: /${source}/${flags}`)
+      checked++
+    }
+  }
+  expect(unsafe).toEqual([])
+  expect(checked).toBeGreaterThan(50)
+  // The checker does find what it looks for.
+  expect(isSafe(String.raw`method\b.*\bnot\b.*\b(found|exist)`, 'i')).toBe(false)
+  expect(isSafe(String.raw`[a-z][a-z0-9+.-]*:\/\/[^\s]+`, 'gi')).toBe(false)
+}, 60_000)
