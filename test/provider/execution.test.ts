@@ -1,12 +1,13 @@
 import fc from 'fast-check'
+import { getContractAddress } from 'viem'
 import { expect, it } from 'vitest'
-import { createVerifier } from '../../src/index.ts'
+import { createVerifier, type Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { loadEvm } from '../../src/provider/evm-packages.ts'
 import { execute } from '../../src/provider/execute.ts'
 import { createProvenState } from '../../src/provider/proven-state.ts'
-import { createEndpoints } from './endpoints.ts'
-import { bytesOf, CHAIN_ID, type FullCall, type FullState, runFull } from './full-state.ts'
+import { at, createEndpoints, word } from './endpoints.ts'
+import { bytesOf, CHAIN_ID, type FullAccount, type FullCall, type FullState, runFull } from './full-state.ts'
 import { worlds } from './programs.ts'
 
 const { PROVIDER_CALLS } = process.env
@@ -72,4 +73,31 @@ it('gives the return data and the gas of an EVM that holds the full state', asyn
   expect(seen.get('null')).toBeGreaterThan(CALLS / 4)
   expect([...seen.keys()].length).toBeGreaterThan(3)
   if (PROVIDER_CALLS) console.log(Object.fromEntries(seen))
+})
+
+const CONTRACT = at('c0')
+const callOf = (state: FullState) =>
+  createEndpoints(state)
+    .provider()
+    .request({ method: 'eth_call', params: [{ to: CONTRACT }, 'latest'] })
+
+it('undoes what a reverted frame has written', async () => {
+  // Calls itself, which writes slot 0 and reverts; then reads slot 0.
+  const code = '0x366016575f5f60015f5f305af1505f545f5260205ff35b60095f555f5ffd'
+  const state: FullState = new Map([[CONTRACT, { nonce: 1n, code, storage: { [word(0)]: word(5) } }]])
+  expect(await callOf(state)).toBe(word(5))
+})
+
+it('creates nothing where an account has storage, code or a nonce', async () => {
+  const created = getContractAddress({ from: CONTRACT, nonce: 1n }).toLowerCase() as Hex
+  const creator = { nonce: 1n, code: '0x5f5f5ff05f5260205ff3' } as const
+  expect(await callOf(new Map([[CONTRACT, creator]]))).toBe(word(BigInt(created)))
+  const obstacles: FullAccount[] = [{ storage: { [word(1)]: word(1) } }, { code: '0x00' }, { nonce: 1n }]
+  for (const obstacle of obstacles) {
+    const state: FullState = new Map<Hex, FullAccount>([
+      [CONTRACT, creator],
+      [created, obstacle],
+    ])
+    expect(await callOf(state)).toBe(word(0))
+  }
 })
