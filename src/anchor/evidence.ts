@@ -1,12 +1,12 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { readerOf } from '../json.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
 import { type FinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from './header.ts'
-import { readerOf } from './read.ts'
 import { type Rollup, type VerifiedAnchor, verifyAnchor, verifyBlockNumber } from './rollup.ts'
 
 const VERSION = 1
