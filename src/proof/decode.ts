@@ -84,8 +84,8 @@ export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
   scheme,
   kind,
   decodeNode: (hex, length, node) => {
-    // Node 1 is the first that can be empty.
-    const empty = node > 0 ? scheme.emptySubtrees()[node - 1] : undefined
+    // `at`, since an index past the end would read a polluted prototype.
+    const empty = node > 0 ? scheme.emptySubtrees().at(node - 1) : undefined
     return empty?.hex === hex ? empty.preimage : decodeCanonical(scheme, hex, length)
   },
   decodeValue: (hex, length) => {

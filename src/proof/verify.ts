@@ -82,7 +82,7 @@ function verifyStorage(
 ): StorageSlot[] {
   return storageKeys.map((key, index) =>
     atPath(`[${index}]`, () => {
-      const leafProof = storageProofs[index] ?? null
+      const leafProof = storageProofs.at(index) ?? null
       if (leafProof === null) {
         if (hasStorage) throw new ProofError('STORAGE_PROOF_MISSING')
         return toSlot(key, null)

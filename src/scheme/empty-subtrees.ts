@@ -37,7 +37,7 @@ export function hashingOf(hasher: Hasher): { hasher: Hasher; emptySubtrees: read
   const emptySubtrees = emptySubtreesOf(hasher)
   const hashBatch = (messages: readonly Uint8Array[]): Uint8Array[] => {
     const known = messages.map((message, index) => {
-      const subtree = emptySubtrees[index]
+      const subtree = emptySubtrees.at(index)
       return subtree?.preimage === message ? subtree.digest : undefined
     })
     const rest = hasher.hashBatch(messages.filter((_, index) => known[index] === undefined)).values()
