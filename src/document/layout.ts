@@ -164,7 +164,7 @@ function hashSiblingLeaf(scheme: Scheme, node: unknown): HashedNode {
 
 function hashNode(scheme: Scheme, node: unknown, length: number): HashedNode {
   try {
-    const preimage = hexToBytes(hexReader.string(node), length)
+    const preimage = hexToBytes(readerOf('MALFORMED_RESPONSE').string(node), length)
     verifyCanonical(scheme, preimage)
     return { digest: scheme.hasher.hash(preimage), problem: null }
   } catch (error) {
