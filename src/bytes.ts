@@ -1,6 +1,6 @@
 import { excerpt, ProofError } from './errors.ts'
 
-/** A `0x`-prefixed hexadecimal string, two digits a byte. */
+/** A `0x`-prefixed hexadecimal string, two digits per byte. */
 export type Hex = `0x${string}`
 
 const DIGITS = '0123456789abcdef'
@@ -36,19 +36,18 @@ export function uint32At(bytes: Uint8Array, index: number): number {
 /** The number of bytes `hex` spells. Throws `BAD_HEX` without the `0x` prefix or with half a byte. */
 export function hexLength(hex: string): number {
   if (!hex.startsWith('0x')) throw new ProofError('BAD_HEX', { expected: 'a 0x prefix', found: excerpt(hex) })
-  if (hex.length % 2 !== 0) throw new ProofError('BAD_HEX', { expected: 'two digits a byte', found: excerpt(hex) })
+  if (hex.length % 2 !== 0) throw new ProofError('BAD_HEX', { expected: 'two digits per byte', found: excerpt(hex) })
   return hex.length / 2 - 1
 }
 
 /**
  * Strict hex to bytes: `0x` prefix, an even number of digits of either case, nothing else.
  *
- * Throws `BAD_HEX`, or `WRONG_LENGTH` when it does not spell exactly `length` bytes. The length is checked before the
- * digits, so a huge string costs nothing.
+ * Throws `BAD_HEX`, or `WRONG_LENGTH` if it does not spell exactly `length` bytes. The length is checked before the digits,
+ * so a huge string costs nothing.
  */
 export function hexToBytes(hex: string, length: number): Uint8Array {
-  const found = hexLength(hex)
-  if (found !== length) throw new ProofError('WRONG_LENGTH', { expected: `${length} bytes`, found: `${found} bytes` })
+  knownLength(hex, [length])
   const bytes = new Uint8Array(length)
   let seen = 0
   for (let index = 0; index < length; index++) {
@@ -59,6 +58,15 @@ export function hexToBytes(hex: string, length: number): Uint8Array {
   }
   if (seen > 15) throw new ProofError('BAD_HEX', { expected: 'hexadecimal digits', found: excerpt(hex) })
   return bytes
+}
+
+/** The length in bytes of `hex`. Throws `BAD_HEX`, or `WRONG_LENGTH` if it is none of `lengths`. */
+export function knownLength(hex: string, lengths: readonly number[]): number {
+  const length = hexLength(hex)
+  if (!lengths.includes(length)) {
+    throw new ProofError('WRONG_LENGTH', { expected: `${lengths.join(' or ')} bytes`, found: `${length} bytes` })
+  }
+  return length
 }
 
 const digitAt = (hex: string, index: number): number => DIGIT_VALUES[hex.charCodeAt(index)] ?? NOT_A_DIGIT
