@@ -21,7 +21,6 @@ export {
 } from './proof/leaf-api.ts'
 export { type SafeVerifiedState, safeVerifyProof } from './proof/safe.ts'
 export { type Account, type StorageSlot, type VerifiedState, verifyProof } from './proof/verify.ts'
-export type { EmptySubtree } from './scheme/empty-subtrees.ts'
 export type { Scheme } from './scheme/scheme.ts'
 export type {
   AccountProof,

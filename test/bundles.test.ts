@@ -56,7 +56,9 @@ it('verifies without a dependency, a memory, the anchor, a world, an endpoint or
   for (const scheme of ['mimc', 'poseidon2']) {
     const files = filesOf(`verifyProof and ${scheme}`)
     expect(files).toContain('src/proof/verify.ts')
-    expect(files.filter(file => !/^src\/((field|hash|scheme|tree|proof)\/|(bytes|errors|json)\.ts$)/.test(file))).toEqual([])
+    expect(
+      files.filter(file => !/^src\/((field|hash|scheme|tree|proof)\/|(bytes|errors|json)\.ts$)/.test(file)),
+    ).toEqual([])
   }
   expect(filesOf('…/anchor').join()).not.toMatch(/src\/(world|rpc|cli)\/|generated/)
   expect(filesOf('createClient alone').join()).not.toMatch(/src\/(world|anchor|cli|rpc\/service)\/|generated/)

@@ -16,7 +16,6 @@ export const TRUSTED_PATH = [
   'src/hash/mimc/plain.ts',
   'src/hash/poseidon2/plain.ts',
   'src/scheme/scheme.ts',
-  'src/scheme/empty-subtrees.ts',
   'src/scheme/mimc.ts',
   'src/scheme/poseidon2.ts',
   'src/tree/leaf.ts',

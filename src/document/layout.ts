@@ -1,9 +1,9 @@
 import { MAX_NODE_COUNT } from '../anchor/trie.ts'
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes, knownLength } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
+import { emptySubtreeDigests } from '../hash/empty-subtrees.ts'
 import { readerOf } from '../json.ts'
 import { decodeLeafIndex, decodeNodes, plainTree } from '../proof/decode.ts'
-import { emptySubtreeDigests } from '../scheme/empty-subtrees.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { accountTree, storageTree } from '../tree/kind.ts'
 import {

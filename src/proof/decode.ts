@@ -83,11 +83,7 @@ export interface Trees {
 export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
   scheme,
   kind,
-  decodeNode: (hex, length, node) => {
-    // `at`, since an index past the end would read a polluted prototype.
-    const empty = node > 0 ? scheme.emptySubtrees().at(node - 1) : undefined
-    return empty?.hex === hex ? empty.preimage : decodeCanonical(scheme, hex, length)
-  },
+  decodeNode: (hex, length) => decodeCanonical(scheme, hex, length),
   decodeValue: (hex, length) => {
     const value = hexToBytes(hex, length)
     const preimage = kind.valuePreimage(scheme, value)
@@ -199,23 +195,19 @@ function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: rea
 export function decodeNodes({ scheme, decodeNode }: Tree, proofRelatedNodes: unknown): PathNodes {
   const texts = reader.items(proofRelatedNodes, verifyNodeCount, text => text)
   verifyNodeScheme(scheme, texts)
-  const leafLength = openingLength(scheme)
   let node = 0
-  const textOf = (index: number): string => {
+  const decode = (index: number, ...lengths: readonly number[]): Uint8Array => {
     node = index
-    return reader.string(texts[index])
+    const hex = reader.string(texts[index])
+    return decodeNode(hex, knownLength(hex, lengths), index)
   }
-  const decode = (index: number, length: number): Uint8Array => decodeNode(textOf(index), length, index)
   return atPath(
     () => `[${node}]`,
     () => ({
       rootNode: decodeRootNode(scheme, decode(0, rootLength(scheme))),
       inner: Array.from({ length: SIBLING_LEAF - 1 }, (_, index) => decode(index + 1, INNER_LENGTH)),
-      siblingLeaf: decodeSiblingLeaf(
-        scheme,
-        decode(SIBLING_LEAF, knownLength(textOf(SIBLING_LEAF), [leafLength, DIGEST_LENGTH])),
-      ),
-      leafNode: decodeLeafNode(scheme, decode(LEAF, leafLength)),
+      siblingLeaf: decodeSiblingLeaf(scheme, decode(SIBLING_LEAF, openingLength(scheme), DIGEST_LENGTH)),
+      leafNode: decodeLeafNode(scheme, decode(LEAF, openingLength(scheme))),
     }),
   )
 }
@@ -224,15 +216,11 @@ function verifyNodeCount(count: number): void {
   if (count !== NODE_COUNT) throw new ProofError('WRONG_NODE_COUNT', { expected: '42 nodes', found: `${count}` })
 }
 
-/** The two schemes, told apart by their length of a word. @throws ProofError `SCHEME_MISMATCH` for a proof of the other one */
+/** Node 0 and the leaf have other lengths in the other scheme. @throws ProofError `SCHEME_MISMATCH` */
 function verifyNodeScheme({ name, wordLength }: Scheme, texts: readonly unknown[]): void {
   const other = wordLength === 32 ? { name: 'poseidon2', wordLength: 64 } : { name: 'mimc', wordLength: 32 }
-  const lengthsAt = (node: number): number[] => {
-    if (node === 0) return [rootLength(other)]
-    if (node < SIBLING_LEAF) return [INNER_LENGTH]
-    return node === LEAF ? [openingLength(other)] : [openingLength(other), DIGEST_LENGTH]
-  }
-  const isOther = texts.every((text, node) => typeof text === 'string' && lengthsAt(node).includes(text.length / 2 - 1))
-  if (isOther)
+  const hasLength = (hex: unknown, bytes: number) => typeof hex === 'string' && hex.length === 2 + 2 * bytes
+  if (hasLength(texts[0], rootLength(other)) && hasLength(texts[LEAF], openingLength(other))) {
     throw new ProofError('SCHEME_MISMATCH', { expected: `a proof of ${name}`, found: `one of ${other.name}` })
+  }
 }

@@ -1,11 +1,11 @@
 import { bigintToBytes, concatBytes } from '../bytes.ts'
 import { BLS12377_ORDER, isCanonicalBls12377 } from '../field/bls12377.ts'
+import type { Hasher } from '../hash/hasher.ts'
 import { mimcHasher } from '../hash/mimc/index.ts'
-import { hashingOf } from './empty-subtrees.ts'
-import { once, type Scheme } from './scheme.ts'
+import type { Scheme } from './scheme.ts'
 
 const HALF_WORD = 16
-const hashing = /* @__PURE__ */ once(() => hashingOf(mimcHasher()))
+let hasher: Hasher | undefined
 
 /**
  * MiMC over the scalar field of BLS12-377: Linea mainnet until about 2026-04-01, Sepolia until about 2026-03-24.
@@ -23,9 +23,9 @@ const hashing = /* @__PURE__ */ once(() => hashingOf(mimcHasher()))
 export const mimc: Scheme = {
   name: 'mimc',
   get hasher() {
-    return hashing().hasher
+    hasher ??= mimcHasher()
+    return hasher
   },
-  emptySubtrees: () => hashing().emptySubtrees,
   wordLength: 32,
   isCanonical: isCanonicalBls12377,
   encodeWord: x => x,

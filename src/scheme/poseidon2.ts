@@ -1,10 +1,10 @@
 import { byteAt } from '../bytes.ts'
 import { isCanonicalKoalaBear } from '../field/koalabear.ts'
+import type { Hasher } from '../hash/hasher.ts'
 import { poseidon2Hasher } from '../hash/poseidon2/index.ts'
-import { hashingOf } from './empty-subtrees.ts'
-import { once, type Scheme } from './scheme.ts'
+import type { Scheme } from './scheme.ts'
 
-const hashing = /* @__PURE__ */ once(() => hashingOf(poseidon2Hasher()))
+let hasher: Hasher | undefined
 
 /** Each 2-byte piece of `x`, in order, as a 4-byte field element: the two upper bytes are zero. */
 function widen(x: Uint8Array): Uint8Array {
@@ -44,9 +44,9 @@ function narrow(wide: Uint8Array): Uint8Array | null {
 export const poseidon2: Scheme = {
   name: 'poseidon2',
   get hasher() {
-    return hashing().hasher
+    hasher ??= poseidon2Hasher()
+    return hasher
   },
-  emptySubtrees: () => hashing().emptySubtrees,
   wordLength: 64,
   isCanonical: isCanonicalKoalaBear,
   encodeWord: widen,

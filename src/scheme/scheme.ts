@@ -1,6 +1,5 @@
 import type { Hex } from '../bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
-import type { EmptySubtree } from './empty-subtrees.ts'
 
 /**
  * All that sets one hash scheme of the rollup apart from the other. The tree and the proofs are the same for both.
@@ -12,8 +11,6 @@ export interface Scheme {
   readonly name: 'mimc' | 'poseidon2'
   /** The hash function H. Made on first use. */
   readonly hasher: Hasher
-  /** Nodes 1 to 39 of a path in which these subtrees hold no leaf: the same in every tree. */
-  emptySubtrees(): readonly EmptySubtree[]
   /** Length in bytes of a small integer or index inside a hashed message: 32 (mimc) or 64 (poseidon2). */
   readonly wordLength: number
   /**
@@ -50,13 +47,4 @@ export interface Scheme {
   tailKey(): Uint8Array
   /** The root of a tree that holds HEAD and TAIL alone, 32 bytes: the storage root of an account without storage. */
   readonly emptyTreeRoot: Hex
-}
-
-/** Calls `make` on first use only. */
-export function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }

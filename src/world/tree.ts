@@ -1,5 +1,5 @@
 import { bytesToHex, concatBytes, equalBytes } from '../bytes.ts'
-import { emptySubtreeDigests } from '../scheme/empty-subtrees.ts'
+import { emptySubtreeDigests } from '../hash/empty-subtrees.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { ExistenceProof, NonExistenceProof, Proof } from '../tree/answer.ts'
 import type { TreeKind } from '../tree/kind.ts'

@@ -1,3 +1,4 @@
+import { knowEmptySubtrees } from '../../src/hash/empty-subtrees.ts'
 import type { Hasher } from '../../src/hash/hasher.ts'
 import { mimcKernel } from '../../src/hash/mimc/kernel.ts'
 import { mimcPlain } from '../../src/hash/mimc/plain.ts'
@@ -7,7 +8,6 @@ import type { Claim, Hex, Scheme, VerifiedState } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { verifyProof } from '../../src/proof/verify.ts'
-import { hashingOf } from '../../src/scheme/empty-subtrees.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 import { mimcReference } from '../hash/reference/mimc.ts'
@@ -22,15 +22,9 @@ export interface Engine {
 /** `kernelAlone` hashes every node, as the reference does: what the kernel gains without known empty subtrees. */
 export type EngineName = 'reference' | 'fallback' | 'kernelAlone' | 'kernel'
 
-/** Every node is hashed. */
-const alone = (hasher: Hasher) => ({ hasher, emptySubtrees: [] })
-
-function engineOf(scheme: Scheme, hashing: ReturnType<typeof hashingOf>): Engine {
-  const { hasher, emptySubtrees } = hashing
+function engineOf(scheme: Scheme, hasher: Hasher): Engine {
   // Field by field: a copy of the scheme would make its own hasher.
-  const withHasher: Scheme = Object.create(scheme, {
-    ...{ hasher: { value: hasher }, emptySubtrees: { value: () => emptySubtrees } },
-  })
+  const withHasher: Scheme = Object.create(scheme, { hasher: { value: hasher } })
   return {
     scheme: withHasher,
     verify: (answer, claim) => verifyProof(answer, { ...claim, scheme: withHasher }),
@@ -48,19 +42,19 @@ export const schemes: readonly Subject[] = [
   {
     scheme: poseidon2,
     engines: {
-      reference: engineOf(poseidon2, alone(poseidon2Reference())),
-      fallback: engineOf(poseidon2, hashingOf(poseidon2Plain())),
-      kernelAlone: engineOf(poseidon2, alone(poseidon2Kernel())),
-      kernel: engineOf(poseidon2, hashingOf(poseidon2Kernel())),
+      reference: engineOf(poseidon2, poseidon2Reference()),
+      fallback: engineOf(poseidon2, knowEmptySubtrees(poseidon2Plain())),
+      kernelAlone: engineOf(poseidon2, poseidon2Kernel()),
+      kernel: engineOf(poseidon2, knowEmptySubtrees(poseidon2Kernel())),
     },
   },
   {
     scheme: mimc,
     engines: {
-      reference: engineOf(mimc, alone(mimcReference())),
-      fallback: engineOf(mimc, hashingOf(mimcPlain())),
-      kernelAlone: engineOf(mimc, alone(mimcKernel())),
-      kernel: engineOf(mimc, hashingOf(mimcKernel())),
+      reference: engineOf(mimc, mimcReference()),
+      fallback: engineOf(mimc, knowEmptySubtrees(mimcPlain())),
+      kernelAlone: engineOf(mimc, mimcKernel()),
+      kernel: engineOf(mimc, knowEmptySubtrees(mimcKernel())),
     },
   },
 ]

@@ -1,3 +1,4 @@
+import { knowEmptySubtrees } from '../empty-subtrees.ts'
 import type { Hasher } from '../hasher.ts'
 import { kernelOr } from '../kernel.ts'
 import { poseidon2Kernel } from './kernel.ts'
@@ -5,5 +6,5 @@ import { poseidon2Plain } from './plain.ts'
 
 /** Poseidon2 over KoalaBear, as fast as the engine allows. Each call makes a hasher with a memory of its own. */
 export function poseidon2Hasher(): Hasher {
-  return kernelOr(poseidon2Kernel, poseidon2Plain)
+  return knowEmptySubtrees(kernelOr(poseidon2Kernel, poseidon2Plain))
 }
