@@ -22,6 +22,14 @@ export {
   fetchAnswer,
   type ProofRequest,
 } from './rpc/fetch.ts'
+export {
+  type FollowEvent,
+  type FollowedFinalization,
+  type FollowOptions,
+  type FollowRequest,
+  followFinalizations,
+} from './rpc/follow.ts'
+export type { FollowState } from './rpc/follow-state.ts'
 export { createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
 export type { L1BlockTag } from './rpc/l1.ts'
 export {

@@ -2,7 +2,7 @@ import type { EvidenceClaim, SafeVerifiedEvidence, Trusted, VerifiedEvidence } f
 import type { Source } from '../document/claim.ts'
 import { evidenceSources, type Link, linkOf, links, linksFrom } from '../document/evidence.ts'
 import { fieldsOf, printable, show } from '../document/value.ts'
-import { bundleNotes, chainRows, sourceWords, trustedNames } from '../document/wording.ts'
+import { ageOf, bundleNotes, chainRows, sourceWords, trustedNames } from '../document/wording.ts'
 import type { ProofError } from '../index.ts'
 import type { Output } from './command.ts'
 import {
@@ -40,7 +40,7 @@ export function describeEvidence(claim: EvidenceClaim, source: ClaimSource, outc
     return { verified: false, ...stated, brokenLink: linkOf(outcome.error), error: describeError(outcome.error) }
   }
   const { ok: _, ...evidence } = outcome
-  return { verified: true, ...stated, ...evidence }
+  return { verified: true, ...stated, ...evidence, age: ageOf(evidence) }
 }
 
 export function formatProven(

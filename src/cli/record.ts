@@ -3,7 +3,7 @@ import { type Evidence, type EvidenceClaim, lineaLayout, safeVerifyEvidence, typ
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { readInputFile } from '../document/input-file.ts'
 import { isObject } from '../document/value.ts'
-import { formatTime } from '../document/wording.ts'
+import { ageOf, formatTime, timeRow } from '../document/wording.ts'
 import { ProofError } from '../index.ts'
 import { type L1BlockTag, type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
 import { type Command, exitCodes, type Output, UsageError } from './command.ts'
@@ -240,6 +240,7 @@ function describe(recorded: Recorded, provenance: Provenance): object {
     sources: { l1BlockHash: hashSource },
     file: path,
     ...recorded.evidence,
+    age: ageOf(recorded.evidence),
     verify: verifyArguments(recorded, provenance),
   }
 }
@@ -271,7 +272,8 @@ function format(recorded: Recorded, provenance: Provenance, stream: Output): str
       ['file', printable(path), source === 'file' ? 'existed already' : 'written'],
       ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
       ['L1 block hash', l1Block.hash, hashWords[hashSource]],
-      ['L2 block', `${l2BlockNumber}`, describeAge(evidence)],
+      ['L2 block', `${l2BlockNumber}`, describeLag(evidence)],
+      timeRow(evidence).map((cell = '') => cell),
       ['L2 state root', evidence.stateRoot],
       ['address', evidence.address],
     ]),
@@ -289,7 +291,7 @@ const hashWords: Readonly<Record<Provenance['hashSource'], string>> = {
   flag: 'stated by you',
 }
 
-function describeAge({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {
+function describeLag({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {
   if (currentL2BlockNumber === null) return 'the bundle does not prove which block was the last finalized'
   return l2BlockNumber === currentL2BlockNumber ? 'the last finalized' : `the last finalized is ${currentL2BlockNumber}`
 }

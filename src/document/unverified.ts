@@ -144,10 +144,24 @@ function inspectBundle(inspector: Inspector, path: string, content: unknown): Un
 }
 
 function inspectL1(inspector: Inspector, path: string, l1: unknown): UnverifiedFields {
-  const { header, proof } = inspector.fields(path, l1)
+  const { header, proof, finalizedState } = inspector.fields(path, l1)
   return {
     ...(header !== undefined && { header: inspectHeader(inspector, join(path, 'header'), header) }),
     ...(proof !== undefined && { proof: inspectEthProof(inspector, join(path, 'proof'), proof) }),
+    ...(finalizedState !== undefined && {
+      finalizedState: inspectFinalizedState(inspector, join(path, 'finalizedState'), finalizedState),
+    }),
+  }
+}
+
+function inspectFinalizedState(inspector: Inspector, path: string, value: unknown): UnverifiedFields {
+  const { messageNumber, forcedTransactionNumber, timestamp } = inspector.fields(path, value)
+  const spell = (number: unknown) => parseNumber(number, 256) ?? show(number)
+  const time = parseNumber(timestamp, 64)
+  return {
+    messageNumber: spell(messageNumber),
+    ...(forcedTransactionNumber !== undefined && { forcedTransactionNumber: spell(forcedTransactionNumber) }),
+    timestamp: time === null ? show(timestamp) : `${time} (${formatTime(time)})`,
   }
 }
 

@@ -45,7 +45,9 @@ export const rpcAdvice = {
   L1_HISTORY_MISSING:
     'The endpoint does not hold the older L1 states in which to look for earlier finalizations: use an archive node, name the L2 block, or wait until the L2 endpoint holds the newest one.',
   L1_DISAGREEMENT:
-    'The L1 endpoints do not agree on one finalized block: look into the odd ones, or try again when all have caught up.',
+    'Two sources, or one at two times, name different finalized L1 blocks: stop, and find out which of them is wrong.',
+  L1_UNCONFIRMED:
+    'Too few of the L1 sources have confirmed a finalized block: try again when the others answer and have caught up.',
   L1_CONTRADICTION: 'The endpoint gave contradictory information about L1: do not use it.',
 } as const
 

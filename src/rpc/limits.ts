@@ -16,3 +16,5 @@ export const MAX_PROOF_LENGTH = 2 ** 16
 export const MAX_ANSWER_LENGTH = 2 ** 27
 /** An `eth_getProof` answer for two slots: three paths of up to 65 nodes of up to 532 bytes each. */
 export const MAX_L1_PROOF_LENGTH = 2 ** 18
+/** How many finalizations are listed at once: of many years. */
+export const MAX_LISTED = 50_000

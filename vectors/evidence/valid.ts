@@ -40,8 +40,8 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     l1Block: { number: '0x16e3600', timestamp: '0x69000000', hash: blockHash, stateRoot: l1.stateRoot },
     account: { nonce: '0x3', balance: '0x5' },
     storage: [
-      { key: present, value, exists: true },
-      { key: absent, value: ZERO, exists: false },
+      { key: present, value, exists: true, leafIndex: 2 },
+      { key: absent, value: ZERO, exists: false, leafIndex: null },
     ],
   }
   const bundle = bundleOf(storageKeys, address, proof)
@@ -133,7 +133,11 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
       description: 'An account that does not exist.',
       claim: { trusted, address: stranger },
       bundle: bundleOf([absent], stranger, proof),
-      expected: { address: stranger, account: null, storage: [{ key: absent, value: ZERO, exists: false }] },
+      expected: {
+        address: stranger,
+        account: null,
+        storage: [{ key: absent, value: ZERO, exists: false, leafIndex: null }],
+      },
     },
     {
       name: 'own-layout',

@@ -21,7 +21,7 @@ export interface Accepted {
   l1Block: { number: string; timestamp: string; hash: Hex; stateRoot: Hex } | null
   /** Of the account no more than these two: the other vectors have it whole. */
   account: { nonce: string; balance: string } | null
-  storage: { key: Hex; value: Hex; exists: boolean }[]
+  storage: { key: Hex; value: Hex; exists: boolean; leafIndex: number | null }[]
 }
 
 export type Refused = { valid: false; code: ErrorCode }
