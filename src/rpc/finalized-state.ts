@@ -1,7 +1,7 @@
 import { decodeFinalizedStateLog, type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import { RpcError } from './error.ts'
-import { callProvider, type Provider, toQuantity } from './provider.ts'
+import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
 
 /** Endpoints that limit `eth_getLogs` allow at least this many blocks; mainnet has a finalization every few hours. */
 const BLOCKS_PER_REQUEST = 2_000n
@@ -27,7 +27,10 @@ export interface FinalizedStateQuery {
  * @returns null when the endpoint serves no logs, or none of this finalization: then no timestamp is proven
  * @throws RpcError `ABORTED` and nothing else
  */
-export async function fetchFinalizedState(l1: Provider, query: FinalizedStateQuery): Promise<FinalizedState | null> {
+export async function fetchFinalizedState(
+  l1: Provider | SendProvider,
+  query: FinalizedStateQuery,
+): Promise<FinalizedState | null> {
   const { rollup, l2BlockNumber, l1BlockNumber, signal } = query
   const topics = [finalizedStateTopics, `0x${l2BlockNumber.toString(16).padStart(64, '0')}`]
   let toBlock = l1BlockNumber
@@ -44,7 +47,11 @@ export async function fetchFinalizedState(l1: Provider, query: FinalizedStateQue
 }
 
 /** null when the endpoint does not serve logs, whatever it says instead: there is no evidence in a hint. */
-async function fetchLogs(l1: Provider, filter: object, signal: AbortSignal | undefined): Promise<unknown[] | null> {
+async function fetchLogs(
+  l1: Provider | SendProvider,
+  filter: object,
+  signal: AbortSignal | undefined,
+): Promise<unknown[] | null> {
   try {
     const logs = await callProvider(l1, 'eth_getLogs', [filter], signal)
     return Array.isArray(logs) && logs.length <= MAX_LOGS ? logs : null

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { verifyEthProof } from '../anchor/eth-proof.ts'
+import type { FinalizedState } from '../anchor/finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
 import { ETH_PROOF_SHAPE } from '../anchor/known-fields.ts'
 import { anchorStorageKeys, lineaLayout, type Rollup, verifyAnchor } from '../anchor/rollup.ts'
@@ -8,6 +9,7 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
 import { readOwn } from '../proof/read.ts'
 import { atEndpoint, RpcError, type RpcErrorCode } from './error.ts'
+import { fetchFinalizedState } from './finalized-state.ts'
 import { MAX_L1_PROOF_LENGTH } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
@@ -29,6 +31,12 @@ export interface Anchor {
   readonly stateRoot: Hex
   /** What is known of what `eth_getProof` answered. */
   readonly proof: unknown
+  /** The last L2 block that was finalized at that L1 block; null when the endpoint left it out. */
+  readonly currentL2BlockNumber: bigint | null
+  /** What the timestamp is proven with; undefined when it is not. */
+  readonly finalizedState: FinalizedState | undefined
+  /** Of the L2 block, in seconds since 1970; null when it is not proven. */
+  readonly finalizedTimestamp: bigint | null
 }
 
 const call = (
@@ -80,14 +88,43 @@ export async function fetchL1Block(
   return { block, l1Block }
 }
 
-/** @throws ProofError `ANCHOR_NO_ROOT` when the block is not the last one of a finalization, and what `verifyAnchor` throws */
-export async function fetchAnchor(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor> {
+/**
+ * @param finalizedState a hint: what the timestamp is to be proven with
+ * @throws ProofError `ANCHOR_NO_ROOT` when the block is not the last one of a finalization, and what `verifyAnchor` throws
+ */
+export async function fetchAnchor(
+  source: L1Source,
+  l1Block: L1Block,
+  l2BlockNumber: bigint,
+  finalizedState?: FinalizedState,
+): Promise<Anchor> {
   const { rollup } = source
-  const keys = anchorStorageKeys(rollup, l2BlockNumber)
+  const keys = anchorStorageKeys(rollup, l2BlockNumber, finalizedState)
   const proof = await fetchProof(source, keys, l1Block.number)
-  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber }
-  const { stateRoot } = atPath('l1.proof', () => verifyAnchor(proof, claim))
-  return { l2BlockNumber, stateRoot, proof }
+  const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, finalizedState }
+  const proven = atPath('l1.proof', () => verifyAnchor(proof, claim))
+  return { l2BlockNumber, proof, finalizedState, ...proven }
+}
+
+/**
+ * The same anchor with the timestamp of its L2 block, where that can be proven: the block is the newest finalized one, the
+ * contract keeps what it takes, and the endpoint serves the log of the finalization. Otherwise the anchor as it is.
+ */
+export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor: Anchor): Promise<Anchor> {
+  const { provider, rollup, signal } = source
+  const { l2BlockNumber, currentL2BlockNumber } = anchor
+  const { finalizedState: isKept } = rollup.layout ?? lineaLayout
+  if (isKept === undefined || l2BlockNumber !== currentL2BlockNumber) return anchor
+  const query = { rollup, l2BlockNumber, l1BlockNumber: l1Block.number, signal }
+  const hint = await atEndpoint('L1', () => fetchFinalizedState(provider, query))
+  if (hint === null) return anchor
+  try {
+    return await fetchAnchor(source, l1Block, l2BlockNumber, hint)
+  } catch (error) {
+    // The hint is wrong, or the contract is laid out otherwise. What is proven without it stays proven.
+    if (error instanceof ProofError && error.code === 'ANCHOR_FINALIZED_STATE_MISMATCH') return anchor
+    throw error
+  }
 }
 
 /** The last blocks of up to `most` finalizations, from the newest back, all proven at `l1Block`. */

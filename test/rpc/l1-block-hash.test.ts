@@ -53,7 +53,7 @@ it.each(AGREEMENTS)('finds agreement: %s', async (_, providers, quorum, height, 
 
 const DISAGREEMENTS: [string, Provider[], number][] = [
   ['two against two', [source(7n), source(7n), source(7n, forked), source(7n, forked)], 2],
-  ['too few left', [source(7n), down, down], 2],
+  ['too few left', [source(7n), down, { ...down }], 2],
   ['nobody', [down, silent], 1],
   ['a liar where all are needed', [source(7n), source(7n, forked)], 2],
 ]
@@ -71,6 +71,11 @@ it('looks at its options', () => {
     [[down], { quorum: 0 }],
     [[down], { quorum: 0.5 }],
     [[down], { timeout: 0 }],
+    [[down], { qourum: 1 }],
+    [[down], { onOdd: 'log' }],
+    [[down, {} as never], {}],
+    // One endpoint, counted twice, would agree with itself.
+    [[down, down], {}],
   ]
   for (const [providers, options] of wrong) {
     expect(() => agreeingBlockHash(providers, options)).toThrow('ARGUMENT_INVALID')
