@@ -10,7 +10,7 @@ import { type Checkpoint, type CheckpointOwner, checkpointMismatch, readCheckpoi
 import { redactError } from './diagnose.ts'
 import { atEndpoint, RpcError } from './error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
-import { type Anchor, fetchAnchor, fetchL1Block, type L1BlockTag, walkAnchors } from './l1.ts'
+import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1BlockTag, walkAnchors } from './l1.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import { answerAdmission } from './partial-answers.ts'
 import { type Provider, parseQuantity, type SendProvider, toQuantity, verifyProvider } from './provider.ts'
@@ -94,7 +94,8 @@ export interface Recorded {
 
 /**
  * Records an evidence bundle: finds the newest finalized L2 block whose proof the L2 endpoint holds, and fetches the L1
- * header, the proof of the rollup contract and the answer. Everything is verified when it comes, and the bundle as a whole
+ * header, the proof of the rollup contract and the answer. For the newest finalized block, the proof also shows its
+ * timestamp, when the L1 endpoint serves the contract's logs. Everything is verified when it comes, and the bundle as a whole
  * in the end. Only the L1 block hash is taken on the L1 endpoint's word: compare it with a source that you trust. The bundle
  * holds known fields only.
  *
@@ -208,7 +209,8 @@ async function recordWith(
   onProgress?.({ step: 'l1Block', l1Block })
 
   /** The bundle for this block; null when the L2 endpoint does not hold it. */
-  async function recordAt({ l2BlockNumber, stateRoot, proof }: Anchor): Promise<Evidence | null> {
+  async function recordAt(anchor: Anchor): Promise<Evidence | null> {
+    const { l2BlockNumber, stateRoot } = anchor
     let hasBegun = false
     const onCheckpoint = (made: Checkpoint, keyCount: number) => {
       hasBegun = true
@@ -217,15 +219,18 @@ async function recordWith(
     const asked = { address, storageKeys, block: l2BlockNumber }
     const begun = checkpointMismatch(checkpoint, owner) === null ? checkpoint : undefined
     const fetching = { ...how, trusted: { scheme, stateRoot }, checkpoint: begun, onCheckpoint, signal }
+    let answer: unknown
     try {
-      const answer = await atEndpoint('L2', () => fetchAnswer(l2, asked, fetching))
-      const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer }
-      return createEvidence({ ...parts, l1: { block, proof } })
+      answer = await atEndpoint('L2', () => fetchAnswer(l2, asked, fetching))
     } catch (error) {
       // An endpoint that has begun to answer does hold the block.
       if (!hasBegun && request.l2BlockNumber === undefined && isMissing(error)) return null
       throw error
     }
+    // Not before the answer is there: of a block that the L2 endpoint does not hold it would be of no use.
+    const { proof, finalizedState } = await fetchTimestamp(source, l1Block, anchor)
+    const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer }
+    return createEvidence({ ...parts, l1: { block, proof, finalizedState } })
   }
 
   /** The block of an earlier recording, for what it had is of no use at another one. */
