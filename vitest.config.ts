@@ -7,7 +7,10 @@ export default defineConfig({
     testTimeout: 120_000,
     coverage: {
       provider: 'v8',
-      include: ['src/bytes.ts', 'src/errors.ts', 'src/field/**', 'src/scheme/**', 'src/tree/**', 'src/proof/**'],
+      include: [
+        ...['src/bytes.ts', 'src/errors.ts', 'src/json.ts', 'src/field/**', 'src/scheme/**'],
+        ...['src/tree/**', 'src/proof/**', 'src/verifier/**'],
+      ],
       thresholds: { lines: 100, branches: 100, functions: 100, statements: 100 },
     },
   },

@@ -1,20 +1,16 @@
 import { excerpt, ProofError } from './errors.ts'
 
-/** A `0x`-prefixed hexadecimal string, two digits a byte. */
+/** A `0x`-prefixed hexadecimal string, two digits per byte. */
 export type Hex = `0x${string}`
 
 const DIGITS = '0123456789abcdef'
 const NOT_A_DIGIT = 0xff
 
 /** ASCII code -> digit value, or NOT_A_DIGIT; both cases of a to f. */
-const DIGIT_VALUES = /* @__PURE__ */ (() => {
-  const values = new Uint8Array(256).fill(NOT_A_DIGIT)
-  for (const [digit, character] of [...DIGITS].entries()) {
-    values[character.charCodeAt(0)] = digit
-    values[character.toUpperCase().charCodeAt(0)] = digit
-  }
-  return values
-})()
+const DIGIT_VALUES = /* @__PURE__ */ Uint8Array.from({ length: 256 }, (_, code) => {
+  const digit = DIGITS.indexOf(String.fromCharCode(code).toLowerCase())
+  return digit < 0 ? NOT_A_DIGIT : digit
+})
 
 /** The two digits of each byte. */
 const BYTE_TEXTS = /* @__PURE__ */ Array.from(DIGIT_VALUES, (_, byte) => byte.toString(16).padStart(2, '0'))
@@ -24,31 +20,27 @@ export const byteAt = (bytes: Uint8Array, index: number): number => bytes[index]
 
 /** The unsigned big-endian integer in the 4 bytes at `index`. Not by a `DataView`: to make one moves a short array's bytes. */
 export function uint32At(bytes: Uint8Array, index: number): number {
-  return (
-    ((byteAt(bytes, index) << 24) |
-      (byteAt(bytes, index + 1) << 16) |
-      (byteAt(bytes, index + 2) << 8) |
-      byteAt(bytes, index + 3)) >>>
-    0
-  )
+  let x = 0
+  for (let offset = 0; offset < 4; offset++) x = (x << 8) | byteAt(bytes, index + offset)
+  return x >>> 0
 }
 
 /** The number of bytes `hex` spells. Throws `BAD_HEX` without the `0x` prefix or with half a byte. */
 export function hexLength(hex: string): number {
   if (!hex.startsWith('0x')) throw new ProofError('BAD_HEX', { expected: 'a 0x prefix', found: excerpt(hex) })
-  if (hex.length % 2 !== 0) throw new ProofError('BAD_HEX', { expected: 'two digits a byte', found: excerpt(hex) })
+  if (hex.length % 2 !== 0) throw new ProofError('BAD_HEX', { expected: 'two digits per byte', found: excerpt(hex) })
   return hex.length / 2 - 1
 }
 
 /**
  * Strict hex to bytes: `0x` prefix, an even number of digits of either case, nothing else.
  *
- * Throws `BAD_HEX`, or `WRONG_LENGTH` when it does not spell exactly `length` bytes. The length is checked before the
- * digits, so a huge string costs nothing.
+ * Throws `BAD_HEX`, or `WRONG_LENGTH` if it does not spell exactly `length` bytes. The length is checked before the digits,
+ * so a huge string costs nothing.
  */
 export function hexToBytes(hex: string, length: number): Uint8Array {
   const found = hexLength(hex)
-  if (found !== length) throw new ProofError('WRONG_LENGTH', { expected: `${length} bytes`, found: `${found} bytes` })
+  if (found !== length) throw wrongLength(`${length}`, found)
   const bytes = new Uint8Array(length)
   let seen = 0
   for (let index = 0; index < length; index++) {
@@ -60,6 +52,16 @@ export function hexToBytes(hex: string, length: number): Uint8Array {
   if (seen > 15) throw new ProofError('BAD_HEX', { expected: 'hexadecimal digits', found: excerpt(hex) })
   return bytes
 }
+
+/** The length in bytes of `hex`. Throws `BAD_HEX`, or `WRONG_LENGTH` if it is none of `lengths`. */
+export function knownLength(hex: string, lengths: readonly number[]): number {
+  const length = hexLength(hex)
+  if (!lengths.includes(length)) throw wrongLength(lengths.join(' or '), length)
+  return length
+}
+
+const wrongLength = (expected: string, found: number): ProofError =>
+  new ProofError('WRONG_LENGTH', { expected: `${expected} bytes`, found: `${found} bytes` })
 
 const digitAt = (hex: string, index: number): number => DIGIT_VALUES[hex.charCodeAt(index)] ?? NOT_A_DIGIT
 
@@ -97,11 +99,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** Whether every byte is zero. */
-export function isZero(bytes: Uint8Array): boolean {
-  let seen = 0
-  for (let index = 0; index < bytes.length; index++) seen |= byteAt(bytes, index)
-  return seen === 0
-}
+export const isZero = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))

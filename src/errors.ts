@@ -1,12 +1,13 @@
 /**
  * Every way an answer can fail, with what it means in one sentence. `docs/checks.md` is the catalogue: why each check
- * exists, what an attacker gains without it, and the vectors that show it. Codes are stable: none changes its meaning.
+ * exists, what an attacker could do if the check were missing, and the vectors that show it. Codes are stable: none changes
+ * its meaning.
  *
  * @example
  * ```ts
  * import { errorMeanings } from 'rollup-state-proof'
  *
- * console.log(errorMeanings.WRONG_NODE_COUNT) // proofRelatedNodes does not hold exactly 42 entries.
+ * console.log(errorMeanings.WRONG_NODE_COUNT) // proofRelatedNodes does not hold exactly 42 nodes.
  * ```
  */
 export const errorMeanings = {
@@ -14,27 +15,30 @@ export const errorMeanings = {
   RPC_ERROR: 'The endpoint answered with a JSON-RPC error instead of a proof.',
   FOREIGN_PROOF:
     'This is an eth_getProof answer: it proves the keccak Merkle-Patricia tree, not the rollup state tree.',
-  BAD_HEX: 'A field that must be 0x-prefixed hexadecimal is not.',
-  WRONG_LENGTH: 'A node, value, key or root does not have the length in bytes that its place demands.',
-  WRONG_NODE_COUNT: 'proofRelatedNodes does not hold exactly 42 entries.',
+  BAD_HEX: 'A field is not 0x-prefixed hexadecimal.',
+  WRONG_LENGTH: 'A node, value, key or root does not have the length required at its place.',
+  WRONG_NODE_COUNT: 'proofRelatedNodes does not hold exactly 42 nodes.',
+  SCHEME_MISMATCH: 'The proof has the node lengths of the other hash scheme.',
+  ZERO_OPENING: 'The sibling leaf is an opening of zeros, which no leaf has; a missing leaf is 32 zero bytes.',
   NON_CANONICAL:
-    'A field element is not reduced, or an index word has stray bytes: the same value must not have two spellings.',
-  INDEX_OUT_OF_RANGE: 'A leaf index is not an integer from 0 up to 2^40, or not below nextFreeNode.',
-  KEY_MISMATCH: 'The answer is for another address or storage key than the one asked for.',
+    'A field element is not reduced, or an index word has stray bytes: a value must have only one encoding.',
+  INDEX_OUT_OF_RANGE: 'A leaf index is not an integer from 0 to 2^40 - 1, or it is not below nextFreeNode.',
+  KEY_MISMATCH: 'The answer is for an address or storage key other than the one asked for.',
   LEAF_KEY_MISMATCH: 'The proven leaf belongs to another key.',
   VALUE_MISMATCH: 'The value does not hash to the value hash in its leaf.',
   VALUE_OUT_OF_RANGE: 'The nonce or code size of the account does not fit 64 bits.',
-  ZERO_VALUE: 'A storage slot with value zero is proven present, yet a zero slot is never stored.',
+  ZERO_VALUE: 'The proof is of a storage slot that exists with value zero, but a zero slot is never stored.',
   SUB_ROOT_MISMATCH: 'The path from the leaf does not lead to the sub-root in the first proof node.',
   STATE_ROOT_MISMATCH: 'The account proof does not lead to the trusted state root.',
   STORAGE_ROOT_MISMATCH: 'The storage proof does not lead to the storage root of the proven account.',
-  NOT_ADJACENT: 'The two neighbour leaves do not point at each other, so a leaf may lie between them.',
-  KEY_NOT_BETWEEN: 'The hash of the key does not lie strictly between the hashes of the two neighbours.',
-  SENTINEL_MISPLACED: 'The HEAD or TAIL key stands at another index than 0 or 1, or another key stands there.',
+  NOT_ADJACENT: 'The two neighbouring leaves do not link to each other, so a leaf may lie between them.',
+  KEY_NOT_BETWEEN: 'The key hash does not lie strictly between the key hashes of the two neighbours.',
+  SENTINEL_MISPLACED: 'The HEAD or TAIL key is not at index 0 or 1, or another key is there.',
   STORAGE_PROOF_MISSING: 'There are fewer storage proofs than requested keys.',
   STORAGE_PROOF_UNEXPECTED:
-    'There are more storage proofs than requested keys, or a proof for an account proven absent.',
-  CLAIM_INVALID: 'The caller’s own arguments are wrong: the scheme, root, address or a storage key.',
+    'There are more storage proofs than requested keys, or there is one for an account that does not exist.',
+  CLAIM_INVALID:
+    'One of the caller’s own arguments is wrong: the scheme, root, address, a storage key or an unknown option.',
 
   RLP_NON_CANONICAL: 'These bytes are not exactly one canonically encoded RLP item.',
 
@@ -43,18 +47,19 @@ export const errorMeanings = {
   HEADER_QUANTITY: 'A number of the header has leading zeros or does not fit its width.',
   HEADER_HASH_MISMATCH: 'The header does not hash to the trusted L1 block hash.',
 
-  MPT_HASH_MISMATCH: 'A node of the Merkle-Patricia proof does not hash to what refers to it: the root or its parent.',
+  MPT_HASH_MISMATCH:
+    'A node of the Merkle-Patricia proof does not have the hash that the root or its parent refers to.',
   MPT_NODE_MALFORMED: 'A node of the Merkle-Patricia proof is not a branch, an extension or a leaf.',
   MPT_PATH_NON_CANONICAL: 'The path in an extension or leaf is not in canonical hex-prefix encoding.',
-  MPT_NODES_MISSING: 'The Merkle-Patricia proof ends before the key is found or shown to be absent.',
-  MPT_NODES_UNUSED: 'The Merkle-Patricia proof goes on after the key was found or shown to be absent.',
+  MPT_NODES_MISSING: 'The Merkle-Patricia proof ends before it proves existence or non-existence of the key.',
+  MPT_NODES_UNUSED: 'The Merkle-Patricia proof has nodes left after it proved existence or non-existence of the key.',
 
   L1_PROOF_MALFORMED: 'This does not have the shape of an eth_getProof result.',
-  L1_KEY_MISMATCH: 'The eth_getProof answer is for another address or storage key than the one asked for.',
+  L1_KEY_MISMATCH: 'The eth_getProof answer is for an address or storage key other than the one asked for.',
   L1_STORAGE_PROOF_COUNT: 'The eth_getProof answer does not have exactly one storage proof for each requested key.',
   L1_ACCOUNT_MALFORMED: 'The proven L1 account is not a nonce, a balance, a storage root and a code hash.',
   L1_VALUE_MALFORMED: 'The proven L1 storage value is not a canonical integer from 1 to 2^256 - 1.',
-  L1_PROOF_DISAGREES: 'A field beside the proof does not say what the proof proves.',
+  L1_PROOF_DISAGREES: 'A redundant field disagrees with what the proof proves.',
 
   ANCHOR_NO_CONTRACT: 'The rollup contract does not exist in this L1 state.',
   ANCHOR_NO_ROOT: 'The rollup contract has no root for this L2 block: it is not the last block of a finalization.',
@@ -64,12 +69,12 @@ export const errorMeanings = {
 
   EVIDENCE_MALFORMED: 'This does not have the shape of an evidence bundle.',
   EVIDENCE_VERSION: 'The evidence bundle has a version that this release does not know.',
-  EVIDENCE_SCHEME_MISMATCH: 'The evidence bundle is for another hash scheme than the one expected.',
-  EVIDENCE_ROLLUP_MISMATCH: 'The evidence bundle is for another rollup than the one expected.',
-  EVIDENCE_BLOCK_MISMATCH: 'The evidence bundle is for another L2 block than the one expected.',
-  EVIDENCE_ADDRESS_MISMATCH: 'The evidence bundle is for another address than the one expected.',
-  EVIDENCE_KEYS_MISMATCH: 'The evidence bundle is for other storage keys than the ones expected.',
-  EVIDENCE_L1_MISSING: 'The evidence bundle lacks the L1 part that leads from the trusted input to the L2 state root.',
+  EVIDENCE_SCHEME_MISMATCH: 'The evidence bundle is for a hash scheme other than the one expected.',
+  EVIDENCE_ROLLUP_MISMATCH: 'The evidence bundle is for a rollup other than the one expected.',
+  EVIDENCE_BLOCK_MISMATCH: 'The evidence bundle is for an L2 block other than the one expected.',
+  EVIDENCE_ADDRESS_MISMATCH: 'The evidence bundle is for an address other than the one expected.',
+  EVIDENCE_KEYS_MISMATCH: 'The evidence bundle is for storage keys other than the ones expected.',
+  EVIDENCE_L1_MISSING: 'The evidence bundle lacks the L1 part that connects the trusted input to the L2 state root.',
 
   CALL_MISMATCH: 'The bundle is for another call, chain or hard fork than the one expected.',
   CALL_STATE_MISSING: 'The call reads an account, slot, code or value that the bundle does not hold.',
@@ -117,7 +122,7 @@ export interface ErrorDetails {
 }
 
 /**
- * The one error that verification throws. Its message is the code, the path and the two facts; program against the code.
+ * The one error that verification throws. Its message is the code, the path and the details; program against the code.
  *
  * @example
  * ```ts
@@ -154,8 +159,8 @@ export class ProofError extends Error {
     // Own properties only: what a polluted Object.prototype has under these names is none of the error's.
     const { path = '', expected, found }: ErrorDetails = Object.assign(Object.create(null), details)
     const place = path === '' ? '' : ` at ${path}`
-    const facts = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
-    super(`${code}${place}: ${facts === '' ? errorMeanings[code] : facts}`)
+    const said = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
+    super(`${code}${place}: ${said === '' ? errorMeanings[code] : said}`)
     this.code = code
     this.path = path
     this.expected = expected

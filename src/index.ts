@@ -18,18 +18,9 @@ export {
   type LeafProofClaim,
   verifyExistence,
   verifyNonExistence,
-} from './proof/parts.ts'
-export {
-  type Account,
-  createVerifier,
-  type SafeVerifiedState,
-  type StorageSlot,
-  safeVerifyProof,
-  type VerifiedState,
-  type Verifier,
-  type VerifierClaim,
-  verifyProof,
-} from './proof/verify.ts'
+} from './proof/leaf-api.ts'
+export { type SafeVerifiedState, safeVerifyProof } from './proof/safe.ts'
+export { type Account, type StorageSlot, type VerifiedState, verifyProof } from './proof/verify.ts'
 export type { Scheme } from './scheme/scheme.ts'
 export type {
   AccountProof,
@@ -39,4 +30,5 @@ export type {
   Proof,
   StorageProof,
 } from './tree/answer.ts'
-export type { AccountFields } from './tree/entry.ts'
+export type { AccountFields } from './tree/kind.ts'
+export { createVerifier, type Verifier, type VerifierClaim } from './verifier/verifier.ts'

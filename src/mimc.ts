@@ -1,6 +1,6 @@
 /**
- * The hash scheme of the Linea networks until spring 2026. A door of its own, so that a program that needs only the other
- * scheme does not carry this one's kernel.
+ * The hash scheme of the Linea networks until spring 2026. A separate entry point, so that a program that needs only the
+ * other scheme does not carry this one's kernel.
  *
  * @module rollup-state-proof/mimc
  */

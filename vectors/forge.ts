@@ -1,7 +1,8 @@
 import { bytesToHex, concatBytes, hexToBytes } from '../src/bytes.ts'
+import { emptySubtreeDigests } from '../src/hash/empty-subtrees.ts'
 import type { Hex, Scheme } from '../src/index.ts'
-import { emptySubtreeDigests, initialSentinels } from '../src/tree/empty.ts'
-import { encodeOpening, HEAD_INDEX, indexWord, type Leaf, TAIL_INDEX } from '../src/tree/leaf.ts'
+import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/tree/leaf.ts'
+import { encodeOpening, indexWord, initialSentinels } from '../src/world/encode.ts'
 import { computeSubRoot, pathNodes, putLeaf, type Subtree } from '../src/world/sparse.ts'
 
 /** An answer as a forger sees it: every field is there to be changed, whatever its form. */
@@ -95,7 +96,7 @@ export function plantTree(scheme: Scheme, planted: readonly PlantedLeaf[], nextF
   const hashing = {
     hasher: scheme.hasher,
     encodeLeaf: (leaf: Leaf) => encodeOpening(scheme, leaf),
-    emptyDigests: emptySubtreeDigests(scheme),
+    emptyDigests: emptySubtreeDigests(scheme.hasher),
   }
   const top = planted.reduce<Subtree<Leaf>>((tree, leaf) => putLeaf(tree, leaf.index, toLeaf(leaf)), null)
   const node0 = concatBytes(indexWord(scheme, nextFreeNode), computeSubRoot(hashing, top))

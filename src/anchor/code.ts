@@ -1,9 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { equalBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
+import { readerOf } from '../json.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
-import { readerOf } from './read.ts'
+import { bytesUpTo } from './bytes-up-to.ts'
 
 const reader = readerOf('BAD_HEX')
 
@@ -25,7 +26,7 @@ const reader = readerOf('BAD_HEX')
  */
 export function verifyCode(code: unknown, codeHash: Hex): Uint8Array {
   const expected = decodeArgument('codeHash', codeHash, 32)
-  const bytes = atPath('code', () => reader.bytesUpTo(code, Number.POSITIVE_INFINITY))
+  const bytes = atPath('code', () => bytesUpTo(reader, code, Number.POSITIVE_INFINITY))
   const found = keccak_256(bytes)
   if (!equalBytes(found, expected)) throw mismatch('CODE_HASH_MISMATCH', expected, found)
   return bytes

@@ -1,9 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToBigint, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { readerOf } from '../json.ts'
 import { decodeArgument, decodeKeys } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
-import { readerOf } from './read.ts'
+import { bytesUpTo } from './bytes-up-to.ts'
 import { decodeInteger, decodeRlp } from './rlp.ts'
 import { emptyTrieRoot, MAX_NODE_COUNT, MAX_NODE_LENGTH, unusedNodes, verifyTrieProof } from './trie.ts'
 
@@ -165,7 +166,7 @@ function decodeNodes(value: unknown): Uint8Array[] {
   const verifyCount = (count: number) => {
     if (count > MAX_NODE_COUNT) throw unusedNodes(MAX_NODE_COUNT, count)
   }
-  return reader.items(value, verifyCount, node => reader.bytesUpTo(node, MAX_NODE_LENGTH))
+  return reader.items(value, verifyCount, node => bytesUpTo(reader, node, MAX_NODE_LENGTH))
 }
 
 /** Endpoints spell these as a quantity or as 32 bytes. Either way it is only compared with what is proven. */

@@ -1,5 +1,6 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { readerOf } from '../json.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
@@ -7,7 +8,6 @@ import { mismatch } from '../tree/path.ts'
 import { type FinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from './header.ts'
 import { type Admission, ANSWER_SHAPE, ETH_PROOF_SHAPE, openResponse, pickKnown, type Shape } from './known-fields.ts'
-import { readerOf } from './read.ts'
 import { type Rollup, type VerifiedAnchor, verifyAnchor, verifyBlockNumber } from './rollup.ts'
 
 const VERSION = 1

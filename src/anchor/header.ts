@@ -1,9 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, equalBytes, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { readerOf } from '../json.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
-import { readerOf } from './read.ts'
+import { bytesUpTo } from './bytes-up-to.ts'
 import { decodeInteger, decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
 
 /** What a proven L1 block header says. */
@@ -106,7 +107,7 @@ function encodeField(type: FieldType, value: string): Uint8Array {
     case 'string':
       return hexToBytes(value, type.length)
     case 'extra':
-      return reader.bytesUpTo(value, MAX_EXTRA_LENGTH)
+      return bytesUpTo(reader, value, MAX_EXTRA_LENGTH)
     case 'integer':
       return encodeQuantity(value, type.maxLength)
   }
@@ -162,7 +163,7 @@ function encodeQuantity(value: string, maxLength: number): Uint8Array {
  */
 export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
   const expected = decodeArgument('trustedHash', trustedHash, 32)
-  const rlp = reader.bytesUpTo(header, MAX_HEADER_LENGTH)
+  const rlp = bytesUpTo(reader, header, MAX_HEADER_LENGTH)
   const found = keccak_256(rlp)
   // First of all: nothing is parsed that the trusted hash does not vouch for.
   if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)

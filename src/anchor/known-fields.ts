@@ -1,5 +1,3 @@
-import { isArray, isGiven, readOwn } from '../proof/read.ts'
-
 /** What is known of a document: a text or number, the fields of an object, or what the items of an array are. */
 export type Shape = 'scalar' | { readonly fields?: Readonly<Record<string, Shape>>; readonly items?: Shape }
 
@@ -61,27 +59,33 @@ export function pickKnown(source: unknown, shape: Shape, admission: Admission): 
   if (typeof source === 'string') return admission.admitText(source)
   if (typeof source === 'number' || typeof source === 'boolean' || source === null) return source
   if (typeof source !== 'object') return undefined
-  const isList = tryRead(() => isArray(source))
+  const isList = tryRead(() => Array.isArray(source))
   if (isList === undefined) return undefined
   const { fields: known = {}, items } = shape === 'scalar' ? {} : shape
   if (isList) return items === undefined ? [] : pickItems(source, items, admission)
   const fields: Record<string, unknown> = {}
   for (const [name, kind] of Object.entries(known)) {
-    const value = tryRead(() => readOwn(source, name))
+    const value = readOwn(source, name)
     if (value !== undefined) fields[name] = pickKnown(value, kind, admission)
   }
   return fields
 }
 
 function pickItems(source: object, shape: Shape, admission: Admission): unknown[] {
-  const length = tryRead(() => readOwn(source, 'length'))
+  const length = readOwn(source, 'length')
   const items: unknown[] = []
   // Whatever a proxy says that its length is: every item has its price.
   for (let index = 0; typeof length === 'number' && index < length; index++) {
-    items.push(pickKnown(tryRead(() => readOwn(source, index)) ?? null, shape, admission))
+    items.push(pickKnown(readOwn(source, index) ?? null, shape, admission))
   }
   return items
 }
+
+/** The own property of this name; undefined without one, or where reading it fails: a getter or a proxy can throw anything. */
+export const readOwn = (source: object, name: PropertyKey): unknown =>
+  tryRead(() => (Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined))
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
 function tryRead<T>(read: () => T): T | undefined {
   try {
@@ -93,8 +97,7 @@ function tryRead<T>(read: () => T): T | undefined {
 
 /** The result inside a JSON-RPC response, or the answer itself when it is bare. Once: what is inside is not opened again. */
 export function openResponse(answer: unknown): { result: unknown; error: unknown } {
-  const read = (name: string) =>
-    typeof answer === 'object' && answer !== null ? tryRead(() => readOwn(answer, name)) : undefined
+  const read = (name: string) => (typeof answer === 'object' && answer !== null ? readOwn(answer, name) : undefined)
   const [jsonrpc, result, error] = [read('jsonrpc'), read('result'), read('error')]
   if (isGiven(error)) return { result: undefined, error }
   return { result: isGiven(jsonrpc) || isGiven(result) ? result : answer, error: undefined }

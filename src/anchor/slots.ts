@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { decodeArgument } from '../proof/claim.ts'
+import { decodeArgument, invalid } from '../proof/claim.ts'
 
 const WORD_LENGTH = 32
 const ADDRESS_LENGTH = 20
@@ -68,7 +68,8 @@ function mappingKey(name: string, key: bigint | Hex): Uint8Array {
 
 /** A number as 32 bytes, big-endian; 32 bytes as they are. */
 function word(name: string, value: bigint | Hex): Uint8Array {
-  if (typeof value !== 'bigint') return decodeArgument(name, value, WORD_LENGTH)
+  if (typeof value === 'string') return decodeArgument(name, value, WORD_LENGTH)
+  if (typeof value !== 'bigint') throw invalid(name, 'a bigint, or 0x-prefixed hexadecimal of 32 bytes', value)
   if (value < 0n || value >= SLOT_COUNT) {
     throw new ProofError('CLAIM_INVALID', { path: name, expected: 'a number from 0 to 2^256 - 1', found: `${value}` })
   }

@@ -1,6 +1,7 @@
-import { readerOf } from '../anchor/read.ts'
+import { bytesUpTo } from '../anchor/bytes-up-to.ts'
 import { bigintToBytes, byteAt, bytesToHex, compareBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { readerOf } from '../json.ts'
 import { type DecodedNetwork, forkAt, type Layout, verifyVersion } from './network.ts'
 import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } from './ssz.ts'
 
@@ -202,7 +203,7 @@ function decodeExecution(source: unknown, { executionKind }: Layout): Execution 
     if (type === 'uint256') return rootOfUint(decodeUint(name, fields[name], 256n))
     return atPath(name, () =>
       type === 'extra'
-        ? rootOfShortList(reader.bytesUpTo(fields[name], MAX_EXTRA_LENGTH))
+        ? rootOfShortList(bytesUpTo(reader, fields[name], MAX_EXTRA_LENGTH))
         : rootOfBytes(reader.bytes(fields[name], type)),
     )
   })

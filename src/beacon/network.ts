@@ -1,6 +1,6 @@
-import { readerOf } from '../anchor/read.ts'
 import { type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { readerOf } from '../json.ts'
 import { decodeArgument } from '../proof/claim.ts'
 
 /** A fork of a consensus network: from which epoch on it holds, and the version that its signatures commit to. */

@@ -1,13 +1,11 @@
 import { MAX_NODE_COUNT } from '../anchor/trie.ts'
-import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes, knownLength } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { decodeLeafIndex } from '../proof/decode.ts'
-import { noNodes } from '../proof/known-nodes.ts'
-import { decodeNodes } from '../proof/nodes.ts'
-import { asString, knownLength } from '../proof/read.ts'
+import { emptySubtreeDigests } from '../hash/empty-subtrees.ts'
+import { readerOf } from '../json.ts'
+import { decodeLeafIndex, decodeNodes, plainTree } from '../proof/decode.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { emptySubtreeDigests } from '../tree/empty.ts'
-import { accountEntry, storageEntry } from '../tree/entry.ts'
+import { accountTree, storageTree } from '../tree/kind.ts'
 import {
   DIGEST_LENGTH,
   decodeOpening,
@@ -19,7 +17,7 @@ import {
   TREE_DEPTH,
   verifyCanonical,
 } from '../tree/leaf.ts'
-import { INNER_LENGTH, LEAF, NODE_COUNT, type PathNodes, topLength } from '../tree/path.ts'
+import { INNER_LENGTH, LEAF, NODE_COUNT, type PathNodes, rootLength } from '../tree/path.ts'
 
 /** How the bytes of a path are laid out, for whoever shows them. Everything is decoded by the verifier's own functions. */
 
@@ -31,15 +29,17 @@ export const leafLength = openingLength
 
 /** Lengths in bytes of the keys and values of the two kinds of tree. */
 export const treeLengths = {
-  account: { key: accountEntry.keyLength, value: accountEntry.valueLength },
-  slot: { key: storageEntry.keyLength, value: storageEntry.valueLength },
+  account: { key: accountTree.keyLength, value: accountTree.valueLength },
+  slot: { key: storageTree.keyLength, value: storageTree.valueLength },
 } as const
 
 export { decodeLeafIndex, MAX_LEAVES }
 
+const hexReader = readerOf('BAD_HEX')
+
 /** Strict hexadecimal of one of the `lengths` in bytes, or of any length. @throws ProofError */
 export function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Array {
-  const hex = asString(value, 'BAD_HEX')
+  const hex = hexReader.string(value)
   return hexToBytes(hex, lengths ? knownLength(hex, lengths) : hexLength(hex))
 }
 
@@ -65,7 +65,7 @@ export const toNumber = bytesToBigint
 
 /** The number in an index word; null when the word has stray bytes. */
 export function readWord(scheme: Scheme, word: Uint8Array): bigint | null {
-  const number = scheme.unword(word)
+  const number = scheme.decodeWord(word)
   return number && bytesToBigint(number)
 }
 
@@ -84,7 +84,8 @@ export function readLeaf(scheme: Scheme, node: unknown): Leaf | null {
 }
 
 /** The 42 nodes, each decoded. @throws ProofError */
-export const readNodes = (scheme: Scheme, nodes: unknown): PathNodes => decodeNodes({ scheme, known: noNodes }, nodes)
+export const readNodes = (scheme: Scheme, nodes: unknown): PathNodes =>
+  decodeNodes(plainTree(scheme, accountTree), nodes)
 
 /** Node 0. */
 export interface RootNodeFields {
@@ -95,7 +96,7 @@ export interface RootNodeFields {
 
 /** Node 0, taken apart even if it is not canonical; null when it does not have its length. */
 export function readRootNode(scheme: Scheme, node: unknown): RootNodeFields | null {
-  const bytes = readBytes(topLength(scheme), node)
+  const bytes = readBytes(rootLength(scheme), node)
   return (
     bytes && {
       nextFreeNode: readWord(scheme, bytes.subarray(0, scheme.wordLength)),
@@ -124,7 +125,7 @@ export interface PathLevel {
 export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: readonly unknown[]): PathLevel[] {
   if (nodes.length !== NODE_COUNT) return []
   const { hasher } = scheme
-  const empty = emptySubtreeDigests(scheme)
+  const empty = emptySubtreeDigests(scheme.hasher)
   const levels: PathLevel[] = []
   let running = hashNode(scheme, nodes[LEAF], openingLength(scheme)).digest
   for (let level = 0; level < TREE_DEPTH; level++) {
@@ -163,7 +164,7 @@ function hashSiblingLeaf(scheme: Scheme, node: unknown): HashedNode {
 
 function hashNode(scheme: Scheme, node: unknown, length: number): HashedNode {
   try {
-    const preimage = hexToBytes(asString(node), length)
+    const preimage = hexToBytes(readerOf('MALFORMED_RESPONSE').string(node), length)
     verifyCanonical(scheme, preimage)
     return { digest: scheme.hasher.hash(preimage), problem: null }
   } catch (error) {

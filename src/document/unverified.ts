@@ -3,7 +3,7 @@ import { encodeHeader, FIELDS, verifyHeader } from '../anchor/header.ts'
 import { decodeRlp } from '../anchor/rlp.ts'
 import { bytesToBigint, bytesToHex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { decodeAccount } from '../proof/parts.ts'
+import { decodeAccount } from '../proof/leaf-api.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { Leaf } from '../tree/leaf.ts'
 import { formOf, guessSchemeOfPath, type LeafForm, schemeNamed } from './answer.ts'
@@ -287,11 +287,11 @@ function inspectProof(
 
 /** @throws ProofError */
 function inspectPath(scheme: Scheme, nodes: unknown): UnverifiedFields {
-  const { top, siblingLeaf, leafNode } = readNodes(scheme, nodes)
+  const { rootNode, siblingLeaf, leafNode } = readNodes(scheme, nodes)
   return {
     scheme: scheme.name,
-    nextFreeNode: top.nextFreeNode,
-    subRoot: bytesToHex(top.subRoot),
+    nextFreeNode: rootNode.nextFreeNode,
+    subRoot: bytesToHex(rootNode.subRoot),
     leaf: describeLeaf(leafNode.leaf),
     siblingLeaf: siblingLeaf ? describeLeaf(siblingLeaf.leaf) : 'none',
   }

@@ -139,7 +139,7 @@ export const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | n
 function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
   // The fields are looked at for what the check was about: their range, or their one spelling.
   const isSmall = (bytes: Uint8Array) => toNumber(bytes) < 2n ** 64n
-  const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.word(bytes))
+  const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.encodeWord(bytes))
   const number = (name: string, unit: string, note: string): FieldPlan => ({
     name,
     length: 32,

@@ -63,7 +63,7 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
 
   return {
     hash,
-    hashEach(messages) {
+    hashBatch(messages) {
       const length = messages[0]?.length ?? 0
       const atOnce = Math.min(Math.floor(input.length / length), digestsAtOnce)
       if (atOnce === 0) return messages.map(hash)
@@ -76,19 +76,19 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
       }
       return digests
     },
-    climb(digest, siblings, position) {
+    foldPath(digest, siblings, leafIndex) {
       output.set(digest)
       for (let level = 0; level < siblings.length; level += siblingsAtOnce) {
         const piece = siblings.slice(level, level + siblingsAtOnce)
         fill(piece, 32)
-        kernel.climb(piece.length, Math.floor(position / 2 ** level))
+        kernel.climb(piece.length, Math.floor(leafIndex / 2 ** level))
       }
       return output.slice(0, 32)
     },
   }
 }
 
-/** The kernel, or what gives the same answers more slowly where WebAssembly with SIMD is not to be had. */
+/** The kernel, or the fallback, which gives the same digests more slowly, if WebAssembly SIMD is unavailable. */
 export function kernelOr(kernel: () => Hasher, fallback: () => Hasher): Hasher {
   try {
     return kernel()

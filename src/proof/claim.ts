@@ -1,5 +1,6 @@
-import { type Hex, hexToBytes } from '../bytes.ts'
+import { type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
+import { kindOf } from '../json.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
 /** What you asked for, and the root you trust: never taken from the answer. */
@@ -10,56 +11,79 @@ export interface Claim {
   stateRoot: Hex
   /** The address you asked for, 20 bytes, any case. */
   address: Hex
-  /** The storage keys you asked for, in the order you asked, 32 bytes each. None when left out. */
+  /** The storage keys you asked for, in the order you asked, 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
 }
 
 /** A {@link Claim} that was checked, as bytes. */
 export interface DecodedClaim {
-  readonly scheme: Scheme
   readonly stateRoot: Uint8Array
   readonly address: Uint8Array
   readonly storageKeys: readonly Uint8Array[]
 }
 
-/** The caller may be plain JavaScript, so nothing is taken for granted. @throws ProofError `CLAIM_INVALID` */
+const OPTIONS = ['stateRoot', 'address', 'storageKeys']
+
+/** Callers may be untyped JavaScript, so every argument is validated. @throws ProofError `CLAIM_INVALID` */
 export function decodeClaim(claim: Claim): DecodedClaim {
-  return decodeClaimWith(claim?.scheme, claim)
+  verifyScheme(claim?.scheme)
+  return decodeOptions(claim, [...OPTIONS, 'scheme'])
 }
 
-/** {@link decodeClaim}, whatever scheme the claim names. */
-export function decodeClaimWith(scheme: Scheme, claim: Omit<Claim, 'scheme'>): DecodedClaim {
+/** A claim to a verifier, which has its scheme. @throws ProofError `CLAIM_INVALID` */
+export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>): DecodedClaim {
+  return decodeOptions(claim, OPTIONS)
+}
+
+function decodeOptions(claim: Omit<Claim, 'scheme'>, names: readonly string[]): DecodedClaim {
+  verifyOptions(claim, names)
   const { stateRoot, address, storageKeys = [] } = claim ?? {}
   return {
-    scheme: verifyScheme(scheme),
     stateRoot: decodeArgument('stateRoot', stateRoot, 32),
     address: decodeArgument('address', address, 20),
     storageKeys: decodeKeys(storageKeys),
   }
 }
 
-/** @throws ProofError `CLAIM_INVALID` when it is neither `mimc` nor `poseidon2` */
+/** A misspelt option would be one left out. @throws ProofError `CLAIM_INVALID` if an own property is none of `names` */
+export function verifyOptions(options: object, names: readonly string[]): void {
+  const path = Object.keys(options ?? {}).find(name => !names.includes(name))
+  if (path !== undefined) throw new ProofError('CLAIM_INVALID', { path, expected: `no option but ${names.join(', ')}` })
+}
+
+/** @throws ProofError `CLAIM_INVALID` if it is neither `mimc` nor `poseidon2` */
 export function verifyScheme(scheme: Scheme): Scheme {
   // Compared by name: a program may carry two copies of this package. But other packages have functions of these names.
   const name: unknown = scheme?.name
   if ((name !== 'mimc' && name !== 'poseidon2') || !('hasher' in scheme)) {
-    throw new ProofError('CLAIM_INVALID', { path: 'scheme', expected: 'a scheme' })
+    throw invalid('scheme', 'the scheme mimc or poseidon2', scheme)
   }
   return scheme
 }
 
-/** The storage keys that the caller asks for. @throws ProofError `CLAIM_INVALID` when they are no array of 32 bytes each */
+/** The storage keys that the caller asks for. @throws ProofError `CLAIM_INVALID` if they are not an array of 32 bytes each */
 export function decodeKeys(storageKeys: readonly Hex[]): Uint8Array[] {
-  if (!Array.isArray(storageKeys)) throw new ProofError('CLAIM_INVALID', { path: 'storageKeys', expected: 'an array' })
+  if (!Array.isArray(storageKeys)) throw invalid('storageKeys', 'an array', storageKeys)
   return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
 }
 
-/** @throws ProofError `CLAIM_INVALID` when the argument is not hexadecimal of `length` bytes */
+/** @throws ProofError `CLAIM_INVALID` if the argument is not hexadecimal of `length` bytes */
 export function decodeArgument(name: string, value: unknown, length: number): Uint8Array {
   try {
     if (typeof value === 'string') return hexToBytes(value, length)
   } catch {
-    // Said below: the codes of hexToBytes speak of the answer, this is the caller's own argument.
+    // Reported below as CLAIM_INVALID: hexToBytes's codes describe the answer, not the caller's argument.
   }
-  throw new ProofError('CLAIM_INVALID', { path: name, expected: `0x-prefixed hexadecimal of ${length} bytes` })
+  throw invalid(name, `0x-prefixed hexadecimal of ${length} bytes`, value)
+}
+
+/** Says what was found by kind and length, never by content: an argument may be a secret in the wrong place. */
+export function invalid(path: string, expected: string, value: unknown): ProofError {
+  return new ProofError('CLAIM_INVALID', { path, expected, found: describe(value) })
+}
+
+function describe(value: unknown): string {
+  if (typeof value !== 'string') return kindOf(value)
+  const isHex = /^0x([0-9a-f]{2})*$/i.test(value)
+  return isHex ? `${hexLength(value)} bytes` : `a string of ${value.length} characters`
 }

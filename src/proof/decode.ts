@@ -1,52 +1,96 @@
-import { hexToBytes } from '../bytes.ts'
+import { hexToBytes, knownLength } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { decodeValue, type EntryKind, type ValueNode } from '../tree/entry.ts'
-import { DIGEST_LENGTH, MAX_LEAVES } from '../tree/leaf.ts'
-import { NOT_HASHED, type Path, verifyLeafIndex } from '../tree/path.ts'
-import { decodeNodes, type NodeContext } from './nodes.ts'
-import { asArray, asString, isArray, isGiven, knownLength, lengthOf, malformed, readFields, readOwn } from './read.ts'
+import { readerOf } from '../json.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import type { TreeKind } from '../tree/kind.ts'
+import { DIGEST_LENGTH, decodeCanonical, MAX_LEAVES, openingLength, verifyCanonical } from '../tree/leaf.ts'
+import {
+  decodeLeafNode,
+  decodeRootNode,
+  decodeSiblingLeaf,
+  INNER_LENGTH,
+  LEAF,
+  NODE_COUNT,
+  type Path,
+  type PathNodes,
+  rootLength,
+  SIBLING_LEAF,
+  verifyLeafIndex,
+} from '../tree/path.ts'
+
+const reader = readerOf('MALFORMED_RESPONSE')
 
 const RESPONSE_FIELDS = ['jsonrpc', 'result', 'error'] as const
 const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageProof'] as const
 const PROOF_FIELDS = ['value', 'proofRelatedNodes'] as const
-/** Of either form. */
-const LEAF_PROOF_FIELDS = [
-  'key',
-  'leafIndex',
-  'proof',
-  'leftLeafIndex',
-  'leftProof',
-  'rightLeafIndex',
-  'rightProof',
-] as const
+const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
+const NON_EXISTENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
+const LEAF_PROOF_FIELDS = ['key', ...EXISTENCE_FIELDS, ...NON_EXISTENCE_FIELDS] as const
 
-/** What the proofs of one kind of tree are decoded with. */
-export interface TreeContext extends NodeContext {
-  readonly kind: EntryKind
+/**
+ * What the proofs of one kind of tree are decoded and hashed with. The decoders are pure, so a memory may wrap them.
+ */
+export interface Tree {
+  readonly scheme: Scheme
+  readonly kind: TreeKind
+  /** A node's bytes, canonical. */
+  readonly decodeNode: Decode<Uint8Array>
+  /** A value that is not a sentinel's. */
+  readonly decodeValue: Decode<DecodedValue>
 }
 
-/** The tree of accounts, and the trees of storage slots. */
-export interface Contexts {
-  readonly account: TreeContext
-  readonly storage: TreeContext
+/**
+ * Hexadecimal of exactly `length` bytes.
+ *
+ * @param node where in `proofRelatedNodes` it stands; a value goes with the leaf
+ */
+export type Decode<T> = (hex: string, length: number, node: number) => T
+
+/** A value as served, and what the value hash in its leaf is the hash of. */
+export interface DecodedValue {
+  readonly value: Uint8Array
+  readonly preimage: Uint8Array
 }
 
 /** A `Proof` of the answer, decoded and canonical. Nothing in it has been hashed or compared yet. */
-export interface DecodedProof {
-  readonly valueNode: ValueNode
+export interface DecodedProof extends DecodedValue {
   readonly path: Path
 }
 
 /** A leaf proof of the answer, decoded. Which of its two forms it has is what it claims, not yet a verdict. */
 export type DecodedLeafProof =
   | { readonly claims: 'existence'; readonly key: Uint8Array; readonly proof: DecodedProof }
-  | { readonly claims: 'absence'; readonly key: Uint8Array; readonly left: DecodedProof; readonly right: DecodedProof }
+  | {
+      readonly claims: 'non-existence'
+      readonly key: Uint8Array
+      readonly left: DecodedProof
+      readonly right: DecodedProof
+    }
 
 export interface DecodedAnswer {
   readonly accountProof: DecodedLeafProof
-  /** One a requested key; null where the answer has none. */
+  /** One per requested key, or none at all; null where the answer has null. */
   readonly storageProofs: readonly (DecodedLeafProof | null)[]
 }
+
+/** The tree of accounts, and the trees of storage slots. */
+export interface Trees {
+  readonly account: Tree
+  readonly storage: Tree
+}
+
+/** The tree whose decoders remember nothing. */
+export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
+  scheme,
+  kind,
+  decodeNode: (hex, length) => decodeCanonical(scheme, hex, length),
+  decodeValue: (hex, length) => {
+    const value = hexToBytes(hex, length)
+    const preimage = kind.valuePreimage(scheme, value)
+    verifyCanonical(scheme, preimage)
+    return { value, preimage }
+  },
+})
 
 /**
  * Reads what a stranger sent: a result of section 6, bare or in a JSON-RPC response. Each field is read once, own
@@ -54,104 +98,129 @@ export interface DecodedAnswer {
  *
  * @param keyCount how many storage keys were asked for
  */
-export function decodeAnswer(contexts: Contexts, answer: unknown, keyCount: number): DecodedAnswer {
-  const [account, storage, storageHash, storageProof] = readFields(openResponse(answer), RESULT_FIELDS)
-  if ((isGiven(storageHash) || isGiven(storageProof)) && isArray(account)) throw new ProofError('FOREIGN_PROOF')
-  const accountProof = atPath('accountProof', () => decodeLeafProof(contexts.account, account))
-  const storageProofs = atPath('storageProofs', () => decodeStorageProofs(contexts.storage, storage, keyCount))
+export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number): DecodedAnswer {
+  const result = reader.fields(openResponse(answer), RESULT_FIELDS)
+  const isForeign = result.storageHash !== undefined || result.storageProof !== undefined
+  if (isForeign && reader.isArray(result.accountProof)) throw new ProofError('FOREIGN_PROOF')
+  const accountProof = atPath('accountProof', () => decodeLeafProof(trees.account, result.accountProof))
+  const storageProofs = atPath('storageProofs', () =>
+    decodeStorageProofs(trees.storage, result.storageProofs, keyCount),
+  )
   return { accountProof, storageProofs }
 }
 
-/** The result inside a JSON-RPC response, or the answer itself when it is bare. */
+/** The result inside a JSON-RPC response, or the answer itself if it is bare. */
 function openResponse(answer: unknown): unknown {
-  const [jsonrpc, result, error] = readFields(answer, RESPONSE_FIELDS)
-  if (isGiven(error)) throw rpcError(error)
-  return isGiven(jsonrpc) || isGiven(result) ? result : answer
+  const { jsonrpc, result, error } = reader.fields(answer, RESPONSE_FIELDS)
+  if (error !== undefined) throw rpcError(error)
+  return jsonrpc === undefined && result === undefined ? answer : result
 }
 
 function rpcError(error: unknown): ProofError {
-  const [code, message] = typeof error === 'object' ? atPath('error', () => readFields(error, ['code', 'message'])) : []
-  const quotedCode = typeof code === 'number' ? `${code}` : 'without a code'
-  return new ProofError('RPC_ERROR', {
-    path: 'error',
-    found: typeof message === 'string' ? `error ${quotedCode}: ${excerpt(message)}` : `error ${quotedCode}`,
-  })
+  const read = () => reader.fields(error, ['code', 'message'])
+  const { code, message } = typeof error === 'object' ? atPath('error', read) : {}
+  const numbered = `error ${typeof code === 'number' ? code : 'without a code'}`
+  const found = typeof message === 'string' ? `${numbered}: ${excerpt(message)}` : numbered
+  return new ProofError('RPC_ERROR', { path: 'error', found })
 }
 
-function decodeStorageProofs(context: TreeContext, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
-  const items = asArray(proofs)
-  const count = lengthOf(items)
-  const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
-  if (count > keyCount) throw new ProofError('STORAGE_PROOF_UNEXPECTED', counts)
-  // An empty list stands for an account without storage, whatever was asked for; whether it is one shows later.
-  if (count === 0) return new Array<null>(keyCount).fill(null)
-  if (count < keyCount) throw new ProofError('STORAGE_PROOF_MISSING', counts)
-  return Array.from({ length: keyCount }, (_, index) =>
-    atPath(`[${index}]`, () => {
-      const item = readOwn(items, index)
-      return item === null ? null : decodeLeafProof(context, item)
-    }),
-  )
+function decodeStorageProofs(tree: Tree, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
+  const verifyCount = (count: number) => {
+    const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
+    if (count > keyCount) throw new ProofError('STORAGE_PROOF_UNEXPECTED', counts)
+    // An empty list stands for an account without storage, whatever was asked for; whether it is one shows later.
+    if (count < keyCount && count !== 0) throw new ProofError('STORAGE_PROOF_MISSING', counts)
+  }
+  return reader.items(proofs, verifyCount, item => (item === null ? null : decodeLeafProof(tree, item)))
 }
 
 /** Exactly one of the two forms of section 6. */
-export function decodeLeafProof(context: TreeContext, leafProof: unknown): DecodedLeafProof {
-  const [keyHex, leafIndex, proof, leftLeafIndex, leftProof, rightLeafIndex, rightProof] = readFields(
-    leafProof,
-    LEAF_PROOF_FIELDS,
-  )
-  const exists = isGiven(leafIndex) || isGiven(proof)
-  const isAbsent = isGiven(leftLeafIndex) || isGiven(leftProof) || isGiven(rightLeafIndex) || isGiven(rightProof)
-  if (exists && isAbsent) throw new ProofError('MALFORMED_RESPONSE', { found: 'both forms of a leaf proof' })
-  if (!exists && !isAbsent) throw new ProofError('MALFORMED_RESPONSE', { found: 'neither form of a leaf proof' })
+export function decodeLeafProof(tree: Tree, leafProof: unknown): DecodedLeafProof {
+  const fields = reader.fields(leafProof, LEAF_PROOF_FIELDS)
+  const isExistence = EXISTENCE_FIELDS.some(name => fields[name] !== undefined)
+  const isNonExistence = NON_EXISTENCE_FIELDS.some(name => fields[name] !== undefined)
+  if (isExistence && isNonExistence) throw new ProofError('MALFORMED_RESPONSE', { found: 'both forms of a leaf proof' })
+  if (!isExistence && !isNonExistence) {
+    throw new ProofError('MALFORMED_RESPONSE', { found: 'neither form of a leaf proof' })
+  }
 
-  const { keyLength, valueLength } = context.kind
-  const key = atPath('key', () => hexToBytes(asString(keyHex), keyLength))
-  const decode = (name: string, proof: unknown, indexName: string, index: unknown, valueLengths: readonly number[]) => {
-    const leafIndex = atPath(indexName, () => decodeLeafIndex(index))
-    const decoded = atPath(name, () => decodeProof(context, leafIndex, proof, valueLengths))
+  const { keyLength, valueLength } = tree.kind
+  const key = atPath('key', () => reader.bytes(fields.key, keyLength))
+  const decode = (name: keyof typeof fields, indexName: keyof typeof fields, valueLengths: readonly number[]) => {
+    const leafIndex = atPath(indexName, () => decodeLeafIndex(fields[indexName]))
+    const decoded = atPath(name, () => decodeProof(tree, leafIndex, fields[name], valueLengths))
     atPath(indexName, () => verifyLeafIndex(decoded.path))
     return decoded
   }
-  if (exists) return { claims: 'existence', key, proof: decode('proof', proof, 'leafIndex', leafIndex, [valueLength]) }
+  if (isExistence) return { claims: 'existence', key, proof: decode('proof', 'leafIndex', [valueLength]) }
   // A neighbour may be HEAD or TAIL, whose value is 32 zero bytes.
   const valueLengths = [valueLength, DIGEST_LENGTH]
-  const left = decode('leftProof', leftProof, 'leftLeafIndex', leftLeafIndex, valueLengths)
-  const right = decode('rightProof', rightProof, 'rightLeafIndex', rightLeafIndex, valueLengths)
-  return { claims: 'absence', key, left, right }
+  const left = decode('leftProof', 'leftLeafIndex', valueLengths)
+  const right = decode('rightProof', 'rightLeafIndex', valueLengths)
+  return { claims: 'non-existence', key, left, right }
 }
 
-function decodeProof(
-  context: TreeContext,
-  leafIndex: number,
-  proof: unknown,
-  valueLengths: readonly number[],
-): DecodedProof {
-  const [value, proofRelatedNodes] = readFields(proof, PROOF_FIELDS)
+function decodeProof(tree: Tree, leafIndex: number, proof: unknown, valueLengths: readonly number[]): DecodedProof {
+  const fields = reader.fields(proof, PROOF_FIELDS)
   // The nodes first: their lengths tell the schemes apart, so a proof of the other scheme is called what it is.
-  const nodes = atPath('proofRelatedNodes', () => decodeNodes(context, proofRelatedNodes))
-  const valueNode = atPath('value', () => decodeValueField(context, value, valueLengths))
-  return { valueNode, path: { leafIndex, ...nodes } }
+  const nodes = atPath('proofRelatedNodes', () => decodeNodes(tree, fields.proofRelatedNodes))
+  const value = atPath('value', () => decodeValueField(tree, reader.string(fields.value), valueLengths))
+  return { ...value, path: { leafIndex, ...nodes } }
 }
 
 /** A JSON number can be fractional, negative or past 2^53; an index is none of these. */
 export function decodeLeafIndex(index: unknown): number {
-  if (typeof index !== 'number') throw malformed('a number', index)
-  if (!Number.isSafeInteger(index) || index < 0 || index >= MAX_LEAVES) {
-    throw new ProofError('INDEX_OUT_OF_RANGE', { expected: 'an integer from 0 to 2^40 - 1', found: `${index}` })
+  const number = reader.number(index)
+  if (!Number.isSafeInteger(number) || number < 0 || number >= MAX_LEAVES) {
+    throw new ProofError('INDEX_OUT_OF_RANGE', { expected: 'an integer from 0 to 2^40 - 1', found: `${number}` })
   }
   // JSON can spell -0: it is 0.
-  return index + 0
+  return number + 0
 }
 
-function decodeValueField({ scheme, kind, known }: TreeContext, value: unknown, lengths: readonly number[]): ValueNode {
-  const hex = asString(value)
-  const found = known.value.find(0, hex)
-  if (found !== undefined) return found
-  const bytes = hexToBytes(hex, knownLength(hex, lengths))
+function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: readonly number[]): DecodedValue {
+  const length = knownLength(hex, lengths)
+  if (length === kind.valueLength) return decodeValue(hex, length, LEAF)
   // That of a sentinel: it is compared, not hashed.
-  if (bytes.length !== kind.valueLength) return { value: bytes, preimage: bytes, digest: NOT_HASHED, fields: null }
-  const node = decodeValue(kind, scheme, bytes)
-  known.value.add(0, hex, node)
-  return node
+  const value = hexToBytes(hex, length)
+  return { value, preimage: value }
+}
+
+/**
+ * Section 4: the 42 nodes of `proofRelatedNodes`, each of the length that its place demands, and canonical.
+ *
+ * @throws ProofError `WRONG_NODE_COUNT`, `SCHEME_MISMATCH`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`,
+ * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`
+ */
+export function decodeNodes({ scheme, decodeNode }: Tree, proofRelatedNodes: unknown): PathNodes {
+  const texts = reader.items(proofRelatedNodes, verifyNodeCount, text => text)
+  verifyNodeScheme(scheme, texts)
+  let node = 0
+  const decode = (index: number, ...lengths: readonly number[]): Uint8Array => {
+    node = index
+    const hex = reader.string(texts[index])
+    return decodeNode(hex, knownLength(hex, lengths), index)
+  }
+  return atPath(
+    () => `[${node}]`,
+    () => ({
+      rootNode: decodeRootNode(scheme, decode(0, rootLength(scheme))),
+      inner: Array.from({ length: SIBLING_LEAF - 1 }, (_, index) => decode(index + 1, INNER_LENGTH)),
+      siblingLeaf: decodeSiblingLeaf(scheme, decode(SIBLING_LEAF, openingLength(scheme), DIGEST_LENGTH)),
+      leafNode: decodeLeafNode(scheme, decode(LEAF, openingLength(scheme))),
+    }),
+  )
+}
+
+function verifyNodeCount(count: number): void {
+  if (count !== NODE_COUNT) throw new ProofError('WRONG_NODE_COUNT', { expected: '42 nodes', found: `${count}` })
+}
+
+/** Node 0 and the leaf have other lengths in the other scheme. @throws ProofError `SCHEME_MISMATCH` */
+function verifyNodeScheme({ name, wordLength }: Scheme, texts: readonly unknown[]): void {
+  const other = wordLength === 32 ? { name: 'poseidon2', wordLength: 64 } : { name: 'mimc', wordLength: 32 }
+  const hasLength = (hex: unknown, bytes: number) => typeof hex === 'string' && hex.length === 2 + 2 * bytes
+  if (hasLength(texts[0], rootLength(other)) && hasLength(texts[LEAF], openingLength(other))) {
+    throw new ProofError('SCHEME_MISMATCH', { expected: `a proof of ${name}`, found: `one of ${other.name}` })
+  }
 }

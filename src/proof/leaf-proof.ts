@@ -1,16 +1,9 @@
 import { compareBytes, equalBytes, isZero } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import type { EntryKind, ValueNode } from '../tree/entry.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
-import { digestOf, mismatch, type Path, verifyPath } from '../tree/path.ts'
-import type { DecodedLeafProof, DecodedProof } from './decode.ts'
-
-/** The kind of tree, and how it is hashed. */
-export interface Tree {
-  readonly scheme: Scheme
-  readonly kind: EntryKind
-}
+import { mismatch, type Path, verifyPath } from '../tree/path.ts'
+import type { DecodedLeafProof, DecodedProof, Tree } from './decode.ts'
 
 /** What a leaf proof is checked against: the root that is trusted, and the key that was asked for. */
 export interface LeafClaim {
@@ -21,43 +14,40 @@ export interface LeafClaim {
 /** The proven leaf of a key that exists. */
 export interface ProvenLeaf {
   readonly leafIndex: number
-  readonly valueNode: ValueNode
+  readonly value: Uint8Array
 }
 
 /**
  * Sections 4 and 5: checks the form that the leaf proof claims to have.
  *
- * @returns the leaf, or null when the key is proven absent
+ * @returns the leaf, or null if non-existence of the key is proven
  */
 export function verifyLeafProof(tree: Tree, claim: LeafClaim, leafProof: DecodedLeafProof): ProvenLeaf | null {
   atPath('key', () => {
     if (!equalBytes(leafProof.key, claim.key)) throw mismatch('KEY_MISMATCH', claim.key, leafProof.key)
   })
-  if (leafProof.claims === 'existence') return atPath('proof', () => verifyPresent(tree, claim, leafProof.proof))
-  verifyAbsent(tree, claim, leafProof.left, leafProof.right)
+  if (leafProof.claims === 'existence') return atPath('proof', () => verifyExisting(tree, claim, leafProof.proof))
+  verifyNonExisting(tree, claim, leafProof.left, leafProof.right)
   return null
 }
 
 /** Section 5, existence: the path holds, hKey is the key's hash, hVal is the value's hash. */
-function verifyPresent(
-  { scheme, kind }: Tree,
-  { root, key }: LeafClaim,
-  { path, valueNode }: DecodedProof,
-): ProvenLeaf {
+function verifyExisting({ scheme, kind }: Tree, { root, key }: LeafClaim, proof: DecodedProof): ProvenLeaf {
+  const { path, value, preimage } = proof
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
   const { hKey } = path.leafNode.leaf
   const keyHash = kind.hashKey(scheme, key)
   if (!equalBytes(hKey, keyHash)) throw mismatch('LEAF_KEY_MISMATCH', keyHash, hKey)
   atPath('value', () => {
-    verifyValueHash(path, digestOf(scheme.hasher, valueNode))
-    kind.verifyStorable(valueNode.value)
+    verifyValueHash(path, scheme.hasher.hash(preimage))
+    kind.verifyStorable(value)
   })
-  return { leafIndex: path.leafIndex, valueNode }
+  return { leafIndex: path.leafIndex, value }
 }
 
 /** Section 5, non-existence: both paths hold against the same root, the leaves are neighbours, the key lies between. */
-function verifyAbsent(tree: Tree, { root, key }: LeafClaim, left: DecodedProof, right: DecodedProof): void {
+function verifyNonExisting(tree: Tree, { root, key }: LeafClaim, left: DecodedProof, right: DecodedProof): void {
   atPath('leftProof', () => verifyNeighbour(tree, root, left))
   atPath('rightProof', () => verifyNeighbour(tree, root, right))
   verifyAdjacent(left.path, right.path)
@@ -68,18 +58,17 @@ function verifyAbsent(tree: Tree, { root, key }: LeafClaim, left: DecodedProof, 
   if (compareBytes(keyHash, rightKey) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, rightKey)
 }
 
-function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, valueNode }: DecodedProof): void {
+function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, value, preimage }: DecodedProof): void {
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
   atPath('value', () => {
     const isSentinel = path.leafIndex === HEAD_INDEX || path.leafIndex === TAIL_INDEX
     const length = isSentinel ? DIGEST_LENGTH : kind.valueLength
-    const { value } = valueNode
     if (value.length !== length) {
       throw new ProofError('WRONG_LENGTH', { expected: `${length} bytes`, found: `${value.length} bytes` })
     }
     if (isSentinel && !isZero(value)) throw mismatch('VALUE_MISMATCH', zeroDigest(), value)
-    verifyValueHash(path, isSentinel ? zeroDigest() : digestOf(scheme.hasher, valueNode))
+    verifyValueHash(path, isSentinel ? zeroDigest() : scheme.hasher.hash(preimage))
   })
 }
 
@@ -90,7 +79,7 @@ function verifyValueHash({ leafNode: { leaf } }: Path, valueHash: Uint8Array): v
 /** HEAD's key stands at index 0 and nowhere else, TAIL's at index 1 and nowhere else. */
 function verifySentinelPlace(scheme: Scheme, { leafIndex, leafNode: { leaf } }: Path): void {
   const isHead = isZero(leaf.hKey)
-  const isTail = equalBytes(leaf.hKey, scheme.largestKey())
+  const isTail = equalBytes(leaf.hKey, scheme.tailKey())
   if (isHead !== (leafIndex === HEAD_INDEX) || isTail !== (leafIndex === TAIL_INDEX)) {
     const found = isHead ? 'the key of HEAD' : isTail ? 'the key of TAIL' : 'the key of neither HEAD nor TAIL'
     throw new ProofError('SENTINEL_MISPLACED', { found: `${found} at index ${leafIndex}` })

@@ -1,6 +1,8 @@
-import { readFields } from '../proof/read.ts'
+import { readerOf } from '../json.ts'
 import { RpcError } from '../rpc/error.ts'
 import type { GetProofResult } from '../tree/answer.ts'
+
+const reader = readerOf('MALFORMED_RESPONSE')
 
 const LEAF_FIELDS = ['key', 'leafIndex', 'proof', 'leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
 const PROOF_FIELDS = ['value', 'proofRelatedNodes'] as const
@@ -15,8 +17,8 @@ export function copyAnswer(answer: unknown): GetProofResult {
   try {
     // Read once: what was verified must be what is handed on.
     const json: unknown = JSON.parse(JSON.stringify(answer))
-    const [result] = readFields(json, ['result'])
-    const [accountProof, storageProofs] = readFields(result ?? json, ['accountProof', 'storageProofs'])
+    const { result } = reader.fields(json, ['result'])
+    const { accountProof, storageProofs } = reader.fields(result ?? json, ['accountProof', 'storageProofs'])
     const copied: unknown = {
       accountProof: copyLeaf(accountProof),
       storageProofs: Array.isArray(storageProofs) ? storageProofs.map(copyLeaf) : storageProofs,
@@ -41,8 +43,6 @@ function copyLeaf(leaf: unknown): unknown {
 }
 
 function pick(source: unknown, names: readonly string[]): Record<string, unknown> {
-  const values = readFields(source, names)
-  return Object.fromEntries(
-    names.flatMap((name, index) => (values[index] === undefined ? [] : [[name, values[index]]])),
-  )
+  const fields = reader.fields(source, names)
+  return Object.fromEntries(names.flatMap(name => (fields[name] === undefined ? [] : [[name, fields[name]]])))
 }

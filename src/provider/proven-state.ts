@@ -1,13 +1,13 @@
 import { verifyCode } from '../anchor/code.ts'
-import { bytesToHex, type Hex } from '../bytes.ts'
+import type { Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
-import type { Account, Verifier } from '../proof/verify.ts'
+import type { Account } from '../proof/verify.ts'
 import { diagnose } from '../rpc/diagnose.ts'
 import { atEndpoint } from '../rpc/error.ts'
 import { fetchAnswer } from '../rpc/fetch.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { emptyTreeRoot } from '../tree/empty.ts'
+import type { Verifier } from '../verifier/verifier.ts'
 import type { ReadAccount, StateReader } from './state-reader.ts'
 
 /** keccak256 of no bytes. */
@@ -55,7 +55,7 @@ interface Batch {
 
 export function createProvenState(source: StateSource): ProvenState {
   const { l2, block, stateRoot, scheme, verifier } = source
-  const emptyRoot = bytesToHex(emptyTreeRoot(scheme))
+  const emptyRoot = scheme.emptyTreeRoot
   const accounts = new Map<Hex, Known>()
   const codes = new Map<Hex, Uint8Array>()
   let remembered = 0

@@ -1,11 +1,11 @@
 import { bigintToBytes, concatBytes } from '../bytes.ts'
 import { BLS12377_ORDER, isCanonicalBls12377 } from '../field/bls12377.ts'
-import { mimcHasher } from '../hash/mimc.ts'
-import { once, type Scheme } from './scheme.ts'
+import type { Hasher } from '../hash/hasher.ts'
+import { mimcHasher } from '../hash/mimc/index.ts'
+import type { Scheme } from './scheme.ts'
 
 const HALF_WORD = 16
-const hasher = /* @__PURE__ */ once(mimcHasher)
-const largestKey = /* @__PURE__ */ once(() => bigintToBytes(BLS12377_ORDER - 1n, 32))
+let hasher: Hasher | undefined
 
 /**
  * MiMC over the scalar field of BLS12-377: Linea mainnet until about 2026-04-01, Sepolia until about 2026-03-24.
@@ -23,17 +23,19 @@ const largestKey = /* @__PURE__ */ once(() => bigintToBytes(BLS12377_ORDER - 1n,
 export const mimc: Scheme = {
   name: 'mimc',
   get hasher() {
-    return hasher()
+    hasher ??= mimcHasher()
+    return hasher
   },
   wordLength: 32,
   isCanonical: isCanonicalBls12377,
-  word: x => x,
-  unword: word => word,
+  encodeWord: x => x,
+  decodeWord: word => word,
   /** The low half goes first: each half is an element of its own, small enough to be canonical. */
-  full: x => {
+  encodeBytes32: x => {
     const zeros = new Uint8Array(HALF_WORD)
     return concatBytes(zeros, x.subarray(HALF_WORD), zeros, x.subarray(0, HALF_WORD))
   },
-  address: a => concatBytes(new Uint8Array(12), a),
-  largestKey: () => largestKey().slice(),
+  encodeAddress: a => concatBytes(new Uint8Array(12), a),
+  tailKey: () => bigintToBytes(BLS12377_ORDER - 1n, 32),
+  emptyTreeRoot: '0x07977874126658098c066972282d4c85f230520af3847e297fe7524f976873e5',
 }

@@ -1,9 +1,10 @@
 import { byteAt } from '../bytes.ts'
 import { isCanonicalKoalaBear } from '../field/koalabear.ts'
-import { poseidon2Hasher } from '../hash/poseidon2.ts'
-import { once, type Scheme } from './scheme.ts'
+import type { Hasher } from '../hash/hasher.ts'
+import { poseidon2Hasher } from '../hash/poseidon2/index.ts'
+import type { Scheme } from './scheme.ts'
 
-const hasher = /* @__PURE__ */ once(poseidon2Hasher)
+let hasher: Hasher | undefined
 
 /** Each 2-byte piece of `x`, in order, as a 4-byte field element: the two upper bytes are zero. */
 function widen(x: Uint8Array): Uint8Array {
@@ -15,7 +16,7 @@ function widen(x: Uint8Array): Uint8Array {
   return wide
 }
 
-/** Takes {@link widen} back; null when an upper byte is not zero. */
+/** Inverse of {@link widen}; null if an upper byte is not zero. */
 function narrow(wide: Uint8Array): Uint8Array | null {
   const x = new Uint8Array(wide.length / 2)
   let stray = 0
@@ -43,18 +44,16 @@ function narrow(wide: Uint8Array): Uint8Array | null {
 export const poseidon2: Scheme = {
   name: 'poseidon2',
   get hasher() {
-    return hasher()
+    hasher ??= poseidon2Hasher()
+    return hasher
   },
   wordLength: 64,
   isCanonical: isCanonicalKoalaBear,
-  word: widen,
-  unword: narrow,
-  full: widen,
-  address: widen,
-  largestKey: () => {
-    const key = new Uint8Array(32)
-    // p - 1 = 0x7f000000, eight times.
-    for (let element = 0; element < 32; element += 4) key[element] = 0x7f
-    return key
-  },
+  encodeWord: widen,
+  decodeWord: narrow,
+  encodeBytes32: widen,
+  encodeAddress: widen,
+  // p - 1 = 0x7f000000, eight times.
+  tailKey: () => Uint8Array.from({ length: 32 }, (_, index) => (index % 4 === 0 ? 0x7f : 0)),
+  emptyTreeRoot: '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7',
 }

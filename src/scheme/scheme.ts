@@ -1,3 +1,4 @@
+import type { Hex } from '../bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
 
 /**
@@ -19,38 +20,31 @@ export interface Scheme {
    */
   isCanonical(bytes: Uint8Array): boolean
   /**
-   * `word(x)`: a small integer, as it is hashed. Of `wordLength` bytes.
+   * `word(x)` of the tree format: a small integer as it is hashed, `wordLength` bytes.
    *
    * @param x 32 bytes, big-endian
    */
-  word(x: Uint8Array): Uint8Array
+  encodeWord(x: Uint8Array): Uint8Array
   /**
-   * The 32 bytes that a word was made of, or null when stray bytes show that it was not made by `word`.
+   * Inverse of `encodeWord`: 32 bytes, or null if stray bytes show that `encodeWord` did not make the word.
    *
-   * @param word of `wordLength` bytes
+   * @param word `wordLength` bytes
    */
-  unword(word: Uint8Array): Uint8Array | null
+  decodeWord(word: Uint8Array): Uint8Array | null
   /**
-   * `full(x)`: 32 bytes that may hold any value, as they are hashed: 64 bytes.
+   * `full(x)` of the tree format: 32 bytes of any value as they are hashed, 64 bytes.
    *
    * @param x 32 bytes
    */
-  full(x: Uint8Array): Uint8Array
+  encodeBytes32(x: Uint8Array): Uint8Array
   /**
-   * `address(a)`: an address, as it is hashed: 32 bytes (mimc) or 40 (poseidon2).
+   * `address(a)` of the tree format: an address as it is hashed, 32 bytes (mimc) or 40 bytes (poseidon2).
    *
    * @param a 20 bytes
    */
-  address(a: Uint8Array): Uint8Array
-  /** The key of TAIL, 32 bytes: no key hash is larger. */
-  largestKey(): Uint8Array
-}
-
-/** `make`, called once, when its value is first asked for. */
-export function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
+  encodeAddress(a: Uint8Array): Uint8Array
+  /** The key hash of TAIL, 32 bytes: no key hash is larger. A new array per call. */
+  tailKey(): Uint8Array
+  /** The root of a tree that holds HEAD and TAIL alone, 32 bytes: the storage root of an account without storage. */
+  readonly emptyTreeRoot: Hex
 }

@@ -1,4 +1,4 @@
-import { byteAt, bytesToBigint, concatBytes } from '../bytes.ts'
+import { byteAt, bytesToBigint, hexToBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
@@ -7,7 +7,7 @@ export const TREE_DEPTH = 40
 export const MAX_LEAVES = 2 ** TREE_DEPTH
 /** The smallest leaf of the list: key hash 32 zero bytes. */
 export const HEAD_INDEX = 0
-/** The largest leaf of the list: key hash `scheme.largestKey()`. */
+/** The largest leaf of the list: key hash `scheme.tailKey()`. */
 export const TAIL_INDEX = 1
 /** Length in bytes of a digest: of a key hash, a value hash, a sub-root, a root. */
 export const DIGEST_LENGTH = 32
@@ -28,23 +28,17 @@ export interface Leaf {
 }
 
 /** Length in bytes of a leaf opening: 128 (mimc) or 192 (poseidon2). */
-export const openingLength = (scheme: Scheme): number => 2 * scheme.wordLength + 2 * DIGEST_LENGTH
-
-/** `word(prev) || word(next) || hKey || hVal`: the preimage of a leaf's digest. */
-export function encodeOpening(scheme: Scheme, leaf: Leaf): Uint8Array {
-  return concatBytes(indexWord(scheme, leaf.prev), indexWord(scheme, leaf.next), leaf.hKey, leaf.hVal)
-}
+export const openingLength = ({ wordLength }: Pick<Scheme, 'wordLength'>): number => 2 * wordLength + 2 * DIGEST_LENGTH
 
 /**
- * Takes {@link encodeOpening} back.
+ * Section 2: an opening is `word(prev) || word(next) || hKey || hVal`, the preimage of the leaf's digest.
  *
- * @param opening of {@link openingLength} bytes
+ * @param opening canonical, {@link openingLength} bytes
  * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
  */
 export function decodeOpening(scheme: Scheme, opening: Uint8Array): Leaf {
   const { wordLength } = scheme
   const digests = 2 * wordLength
-  verifyCanonical(scheme, opening)
   return {
     prev: decodeIndexWord(scheme, opening.subarray(0, wordLength), MAX_LEAVES),
     next: decodeIndexWord(scheme, opening.subarray(wordLength, digests), MAX_LEAVES),
@@ -53,27 +47,16 @@ export function decodeOpening(scheme: Scheme, opening: Uint8Array): Leaf {
   }
 }
 
-/** `word(index)` for an index of at most 2^40. */
-export function indexWord(scheme: Scheme, index: number): Uint8Array {
-  const x = new Uint8Array(32)
-  let rest = index
-  for (let byte = 31; rest > 0; byte--) {
-    x[byte] = rest % 256
-    rest = Math.floor(rest / 256)
-  }
-  return scheme.word(x)
-}
-
 /**
- * Takes {@link indexWord} back.
+ * Inverse of `word(index)`.
  *
  * @param limit the index must be below it; at most 2^53
- * @throws ProofError `NON_CANONICAL` when bytes that a word leaves zero are not, `INDEX_OUT_OF_RANGE`
+ * @throws ProofError `NON_CANONICAL` if bytes that a word leaves zero are not, `INDEX_OUT_OF_RANGE`
  */
 export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number): number {
-  const x = scheme.unword(word)
+  const x = scheme.decodeWord(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
-  // Rounded when it passes 2^53, but then far above the limit.
+  // Rounded above 2^53, but then far above the limit.
   let index = 0
   for (let byte = 0; byte < 32; byte++) index = index * 256 + byteAt(x, byte)
   if (index >= limit) {
@@ -90,4 +73,11 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
  */
 export function verifyCanonical(scheme: Scheme, bytes: Uint8Array): void {
   if (!scheme.isCanonical(bytes)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
+}
+
+/** Digests and words from hexadecimal. @throws ProofError `BAD_HEX`, `WRONG_LENGTH`, `NON_CANONICAL` */
+export function decodeCanonical(scheme: Scheme, hex: string, length: number): Uint8Array {
+  const bytes = hexToBytes(hex, length)
+  verifyCanonical(scheme, bytes)
+  return bytes
 }

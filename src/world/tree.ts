@@ -1,9 +1,10 @@
 import { bytesToHex, concatBytes, equalBytes } from '../bytes.ts'
+import { emptySubtreeDigests } from '../hash/empty-subtrees.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { ExistenceProof, NonExistenceProof, Proof } from '../tree/answer.ts'
-import { emptySubtreeDigests, FIRST_FREE_NODE, initialSentinels } from '../tree/empty.ts'
-import type { EntryKind } from '../tree/entry.ts'
-import { encodeOpening, HEAD_INDEX, indexWord, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
+import type { TreeKind } from '../tree/kind.ts'
+import { HEAD_INDEX, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
+import { encodeOpening, FIRST_FREE_NODE, indexWord, initialSentinels } from './encode.ts'
 import { WorldError } from './error.ts'
 import { findFloor, insertKey, type Order, removeKey } from './order.ts'
 import { computeSubRoot, getLeaf, type Hashing, pathNodes, putLeaf, type Subtree } from './sparse.ts'
@@ -22,9 +23,9 @@ interface StoredLeaf<Value> extends Omit<Leaf, 'hVal'> {
 }
 
 /** What all trees of one kind in a world share. */
-export interface TreeKind<Value> {
+export interface StoredKind<Value> {
   readonly scheme: Scheme
-  readonly entry: EntryKind
+  readonly kind: TreeKind
   /** The value's bytes as served and hashed. */
   encodeValue(value: Value): Uint8Array
   readonly hashing: Hashing<StoredLeaf<Value>>
@@ -32,7 +33,7 @@ export interface TreeKind<Value> {
 
 /** A tree of section 2. Never changed, only replaced: an old tree stays good. */
 export interface Tree<Value> {
-  readonly kind: TreeKind<Value>
+  readonly kind: StoredKind<Value>
   readonly top: Subtree<StoredLeaf<Value>>
   /** The key hashes between HEAD and TAIL. */
   readonly order: Order
@@ -44,21 +45,21 @@ export interface Tree<Value> {
 
 export function createKind<Value>(
   scheme: Scheme,
-  entry: EntryKind,
+  kind: TreeKind,
   encodeValue: (value: Value) => Uint8Array,
-): TreeKind<Value> {
+): StoredKind<Value> {
   const hashContent = (content: Content<Value>): Uint8Array => {
-    content.hVal ??= scheme.hasher.hash(entry.valuePreimage(scheme, encodeValue(content.value)))
+    content.hVal ??= scheme.hasher.hash(kind.valuePreimage(scheme, encodeValue(content.value)))
     return content.hVal
   }
   const encodeLeaf = ({ content, ...links }: StoredLeaf<Value>): Uint8Array =>
     encodeOpening(scheme, { ...links, hVal: content === null ? zeroDigest() : hashContent(content) })
-  const hashing = { hasher: scheme.hasher, encodeLeaf, emptyDigests: emptySubtreeDigests(scheme) }
-  return { scheme, entry, encodeValue, hashing }
+  const hashing = { hasher: scheme.hasher, encodeLeaf, emptyDigests: emptySubtreeDigests(scheme.hasher) }
+  return { scheme, kind, encodeValue, hashing }
 }
 
 /** HEAD and TAIL alone. */
-export function createTree<Value>(kind: TreeKind<Value>): Tree<Value> {
+export function createTree<Value>(kind: StoredKind<Value>): Tree<Value> {
   const [{ hVal: _, ...head }, { hVal: __, ...tail }] = initialSentinels(kind.scheme)
   const withHead = putLeaf<StoredLeaf<Value>>(null, HEAD_INDEX, { ...head, content: null })
   const top = putLeaf(withHead, TAIL_INDEX, { ...tail, content: null })
@@ -110,14 +111,14 @@ export function skipLeaves<Value>(tree: Tree<Value>, nextFreeNode: number): Tree
 
 /** 32 bytes: H(word(nextFreeNode) || subRoot). */
 export function rootOf<Value>(tree: Tree<Value>): Uint8Array {
-  tree.root ??= tree.kind.scheme.hasher.hash(topNode(tree))
+  tree.root ??= tree.kind.scheme.hasher.hash(rootPreimage(tree))
   return tree.root
 }
 
 /** Sections 4 and 5: what shows that `key` is in the tree, or that it is not. */
 export function proveKey<Value>(tree: Tree<Value>, key: Uint8Array): ExistenceProof | NonExistenceProof {
-  const { scheme, entry } = tree.kind
-  const { index, leaf, held } = locate(tree, entry.hashKey(scheme, key))
+  const { scheme, kind } = tree.kind
+  const { index, leaf, held } = locate(tree, kind.hashKey(scheme, key))
   if (held !== null) return { key: bytesToHex(key), leafIndex: index, proof: proveLeaf(tree, index, leaf) }
   return {
     key: bytesToHex(key),
@@ -130,7 +131,7 @@ export function proveKey<Value>(tree: Tree<Value>, key: Uint8Array): ExistencePr
 
 function proveLeaf<Value>(tree: Tree<Value>, index: number, { content }: StoredLeaf<Value>): Proof {
   const { encodeValue, hashing } = tree.kind
-  const nodes = [topNode(tree), ...pathNodes(hashing, tree.top, index)]
+  const nodes = [rootPreimage(tree), ...pathNodes(hashing, tree.top, index)]
   return {
     // Section 5: HEAD and TAIL are served with 32 zero bytes.
     value: bytesToHex(content === null ? zeroDigest() : encodeValue(content.value)),
@@ -138,8 +139,8 @@ function proveLeaf<Value>(tree: Tree<Value>, index: number, { content }: StoredL
   }
 }
 
-/** Entry 0 of a proof. */
-function topNode<Value>({ kind, top, nextFreeNode }: Tree<Value>): Uint8Array {
+/** Node 0 of a proof. */
+function rootPreimage<Value>({ kind, top, nextFreeNode }: Tree<Value>): Uint8Array {
   return concatBytes(indexWord(kind.scheme, nextFreeNode), computeSubRoot(kind.hashing, top))
 }
 

@@ -2,8 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { GetProofResult } from '../tree/answer.ts'
-import { emptyTreeRoot } from '../tree/empty.ts'
-import { type AccountValue, accountEntry, encodeAccountValue, storageEntry } from '../tree/entry.ts'
+import { accountTree, storageTree } from '../tree/kind.ts'
 import { zeroDigest } from '../tree/leaf.ts'
 import {
   decodeAddress,
@@ -15,6 +14,7 @@ import {
   requireInteger,
   verifyScheme,
 } from './arguments.ts'
+import { type AccountValue, encodeAccountValue } from './encode.ts'
 import { WorldError } from './error.ts'
 import {
   createKind,
@@ -161,8 +161,8 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
  */
 export function createWorld(scheme: Scheme): World {
   verifyScheme(scheme)
-  const storageKind = createKind<Uint8Array>(scheme, storageEntry, value => value)
-  const accountKind = createKind<Account>(scheme, accountEntry, encodeAccount)
+  const storageKind = createKind<Uint8Array>(scheme, storageTree, value => value)
+  const accountKind = createKind<Account>(scheme, accountTree, encodeAccount)
   const newAccount: Account = {
     nonce: 0n,
     balance: 0n,
@@ -183,7 +183,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
   function hashAddress(hex: Hex): Uint8Array {
     const address = decodeAddress(hex)
     if (lastHashed === null || !equalBytes(lastHashed.address, address)) {
-      lastHashed = { address, hKey: accountEntry.hashKey(scheme, address) }
+      lastHashed = { address, hKey: accountTree.hashKey(scheme, address) }
     }
     return lastHashed.hKey
   }
@@ -213,7 +213,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
       accounts = deleteKey(accounts, hKey)
     },
     setStorage(address, key, value) {
-      const slotKey = storageEntry.hashKey(scheme, decodeWord('key', key))
+      const slotKey = storageTree.hashKey(scheme, decodeWord('key', key))
       const slotValue = decodeWord('value', value)
       changeStorage(address, storage =>
         isZero(slotValue) ? deleteKey(storage, slotKey) : setValue(storage, slotKey, slotValue),
@@ -229,7 +229,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
       return account.code && bytesToHex(account.code)
     },
     getStorage(address, key) {
-      const slotKey = storageEntry.hashKey(scheme, decodeWord('key', key))
+      const slotKey = storageTree.hashKey(scheme, decodeWord('key', key))
       const account = getValue(accounts, hashAddress(address))
       return bytesToHex((account && getValue(account.storage, slotKey)) ?? new Uint8Array(32))
     },
@@ -237,7 +237,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
     getProof(address, storageKeys = []) {
       const keys = decodeKeys(storageKeys)
       const account = getValue(accounts, hashAddress(address))
-      const hasStorage = account !== null && !equalBytes(rootOf(account.storage), emptyTreeRoot(scheme))
+      const hasStorage = account !== null && bytesToHex(rootOf(account.storage)) !== scheme.emptyTreeRoot
       return {
         accountProof: proveKey(accounts, decodeAddress(address)),
         // Section 6: without storage the account proof alone says that every slot is absent.
@@ -288,7 +288,7 @@ function describeCode(code: Uint8Array): Pick<Account, 'code' | 'keccakCodeHash'
 }
 
 function requireCanonicalBalance(scheme: Scheme, balance: bigint): bigint {
-  const word = scheme.word(bigintToBytes(requireBigint('balance', balance, 256n), 32))
+  const word = scheme.encodeWord(bigintToBytes(requireBigint('balance', balance, 256n), 32))
   if (!scheme.isCanonical(word)) throw new WorldError('OUT_OF_RANGE', 'balance must be below the order of the field')
   return balance
 }

@@ -63,7 +63,7 @@ async function measureAll(): Promise<void> {
   header('bundle, bytes', 'minified', 'gzipped', "has mimc's kernel", "has poseidon2's kernel")
   for (const [name, { minified, gzipped, files }] of Object.entries(await measureBundles())) {
     const has = (file: string) => (files.some(input => input.endsWith(file)) ? 'yes' : 'no')
-    row(name, `${minified}`, `${gzipped}`, has('mimc.generated.ts'), has('poseidon2.generated.ts'))
+    row(name, `${minified}`, `${gzipped}`, has('mimc/generated.ts'), has('poseidon2/generated.ts'))
   }
 }
 

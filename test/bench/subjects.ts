@@ -1,18 +1,17 @@
+import { knowEmptySubtrees } from '../../src/hash/empty-subtrees.ts'
 import type { Hasher } from '../../src/hash/hasher.ts'
-import { mimcKernel } from '../../src/hash/mimc.kernel.ts'
-import { mimcNumbers } from '../../src/hash/mimc.numbers.ts'
-import { mimcReference } from '../../src/hash/mimc.reference.ts'
-import { poseidon2Kernel } from '../../src/hash/poseidon2.kernel.ts'
-import { poseidon2Numbers } from '../../src/hash/poseidon2.numbers.ts'
-import { poseidon2Reference } from '../../src/hash/poseidon2.reference.ts'
+import { mimcKernel } from '../../src/hash/mimc/kernel.ts'
+import { mimcPlain } from '../../src/hash/mimc/plain.ts'
+import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
+import { poseidon2Plain } from '../../src/hash/poseidon2/plain.ts'
 import type { Claim, Hex, Scheme, VerifiedState } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { decodeClaim } from '../../src/proof/claim.ts'
-import { type KnownNodes, knownEmptyNodes, noNodes } from '../../src/proof/known-nodes.ts'
-import { contextsOf, verifyAnswer } from '../../src/proof/verify.ts'
+import { verifyProof } from '../../src/proof/verify.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
+import { mimcReference } from '../hash/reference/mimc.ts'
+import { poseidon2Reference } from '../hash/reference/poseidon2.ts'
 
 /** One way to verify: a scheme with one of its three hashers. */
 export interface Engine {
@@ -23,13 +22,12 @@ export interface Engine {
 /** `kernelAlone` hashes every node, as the reference does: what the kernel gains without known empty subtrees. */
 export type EngineName = 'reference' | 'fallback' | 'kernelAlone' | 'kernel'
 
-function engineOf(scheme: Scheme, hasher: Hasher, knownNodes: (scheme: Scheme) => KnownNodes): Engine {
+function engineOf(scheme: Scheme, hasher: Hasher): Engine {
   // Field by field: a copy of the scheme would make its own hasher.
   const withHasher: Scheme = Object.create(scheme, { hasher: { value: hasher } })
-  const contexts = contextsOf(withHasher, knownNodes(withHasher))
   return {
     scheme: withHasher,
-    verify: (answer, claim) => verifyAnswer(contexts, answer, decodeClaim({ ...claim, scheme: withHasher })),
+    verify: (answer, claim) => verifyProof(answer, { ...claim, scheme: withHasher }),
   }
 }
 
@@ -44,19 +42,19 @@ export const schemes: readonly Subject[] = [
   {
     scheme: poseidon2,
     engines: {
-      reference: engineOf(poseidon2, poseidon2Reference(), () => noNodes),
-      fallback: engineOf(poseidon2, poseidon2Numbers(), knownEmptyNodes),
-      kernelAlone: engineOf(poseidon2, poseidon2Kernel(), () => noNodes),
-      kernel: engineOf(poseidon2, poseidon2Kernel(), knownEmptyNodes),
+      reference: engineOf(poseidon2, poseidon2Reference()),
+      fallback: engineOf(poseidon2, knowEmptySubtrees(poseidon2Plain())),
+      kernelAlone: engineOf(poseidon2, poseidon2Kernel()),
+      kernel: engineOf(poseidon2, knowEmptySubtrees(poseidon2Kernel())),
     },
   },
   {
     scheme: mimc,
     engines: {
-      reference: engineOf(mimc, mimcReference(), () => noNodes),
-      fallback: engineOf(mimc, mimcNumbers(), knownEmptyNodes),
-      kernelAlone: engineOf(mimc, mimcKernel(), () => noNodes),
-      kernel: engineOf(mimc, mimcKernel(), knownEmptyNodes),
+      reference: engineOf(mimc, mimcReference()),
+      fallback: engineOf(mimc, knowEmptySubtrees(mimcPlain())),
+      kernelAlone: engineOf(mimc, mimcKernel()),
+      kernel: engineOf(mimc, knowEmptySubtrees(mimcKernel())),
     },
   },
 ]

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bytesToHex } from '../../src/bytes.ts'
-import { mimcKernel } from '../../src/hash/mimc.kernel.ts'
-import { mimcReference } from '../../src/hash/mimc.reference.ts'
-import { mimcHasher } from '../../src/hash/mimc.ts'
-import { poseidon2Kernel } from '../../src/hash/poseidon2.kernel.ts'
-import { poseidon2Reference } from '../../src/hash/poseidon2.reference.ts'
-import { poseidon2Hasher } from '../../src/hash/poseidon2.ts'
+import { mimcHasher } from '../../src/hash/mimc/index.ts'
+import { mimcKernel } from '../../src/hash/mimc/kernel.ts'
+import { poseidon2Hasher } from '../../src/hash/poseidon2/index.ts'
+import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
+import { mimcReference } from './reference/mimc.ts'
+import { poseidon2Reference } from './reference/poseidon2.ts'
 
 const message = new Uint8Array(64).fill(1)
 const schemes = [

@@ -3,13 +3,13 @@ import { bigintToBytes, bytesToHex, concatBytes, hexToBytes } from '../../src/by
 import { BLS12377_ORDER } from '../../src/field/bls12377.ts'
 import { KOALABEAR_ORDER } from '../../src/field/koalabear.ts'
 import type { Hasher } from '../../src/hash/hasher.ts'
-import { mimcKernel } from '../../src/hash/mimc.kernel.ts'
-import { mimcNumbers } from '../../src/hash/mimc.numbers.ts'
-import { mimcReference } from '../../src/hash/mimc.reference.ts'
-import { poseidon2Kernel } from '../../src/hash/poseidon2.kernel.ts'
-import { multiply, poseidon2Numbers, reduce } from '../../src/hash/poseidon2.numbers.ts'
-import { poseidon2Reference } from '../../src/hash/poseidon2.reference.ts'
+import { mimcKernel } from '../../src/hash/mimc/kernel.ts'
+import { mimcPlain } from '../../src/hash/mimc/plain.ts'
+import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
+import { multiply, poseidon2Plain, reduce } from '../../src/hash/poseidon2/plain.ts'
 import { knownAnswers, messageMaker, randomStream } from './messages.ts'
+import { mimcReference } from './reference/mimc.ts'
+import { poseidon2Reference } from './reference/poseidon2.ts'
 
 /** `npm run test:kernels` asks for 100,000. */
 const { KERNEL_MESSAGES } = process.env
@@ -42,7 +42,7 @@ const schemes = [
     largest: bigintToBytes(r - 1n, 32),
     extremes: [...extremes(29n), ...extremes(24n), ONES].map(x => bigintToBytes(x, 32)),
     reference: mimcReference(),
-    implementations: { kernel: mimcKernel, numbers: mimcNumbers },
+    implementations: { kernel: mimcKernel, plain: mimcPlain },
   },
   {
     name: 'poseidon2',
@@ -53,7 +53,7 @@ const schemes = [
       concatBytes(...new Array<Uint8Array>(8).fill(bigintToBytes(x, 4))),
     ),
     reference: poseidon2Reference(),
-    implementations: { kernel: poseidon2Kernel, numbers: poseidon2Numbers },
+    implementations: { kernel: poseidon2Kernel, plain: poseidon2Plain },
   },
 ] as const
 
@@ -68,7 +68,9 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
       it(`${RANDOM_MESSAGES} random messages of one block`, () => {
         // Compared as one text: an expectation each would cost more than the hashing.
         const messages = makeMessage(32 * RANDOM_MESSAGES)
-        const [found, expected] = [hasher, reference].map(({ hashEach }) => concatBytes(...hashEach(cut(messages, 32))))
+        const [found, expected] = [hasher, reference].map(({ hashBatch }) =>
+          concatBytes(...hashBatch(cut(messages, 32))),
+        )
         expect(bytesToHex(found ?? messages)).toBe(bytesToHex(expected ?? new Uint8Array(0)))
         expect(found?.length).toBe(32 * RANDOM_MESSAGES)
       })
@@ -97,11 +99,11 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
         compare(bytes.subarray(3))
       })
 
-      it('hashEach of 0 to 9 and 39 messages, of all lengths that proofs have', () => {
+      it('hashBatch of 0 to 9 and 39 messages, of all lengths that proofs have', () => {
         for (const length of [64, 128, 192, 320]) {
           for (const count of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 39]) {
             const messages = cut(makeMessage(count * length), length)
-            const digests = hasher.hashEach(messages)
+            const digests = hasher.hashBatch(messages)
             expect(digests.length).toBe(count)
             // The reference's cost: of the long series the first and the last few stand for all.
             for (const index of [0, 1, 2, 3, count - 2, count - 1].filter(index => index >= 0 && index < count)) {
@@ -113,14 +115,14 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
         }
       })
 
-      it('hashEach of more than a kernel takes at once', () => {
+      it('hashBatch of more than a kernel takes at once', () => {
         for (const [count, length] of [
           [1030, 32],
           [300, 128],
           [3, 33 * 1024],
         ] as const) {
           const messages = cut(makeMessage(count * length), length)
-          const digests = hasher.hashEach(messages)
+          const digests = hasher.hashBatch(messages)
           expect(digests.length).toBe(count)
           for (const index of [0, Math.floor(count / 2), count - 1]) {
             expect(bytesToHex(digests[index] ?? largest)).toBe(bytesToHex(hasher.hash(messages[index] ?? largest)))
@@ -128,23 +130,23 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
         }
       })
 
-      it('climbs of 40 levels, at positions below and above 2^32', () => {
-        for (const position of [0, 1, 2 ** 31, 2 ** 32 + 5, 0xaaaaaaaaaa, 2 ** 40 - 1, 2 ** 53 - 1]) {
+      it('folds of 40 levels, at leaf indices below and above 2^32', () => {
+        for (const leafIndex of [0, 1, 2 ** 31, 2 ** 32 + 5, 0xaaaaaaaaaa, 2 ** 40 - 1, 2 ** 53 - 1]) {
           const digest = makeMessage(32)
           const siblings = cut(makeMessage(32 * 40), 32)
-          expect(bytesToHex(hasher.climb(digest, siblings, position))).toBe(
-            bytesToHex(reference.climb(digest, siblings, position)),
+          expect(bytesToHex(hasher.foldPath(digest, siblings, leafIndex))).toBe(
+            bytesToHex(reference.foldPath(digest, siblings, leafIndex)),
           )
         }
       })
 
-      it('climbs of no level, of 60 and of more than a kernel takes at once', () => {
+      it('folds of no level, of 60 and of more than a kernel takes at once', () => {
         const digest = makeMessage(32)
-        expect(hasher.climb(digest, [], 0)).toEqual(digest)
+        expect(hasher.foldPath(digest, [], 0)).toEqual(digest)
         for (const levels of [60, 1030]) {
           const siblings = cut(makeMessage(32 * levels), 32)
-          expect(bytesToHex(hasher.climb(digest, siblings, 2 ** 52 + 3))).toBe(
-            bytesToHex(reference.climb(digest, siblings, 2 ** 52 + 3)),
+          expect(bytesToHex(hasher.foldPath(digest, siblings, 2 ** 52 + 3))).toBe(
+            bytesToHex(reference.foldPath(digest, siblings, 2 ** 52 + 3)),
           )
         }
       })
@@ -168,13 +170,13 @@ for (const { name, elementLength, makeMessage, largest, extremes, reference, imp
         const other = make()
         const message = makeMessage(64)
         const digest = hasher.hash(message)
-        const each = hasher.hashEach(cut(makeMessage(64 * 5), 64))
-        const top = hasher.climb(largest, cut(makeMessage(64), 32), 1)
+        const each = hasher.hashBatch(cut(makeMessage(64 * 5), 64))
+        const top = hasher.foldPath(largest, cut(makeMessage(64), 32), 1)
         const before = [digest, ...each, top].map(bytesToHex)
         other.hash(makeMessage(320))
         hasher.hash(makeMessage(320))
-        hasher.hashEach(cut(makeMessage(64 * 9), 64))
-        hasher.climb(digest, cut(makeMessage(64), 32), 2)
+        hasher.hashBatch(cut(makeMessage(64 * 9), 64))
+        hasher.foldPath(digest, cut(makeMessage(64), 32), 2)
         expect([digest, ...each, top].map(bytesToHex)).toEqual(before)
         digest.fill(0xff)
         expect(bytesToHex(hasher.hash(message))).toBe(bytesToHex(other.hash(message)))
@@ -192,12 +194,12 @@ it('poseidon2 messages that are not whole blocks', () => {
       const message = makeMessage(length)
       expect(bytesToHex(hasher.hash(message))).toBe(bytesToHex(reference.hash(message)))
       const five = cut(makeMessage(5 * length), length)
-      expect(hasher.hashEach(five).map(bytesToHex)).toEqual(reference.hashEach(five).map(bytesToHex))
+      expect(hasher.hashBatch(five).map(bytesToHex)).toEqual(reference.hashBatch(five).map(bytesToHex))
     }
   }
 })
 
-it('poseidon2 numbers: products next to a multiple of p, where the estimated quotient is off by one', () => {
+it('poseidon2 plain: products next to a multiple of p, where the estimated quotient is off by one', () => {
   const next = randomStream(3n)
   let estimatesOff = 0
   for (let count = 0; count < 2000; count++) {
@@ -210,7 +212,7 @@ it('poseidon2 numbers: products next to a multiple of p, where the estimated quo
   expect(estimatesOff).toBeGreaterThan(0)
 })
 
-it('poseidon2 numbers: reduces multiples of p and their neighbours', () => {
+it('poseidon2 plain: reduces multiples of p and their neighbours', () => {
   for (let multiple = 1; multiple <= 300; multiple++) {
     const x = multiple * KOALABEAR_ORDER
     expect([reduce(x - 1), reduce(x), reduce(x + 1)]).toEqual([KOALABEAR_ORDER - 1, 0, 1])
@@ -229,25 +231,25 @@ it.runIf(answers !== null)('known answers', () => {
   const bytes = (hex: string) => hexToBytes(hex, hex.length / 2 - 1)
   expect(answers.mimc.length).toBeGreaterThan(0)
   expect(answers.poseidon2.length).toBeGreaterThan(0)
-  for (const make of [mimcReference, mimcNumbers, mimcKernel]) {
+  for (const make of [mimcReference, mimcPlain, mimcKernel]) {
     const hasher = make()
     for (const { blocks, digest } of answers.mimc) {
       expect(bytesToHex(hasher.hash(concatBytes(...blocks.map(bytes))))).toBe(digest)
     }
   }
-  for (const make of [poseidon2Reference, poseidon2Numbers, poseidon2Kernel]) {
+  for (const make of [poseidon2Reference, poseidon2Plain, poseidon2Kernel]) {
     const hasher = make()
     for (const { message, digest } of answers.poseidon2) expect(bytesToHex(hasher.hash(bytes(message)))).toBe(digest)
   }
 })
 
 it('the published answers', () => {
-  for (const make of [mimcReference, mimcNumbers, mimcKernel]) {
+  for (const make of [mimcReference, mimcPlain, mimcKernel]) {
     expect(bytesToHex(make().hash(new Uint8Array(32)))).toBe(
       '0x0134373b65f439c874734ff51ea349327c140cde2e47a933146e6f9f2ad8eb17',
     )
   }
-  for (const make of [poseidon2Reference, poseidon2Numbers, poseidon2Kernel]) {
+  for (const make of [poseidon2Reference, poseidon2Plain, poseidon2Kernel]) {
     expect(bytesToHex(make().hash(new Uint8Array(40)))).toBe(
       '0x225471e76dca970375f18cc4222539bf1893f40b2c28b7d62119af207704c426',
     )

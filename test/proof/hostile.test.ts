@@ -12,7 +12,7 @@ import {
 } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { verifyExistence, verifyNonExistence } from '../../src/proof/parts.ts'
+import { verifyExistence, verifyNonExistence } from '../../src/proof/leaf-api.ts'
 import { createWorld } from '../../src/world.ts'
 import type { LooseAnswer, LooseLeafProof } from '../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
@@ -211,8 +211,8 @@ describe('a polluted Object.prototype', () => {
     expect(refusal(answer)).toBe(`VALUE_MISMATCH at ${path}`)
     // What stands first among the values: the lie, with the digest of the truth.
     const digest = [...hexToBytes(hashStorageValue(poseidon2, wordFor(1)), 32)]
-    const node = { value: [...hexToBytes(lie, 32)], preimage: [], digest }
-    polluted({ 0: { text: lie, node } }, () => {
+    const decoded = { value: [...hexToBytes(lie, 32)], preimage: [] }
+    polluted({ 0: { hex: lie, length: 32, decoded, digest }, 41: { hex: lie, length: 32, decoded, digest } }, () => {
       const outcome = createVerifier(poseidon2).safeVerifyProof(answer, { stateRoot, address, storageKeys })
       expect(outcome.ok ? outcome : outcome.error).toMatchObject({ code: 'VALUE_MISMATCH', path })
     })
@@ -250,8 +250,8 @@ describe('arrays', () => {
     [43, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
     [2 ** 32 - 1, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
     [Number.POSITIVE_INFINITY, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
-    // A length that is no count: the items that were asked for are there, and they verify.
-    [Number.NaN, 'WRONG_NODE_COUNT', 'accepted'],
+    // A length that is no count: nothing is read.
+    [Number.NaN, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_MISSING'],
     ['42', 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
     [42n, 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
     [Symbol('42'), 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
@@ -371,7 +371,11 @@ it('says 0 for an index of -0', () => {
   const answer = structuredClone(empty.getProof(address))
   const { accountProof } = answer
   Object.assign(accountProof, { leftLeafIndex: -0 })
-  const { leftLeafIndex } = verifyNonExistence(accountProof, { ...claim, stateRoot: empty.stateRoot() })
+  const { leftLeafIndex } = verifyNonExistence(accountProof, {
+    scheme: poseidon2,
+    stateRoot: empty.stateRoot(),
+    address,
+  })
   expect(Object.is(leftLeafIndex, 0)).toBe(true)
 })
 
@@ -471,10 +475,10 @@ describe('the caller', () => {
     const { hasher } = poseidon2
     const schemes = [
       { ...poseidon2, hasher: { ...hasher, hash: fail } },
-      { ...poseidon2, hasher: { ...hasher, hashEach: fail } },
-      { ...poseidon2, hasher: { ...hasher, climb: fail } },
+      { ...poseidon2, hasher: { ...hasher, hashBatch: fail } },
+      { ...poseidon2, hasher: { ...hasher, foldPath: fail } },
       { ...poseidon2, isCanonical: fail },
-      { ...poseidon2, unword: fail },
+      { ...poseidon2, decodeWord: fail },
       { ...mimc, isCanonical: fail, wordLength: 64 },
       Object.defineProperty({ ...poseidon2 }, 'hasher', { get: fail }),
     ]
@@ -487,11 +491,12 @@ describe('the caller', () => {
   it('gets nothing but a ProofError from the parts either', () => {
     const { proxy, revoke } = Proxy.revocable([], {})
     revoke()
+    const { storageKeys: _, ...leafClaim } = claim
     for (const hostile of [proxy, new Proxy({}, { getOwnPropertyDescriptor: fail }), null, fail, 1n]) {
       const index = hostile as unknown as number
       const nodes = hostile as unknown as []
-      expect(() => verifyExistence(hostile, claim)).toThrow(ProofError)
-      expect(() => verifyNonExistence(hostile, claim)).toThrow(ProofError)
+      expect(() => verifyExistence(hostile, leafClaim)).toThrow(ProofError)
+      expect(() => verifyNonExistence(hostile, leafClaim)).toThrow(ProofError)
       expect(() => computeRoot(poseidon2, index, [])).toThrow(ProofError)
       expect(() => computeRoot(poseidon2, 2, nodes)).toThrow(ProofError)
     }

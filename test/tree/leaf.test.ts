@@ -3,13 +3,14 @@ import { bigintToBytes, concatBytes } from '../../src/bytes.ts'
 import type { ErrorCode } from '../../src/errors.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import { decodeIndexWord, decodeOpening, encodeOpening, indexWord, openingLength } from '../../src/tree/leaf.ts'
+import { decodeIndexWord, decodeOpening, openingLength, verifyCanonical } from '../../src/tree/leaf.ts'
+import { encodeOpening, indexWord } from '../../src/world/encode.ts'
 import { refusal } from '../refusal.ts'
 
 const INDICES = [0, 1, 2, 255, 256, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 39 + 3, 2 ** 40 - 1]
 
 describe.each([mimc, poseidon2])('$name', scheme => {
-  const word = (x: number | bigint) => scheme.word(bigintToBytes(BigInt(x), 32))
+  const word = (x: number | bigint) => scheme.encodeWord(bigintToBytes(BigInt(x), 32))
   const hKey = Uint8Array.from({ length: 32 }, (_, index) => index)
   const hVal = Uint8Array.from({ length: 32 }, (_, index) => 5 + index)
 
@@ -68,7 +69,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     for (let offset = 0; offset < opening.length; offset += elementLength) {
       const changed = opening.slice()
       changed.fill(0xff, offset, offset + elementLength)
-      const { code, found } = refusal(() => decodeOpening(scheme, changed))
+      const { code, found } = refusal(() => verifyCanonical(scheme, changed))
       expect([code, found]).toEqual(['NON_CANONICAL', 'a field element not reduced'])
     }
   })

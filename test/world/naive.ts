@@ -15,7 +15,7 @@ function naiveOpenings(scheme: Scheme, entries: readonly NaiveEntry[]): Map<numb
   const sorted = [
     { index: 0, hKey: zero, hVal: zero },
     ...[...entries].sort((a, b) => compareBytes(a.hKey, b.hKey)),
-    { index: 1, hKey: scheme.largestKey(), hVal: zero },
+    { index: 1, hKey: scheme.tailKey(), hVal: zero },
   ]
   return new Map(
     sorted.map(({ index, hKey, hVal }, place) => {
@@ -73,9 +73,9 @@ export interface NaiveLeaf {
   hVal: Hex
 }
 
-function naiveLeaf({ wordLength, unword }: Scheme, opening: Uint8Array): NaiveLeaf {
+function naiveLeaf({ wordLength, decodeWord }: Scheme, opening: Uint8Array): NaiveLeaf {
   const index = (start: number) => {
-    const word = unword(opening.subarray(start, start + wordLength))
+    const word = decodeWord(opening.subarray(start, start + wordLength))
     return word === null ? Number.NaN : Number(bytesToHex(word))
   }
   const digests = opening.subarray(2 * wordLength)
@@ -88,5 +88,5 @@ function naiveLeaf({ wordLength, unword }: Scheme, opening: Uint8Array): NaiveLe
 }
 
 function naiveWord(scheme: Scheme, x: number): Uint8Array {
-  return scheme.word(hexToBytes(`0x${x.toString(16).padStart(64, '0')}`, 32))
+  return scheme.encodeWord(hexToBytes(`0x${x.toString(16).padStart(64, '0')}`, 32))
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import { storageEntry } from '../../src/tree/entry.ts'
+import { storageTree } from '../../src/tree/kind.ts'
 import { getLeaf, putLeaf } from '../../src/world/sparse.ts'
 import { createKind, createTree, deleteKey, getValue, rootOf, setValue } from '../../src/world/tree.ts'
 
-const kind = createKind<Uint8Array>(poseidon2, storageEntry, value => value)
+const kind = createKind<Uint8Array>(poseidon2, storageTree, value => value)
 const bytes = (x: number) => new Uint8Array(32).fill(x)
 
 it('finds the leaves that are there and no others', () => {
@@ -24,7 +24,7 @@ it('is nothing again when the last leaf is taken away', () => {
 it('does not take a sentinel for a key', () => {
   const empty = createTree(kind)
   const tree = setValue(empty, bytes(1), bytes(9))
-  for (const sentinel of [bytes(0), poseidon2.largestKey()]) {
+  for (const sentinel of [bytes(0), poseidon2.tailKey()]) {
     expect(getValue(tree, sentinel)).toBeNull()
     expect(deleteKey(tree, sentinel)).toBe(tree)
   }

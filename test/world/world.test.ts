@@ -16,19 +16,19 @@ const ZERO = word(0)
 const MAX_INDEX = 2 ** 40 - 1
 
 /** Sections 1 and 3. */
-const accountHash = (scheme: Scheme, a: Hex) => scheme.hasher.hash(scheme.address(hexToBytes(a, 20)))
-const fullHash = (scheme: Scheme, x: Hex) => scheme.hasher.hash(scheme.full(hexToBytes(x, 32)))
+const accountHash = (scheme: Scheme, a: Hex) => scheme.hasher.hash(scheme.encodeAddress(hexToBytes(a, 20)))
+const fullHash = (scheme: Scheme, x: Hex) => scheme.hasher.hash(scheme.encodeBytes32(hexToBytes(x, 32)))
 
 /** Section 3: the value hash of the account as the world reports it. */
 function accountValueHash(scheme: Scheme, world: World, a: Hex): Uint8Array {
   const account = world.getAccount(a)
   if (account === null) throw new Error(`no account ${a}`)
   const bytes = (x: Hex) => hexToBytes(x, 32)
-  const small = (x: bigint) => scheme.word(bytes(word(x)))
+  const small = (x: bigint) => scheme.encodeWord(bytes(word(x)))
   const { nonce, balance, storageRoot, snarkCodeHash, codeHash, codeSize } = account
   const [root, snark] = [bytes(storageRoot), bytes(snarkCodeHash)]
   return scheme.hasher.hash(
-    concatBytes(small(nonce), small(balance), root, snark, scheme.full(bytes(codeHash)), small(codeSize)),
+    concatBytes(small(nonce), small(balance), root, snark, scheme.encodeBytes32(bytes(codeHash)), small(codeSize)),
   )
 }
 

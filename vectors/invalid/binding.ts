@@ -141,7 +141,7 @@ export const binding: ForgeryClass = ({ scheme, plain, contract, absent, world, 
     },
     {
       name: 'other-scheme',
-      code: 'WRONG_LENGTH',
+      code: 'SCHEME_MISMATCH',
       description: 'The true answer of the other hash scheme.',
       forge: () => ask(makeWorld(otherScheme), plain.address).answer,
     },

@@ -88,7 +88,7 @@ export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask })
     missingSibling('empty', 'WRONG_LENGTH', 'A missing leaf written as no bytes.', '0x'),
     missingSibling(
       'opening',
-      'SUB_ROOT_MISMATCH',
+      'ZERO_OPENING',
       'A missing leaf written as an opening of zero bytes.',
       zeros(layout.opening),
     ),

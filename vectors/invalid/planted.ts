@@ -20,11 +20,13 @@ export function plantAccount(
   scheme: Scheme,
   address: Hex,
   change: Partial<Omit<PlantedLeaf, 'value'>> & { value?: Hex },
+  others: readonly PlantedLeaf[] = [],
 ) {
   const value = change.value ?? accountValueOf(scheme, {})
   const planted = { index: 2, prev: 0, next: 1, hKey: hashAccountKey(scheme, address), value, ...change }
   const leaf = { hVal: hashAccountValue(scheme, value), ...planted }
-  const tree = plantTree(scheme, [...plantSentinels(scheme, 2, 2).filter(({ index }) => index !== leaf.index), leaf], 4)
+  const sentinels = plantSentinels(scheme, 2, 2).filter(({ index }) => index !== leaf.index)
+  const tree = plantTree(scheme, [...sentinels, leaf, ...others], 4)
   const accountProof = { key: address, leafIndex: leaf.index, proof: tree.prove(leaf.index) }
   return { root: tree.root, answer: { accountProof, storageProofs: [] } }
 }

@@ -39,7 +39,17 @@ export const sentinel: ForgeryClass = truth => {
   const empty = ask(createWorld(scheme), plain.address)
   const [bareHead, bareTail] = plantSentinels(scheme, 1, 0)
   const valued = plantTree(scheme, [{ ...bareHead, hVal: wordFor(1) }, bareTail], 2)
+  const zeroSibling = plantAccount(scheme, plain.address, {}, [
+    { index: 3, prev: 0, next: 0, hKey: zeros(32), hVal: zeros(32), value: zeros(32) },
+  ])
   return [
+    {
+      name: 'sibling-opening-zero',
+      code: 'ZERO_OPENING',
+      description: 'A sibling leaf whose opening is all zeros, in a tree that holds it.',
+      forge: () => zeroSibling.answer,
+      claim: { stateRoot: zeroSibling.root },
+    },
     planted('head-key-elsewhere', 'The key of HEAD at index 2.', { hKey: head.hKey }),
     planted('tail-key-elsewhere', 'The key of TAIL at index 2.', { hKey: tail.hKey }),
     planted('key-at-head-index', 'An account at index 0.', { index: 0 }),

@@ -1,5 +1,5 @@
 /**
- * Writes ../<scheme>.generated.ts: the round constants, which would cost 20 ms of cold keccak at run time, and the kernel
+ * Writes ../<scheme>/generated.ts: the round constants, which would cost 20 ms of cold keccak at run time, and the kernel
  * beside this file, compiled, as base64. With `--check` compares instead. The compiler's output is the same on every machine.
  */
 import { execFileSync } from 'node:child_process'
@@ -28,13 +28,13 @@ const schemes = {
 }
 
 for (const [scheme, { seed, order, count, suffix }] of Object.entries(schemes)) {
-  const target = join(folder, '..', `${scheme}.generated.ts`)
+  const target = join(folder, '..', scheme, 'generated.ts')
   const chain = roundConstants(seed, order)
   const constants = Array.from({ length: count }, () => `0x${chain.next().value.toString(16)}${suffix}`)
   const compiled = moduleOf(scheme, constants, compile(scheme))
   if (!isCheck) writeFileSync(target, compiled)
   else if (readFileSync(target, 'utf8') !== compiled) {
-    console.error(`${scheme}.generated.ts is not what this script makes: run npm run generate`)
+    console.error(`${scheme}/generated.ts is not what this script makes: run npm run generate`)
     process.exitCode = 1
   }
   console.log(`${scheme}: ${compiled.length} characters`)

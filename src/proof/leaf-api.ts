@@ -1,20 +1,19 @@
-import { bytesToHex, type Hex } from '../bytes.ts'
+import { bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import { type AccountFields, accountFieldsOf, accountTree, storageTree } from '../tree/kind.ts'
+import { computeSubRoot, LEAF, verifyLeafIndex } from '../tree/path.ts'
+import { decodeArgument, verifyOptions, verifyScheme } from './claim.ts'
 import {
-  type AccountFields,
-  accountEntry,
-  accountFieldsOf,
-  decodeValue,
-  storageEntry,
-  type ValueNode,
-} from '../tree/entry.ts'
-import { computeSubRoot, computeRoot as computeTreeRoot, verifyLeafIndex } from '../tree/path.ts'
-import { decodeArgument, verifyScheme } from './claim.ts'
-import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof } from './decode.ts'
-import { knownEmptyNodes } from './known-nodes.ts'
-import { type LeafClaim, type Tree, verifyLeafProof } from './leaf-proof.ts'
-import { decodeNodes } from './nodes.ts'
+  type DecodedLeafProof,
+  type DecodedValue,
+  decodeLeafIndex,
+  decodeLeafProof,
+  decodeNodes,
+  plainTree,
+  type Tree,
+} from './decode.ts'
+import { type LeafClaim, verifyLeafProof } from './leaf-proof.ts'
 
 /** One key of one tree, and the root of that tree which you trust. */
 export type LeafProofClaim =
@@ -41,7 +40,7 @@ export type LeafProofClaim =
  * @param leafProof the `accountProof`, or one of the `storageProofs`, of an answer
  * @param claim the key you asked for, and the root you trust
  * @returns the leaf's index, and the value as served: 192 bytes for an account (see {@link decodeAccount}), 32 for a slot
- * @throws ProofError as `verifyProof` does; `MALFORMED_RESPONSE` also when it is a proof of absence
+ * @throws ProofError as `verifyProof` does; `MALFORMED_RESPONSE` also if it is a proof of non-existence
  *
  * @example
  * ```ts
@@ -71,16 +70,16 @@ export function verifyExistence(
   const { tree, leafClaim } = decodeLeafClaim(claim)
   const decoded = decodeClaimed('existence', leafProof, tree)
   verifyLeafProof(tree, leafClaim, decoded)
-  return { leafIndex: decoded.proof.path.leafIndex, value: bytesToHex(decoded.proof.valueNode.value) }
+  return { leafIndex: decoded.proof.path.leafIndex, value: bytesToHex(decoded.proof.value) }
 }
 
 /**
- * Verifies one leaf proof: that the key does not exist, because two neighbouring leaves leave no place for it.
+ * Verifies one leaf proof: that the key does not exist, because two neighbouring leaves leave no room for it.
  *
  * @param leafProof the `accountProof`, or one of the `storageProofs`, of an answer
  * @param claim the key you asked for, and the root you trust
  * @returns where the two neighbours stand
- * @throws ProofError as `verifyProof` does; `MALFORMED_RESPONSE` also when it is a proof of existence
+ * @throws ProofError as `verifyProof` does; `MALFORMED_RESPONSE` also if it is a proof of existence
  *
  * @example
  * ```ts
@@ -107,7 +106,7 @@ export function verifyNonExistence(
   rightLeafIndex: number
 } {
   const { tree, leafClaim } = decodeLeafClaim(claim)
-  const decoded = decodeClaimed('absence', leafProof, tree)
+  const decoded = decodeClaimed('non-existence', leafProof, tree)
   verifyLeafProof(tree, leafClaim, decoded)
   return { leftLeafIndex: decoded.left.path.leafIndex, rightLeafIndex: decoded.right.path.leafIndex }
 }
@@ -115,21 +114,23 @@ export function verifyNonExistence(
 function decodeLeafClaim(claim: LeafProofClaim): { tree: Tree; leafClaim: LeafClaim } {
   const scheme = verifyScheme(claim?.scheme)
   if ('storageKey' in claim) {
+    verifyOptions(claim, ['scheme', 'storageRoot', 'storageKey'])
     const root = decodeArgument('storageRoot', claim.storageRoot, 32)
     const key = decodeArgument('storageKey', claim.storageKey, 32)
-    return { tree: { scheme, kind: storageEntry }, leafClaim: { root, key } }
+    return { tree: plainTree(scheme, storageTree), leafClaim: { root, key } }
   }
+  verifyOptions(claim, ['scheme', 'stateRoot', 'address'])
   const root = decodeArgument('stateRoot', claim.stateRoot, 32)
   const key = decodeArgument('address', claim.address, 20)
-  return { tree: { scheme, kind: accountEntry }, leafClaim: { root, key } }
+  return { tree: plainTree(scheme, accountTree), leafClaim: { root, key } }
 }
 
 function decodeClaimed<Form extends DecodedLeafProof['claims']>(
   form: Form,
   leafProof: unknown,
-  { scheme, kind }: Tree,
+  tree: Tree,
 ): Extract<DecodedLeafProof, { claims: Form }> {
-  const decoded = decodeLeafProof({ scheme, kind, known: knownEmptyNodes(scheme) }, leafProof)
+  const decoded = decodeLeafProof(tree, leafProof)
   if (!hasForm(form, decoded)) {
     throw new ProofError('MALFORMED_RESPONSE', {
       expected: `a proof of ${form}`,
@@ -146,11 +147,11 @@ const hasForm = <Form extends DecodedLeafProof['claims']>(
 
 /**
  * Recomputes the sub-root (the top of the 40 levels) and the root that a path leads to. It compares nothing: a root
- * proves something only when it equals one you trust.
+ * proves something only if it equals one you trust. Of node 0 it takes nextFreeNode, and ignores the sub-root.
  *
  * @param scheme `mimc` or `poseidon2`
  * @param leafIndex from 0 up to 2^40
- * @param proofRelatedNodes the 42 entries of a proof, root first
+ * @param proofRelatedNodes the 42 nodes of a proof, root first
  * @throws ProofError `WRONG_NODE_COUNT`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`,
  * `MALFORMED_RESPONSE`; `CLAIM_INVALID` for the scheme
  *
@@ -165,7 +166,7 @@ const hasForm = <Form extends DecodedLeafProof['claims']>(
  * world.setAccount(address)
  *
  * const { accountProof } = world.getProof(address)
- * if (!('proof' in accountProof)) throw new Error('absent')
+ * if (!('proof' in accountProof)) throw new Error('does not exist')
  * const { root } = computeRoot(poseidon2, accountProof.leafIndex, accountProof.proof.proofRelatedNodes)
  * console.log(root === world.stateRoot()) // true
  * ```
@@ -182,12 +183,14 @@ export function computeRoot(
 } {
   verifyScheme(scheme)
   const index = atPath('leafIndex', () => decodeLeafIndex(leafIndex))
-  const context = { scheme, known: knownEmptyNodes(scheme) }
-  const nodes = atPath('proofRelatedNodes', () => decodeNodes(context, proofRelatedNodes))
+  const tree = plainTree(scheme, accountTree)
+  const nodes = atPath('proofRelatedNodes', () => decodeNodes(tree, proofRelatedNodes))
   const path = { leafIndex: index, ...nodes }
   atPath('leafIndex', () => verifyLeafIndex(path))
   const subRoot = computeSubRoot(scheme, path)
-  return { subRoot: bytesToHex(subRoot), root: bytesToHex(computeTreeRoot(scheme, nodes.top.nextFreeNode, subRoot)) }
+  const nextFreeNode = nodes.rootNode.rootPreimage.slice(0, scheme.wordLength)
+  const root = scheme.hasher.hash(concatBytes(nextFreeNode, subRoot))
+  return { subRoot: bytesToHex(subRoot), root: bytesToHex(root) }
 }
 
 /**
@@ -196,7 +199,7 @@ export function computeRoot(
  *
  * @param scheme `mimc` or `poseidon2`: says which elements are canonical
  * @param value 192 bytes, as served
- * @throws ProofError `CLAIM_INVALID` when it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
+ * @throws ProofError `CLAIM_INVALID` if it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
  *
  * @example
  * ```ts
@@ -209,13 +212,16 @@ export function computeRoot(
  * ```
  */
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
-  const node = decodeAccountArgument(scheme, value)
-  accountEntry.verifyStorable(node.value)
-  return accountFieldsOf(node)
+  const { value: bytes } = decodeAccountArgument(scheme, value)
+  accountTree.verifyStorable(bytes)
+  return accountFieldsOf(bytes)
 }
 
-function decodeAccountArgument(scheme: Scheme, value: Hex): ValueNode {
-  return decodeValue(accountEntry, verifyScheme(scheme), decodeArgument('value', value, accountEntry.valueLength))
+function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
+  verifyScheme(scheme)
+  const { valueLength } = accountTree
+  decodeArgument('value', value, valueLength)
+  return plainTree(scheme, accountTree).decodeValue(value, valueLength, LEAF)
 }
 
 /**
@@ -236,7 +242,7 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): ValueNode {
  * ```
  */
 export function hashAccountKey(scheme: Scheme, address: Hex): Hex {
-  return bytesToHex(accountEntry.hashKey(verifyScheme(scheme), decodeArgument('address', address, 20)))
+  return bytesToHex(accountTree.hashKey(verifyScheme(scheme), decodeArgument('address', address, 20)))
 }
 
 /**
@@ -278,7 +284,7 @@ export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
  * ```
  */
 export function hashStorageKey(scheme: Scheme, storageKey: Hex): Hex {
-  return bytesToHex(storageEntry.hashKey(verifyScheme(scheme), decodeArgument('storageKey', storageKey, 32)))
+  return bytesToHex(storageTree.hashKey(verifyScheme(scheme), decodeArgument('storageKey', storageKey, 32)))
 }
 
 /**
@@ -301,5 +307,5 @@ export function hashStorageKey(scheme: Scheme, storageKey: Hex): Hex {
  */
 export function hashStorageValue(scheme: Scheme, value: Hex): Hex {
   const bytes = decodeArgument('value', value, 32)
-  return bytesToHex(verifyScheme(scheme).hasher.hash(storageEntry.valuePreimage(scheme, bytes)))
+  return bytesToHex(verifyScheme(scheme).hasher.hash(storageTree.valuePreimage(scheme, bytes)))
 }

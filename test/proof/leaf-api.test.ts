@@ -57,7 +57,7 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     expect([leftLeafIndex, rightLeafIndex]).toContain(2)
     expect(verdict(() => verifyNonExistence(accountProof, account))).toBe('MALFORMED_RESPONSE')
     expect(() => verifyNonExistence(accountProof, account)).toThrow(
-      'expected a proof of absence, found a proof of exis',
+      'expected a proof of non-existence, found a proof of exis',
     )
     expect(verdict(() => verifyNonExistence(absentSlotProof, slot))).toBe('KEY_MISMATCH at key')
   })

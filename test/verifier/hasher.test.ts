@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { bytesToHex } from '../../src/bytes.ts'
 import { hasherOf } from '../../src/hash/hasher.ts'
-import { poseidon2Numbers } from '../../src/hash/poseidon2.numbers.ts'
-import { rememberingHasher } from '../../src/hash/remember.ts'
-import { randomStream } from './messages.ts'
+import { poseidon2Plain } from '../../src/hash/poseidon2/plain.ts'
+import { rememberingHasher } from '../../src/verifier/hasher.ts'
+import { randomStream } from '../hash/messages.ts'
 
-const plain = poseidon2Numbers()
+const plain = poseidon2Plain()
 
 /** Few different bytes, so that many messages are alike in all but a few. */
 const message = (length: number) =>
@@ -15,7 +15,7 @@ const message = (length: number) =>
     if (length > 0) bytes[(place * 17) % length] = byte
     return bytes
   })
-/** The same arrays again and again, as a verifier has them: a climb knows siblings by being the same array. */
+/** The same arrays again and again, as a verifier has them: a fold knows siblings by being the same array. */
 const siblings = Array.from({ length: 6 }, (_, index) => new Uint8Array(32).fill(index % 4))
 const call = fc.oneof(
   fc.record({
@@ -23,30 +23,30 @@ const call = fc.oneof(
     bytes: fc.constantFrom(0, 4, 32, 40, 64, 128, 188, 192, 196, 320).chain(message),
   }),
   fc.record({
-    kind: fc.constant('hashEach' as const),
+    kind: fc.constant('hashBatch' as const),
     messages: fc.constantFrom(32, 64, 192, 196, 320).chain(length => fc.array(message(length), { maxLength: 5 })),
   }),
   fc.record({
-    kind: fc.constant('climb' as const),
+    kind: fc.constant('foldPath' as const),
     digest: fc.oneof(fc.constantFrom(...siblings), message(32)),
     // Mostly of one length, and alike near the top.
     siblings: fc
       .tuple(fc.array(fc.constantFrom(...siblings), { maxLength: 3 }), fc.constantFrom(0, 4, 5))
       .map(([low, high]) => [...low, ...siblings.slice(0, high), ...siblings].slice(0, low.length === 3 ? 7 : 6)),
-    position: fc.oneof(fc.nat(7), fc.nat(127), fc.constantFrom(2 ** 40 - 1, 2 ** 40)),
+    leafIndex: fc.oneof(fc.nat(7), fc.nat(127), fc.constantFrom(2 ** 40 - 1, 2 ** 40)),
   }),
 )
 
 it.each([1, 2, 256])('answers as the hasher it stands on, with %i places', places => {
-  const counts = { hash: 0, hashEach: 0, climb: 0 }
+  const counts = { hash: 0, hashBatch: 0, foldPath: 0 }
   const property = fc.property(fc.array(call, { minLength: 30, maxLength: 60, size: 'max' }), calls => {
     const remembering = rememberingHasher(plain, places)
     for (const one of calls) {
       counts[one.kind]++
       const [found, expected] = [remembering, plain].map(hasher => {
         if (one.kind === 'hash') return bytesToHex(hasher.hash(one.bytes))
-        if (one.kind === 'hashEach') return hasher.hashEach(one.messages).map(bytesToHex).join()
-        return bytesToHex(hasher.climb(one.digest, one.siblings, one.position))
+        if (one.kind === 'hashBatch') return hasher.hashBatch(one.messages).map(bytesToHex).join()
+        return bytesToHex(hasher.foldPath(one.digest, one.siblings, one.leafIndex))
       })
       expect(found).toBe(expected)
     }
@@ -62,15 +62,15 @@ it('hashes what it remembers once', () => {
     const bytes = new Uint8Array(length).fill(length)
     hash.mockClear()
     expect(remembering.hash(bytes)).toBe(remembering.hash(bytes.slice()))
-    expect(remembering.hashEach([bytes, bytes])).toEqual([plain.hash(bytes), plain.hash(bytes)])
+    expect(remembering.hashBatch([bytes, bytes])).toEqual([plain.hash(bytes), plain.hash(bytes)])
     expect(hash).toHaveBeenCalledTimes(1)
   }
   hash.mockClear()
   const digest = new Uint8Array(32)
-  const top = remembering.climb(digest, siblings, 5)
-  expect(remembering.climb(digest, siblings, 5)).toBe(top)
+  const top = remembering.foldPath(digest, siblings, 5)
+  expect(remembering.foldPath(digest, siblings, 5)).toBe(top)
   expect(
-    remembering.climb(
+    remembering.foldPath(
       digest.slice(),
       siblings.map(sibling => sibling.slice()),
       5,
@@ -79,19 +79,19 @@ it('hashes what it remembers once', () => {
   expect(hash).toHaveBeenCalledTimes(6)
 })
 
-it('climbs no further than to where the last climb came by', () => {
+it('folds no further than to where the last fold came by', () => {
   const hash = vi.fn(plain.hash)
-  // One place: what is not taken from the last climb is hashed again.
+  // One place: what is not taken from the last fold is hashed again.
   const remembering = rememberingHasher(hasherOf(hash), 1)
   const [leaf, other] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]
-  const top = remembering.climb(leaf, siblings, 0)
-  const countOf = (...path: Parameters<typeof remembering.climb>) => {
+  const top = remembering.foldPath(leaf, siblings, 0)
+  const countOf = (...path: Parameters<typeof remembering.foldPath>) => {
     hash.mockClear()
-    const answer = bytesToHex(remembering.climb(...path))
-    expect(answer).toBe(bytesToHex(plain.climb(...path)))
+    const answer = bytesToHex(remembering.foldPath(...path))
+    expect(answer).toBe(bytesToHex(plain.foldPath(...path)))
     return hash.mock.calls.length
   }
-  expect(bytesToHex(top)).toBe(bytesToHex(plain.climb(leaf, siblings, 0)))
+  expect(bytesToHex(top)).toBe(bytesToHex(plain.foldPath(leaf, siblings, 0)))
   expect(countOf(leaf, siblings, 0)).toBe(0)
   expect(countOf(leaf, siblings, 2 ** 5)).toBeGreaterThan(0)
   expect(countOf(leaf, siblings.slice(0, 5), 0)).toBeGreaterThan(0)
@@ -100,7 +100,7 @@ it('climbs no further than to where the last climb came by', () => {
   expect(countOf(other, siblings.with(0, other), 0)).toBe(6)
 })
 
-it('goes by no climb that came to an end early', () => {
+it('goes by no fold that came to an end early', () => {
   let isBroken = false
   const hash = (bytes: Uint8Array) => {
     if (isBroken && bytes[32] === 3) throw new Error('broken')
@@ -108,12 +108,12 @@ it('goes by no climb that came to an end early', () => {
   }
   const remembering = rememberingHasher(hasherOf(hash), 1)
   const [leaf, other] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]
-  remembering.climb(leaf, siblings, 0)
+  remembering.foldPath(leaf, siblings, 0)
   isBroken = true
-  expect(() => remembering.climb(other, siblings, 0)).toThrow('broken')
+  expect(() => remembering.foldPath(other, siblings, 0)).toThrow('broken')
   isBroken = false
   for (const start of [leaf, other]) {
-    expect(bytesToHex(remembering.climb(start, siblings, 0))).toBe(bytesToHex(plain.climb(start, siblings, 0)))
+    expect(bytesToHex(remembering.foldPath(start, siblings, 0))).toBe(bytesToHex(plain.foldPath(start, siblings, 0)))
   }
 })
 

@@ -1,15 +1,15 @@
-import type { Hasher } from './hasher.ts'
+import type { Hasher } from '../hash/hasher.ts'
 
 /** In bytes: a digest; the longest message that is remembered, a leaf. */
 const [DIGEST, LONGEST] = [32, 192]
 /** In words of 4 bytes. */
 const STRIDE = LONGEST / 4
 
-/** What a climb went past. */
-interface Climb {
+/** The last path that was folded. */
+interface Fold {
   siblings: readonly Uint8Array[]
-  position: number
-  /** The digest that it came to each level with, and the one it ended with. */
+  leafIndex: number
+  /** The digest at each level, and the top. */
   readonly running: Uint8Array[]
 }
 
@@ -20,7 +20,13 @@ interface Climb {
  */
 export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   const memory = createMemory(places)
-  const last: Climb = { siblings: [], position: 0, running: [] }
+  const last: Fold = { siblings: [], leafIndex: 0, running: [] }
+  // Nobody changes a message that was hashed, so the same array at the same place has the same digest.
+  let lastBatch: { readonly messages: readonly Uint8Array[]; readonly digests: Uint8Array[] } = {
+    messages: [],
+    digests: [],
+  }
+  let lastLong: { readonly message: Uint8Array; readonly digest: Uint8Array } | null = null
 
   /** The digest of the first `length` bytes of the memory's message. */
   function locate(length: number): Uint8Array {
@@ -32,9 +38,12 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   }
 
   function hash(message: Uint8Array): Uint8Array {
-    if (message.length > LONGEST) return hasher.hash(message)
-    memory.message.set(message)
-    return locate(message.length)
+    if (message.length <= LONGEST) {
+      memory.message.set(message)
+      return locate(message.length)
+    }
+    if (lastLong?.message !== message) lastLong = { message, digest: hasher.hash(message) }
+    return lastLong.digest
   }
 
   function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
@@ -45,53 +54,60 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
 
   return {
     hash,
-    hashEach(messages) {
-      if ((messages[0]?.length ?? 0) > LONGEST) return hasher.hashEach(messages)
+    hashBatch(messages) {
+      if ((messages[0]?.length ?? 0) > LONGEST) return hasher.hashBatch(messages)
+      const { messages: lastMessages, digests: lastDigests } = lastBatch
+      const isNew = (message: Uint8Array, index: number) => message !== lastMessages[index]
       // What is not remembered is hashed all at once.
-      const unknown = messages.filter(message => {
+      const unknown = messages.filter((message, index) => {
+        if (!isNew(message, index)) return false
         memory.message.set(message)
         return memory.find(message.length) === undefined
       })
-      for (const [index, digest] of hasher.hashEach(unknown).entries()) {
+      for (const [index, digest] of hasher.hashBatch(unknown).entries()) {
         const message = unknown[index] ?? digest
         memory.message.set(message)
         memory.put(message.length, digest)
       }
-      return messages.map(hash)
+      const digests = messages.map((message, index) =>
+        isNew(message, index) ? hash(message) : (lastDigests[index] ?? hash(message)),
+      )
+      lastBatch = { messages, digests }
+      return digests
     },
-    climb(digest, siblings, position) {
-      const meeting = meetingLevel(last, siblings, position)
+    foldPath(leafDigest, siblings, leafIndex) {
+      const meeting = meetingLevel(last, siblings, leafIndex)
       const { running } = last
-      // Until this climb is done, there is none to go by.
+      // Until this fold is done, there is none to go by.
       last.siblings = []
-      let current = digest
-      let rest = position
+      let digest = leafDigest
+      let rest = leafIndex
       for (let level = 0; level < siblings.length; level++) {
-        if (level >= meeting && current === running[level]) {
-          // The same digest at the same place, and nothing else above it: the rest of the way is that of the last climb.
-          current = running[siblings.length] ?? current
+        if (level >= meeting && digest === running[level]) {
+          // The same digest at the same place, and nothing else above it: the rest of the way is that of the last fold.
+          digest = running[siblings.length] ?? digest
           break
         }
-        running[level] = current
-        const sibling = siblings[level] ?? current
+        running[level] = digest
+        const sibling = siblings[level] ?? digest
         const isRight = rest % 2
-        current = isRight === 1 ? hashPair(sibling, current) : hashPair(current, sibling)
+        digest = isRight === 1 ? hashPair(sibling, digest) : hashPair(digest, sibling)
         rest = (rest - isRight) / 2
       }
-      running[siblings.length] = current
+      running[siblings.length] = digest
       last.siblings = siblings
-      last.position = position
-      return current
+      last.leafIndex = leafIndex
+      return digest
     },
   }
 }
 
-/** From which level on two climbs go past the same siblings on the same sides. */
-function meetingLevel(last: Climb, siblings: readonly Uint8Array[], position: number): number {
+/** From which level on two paths have the same siblings on the same sides. */
+function meetingLevel(last: Fold, siblings: readonly Uint8Array[], leafIndex: number): number {
   let level = siblings.length
   while (level > 0 && last.siblings[level - 1] === siblings[level - 1]) level--
   const placeOf = (index: number) => Math.floor(index / 2 ** level)
-  while (placeOf(last.position) !== placeOf(position)) level++
+  while (placeOf(last.leafIndex) !== placeOf(leafIndex)) level++
   return level
 }
 
@@ -133,8 +149,8 @@ function createMemory(places: number): Memory {
   }
 }
 
-/** Digests look random, so the last words of both halves tell messages apart. Not more than speed rests on it. */
+/** The last words of the last two digests, which look random, tell messages apart. Nothing but speed rests on it. */
 function fingerprint(words: Uint32Array, length: number): number {
-  const mixed = Math.imul(words[length - 1] ?? 0, 0x9e3779b1) ^ Math.imul(words[(length >> 1) - 1] ?? 0, 0x85ebca6b)
+  const mixed = Math.imul(words[length - 1] ?? 0, 0x9e3779b1) ^ Math.imul(words[length - 9] ?? 0, 0x85ebca6b)
   return mixed ^ (mixed >>> 15)
 }

@@ -1,8 +1,8 @@
 import { Field } from '@noble/curves/abstract/modular.js'
-import { concatBytes } from '../bytes.ts'
-import { KOALABEAR_ORDER } from '../field/koalabear.ts'
-import { roundConstants } from './constants.ts'
-import { type Hasher, hasherOf } from './hasher.ts'
+import { concatBytes } from '../../../src/bytes.ts'
+import { KOALABEAR_ORDER } from '../../../src/field/koalabear.ts'
+import { roundConstants } from '../../../src/hash/constants.ts'
+import { type Hasher, hasherOf } from '../../../src/hash/hasher.ts'
 
 const WIDTH = 16
 const HALF = WIDTH / 2
@@ -18,7 +18,7 @@ const M4 = [
   [3n, 1n, 1n, 2n],
 ] as const
 
-/** Poseidon2 over KoalaBear, width 16, in Merkle-Damgard mode, written like its definition. What is shipped is compared with it. */
+/** Poseidon2 over KoalaBear, width 16, in Merkle-Damgard mode, written like its definition. The oracle for what is shipped. */
 export function poseidon2Reference(): Hasher {
   const F = Field(BigInt(KOALABEAR_ORDER))
   const half = (power: bigint) => F.inv(F.create(2n ** power))

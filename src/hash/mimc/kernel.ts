@@ -1,13 +1,13 @@
-import { BLS12377_ORDER } from '../field/bls12377.ts'
-import type { Hasher } from './hasher.ts'
-import { hasherOfKernel, instantiateKernel } from './kernel.ts'
-import { mimcConstants, mimcWasm } from './mimc.generated.ts'
+import { BLS12377_ORDER } from '../../field/bls12377.ts'
+import type { Hasher } from '../hasher.ts'
+import { hasherOfKernel, instantiateKernel } from '../kernel.ts'
+import { mimcConstants, mimcWasm } from './generated.ts'
 
 const LIMBS = 9
 const LIMB_BITS = 29
 const R = 1n << BigInt(LIMBS * LIMB_BITS)
 
-/** The WebAssembly kernel, compiled from `assembly/mimc.ts`. Throws where WebAssembly is not to be had. */
+/** The WebAssembly kernel, compiled from `assembly/mimc.ts`. Throws if WebAssembly is unavailable. */
 export function mimcKernel(): Hasher {
   const kernel = instantiateKernel<'table'>(mimcWasm)
   const inMontgomeryForm = mimcConstants.map(constant => (constant * R) % BLS12377_ORDER)

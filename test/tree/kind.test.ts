@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, bytesToHex, concatBytes } from '../../src/bytes.ts'
+import { plainTree } from '../../src/proof/decode.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import {
-  accountEntry,
-  accountFieldsOf,
-  decodeValue,
-  encodeAccountValue,
-  storageEntry,
-  storageRootOf,
-} from '../../src/tree/entry.ts'
+import { accountFieldsOf, accountTree, storageRootOf, storageTree, type TreeKind } from '../../src/tree/kind.ts'
+import { encodeAccountValue } from '../../src/world/encode.ts'
 import { refusal, verdict } from '../refusal.ts'
 
 const word = (x: bigint) => bigintToBytes(x, 32)
@@ -31,11 +26,9 @@ it('lays an account value out as six words, and takes it apart', () => {
   expect(value).toEqual(
     concatBytes(word(nonce), word(balance), storageRoot, snarkCodeHash, keccakCodeHash, word(codeSize)),
   )
-  expect(value.length).toBe(accountEntry.valueLength)
-  const node = decodeValue(accountEntry, poseidon2, value)
-  expect(storageRootOf(node)).toEqual(storageRoot)
-  const fields = accountFieldsOf(node)
-  expect(fields).toEqual({
+  expect(value.length).toBe(accountTree.valueLength)
+  expect(storageRootOf(value)).toEqual(storageRoot)
+  expect(accountFieldsOf(value)).toEqual({
     nonce,
     balance,
     codeSize: account.codeSize,
@@ -43,12 +36,11 @@ it('lays an account value out as six words, and takes it apart', () => {
     codeHash: bytesToHex(keccakCodeHash),
     snarkCodeHash: bytesToHex(snarkCodeHash),
   })
-  expect(accountFieldsOf(node)).toBe(fields)
 })
 
 it('stores no account whose nonce or code size passes 64 bits', () => {
   const value = encodeAccountValue(account)
-  expect(verdict(() => accountEntry.verifyStorable(value))).toBe('accepted')
+  expect(verdict(() => accountTree.verifyStorable(value))).toBe('accepted')
   for (const [offset, name] of [
     [0, 'nonce'],
     [160, 'code size'],
@@ -57,7 +49,7 @@ it('stores no account whose nonce or code size passes 64 bits', () => {
       const large = value.slice()
       large.fill(0, offset, offset + 32)
       large[offset + byte] = 1
-      expect(refusal(() => accountEntry.verifyStorable(large))).toMatchObject({
+      expect(refusal(() => accountTree.verifyStorable(large))).toMatchObject({
         code: 'VALUE_OUT_OF_RANGE',
         expected: `a ${name} below 2^64`,
         found: `${2n ** BigInt(8 * (31 - byte))}`,
@@ -67,9 +59,9 @@ it('stores no account whose nonce or code size passes 64 bits', () => {
 })
 
 it('stores every slot value but zero', () => {
-  expect(verdict(() => storageEntry.verifyStorable(word(0n)))).toBe('ZERO_VALUE')
+  expect(verdict(() => storageTree.verifyStorable(word(0n)))).toBe('ZERO_VALUE')
   for (let byte = 0; byte < 32; byte++) {
-    expect(verdict(() => storageEntry.verifyStorable(word(1n << BigInt(8 * byte))))).toBe('accepted')
+    expect(verdict(() => storageTree.verifyStorable(word(1n << BigInt(8 * byte))))).toBe('accepted')
   }
 })
 
@@ -78,29 +70,32 @@ describe.each([mimc, poseidon2])('$name', scheme => {
 
   it('hashes addresses, slots and accounts as section 3 spells them', () => {
     const address = digest(1).subarray(0, 20)
-    expect(accountEntry.hashKey(scheme, address)).toEqual(hash(scheme.address(address)))
-    expect(storageEntry.hashKey(scheme, digest(1))).toEqual(hash(scheme.full(digest(1))))
-    expect(storageEntry.valuePreimage(scheme, digest(2))).toEqual(scheme.full(digest(2)))
+    expect(accountTree.hashKey(scheme, address)).toEqual(hash(scheme.encodeAddress(address)))
+    expect(storageTree.hashKey(scheme, digest(1))).toEqual(hash(scheme.encodeBytes32(digest(1))))
+    expect(storageTree.valuePreimage(scheme, digest(2))).toEqual(scheme.encodeBytes32(digest(2)))
     const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = account
-    const small = (x: bigint) => scheme.word(word(x))
+    const small = (x: bigint) => scheme.encodeWord(word(x))
     const preimage = concatBytes(
       ...[small(nonce), small(balance), storageRoot, snarkCodeHash],
-      ...[scheme.full(keccakCodeHash), small(codeSize)],
+      ...[scheme.encodeBytes32(keccakCodeHash), small(codeSize)],
     )
-    expect(accountEntry.valuePreimage(scheme, encodeAccountValue(account))).toEqual(preimage)
+    expect(accountTree.valuePreimage(scheme, encodeAccountValue(account))).toEqual(preimage)
   })
+
+  const decodeValue = (kind: TreeKind, value: Uint8Array) =>
+    plainTree(scheme, kind).decodeValue(bytesToHex(value), kind.valueLength, 41)
 
   it('refuses a digest in an account that is not reduced, and takes any code hash and slot', () => {
     const value = encodeAccountValue(account)
     const full = (offset: number) => {
       const changed = value.slice()
       changed.fill(0xff, offset, offset + 32)
-      return verdict(() => decodeValue(accountEntry, scheme, changed))
+      return verdict(() => decodeValue(accountTree, changed))
     }
-    expect(verdict(() => decodeValue(accountEntry, scheme, value))).toBe('accepted')
+    expect(verdict(() => decodeValue(accountTree, value))).toBe('accepted')
     expect([full(64), full(96), full(128)]).toEqual(['NON_CANONICAL', 'NON_CANONICAL', 'accepted'])
     // A mimc word is one element; of a poseidon2 word every piece fits.
     expect([full(0), full(32), full(160)]).toEqual(new Array(3).fill(scheme === mimc ? 'NON_CANONICAL' : 'accepted'))
-    expect(verdict(() => decodeValue(storageEntry, scheme, new Uint8Array(32).fill(0xff)))).toBe('accepted')
+    expect(verdict(() => decodeValue(storageTree, new Uint8Array(32).fill(0xff)))).toBe('accepted')
   })
 })

@@ -1,7 +1,8 @@
-import { KOALABEAR_ORDER } from '../field/koalabear.ts'
-import type { Hasher } from './hasher.ts'
-import { hasherOfKernel, instantiateKernel } from './kernel.ts'
-import { poseidon2Constants, poseidon2Wasm } from './poseidon2.generated.ts'
+import { KOALABEAR_ORDER } from '../../field/koalabear.ts'
+import type { Hasher } from '../hasher.ts'
+import { hasherOfKernel, instantiateKernel } from '../kernel.ts'
+import { poseidon2Constants, poseidon2Wasm } from './generated.ts'
+import { diagonal } from './plain.ts'
 
 const P = BigInt(KOALABEAR_ORDER)
 const WIDTH = 16
@@ -9,7 +10,7 @@ const WIDTH = 16
 const PARTIAL_START = 3 * WIDTH
 const PARTIAL_END = PARTIAL_START + 21
 
-/** The WebAssembly kernel, compiled from `assembly/poseidon2.ts`. Throws where WebAssembly with SIMD is not to be had. */
+/** The WebAssembly kernel, compiled from `assembly/poseidon2.ts`. Throws if WebAssembly SIMD is unavailable. */
 export function poseidon2Kernel(): Hasher {
   const kernel = instantiateKernel<'keys' | 'diagonal' | 'diagonalQuotients'>(poseidon2Wasm)
   const { buffer } = kernel.memory
@@ -21,7 +22,8 @@ export function poseidon2Kernel(): Hasher {
     ...transposed(keys.slice(PARTIAL_END)),
   ])
 
-  const entries = transposed(diagonal())
+  // The kernel multiplies the first element, by -2, in another way.
+  const entries = transposed(diagonal().with(0, 0))
   new Uint32Array(buffer, kernel.diagonal.value, WIDTH).set(entries)
   const quotients = entries.map(entry => Number((BigInt(entry) << 32n) / P))
   new Uint32Array(buffer, kernel.diagonalQuotients.value, WIDTH).set(quotients)
@@ -29,18 +31,6 @@ export function poseidon2Kernel(): Hasher {
 }
 
 const inMontgomeryForm = (x: number): number => Number((BigInt(x) << 32n) % P)
-
-/** What the internal matrix adds to all ones on its diagonal; the kernel does the first entry, -2, in another way. */
-function diagonal(): number[] {
-  const minus = (x: number) => KOALABEAR_ORDER - x
-  // 2^-24 = -127, because p = 127 * 2^24 + 1.
-  const inverse = (power: number) => minus(127 * 2 ** (24 - power))
-  return [
-    ...[0, 1, 2, inverse(1), 3, 4, minus(inverse(1)), minus(3)],
-    ...[minus(4), inverse(8), inverse(3), inverse(24)],
-    ...[minus(inverse(8)), minus(inverse(3)), minus(inverse(4)), minus(inverse(24))],
-  ]
-}
 
 /** From groups of four to vectors: in every 16, element 4g + c goes to place 4c + g. */
 function transposed(elements: readonly number[]): number[] {

@@ -1,13 +1,13 @@
 import { Field } from '@noble/curves/abstract/modular.js'
-import { bytesToBigint } from '../bytes.ts'
-import { BLS12377_ORDER } from '../field/bls12377.ts'
-import { roundConstants } from './constants.ts'
-import { type Hasher, hasherOf } from './hasher.ts'
+import { bytesToBigint } from '../../../src/bytes.ts'
+import { BLS12377_ORDER } from '../../../src/field/bls12377.ts'
+import { roundConstants } from '../../../src/hash/constants.ts'
+import { type Hasher, hasherOf } from '../../../src/hash/hasher.ts'
 
 const ROUNDS = 62
 const EXPONENT = 17n
 
-/** MiMC over the BLS12-377 scalar field, written like its definition. What is shipped is compared with it. */
+/** MiMC over the BLS12-377 scalar field, written like its definition. The oracle for what is shipped. */
 export function mimcReference(): Hasher {
   const F = Field(BLS12377_ORDER)
   const constants = roundConstants('seed', BLS12377_ORDER)

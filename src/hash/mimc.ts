@@ -1,9 +1,0 @@
-import type { Hasher } from './hasher.ts'
-import { kernelOr } from './kernel.ts'
-import { mimcKernel } from './mimc.kernel.ts'
-import { mimcNumbers } from './mimc.numbers.ts'
-
-/** MiMC over the BLS12-377 scalar field, as fast as the engine allows. Each call makes a hasher with a memory of its own. */
-export function mimcHasher(): Hasher {
-  return kernelOr(mimcKernel, mimcNumbers)
-}

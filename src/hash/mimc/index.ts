@@ -1,0 +1,10 @@
+import { knowEmptySubtrees } from '../empty-subtrees.ts'
+import type { Hasher } from '../hasher.ts'
+import { kernelOr } from '../kernel.ts'
+import { mimcKernel } from './kernel.ts'
+import { mimcPlain } from './plain.ts'
+
+/** MiMC over the BLS12-377 scalar field, as fast as the engine allows. Each call makes a hasher with a memory of its own. */
+export function mimcHasher(): Hasher {
+  return knowEmptySubtrees(kernelOr(mimcKernel, mimcPlain))
+}

@@ -1,9 +1,0 @@
-import type { Hasher } from './hasher.ts'
-import { kernelOr } from './kernel.ts'
-import { poseidon2Kernel } from './poseidon2.kernel.ts'
-import { poseidon2Numbers } from './poseidon2.numbers.ts'
-
-/** Poseidon2 over KoalaBear, as fast as the engine allows. Each call makes a hasher with a memory of its own. */
-export function poseidon2Hasher(): Hasher {
-  return kernelOr(poseidon2Kernel, poseidon2Numbers)
-}

@@ -1,0 +1,10 @@
+import { knowEmptySubtrees } from '../empty-subtrees.ts'
+import type { Hasher } from '../hasher.ts'
+import { kernelOr } from '../kernel.ts'
+import { poseidon2Kernel } from './kernel.ts'
+import { poseidon2Plain } from './plain.ts'
+
+/** Poseidon2 over KoalaBear, as fast as the engine allows. Each call makes a hasher with a memory of its own. */
+export function poseidon2Hasher(): Hasher {
+  return knowEmptySubtrees(kernelOr(poseidon2Kernel, poseidon2Plain))
+}

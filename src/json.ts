@@ -1,0 +1,72 @@
+import { hexToBytes } from './bytes.ts'
+import { atPath, type ErrorCode, ProofError } from './errors.ts'
+
+/** Reads one kind of untrusted JSON document. What does not have its shape is refused with the kind's own code. */
+export type JsonReader = ReturnType<typeof readerOf>
+
+/**
+ * Reads by hand, one own property at a time, each once, and throws nothing but a ProofError: the document need not come from
+ * `JSON.parse`.
+ *
+ * @param code of the error for a value of another shape, or one that cannot be read
+ */
+export function readerOf(code: ErrorCode) {
+  /** A getter, a proxy, or the check for an array on a revoked proxy, can throw anything. */
+  const reading = <T>(read: () => T): T => {
+    try {
+      return read()
+    } catch {
+      throw new ProofError(code, { found: 'an object that cannot be read' })
+    }
+  }
+  const isArray = (value: unknown): value is readonly unknown[] => reading(() => Array.isArray(value))
+  // What any object has under a name is unknown: that is all the cast says. What is inherited counts as missing.
+  const own = (source: object, name: PropertyKey): unknown =>
+    reading(() => (Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined))
+  const malformed = (expected: string, value: unknown) =>
+    new ProofError(code, { expected, found: isArray(value) ? 'an array' : kindOf(value) })
+  const string = (value: unknown): string => {
+    if (typeof value !== 'string') throw malformed('a string', value)
+    return value
+  }
+  return {
+    isArray,
+    string,
+    number(value: unknown): number {
+      if (typeof value !== 'number') throw malformed('a number', value)
+      return value
+    },
+    /** Hexadecimal of exactly `length` bytes. Throws `BAD_HEX` or `WRONG_LENGTH`. */
+    bytes: (value: unknown, length: number): Uint8Array => hexToBytes(string(value), length),
+    /** The named properties of an object. Some serializers write null for a missing field: both are undefined. */
+    fields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
+      if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
+      // Without a prototype: what is missing must not turn up on a polluted Object.prototype.
+      const fields: Partial<Record<Name, unknown>> = Object.create(null)
+      for (const name of names) fields[name] = own(source, name) ?? undefined
+      return fields
+    },
+    /**
+     * The items of an array, each decoded before the next is read, so that a huge array of nothing ends at its first item.
+     * `verifyCount` sees how many there are before any is read; a proxy can say anything of that.
+     */
+    items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T): T[] {
+      if (!isArray(source)) throw malformed('an array', source)
+      const count = own(source, 'length')
+      if (typeof count !== 'number') throw malformed('an array', count)
+      verifyCount(count)
+      const items: T[] = []
+      const segment = () => `[${items.length}]`
+      atPath(segment, () => {
+        while (items.length < count) items.push(decode(own(source, items.length)))
+      })
+      return items
+    },
+  }
+}
+
+/** What a value is, for people: nothing of its content. */
+export function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

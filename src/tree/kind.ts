@@ -1,0 +1,88 @@
+import { bytesToBigint, bytesToHex, concatBytes, type Hex, isZero } from '../bytes.ts'
+import { type ErrorCode, ProofError } from '../errors.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+
+/** Section 3: how a tree encodes, hashes and checks its keys and values. */
+export interface TreeKind {
+  readonly keyLength: number
+  readonly valueLength: number
+  /** The code raised when a proof does not lead to the root it must lead to. */
+  readonly rootMismatch: ErrorCode
+  hashKey(scheme: Scheme, key: Uint8Array): Uint8Array
+  /** The message whose hash is the value's. Where the value holds field elements, they may not be canonical. */
+  valuePreimage(scheme: Scheme, value: Uint8Array): Uint8Array
+  /** @throws ProofError if no leaf may hold the value: `VALUE_OUT_OF_RANGE` (accounts), `ZERO_VALUE` (slots) */
+  verifyStorable(value: Uint8Array): void
+}
+
+/** The tree of accounts: the world state. Keys are 20 bytes, values six words of 32 bytes. */
+export const accountTree: TreeKind = {
+  keyLength: 20,
+  valueLength: 192,
+  rootMismatch: 'STATE_ROOT_MISMATCH',
+  hashKey: (scheme, address) => scheme.hasher.hash(scheme.encodeAddress(address)),
+  valuePreimage: (scheme, value) => {
+    const word = (index: number) => accountWord(value, index)
+    const number = (index: number) => scheme.encodeWord(word(index))
+    return concatBytes(
+      ...[number(NONCE), number(BALANCE), word(STORAGE_ROOT), word(SNARK_CODE_HASH)],
+      ...[scheme.encodeBytes32(word(KECCAK_CODE_HASH)), number(CODE_SIZE)],
+    )
+  },
+  verifyStorable: value => {
+    verifyUint64(accountWord(value, NONCE), 'nonce')
+    verifyUint64(accountWord(value, CODE_SIZE), 'code size')
+  },
+}
+
+/** The tree of one account's storage slots. Keys and values are 32 bytes and may hold anything. */
+export const storageTree: TreeKind = {
+  keyLength: 32,
+  valueLength: 32,
+  rootMismatch: 'STORAGE_ROOT_MISMATCH',
+  hashKey: (scheme, key) => scheme.hasher.hash(scheme.encodeBytes32(key)),
+  valuePreimage: (scheme, value) => scheme.encodeBytes32(value),
+  verifyStorable: value => {
+    if (isZero(value)) throw new ProofError('ZERO_VALUE')
+  },
+}
+
+/** The fields of an account value. Hashes and roots are 32 bytes. */
+export interface AccountFields {
+  /** How many transactions it has sent; of a contract, how many it has created. Below 2^64. */
+  nonce: bigint
+  /** In wei. */
+  balance: bigint
+  /** Root of the account's storage tree. */
+  storageRoot: Hex
+  /** keccak256 of the contract code; of nothing for an account without code. */
+  codeHash: Hex
+  /** The rollup's own hash of the code. */
+  snarkCodeHash: Hex
+  /** Length of the contract code, in bytes. Below 2^64. */
+  codeSize: bigint
+}
+
+/** The six words of an account value, in order. */
+const [NONCE, BALANCE, STORAGE_ROOT, SNARK_CODE_HASH, KECCAK_CODE_HASH, CODE_SIZE] = [0, 1, 2, 3, 4, 5]
+
+/** @param value 192 bytes @returns 32 bytes */
+const accountWord = (value: Uint8Array, index: number): Uint8Array => value.subarray(32 * index, 32 * index + 32)
+
+/** 32 bytes. */
+export const storageRootOf = (value: Uint8Array): Uint8Array => accountWord(value, STORAGE_ROOT)
+
+/** The fields of an account's value. */
+export const accountFieldsOf = (value: Uint8Array): AccountFields => ({
+  nonce: bytesToBigint(accountWord(value, NONCE)),
+  balance: bytesToBigint(accountWord(value, BALANCE)),
+  storageRoot: bytesToHex(accountWord(value, STORAGE_ROOT)),
+  codeHash: bytesToHex(accountWord(value, KECCAK_CODE_HASH)),
+  snarkCodeHash: bytesToHex(accountWord(value, SNARK_CODE_HASH)),
+  codeSize: bytesToBigint(accountWord(value, CODE_SIZE)),
+})
+
+function verifyUint64(word: Uint8Array, name: string): void {
+  if (isZero(word.subarray(0, 24))) return
+  throw new ProofError('VALUE_OUT_OF_RANGE', { expected: `a ${name} below 2^64`, found: `${bytesToBigint(word)}` })
+}

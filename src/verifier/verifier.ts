@@ -1,0 +1,74 @@
+import { type Claim, decodeVerifierClaim, verifyScheme } from '../proof/claim.ts'
+import { type SafeVerifiedState, safely } from '../proof/safe.ts'
+import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { accountTree, storageTree } from '../tree/kind.ts'
+import { rememberingTree } from './tree.ts'
+
+/** A {@link Claim} without the scheme, which the verifier has. */
+export type VerifierClaim = Omit<Claim, 'scheme'>
+
+/** {@link verifyProof} and {@link safeVerifyProof} with a memory. */
+export interface Verifier {
+  /**
+   * The function of this name, with the scheme and the memory of this verifier.
+   *
+   * @param answer what the endpoint sent, parsed from JSON
+   * @param claim what you asked for, and the root you trust
+   * @throws ProofError as the function of this name does
+   */
+  verifyProof(answer: unknown, claim: VerifierClaim): VerifiedState
+  /**
+   * The function of this name, with the scheme and the memory of this verifier. Never throws.
+   *
+   * @param answer what the endpoint sent, parsed from JSON
+   * @param claim what you asked for, and the root you trust
+   */
+  safeVerifyProof(answer: unknown, claim: VerifierClaim): SafeVerifiedState
+}
+
+/** How many digests a verifier remembers of accounts and of storage slots each, at about 400 bytes per digest: 6 MB in all. */
+const DIGESTS = 2 ** 13
+
+/**
+ * A verifier for many answers: the slots of one contract, the accounts under one root. It remembers which digest belongs
+ * to which bytes, and nothing about roots, keys or verdicts, so it answers as {@link verifyProof} does; nodes that many
+ * proofs share are decoded and hashed once. Its memory is bounded (about 6 MB), and is gone when the verifier is.
+ *
+ * @param scheme `mimc` or `poseidon2`
+ * @throws ProofError `CLAIM_INVALID` if it is neither
+ *
+ * @example
+ * ```ts
+ * import { createVerifier } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const addresses = ['0x00000000000000000000000000000000000000aa', '0x00000000000000000000000000000000000000bb'] as const
+ * for (const address of addresses) world.setAccount(address, { balance: 5n })
+ *
+ * const verifier = createVerifier(poseidon2)
+ * const stateRoot = world.stateRoot()
+ * const accounts = addresses.map(address => verifier.verifyProof(world.getProof(address), { stateRoot, address }).account)
+ * console.log(accounts.map(account => account?.leafIndex).join()) // 2,3
+ * ```
+ */
+export function createVerifier(scheme: Scheme): Verifier {
+  return createVerifierWithin(DIGESTS, scheme)
+}
+
+/** {@link createVerifier} with a memory of another size, a power of two: the verdicts do not depend on it. */
+export function createVerifierWithin(digests: number, scheme: Scheme): Verifier {
+  verifyScheme(scheme)
+  // Trees of one kind share nodes with each other, and hardly any with trees of the other kind.
+  const trees = {
+    account: rememberingTree(scheme, accountTree, digests),
+    storage: rememberingTree(scheme, storageTree, digests),
+  }
+  const verify = (answer: unknown, claim: VerifierClaim) => verifyAnswer(trees, answer, decodeVerifierClaim(claim))
+  return {
+    verifyProof: verify,
+    safeVerifyProof: (answer, claim) => safely(() => verify(answer, claim)),
+  }
+}

@@ -1,0 +1,48 @@
+import { bigintToBytes, concatBytes } from '../bytes.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { HEAD_INDEX, type Leaf, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
+
+/** The first index a new key takes. */
+export const FIRST_FREE_NODE = 2
+
+/** HEAD and TAIL of a tree without keys: they point at themselves and at each other. */
+export function initialSentinels(scheme: Scheme): readonly [head: Leaf, tail: Leaf] {
+  const hVal = zeroDigest()
+  return [
+    { prev: HEAD_INDEX, next: TAIL_INDEX, hKey: zeroDigest(), hVal },
+    { prev: HEAD_INDEX, next: TAIL_INDEX, hKey: scheme.tailKey(), hVal },
+  ]
+}
+
+/** `word(index)` for an index of at most 2^40. */
+export function indexWord(scheme: Scheme, index: number): Uint8Array {
+  const x = new Uint8Array(32)
+  let rest = index
+  for (let byte = 31; rest > 0; byte--) {
+    x[byte] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
+  return scheme.encodeWord(x)
+}
+
+/** Section 2: `word(prev) || word(next) || hKey || hVal`, the preimage of a leaf's digest. */
+export function encodeOpening(scheme: Scheme, leaf: Leaf): Uint8Array {
+  return concatBytes(indexWord(scheme, leaf.prev), indexWord(scheme, leaf.next), leaf.hKey, leaf.hVal)
+}
+
+/** An account whose value is to be made. Hashes are 32 bytes. */
+export interface AccountValue {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly storageRoot: Uint8Array
+  readonly snarkCodeHash: Uint8Array
+  readonly keccakCodeHash: Uint8Array
+  readonly codeSize: bigint
+}
+
+/** The value of an account: 192 bytes. The caller sees to it that the numbers fit their words. */
+export function encodeAccountValue(account: AccountValue): Uint8Array {
+  const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = account
+  const word = (x: bigint) => bigintToBytes(x, 32)
+  return concatBytes(word(nonce), word(balance), storageRoot, snarkCodeHash, keccakCodeHash, word(codeSize))
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it, vi } from 'vitest'
+import { bytesToHex, concatBytes } from '../../src/bytes.ts'
+import { emptySubtreeDigests, knowEmptySubtrees } from '../../src/hash/empty-subtrees.ts'
+import { mimcPlain } from '../../src/hash/mimc/plain.ts'
+import { poseidon2Plain } from '../../src/hash/poseidon2/plain.ts'
+import { mimc } from '../../src/scheme/mimc.ts'
+import { poseidon2 } from '../../src/scheme/poseidon2.ts'
+import { encodeOpening, indexWord, initialSentinels } from '../../src/world/encode.ts'
+
+describe.each([
+  { scheme: mimc, plain: mimcPlain() },
+  { scheme: poseidon2, plain: poseidon2Plain() },
+])('$scheme.name', ({ scheme, plain }) => {
+  const { hash } = scheme.hasher
+  const zero = new Uint8Array(32)
+
+  it('doubles a missing leaf forty times', () => {
+    const digests = emptySubtreeDigests(scheme.hasher)
+    expect(digests.length).toBe(41)
+    expect(digests[0]).toEqual(zero)
+    for (const [below, digest] of digests.slice(0, 40).entries()) {
+      expect(digests[below + 1]).toEqual(hash(concatBytes(digest, digest)))
+    }
+  })
+
+  it('states the root of HEAD and TAIL alone, as hashing level after level computes it', () => {
+    const [head, tail] = initialSentinels(scheme)
+    expect(head).toEqual({ prev: 0, next: 1, hKey: zero, hVal: zero })
+    expect(tail).toEqual({ prev: 0, next: 1, hKey: scheme.tailKey(), hVal: zero })
+    let missing: Uint8Array = zero
+    let subRoot = concatBytes(hash(encodeOpening(scheme, head)), hash(encodeOpening(scheme, tail)))
+    for (let level = 1; level < 40; level++) {
+      missing = hash(concatBytes(missing, missing))
+      subRoot = concatBytes(hash(subRoot), missing)
+    }
+    expect(scheme.emptyTreeRoot).toBe(bytesToHex(hash(concatBytes(indexWord(scheme, 2), hash(subRoot)))))
+  })
+
+  it('hashes no empty subtree in its place, and everything else', () => {
+    const hashBatch = vi.fn(plain.hashBatch)
+    const hasher = knowEmptySubtrees({ ...plain, hashBatch })
+    const digests = emptySubtreeDigests(plain)
+    // From just below the sub-root down: nodes 1 to 39.
+    const known = Array.from({ length: 39 }, (_, index) => {
+      const child = digests[38 - index] ?? zero.slice(1)
+      return concatBytes(child, child)
+    })
+    const countOf = (messages: Uint8Array[]) => {
+      hashBatch.mockClear()
+      expect(hasher.hashBatch(messages).map(bytesToHex)).toEqual(
+        messages.map(message => bytesToHex(plain.hash(message))),
+      )
+      return hashBatch.mock.calls.map(([rest]) => rest.length)
+    }
+    expect(countOf(known)).toEqual([0])
+    expect(countOf([])).toEqual([0])
+    // In another place, another message in between, a byte that differs, one behind the last.
+    expect(countOf(known.toReversed())).toEqual([38])
+    expect(countOf(known.with(7, new Uint8Array(64).fill(1)))).toEqual([1])
+    expect(countOf(known.map(preimage => preimage.with(63, (preimage[63] ?? 0) ^ 1)))).toEqual([39])
+    expect(countOf([...known, zero, zero])).toEqual([2])
+  })
+
+  it('gives out no digest that the hasher does not', () => {
+    const hasher = knowEmptySubtrees({ ...plain, hashBatch: () => [] })
+    expect(hasher.hashBatch([new Uint8Array(64).fill(1), new Uint8Array(64)])).toEqual([])
+  })
+})

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
+import type { Hex, Scheme } from '../../src/index.ts'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { decodeAnswer, decodeLeafIndex, decodeNodes, plainTree } from '../../src/proof/decode.ts'
+import { accountTree, storageTree } from '../../src/tree/kind.ts'
+import { indexWord } from '../../src/world/encode.ts'
+import { createWorld } from '../../src/world.ts'
+import { addressFor } from '../../vectors/vector.ts'
+import { refusal, verdict } from '../refusal.ts'
+
+const address = addressFor('account 5')
+
+/** The nodes that prove the account at {@link address}, one of a few. */
+function provenNodes(scheme: Scheme): Hex[] {
+  const world = createWorld(scheme)
+  for (let index = 0; index < 9; index++) world.setAccount(addressFor(`account ${index}`))
+  const { accountProof } = world.getProof(address)
+  if (!('proof' in accountProof)) throw new Error('the account exists')
+  return accountProof.proof.proofRelatedNodes
+}
+
+const bytesOf = (hex: Hex) => hexToBytes(hex, hex.length / 2 - 1)
+
+describe.each([mimc, poseidon2])('$name', scheme => {
+  const nodes = provenNodes(scheme)
+  const tree = plainTree(scheme, accountTree)
+  const decode = (nodes: readonly unknown[]) => decodeNodes(tree, nodes)
+  const other = scheme === mimc ? poseidon2 : mimc
+
+  it('decodes each node into its place', () => {
+    const { rootNode, inner, siblingLeaf, leafNode } = decode(nodes)
+    const preimages = [rootNode.rootPreimage, ...inner, siblingLeaf?.opening, leafNode.opening]
+    expect(preimages).toEqual(nodes.map(bytesOf))
+    expect(inner.length).toBe(39)
+    expect(rootNode).toMatchObject({ nextFreeNode: 11, subRoot: bytesOf(nodes[0] ?? '0x').slice(-32) })
+    expect(leafNode.leaf.hKey).toEqual(accountTree.hashKey(scheme, hexToBytes(address, 20)))
+  })
+
+  it('decodes each node once, with its length and place', () => {
+    const asked: [string, number, number][] = []
+    const decodeNode: typeof tree.decodeNode = (...one) => {
+      asked.push(one)
+      return tree.decodeNode(...one)
+    }
+    decodeNodes({ ...tree, decodeNode }, nodes)
+    expect(asked).toEqual(nodes.map((hex, node) => [hex, hex.length / 2 - 1, node]))
+  })
+
+  it('names the node that it refuses', () => {
+    const refused = (node: number, hex: unknown) => verdict(() => decode(nodes.with(node, hex as Hex)))
+    for (const node of nodes.keys()) {
+      const { length } = nodes[node] ?? ''
+      expect(refused(node, `0x${'0g'.repeat(length / 2 - 1)}`)).toBe(`BAD_HEX at [${node}]`)
+      expect(refused(node, '0x00')).toBe(`WRONG_LENGTH at [${node}]`)
+      expect(refused(node, '00')).toBe(`BAD_HEX at [${node}]`)
+      expect(refused(node, null)).toBe(`MALFORMED_RESPONSE at [${node}]`)
+      expect(refused(node, `0x${'ff'.repeat(length / 2 - 1)}`)).toBe(`NON_CANONICAL at [${node}]`)
+      if (node < 1 || node > 39) continue
+      for (const half of [0, 1]) {
+        const lifted = ['00', '00'].with(half, 'ff').map(byte => byte.repeat(32))
+        expect(refused(node, `0x${lifted.join('')}`)).toBe(`NON_CANONICAL at [${node}]`)
+      }
+    }
+  })
+
+  it('takes a nextFreeNode of up to 2^40: a tree that is full', () => {
+    const decodeFree = (nextFreeNode: number) => {
+      const rootPreimage = concatBytes(indexWord(scheme, nextFreeNode), new Uint8Array(32))
+      return decode(nodes.with(0, bytesToHex(rootPreimage))).rootNode.nextFreeNode
+    }
+    expect(decodeFree(2 ** 40)).toBe(2 ** 40)
+    expect(() => decodeFree(2 ** 40 + 1)).toThrow('INDEX_OUT_OF_RANGE at [0]')
+  })
+
+  it('takes 32 bytes for a missing leaf if all are zero, and no zeros of another length', () => {
+    const withSibling = (bytes: Uint8Array) => decode(nodes.with(40, bytesToHex(bytes)))
+    const missing = new Uint8Array(32)
+    expect(withSibling(missing).siblingLeaf).toBeNull()
+    for (const index of missing.keys())
+      expect(() => withSibling(missing.with(index, 1))).toThrow('WRONG_LENGTH at [40]')
+    const opening = new Uint8Array(2 * scheme.wordLength + 64)
+    expect(refusal(() => withSibling(opening))).toMatchObject({
+      ...{ code: 'ZERO_OPENING', path: '[40]' },
+      ...{ expected: '32 zero bytes', found: `${opening.length} zero bytes` },
+    })
+    expect(withSibling(opening.with(opening.length - 1, 1)).siblingLeaf?.opening.at(-1)).toBe(1)
+    expect(verdict(() => decode(nodes.with(41, bytesToHex(opening))))).toBe('accepted')
+    for (const length of [0, 1, 31, 33, 64]) {
+      expect(() => withSibling(new Uint8Array(length))).toThrow('WRONG_LENGTH at [40]')
+    }
+  })
+
+  it('recognises the nodes of the other scheme by their lengths, all of them', () => {
+    const foreign = provenNodes(other)
+    expect(refusal(() => decode(foreign))).toMatchObject({
+      ...{ code: 'SCHEME_MISMATCH', path: '' },
+      ...{ expected: `a proof of ${scheme.name}`, found: `one of ${other.name}` },
+    })
+    const mismatch = (nodes: readonly unknown[]) => verdict(() => decode(nodes))
+    expect(mismatch(foreign.with(40, `0x${'00'.repeat(32)}`))).toBe('SCHEME_MISMATCH')
+    expect(mismatch(foreign.map(hex => 'z'.repeat(hex.length)))).toBe('SCHEME_MISMATCH')
+    // One node of another length, or none at all: no proof of either scheme.
+    for (const node of foreign.keys()) {
+      for (const hex of [`${foreign[node]}00`, foreign[node]?.slice(2), null]) {
+        const refused = mismatch((foreign as unknown[]).with(node, hex))
+        expect(refused).toMatch(node === 0 && hex !== `${foreign[0]}00` ? /at \[0\]$/ : /^WRONG_LENGTH at \[0\]$/)
+      }
+    }
+    expect(mismatch(foreign.with(0, nodes[0] ?? '0x'))).not.toBe('SCHEME_MISMATCH')
+    expect(mismatch(foreign.with(41, nodes[41] ?? '0x'))).toBe('WRONG_LENGTH at [0]')
+  })
+})
+
+it('takes the indices of leaves, from the first to the last', () => {
+  for (const index of [0, 1, 2 ** 32, 2 ** 40 - 1]) expect(decodeLeafIndex(index)).toBe(index)
+  for (const index of [-1, 0.5, 2 ** 40, 2 ** 53, Number.NaN]) {
+    expect(refusal(() => decodeLeafIndex(index))).toMatchObject({
+      code: 'INDEX_OUT_OF_RANGE',
+      expected: 'an integer from 0 to 2^40 - 1',
+      found: `${index}`,
+    })
+  }
+})
+
+it('has no storage proofs, or one per key that was asked for', () => {
+  const trees = { account: plainTree(poseidon2, accountTree), storage: plainTree(poseidon2, storageTree) }
+  const answer = createWorld(poseidon2).getProof(addressFor('nobody'))
+  const decode = (storageProofs: unknown, keyCount: number) =>
+    decodeAnswer(trees, { ...answer, storageProofs }, keyCount).storageProofs
+  expect(decode([], 3)).toEqual([])
+  expect(decode([null, null], 2)).toEqual([null, null])
+  expect(decode([], 0)).toEqual([])
+  expect(verdict(() => decode([null], 2))).toBe('STORAGE_PROOF_MISSING at storageProofs')
+  expect(verdict(() => decode([null], 0))).toBe('STORAGE_PROOF_UNEXPECTED at storageProofs')
+})

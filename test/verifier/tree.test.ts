@@ -1,0 +1,86 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createVerifier, type Hex, type Scheme, safeVerifyProof, verifyProof } from '../../src/index.ts'
+import { mimc } from '../../src/mimc.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { rememberLast } from '../../src/verifier/tree.ts'
+import { createWorld } from '../../src/world.ts'
+import { addressFor } from '../../vectors/vector.ts'
+
+it('remembers the last text of each node, all of it, with its length', () => {
+  const decode = vi.fn((hex: string, length: number, node: number) => [hex, length, node])
+  const remembering = rememberLast(decode)
+  const countOf = (hex: string, length: number, node: number) => {
+    decode.mockClear()
+    expect(remembering(hex, length, node)).toEqual([hex, length, node])
+    return decode.mock.calls.length
+  }
+  expect(countOf('0xaa', 1, 1)).toBe(1)
+  expect([countOf('0xaa', 1, 1), countOf('0xab', 1, 1), countOf('0xab', 1, 2)]).toEqual([0, 1, 1])
+  expect([countOf('0xab', 1, 1), countOf('0xab', 2, 1), countOf('0xaa', 1, 1)]).toEqual([0, 1, 1])
+  expect(countOf('0xab', 1, 2)).toBe(0)
+  expect(remembering('0xaa', 1, 41)).toBe(remembering('0xaa', 1, 41))
+})
+
+it('remembers nothing that was refused', () => {
+  const decode = vi.fn((): never => {
+    throw new Error('refused')
+  })
+  const remembering = rememberLast(decode)
+  for (const _ of [1, 2]) expect(() => remembering('0xaa', 1, 0)).toThrow('refused')
+  expect(decode).toHaveBeenCalledTimes(2)
+})
+
+describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
+  const address = addressFor('account 5')
+  const world = createWorld(scheme)
+  for (let index = 0; index < 9; index++) world.setAccount(addressFor(`account ${index}`), { balance: 3n })
+  const claim = { stateRoot: world.stateRoot(), address }
+  const answer = world.getProof(address)
+  if (!('proof' in answer.accountProof)) throw new Error('the account exists')
+  const { accountProof } = answer
+  const nodes = accountProof.proof.proofRelatedNodes
+
+  it('takes a node that it remembers for nothing but the same node', () => {
+    const verifier = createVerifier(scheme)
+    const outcomeOf = (proofRelatedNodes: Hex[]) => {
+      const proof = { ...accountProof.proof, proofRelatedNodes }
+      const forged = { accountProof: { ...accountProof, proof }, storageProofs: [] }
+      const outcomes = [verifier.safeVerifyProof(forged, claim), safeVerifyProof(forged, { ...claim, scheme })]
+      const [found, expected] = outcomes.map(outcome => (outcome.ok ? 'accepted' : outcome.error.message))
+      expect(found).toBe(expected)
+      return found
+    }
+    expect(outcomeOf(nodes)).toBe('accepted')
+    for (const inner of [nodes[5], nodes[39]]) {
+      for (const node of [0, 40, 41]) expect(outcomeOf(nodes.with(node, inner ?? '0x'))).not.toBe('accepted')
+    }
+    expect(outcomeOf(nodes)).toBe('accepted')
+  })
+
+  it('decodes and hashes what it has seen once', () => {
+    const { hasher } = scheme
+    const [hash, hashBatch, foldPath] = [vi.fn(hasher.hash), vi.fn(hasher.hashBatch), vi.fn(hasher.foldPath)]
+    const isCanonical = vi.fn(scheme.isCanonical)
+    const counting: Scheme = Object.create(scheme, {
+      hasher: { value: { hash, hashBatch, foldPath } },
+      isCanonical: { value: isCanonical },
+    })
+    const verifier = createVerifier(counting)
+    const truth = verifyProof(answer, { ...claim, scheme })
+    expect(verifier.verifyProof(structuredClone(answer), claim)).toEqual(truth)
+    expect(isCanonical).toHaveBeenCalled()
+    for (const spy of [hash, hashBatch, isCanonical]) spy.mockClear()
+    expect(verifier.verifyProof(structuredClone(answer), claim)).toEqual(truth)
+    expect(isCanonical).not.toHaveBeenCalled()
+    // Neither a key nor what is longer than its memory: the preimage of an account is found by being the same array.
+    expect(hash.mock.calls.map(([message]) => message.length).filter(length => length > 40)).toEqual([])
+    expect(hashBatch.mock.calls).toEqual([[[]]])
+    expect(foldPath).not.toHaveBeenCalled()
+  })
+
+  it('is not convinced by a hasher that gives out too few digests', () => {
+    const lazy: Scheme = Object.create(scheme, { hasher: { value: { ...scheme.hasher, hashBatch: () => [] } } })
+    const outcome = safeVerifyProof(answer, { ...claim, scheme: lazy })
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'SUB_ROOT_MISMATCH' } })
+  })
+})
