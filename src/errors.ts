@@ -76,6 +76,10 @@ export const errorMeanings = {
   EVIDENCE_KEYS_MISMATCH: 'The evidence bundle is for storage keys other than the ones expected.',
   EVIDENCE_L1_MISSING: 'The evidence bundle lacks the L1 part that connects the trusted input to the L2 state root.',
 
+  CALL_MISMATCH: 'The bundle is for another call, chain or hard fork than the one expected.',
+  CALL_STATE_MISSING: 'The call reads an account, slot, code or value that the bundle does not hold.',
+  CALL_STATE_UNUSED: 'The bundle holds an account, slot, code or value that the call does not read.',
+
   CODE_HASH_MISMATCH: 'The contract code does not hash to the code hash of the account.',
 
   BEACON_MALFORMED: 'This does not have the shape of a beacon API answer for light clients.',

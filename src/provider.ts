@@ -4,6 +4,13 @@
  *
  * @module rollup-state-proof/provider
  */
+export {
+  type CallClaim,
+  type CallEvidence,
+  type CallStatement,
+  type VerifiedCall,
+  verifyCallEvidence,
+} from './provider/call-evidence.ts'
 export type { Environment, Hardfork } from './provider/environment.ts'
 export {
   ProviderError,
@@ -12,4 +19,10 @@ export {
   providerRefusals,
 } from './provider/error.ts'
 export { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from './provider/provider.ts'
+export {
+  type CallEvidenceRequest,
+  type CallRecordOptions,
+  type RecordedCall,
+  recordCall,
+} from './provider/record-call.ts'
 export type { View } from './provider/view.ts'

@@ -5,6 +5,7 @@ import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { fetch } from './fetch.ts'
 import { messageOf } from './input.ts'
 import { inspect } from './inspect.ts'
+import { proxy } from './proxy.ts'
 import { record } from './record.ts'
 import { formatTable, printable } from './report.ts'
 import { serve } from './serve.ts'
@@ -12,7 +13,7 @@ import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 
 // A map, for an object would also know a command named `constructor`.
-const commands = new Map<string, Command>(Object.entries({ verify, record, fetch, inspect, vectors, serve }))
+const commands = new Map<string, Command>(Object.entries({ verify, record, fetch, inspect, vectors, serve, proxy }))
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 

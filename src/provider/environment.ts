@@ -1,4 +1,7 @@
-import type { Hex } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { decodeArgument } from '../proof/claim.ts'
+import { readOptions } from '../rpc/options.ts'
+import { invalidOption } from './error.ts'
 
 /** The hard forks whose instructions and prices can be had. */
 export type Hardfork = 'london' | 'paris' | 'shanghai' | 'cancun' | 'prague' | 'osaka'
@@ -24,4 +27,69 @@ export interface Environment {
   gasLimit?: bigint
   /** By the decimal number of the block, 32 bytes each: for BLOCKHASH. */
   blockHashes?: Readonly<Record<string, Hex>>
+}
+
+const FIELDS = ['timestamp', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao', 'gasLimit', 'blockHashes']
+/** BLOCKHASH reaches no further back. */
+const MAX_BLOCK_HASHES = 256
+
+/**
+ * A copy of what is stated, so that nobody changes it during a call.
+ *
+ * @throws RpcError `ARGUMENT_INVALID`; ProofError `CLAIM_INVALID`
+ */
+export function verifyEnvironment(environment: Environment = {}): Environment {
+  const { timestamp, baseFee, blobBaseFee, coinbase, prevRandao, gasLimit, blockHashes } = readOptions(
+    'environment',
+    environment,
+    FIELDS,
+  )
+  for (const [name, value] of Object.entries({ timestamp, gasLimit })) {
+    if (value !== undefined) verifyBigint(`environment.${name}`, value, 0n, 64)
+  }
+  for (const [name, value] of Object.entries({ baseFee, blobBaseFee })) {
+    if (value !== undefined) verifyBigint(`environment.${name}`, value, 0n, 256)
+  }
+  const bytes = (name: string, value: Hex, length: number) =>
+    bytesToHex(decodeArgument(`environment.${name}`, value, length))
+  const verified: Environment = {
+    ...(timestamp !== undefined && { timestamp }),
+    ...(baseFee !== undefined && { baseFee }),
+    ...(blobBaseFee !== undefined && { blobBaseFee }),
+    ...(gasLimit !== undefined && { gasLimit }),
+    ...(coinbase !== undefined && { coinbase: bytes('coinbase', coinbase, 20) }),
+    ...(prevRandao !== undefined && { prevRandao: bytes('prevRandao', prevRandao, 32) }),
+    ...(blockHashes !== undefined && { blockHashes: verifyBlockHashes(blockHashes) }),
+  }
+  // Without a prototype: what a polluted Object.prototype has was stated by nobody.
+  return Object.assign(Object.create(null), verified)
+}
+
+function verifyBlockHashes(blockHashes: Readonly<Record<string, Hex>>): Record<string, Hex> {
+  if (typeof blockHashes !== 'object' || blockHashes === null) {
+    throw invalidOption('environment.blockHashes is not an object')
+  }
+  const entries = Object.entries(blockHashes)
+  if (entries.length > MAX_BLOCK_HASHES) {
+    throw invalidOption(`environment.blockHashes has more than ${MAX_BLOCK_HASHES} blocks`)
+  }
+  const verified: Record<string, Hex> = Object.create(null)
+  for (const [number, hash] of entries) {
+    if (!/^(0|[1-9][0-9]{0,19})$/.test(number)) {
+      throw invalidOption('environment.blockHashes names a block that is not a decimal number')
+    }
+    verified[number] = bytesToHex(decodeArgument(`environment.blockHashes.${number}`, hash, 32))
+  }
+  return verified
+}
+
+/** @throws RpcError `ARGUMENT_INVALID` */
+export function verifyHardfork(hardfork: Hardfork): void {
+  if (!HARDFORKS.includes(hardfork)) throw invalidOption(`hardfork is none of ${HARDFORKS.join(', ')}`)
+}
+
+/** @throws RpcError `ARGUMENT_INVALID` */
+export function verifyBigint(name: string, value: bigint, least: bigint, bits: number): void {
+  if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return
+  throw invalidOption(`${name} is not a bigint from ${least} to 2^${bits} - 1`)
 }

@@ -1,5 +1,5 @@
 import type { Hex } from '../bytes.ts'
-import { callProvider, type Provider, toQuantity } from '../rpc/provider.ts'
+import { callProvider, type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
 import { ProviderError } from './error.ts'
 import { ownOf, readHex } from './params.ts'
@@ -12,7 +12,7 @@ const MAX_HINTED_KEYS = 1024
 
 /** What reading costs at most, and whom to ask for a hint. */
 export interface Meter {
-  readonly l2: Provider
+  readonly l2: Provider | SendProvider
   readonly block: bigint
   readonly maxRequests: number
   readonly maxKeysPerRequest: number
@@ -91,7 +91,7 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
 }
 
 /** What the endpoint says that the call touches; nothing when it does not say. */
-async function fetchHint(l2: Provider, call: CallRequest, block: bigint): Promise<AccessList> {
+async function fetchHint(l2: Provider | SendProvider, call: CallRequest, block: bigint): Promise<AccessList> {
   const { from, to, data, value, gas } = call
   const transaction = {
     from,

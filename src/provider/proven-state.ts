@@ -5,7 +5,7 @@ import type { Account } from '../proof/verify.ts'
 import { diagnose } from '../rpc/diagnose.ts'
 import { atEndpoint } from '../rpc/error.ts'
 import { fetchAnswer } from '../rpc/fetch.ts'
-import { callProvider, type Provider, toQuantity } from '../rpc/provider.ts'
+import { callProvider, type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import type { ReadAccount, StateReader } from './state-reader.ts'
@@ -32,7 +32,7 @@ export interface ProvenState extends StateReader {
 
 /** Where a state comes from, and the root that decides what it is. */
 export interface StateSource {
-  readonly l2: Provider
+  readonly l2: Provider | SendProvider
   readonly block: bigint
   readonly stateRoot: Hex
   readonly scheme: Scheme

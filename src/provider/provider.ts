@@ -1,16 +1,17 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { atPath } from '../errors.ts'
+import { atPath, ProofError } from '../errors.ts'
 import { decodeArgument, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
-import { atEndpoint } from '../rpc/error.ts'
+import { atEndpoint, RpcError } from '../rpc/error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from '../rpc/fetch.ts'
-import { callProvider, type Provider, toQuantity } from '../rpc/provider.ts'
+import { argumentInvalid, verifyFunction, verifyWhole } from '../rpc/options.ts'
+import { callProvider, type Provider, type SendProvider, toQuantity, verifyProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { copyAnswer } from './answer.ts'
 import { type CallPlan, createAccessList, estimateGas, runCall } from './call.ts'
 import { readCall, refuseOverrides } from './call-request.ts'
-import { type Environment, HARDFORKS, type Hardfork } from './environment.ts'
+import { type Environment, type Hardfork, verifyBigint, verifyEnvironment, verifyHardfork } from './environment.ts'
 import { invalidOption, invalidParams, ProviderError, toProviderError } from './error.ts'
 import { meterReads } from './metered-reader.ts'
 import { readBlock, readHex, readList, readSlot, takeParams } from './params.ts'
@@ -19,9 +20,9 @@ import { createViews, type Held, type View } from './view.ts'
 /** What a verified provider is made of. */
 export interface VerifiedProviderOptions extends ClientOptions {
   /** Of the L1 on which the rollup is finalized. It is believed nothing: every answer leads to `l1BlockHash`. */
-  l1: Provider
+  l1: Provider | SendProvider
   /** Of the rollup. It is believed nothing: every answer leads to a state root that L1 holds. */
-  l2: Provider
+  l2: Provider | SendProvider
   /** The contract whose roots you believe. */
   rollup: Rollup
   /** The hash scheme of the rollup's state, or which one it is at an L2 block: the Linea networks changed theirs. */
@@ -122,7 +123,7 @@ const PROOF_METHODS = ['rollup_getProof', 'linea_getProof'] as const
  * ```
  */
 export function createVerifiedProvider(options: VerifiedProviderOptions): VerifiedProvider {
-  const settings = readOptions(options)
+  const settings = readVerifiedOptions(options)
   const { l2, chainId, forward, environment, maxGas, maxRequests, prefetch, hardfork, onView } = settings
   const { maxKeysPerRequest } = settings
   const views = createViews(settings)
@@ -174,7 +175,8 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const { blockNumber, timestamp, state } = await heldAt(block)
     const stated = environment.timestamp ?? timestamp ?? undefined
     const reader = meterReads(state, call, { l2, block: blockNumber, maxRequests, maxKeysPerRequest, prefetch })
-    const around = { ...environment, ...(stated !== undefined && { timestamp: stated }) }
+    // Still without a prototype.
+    const around = Object.assign(Object.create(null), environment, stated !== undefined && { timestamp: stated })
     return { call, reader, maxGas, context: { chainId, hardfork, blockNumber, environment: around } }
   }
 
@@ -277,51 +279,53 @@ function describe({ blockNumber, stateRoot, l1Block, timestamp }: Held): View {
   return { blockNumber, stateRoot, l1Block: { ...l1Block }, timestamp, age }
 }
 
-/** Everything is looked at before anybody is asked. */
-function readOptions(options: VerifiedProviderOptions) {
-  const { l1, l2, rollup, scheme, chainId, l1BlockHash, onView } = options
-  const { forward = [], environment = {}, maxGas = 50_000_000n, hardfork = 'prague', prefetch = true } = options
-  const { maxRequests = 1000, maxFinalizations = 8 } = options
-  const { method, maxKeysPerRequest } = verifyClientOptions({
-    ...(options.method !== undefined && { method: options.method }),
-    ...(options.maxKeysPerRequest !== undefined && { maxKeysPerRequest: options.maxKeysPerRequest }),
-  })
+const OPTIONS = [
+  ...['l1', 'l2', 'rollup', 'scheme', 'chainId', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
+  ...['maxFinalizations', 'prefetch', 'hardfork', 'onView', 'method', 'maxKeysPerRequest'],
+]
+
+/** Everything is looked at before anybody is asked. What getters and proxies throw is an error of the argument too. */
+function readVerifiedOptions(options: VerifiedProviderOptions) {
+  try {
+    return verifyOptions(options)
+  } catch (error) {
+    if (error instanceof ProofError || error instanceof RpcError) throw error
+    throw invalidOption('an option that cannot be read')
+  }
+}
+
+function verifyOptions(options: VerifiedProviderOptions) {
+  const own = verifyClientOptions(options, OPTIONS)
+  const { l1, l2, rollup, scheme, chainId, l1BlockHash, onView, method, maxKeysPerRequest } = own
+  const { forward = [], maxGas = 50_000_000n, hardfork = 'prague', prefetch = true } = own
+  const { maxRequests = 1000, maxFinalizations = 8 } = own
+  verifyProvider(l1, 'l1')
+  verifyProvider(l2, 'l2')
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
   if (typeof scheme !== 'function') verifyScheme(scheme)
   decodeArgument('rollup.address', rollup?.address, 20)
-  for (const [name, provider] of Object.entries({ l1, l2 })) {
-    if (typeof provider?.request !== 'function') throw invalidOption(`${name} is not a provider`)
-  }
-  if (typeof l1BlockHash !== 'function') throw invalidOption('l1BlockHash is not a function')
+  if (typeof l1BlockHash !== 'function') throw argumentInvalid('l1BlockHash', 'a function', l1BlockHash)
+  verifyFunction('onView', onView)
+  if (typeof prefetch !== 'boolean') throw argumentInvalid('prefetch', 'true or false', prefetch)
   verifyBigint('chainId', chainId, 1n, 256)
   verifyBigint('maxGas', maxGas, 21_000n, 64)
-  if (!HARDFORKS.includes(hardfork)) throw invalidOption(`hardfork is none of ${HARDFORKS.join(', ')}`)
-  for (const [name, value] of Object.entries({ maxRequests, maxFinalizations })) {
-    if (!Number.isSafeInteger(value) || value < 1) throw invalidOption(`${name} is not a whole number from 1`)
-  }
-  verifyEnvironment(environment)
+  verifyHardfork(hardfork)
+  verifyWhole('maxRequests', maxRequests, 1)
+  verifyWhole('maxFinalizations', maxFinalizations, 1)
   return {
-    ...{ l1, l2, rollup, schemeAt, chainId, l1BlockHash, onView, forward, environment, maxGas, hardfork, prefetch },
+    ...{ l1, l2, rollup, schemeAt, chainId, l1BlockHash, onView, maxGas, hardfork, prefetch },
     ...{ maxRequests, maxFinalizations, method, maxKeysPerRequest },
+    forward: verifyForward(forward),
+    environment: verifyEnvironment(own.environment),
   }
 }
 
-function verifyEnvironment(environment: Environment): void {
-  const { timestamp, baseFee, blobBaseFee, gasLimit, coinbase, prevRandao, blockHashes } = environment
-  for (const [name, value] of Object.entries({ timestamp, gasLimit })) {
-    if (value !== undefined) verifyBigint(`environment.${name}`, value, 0n, 64)
+/** A copy: what is added to the list later passes nothing. */
+function verifyForward(forward: readonly string[]): readonly string[] {
+  if (!Array.isArray(forward)) throw argumentInvalid('forward', 'an array', forward)
+  const methods: readonly unknown[] = Array.from(forward)
+  for (const method of methods) {
+    if (typeof method !== 'string' || method === '') throw argumentInvalid('forward', 'names of methods', method)
   }
-  for (const [name, value] of Object.entries({ baseFee, blobBaseFee })) {
-    if (value !== undefined) verifyBigint(`environment.${name}`, value, 0n, 256)
-  }
-  if (coinbase !== undefined) decodeArgument('environment.coinbase', coinbase, 20)
-  if (prevRandao !== undefined) decodeArgument('environment.prevRandao', prevRandao, 32)
-  for (const [number, hash] of Object.entries(blockHashes ?? {})) {
-    decodeArgument(`environment.blockHashes.${number}`, hash, 32)
-  }
-}
-
-function verifyBigint(name: string, value: bigint, least: bigint, bits: number): void {
-  if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return
-  throw invalidOption(`${name} is not a bigint from ${least} to 2^${bits} - 1`)
+  return methods as readonly string[]
 }

@@ -4,8 +4,8 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeArgument, verifyScheme } from '../proof/claim.ts'
 import { RpcError } from '../rpc/error.ts'
-import { fetchAnchor, fetchL1Block, type L1Source, walkAnchors } from '../rpc/l1.ts'
-import type { Provider } from '../rpc/provider.ts'
+import { fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors } from '../rpc/l1.ts'
+import type { Provider, SendProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 import { ProviderError } from './error.ts'
@@ -19,7 +19,10 @@ export interface View {
   stateRoot: Hex
   /** The L1 block from which it is proven. */
   l1Block: L1Block
-  /** When the L2 block was made, in seconds since 1970; null where L1 does not prove it. */
+  /**
+   * When the L2 block was made, in seconds since 1970. L1 proves it for the newest finalized block, if `l1` serves the
+   * contract's logs; null otherwise.
+   */
   timestamp: bigint | null
   /**
    * Seconds since then by this machine's clock. Where the timestamp is not proven, seconds since the L1 block: the state
@@ -35,8 +38,8 @@ export interface Held extends Omit<View, 'age'> {
 
 /** Where views come from. */
 export interface ViewSource {
-  readonly l1: Provider
-  readonly l2: Provider
+  readonly l1: Provider | SendProvider
+  readonly l2: Provider | SendProvider
   readonly rollup: Rollup
   readonly schemeAt: (l2BlockNumber: bigint) => Scheme
   readonly l1BlockHash: () => Promise<Hex> | Hex
@@ -79,12 +82,16 @@ export function createViews(source: ViewSource): Views {
       const { l1Block } = await fetchL1Block(l1Source, hash)
       if (current !== null && l1Block.number < current.l1Block.number) return current
       const tried: bigint[] = []
-      for await (const { l2BlockNumber, stateRoot } of walkAnchors(l1Source, l1Block, maxFinalizations)) {
+      for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations)) {
+        const { l2BlockNumber, stateRoot } = anchor
         if (current !== null && l2BlockNumber < current.blockNumber) return current
         const isSame = current?.blockNumber === l2BlockNumber && current.stateRoot === stateRoot
         const state = isSame ? current.state : stateOf(l2BlockNumber, stateRoot)
         if (isSame || (await isHeld(state))) {
-          return { blockNumber: l2BlockNumber, stateRoot, l1Block, timestamp: null, state }
+          // Once proven it stays so: L1 keeps it for the newest finalization alone.
+          const known = isSame ? current.timestamp : null
+          const timestamp = known ?? (await fetchTimestamp(l1Source, l1Block, anchor)).finalizedTimestamp
+          return { blockNumber: l2BlockNumber, stateRoot, l1Block, timestamp, state }
         }
         tried.push(l2BlockNumber)
       }

@@ -2,7 +2,8 @@ import type { L1Block } from '../anchor/header.ts'
 import type { Hex } from '../bytes.ts'
 import { RpcError } from './error.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
-import type { Provider } from './provider.ts'
+import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './options.ts'
+import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
 
 /**
  * A source of L1 block hashes: what one endpoint says is the newest finalized block of L1. This is the word of that
@@ -13,7 +14,7 @@ import type { Provider } from './provider.ts'
  * @returns a function that asks each time it is called: it throws an RpcError when the conversation fails, and a ProofError
  * when the block is not what its hash was made of
  *
- * @throws nothing by itself
+ * @throws RpcError `ARGUMENT_INVALID`
  *
  * @example
  * ```ts
@@ -30,7 +31,8 @@ import type { Provider } from './provider.ts'
  * await service.close()
  * ```
  */
-export function finalizedBlockHash(provider: Provider): () => Promise<Hex> {
+export function finalizedBlockHash(provider: Provider | SendProvider): () => Promise<Hex> {
+  verifyProvider(provider)
   return async () => (await fetchBlock(provider, 'finalized')).hash
 }
 
@@ -83,17 +85,24 @@ export interface AgreementOptions {
  * await service.close()
  * ```
  */
-export function agreeingBlockHash(providers: readonly Provider[], options: AgreementOptions = {}): () => Promise<Hex> {
-  const count = Array.isArray(providers) ? providers.length : 0
-  const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onOdd } = options
-  const invalid = (found: string) => new RpcError('ARGUMENT_INVALID', { found })
-  if (!Number.isSafeInteger(quorum) || quorum < 1 || quorum > count) {
-    throw invalid(`quorum is not a whole number from 1 to ${count}, the number of providers`)
-  }
-  if (!(timeout > 0 && timeout < 2 ** 31)) throw invalid('timeout is not a number of milliseconds')
+export function agreeingBlockHash(
+  providers: readonly (Provider | SendProvider)[],
+  options: AgreementOptions = {},
+): () => Promise<Hex> {
+  if (!Array.isArray(providers)) throw argumentInvalid('providers', 'an array of providers', providers)
+  // A copy: what becomes of the array later must not change who has to agree.
+  const sources: readonly (Provider | SendProvider)[] = Array.from(providers)
+  const count = sources.length
+  for (const [index, provider] of sources.entries()) verifyProvider(provider, `providers[${index}]`)
+  if (new Set(sources).size < count) throw argumentInvalid('providers', 'each provider once', providers)
+  const own = readOptions('options', options, ['quorum', 'timeout', 'onOdd'])
+  const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onOdd } = own
+  verifyWhole('quorum', quorum, 1, count)
+  verifyWhole('timeout', timeout, 1, 2 ** 31 - 1)
+  verifyFunction('onOdd', onOdd)
 
   return async () => {
-    const said = await Promise.all(providers.map(provider => settle(timeout, () => fetchBlock(provider, 'finalized'))))
+    const said = await Promise.all(sources.map(provider => settle(timeout, () => fetchBlock(provider, 'finalized'))))
     const heights = said.flatMap(({ block }) => (block === undefined ? [] : [block.number]))
     // Newest first. Liars may name any height: where they break the agreement on one, an older one is tried.
     const candidates = [...heights].sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
@@ -105,7 +114,7 @@ export function agreeingBlockHash(providers: readonly Provider[], options: Agree
           if (block === undefined) return { failure }
           if (block.number < number) return { failure: `has finalized only block ${block.number}` }
           if (block.number === number) return { block }
-          return settle(timeout, () => fetchBlock(providers[index], number))
+          return settle(timeout, () => fetchBlock(sources[index], number))
         }),
       )
       const agreed = winnerOf(votes, quorum)
@@ -142,7 +151,7 @@ function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
   return winner === undefined || other !== undefined ? null : winner[0]
 }
 
-async function fetchBlock(provider: Provider | undefined, id: bigint | L1BlockTag): Promise<L1Block> {
+async function fetchBlock(provider: Provider | SendProvider | undefined, id: bigint | L1BlockTag): Promise<L1Block> {
   if (provider === undefined) throw new RpcError('ARGUMENT_INVALID', { found: 'no provider' })
   return (await fetchL1Block({ provider, signal: undefined }, id)).l1Block
 }

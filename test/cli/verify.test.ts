@@ -308,7 +308,7 @@ it('prints help and the version', async () => {
   const { code, stdout } = await runHere(['--help'])
   expect(code).toBe(0)
   const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name]) => `${name}`)
-  expect(names).toEqual(['verify', 'record', 'fetch', 'inspect', 'vectors', 'serve'])
+  expect(names).toEqual(['verify', 'record', 'fetch', 'inspect', 'vectors', 'serve', 'proxy'])
   for (const name of names) {
     expect((await runHere([name, '--help'])).stdout).toMatch(new RegExp(`^Usage: rollup-state-proof ${name} `))
   }

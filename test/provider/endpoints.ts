@@ -2,6 +2,8 @@ import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from '../../src/provider.ts'
 import type { Provider } from '../../src/rpc.ts'
+import type { FullChain } from '../../src/service/chain.ts'
+import { l1Methods as methodsOfL1 } from '../../src/service/methods.ts'
 import { type Chain, createService } from '../../src/service.ts'
 import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 
@@ -27,8 +29,11 @@ const refuse = (code: number, message: string) => Object.assign(new Error(messag
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 const numberOf = (block: unknown): bigint => BigInt(block as string)
 
-/** `hint` decides whether the L2 has `eth_createAccessList`; a new state may be finalized later through `chain`. */
-export function createEndpoints(state: FullState, hint = true): Endpoints {
+/**
+ * `hint` decides whether the L2 has `eth_createAccessList`, `logs` whether the L1 has `eth_getLogs`; a new state may be
+ * finalized later through `chain`.
+ */
+export function createEndpoints(state: FullState, hint = true, logs = false): Endpoints {
   const { chain } = createService({ genesis: worldOf(state), rollup: ROLLUP })
   const { l1 } = chain
   const asked: string[] = []
@@ -64,6 +69,8 @@ export function createEndpoints(state: FullState, hint = true): Endpoints {
       return null
     },
     eth_getProof: (address: Hex, keys: Hex[], block: Hex) => l1.getProof(address, keys, numberOf(block)),
+    // What the chain of a service really is has more than users see.
+    ...(logs && { eth_getLogs: filter => methodsOfL1(chain as FullChain, 1338n).get('eth_getLogs')?.([filter]) }),
     eth_getStorageAt: (address: Hex, key: Hex, block: Hex) => {
       const value = l1.getStorage(address, key, numberOf(block)) ?? 0n
       return `0x${value.toString(16).padStart(64, '0')}`

@@ -53,7 +53,7 @@ it.each(AGREEMENTS)('finds agreement: %s', async (_, providers, quorum, height, 
 
 const DISAGREEMENTS: [string, Provider[], number, string][] = [
   ['two against two', [source(7n), source(7n), source(7n, forked), source(7n, forked)], 2, 'L1_DISAGREEMENT'],
-  ['too few left', [source(7n), down, down], 2, 'L1_UNCONFIRMED'],
+  ['too few left', [source(7n), down, { ...down }], 2, 'L1_UNCONFIRMED'],
   ['nobody', [down, silent], 1, 'L1_UNCONFIRMED'],
   ['a liar where all are needed', [source(7n), source(7n, forked)], 2, 'L1_DISAGREEMENT'],
 ]

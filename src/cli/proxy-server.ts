@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
+import type { JsonRpcServer } from '../provider/json-rpc.ts'
+
+/** Who may ask the proxy. */
+export interface Admission {
+  /** Origins of web pages, such as `https://wallet.example`; `*` for all of them. */
+  readonly origins: readonly string[]
+  /** Names under which the proxy is reached, beside localhost and IP addresses. */
+  readonly hosts: readonly string[]
+}
+
+/** The proxy's HTTP server, running. */
+export interface ProxyServer {
+  readonly url: string
+  /** Takes no more requests, and cuts those that are not answered after `grace` milliseconds. */
+  close(grace: number): Promise<void>
+}
+
+const MAX_BODY_LENGTH = 2 ** 22
+const MAX_CONNECTIONS = 256
+
+/** A request that is not answered by JSON-RPC. */
+class Refusal extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.status = status
+    this.headers = headers
+  }
+}
+
+/** Serves JSON-RPC at the path `/`. @throws the system's error when the port is taken */
+export async function serveProxy(
+  rpc: JsonRpcServer,
+  admission: Admission,
+  port: number,
+  host: string,
+): Promise<ProxyServer> {
+  let isClosing = false
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let cors: Record<string, string> = {}
+    try {
+      verifyHost(request.headers.host, admission.hosts)
+      cors = corsOf(request.headers.origin, admission.origins)
+      if (request.url !== '/') throw new Refusal(404, 'Nothing is served but /.')
+      if (request.method === 'OPTIONS') {
+        response.writeHead(204, { ...cors, ...preflightOf(request) }).end()
+        return
+      }
+      if (request.method !== 'POST') throw new Refusal(405, 'Use POST.', { Allow: 'POST, OPTIONS' })
+      if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+        throw new Refusal(415, 'Content-Type must be application/json.')
+      }
+      const text = await rpc.answer(await readBody(request))
+      if (text === null) response.writeHead(204, cors).end()
+      else send(response, 200, 'application/json', text, cors)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      const headers = { ...cors, ...error.headers, Connection: 'close' }
+      send(response, error.status, 'text/plain; charset=utf-8', `${error.message}\n`, headers)
+    }
+  }
+
+  const server = createServer((request, response) => {
+    // A connection that is kept alive would keep the server open.
+    response.on('close', () => {
+      if (isClosing) server.closeIdleConnections()
+    })
+    // What is left is a client that went away in the middle.
+    answer(request, response).catch(() => response.destroy())
+  })
+  server.requestTimeout = 30_000
+  server.headersTimeout = 10_000
+  server.maxConnections = MAX_CONNECTIONS
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const address = server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    close: grace =>
+      new Promise(resolve => {
+        isClosing = true
+        const timer = setTimeout(() => server.closeAllConnections(), grace)
+        server.close(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+        server.closeIdleConnections()
+      }),
+  }
+}
+
+/**
+ * A web page can point a name of its own at this machine, and is then of the same origin as the proxy. So a name must be
+ * known; an IP address cannot be pointed elsewhere.
+ */
+function verifyHost(header: string | undefined, hosts: readonly string[]): void {
+  const [, bracketed, plain] = /^(?:\[([0-9a-f:.]{2,45})\]|([^:[\]]{1,253}))(?::\d{1,5})?$/i.exec(header ?? '') ?? []
+  const name = (bracketed ?? plain ?? '').toLowerCase()
+  if (isIP(name) !== 0 || name === 'localhost' || hosts.some(host => host.toLowerCase() === name)) return
+  throw new Refusal(403, 'This Host is not known here: start the proxy with --allow-host NAME.')
+}
+
+/** Programs send no Origin; whatever a browser sends for a page has one. */
+function corsOf(origin: string | undefined, origins: readonly string[]): Record<string, string> {
+  if (origin === undefined) return {}
+  if (!origins.includes('*') && !origins.includes(origin)) {
+    throw new Refusal(403, 'This Origin may not ask here: start the proxy with --allow-origin ORIGIN.', {
+      Vary: 'Origin',
+    })
+  }
+  return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' }
+}
+
+function preflightOf({ headers }: IncomingMessage): Record<string, string> {
+  return {
+    'Access-Control-Allow-Methods': 'POST',
+    'Access-Control-Allow-Headers': 'Content-Type',
+    'Access-Control-Max-Age': '600',
+    // A page from the internet that asks a machine of the local network.
+    ...(headers['access-control-request-private-network'] === 'true' && {
+      'Access-Control-Allow-Private-Network': 'true',
+    }),
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request) {
+    length += chunk.length
+    if (length > MAX_BODY_LENGTH) throw new Refusal(413, `The request is larger than ${MAX_BODY_LENGTH} bytes.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const bytes = Buffer.from(text)
+  response.writeHead(status, { ...headers, 'Content-Type': type, 'Content-Length': `${bytes.length}` }).end(bytes)
+}

@@ -1,0 +1,340 @@
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Hex } from '../bytes.ts'
+import { formatTime } from '../document/wording.ts'
+import { ProofError } from '../index.ts'
+import { HARDFORKS, type Hardfork } from '../provider/environment.ts'
+import { createJsonRpcServer } from '../provider/json-rpc.ts'
+import { createVerifiedProvider, type Environment, type VerifiedProvider, type View } from '../provider.ts'
+import { redactorOf } from '../rpc/redact.ts'
+import { agreeingBlockHash, createHttpProvider, finalizedBlockHash, type Provider, RpcError } from '../rpc.ts'
+import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { evidenceOptions, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
+import { messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
+import { serveProxy } from './proxy-server.ts'
+import { formatTable, printable, toJson } from './report.ts'
+
+const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP --scheme SCHEME [options]
+
+Serves Ethereum's JSON-RPC over HTTP on this machine, for wallets and programs in any language, and answers only what is
+proven from an L1 block hash down. Calls are executed here; that takes the packages @ethereumjs/evm, @ethereumjs/common and
+@ethereumjs/util. Methods that no proof covers are refused. The block that it answers from follows the finalizations on L1.
+Ends with Ctrl-C.
+
+Options:
+  --l1 URL                an Ethereum endpoint (eth_getProof)
+  --l2 URL                an endpoint of the rollup
+  --rollup ROLLUP         mainnet or sepolia (Linea's), or the address of a rollup contract on L1
+  --scheme SCHEME         mimc or poseidon2: the one that the rollup uses
+  --chain-id N            of the rollup (default: that of mainnet or sepolia)
+  --port PORT             default: 8545; 0 for any free port
+  --host HOST             where to listen (default: 127.0.0.1, for programs on this machine only)
+
+Whose word the L1 block hash is, on which everything rests (default: that of --l1 alone, which you should not trust):
+  --l1-agree URL          an Ethereum endpoint; repeat it: they must agree on a finalized block
+  --quorum N              how many of them must agree (default: more than half)
+  --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
+
+Who may ask:
+  --allow-origin ORIGIN   web pages of this origin, such as https://wallet.example; repeat it; * for any page
+  --allow-host NAME       under this name, beside localhost and IP addresses; repeat it
+
+What is answered:
+  --forward METHOD        pass this method to --l2, unproven; repeat it
+  --environment NAME=VALUE
+                          a value of the block that no proof covers, as you state it: timestamp, baseFee, blobBaseFee,
+                          gasLimit, coinbase or prevRandao; repeat it
+  --hardfork NAME         ${HARDFORKS.join(', ')} (default: prague)
+  --max-gas N             the most gas of one call (default: 50000000)
+  --layout-roots-slot N, --layout-current-slot N
+                          of a fork's contract
+  --method NAME           (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+  --refresh SECONDS       how often to look for a newer block (default: 60)
+  --concurrency N         requests that are worked on at once (default: 16)
+  --timeout SECONDS       for each request to an endpoint, with its retries (default: 30)
+  --json                  one line of JSON for each event: listening, view, failure, disagreement, stopped
+
+URLs can also come from the environment, L1_URL and L2_URL: then they are not in the list of processes. They are never
+printed.
+
+Exit code: 0 ended, 2 wrong usage, or the port is taken. An endpoint that fails does not end it.
+
+Examples:
+  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2
+  rollup-state-proof proxy --l2 https://... --l1 https://... --l1-agree https://... --l1-agree https://... \\
+    --l1-agree https://... --quorum 2 --rollup mainnet --scheme poseidon2 --allow-origin http://localhost:3000
+  curl -H 'Content-Type: application/json' http://127.0.0.1:8545 \\
+    -d '{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["0x...","latest"]}'
+`
+
+const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = evidenceOptions
+const options = {
+  l1: { type: 'string' },
+  l2: { type: 'string' },
+  rollup,
+  'layout-roots-slot': rootsSlot,
+  'layout-current-slot': currentSlot,
+  scheme: { type: 'string' },
+  'chain-id': { type: 'string' },
+  port: { type: 'string', default: '8545' },
+  host: { type: 'string', default: '127.0.0.1' },
+  'l1-agree': { type: 'string', multiple: true, default: [] as string[] },
+  quorum: { type: 'string' },
+  'l1-hash-module': { type: 'string' },
+  'allow-origin': { type: 'string', multiple: true, default: [] as string[] },
+  'allow-host': { type: 'string', multiple: true, default: [] as string[] },
+  forward: { type: 'string', multiple: true, default: [] as string[] },
+  environment: { type: 'string', multiple: true, default: [] as string[] },
+  hardfork: { type: 'string', default: 'prague' },
+  'max-gas': { type: 'string', default: '50000000' },
+  method: { type: 'string' },
+  refresh: { type: 'string', default: '60' },
+  concurrency: { type: 'string', default: '16' },
+  timeout: { type: 'string', default: '30' },
+  json: { type: 'boolean', default: false },
+} as const
+
+const CHAIN_IDS = new Map([
+  ['mainnet', 59_144n],
+  ['sepolia', 59_141n],
+])
+
+/** For one request of a client: an execution that reads a great deal takes many requests to the endpoint. */
+const REQUEST_TIMEOUT = 120_000
+const LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24, timeout: REQUEST_TIMEOUT }
+/** What is under way when the proxy is told to end has this long. */
+const GRACE = 5000
+
+export const proxy: Command = {
+  summary: 'serve JSON-RPC that answers only what is proven, for wallets and programs in any language',
+  help,
+  async run(args, io) {
+    const { values } = parseOptions({ args: [...args], options })
+    const { json } = values
+    const port = wholeNumber('--port', values.port, 0, 65_535)
+    const seconds = wholeNumber('--refresh', values.refresh, 1, 86_400)
+    const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
+    for (const origin of values['allow-origin']) verifyOrigin(origin)
+
+    const network = openNetwork(values)
+    const log = createLog(json, io, network.redact)
+    const source = await sourceOf(values, network, log)
+    const provider = orUsage(() =>
+      createVerifiedProvider({
+        ...{ l1: network.l1, l2: network.l2, l1BlockHash: source.l1BlockHash },
+        ...{ rollup: rollupOf(values), scheme: requireScheme(values.scheme), chainId: chainIdOf(values) },
+        ...{ forward: values.forward, environment: environmentOf(values.environment), method: methodOf(values) },
+        maxGas: toInteger('--max-gas', values['max-gas'], 64),
+        hardfork: values.hardfork as Hardfork,
+        onView: log.view,
+      }),
+    )
+    const rpc = createJsonRpcServer(provider, { ...LIMITS, concurrency })
+    const admission = { origins: values['allow-origin'], hosts: values['allow-host'] }
+    const server = await serveProxy(rpc, admission, port, values.host).catch((error: unknown) => {
+      throw new UsageError(`cannot listen: ${messageOf(error)}`)
+    })
+    const end = Promise.race(SIGNALS.map(name => once(process, name)))
+    log.listening(server.url, source.trust, values.forward)
+    const following = follow(provider, seconds * 1000, log)
+    await end
+    following.stop()
+    await server.close(GRACE)
+    network.stop()
+    log.stopped()
+    return exitCodes.verified
+  },
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+type Flags = ReturnType<typeof parseOptions<{ options: typeof options }>>['values']
+
+/** The endpoints, and what takes their URLs out of a text. */
+interface Network {
+  readonly l1: Provider
+  readonly l2: Provider
+  open(flag: string, url: string): Provider
+  redact(text: string): string
+  /** Ends the requests to them. */
+  stop(): void
+}
+
+function openNetwork(flags: Flags): Network {
+  const controller = new AbortController()
+  const timeout = 1000 * wholeNumber('--timeout', flags.timeout, 1, 86_400)
+  const redactors: ((text: string) => string)[] = []
+
+  function open(flag: string, url: string): Provider {
+    try {
+      const provider = createHttpProvider(url, { timeout, signal: controller.signal })
+      redactors.push(redactorOf(new URL(url)))
+      return provider
+    } catch (error) {
+      throw error instanceof RpcError ? new UsageError(`--${flag}: ${error.found}`) : error
+    }
+  }
+  const required = (name: 'l1' | 'l2') => {
+    const url = flags[name] ?? process.env[`${name.toUpperCase()}_URL`]
+    if (!url) throw new UsageError(`--${name} is needed: the URL of the ${name.toUpperCase()} endpoint`)
+    return open(name, url)
+  }
+  return {
+    l1: required('l1'),
+    l2: required('l2'),
+    open,
+    redact: text => redactors.reduce((running, redact) => redact(running), text),
+    stop: () => controller.abort(),
+  }
+}
+
+/** Where the L1 block hash comes from, and in words whose it is. */
+interface HashSource {
+  readonly l1BlockHash: () => Promise<Hex> | Hex
+  readonly trust: string
+}
+
+/** At most one kind of source: with two, nobody could say whose word the hash is. */
+async function sourceOf(flags: Flags, network: Network, log: Log): Promise<HashSource> {
+  const { 'l1-agree': urls, 'l1-hash-module': file, quorum: text } = flags
+  if (urls.length > 0 && file !== undefined) throw new UsageError('--l1-agree and --l1-hash-module exclude each other')
+  if (text !== undefined && urls.length === 0) throw new UsageError('--quorum goes with --l1-agree')
+  if (file !== undefined) {
+    return { l1BlockHash: await importSource(file), trust: `the function in ${printable(file)}` }
+  }
+  if (urls.length === 0) {
+    const trust = 'the L1 endpoint ALONE: it could make up an L1, so add --l1-agree or --l1-hash-module'
+    return { l1BlockHash: finalizedBlockHash(network.l1), trust }
+  }
+  if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice has one opinion')
+  const quorum = text === undefined ? Math.floor(urls.length / 2) + 1 : wholeNumber('--quorum', text, 1, urls.length)
+  const providers = urls.map(url => network.open('l1-agree', url))
+  const l1BlockHash = agreeingBlockHash(providers, { quorum, onOdd: log.disagreement })
+  return { l1BlockHash, trust: `${quorum} of ${urls.length} L1 endpoints that must agree` }
+}
+
+async function importSource(file: string): Promise<HashSource['l1BlockHash']> {
+  const module: unknown = await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
+    throw new UsageError(`--l1-hash-module: ${messageOf(error)}`)
+  })
+  const found: unknown = Reflect.get(Object(module), 'l1BlockHash')
+  if (typeof found !== 'function') throw new UsageError('--l1-hash-module: it exports no function l1BlockHash')
+  return () => found()
+}
+
+function chainIdOf(flags: Flags): bigint {
+  const { 'chain-id': text, rollup: name = '' } = flags
+  const known = CHAIN_IDS.get(name)
+  if (text !== undefined) return toInteger('--chain-id', text, 256)
+  if (known === undefined) throw new UsageError('--chain-id is needed: that of the rollup')
+  return known
+}
+
+const methodOf = ({ method, rollup: name = '' }: Flags): string =>
+  method ?? (CHAIN_IDS.has(name) ? 'linea_getProof' : 'rollup_getProof')
+
+const QUANTITIES = ['timestamp', 'baseFee', 'blobBaseFee', 'gasLimit']
+const HASHES = ['coinbase', 'prevRandao']
+
+function environmentOf(stated: readonly string[]): Environment {
+  const environment = new Map<string, unknown>()
+  for (const text of stated) {
+    const [, name = '', value = ''] = /^([a-zA-Z]+)=(.*)$/s.exec(text) ?? []
+    if (![...QUANTITIES, ...HASHES].includes(name)) {
+      throw new UsageError(`--environment: expected NAME=VALUE, with one of ${[...QUANTITIES, ...HASHES].join(', ')}`)
+    }
+    if (environment.has(name)) throw new UsageError(`--environment: ${name} is given twice`)
+    environment.set(name, HASHES.includes(name) ? value : toInteger(`--environment ${name}`, value, 256))
+  }
+  // The hexadecimal is unchecked, whatever the type says: the provider refuses it.
+  return Object.fromEntries(environment) as Environment
+}
+
+function verifyOrigin(origin: string): void {
+  if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) return
+  throw new UsageError('--allow-origin: expected an origin such as https://wallet.example, without a path, or *')
+}
+
+/** What is wrong with the options is wrong usage. */
+function orUsage<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof ProofError) refuseWrongFlags(error)
+    if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
+    return orUsageError('the options', () => {
+      throw error
+    })
+  }
+}
+
+/** Looks for a newer view again and again. What fails is said once, until something else happens. */
+function follow(provider: VerifiedProvider, interval: number, log: Log): { stop(): void } {
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  const look = async () => {
+    try {
+      await provider.refresh()
+      log.recovered()
+    } catch (error) {
+      if (!isStopped) log.failure(error)
+    }
+    if (!isStopped) timer = setTimeout(look, interval)
+  }
+  void look()
+  return {
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+type Log = ReturnType<typeof createLog>
+
+function createLog(json: boolean, io: Io, redact: (text: string) => string) {
+  let lastFailure: string | undefined
+  let lastOdd: string | undefined
+  const write = (event: string, fields: object, text: string) =>
+    io.stdout.write(json ? toJson({ event, time: new Date().toISOString(), ...fields }) : `${text}\n`)
+
+  return {
+    listening(url: string, trust: string, forwarded: readonly string[]): void {
+      const rows = [
+        ['proxy', url],
+        ['trusted', trust],
+        [
+          'unproven',
+          forwarded.length === 0 ? 'nothing: other methods are refused' : forwarded.map(printable).join(', '),
+        ],
+      ]
+      write('listening', { url, trust, forward: forwarded }, formatTable(rows))
+    },
+    view(view: View): void {
+      const { blockNumber, stateRoot, l1Block, timestamp, age } = view
+      const since = timestamp === null ? `older than ${age} s` : `of ${formatTime(timestamp)}, ${age} s old`
+      const l1 = `proven from L1 block ${l1Block.number} ${l1Block.hash}`
+      write('view', { blockNumber, stateRoot, l1Block, timestamp, age }, `  L2 block ${blockNumber}, ${since}, ${l1}`)
+    },
+    failure(error: unknown): void {
+      const { reason, message } = Object(error)
+      const text = redact(String(message))
+      if (text === lastFailure) return
+      lastFailure = text
+      write('failure', { reason, message: text }, `  no newer block: ${printable(text)}`)
+    },
+    recovered(): void {
+      lastFailure = undefined
+    },
+    disagreement(odd: readonly { index: number; found: string }[]): void {
+      const text = redact(odd.map(({ index, found }) => `--l1-agree number ${index + 1} ${found}`).join('; '))
+      if (text === lastOdd) return
+      lastOdd = text
+      write('disagreement', { message: text }, `  L1 endpoints: ${printable(text)}`)
+    },
+    stopped(): void {
+      write('stopped', {}, '  stopped')
+    },
+  }
+}

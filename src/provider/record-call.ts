@@ -1,0 +1,285 @@
+import { createEvidence } from '../anchor/evidence.ts'
+import type { Rollup } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import { decodeArgument } from '../proof/claim.ts'
+import { createVerifier } from '../proof/verify.ts'
+import { redactError } from '../rpc/diagnose.ts'
+import { atEndpoint } from '../rpc/error.ts'
+import { type ClientOptions, fetchAnswer, verifyClientOptions } from '../rpc/fetch.ts'
+import type { L1BlockTag } from '../rpc/l1.ts'
+import { argumentInvalid, readOptions, verifySignal, verifyWhole } from '../rpc/options.ts'
+import { type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts'
+import { type RecordProgress, recordEvidence } from '../rpc/record.ts'
+import { redactorFor } from '../rpc/redact.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { type CallEvidence, type VerifiedCall, verifyCallEvidence, watchEnvironment } from './call-evidence.ts'
+import type { CallRequest } from './call-request.ts'
+import { type Environment, type Hardfork, verifyBigint, verifyEnvironment, verifyHardfork } from './environment.ts'
+import { loadEvm } from './evm-packages.ts'
+import { execute } from './execute.ts'
+import { meterReads } from './metered-reader.ts'
+import { createProvenState, EMPTY_CODE_HASH } from './proven-state.ts'
+import type { StateReader } from './state-reader.ts'
+
+/** What to have evidence of. */
+export interface CallEvidenceRequest {
+  /** The one that the rollup uses at that block. */
+  scheme: Scheme
+  /** The contract whose roots you believe. */
+  rollup: Rollup
+  /** Of the rollup. */
+  chainId: bigint
+  /** What to execute. */
+  call: {
+    /** Who calls, 20 bytes. Default: the zero address. */
+    from?: Hex
+    /** The contract, 20 bytes. */
+    to: Hex
+    /** At most 1 MiB. Default: none. */
+    data?: Hex
+    /** In wei. Default: 0. */
+    value?: bigint
+    /** Of the transaction. Default: 50,000,000, which is also the most. */
+    gas?: bigint
+  }
+  /** The last block of a finalization. Default: the newest one whose proof the L2 endpoint holds. */
+  l2BlockNumber?: bigint
+  /** The one that the rollup runs. Default: `prague`. */
+  hardfork?: Hardfork
+  /**
+   * What no proof covers, as you state it: the bundle says that it is your word. Your timestamp is used only where L1 proves
+   * none. Default: nothing.
+   */
+  environment?: Environment
+}
+
+/** How to record. */
+export interface CallRecordOptions extends ClientOptions {
+  /** The L1 block to prove from. Default: `finalized`. */
+  l1Block?: bigint | L1BlockTag
+  /** How many finalizations to try, from the newest back. Default: 8. */
+  maxFinalizations?: number
+  /** The most requests that the execution may take. Default: 1000. */
+  maxRequests?: number
+  /** Told of the steps until the anchor is there. */
+  onProgress?: (progress: RecordProgress) => void
+  /** Ends the recording. */
+  signal?: AbortSignal
+}
+
+/** A bundle, and what it proves. */
+export interface RecordedCall {
+  /** JSON; verified. */
+  bundle: CallEvidence
+  /** Whose word it is that the hash in `l1Block` is of L1: compare it with a source that you trust. */
+  l1BlockHashFrom: 'l1Endpoint'
+  /** What the bundle proves to whoever trusts that hash. */
+  evidence: Extract<VerifiedCall, { reach: 'l1BlockHash' }>
+}
+
+const MAX_GAS = 50_000_000n
+const NOBODY: Hex = `0x${'0'.repeat(40)}`
+
+/**
+ * Records a call as evidence: executes it over proven state, and puts all that it read into one bundle, which
+ * {@link verifyCallEvidence} executes again years later without anybody. A call that reverts is recorded too.
+ *
+ * @param l1 provider of the L1 on which the rollup is finalized
+ * @param l2 provider of the rollup
+ * @param request what to execute
+ * @param options from which L1 block, and how
+ * @throws what `recordEvidence` throws; ProviderError `VALUE_UNPROVEN` when the call reads what no proof covers and you have
+ * not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` when it cannot begin, `EVM_MISSING`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { recordCall } from 'rollup-state-proof/provider'
+ * import { createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * addDemoBlocks(service.chain)
+ * const { url, l1Url } = await service.listen()
+ *
+ * const call = { to: `0x${'70'.repeat(20)}`, data: '0x313ce567' } as const // decimals()
+ * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
+ * const { bundle, evidence } = await recordCall(l1, l2, { scheme: poseidon2, rollup, chainId: 1337n, call })
+ * console.log(bundle.kind, BigInt(evidence.returnData)) // call 18n
+ * await service.close()
+ * ```
+ */
+export async function recordCall(
+  l1: Provider | SendProvider,
+  l2: Provider | SendProvider,
+  request: CallEvidenceRequest,
+  options: CallRecordOptions = {},
+): Promise<RecordedCall> {
+  const wanted = verifyRequest(request)
+  const how = verifyCallOptions(options)
+  try {
+    return await recordWith(l1, l2, wanted, how)
+  } catch (error) {
+    // What an answer said is quoted where it does not verify.
+    throw error instanceof ProofError ? redactError(error, redactorFor(l1, l2)) : error
+  }
+}
+
+const REQUEST_FIELDS = ['scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment']
+
+function verifyRequest(request: CallEvidenceRequest) {
+  const own = readOptions('request', request, REQUEST_FIELDS)
+  const { scheme, rollup, chainId, l2BlockNumber, hardfork = 'prague' } = own
+  const {
+    from = NOBODY,
+    to,
+    data = '0x',
+    value = 0n,
+    gas = MAX_GAS,
+  } = readOptions('call', own.call, [...['from', 'to', 'data', 'value', 'gas']])
+  verifyBigint('chainId', chainId, 1n, 256)
+  verifyHardfork(hardfork)
+  verifyBigint('call.value', value, 0n, 256)
+  verifyBigint('call.gas', gas, 21_000n, 64)
+  if (gas > MAX_GAS) throw argumentInvalid('call.gas', `at most ${MAX_GAS}`, gas)
+  if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(data) || data.length > 2 + 2 ** 21) {
+    throw new ProofError('CLAIM_INVALID', { path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
+  }
+  const call: CallRequest = {
+    from: bytesToHex(decodeArgument('call.from', from, 20)),
+    to: bytesToHex(decodeArgument('call.to', to, 20)),
+    data: `0x${data.slice(2).toLowerCase()}`,
+    ...{ value, gas, gasPrice: 0n, maxGasPrice: 0n, accessList: [] },
+  }
+  return {
+    scheme,
+    rollup,
+    chainId,
+    call,
+    gas,
+    hardfork,
+    l2BlockNumber,
+    environment: verifyEnvironment(own.environment),
+  }
+}
+
+const OPTIONS = ['method', 'maxKeysPerRequest', 'l1Block', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal']
+
+function verifyCallOptions(options: CallRecordOptions) {
+  const own = verifyClientOptions(options, OPTIONS)
+  const { maxRequests = 1000 } = own
+  verifyWhole('maxRequests', maxRequests, 1)
+  verifySignal(own.signal)
+  return Object.assign(own, { maxRequests })
+}
+
+async function recordWith(
+  l1: Provider | SendProvider,
+  l2: Provider | SendProvider,
+  {
+    scheme,
+    rollup,
+    chainId,
+    call,
+    gas,
+    hardfork,
+    l2BlockNumber: stated,
+    environment,
+  }: ReturnType<typeof verifyRequest>,
+  { maxRequests, ...options }: ReturnType<typeof verifyCallOptions>,
+): Promise<RecordedCall> {
+  const { method, maxKeysPerRequest, signal } = options
+  // Every call reads its sender: that is the first answer, and brings the anchor with it.
+  const first = { scheme, rollup, address: call.from, ...(stated !== undefined && { l2BlockNumber: stated }) }
+  const { bundle: anchor, evidence } = await recordEvidence(l1, l2, first, options)
+  const { l2BlockNumber: block, stateRoot, finalizedTimestamp, l1Block } = evidence
+
+  const source = { l2, block, stateRoot, method, maxKeysPerRequest }
+  const proven = createProvenState({ ...source, scheme, verifier: createVerifier(scheme) })
+  const meter = { l2, block, maxRequests, maxKeysPerRequest, prefetch: true }
+  const { state, touched, codes } = noteReads(meterReads(proven, call, meter))
+  const read = new Set<string>()
+  const around = watchEnvironment(environment, finalizedTimestamp, read)
+  await execute(await loadEvm(), state, call, gas, { chainId, hardfork, blockNumber: block, environment: around })
+
+  const answers: CallEvidence['answers'] = []
+  for (const [address, slots] of touched) {
+    const storageKeys = [...slots]
+    const fetching = { method, maxKeysPerRequest, ...(signal && { signal }) }
+    const answer = await atEndpoint('L2', () => fetchAnswer(l2, { address, storageKeys, block }, fetching))
+    const { answer: understood } = createEvidence({
+      scheme,
+      rollup,
+      l2BlockNumber: block,
+      address,
+      storageKeys,
+      answer,
+    })
+    answers.push({ address, storageKeys, answer: understood })
+  }
+  const { version, scheme: name, rollup: contract, l2BlockNumber, l1: way } = anchor
+  const bundle: CallEvidence = {
+    ...{ version, kind: 'call', scheme: name, rollup: contract, l2BlockNumber, l1: way },
+    chainId: toQuantity(chainId),
+    hardfork,
+    environment: spellEnvironment(environment, read, finalizedTimestamp !== null),
+    call: {
+      ...{ from: call.from, to: call.to ?? NOBODY, data: call.data },
+      ...{ value: toQuantity(call.value), gas: toQuantity(gas) },
+    },
+    answers,
+    codes: [...codes.values()].map(bytesToHex),
+  }
+  // Its parts were verified one by one; this is the judge of the whole.
+  const claim = { scheme, rollup, trusted: { l1BlockHash: l1Block.hash }, chainId, hardfork, l2BlockNumber: block }
+  const verified = await verifyCallEvidence(bundle, claim)
+  return {
+    bundle,
+    l1BlockHashFrom: 'l1Endpoint',
+    evidence: { ...verified, l1Block, l2BlockNumber: block, reach: 'l1BlockHash' },
+  }
+}
+
+/** Notes what an execution reads: each account with its slots, and each code. */
+function noteReads(reader: StateReader) {
+  const touched = new Map<Hex, Set<Hex>>()
+  const codes = new Map<Hex, Uint8Array>()
+  async function read(address: Hex) {
+    const account = await reader.getAccount(address)
+    const slots = touched.get(address) ?? new Set()
+    touched.set(address, slots)
+    return { account, slots }
+  }
+  const state: StateReader = {
+    getAccount: async address => (await read(address)).account,
+    async getStorage(address, key) {
+      const { account, slots } = await read(address)
+      // Without storage the account's own proof says that every slot is zero.
+      if (account?.hasStorage) slots.add(key)
+      return reader.getStorage(address, key)
+    },
+    async getCode(address) {
+      const codeHash = (await read(address)).account?.codeHash ?? EMPTY_CODE_HASH
+      const code = await reader.getCode(address)
+      if (codeHash !== EMPTY_CODE_HASH) codes.set(codeHash, code)
+      return code
+    },
+  }
+  return { state, touched, codes }
+}
+
+function spellEnvironment(
+  environment: Environment,
+  read: ReadonlySet<string>,
+  isProven: boolean,
+): CallEvidence['environment'] {
+  const { blockHashes = {}, ...values } = environment
+  const stated = Object.entries(values).filter(([name]) => read.has(name) && !(name === 'timestamp' && isProven))
+  const hashes = Object.entries(blockHashes).filter(([number]) => read.has(`blockHashes.${number}`))
+  return {
+    ...Object.fromEntries(stated.map(([name, value]) => [name, typeof value === 'bigint' ? toQuantity(value) : value])),
+    ...(hashes.length > 0 && { blockHashes: Object.fromEntries(hashes) }),
+  }
+}

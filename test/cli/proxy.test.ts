@@ -1,0 +1,338 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { createPublicClient, http, parseAbi } from 'viem'
+import { expect, it, onTestFinished } from 'vitest'
+import { serveProxy } from '../../src/cli/proxy-server.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
+import type { Provider } from '../../src/rpc.ts'
+import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { folderOf, runHere } from './io.ts'
+
+const ROLLUP = '0x00000000000000000000000000000000000011ff'
+const TOKEN = `0x${'70'.repeat(20)}` as const
+const [ALICE, BOB] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`] as const
+const abi = parseAbi(['function balanceOf(address) view returns (uint256)'])
+
+async function startService(port = 0) {
+  const service = createService({ genesis: demoWorld(poseidon2), rollup: { address: ROLLUP } })
+  addDemoBlocks(service.chain)
+  const urls = await service.listen(port)
+  onTestFinished(() => service.close(0))
+  return { service, ...urls }
+}
+
+interface Event {
+  readonly event: string
+  readonly url?: string
+  readonly trust?: string
+  readonly timestamp?: string | null
+  readonly blockNumber?: string
+}
+
+interface Running {
+  readonly program: ChildProcess
+  readonly url: string
+  /** What it has said, line by line. */
+  readonly events: Event[]
+  /** Waits for an event that is not there yet. */
+  until(matches: (event: Event) => boolean): Promise<Event>
+  end(signal?: NodeJS.Signals): Promise<unknown>
+}
+
+async function startProxy(port: string, l1: string, l2: string, ...more: string[]): Promise<Running> {
+  const network = ['--l1', l1, '--l2', l2, '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
+  const args = [
+    '--import',
+    'tsx',
+    'src/cli/main.ts',
+    'proxy',
+    ...network,
+    '--json',
+    '--refresh',
+    '1',
+    '--port',
+    port,
+    ...more,
+  ]
+  const program = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void program.kill('SIGKILL'))
+  const ended = once(program, 'close')
+  const events: Event[] = []
+  const changes = new EventEmitter()
+  createInterface({ input: program.stdout }).on('line', line => {
+    events.push(JSON.parse(line))
+    changes.emit('line')
+  })
+  async function until(matches: (event: Event) => boolean) {
+    for (;;) {
+      const found = events.find(matches)
+      if (found) return found
+      await Promise.race([once(changes, 'line'), ended.then(() => Promise.reject(new Error('it has ended')))])
+    }
+  }
+  const { url } = await until(({ event }) => event === 'listening')
+  return {
+    ...{ program, url: String(url), events, until },
+    async end(signal) {
+      if (signal) program.kill(signal)
+      const [code] = await ended
+      return code
+    },
+  }
+}
+
+const clientOf = (url: string) => createPublicClient({ transport: http(url, { batch: true, retryCount: 0 }) })
+
+it('serves curl and viem, through a finalization, a failing endpoint, a kill and an end', async () => {
+  const { service, url: l2, l1Url: l1 } = await startService()
+  const { chain } = service
+  const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--forward', 'eth_gasPrice')
+  const port = new URL(proxy.url).port
+  const view = await proxy.until(({ event }) => event === 'view')
+  expect(view).toMatchObject({ blockNumber: '8', stateRoot: chain.at(8n)?.stateRoot() })
+  expect(view.timestamp).not.toBeNull()
+  expect(JSON.stringify(proxy.events)).not.toContain(l2)
+  expect(proxy.events[0]).toMatchObject({ trust: '1 of 1 L1 endpoints that must agree', forward: ['eth_gasPrice'] })
+
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 'one', method: 'eth_getBalance', params: [BOB, 'latest'] })
+  const { stdout } = await promisify(execFile)('curl', [
+    ...['-s', '-H', 'Content-Type: application/json', '-d', body, proxy.url],
+  ])
+  expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 'one', result: '0xd' })
+
+  const client = clientOf(proxy.url)
+  const balanceOf = (owner: typeof ALICE | typeof BOB) =>
+    client.readContract({ abi, address: TOKEN, functionName: 'balanceOf', args: [owner] })
+  const sum = async () => (await balanceOf(ALICE)) + (await balanceOf(BOB))
+  const before = await Promise.all([balanceOf(ALICE), balanceOf(BOB), client.getBlockNumber()])
+  expect(before[0]).toBeGreaterThan(0n)
+  expect(before[2]).toBe(8n)
+  await expect(client.request({ method: 'eth_syncing' } as never)).rejects.toMatchObject({ code: 4200 })
+
+  // A finalization while requests run: each of them is answered from one block or the other.
+  const total = await sum()
+  const running = (async () => {
+    const seen = new Set<bigint>()
+    while (!seen.has(10n)) {
+      const [block, supply] = await Promise.all([client.getBlockNumber({ cacheTime: 0 }), balanceOf(ALICE)])
+      seen.add(block)
+      expect(supply).toBeLessThanOrEqual(total)
+    }
+    return [...seen]
+  })()
+  addDemoBlocks(chain, [2])
+  expect(await running).toEqual([8n, 10n])
+  await proxy.until(({ blockNumber }) => blockNumber === '10')
+
+  // The endpoints go away: what is proven stays so, and what is not is refused.
+  const known = await balanceOf(ALICE)
+  await service.close(0)
+  await proxy.until(({ event }) => event === 'failure')
+  expect(await balanceOf(ALICE)).toBe(known)
+  await expect(client.getBalance({ address: `0x${'77'.repeat(20)}` })).rejects.toThrow('UNREACHABLE')
+
+  // Killed, and started again on the same port, with endpoints that are back.
+  await proxy.end('SIGKILL')
+  const { url: again, l1Url: l1Again } = await startService()
+  const restarted = await startProxy(port, l1Again, again)
+  expect(await client.getBalance({ address: BOB })).toBe(13n)
+  expect(restarted.events[0]?.trust).toContain('ALONE')
+  // What is under way when it is told to end is answered.
+  const url = new URL(proxy.url)
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }
+  const last = httpRequest(url, { method: 'POST', headers })
+  last.write(body.slice(0, 10))
+  await setTimeout(200)
+  restarted.program.kill('SIGINT')
+  await setTimeout(200)
+  last.end(body.slice(10))
+  const [answered] = await once(last, 'response')
+  let text = ''
+  for await (const chunk of answered) text += chunk
+  expect(JSON.parse(text)).toMatchObject({ result: '0xd' })
+  expect(await restarted.end()).toBe(0)
+  expect(restarted.events.at(-1)).toMatchObject({ event: 'stopped' })
+})
+
+const LIMITS: ServerLimits = { concurrency: 2, maxWaiting: 2, maxBatch: 5, maxResponseLength: 200, timeout: 10_000 }
+
+async function serveHere(provider: Provider, limits: Partial<ServerLimits> = {}, origins = ['https://wallet.example']) {
+  const rpc = createJsonRpcServer(provider, { ...LIMITS, ...limits })
+  const server = await serveProxy(rpc, { origins, hosts: ['proxy.lan'] }, 0, '127.0.0.1')
+  onTestFinished(() => server.close(0))
+  return server.url
+}
+
+interface Sent {
+  readonly method?: string
+  readonly path?: string
+  readonly headers?: { readonly Host?: string; readonly Origin?: string; readonly 'Content-Type'?: string }
+  readonly body?: string
+}
+
+/** Not `fetch`, which does not send every header. */
+async function send(url: string, { method = 'POST', path = '/', headers = {}, body = '' }: Sent) {
+  const all = { 'Content-Type': 'application/json', ...headers }
+  const request = httpRequest(new URL(path, url), { method, headers: all })
+  request.end(body)
+  const [response] = await once(request, 'response')
+  let text = ''
+  for await (const chunk of response) text += chunk
+  return { status: response.statusCode as number, headers: response.headers as Record<string, string>, text }
+}
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
+const echo: Provider = { request: async ({ method, params }) => ({ method, params }) }
+
+it('answers pages of known origins alone, under known names', async () => {
+  const url = await serveHere(echo)
+  const body = JSON.stringify(PING)
+  const cases: [Sent, number][] = [
+    [{ body }, 200],
+    [{ body, headers: { Host: 'localhost:8545' } }, 200],
+    [{ body, headers: { Host: '[::1]:8545' } }, 200],
+    [{ body, headers: { Host: 'PROXY.lan' } }, 200],
+    [{ body, headers: { Host: 'attacker.example' } }, 403],
+    [{ body, headers: { Host: '127.0.0.1.attacker.example:8545' } }, 403],
+    [{ body, headers: { Host: 'localhost.attacker.example' } }, 403],
+    [{ body, headers: { Host: '127.0.0.1@attacker.example' } }, 403],
+    [{ body, headers: { Origin: 'https://wallet.example' } }, 200],
+    [{ body, headers: { Origin: 'https://wallet.example.attacker.example' } }, 403],
+    [{ body, headers: { Origin: 'http://wallet.example' } }, 403],
+    [{ body, headers: { Origin: 'null' } }, 403],
+    [{ body, headers: { Origin: '*' } }, 403],
+    [{ body, headers: { 'Content-Type': 'text/plain' } }, 415],
+    [{ body, path: '/other' }, 404],
+    [{ method: 'GET' }, 405],
+    [{ body: `${body}${' '.repeat(2 ** 22)}` }, 413],
+    [{ method: 'OPTIONS', headers: { Origin: 'https://wallet.example' } }, 204],
+    [{ method: 'OPTIONS', headers: { Origin: 'https://attacker.example' } }, 403],
+  ]
+  for (const [sent, status] of cases) {
+    const found = await send(url, sent).catch((error: NodeJS.ErrnoException) => error.code)
+    // Whoever sends too much may be cut off before it has read why.
+    if (status === 413 && typeof found === 'string') continue
+    expect(found, JSON.stringify(sent).slice(0, 200)).toMatchObject({ status })
+    const { 'access-control-allow-origin': allowed } = (found as { headers: Record<string, string> }).headers
+    const isPage = sent.headers?.Origin === 'https://wallet.example'
+    expect(allowed).toBe(isPage ? 'https://wallet.example' : undefined)
+  }
+  expect(cases.length).toBe(19)
+  const open = await serveHere(echo, {}, ['*'])
+  const headers = { Origin: 'https://any.example', 'Access-Control-Request-Private-Network': 'true' } as const
+  const preflight = await send(open, { method: 'OPTIONS', headers })
+  expect(preflight.headers).toMatchObject({
+    ...{ 'access-control-allow-origin': 'https://any.example', 'access-control-allow-private-network': 'true' },
+  })
+})
+
+it('answers single requests, batches and notifications as JSON-RPC 2.0 says', async () => {
+  const { answer } = createJsonRpcServer(echo, LIMITS)
+  const result = { jsonrpc: '2.0', id: 1, result: { method: 'ping' } }
+  const codeOf = (code: number, id: unknown = null) => ({ jsonrpc: '2.0', id, error: { code } })
+  const cases: [unknown, unknown][] = [
+    [PING, result],
+    [
+      { ...PING, id: 'x', params: [1] },
+      { jsonrpc: '2.0', id: 'x', result: { method: 'ping', params: [1] } },
+    ],
+    [{ jsonrpc: '2.0', method: 'ping' }, null],
+    [[{ jsonrpc: '2.0', method: 'ping' }], null],
+    [
+      [PING, { jsonrpc: '2.0', method: 'ping' }, 7, { ...PING, id: 2 }],
+      [result, codeOf(-32600), { ...result, id: 2 }],
+    ],
+    [[], codeOf(-32600)],
+    [[PING, PING, PING, PING, PING, PING], codeOf(-32600)],
+    [[[PING]], [codeOf(-32600)]],
+    [{ ...PING, id: {} }, codeOf(-32600)],
+    [{ ...PING, id: true }, codeOf(-32600)],
+    [{ ...PING, jsonrpc: '1.0' }, codeOf(-32600, 1)],
+    [{ ...PING, method: 7 }, codeOf(-32600, 1)],
+    [{ ...PING, params: { a: 1 } }, codeOf(-32602, 1)],
+    [7, codeOf(-32600)],
+    [null, codeOf(-32600)],
+    [{ ...PING, params: ['x'.repeat(300)] }, codeOf(-32005, 1)],
+  ]
+  for (const [sent, expected] of cases) {
+    const found = JSON.parse((await answer(JSON.stringify(sent))) ?? 'null')
+    if (expected === null) expect(found).toBeNull()
+    else expect(found, JSON.stringify(sent)).toMatchObject(Object(expected))
+  }
+  expect(cases.length).toBe(16)
+  for (const text of ['', '{', '['.repeat(100_000), 'x']) {
+    expect(JSON.parse((await answer(text)) ?? '')).toMatchObject(codeOf(-32700))
+  }
+})
+
+it('works on as many requests as it is told to, lets some wait, and refuses the rest', async () => {
+  let [now, most] = [0, 0]
+  const slow: Provider = {
+    async request() {
+      most = Math.max(most, ++now)
+      await setTimeout(20)
+      now--
+      return '0x1'
+    },
+  }
+  const { answer } = createJsonRpcServer(slow, { ...LIMITS, maxResponseLength: 1000 })
+  const batch = JSON.stringify(Array.from({ length: 5 }, (_, id) => ({ ...PING, id })))
+  const answers: { error?: { code: number } }[] = JSON.parse((await answer(batch)) ?? '')
+  expect(answers.map(({ error }) => error?.code ?? 0)).toEqual([0, 0, 0, 0, -32005])
+  expect(most).toBe(2)
+
+  const hanging = createJsonRpcServer({ request: () => new Promise(() => {}) }, { ...LIMITS, timeout: 20 })
+  expect(await hanging.answer(JSON.stringify(PING))).toContain('took too long')
+  expect(await createJsonRpcServer({ request: async () => 1n }, LIMITS).answer(JSON.stringify(PING))).toContain(
+    '"error"',
+  )
+})
+
+it('takes the hash from a module of one’s own', async () => {
+  const { service, url: l2, l1Url: l1 } = await startService()
+  const newest = service.chain.l1.getBlock(service.chain.l1.blockNumber())
+  const hash: unknown = Reflect.get(newest ?? {}, 'hash')
+  const folder = folderOf({ 'source.mjs': `export const l1BlockHash = async () => '${hash}'` })
+  const proxy = await startProxy('0', l1, l2, '--l1-hash-module', join(folder, 'source.mjs'))
+  expect(await proxy.until(({ event }) => event === 'view')).toMatchObject({ l1Block: { hash } })
+  expect(await proxy.end('SIGTERM')).toBe(0)
+})
+
+it('refuses wrong options before it listens', async () => {
+  const network = ['--l1', 'http://127.0.0.1:1/SECRET', '--l2', 'http://127.0.0.1:1', '--chain-id', '1337']
+  const right = [...network, '--rollup', ROLLUP, '--scheme', 'poseidon2']
+  const folder = folderOf({ 'nothing.mjs': 'export const other = 1' })
+  const cases = [
+    network,
+    right.slice(2),
+    ['--l1', 'ftp://SECRET', '--l2', 'http://127.0.0.1:1'],
+    [...right, '--quorum', '2'],
+    [...right, '--l1-agree', 'http://127.0.0.1:1/SECRET', '--quorum', '2'],
+    [...right, '--l1-agree', 'http://127.0.0.1:1/SECRET', '--l1-agree', 'http://127.0.0.1:1/SECRET'],
+    [...right, '--l1-agree', 'http://127.0.0.1:1', '--l1-hash-module', 'x.mjs'],
+    [...right, '--l1-hash-module', join(folder, 'missing.mjs')],
+    [...right, '--l1-hash-module', join(folder, 'nothing.mjs')],
+    [...right, '--allow-origin', 'wallet.example'],
+    [...right, '--allow-origin', 'https://wallet.example/'],
+    [...right, '--environment', 'basefee=7'],
+    [...right, '--environment', 'coinbase=0x1'],
+    [...right, '--environment', 'baseFee=7', '--environment', 'baseFee=8'],
+    [...right, '--hardfork', 'frontier'],
+    [...right, '--forward', 'eth_call'],
+    [...right, '--max-gas', '1'],
+    [...right, '--port', '65536'],
+    [...right, '--refresh', '0'],
+  ]
+  for (const args of cases) {
+    const { code, stdout, stderr } = await runHere(['proxy', ...args])
+    expect(code, args.join(' ')).toBe(2)
+    expect(stdout + stderr).not.toContain('SECRET')
+    expect(stdout).toBe('')
+  }
+  expect(cases.length).toBe(19)
+})

@@ -1,0 +1,200 @@
+import { JsonRpcApiProvider, type JsonRpcPayload, type JsonRpcResult } from 'ethers'
+import { encodeFunctionData } from 'viem'
+import { describe, expect, it } from 'vitest'
+import { ProofError } from '../../src/index.ts'
+import { ProviderError, type VerifiedProviderOptions } from '../../src/provider.ts'
+import { agreeingBlockHash, finalizedBlockHash, type Provider, RpcError } from '../../src/rpc.ts'
+import { ALICE, BOB, demoState, SURROUNDINGS, surroundingsAbi } from './contracts.ts'
+import { createEndpoints, word } from './endpoints.ts'
+
+const timestampCall = {
+  to: SURROUNDINGS,
+  data: encodeFunctionData({ abi: surroundingsAbi, functionName: 'timestamp' }),
+}
+const askTimestamp = (provider: Provider, block = 'latest') =>
+  provider.request({ method: 'eth_call', params: [timestampCall, block] })
+
+describe('the timestamp', () => {
+  function setUp() {
+    const endpoints = createEndpoints(demoState, true, true)
+    endpoints.chain.addBlock()
+    endpoints.chain.finalize()
+    const made = Reflect.get(endpoints.chain.l1.getBlock(endpoints.chain.l1.blockNumber()) ?? {}, 'timestamp')
+    return { ...endpoints, newestL1: BigInt(made as string) }
+  }
+
+  it('is proven for the newest finalization alone, and executed with', async () => {
+    const { provider, newestL1 } = setUp()
+    const verified = provider()
+    const { timestamp, age } = await verified.view()
+    expect(timestamp).toBeGreaterThan(0n)
+    expect(timestamp).toBeLessThan(newestL1)
+    const now = Math.floor(Date.now() / 1000)
+    expect(Math.abs(age - (now - Number(timestamp)))).toBeLessThan(60)
+    expect(await askTimestamp(verified)).toBe(word(timestamp ?? 0n))
+    await expect(askTimestamp(verified, '0x0')).rejects.toMatchObject({ data: { instruction: 'TIMESTAMP' } })
+    // What the caller states is the caller's word against nobody's.
+    expect(await askTimestamp(provider({ environment: { timestamp: 5n } }))).toBe(word(5))
+    expect((await verified.refresh()).timestamp).toBe(timestamp)
+  })
+
+  it('is not proven by a log that lies, and the rest still is', async () => {
+    const lies: ((logs: { data: string; topics: string[] }[]) => unknown)[] = [
+      logs => logs.map(log => ({ ...log, data: `${log.data.slice(0, 60)}ffff${log.data.slice(64)}` })),
+      logs => logs.map(log => ({ ...log, topics: [log.topics[0], word(9)] })),
+      () => [],
+      () => null,
+      () => 'x'.repeat(100_000),
+      () => [{ data: {}, topics: 7 }],
+      () => {
+        throw Object.assign(new Error('no'), { code: -32601 })
+      },
+    ]
+    for (const lie of lies) {
+      const endpoints = setUp()
+      endpoints.lie.l1 = (method, answer) => (method === 'eth_getLogs' ? lie(answer as never) : answer)
+      const provider = endpoints.provider()
+      const view = await provider.view()
+      expect(view).toMatchObject({ blockNumber: 1n, timestamp: null })
+      await expect(askTimestamp(provider)).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN' })
+      expect(await provider.request({ method: 'eth_getBalance', params: [BOB] })).toBe('0x3')
+    }
+    expect(lies.length).toBe(7)
+  })
+})
+
+/** What is thrown, whatever it is. */
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+const boom = (): never => {
+  throw new TypeError('https://key.example/secret')
+}
+
+describe('whoever makes a provider', () => {
+  it('is told of options that do not exist, cannot be read, or are of another kind', () => {
+    const { provider } = createEndpoints(demoState)
+    const wrong: object[] = [
+      ...[{ maxgas: 1n }, { environment: { basefee: 7n } }, { forward: 'eth_gasPrice' }, { forward: [7] }],
+      ...[{ prefetch: 'no' }, { onView: 'log' }, { l1: 'https://key.example/secret' }, { l1BlockHash: 7 }],
+      ...[
+        { environment: { blockHashes: { '1e3': word(1) } } },
+        { environment: { blockHashes: 7 } },
+        { environment: 7 },
+      ],
+      ...[{ maxRequests: 1e300 }, { chainId: 1n << 256n }, { environment: { timestamp: 1n << 64n } }],
+      Object.defineProperty({}, 'rollup', { get: boom, enumerable: true }),
+      { l2: new Proxy({}, { get: boom }) },
+      { environment: new Proxy({}, { ownKeys: boom }) },
+      { rollup: { address: '0x'.padEnd(1_000_000, '1') } },
+      { scheme: { name: 'x'.repeat(1_000_000) } },
+    ]
+    for (const [index, options] of wrong.entries()) {
+      const { l1, l2, l1BlockHash } = createEndpoints(demoState)
+      const error = thrownBy(() => provider({ l1, l2, l1BlockHash, ...options } as Partial<VerifiedProviderOptions>))
+      const isRefused = error instanceof ProofError || error instanceof RpcError
+      // The spread of the helper runs into some getters itself: then the library was not asked.
+      if (!(error instanceof TypeError)) expect(isRefused, `${index}: ${error}`).toBe(true)
+      expect(String(error).length).toBeLessThan(2_000)
+      if (isRefused) expect(String(error)).not.toContain('secret')
+    }
+    expect(wrong.length).toBe(19)
+  })
+
+  it('finds nothing taken from a polluted Object.prototype', async () => {
+    const { provider } = createEndpoints(demoState)
+    const polluted: Record<string, unknown> = {
+      ...{ baseFee: 7n, timestamp: 7n, forward: ['eth_gasPrice'], blockHashes: { 0: word(1) } },
+    }
+    for (const [name, value] of Object.entries(polluted)) {
+      Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })
+    }
+    try {
+      const verified = provider()
+      await expect(verified.request({ method: 'eth_gasPrice' })).rejects.toMatchObject({ reason: 'METHOD_REFUSED' })
+      await expect(askTimestamp(verified)).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN' })
+    } finally {
+      for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name)
+    }
+  })
+
+  it('may hand in a provider of ethers, which has send', async () => {
+    class Ethers extends JsonRpcApiProvider {
+      readonly inner: Provider
+
+      constructor(inner: Provider) {
+        super(1337, { staticNetwork: true })
+        this.inner = inner
+        this._start()
+      }
+      async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
+        const all = Array.isArray(payload) ? payload : [payload]
+        return Promise.all(
+          all.map(async ({ id, method, params }) => ({
+            id,
+            result: await this.inner.request({ method, params: params as unknown[] }),
+          })),
+        )
+      }
+    }
+    const endpoints = createEndpoints(demoState)
+    const [l1, l2] = [new Ethers(endpoints.l1), new Ethers(endpoints.l2)]
+    const l1BlockHash = agreeingBlockHash([l1, endpoints.l1])
+    const verified = endpoints.provider({ l1, l2, l1BlockHash })
+    expect(await verified.request({ method: 'eth_getBalance', params: [ALICE] })).toBe('0xde0b6b3a7640000')
+    expect(await finalizedBlockHash(l1)()).toBe(await endpoints.l1BlockHash())
+    for (const each of [l1, l2]) each.destroy()
+  })
+})
+
+describe('sources of the hash', () => {
+  it('are refused whatever they give but 32 bytes', async () => {
+    const endpoints = createEndpoints(demoState)
+    const given: unknown[] = [
+      ...[undefined, null, 7, {}, '', '0x', word(1).toUpperCase(), `${word(1)}00`, 'x'.repeat(5_000_000)],
+      { toString: () => word(1) },
+      // biome-ignore lint/suspicious/noThenProperty: what await makes of it is what is tested
+      { then: boom },
+      Object.defineProperty({}, 'then', { get: boom }),
+    ]
+    for (const value of given) {
+      const l1BlockHash = (() => value) as unknown as VerifiedProviderOptions['l1BlockHash']
+      const error = await endpoints
+        .provider({ l1BlockHash })
+        .view()
+        .catch(error => error)
+      expect(error).toBeInstanceOf(ProviderError)
+      expect(`${error.message}${JSON.stringify(error.data)}`.length).toBeLessThan(2_000)
+      expect(`${error}`).not.toContain('secret')
+    }
+    expect(given.length).toBe(12)
+  })
+
+  it('outvote endpoints that throw, echo, hang or answer without end', async () => {
+    const { l1, l1BlockHash } = createEndpoints(demoState)
+    const hostile: Provider[] = [
+      { request: boom },
+      { request: async () => new Proxy({}, { get: boom, ownKeys: boom, getOwnPropertyDescriptor: boom }) },
+      { request: async args => args },
+      { request: () => new Promise(() => {}) },
+      { request: async () => ({ number: `0x${'f'.repeat(3_000_000)}`, hash: 'x'.repeat(3_000_000) }) },
+      { request: async () => Promise.reject({ code: 'https://key.example/secret', message: 'x'.repeat(3_000_000) }) },
+    ]
+    const honest = Array.from({ length: 7 }, (): Provider => ({ request: args => l1.request(args) }))
+    const told: unknown[] = []
+    const ask = agreeingBlockHash([...hostile, ...honest], { timeout: 400, onOdd: odd => told.push(...odd) })
+    expect(await ask()).toBe(await l1BlockHash())
+    expect(told.length).toBe(6)
+    expect(JSON.stringify(told).length).toBeLessThan(2_000)
+    expect(JSON.stringify(told)).not.toContain('secret')
+    const error = await agreeingBlockHash(hostile, { quorum: 1, timeout: 400 })().catch(error => error)
+    expect(error).toMatchObject({ code: 'L1_DISAGREEMENT' })
+    expect(error.message.length).toBeLessThan(3_000)
+  })
+})
