@@ -7,7 +7,7 @@ import type { RecordClaim } from './record.ts'
 
 /** One input of an audit. */
 export interface AuditInput {
-  /** For messages, and in the verdicts where there are several inputs. */
+  /** For messages, and for the verdicts where there are several inputs. */
   readonly name: string
   readonly open: () => AsyncIterable<Uint8Array | string>
 }
@@ -20,8 +20,6 @@ export interface AuditOptions {
   readonly maxLineLength: number
   /** How many lines an earlier run has judged: they are read, and passed over. */
   readonly skip?: number
-  /** Called with each batch of lines that was read, those passed over included. */
-  readonly onRead?: (batch: Batch) => void
 }
 
 /** An input that cannot be read to its end. */
@@ -72,7 +70,7 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
 
 async function* readInputs(
   inputs: readonly AuditInput[],
-  { maxLineLength, skip = 0, onRead }: AuditOptions,
+  { maxLineLength, skip = 0 }: AuditOptions,
 ): AsyncGenerator<{ batch: Batch; file: string | undefined }> {
   let left = skip
   for (const { name, open } of inputs) {
@@ -80,7 +78,6 @@ async function* readInputs(
     let line = 0
     try {
       for await (const whole of readBatches(unpack(open()), BATCH_LENGTH, maxLineLength)) {
-        onRead?.(whole)
         line += whole.count
         const batch = skipLines(whole, left)
         left = Math.max(left - whole.count, 0)
@@ -91,5 +88,6 @@ async function* readInputs(
       throw new AuditInputError(`${name} cannot be read beyond line ${line}: ${reason}`)
     }
   }
-  if (left > 0) throw new AuditInputError(`the inputs have ${left} lines less than were judged before`)
+  if (left > 0)
+    throw new AuditInputError(`the inputs are shorter than before: ${left} lines that have a verdict are missing`)
 }

@@ -1,69 +1,97 @@
 import { type Batch, linesOf } from './lines.ts'
 import type { RecordVerifier, Verdict } from './record.ts'
 
+/** What the verdicts of some lines come to. */
+export interface Tally {
+  lines: number
+  /** How many lines came to each {@link countedAs}. */
+  readonly kinds: Record<string, number>
+  /** Of the proven ones, how many rest on whose word: by part of the claim and source, such as `stateRoot record`. */
+  readonly sources: Record<string, number>
+  /** How many lines take less than 2^key bytes, and not less than half of that. */
+  readonly lengths: Record<string, number>
+  /** The first verdicts that are no proof, each a line of the output. */
+  readonly rejected: string[]
+}
+
 /** The verdicts of a batch of lines. */
 export interface AuditedBatch {
   /** One JSON object per line, each ended by `\n`. */
   readonly text: string
-  /** How many lines came to each {@link countedAs}. */
-  readonly kinds: Readonly<Record<string, number>>
-  /** The first verdicts that are neither present nor absent, as they stand in the text. */
-  readonly rejected: readonly string[]
+  readonly tally: Tally
 }
 
-/** How many rejected lines of a batch, and of a whole run, are kept to be looked at. */
+/** How many rejected lines are kept for the report. */
 export const MAX_REJECTED = 1000
 
-/** What the verdicts are counted by: the verdict, and why where it is no proof. */
+// Without prototypes: a name is never mistaken for something inherited.
+export const createTally = (): Tally => ({
+  lines: 0,
+  kinds: Object.create(null),
+  sources: Object.create(null),
+  lengths: Object.create(null),
+  rejected: [],
+})
+
+/** What the verdicts are counted by: the verdict, and the reason where it is no proof. */
 export function countedAs(verdict: Verdict): string {
   if (verdict.verdict === 'refused') return `refused ${verdict.code}`
   return verdict.verdict === 'unreadable' ? `unreadable: ${verdict.reason}` : verdict.verdict
 }
 
+/** @param text the verdict as a line of the output */
+export function countVerdict(tally: Tally, verdict: Verdict, text: string): void {
+  tally.lines++
+  count(tally.kinds, countedAs(verdict), 1)
+  if (verdict.verdict === 'present' || verdict.verdict === 'absent') {
+    for (const [part, source] of Object.entries(verdict.sources)) count(tally.sources, `${part} ${source}`, 1)
+  } else if (tally.rejected.length < MAX_REJECTED) tally.rejected.push(text)
+}
+
+const count = (counts: Record<string, number>, name: string, more: number): void => {
+  counts[name] = (counts[name] ?? 0) + more
+}
+
+export function addTally(sum: Tally, { lines, kinds, sources, lengths, rejected }: Tally): void {
+  sum.lines += lines
+  for (const [name, more] of Object.entries(kinds)) count(sum.kinds, name, more)
+  for (const [name, more] of Object.entries(sources)) count(sum.sources, name, more)
+  for (const [name, more] of Object.entries(lengths)) count(sum.lengths, name, more)
+  sum.rejected.push(...rejected.slice(0, MAX_REJECTED - sum.rejected.length))
+}
+
 /** One line of output. Integers that a JSON number may not hold become decimal strings. */
 export function formatVerdict(line: number, file: string | undefined, verdict: Verdict): string {
   const place = file === undefined ? { line } : { line, file }
-  return `${JSON.stringify({ ...place, ...verdict }, (_, field) => (typeof field === 'bigint' ? field.toString() : field))}\n`
+  const toPlain = (_: string, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)
+  return `${JSON.stringify({ ...place, ...verdict }, toPlain)}\n`
 }
 
 /** @param file named in each verdict; undefined when there is but one input */
 export function auditBatch(batch: Batch, file: string | undefined, verify: RecordVerifier): AuditedBatch {
-  const kinds: Record<string, number> = Object.create(null)
-  const rejected: string[] = []
-  let [text, line] = ['', batch.firstLine]
+  const tally = createTally()
+  let text = ''
   for (const record of linesOf(batch)) {
     const verdict = record === null ? TOO_LONG : verify(record)
-    const formatted = formatVerdict(line++, file, verdict)
-    const kind = countedAs(verdict)
-    kinds[kind] = (kinds[kind] ?? 0) + 1
-    if ((verdict.verdict === 'refused' || verdict.verdict === 'unreadable') && rejected.length < MAX_REJECTED) {
-      rejected.push(formatted)
-    }
+    const formatted = formatVerdict(batch.firstLine + tally.lines, file, verdict)
+    countVerdict(tally, verdict, formatted)
+    if (record !== null) count(tally.lengths, `${32 - Math.clz32(record.length)}`, 1)
     text += formatted
   }
-  return { text, kinds, rejected }
+  return { text, tally }
 }
 
 const TOO_LONG: Verdict = { verdict: 'unreadable', reason: 'longer than a record may be' }
 
-/** The verdict on a line that no worker survives. */
-export function auditWithout({ firstLine }: Batch, file: string | undefined): AuditedBatch {
-  const verdict: Verdict = { verdict: 'unreadable', reason: 'takes more memory than a record may' }
-  const text = formatVerdict(firstLine, file, verdict)
-  return { text, kinds: { [countedAs(verdict)]: 1 }, rejected: [text] }
-}
+const TOO_MUCH: Verdict = { verdict: 'unreadable', reason: 'takes more memory than a record may' }
+
+/** Of a batch that no worker survives. */
+export const auditWithout = (batch: Batch, file: string | undefined): AuditedBatch =>
+  auditBatch(batch, file, () => TOO_MUCH)
 
 /** The batches one after the other. */
 export function mergeAudited(parts: readonly AuditedBatch[]): AuditedBatch {
-  const kinds: Record<string, number> = Object.create(null)
-  for (const part of parts) addCounts(kinds, part.kinds)
-  return {
-    text: parts.map(({ text }) => text).join(''),
-    kinds,
-    rejected: parts.flatMap(({ rejected }) => rejected).slice(0, MAX_REJECTED),
-  }
-}
-
-export function addCounts(sum: Record<string, number>, counts: Readonly<Record<string, number>>): void {
-  for (const [kind, count] of Object.entries(counts)) sum[kind] = (sum[kind] ?? 0) + count
+  const tally = createTally()
+  for (const part of parts) addTally(tally, part.tally)
+  return { text: parts.map(({ text }) => text).join(''), tally }
 }

@@ -4,16 +4,23 @@ import zlib from 'node:zlib'
 /** How much is read and unpacked at a time. */
 export const CHUNK_LENGTH = 2 ** 18
 
+/** Unpacks no further than what is taken: what comes before a damaged place is then never lost to its error. */
+const UNPACKING = { chunkSize: CHUNK_LENGTH, readableHighWaterMark: 1 }
+
 /** Packed streams, by how they begin. */
-const PACKED: readonly { readonly magic: readonly number[]; readonly name: string; readonly unpacker: () => zlib.Gunzip | undefined }[] = [
-  { magic: [0x1f, 0x8b], name: 'gzip', unpacker: () => zlib.createGunzip({ chunkSize: CHUNK_LENGTH }) },
+const PACKED: readonly {
+  readonly magic: readonly number[]
+  readonly name: string
+  readonly unpacker: () => zlib.Gunzip | undefined
+}[] = [
+  { magic: [0x1f, 0x8b], name: 'gzip', unpacker: () => zlib.createGunzip(UNPACKING) },
   { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'zstd', unpacker: createZstd },
 ]
 
 /** Node has it from 22.15 on. */
 function createZstd(): zlib.Gunzip | undefined {
   const create: unknown = Reflect.get(zlib, 'createZstdDecompress')
-  return typeof create === 'function' ? create({ chunkSize: CHUNK_LENGTH }) : undefined
+  return typeof create === 'function' ? create(UNPACKING) : undefined
 }
 
 /**

@@ -15,6 +15,8 @@ const [LF, CR] = [0x0a, 0x0d]
 /**
  * Splits a stream of bytes into batches of whole lines. Never holds more than one batch and one line, whatever the input.
  *
+ * When the input fails, the whole lines before that are given, and then its error is thrown on.
+ *
  * A line ends with `\n` or `\r\n`; the last one may end with the input. An empty line is a line.
  *
  * @param chunks the input
@@ -28,20 +30,27 @@ export async function* readBatches(
 ): AsyncGenerator<Batch> {
   let firstLine = 1
   let batch = createBatch(maxLineLength)
-  for await (const chunk of chunks) {
-    let start = 0
-    while (start < chunk.length) {
-      const end = chunk.indexOf(LF, start)
-      batch.add(chunk.subarray(start, end < 0 ? chunk.length : end))
-      if (end < 0) break
-      batch.endLine()
-      if (batch.length >= batchLength) {
-        yield batch.finish(firstLine)
-        firstLine += batch.count
-        batch = createBatch(maxLineLength)
+  try {
+    for await (const chunk of chunks) {
+      let start = 0
+      while (start < chunk.length) {
+        const end = chunk.indexOf(LF, start)
+        batch.add(chunk.subarray(start, end < 0 ? chunk.length : end))
+        if (end < 0) break
+        batch.endLine()
+        if (batch.length >= batchLength) {
+          yield batch.finish(firstLine)
+          firstLine += batch.count
+          batch = createBatch(maxLineLength)
+        }
+        start = end + 1
       }
-      start = end + 1
     }
+  } catch (error) {
+    // The lines that came whole count; the one that was cut off does not.
+    batch.dropOpenLine()
+    if (batch.count > 0) yield batch.finish(firstLine)
+    throw error
   }
   if (batch.isInsideLine) batch.endLine()
   if (batch.count > 0) yield batch.finish(firstLine)
@@ -95,6 +104,10 @@ function createBatch(maxLineLength: number) {
       count++
       isInsideLine = false
       isTooLong = false
+    },
+    dropOpenLine() {
+      length = lineStart
+      isInsideLine = false
     },
     /** Without the terminator of the last line. */
     finish(firstLine: number): Batch {

@@ -44,7 +44,8 @@ export async function createAuditPool(claim: RecordClaim, jobs: number): Promise
         if (!isOutOfMemory(error)) throw error
         // One of these lines is too much for a worker. Each gets one of its own.
         const parts: AuditedBatch[] = []
-        for (const line of splitBatch(batch)) parts.push(await attempt(line, file).catch(() => auditWithout(line, file)))
+        for (const line of splitBatch(batch))
+          parts.push(await attempt(line, file).catch(() => auditWithout(line, file)))
         return mergeAudited(parts)
       }
     },

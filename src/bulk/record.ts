@@ -1,13 +1,15 @@
-import { type Rollup, type Trusted, type VerifiedEvidence, verifyEvidence } from '../anchor/evidence.ts'
+import { type Trusted, verifyEvidence } from '../anchor/evidence.ts'
+import type { Rollup } from '../anchor/rollup.ts'
 import type { Hex } from '../bytes.ts'
-import { addressIn, schemeNamed, storageKeysIn } from '../document/answer.ts'
-import { type AnswerFile, type BundleFile, isBundleFile, isCallFile, readInputFile } from '../document/input-file.ts'
-import { parseJson } from '../document/value.ts'
+import { schemeNamed } from '../document/answer.ts'
+import { type ClaimProblem, completeClaim, type Source } from '../document/claim.ts'
 import { DocumentError } from '../document/error.ts'
+import { isProblem } from '../document/evidence.ts'
+import { type AnswerFile, type BundleFile, isBundleFile, isCallFile, readInputFile } from '../document/input-file.ts'
+import { fieldIn } from '../document/value.ts'
 import { type ErrorCode, ProofError } from '../errors.ts'
-import type { Account, StorageSlot, VerifiedState } from '../proof/verify.ts'
+import { type Account, createVerifier, type StorageSlot, type VerifiedState, type Verifier } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 
 /** What you state of all records. It wins over what a record says, and fills in what a record leaves out. */
 export interface RecordClaim {
@@ -21,16 +23,19 @@ export interface RecordClaim {
   storageKeys?: readonly Hex[]
   /** For evidence bundles: the contract whose roots you believe. */
   rollup?: Rollup
-  /** For evidence bundles: what all else is proven from. */
+  /** For evidence bundles: what everything else is proven from. */
   trusted?: Trusted
 }
 
-/** Who said what a verdict is about: you, the record, or the very answer that is verified; a bundle can prove it from L1. */
-export type ClaimOrigin = 'stated' | 'record' | 'answer' | 'L1'
+/**
+ * Who said what a verdict is about: you, the record, or the very answer that is verified. `L1` stands for a state root that a
+ * bundle proves. Nothing proves what only the record or the answer says.
+ */
+export type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
 
 /** A record that holds. */
 export interface ProvenVerdict {
-  /** Of the account. */
+  /** Whether the account exists. */
   verdict: 'present' | 'absent'
   /** The hash scheme. */
   scheme: Scheme['name']
@@ -40,8 +45,17 @@ export interface ProvenVerdict {
   address: Hex
   /** The L2 block, where a bundle proves it. */
   l2BlockNumber?: bigint
-  /** Who said so: nothing proves what only the record or the answer says. */
-  origin: { scheme: ClaimOrigin; stateRoot: ClaimOrigin; address: ClaimOrigin; storageKeys: ClaimOrigin }
+  /** Who said each part of the claim. */
+  sources: {
+    /** Of the hash scheme. */
+    scheme: ClaimSource
+    /** Of the state root. */
+    stateRoot: ClaimSource
+    /** Of the address. */
+    address: ClaimSource
+    /** Of the storage keys. */
+    storageKeys: ClaimSource
+  }
   /** null when proven absent. */
   account: Account | null
   /** One per requested key, in the order of the request. */
@@ -50,6 +64,7 @@ export interface ProvenVerdict {
 
 /** A record that does not hold. */
 export interface RefusedVerdict {
+  /** Always `refused`. */
   verdict: 'refused'
   /** The check that failed: see `errorMeanings`. */
   code: ErrorCode
@@ -59,6 +74,7 @@ export interface RefusedVerdict {
 
 /** A record that cannot be judged: not JSON, not a record, or a claim that nobody completed. */
 export interface UnreadableVerdict {
+  /** Always `unreadable`. */
   verdict: 'unreadable'
   /** Why, in a few words of this library's own. */
   reason: string
@@ -67,10 +83,43 @@ export interface UnreadableVerdict {
 /** What became of one record. */
 export type Verdict = ProvenVerdict | RefusedVerdict | UnreadableVerdict
 
-const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
-
 /** Judges one record: its JSON text, or what was parsed from it. Throws nothing. */
 export type RecordVerifier = (record: unknown) => Verdict
+
+const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
+
+/**
+ * Verifies many records, one after the other: recordings, answers and evidence bundles. Answers under one state root share
+ * their work. One record at a time is in memory.
+ *
+ * A record is a JSON text, its bytes in UTF-8, or the value parsed from it. A bad record costs its own verdict and no other.
+ *
+ * @param records in any order, from an array, a generator or a stream of lines
+ * @param claim what you state of all of them; what you leave out is the record's word, as `sources` in each verdict tells
+ * @returns one verdict per record, in their order. Throws nothing of its own: what `records` throws ends it
+ *
+ * @example
+ * ```ts
+ * import { verifyRecords } from 'rollup-state-proof/bulk'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { demoWorld } from 'rollup-state-proof/service'
+ *
+ * const world = demoWorld(poseidon2)
+ * const claim = { scheme: 'poseidon2', stateRoot: world.stateRoot() } as const
+ * const answers = [`0x${'a1'.repeat(20)}`, `0x${'ff'.repeat(20)}`].map(address => world.getProof(address as `0x${string}`))
+ * for await (const { verdict } of verifyRecords([...answers, 'no JSON'], claim)) console.log(verdict)
+ * // present
+ * // absent
+ * // unreadable
+ * ```
+ */
+export async function* verifyRecords(
+  records: Iterable<unknown> | AsyncIterable<unknown>,
+  claim: RecordClaim,
+): AsyncGenerator<Verdict, void, undefined> {
+  const verify = createRecordVerifier(claim)
+  for await (const record of records) yield verify(record)
+}
 
 /** One verifier per scheme, whose memory the records share. */
 export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
@@ -95,119 +144,91 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
   }
 }
 
-function parseRecord(record: Uint8Array | string): unknown {
-  if (record.length === 0) throw new DocumentError('empty')
-  return typeof record === 'string' ? parseText(record) : parseText(decodeText(record))
-}
-
 const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 
-function decodeText(bytes: Uint8Array): string {
+function parseRecord(record: Uint8Array | string): unknown {
+  const text = typeof record === 'string' ? record : attempt('not UTF-8', () => utf8.decode(record))
+  if (text.trim() === '') throw new DocumentError('empty')
+  return attempt('not JSON', () => JSON.parse(text))
+}
+
+/** The platform's own message would quote the record. @throws DocumentError with `reason` */
+function attempt<T>(reason: string, work: () => T): T {
   try {
-    return utf8.decode(bytes)
+    return work()
   } catch {
-    throw new DocumentError('not UTF-8')
+    throw new DocumentError(reason)
   }
 }
 
-/** The parser's own message would quote the text. */
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new DocumentError('not JSON')
-  }
+const UNKNOWN_SCHEME = 'the scheme is neither mimc nor poseidon2'
+
+function reasonOf(problem: ClaimProblem): string {
+  if ('unknownScheme' in problem) return UNKNOWN_SCHEME
+  if ('unnamedSlot' in problem) return `no storage key: storageProofs[${problem.unnamedSlot}] names none`
+  const name = problem.missing === 'scheme' ? 'scheme' : 'state root'
+  return `no ${name}: neither you nor the record names one`
 }
 
-interface Origin<T> {
-  readonly value: T
-  readonly origin: ClaimOrigin
+/** As `audit` says it. What is not from the user is the record's, or of the answer inside it. */
+const sourceWords: Readonly<Record<Source, ClaimSource>> = {
+  user: 'user',
+  file: 'record',
+  bundle: 'record',
+  answer: 'answer',
 }
 
-/** Your word first, then the record's, and the answer's own last. */
-function pick(stated: unknown, recorded: unknown, served: () => unknown): Origin<unknown> {
-  if (stated !== undefined) return { value: stated, origin: 'stated' }
-  if (isGiven(recorded)) return { value: recorded, origin: 'record' }
-  return { value: served(), origin: 'answer' }
-}
-
-function judgeAnswer(
-  { stated, answer }: AnswerFile,
-  claim: RecordClaim,
-  verifierOf: (scheme: Scheme) => Verifier,
-): Verdict {
-  const scheme = pick(claim.scheme, stated.scheme, () => {
-    throw new DocumentError('no scheme: neither you nor the record names one')
+function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: Scheme) => Verifier): Verdict {
+  const { scheme, stateRoot, address, storageKeys } = claim
+  const completed = completeClaim({ scheme, stateRoot, address, storageKeys }, file)
+  if (isProblem(completed)) return unreadable(reasonOf(completed))
+  const { sources, claim: asked } = completed
+  const state = verifierOf(asked.scheme).verifyProof(file.answer, asked)
+  return proven(state, {
+    scheme: asked.scheme.name,
+    // Both were decoded on the way, so they are hexadecimal.
+    stateRoot: lowerCase(asked.stateRoot),
+    address: lowerCase(asked.address),
+    sources: {
+      scheme: sourceWords[sources.scheme],
+      stateRoot: sourceWords[sources.stateRoot],
+      address: sourceWords[sources.address],
+      storageKeys: sourceWords[sources.storageKeys],
+    },
   })
-  const known = schemeNamed(scheme.value)
-  if (known === undefined) throw new DocumentError('the scheme is neither mimc nor poseidon2')
-  const stateRoot = pick(claim.stateRoot, stated.stateRoot, () => {
-    throw new DocumentError('no state root: neither you nor the record names one')
-  })
-  const address = pick(claim.address, stated.address, () => addressIn(answer) ?? NO_ADDRESS)
-  const storageKeys = pick(claim.storageKeys, stated.storageKeys, () => {
-    const keys = storageKeysIn(answer)
-    if (typeof keys === 'number') throw new DocumentError(`no storage key: storageProofs[${keys}] names none`)
-    return keys
-  })
-  // Unchecked, whatever the type says: the verifier refuses a wrong claim with CLAIM_INVALID.
-  const verifierClaim = {
-    stateRoot: stateRoot.value,
-    address: address.value,
-    storageKeys: storageKeys.value,
-  } as VerifierClaim
-  const state = verifierOf(known).verifyProof(answer, verifierClaim)
-  const origin = {
-    scheme: scheme.origin,
-    stateRoot: stateRoot.origin,
-    address: address.origin,
-    storageKeys: storageKeys.origin,
-  }
-  // Both were decoded on the way, so they are hexadecimal.
-  return proven(state, known, lowerCase(verifierClaim.stateRoot), lowerCase(verifierClaim.address), origin)
 }
-
-/** Any address will do for an answer that names none: it is decoded, and refused, before the keys are compared. */
-const NO_ADDRESS: Hex = `0x${'00'.repeat(20)}`
 
 const lowerCase = (hex: Hex): Hex => `0x${hex.slice(2).toLowerCase()}`
 
 function judgeBundle({ bundle }: BundleFile, claim: RecordClaim): Verdict {
   const { rollup, trusted, address, storageKeys } = claim
   if (rollup === undefined || trusted === undefined) {
-    throw new DocumentError('an evidence bundle: state the rollup, and what you trust')
+    return unreadable('an evidence bundle: state the rollup, and what you trust')
   }
-  const { scheme: name } = fieldsOf(bundle)
-  const scheme = pick(claim.scheme, name, () => {
-    throw new DocumentError('no scheme: neither you nor the bundle names one')
-  })
-  const known = schemeNamed(scheme.value)
-  if (known === undefined) throw new DocumentError('the scheme is neither mimc nor poseidon2')
+  const scheme = schemeNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
+  if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
   const evidence = verifyEvidence(bundle, {
-    scheme: known,
-    rollup,
-    trusted,
+    ...{ scheme, rollup, trusted },
     ...(address !== undefined && { address }),
     ...(storageKeys !== undefined && { storageKeys }),
   })
-  const originOf = (stated: unknown): ClaimOrigin => (stated === undefined ? 'record' : 'stated')
-  const origin = {
-    scheme: scheme.origin,
-    stateRoot: evidence.reach === 'l2StateRoot' ? ('stated' as const) : ('L1' as const),
-    address: originOf(address),
-    storageKeys: originOf(storageKeys),
-  }
+  const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
   const { l2BlockNumber } = evidence
-  const verdict = proven(evidence, known, evidence.stateRoot, evidence.address, origin)
-  return l2BlockNumber === null ? verdict : { ...verdict, l2BlockNumber }
+  return proven(evidence, {
+    scheme: scheme.name,
+    stateRoot: evidence.stateRoot,
+    address: evidence.address,
+    ...(l2BlockNumber !== null && { l2BlockNumber }),
+    sources: {
+      scheme: sourceOf(claim.scheme),
+      stateRoot: evidence.reach === 'l2StateRoot' ? 'user' : 'L1',
+      address: sourceOf(address),
+      storageKeys: sourceOf(storageKeys),
+    },
+  })
 }
 
-function proven(
+const proven = (
   { account, storage }: VerifiedState,
-  { name }: Scheme,
-  stateRoot: Hex,
-  address: Hex,
-  origin: ProvenVerdict['origin'],
-): ProvenVerdict {
-  return { verdict: account === null ? 'absent' : 'present', scheme: name, stateRoot, address, origin, account, storage }
-}
+  about: Omit<ProvenVerdict, 'verdict' | 'account' | 'storage'>,
+): ProvenVerdict => ({ verdict: account === null ? 'absent' : 'present', ...about, account, storage })

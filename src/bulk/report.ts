@@ -1,28 +1,75 @@
-import { errorMeanings } from '../errors.ts'
-import { MAX_REJECTED } from './audited.ts'
+import { type ErrorCode, errorMeanings } from '../errors.ts'
+import { MAX_REJECTED, type Tally } from './audited.ts'
 
-/** What an audit came to, to be looked at. */
+/** What an audit came to. */
+export interface AuditSummary {
+  readonly lines: number
+  readonly present: number
+  readonly absent: number
+  readonly refused: number
+  readonly unreadable: number
+  /** The most frequent first. `meaning` is empty unless the kind is a refusal. */
+  readonly kinds: readonly { readonly kind: string; readonly count: number; readonly meaning: string }[]
+  /** What the verdicts rest on, in sentences. */
+  readonly notes: readonly string[]
+}
+
+export function summarize({ lines, kinds, sources }: Tally): AuditSummary {
+  const entries = Object.entries(kinds).sort(([, a], [, b]) => b - a)
+  const sum = (start: string) =>
+    entries.reduce((total, [kind, count]) => (kind.startsWith(start) ? total + count : total), 0)
+  return {
+    lines,
+    present: sum('present'),
+    absent: sum('absent'),
+    refused: sum('refused '),
+    unreadable: sum('unreadable: '),
+    kinds: entries.map(([kind, count]) => ({ kind, count, meaning: meaningOf(kind) })),
+    notes: notesOf(sources),
+  }
+}
+
+const meaningOf = (kind: string): string => {
+  const code = kind.replace(/^refused /, '')
+  return Object.hasOwn(errorMeanings, code) ? errorMeanings[code as ErrorCode] : ''
+}
+
+/** What nothing proves, because only the records or the answers say it. */
+function notesOf(sources: Tally['sources']): string[] {
+  const unproven = [
+    [
+      'stateRoot record',
+      'rest on state roots that only the records name. Nothing proves these roots: state the one you trust with --state-root',
+    ],
+    ['address answer', 'are for whatever address the answer names: state the one you asked for with --address'],
+    [
+      'storageKeys answer',
+      'are for whatever storage keys the answer names: state the ones you asked for with --storage-key',
+    ],
+  ] as const
+  return unproven.flatMap(([source, sentence]) => {
+    const count = sources[source] ?? 0
+    return count === 0 ? [] : [`${number(count)} ${count === 1 ? 'verdict' : 'verdicts'} ${sentence}.`]
+  })
+}
+
+/** What a report has near its beginning, and no other file. */
+export const REPORT_MARK = '<meta name="generator" content="rollup-state-proof audit">'
+
+/** What to report. */
 export interface AuditReport {
   readonly inputs: readonly string[]
-  readonly lines: number
-  /** Of the lines, unpacked, without terminators. */
-  readonly bytes: number
+  readonly tally: Tally
   readonly jobs: number
   /** How many of the lines an earlier run had judged. */
   readonly resumedAt: number
   /** How long this run took. */
   readonly seconds: number
-  /** How many lines came to which verdict. */
-  readonly kinds: Readonly<Record<string, number>>
-  /** How many lines take less than 2^key bytes, and not less than half of it. */
-  readonly lengths: Readonly<Record<number, number>>
-  /** Lines judged in this run, second by second at most. */
+  /** How many lines this run had judged at which time. */
   readonly samples: readonly { readonly seconds: number; readonly lines: number }[]
-  /** The first verdicts that are no proof, as they were written. */
-  readonly rejected: readonly string[]
-  /** What the verdicts rest on, in sentences. */
-  readonly notes: readonly string[]
   readonly version: string
+  /** Why the audit ended before the end of its inputs. */
+  readonly failure: string | undefined
 }
 
 const escapeHtml = (text: string): string =>
@@ -32,21 +79,21 @@ const number = (value: number): string => value.toLocaleString('en-US', { maximu
 
 /** A page of one file: it asks nobody for anything, and runs no script. */
 export function formatAuditReport(report: AuditReport): string {
-  const { inputs, lines, bytes, seconds, kinds, rejected, notes, version, resumedAt, jobs } = report
-  const count = (kind: string) =>
-    Object.entries(kinds).reduce((sum, [name, value]) => (name.startsWith(kind) ? sum + value : sum), 0)
+  const { inputs, tally, seconds, version, resumedAt, jobs, failure } = report
+  const summary = summarize(tally)
+  const { lines, present, absent, refused, unreadable, kinds, notes } = summary
   const cards = [
-    ['present', count('present'), 'good'],
-    ['absent', count('absent'), 'good'],
-    ['refused', count('refused'), 'bad'],
-    ['unreadable', count('unreadable'), 'odd'],
+    ['present', present, 'good'],
+    ['absent', absent, 'good'],
+    ['refused', refused, 'bad'],
+    ['unreadable', unreadable, 'odd'],
   ] as const
   const judged = lines - resumedAt
   const facts = [
-    ['Inputs', inputs.join(', ')],
-    ['Lines', `${number(lines)} (${number(bytes / 2 ** 20)} MiB unpacked)`],
+    [inputs.length === 1 ? 'Input' : 'Inputs', inputs.join(', ')],
     ['This run', `${number(judged)} lines in ${number(seconds)} s with ${jobs} ${jobs === 1 ? 'worker' : 'workers'}`],
     ['Rate', `${number(judged / Math.max(seconds, 0.001))} lines per second`],
+    ...(resumedAt > 0 ? [['Before', `an earlier run had judged ${number(resumedAt)} lines`] as const] : []),
   ] as const
   return `<!doctype html>
 <html lang="en">
@@ -54,50 +101,52 @@ export function formatAuditReport(report: AuditReport): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="color-scheme" content="light dark">
+${REPORT_MARK}
 <title>Audit: ${number(lines)} lines</title>
 <style>${STYLE}</style>
 <main>
 <h1>Audit of ${number(lines)} ${lines === 1 ? 'record' : 'records'}</h1>
-<p class="lead">${escapeHtml(conclusion(count('refused'), count('unreadable')))}</p>
-<ul class="cards">${cards.map(([name, value, tone]) => `<li class="${value > 0 ? tone : 'none'}"><b>${number(value)}</b> ${name}</li>`).join('')}</ul>
+<p class="lead">${escapeHtml(conclusion(summary))}</p>
+${failure === undefined ? '' : `<p class="failure">${escapeHtml(`Incomplete: ${failure}.`)}</p>\n`}<ul class="cards">${cards.map(([name, value, tone]) => `<li class="${value > 0 ? tone : 'none'}"><b>${number(value)}</b> ${name}</li>`).join('')}</ul>
 ${notes.length === 0 ? '' : `<h2>What the verdicts rest on</h2>\n<ul>${notes.map(note => `<li>${escapeHtml(note)}</li>`).join('')}</ul>`}
 <dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`).join('')}</dl>
 <h2>Verdicts</h2>
 ${verdictBars(kinds)}
 <div class="pair">
 <figure><figcaption>Lines per second over time</figcaption>${rateChart(report.samples)}</figure>
-<figure><figcaption>Length of a line, in bytes</figcaption>${lengthChart(report.lengths)}</figure>
+<figure><figcaption>Length of a line, in bytes</figcaption>${lengthChart(tally.lengths)}</figure>
 </div>
-${rejectedList(rejected, count('refused') + count('unreadable'))}
+${rejectedList(tally.rejected, refused + unreadable)}
 <footer>rollup-state-proof ${escapeHtml(version)}</footer>
 </main>
 </html>
 `
 }
 
-function conclusion(refused: number, unreadable: number): string {
-  if (refused + unreadable === 0) return 'Every record was verified.'
+function conclusion({ lines, refused, unreadable }: AuditSummary): string {
+  if (lines === 0) return 'There were no records.'
+  if (refused + unreadable === 0) return 'Every record verified.'
   const parts = [
     refused > 0 && `${number(refused)} ${refused === 1 ? 'record was' : 'records were'} refused`,
     unreadable > 0 && `${number(unreadable)} ${unreadable === 1 ? 'line was' : 'lines were'} unreadable`,
   ].filter(part => part !== false)
-  return `${parts.join(', and ')}. All other records were verified.`
+  return `${parts.join(', and ')}. ${refused + unreadable === lines ? 'None' : 'Everything else'} verified.`
 }
 
 const toneOf = (kind: string): string =>
   kind.startsWith('refused') ? 'bad' : kind.startsWith('unreadable') ? 'odd' : 'good'
 
 /** A table, so that it reads without the bars too. */
-function verdictBars(kinds: Readonly<Record<string, number>>): string {
-  const rows = Object.entries(kinds).sort(([, a], [, b]) => b - a)
-  const most = rows[0]?.[1] ?? 1
-  const body = rows.map(([kind, value]) => {
-    const code = kind.replace(/^refused /, '')
-    const meaning = Object.hasOwn(errorMeanings, code) ? Reflect.get(errorMeanings, code) : ''
-    const width = Math.max((100 * value) / most, 0.5).toFixed(2)
-    return `<tr><th scope="row">${escapeHtml(kind)}${meaning && `<small>${escapeHtml(meaning)}</small>`}</th><td>${number(value)}</td><td class="bar"><i class="${toneOf(kind)}" style="width:${width}%"></i></td></tr>`
+function verdictBars(kinds: AuditSummary['kinds']): string {
+  const most = kinds[0]?.count ?? 1
+  const body = kinds.map(({ kind, count, meaning }) => {
+    const width = Math.max((100 * count) / most, 0.5).toFixed(2)
+    const note = meaning && `<small>${escapeHtml(meaning)}</small>`
+    const bar = `<i class="${toneOf(kind)}" style="width:${width}%"></i>`
+    return `<tr><th scope="row">${escapeHtml(kind)}${note}</th><td>${number(count)}</td><td class="bar">${bar}</td></tr>`
   })
-  return `<table><thead><tr><th scope="col">verdict</th><th scope="col">lines</th><th></th></tr></thead><tbody>${body.join('')}</tbody></table>`
+  const head = '<tr><th scope="col">verdict</th><th scope="col">lines</th><th></th></tr>'
+  return `<table><thead>${head}</thead><tbody>${body.join('')}</tbody></table>`
 }
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 190, 62, 24]
@@ -109,7 +158,9 @@ function chart(label: string, highest: number, marks: readonly (readonly [number
     share =>
       `<line x1="${LEFT}" x2="${WIDTH}" y1="${y(share)}" y2="${y(share)}"/><text x="${LEFT - 8}" y="${y(share) + 4}" text-anchor="end">${number(share * highest)}</text>`,
   )
-  const columns = marks.map(([x, text]) => `<text x="${x.toFixed(1)}" y="${HEIGHT - 6}" text-anchor="middle">${escapeHtml(text)}</text>`)
+  const columns = marks.map(
+    ([x, text]) => `<text x="${x.toFixed(1)}" y="${HEIGHT - 6}" text-anchor="middle">${escapeHtml(text)}</text>`,
+  )
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(label)}"><g class="axes">${rows.join('')}${columns.join('')}</g>${content}</svg>`
 }
 
@@ -134,7 +185,7 @@ function rateChart(samples: AuditReport['samples']): string {
   return chart(`Between 0 and ${number(highest)} lines per second`, highest, marks, content)
 }
 
-function lengthChart(lengths: AuditReport['lengths']): string {
+function lengthChart(lengths: Tally['lengths']): string {
   const buckets = Object.entries(lengths).map(([digits, count]) => [Number(digits), count] as const)
   if (buckets.length === 0) return '<p>There were no lines.</p>'
   const [least, most] = [Math.min(...buckets.map(([digits]) => digits)), Math.max(...buckets.map(([digits]) => digits))]
@@ -164,11 +215,14 @@ function rejectedList(rejected: readonly string[], total: number): string {
     const { line, file, verdict, code, path, reason } = JSON.parse(text)
     const place = file === undefined ? `Line ${line}` : `${file}, line ${line}`
     if (verdict !== 'refused') return `<li>${escapeHtml(`${place}: ${reason}`)}</li>`
-    const meaning = Object.hasOwn(errorMeanings, code) ? Reflect.get(errorMeanings, code) : ''
+    const meaning = meaningOf(code)
     const where = path === '' ? '' : `<p>At <code>${escapeHtml(path)}</code></p>`
     return `<li><details><summary>${escapeHtml(`${place}: ${code}`)}</summary><p>${escapeHtml(meaning)}</p>${where}</details></li>`
   })
-  const more = total > rejected.length ? `<p>The first ${number(MAX_REJECTED)} are listed here. The output has all ${number(total)}.</p>` : ''
+  const more =
+    total > rejected.length
+      ? `<p>The first ${number(MAX_REJECTED)} are listed here. The output has all ${number(total)}.</p>`
+      : ''
   return `<h2>Refused and unreadable lines</h2>${more}<ol class="rejected">${items.join('')}</ol>`
 }
 
@@ -180,6 +234,7 @@ body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,s
 main{max-width:1000px;margin:0 auto;padding:24px 16px 48px}
 h1{font-size:28px;line-height:1.2;margin:8px 0}h2{font-size:19px;margin:32px 0 8px}
 .lead{font-size:18px;color:var(--soft);margin:0 0 16px}
+.failure{border-left:4px solid var(--bad);padding-left:12px}
 .cards{list-style:none;display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;padding:0;margin:0}
 .cards li{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:12px 16px;color:var(--soft)}
 .cards b{display:block;font-size:26px;line-height:1.2;color:var(--text);font-variant-numeric:tabular-nums}

@@ -1,29 +1,14 @@
-import { createReadStream } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
-import { addCounts, countedAs, MAX_REJECTED } from './audited.ts'
+import type { FileHandle } from 'node:fs/promises'
+import { countVerdict, createTally, type Tally } from './audited.ts'
 import { CHUNK_LENGTH } from './input.ts'
 import { linesOf, readBatches } from './lines.ts'
 
-/** What an earlier run has written: whole lines, each one a verdict. */
-export interface WrittenVerdicts {
-  readonly lines: number
-  readonly kinds: Readonly<Record<string, number>>
-  readonly rejected: readonly string[]
+/** Drops the part of a line with which a run ended that was killed. */
+export async function dropPartialLine(file: FileHandle): Promise<void> {
+  await file.truncate(await endOfLastLine(file))
 }
 
-/** Drops the part of a line with which a run ended that was killed. @returns the length that is left, in bytes */
-export async function dropPartialLine(path: string): Promise<number> {
-  const file = await open(path, 'r+')
-  try {
-    const length = await endOfLastLine(file)
-    await file.truncate(length)
-    return length
-  } finally {
-    await file.close()
-  }
-}
-
-/** From the end backwards, for the file may be large. */
+/** In bytes. Looked for from the end backwards, for the file may be large. */
 async function endOfLastLine(file: FileHandle): Promise<number> {
   const chunk = new Uint8Array(2 ** 16)
   let { size: end } = await file.stat()
@@ -38,23 +23,21 @@ async function endOfLastLine(file: FileHandle): Promise<number> {
 }
 
 /**
- * Reads the verdicts of an earlier run.
+ * Counts the verdicts that earlier runs wrote.
  *
- * @throws SyntaxError when a line is no verdict
+ * @throws Error when a line is not a verdict
  */
-export async function readWritten(path: string): Promise<WrittenVerdicts> {
-  const kinds: Record<string, number> = Object.create(null)
-  const rejected: string[] = []
-  let lines = 0
-  const chunks = createReadStream(path, { highWaterMark: CHUNK_LENGTH })
+export async function readWritten(file: FileHandle): Promise<Tally> {
+  const tally = createTally()
+  const chunks = file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_LENGTH })
   for await (const batch of readBatches(chunks, CHUNK_LENGTH, Number.POSITIVE_INFINITY)) {
     for (const line of linesOf(batch)) {
       const text = Buffer.from(line ?? []).toString()
-      const kind = countedAs(JSON.parse(text))
-      addCounts(kinds, { [kind]: 1 })
-      if (kind !== 'present' && kind !== 'absent' && rejected.length < MAX_REJECTED) rejected.push(`${text}\n`)
-      lines++
+      const verdict = JSON.parse(text)
+      // Who changes it in between is not who runs this; it need only be what this program writes.
+      if (typeof verdict?.verdict !== 'string') throw new Error('a line is not a verdict')
+      countVerdict(tally, verdict, `${text}\n`)
     }
   }
-  return { lines, kinds, rejected }
+  return tally
 }
