@@ -1,11 +1,7 @@
-import { Readable } from 'node:stream'
 import zlib from 'node:zlib'
 
 /** How much is read and unpacked at a time. */
 export const CHUNK_LENGTH = 2 ** 18
-
-/** Unpacks no further than what is taken: what comes before a damaged place is then never lost to its error. */
-const UNPACKING = { chunkSize: CHUNK_LENGTH, readableHighWaterMark: 1 }
 
 /** Packed streams, by how they begin. */
 const PACKED: readonly {
@@ -13,14 +9,14 @@ const PACKED: readonly {
   readonly name: string
   readonly unpacker: () => zlib.Gunzip | undefined
 }[] = [
-  { magic: [0x1f, 0x8b], name: 'gzip', unpacker: () => zlib.createGunzip(UNPACKING) },
+  { magic: [0x1f, 0x8b], name: 'gzip', unpacker: () => zlib.createGunzip({ chunkSize: CHUNK_LENGTH }) },
   { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'zstd', unpacker: createZstd },
 ]
 
 /** Node has it from 22.15 on. */
 function createZstd(): zlib.Gunzip | undefined {
   const create: unknown = Reflect.get(zlib, 'createZstdDecompress')
-  return typeof create === 'function' ? create(UNPACKING) : undefined
+  return typeof create === 'function' ? create({ chunkSize: CHUNK_LENGTH }) : undefined
 }
 
 /**
@@ -41,9 +37,48 @@ export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): Async
   if (packed === undefined) return yield* continued(start, iterator)
   const unpacker = packed.unpacker()
   if (unpacker === undefined) throw new Error(`it is packed with ${packed.name}, which takes Node 22.15 or later`)
-  const source = Readable.from(continued(start, iterator), { objectMode: false, highWaterMark: 4 * CHUNK_LENGTH })
-  source.on('error', error => unpacker.destroy(error))
-  yield* source.pipe(unpacker)
+  yield* unpackWith(unpacker, continued(start, iterator))
+}
+
+/**
+ * How much is handed to an unpacker at a time: it may become a thousand times as much, and all of that is then in memory.
+ * (Left to a pipe of streams, an error would take with it what came before.)
+ */
+const PIECE_LENGTH = 2 ** 15
+
+async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const unpacked: Uint8Array[] = []
+  let failure: unknown
+  unpacker.on('data', chunk => unpacked.push(chunk))
+  const ended = new Promise<void>(resolve => {
+    unpacker.once('end', resolve).once('close', resolve)
+    unpacker.once('error', error => {
+      failure = error
+      resolve()
+    })
+  })
+  try {
+    let written = Promise.resolve()
+    for await (const chunk of chunks) {
+      for (let start = 0; start < chunk.length; start += PIECE_LENGTH) {
+        await Promise.race([written, ended])
+        const ready = unpacked.splice(0)
+        if (failure === undefined) {
+          const piece = chunk.subarray(start, start + PIECE_LENGTH)
+          // Unpacked on another thread, while the consumer works on what is ready.
+          written = new Promise(resolve => unpacker.write(piece, () => resolve()))
+        }
+        yield* ready
+        if (failure !== undefined) throw failure
+      }
+    }
+    unpacker.end()
+    await ended
+    yield* unpacked
+    if (failure !== undefined) throw failure
+  } finally {
+    unpacker.destroy()
+  }
 }
 
 async function* continued(start: Uint8Array, rest: AsyncIterator<Uint8Array | string>): AsyncGenerator<Uint8Array> {

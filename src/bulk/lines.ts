@@ -128,15 +128,6 @@ export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array
   }
 }
 
-/** The lines of a batch as batches of one line each. */
-export function* splitBatch(batch: Batch): Generator<Batch> {
-  let offset = 0
-  for (const line of linesOf(batch)) {
-    const firstLine = batch.firstLine + offset++
-    yield { firstLine, count: 1, bytes: new Uint8Array(line ?? []), tooLong: line === null ? [0] : [] }
-  }
-}
-
 /** The batch without its first `lines` lines; null when none is left. */
 export function skipLines(batch: Batch, lines: number): Batch | null {
   if (lines <= 0) return batch

@@ -1,5 +1,5 @@
-import { type AuditedBatch, auditWithout, mergeAudited } from './audited.ts'
-import { type Batch, splitBatch } from './lines.ts'
+import type { AuditedBatch } from './audited.ts'
+import type { Batch } from './lines.ts'
 import type { RecordClaim } from './record.ts'
 
 /** What a worker is told. */
@@ -12,46 +12,26 @@ export interface AuditTask {
 
 /** Verifies batches on several cores. */
 export interface AuditPool {
+  /** The batch is gone afterwards: its bytes move to the worker. */
   run(batch: Batch, file: string | undefined): Promise<AuditedBatch>
   close(): Promise<void>
 }
-
-/** Memory of one worker in MiB. Parsed, a hostile line takes up to 50 times its length. */
-const WORKER_MEMORY = 1024
 
 /** @param jobs how many workers; one per core is best */
 export async function createAuditPool(claim: RecordClaim, jobs: number): Promise<AuditPool> {
   // Loaded here alone: nobody who verifies a single proof needs it.
   const { Tinypool } = await import('tinypool')
-  // The tests run the source, and users what was compiled from it.
+  // The sources are TypeScript, and what was compiled from them is not.
   const worker = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
   const pool = new Tinypool({
     filename: new URL(worker, import.meta.url).href,
-    minThreads: jobs,
-    maxThreads: jobs,
-    resourceLimits: { maxOldGenerationSizeMb: WORKER_MEMORY },
+    ...{ minThreads: jobs, maxThreads: jobs },
   })
-  const attempt = (batch: Batch, file: string | undefined): Promise<AuditedBatch> => {
-    // The worker takes a copy with it when it dies.
-    const task: AuditTask = { batch: { ...batch, bytes: batch.bytes.slice() }, file, claim }
-    return pool.run(task, { name: 'auditInWorker', transferList: [task.batch.bytes.buffer] })
-  }
   return {
-    async run(batch, file) {
-      try {
-        return await attempt(batch, file)
-      } catch (error) {
-        if (!isOutOfMemory(error)) throw error
-        // One of these lines is too much for a worker. Each gets one of its own.
-        const parts: AuditedBatch[] = []
-        for (const line of splitBatch(batch))
-          parts.push(await attempt(line, file).catch(() => auditWithout(line, file)))
-        return mergeAudited(parts)
-      }
+    run(batch, file) {
+      const task: AuditTask = { batch, file, claim }
+      return pool.run(task, { name: 'auditInWorker', transferList: [batch.bytes.buffer] })
     },
     close: () => pool.destroy(),
   }
 }
-
-const isOutOfMemory = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'

@@ -36,21 +36,17 @@ const meaningOf = (kind: string): string => {
 
 /** What nothing proves, because only the records or the answers say it. */
 function notesOf(sources: Tally['sources']): string[] {
-  const unproven = [
-    [
-      'stateRoot record',
-      'rest on state roots that only the records name. Nothing proves these roots: state the one you trust with --state-root',
-    ],
-    ['address answer', 'are for whatever address the answer names: state the one you asked for with --address'],
-    [
-      'storageKeys answer',
-      'are for whatever storage keys the answer names: state the ones you asked for with --storage-key',
-    ],
-  ] as const
-  return unproven.flatMap(([source, sentence]) => {
-    const count = sources[source] ?? 0
-    return count === 0 ? [] : [`${number(count)} ${count === 1 ? 'verdict' : 'verdicts'} ${sentence}.`]
-  })
+  const count = (source: string) => sources[source] ?? 0
+  const about = (lines: number, one: string, many: string) => `${number(lines)} ${lines === 1 ? one : many}`
+  const [roots, addresses, keys] = [count('stateRoot record'), count('address answer'), count('storageKeys answer')]
+  return [
+    roots > 0 &&
+      `${about(roots, 'verdict rests on a state root that only the record names', 'verdicts rest on state roots that only the records name')}. Nothing proves these roots: state the one that you trust.`,
+    addresses > 0 &&
+      `${about(addresses, 'answer was', 'answers were')} verified for the address that the answer itself names: compare it with the one that you asked for, or state it.`,
+    keys > 0 &&
+      `${about(keys, 'answer was', 'answers were')} verified for the storage keys that the answer itself names: compare them with the ones that you asked for, or state them.`,
+  ].filter(note => note !== false)
 }
 
 /** What a report has near its beginning, and no other file. */

@@ -98,22 +98,23 @@ export const audit: Command = {
     const hasFile = path !== undefined && path !== '-'
     const verdicts = hasFile ? await openVerdictFile(path, force, files, askedFor) : openVerdictPipe(pipeTo(io.stdout))
 
+    const resumedAt = verdicts.written.lines
     const run = startRun(sources, verdicts, io)
-    const options = { claim, jobs, maxLineLength, skip: verdicts.written.lines }
+    const options = { claim, jobs, maxLineLength, skip: resumedAt }
     const failure = await writeVerdicts(auditInputs(sources.inputs, options), verdicts, run)
     const { tally, seconds, samples } = run.end()
     if (failure instanceof ClosedPipe) return exitCodes.unusable
 
     const names = files.map(file => (file === '-' ? 'standard input' : file))
-    const summary = { ...summarize(tally), seconds, judged: tally.lines - verdicts.written.lines }
+    const summary = { ...summarize(tally), seconds, judged: tally.lines - resumedAt }
     const failed = failure && printable(failure.message)
     const stream = hasFile ? io.stdout : io.stderr
     if (html !== undefined) {
       const about = { inputs: names, jobs, samples, tally, seconds, version: readVersion(), failure: failed }
-      writeWhole(html, formatAuditReport({ ...about, resumedAt: verdicts.written.lines }), true)
+      writeWhole(html, formatAuditReport({ ...about, resumedAt }), true)
     }
     if (values.json) stream.write(toJson({ ...summary, ...(failed !== undefined && { failure: failed }) }))
-    else stream.write(formatSummary(tally, seconds, verdicts.written.lines, stream))
+    else stream.write(formatSummary(tally, seconds, resumedAt, stream))
     if (failure !== undefined) throw new UsageError(failure.message)
     return summary.refused + summary.unreadable > 0 ? exitCodes.notVerified : exitCodes.verified
   },
