@@ -8,8 +8,9 @@ import { isProblem } from '../document/evidence.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, isCallFile, readInputFile } from '../document/input-file.ts'
 import { fieldIn } from '../document/value.ts'
 import { type ErrorCode, ProofError } from '../errors.ts'
-import { type Account, createVerifier, type StorageSlot, type VerifiedState, type Verifier } from '../proof/verify.ts'
+import type { Account, StorageSlot, VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 
 /** What you state of all records. It wins over what a record says, and fills in what a record leaves out. */
 export interface RecordClaim {
@@ -182,10 +183,13 @@ function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: 
   const { scheme, stateRoot, address, storageKeys } = claim
   const completed = completeClaim({ scheme, stateRoot, address, storageKeys }, file)
   if (isProblem(completed)) return unreadable(reasonOf(completed))
-  const { sources, claim: asked } = completed
-  const state = verifierOf(asked.scheme).verifyProof(file.answer, asked)
+  const {
+    sources,
+    claim: { scheme: known, ...asked },
+  } = completed
+  const state = verifierOf(known).verifyProof(file.answer, asked)
   return proven(state, {
-    scheme: asked.scheme.name,
+    scheme: known.name,
     // Both were decoded on the way, so they are hexadecimal.
     stateRoot: lowerCase(asked.stateRoot),
     address: lowerCase(asked.address),

@@ -10,7 +10,7 @@ import { gzipMembers, joinLines, mixedLines, type RecordLine } from '../bulk/rec
 import { ADDRESS, folderOf, runHere, sampleOf } from './io.ts'
 
 /** 200,000 lines and 20 kills for a thorough run. */
-const { AUDIT_LINES = '2500', AUDIT_KILLS = '3' } = process.env
+const { AUDIT_LINES = '1500', AUDIT_KILLS = '3' } = process.env
 const [LINES, KILLS] = [Number(AUDIT_LINES), Number(AUDIT_KILLS)]
 
 const program = buildProgram()
