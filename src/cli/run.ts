@@ -8,12 +8,15 @@ import { inspect } from './inspect.ts'
 import { record } from './record.ts'
 import { formatTable, printable } from './report.ts'
 import { serve } from './serve.ts'
+import { snapshot } from './snapshot.ts'
 import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 import { readVersion } from './version.ts'
 
 // A map, for an object would also know a command named `constructor`.
-const commands = new Map<string, Command>(Object.entries({ verify, record, fetch, audit, inspect, vectors, serve }))
+const commands = new Map<string, Command>(
+  Object.entries({ verify, record, fetch, snapshot, audit, inspect, vectors, serve }),
+)
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 

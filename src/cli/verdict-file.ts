@@ -65,7 +65,7 @@ export const openVerdictPipe = (write: (text: string) => Promise<void>): Verdict
   close: async () => {},
 })
 
-async function openToAppend(path: string): Promise<FileHandle> {
+export async function openToAppend(path: string): Promise<FileHandle> {
   // Windows does not have the last one.
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
   const file = await orUnwritable(path, open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
@@ -74,7 +74,7 @@ async function openToAppend(path: string): Promise<FileHandle> {
   throw new UsageError(`${path} is not a regular file`)
 }
 
-async function orUnwritable<T>(path: string, work: Promise<T>): Promise<T> {
+export async function orUnwritable<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
