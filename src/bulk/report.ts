@@ -163,6 +163,12 @@ function chart(label: string, highest: number, marks: readonly (readonly [number
 const scaleY = (value: number, highest: number): number =>
   HEIGHT - BOTTOM - (value / Math.max(highest, 1)) * (HEIGHT - BOTTOM - 10)
 
+/** To a number that reads well on an axis, and so does its half. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)))
+  return power * ([1, 2, 4, 5, 6, 8].find(factor => factor * power >= value) ?? 10)
+}
+
 function rateChart(samples: AuditReport['samples']): string {
   const rates = samples.slice(1).map(({ seconds, lines }, index) => {
     const before = samples[index]
@@ -170,7 +176,7 @@ function rateChart(samples: AuditReport['samples']): string {
     return { seconds, rate: elapsed > 0 ? (lines - (before?.lines ?? 0)) / elapsed : 0 }
   })
   if (rates.length < 2) return '<p>The run was too short to say.</p>'
-  const highest = Math.max(...rates.map(({ rate }) => rate))
+  const highest = roundUp(Math.max(...rates.map(({ rate }) => rate)))
   const last = rates.at(-1)?.seconds ?? 1
   const x = (seconds: number) => LEFT + (seconds / last) * (WIDTH - LEFT - 12)
   const points = rates.map(({ seconds, rate }) => `${x(seconds).toFixed(1)} ${scaleY(rate, highest).toFixed(1)}`)
@@ -185,7 +191,7 @@ function lengthChart(lengths: Tally['lengths']): string {
   const buckets = Object.entries(lengths).map(([digits, count]) => [Number(digits), count] as const)
   if (buckets.length === 0) return '<p>There were no lines.</p>'
   const [least, most] = [Math.min(...buckets.map(([digits]) => digits)), Math.max(...buckets.map(([digits]) => digits))]
-  const highest = Math.max(...buckets.map(([, count]) => count))
+  const highest = roundUp(Math.max(...buckets.map(([, count]) => count)))
   const width = (WIDTH - LEFT - 12) / (most - least + 1)
   const x = (digits: number) => LEFT + 4 + (digits - least) * width
   const bars = buckets.map(([digits, count]) => {
@@ -193,9 +199,9 @@ function lengthChart(lengths: Tally['lengths']): string {
     return `<rect x="${(x(digits) + 1).toFixed(1)}" y="${top.toFixed(1)}" width="${(width - 2).toFixed(1)}" height="${(HEIGHT - BOTTOM - top).toFixed(1)}"><title>${number(count)} lines of ${bytesOf(digits - 1)} to ${bytesOf(digits)}</title></rect>`
   })
   const step = Math.ceil((most - least + 1) / 6)
-  const marks = buckets
-    .filter(([digits]) => (digits - least) % step === 0)
-    .map(([digits]) => [x(digits) + width / 2, `< ${bytesOf(digits)}`] as const)
+  const marks = Array.from({ length: most - least + 1 }, (_, index) => least + index)
+    .filter(digits => (digits - least) % step === 0)
+    .map(digits => [x(digits) + width / 2, `< ${bytesOf(digits)}`] as const)
   return chart('How many lines have which length', highest, marks, `<g class="bars">${bars.join('')}</g>`)
 }
 
@@ -245,5 +251,6 @@ svg{display:block;width:100%;height:auto}.axes line{stroke:var(--line)}.axes tex
 .area{fill:var(--ink);opacity:.15}.curve{fill:none;stroke:var(--ink);stroke-width:2}.bars rect{fill:var(--ink)}
 .rejected{padding-left:0;list-style:none}.rejected li{border-bottom:1px solid var(--line);padding:8px 0;overflow-wrap:anywhere}
 summary{cursor:pointer}.rejected p{margin:4px 0 4px 16px;color:var(--soft)}code{font-size:14px}
+@media(max-width:600px){.bar{width:14%}th{font-size:15px}}
 footer{margin-top:40px;color:var(--soft);font-size:14px}
 `
