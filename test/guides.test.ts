@@ -29,7 +29,7 @@ beforeAll(() => {
   const { status, stdout } = spawnSync('npx', ['tsc', '-p', 'src', '--outDir', dist], { encoding: 'utf8' })
   expect(status, stdout).toBe(0)
   cpSync('package.json', join(home, 'package.json'))
-  for (const scope of ['@noble', '@ethereumjs']) symlinkSync(join(ROOT, 'node_modules', scope), join(modules, scope))
+  for (const scope of ['@noble', '@ethereumjs', 'tinypool']) symlinkSync(join(ROOT, 'node_modules', scope), join(modules, scope))
   mkdirSync(join(modules, '.bin'))
   spawnSync('chmod', ['+x', join(dist, 'cli/main.js')])
   symlinkSync('../rollup-state-proof/dist/cli/main.js', join(modules, '.bin/rollup-state-proof'))

@@ -72,7 +72,7 @@ export function claimOfFlags(flags: EvidenceFlags): EvidenceClaim {
 }
 
 /** Exactly one: with two, nobody could say which of them the verdict rests on. */
-function trustedOf(flags: EvidenceFlags): Trusted {
+export function trustedOf(flags: EvidenceFlags): Trusted {
   const given = Object.entries({
     l1BlockHash: flags['l1-block-hash'],
     l1StateRoot: flags['l1-state-root'],

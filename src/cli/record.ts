@@ -207,7 +207,7 @@ async function readRecorded(
   return { bundle: bundle as Evidence, l1BlockHashFrom: 'l1Endpoint', evidence }
 }
 
-function hashOfHeader(bundle: unknown): Hex {
+export function hashOfHeader(bundle: unknown): Hex {
   const { l1 } = isObject(bundle) ? bundle : {}
   const { header } = isObject(l1) ? l1 : {}
   return bytesToHex(keccak_256(Buffer.from(typeof header === 'string' ? header.slice(2) : '', 'hex')))
