@@ -1,4 +1,5 @@
 import { atPath, ProofError } from '../errors.ts'
+import type { Shape } from './known-fields.ts'
 import { readerOf } from './read.ts'
 
 /** The consensus part of a bundle as a document: its shape alone. What it proves is for `./beacon` to say. */
@@ -40,82 +41,60 @@ export function decodeConsensus(source: unknown): DecodedConsensus {
   return { network: label, bootstrap, updates, finality }
 }
 
-/** A text, an array of texts, or an object of fields that have their own shapes. */
-type Shape = 'text' | 'texts' | { readonly [name: string]: Shape }
+const TEXTS = { items: 'scalar' } as const
+const COMMITTEE = { fields: { pubkeys: TEXTS, aggregate_pubkey: 'scalar' } } as const
+const HEADER = {
+  fields: {
+    beacon: {
+      fields: {
+        slot: 'scalar',
+        proposer_index: 'scalar',
+        parent_root: 'scalar',
+        state_root: 'scalar',
+        body_root: 'scalar',
+      },
+    },
+    // From Capella to Fulu; in Gloas there is a hash in its place.
+    execution: {
+      fields: {
+        parent_hash: 'scalar',
+        fee_recipient: 'scalar',
+        state_root: 'scalar',
+        receipts_root: 'scalar',
+        logs_bloom: 'scalar',
+        prev_randao: 'scalar',
+        block_number: 'scalar',
+        gas_limit: 'scalar',
+        gas_used: 'scalar',
+        timestamp: 'scalar',
+        extra_data: 'scalar',
+        base_fee_per_gas: 'scalar',
+        block_hash: 'scalar',
+        transactions_root: 'scalar',
+        withdrawals_root: 'scalar',
+        blob_gas_used: 'scalar',
+        excess_blob_gas: 'scalar',
+      },
+    },
+    execution_block_hash: 'scalar',
+    execution_branch: TEXTS,
+  },
+} as const
+const SIGNED = {
+  attested_header: HEADER,
+  finalized_header: HEADER,
+  finality_branch: TEXTS,
+  sync_aggregate: { fields: { sync_committee_bits: 'scalar', sync_committee_signature: 'scalar' } },
+  signature_slot: 'scalar',
+} as const
+const UPDATE = { ...SIGNED, next_sync_committee: COMMITTEE, next_sync_committee_branch: TEXTS } as const
 
-const texts = (...names: string[]): { readonly [name: string]: Shape } =>
-  Object.fromEntries(names.map(name => [name, 'text' as const]))
+const BOOTSTRAP = { header: HEADER, current_sync_committee: COMMITTEE, current_sync_committee_branch: TEXTS } as const
 
-const committee: Shape = { pubkeys: 'texts', aggregate_pubkey: 'text' }
-
-function headerShape(): Shape {
-  return {
-    beacon: texts('slot', 'proposer_index', 'parent_root', 'state_root', 'body_root'),
-    // Of the forks from Capella to Fulu; in Gloas there is a hash in its place.
-    execution: texts(
-      ...['parent_hash', 'fee_recipient', 'state_root', 'receipts_root', 'logs_bloom', 'prev_randao', 'block_number'],
-      ...['gas_limit', 'gas_used', 'timestamp', 'extra_data', 'base_fee_per_gas', 'block_hash', 'transactions_root'],
-      ...['withdrawals_root', 'blob_gas_used', 'excess_blob_gas'],
-    ),
-    execution_block_hash: 'text',
-    execution_branch: 'texts',
-  }
-}
-
-const bootstrapData = (): Shape => ({
-  header: headerShape(),
-  current_sync_committee: committee,
-  current_sync_committee_branch: 'texts',
-})
-
-const finalityData = () => ({
-  attested_header: headerShape(),
-  finalized_header: headerShape(),
-  finality_branch: 'texts' as const,
-  sync_aggregate: texts('sync_committee_bits', 'sync_committee_signature'),
-  signature_slot: 'text' as const,
-})
-
-const updateData = (): Shape => ({
-  ...finalityData(),
-  next_sync_committee: committee,
-  next_sync_committee_branch: 'texts',
-})
-
-const inEnvelope = (data: Shape): Shape => ({ version: 'text', data })
-
-/** More than anything here has: bounds the work. */
-const MAX_ITEMS = 512
-
-function verifyCount(count: number): void {
-  if (count > MAX_ITEMS) {
-    throw new ProofError('EVIDENCE_MALFORMED', { expected: `at most ${MAX_ITEMS}`, found: `${count}` })
-  }
-}
-
-/** A copy that has the fields of the shape, as far as they are there, and no others. */
-function copy(source: unknown, shape: Shape): unknown {
-  if (shape === 'text') return reader.string(source)
-  if (shape === 'texts') return reader.items(source, verifyCount, item => reader.string(item))
-  const names = Object.keys(shape)
-  const fields = reader.fields(source, names)
-  return Object.fromEntries(
-    names.flatMap(name => {
-      const [value, inner] = [fields[name], shape[name]]
-      return value === undefined || inner === undefined ? [] : [[name, atPath(name, () => copy(value, inner))]]
-    }),
-  )
-}
-
-/** The canonical document of what a beacon API answered. @throws ProofError `EVIDENCE_MALFORMED` */
-export function spellConsensus(source: unknown): Consensus {
-  const { network, bootstrap, updates, finality } = decodeConsensus(source)
-  return {
-    ...(network !== undefined && { network }),
-    bootstrap: atPath('bootstrap', () => copy(bootstrap, inEnvelope(bootstrapData()))),
-    updates: atPath('updates', () =>
-      reader.items(updates, verifyCount, update => copy(update, inEnvelope(updateData()))),
-    ),
-    ...(finality !== undefined && { finality: atPath('finality', () => copy(finality, inEnvelope(finalityData()))) }),
-  }
+/** What is known of the answers of a beacon API. */
+export const BOOTSTRAP_SHAPE: Shape = { fields: { version: 'scalar', data: { fields: BOOTSTRAP } } }
+export const UPDATES_SHAPE: Shape = { items: { fields: { version: 'scalar', data: { fields: UPDATE } } } }
+export const FINALITY_SHAPE: Shape = { fields: { version: 'scalar', data: { fields: SIGNED } } }
+export const CONSENSUS_SHAPE: Shape = {
+  fields: { bootstrap: BOOTSTRAP_SHAPE, updates: UPDATES_SHAPE, finality: FINALITY_SHAPE },
 }

@@ -1,10 +1,11 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
+import { isArray } from '../proof/read.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
-import { type Consensus, decodeConsensus, spellConsensus } from './consensus.ts'
+import { CONSENSUS_SHAPE, type Consensus, decodeConsensus } from './consensus.ts'
 import { type FinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from './header.ts'
 import { type Admission, ANSWER_SHAPE, ETH_PROOF_SHAPE, openResponse, pickKnown, type Shape } from './known-fields.ts'
@@ -567,7 +568,7 @@ export function createEvidence(parts: EvidenceParts): Evidence {
       address: bytesToHex(decodeArgument('rollup.address', rollup.address, 20)),
     },
     l2BlockNumber: quantity(verifyBlockNumber(l2BlockNumber)),
-    ...(consensus && { consensus: atPath('consensus', () => spellConsensus(consensus)) }),
+    ...(consensus && { consensus: spellConsensus(consensus) }),
     ...(l1 && {
       l1: {
         ...(l1.block !== undefined && { header: encodeHeader(l1.block) }),
@@ -593,11 +594,30 @@ function spellFinalizedState(state: FinalizedState): NonNullable<NonNullable<Evi
 
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 
-/** More than a proof of one key takes, on either layer. */
+function spellConsensus(source: unknown): Consensus {
+  const { network, ...answers } = atPath('consensus', () => decodeConsensus(source))
+  const { updates } = answers
+  const count = isArray(updates) ? Math.min(updates.length, MAX_UPDATES) : 0
+  // Numbers are decimal here, and forks have names. The shape says what the fields are.
+  const known = understood('consensus', answers, CONSENSUS_SHAPE, count + 2, /^(0x[0-9a-f]*|\d{1,78}|[a-z]{1,32})$/i)
+  return { ...(network !== undefined && { network }), ...(known as Omit<Consensus, 'network'>) }
+}
+
+const HEXADECIMAL = /^0x[0-9a-f]*$/i
+
+/** More than a proof of one key takes, on either layer, or a committee. */
 const MAX_PROOF_LENGTH = 2 ** 17
+/** As many as are verified. */
+const MAX_UPDATES = 512
 
 /** What is known of a document with `proofCount` proofs. */
-function understood(path: string, source: unknown, shape: Shape, proofCount: number): unknown {
+function understood(
+  path: string,
+  source: unknown,
+  shape: Shape,
+  proofCount: number,
+  texts: RegExp = HEXADECIMAL,
+): unknown {
   const limit = proofCount * MAX_PROOF_LENGTH
   let left = limit
   const admission: Admission = {
@@ -606,7 +626,7 @@ function understood(path: string, source: unknown, shape: Shape, proofCount: num
       if (left >= 0) return
       throw new ProofError('EVIDENCE_MALFORMED', { path, expected: `at most ${limit} characters`, found: 'more' })
     },
-    admitText: text => (/^0x[0-9a-f]*$/i.test(text) ? text : null),
+    admitText: text => (texts.test(text) ? text : null),
   }
   return pickKnown(source, shape, admission)
 }

@@ -107,7 +107,7 @@ export interface ChainClaim {
 }
 
 /** From the trusted beacon block to the finalized one; none for another trusted input. */
-function beaconRows(evidence: VerifiedEvidence): Row[] {
+export function beaconRows(evidence: VerifiedEvidence): Row[] {
   if (evidence.reach !== 'beaconBlockRoot') return []
   const { checkpoint, blockRoot, slot, slotTimestamp, signers, period } = evidence.beaconBlock
   return [
