@@ -84,7 +84,7 @@ export const audit: Command = {
     const { output: path, html, force } = values
     const jobs = values.jobs === undefined ? availableParallelism() : wholeNumber('--jobs', values.jobs, 1, 256)
     const maxLineLength = wholeNumber('--max-line', values['max-line'], 1, 64) * 2 ** 20
-    const claim = claimOf(values)
+    const claim = await claimOf(values, io)
     const files = positionals.length === 0 ? ['-'] : positionals
     const sources = openInputs(files, io)
     requireOutputs(files, [path, html])
@@ -141,7 +141,7 @@ async function writeVerdicts(
 }
 
 /** What is stated of all records. @throws UsageError when some of it cannot be right: it would refuse every record */
-function claimOf(flags: EvidenceFlags): RecordClaim {
+async function claimOf(flags: EvidenceFlags, io: Io): Promise<RecordClaim> {
   const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
   const { rollup, 'l1-block-hash': l1BlockHash, 'l1-state-root': l1StateRoot } = flags
   requireHex('--state-root', 32, stateRoot)
@@ -150,7 +150,7 @@ function claimOf(flags: EvidenceFlags): RecordClaim {
   requireHex('--address', 20, address)
   for (const key of storageKeys ?? []) requireHex('--storage-key', 32, key)
   const isForBundles = [rollup, l1BlockHash, l1StateRoot].some(flag => flag !== undefined)
-  const bundles = isForBundles && { rollup: rollupOf(flags), trusted: trustedOf(flags) }
+  const bundles = isForBundles && { rollup: rollupOf(flags), trusted: await trustedOf(flags, io) }
   if (bundles) requireHex('--rollup', 20, bundles.rollup.address)
   return {
     ...(scheme !== undefined && { scheme: requireScheme(scheme).name }),

@@ -19,13 +19,14 @@ import {
 /** Where the claim came from: the user's options, or a vector. */
 export type ClaimSource = Extract<Source, 'user' | 'file'>
 
-/** In a vector there may be none, or two. */
+/** In a vector there may be none, or two. What goes with a root is not trusted by itself, and has no row. */
 const trustedRows = (trusted: Trusted, source: ClaimSource): string[][] =>
-  Object.entries(trusted ?? {}).map(([name, value]) => [
-    'trusted',
-    `${fieldsOf(trustedNames)[name] ?? printable(name)} ${printable(show(value))}`,
-    sourceWords[source],
-  ])
+  Object.entries(trusted ?? {}).flatMap(([name, value]) => {
+    const words = fieldsOf(trustedNames)[name] ?? (typeof value === 'string' && name !== 'network' ? name : undefined)
+    return words === undefined
+      ? []
+      : [['trusted', `${printable(show(words))} ${printable(show(value))}`, sourceWords[source]]]
+  })
 
 const formatRollup = ({ rollup }: EvidenceClaim): string =>
   `${show(rollup.address)}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`

@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader, FIELDS, verifyHeader } from '../anchor/header.ts'
 import { decodeRlp } from '../anchor/rlp.ts'
+import { decodeBeacon } from '../beacon/decode.ts'
 import { bytesToBigint, bytesToHex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeAccount } from '../proof/leaf-api.ts'
@@ -20,7 +21,7 @@ import {
   readNodes,
   treeLengths,
 } from './layout.ts'
-import { type Fields, fieldsOf, isGiven, isObject, show } from './value.ts'
+import { type Fields, fieldIn, fieldsOf, isGiven, isObject, show } from './value.ts'
 import { formatTime } from './wording.ts'
 
 /** What a file says, part by part. No part is passed on whole: it can be nested deeply enough to break a printer. */
@@ -132,14 +133,77 @@ function listItems(items: readonly UnverifiedField[], all: unknown): UnverifiedF
 
 function inspectBundle(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
   const bundle = inspector.fields(path, content)
-  const { rollup, l2BlockNumber, l1, request, answer, scheme } = bundle
+  const { rollup, l2BlockNumber, consensus, l1, request, answer, scheme } = bundle
   return {
     ...pick(bundle, ['version', 'scheme']),
     rollup: pick(inspector.fields(join(path, 'rollup'), rollup), ['name', 'address']),
     l2BlockNumber: parseNumber(l2BlockNumber, 64) ?? show(l2BlockNumber),
     request: pick(inspector.fields(join(path, 'request'), request), ['address', 'storageKeys']),
+    ...(isGiven(consensus) && { consensus: inspectConsensus(inspector, join(path, 'consensus'), consensus) }),
     ...(isGiven(l1) && { l1: inspectL1(inspector, join(path, 'l1'), l1) }),
     answer: inspectAnswer(inspector, join(path, 'answer'), answer, schemeNamed(scheme)),
+  }
+}
+
+/** Per answer of the beacon API: its slots, its committee's size, who signed. The root of the first header is the checkpoint. */
+function inspectConsensus(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
+  const consensus = inspector.fields(path, content)
+  const { bootstrap, updates, finality } = consensus
+  const steps = inspector
+    .items(join(path, 'updates'), updates)
+    .map((update, index) => inspectSigned(inspector, join(path, `updates[${index}]`), update))
+  return {
+    ...pick(consensus, ['network']),
+    bootstrap: inspectBootstrap(inspector, join(path, 'bootstrap'), bootstrap),
+    updates: listItems(steps, updates),
+    ...(isGiven(finality) && { finality: inspectSigned(inspector, join(path, 'finality'), finality) }),
+  }
+}
+
+function inspectBootstrap(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
+  const { version, data } = inspector.fields(path, content)
+  const { header, current_sync_committee } = inspector.fields(join(path, 'data'), data)
+  const { beacon } = fieldsOf(header)
+  const root = inspector.attempt(join(path, 'data.header.beacon'), () => bytesToHex(decodeBeacon(beacon).root))
+  const { pubkeys } = fieldsOf(current_sync_committee)
+  return {
+    ...(isGiven(version) && { version: show(version) }),
+    ...(root !== undefined && { beaconBlockRoot: root }),
+    ...inspectBeaconHeader(header),
+    committee: show(pubkeys),
+  }
+}
+
+function inspectSigned(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
+  const { version, data } = inspector.fields(path, content)
+  const { attested_header, finalized_header, sync_aggregate, signature_slot, next_sync_committee } = inspector.fields(
+    join(path, 'data'),
+    data,
+  )
+  const { sync_committee_bits: bits } = fieldsOf(sync_aggregate)
+  const digits = typeof bits === 'string' && bits.length === 130 ? [...bits.slice(2)] : []
+  const signers = digits.reduce(
+    (sum, digit) => sum + (Number.parseInt(digit, 16).toString(2).match(/1/g) ?? []).length,
+    0,
+  )
+  return {
+    ...(isGiven(version) && { version: show(version) }),
+    attested: inspectBeaconHeader(attested_header),
+    finalized: inspectBeaconHeader(finalized_header),
+    signatureSlot: show(signature_slot),
+    signers,
+    ...(isGiven(next_sync_committee) && { nextCommittee: show(fieldIn(next_sync_committee, 'pubkeys')) }),
+  }
+}
+
+function inspectBeaconHeader(header: unknown): UnverifiedFields {
+  const { beacon, execution, execution_block_hash } = fieldsOf(header)
+  const { slot } = fieldsOf(beacon)
+  const { block_hash, block_number } = fieldsOf(execution)
+  return {
+    slot: show(slot),
+    l1BlockHash: show(execution_block_hash ?? block_hash),
+    ...(isGiven(block_number) && { l1BlockNumber: show(block_number) }),
   }
 }
 
@@ -337,7 +401,7 @@ function inspectEvidenceVector(inspector: Inspector, vector: Fields): Unverified
     claim: {
       ...pick(fields, ['l2BlockNumber', 'address', 'storageKeys']),
       rollup: pick(fieldsOf(rollup), ['name', 'address']),
-      trusted: pick(fieldsOf(trusted), ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']),
+      trusted: pick(fieldsOf(trusted), ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']),
     },
     bundle: inspectBundle(inspector, 'bundle', bundle),
     ...inspectExpected(expected),

@@ -18,6 +18,7 @@ export const sourceWords: Readonly<Record<Source, string>> = {
 
 /** What each kind of trusted input is called. */
 export const trustedNames: Readonly<Record<Reach, string>> = {
+  beaconBlockRoot: 'beacon block root',
   l1BlockHash: 'L1 block hash',
   l1StateRoot: 'L1 state root',
   l2StateRoot: 'L2 state root',
@@ -105,6 +106,19 @@ export interface ChainClaim {
   readonly trusted: string
 }
 
+/** From the trusted beacon block to the finalized one; none for another trusted input. */
+export function beaconRows(evidence: VerifiedEvidence): Row[] {
+  if (evidence.reach !== 'beaconBlockRoot') return []
+  const { checkpoint, blockRoot, slot, slotTimestamp, signers, period } = evidence.beaconBlock
+  return [
+    ['beacon checkpoint', checkpoint, 'trusted'],
+    ['sync committee', `of period ${period}`, 'proven from the checkpoint, period by period'],
+    ['signers', `${signers} of 512`, `the committee of period ${period} has signed`],
+    ['beacon block', blockRoot, 'proven to be finalized by these signatures'],
+    ['beacon slot', `${slot}`, `of ${formatTime(slotTimestamp)}`],
+  ]
+}
+
 /** How old a state is. */
 export interface StateAge {
   /** By this machine's clock, never negative. */
@@ -164,7 +178,12 @@ export function chainRows(
   const isAnchored = reach !== 'l2StateRoot'
   const unproven = isAnchored ? '' : ', not proven'
   const rows: (Row | false)[] = [
-    l1Block !== null && ['L1 block hash', l1Block.hash, 'trusted'],
+    ...beaconRows(evidence),
+    l1Block !== null && [
+      'L1 block hash',
+      l1Block.hash,
+      reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted',
+    ],
     l1Block !== null && ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}, proven by the hash`],
     l1Block !== null && ['L1 state root', l1Block.stateRoot, 'proven by the header'],
     reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],

@@ -48,6 +48,12 @@ export const rpcAdvice = {
     'Two sources, or one at two times, name different finalized L1 blocks: stop, and find out which of them is wrong.',
   L1_UNCONFIRMED:
     'Too few of the L1 sources have confirmed a finalized block: try again when the others answer and have caught up.',
+  BEACON_UNAVAILABLE:
+    'None of the beacon endpoints gave what can be verified: look at what each said, and add one that is operated by somebody else.',
+  BEACON_STALE:
+    'The newest finalized block that is proven is too old: the endpoints hold newer ones back, or the chain does not finalize.',
+  BEACON_CHECKPOINT_OLD:
+    'The trusted block or stored state is older than the weak-subjectivity period: take a new checkpoint from a source that you trust.',
   L1_CONTRADICTION: 'The endpoint gave contradictory information about L1: do not use it.',
 } as const
 
@@ -64,8 +70,8 @@ export interface EndpointError {
   data?: string
 }
 
-/** Which of two endpoints. */
-export type Layer = 'L1' | 'L2'
+/** Which of the endpoints. */
+export type Layer = 'beacon' | 'L1' | 'L2'
 
 /** What {@link RpcError} carries beside its code. None of it may hold a URL or an API key. */
 export interface RpcErrorDetails {

@@ -1,5 +1,6 @@
 import { mappingSlot } from '../../src/anchor/slots.ts'
 import type { Scheme } from '../../src/index.ts'
+import { makeConsensus } from './consensus.ts'
 import { makeFinalized, type Numbers, stated } from './finalized.ts'
 import { createL1, named } from './l1.ts'
 import { absent, address, BLOCK, CURRENT, type LooseBundle, makeTruth, present, rollup, value } from './truth.ts'
@@ -81,7 +82,18 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
   }
   const timestamp = 0x68ffff00n
 
+  const { consensus, trusted: beaconTrusted, beaconBlock } = makeConsensus(blockHash)
+  const fromBeacon: ValidRow = {
+    name: 'beacon-block-root',
+    description: 'From a beacon block root: a committee signs for the L1 block.',
+    claim: { trusted: beaconTrusted, ...all },
+    bundle: { ...bundle, consensus },
+    expected: { reach: 'beaconBlockRoot', beaconBlock },
+  }
+
   const rows: ValidRow[] = [
+    // A committee takes 50 kB, and one scheme is enough to show it.
+    ...(scheme.name === 'poseidon2' ? [fromBeacon] : []),
     {
       name: 'block-hash',
       description: 'From an L1 block hash, with everything stated.',
