@@ -5,8 +5,8 @@ import { type Bundle, measureBundles } from './bench/bundles.ts'
 
 /** What an import may cost, in bytes: about a tenth more than it does. Raise one only for something that is worth it. */
 const budgets: Readonly<Record<string, { minified: number; gzipped: number }>> = {
-  'rollup-state-proof': { minified: 24_500, gzipped: 9_500 },
-  '…/mimc': { minified: 23_500, gzipped: 11_500 },
+  'rollup-state-proof': { minified: 26_500, gzipped: 9_900 },
+  '…/mimc': { minified: 27_000, gzipped: 12_700 },
   '…/poseidon2': { minified: 21_000, gzipped: 8_000 },
   '…/anchor': { minified: 48_000, gzipped: 17_500 },
   '…/beacon': { minified: 95_000, gzipped: 36_000 },

@@ -2,7 +2,7 @@ import { addressIn, guessScheme, leafProofAt, schemeNamed, storageKeysIn, storag
 import { DocumentError } from '../document/error.ts'
 import { nameOfRollup, parseNumber } from '../document/evidence.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, isCallFile, readInputFile } from '../document/input-file.ts'
-import { brief, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
+import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
 import { type Field, type FieldName, fieldNames, type Loaded, type Source, type Statement } from './messages.ts'
 
 /** A file that was read: what it holds, and what it suggests for the form. */
@@ -11,6 +11,8 @@ export interface OpenedFile extends Loaded {
   readonly answer: unknown
   /** The bundle, if it is one. */
   readonly bundle: unknown
+  /** The consensus network that a vector states as a whole; undefined for any other file. */
+  readonly network?: unknown
 }
 
 /** More keys than an honest answer of 16 MiB has room for. */
@@ -97,6 +99,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
         : [],
     answer,
     bundle,
+    network: fieldIn(fieldIn(stated?.claim, 'trusted'), 'network'),
   }
 }
 
@@ -104,12 +107,14 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
 function suggestClaim({ scheme, claim }: { readonly scheme: unknown; readonly claim: unknown }): Suggested {
   const { rollup, trusted, l2BlockNumber, address, storageKeys } = fieldsOf(claim)
   const { address: contract, layout } = fieldsOf(rollup)
-  const [first] = Object.entries(fieldsOf(trusted))
+  const { network, ...roots } = fieldsOf(trusted)
+  const [first] = Object.entries(roots)
   const { stateRootHashes, currentL2BlockNumber } = fieldsOf(layout)
   return {
     ...suggest('scheme', scheme, 'file'),
     ...suggest('trustedKind', first?.[0], 'file'),
     ...suggest('trusted', first?.[1], 'file'),
+    ...suggest('network', fieldIn(network, 'name'), 'file'),
     ...suggest('rollup', contract, 'file'),
     ...suggest('l2Block', decimal(l2BlockNumber), 'file'),
     ...suggest('address', address, 'file'),
