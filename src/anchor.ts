@@ -5,6 +5,7 @@
  * @module rollup-state-proof/anchor
  */
 export { verifyCode } from './anchor/code.ts'
+export type { Consensus } from './anchor/consensus.ts'
 export {
   type EthProofClaim,
   type L1Account,
@@ -19,10 +20,13 @@ export {
   type EvidenceClaim,
   type EvidenceParts,
   type EvidenceState,
+  type ProvenBeaconBlock,
+  type ProvenConsensus,
   type Reach,
   type SafeVerifiedEvidence,
   safeVerifyEvidence,
   type Trusted,
+  type TrustedBeaconBlock,
   type VerifiedEvidence,
   verifyEvidence,
 } from './anchor/evidence.ts'

@@ -4,6 +4,7 @@
  *
  * @module rollup-state-proof/beacon
  */
+export { checkpoint } from './beacon/checkpoint.ts'
 export type { Committee } from './beacon/committee.ts'
 export { type BeaconFork, type BeaconNetwork, mainnet, sepolia } from './beacon/network.ts'
 export {

@@ -3,12 +3,11 @@ import { excerpt, ProofError } from './errors.ts'
 /** A `0x`-prefixed hexadecimal string, two digits per byte. */
 export type Hex = `0x${string}`
 
-const DIGITS = '0123456789abcdef'
 const NOT_A_DIGIT = 0xff
 
 /** ASCII code -> digit value, or NOT_A_DIGIT; both cases of a to f. */
 const DIGIT_VALUES = /* @__PURE__ */ Uint8Array.from({ length: 256 }, (_, code) => {
-  const digit = DIGITS.indexOf(String.fromCharCode(code).toLowerCase())
+  const digit = '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase())
   return digit < 0 ? NOT_A_DIGIT : digit
 })
 
@@ -18,11 +17,9 @@ const BYTE_TEXTS = /* @__PURE__ */ Array.from(DIGIT_VALUES, (_, byte) => byte.to
 /** The byte at `index`; past the end, zero. */
 export const byteAt = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
 
-/** The unsigned big-endian integer in the 4 bytes at `index`. Not by a `DataView`: to make one moves a short array's bytes. */
-export function uint32At(bytes: Uint8Array, index: number): number {
-  let x = 0
-  for (let offset = 0; offset < 4; offset++) x = (x << 8) | byteAt(bytes, index + offset)
-  return x >>> 0
+/** The unsigned big-endian integer in the 4 bytes at index `i` of `b`. Not by a `DataView`: to make one moves a short array's bytes. */
+export function uint32At(b: Uint8Array, i: number): number {
+  return ((byteAt(b, i) << 24) | (byteAt(b, i + 1) << 16) | (byteAt(b, i + 2) << 8) | byteAt(b, i + 3)) >>> 0
 }
 
 /** The number of bytes `hex` spells. Throws `BAD_HEX` without the `0x` prefix or with half a byte. */
@@ -39,8 +36,7 @@ export function hexLength(hex: string): number {
  * so a huge string costs nothing.
  */
 export function hexToBytes(hex: string, length: number): Uint8Array {
-  const found = hexLength(hex)
-  if (found !== length) throw wrongLength(`${length}`, found)
+  knownLength(hex, [length])
   const bytes = new Uint8Array(length)
   let seen = 0
   for (let index = 0; index < length; index++) {
@@ -56,12 +52,11 @@ export function hexToBytes(hex: string, length: number): Uint8Array {
 /** The length in bytes of `hex`. Throws `BAD_HEX`, or `WRONG_LENGTH` if it is none of `lengths`. */
 export function knownLength(hex: string, lengths: readonly number[]): number {
   const length = hexLength(hex)
-  if (!lengths.includes(length)) throw wrongLength(lengths.join(' or '), length)
+  if (!lengths.includes(length)) {
+    throw new ProofError('WRONG_LENGTH', { expected: `${lengths.join(' or ')} bytes`, found: `${length} bytes` })
+  }
   return length
 }
-
-const wrongLength = (expected: string, found: number): ProofError =>
-  new ProofError('WRONG_LENGTH', { expected: `${expected} bytes`, found: `${found} bytes` })
 
 const digitAt = (hex: string, index: number): number => DIGIT_VALUES[hex.charCodeAt(index)] ?? NOT_A_DIGIT
 
@@ -99,7 +94,11 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** Whether every byte is zero. */
-export const isZero = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
+export function isZero(bytes: Uint8Array): boolean {
+  let index = 0
+  while (bytes[index] === 0) index++
+  return index === bytes.length
+}
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))

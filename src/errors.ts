@@ -74,6 +74,10 @@ export const errorMeanings = {
   EVIDENCE_BLOCK_MISMATCH: 'The evidence bundle is for an L2 block other than the one expected.',
   EVIDENCE_ADDRESS_MISMATCH: 'The evidence bundle is for an address other than the one expected.',
   EVIDENCE_KEYS_MISMATCH: 'The evidence bundle is for storage keys other than the ones expected.',
+  EVIDENCE_CONSENSUS_MISSING:
+    'The evidence bundle lacks the consensus part that leads from the trusted beacon block to an L1 block hash.',
+  EVIDENCE_NETWORK_MISMATCH: 'The consensus part of the evidence bundle is of another network than the trusted block.',
+  EVIDENCE_L1_BLOCK_MISMATCH: 'The L1 header of the evidence bundle is not that of the finalized L1 block.',
   EVIDENCE_L1_MISSING: 'The evidence bundle lacks the L1 part that connects the trusted input to the L2 state root.',
 
   CALL_MISMATCH: 'The bundle is for another call, chain or hard fork than the one expected.',

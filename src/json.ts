@@ -11,18 +11,24 @@ export type JsonReader = ReturnType<typeof readerOf>
  * @param code of the error for a value of another shape, or one that cannot be read
  */
 export function readerOf(code: ErrorCode) {
-  /** A getter, a proxy, or the check for an array on a revoked proxy, can throw anything. */
-  const reading = <T>(read: () => T): T => {
+  const unreadable = () => new ProofError(code, { found: 'an object that cannot be read' })
+  /** Even this can throw: on a revoked proxy. */
+  const isArray = (value: unknown): value is readonly unknown[] => {
     try {
-      return read()
+      return Array.isArray(value)
     } catch {
-      throw new ProofError(code, { found: 'an object that cannot be read' })
+      throw unreadable()
     }
   }
-  const isArray = (value: unknown): value is readonly unknown[] => reading(() => Array.isArray(value))
-  // What any object has under a name is unknown: that is all the cast says. What is inherited counts as missing.
-  const own = (source: object, name: PropertyKey): unknown =>
-    reading(() => (Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined))
+  /** What is inherited counts as missing. A getter or a proxy can throw anything. */
+  const own = (source: object, name: PropertyKey): unknown => {
+    try {
+      // What any object has under a name is unknown: that is all the cast says.
+      return Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
+    } catch {
+      throw unreadable()
+    }
+  }
   const malformed = (expected: string, value: unknown) =>
     new ProofError(code, { expected, found: isArray(value) ? 'an array' : kindOf(value) })
   const string = (value: unknown): string => {
@@ -66,7 +72,5 @@ export function readerOf(code: ErrorCode) {
 }
 
 /** What a value is, for people: nothing of its content. */
-export function kindOf(value: unknown): string {
-  if (value === undefined || value === null) return 'nothing'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
+export const kindOf = (value: unknown): string =>
+  value === undefined || value === null ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

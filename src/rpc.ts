@@ -4,6 +4,12 @@
  *
  * @module rollup-state-proof/rpc
  */
+export {
+  type ConsensusOptions,
+  type ConsensusProgress,
+  type FetchedConsensus,
+  fetchConsensus,
+} from './rpc/beacon.ts'
 export type { Checkpoint } from './rpc/checkpoint.ts'
 export { type Client, createClient, type StateRequest } from './rpc/client.ts'
 export { diagnose } from './rpc/diagnose.ts'
@@ -22,7 +28,22 @@ export {
   fetchAnswer,
   type ProofRequest,
 } from './rpc/fetch.ts'
-export { createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
+export {
+  type FollowEvent,
+  type FollowedFinalization,
+  type FollowOptions,
+  type FollowRequest,
+  followFinalizations,
+} from './rpc/follow.ts'
+export {
+  type BeaconFailure,
+  type BeaconState,
+  type BeaconVerifier,
+  type FollowBeaconOptions,
+  followBeacon,
+} from './rpc/follow-beacon.ts'
+export type { FollowState } from './rpc/follow-state.ts'
+export { type BeaconApi, createBeaconApi, createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
 export type { L1BlockTag } from './rpc/l1.ts'
 export {
   type AgreementOptions,

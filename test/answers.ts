@@ -70,7 +70,9 @@ function truthOf(state: World, address: Hex, storageKeys: Hex[]): VerifiedState 
   const { accountProof } = state.getProof(address)
   const storage = storageKeys.map(key => {
     const value = state.getStorage(address, key)
-    return { key, value, exists: value !== wordFor(0) }
+    const [proof] = state.getProof(address, [key]).storageProofs
+    const leafIndex = proof && 'leafIndex' in proof ? proof.leafIndex : null
+    return { key, value, exists: value !== wordFor(0), leafIndex }
   })
   if (account === null || !('leafIndex' in accountProof)) return { account: null, storage }
   return { account: { ...account, leafIndex: accountProof.leafIndex }, storage }

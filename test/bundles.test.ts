@@ -10,6 +10,7 @@ const budgets: Readonly<Record<string, { minified: number; gzipped: number }>> =
   '…/poseidon2': { minified: 21_000, gzipped: 8_000 },
   '…/anchor': { minified: 48_000, gzipped: 17_500 },
   '…/beacon': { minified: 95_000, gzipped: 36_000 },
+  '…/bulk': { minified: 95_000, gzipped: 40_000 },
   '…/world': { minified: 23_500, gzipped: 9_500 },
   '…/rpc': { minified: 65_000, gzipped: 24_000 },
   // Without the EVM, which is imported on first use.
@@ -61,6 +62,7 @@ it('verifies without a dependency, a memory, the anchor, a world, an endpoint or
     ).toEqual([])
   }
   expect(filesOf('…/anchor').join()).not.toMatch(/src\/(world|rpc|cli)\/|generated/)
+  expect(filesOf('…/bulk').join()).not.toMatch(/src\/(world|rpc|service|cli)\/|src\/bulk\/(?!record)/)
   expect(filesOf('createClient alone').join()).not.toMatch(/src\/(world|anchor|cli|rpc\/service)\/|generated/)
 })
 

@@ -142,7 +142,7 @@ it('says what is wrong with a hexadecimal string, and what was found', () => {
   }
   expect(hexToBytes('0xAbcD', 2)).toEqual(bytes(0xab, 0xcd))
   expect(refusalOf(() => hexToBytes('12', 1))).toMatchObject({ expected: 'a 0x prefix', found: '"12"' })
-  expect(refusalOf(() => hexToBytes('0x1', 1))).toMatchObject({ expected: 'two digits a byte', found: '"0x1"' })
+  expect(refusalOf(() => hexToBytes('0x1', 1))).toMatchObject({ expected: 'two digits per byte', found: '"0x1"' })
   expect(refusalOf(() => hexToBytes('0x1234', 1))).toMatchObject({
     code: 'WRONG_LENGTH',
     expected: '1 bytes',

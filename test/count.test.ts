@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { countLines, countTable, TRUSTED_PATH } from './count.ts'
 
 /** Raise it only for a check. */
-const LIMIT = 936
+const LIMIT = 870
 
 it('keeps the trusted path short', () => {
   const total = TRUSTED_PATH.reduce((sum, file) => sum + countLines(file), 0)

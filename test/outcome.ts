@@ -7,6 +7,7 @@ import {
   verifyCode,
   verifyEvidence,
 } from 'rollup-state-proof/anchor'
+import { checkpoint } from 'rollup-state-proof/beacon'
 import { mimc } from 'rollup-state-proof/mimc'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
 import type { Accepted, EvidenceVector, Refused, VectorClaim } from '../vectors/evidence/vector.ts'
@@ -47,9 +48,15 @@ function outcomeOfEvidence(vector: EvidenceVector): Accepted | Refused | 'no err
 function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknown): Accepted {
   const verified = verifyEvidence(bundle, toClaim(scheme, claim))
   const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = verified
+  const beaconBlock = verified.reach === 'beaconBlockRoot' && {
+    ...verified.beaconBlock,
+    slot: quantity(verified.beaconBlock.slot),
+    slotTimestamp: quantity(verified.beaconBlock.slotTimestamp),
+  }
   return {
     valid: true,
     ...rest,
+    ...(beaconBlock && { beaconBlock }),
     account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
     l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
     currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
@@ -69,10 +76,15 @@ export function toClaim(
     ...claim,
     scheme: schemes[scheme],
     rollup: toRollup(rollup),
-    // Invalid vectors hold none or two of them, which the type forbids.
-    trusted: trusted as Trusted,
+    trusted: toTrusted(trusted),
     ...(l2BlockNumber !== undefined && { l2BlockNumber: BigInt(l2BlockNumber) }),
   }
+}
+
+/** Invalid vectors hold none or two of them, which the type forbids. */
+function toTrusted({ beaconBlockRoot, network, ...others }: VectorClaim['trusted']): Trusted {
+  const beacon = beaconBlockRoot && (network ? checkpoint(beaconBlockRoot, network) : { beaconBlockRoot })
+  return { ...others, ...beacon } as Trusted
 }
 
 export function toRollup({ layout, ...rollup }: VectorClaim['rollup']): Rollup {

@@ -96,7 +96,8 @@ describe.each([
         account: account === undefined ? null : expect.objectContaining(account.fields),
         storage: keys.map(key => {
           const value = account?.slots.get(key)
-          return { key, value: value ?? NO_VALUE, exists: value !== undefined }
+          const leafIndex = value === undefined ? null : expect.any(Number)
+          return { key, value: value ?? NO_VALUE, exists: value !== undefined, leafIndex }
         }),
       }
       const verified = verifyProof(answer, { scheme, stateRoot, address, storageKeys: keys })

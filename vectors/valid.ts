@@ -23,7 +23,8 @@ export function expectedOf(scheme: Scheme, { world, address, storageKeys = [] }:
   const account = world.getAccount(address)
   const { accountProof } = world.getProof(address)
   if (account === null || !('leafIndex' in accountProof)) {
-    return { valid: true, account: null, storage: storageKeys.map(key => ({ key, value: ZERO_WORD, exists: false })) }
+    const storage = storageKeys.map(key => ({ key, value: ZERO_WORD, exists: false, leafIndex: null }))
+    return { valid: true, account: null, storage }
   }
   const { nonce, balance, storageRoot, codeHash, snarkCodeHash, codeSize } = account
   return {
@@ -39,7 +40,10 @@ export function expectedOf(scheme: Scheme, { world, address, storageKeys = [] }:
     },
     storage: storageKeys.map(key => {
       const value = world.getStorage(address, key)
-      return { key: lower(key), value, exists: value !== ZERO_WORD }
+      const { storageProofs } = world.getProof(address, [key])
+      const [proof] = storageProofs
+      const leafIndex = proof && 'leafIndex' in proof ? proof.leafIndex : null
+      return { key: lower(key), value, exists: value !== ZERO_WORD, leafIndex }
     }),
   }
 }

@@ -29,7 +29,7 @@ export interface ExpectedState {
     codeSize: string
     leafIndex: number
   } | null
-  storage: { key: Hex; value: Hex; exists: boolean }[]
+  storage: { key: Hex; value: Hex; exists: boolean; leafIndex: number | null }[]
 }
 
 export interface ExpectedFailure {

@@ -5,6 +5,7 @@ import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
+import { CONSENSUS_SHAPE, type Consensus, decodeConsensus } from './consensus.ts'
 import { type FinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from './header.ts'
 import { type Admission, ANSWER_SHAPE, ETH_PROOF_SHAPE, openResponse, pickKnown, type Shape } from './known-fields.ts'
@@ -32,6 +33,8 @@ export interface Evidence {
   }
   /** A quantity, such as `0x1b4`. */
   l2BlockNumber: Hex
+  /** What leads from a beacon block root to the L1 block hash; left out when the verifier is to have that hash from elsewhere. */
+  consensus?: Consensus
   /** What leads to the L2 state root; left out when the verifier is to have that root from elsewhere. */
   l1?: {
     /** RLP of the L1 block header; left out when the verifier is to have the L1 state root from elsewhere. */
@@ -59,8 +62,48 @@ export interface Evidence {
   answer: unknown
 }
 
-/** The one thing that you trust. The nearer it is to an L1 block hash, the more is proven to you and the less believed. */
+/**
+ * A beacon block that you trust, together with the function that proves an L1 block from it. The function `checkpoint` of the
+ * entry point `./beacon` makes it, so that only those who use it carry the cryptography of the consensus layer.
+ */
+export interface TrustedBeaconBlock {
+  /** Root of a finalized beacon block, 32 bytes. */
+  beaconBlockRoot: Hex
+  /** Label of its network, such as `mainnet`: a bundle that names another is refused. */
+  network: string
+  /**
+   * Proves an L1 block from the consensus part of a bundle, or throws a ProofError. It is part of what you trust.
+   *
+   * @param consensus a stranger's {@link Consensus}, parsed from JSON
+   */
+  verifyConsensus: (consensus: { bootstrap: unknown; updates: unknown; finality: unknown }) => ProvenConsensus
+}
+
+/** What the consensus part of a bundle proves. */
+export interface ProvenConsensus {
+  /** Hash of the L1 block in the finalized beacon block, 32 bytes. */
+  l1BlockHash: Hex
+  /** Root of the finalized beacon block, 32 bytes. */
+  blockRoot: Hex
+  /** Slot of the finalized beacon block. */
+  slot: bigint
+  /** When that slot began, in seconds since 1970. */
+  slotTimestamp: bigint
+  /** How many of the 512 members of the sync committee have signed. */
+  signers: number
+  /** The period of that committee. */
+  period: number
+}
+
+/** The beacon block that a bundle proves to be finalized, and from which. */
+export interface ProvenBeaconBlock extends Omit<ProvenConsensus, 'l1BlockHash'> {
+  /** Root of the beacon block that you trust, 32 bytes. */
+  checkpoint: Hex
+}
+
+/** The one thing that you trust. The higher it stands in this list, the more is proven to you and the less believed. */
 export type Trusted =
+  | TrustedBeaconBlock
   | {
       /** keccak256 of an L1 block header, 32 bytes. */
       l1BlockHash: Hex
@@ -75,7 +118,7 @@ export type Trusted =
     }
 
 /** Which kind of trusted input a verdict rests on. */
-export type Reach = 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
+export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
 
 /** What you know yourself. A bundle that says something else is refused. */
 export interface EvidenceClaim {
@@ -111,8 +154,16 @@ export interface AnchoredState extends EvidenceState {
   finalizedTimestamp: bigint | null
 }
 
-/** What a bundle proves, and what it rests on: `reach` tells the three apart. */
+/** What a bundle proves, and what it rests on: `reach` tells the four apart. */
 export type VerifiedEvidence =
+  | (AnchoredState & {
+      /** All of this rests on a beacon block root. */
+      reach: 'beaconBlockRoot'
+      /** The finalized beacon block that holds the L1 block. */
+      beaconBlock: ProvenBeaconBlock
+      /** The L1 block in it; in Gloas the parent of that L1 block. */
+      l1Block: L1Block
+    })
   | (AnchoredState & {
       /** All of this rests on an L1 block hash. */
       reach: 'l1BlockHash'
@@ -156,6 +207,7 @@ interface DecodedEvidence {
   readonly rollupName: string | undefined
   readonly rollupAddress: Uint8Array
   readonly l2BlockNumber: bigint
+  readonly consensus: unknown
   readonly header: unknown
   readonly l1Proof: unknown
   readonly finalizedState: unknown
@@ -177,7 +229,7 @@ const reader = readerOf('EVIDENCE_MALFORMED')
  *
  * @param bundle a stranger's {@link Evidence}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
- * @throws ProofError `EVIDENCE_*`; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`, `RLP_NON_CANONICAL` for the way from L1; what
+ * @throws ProofError `EVIDENCE_*`; `BEACON_*` for the way from a beacon block; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`, `RLP_NON_CANONICAL` for the way from L1; what
  * `verifyProof` throws for the answer; `CLAIM_INVALID` for the claim
  *
  * @example
@@ -201,21 +253,30 @@ const reader = readerOf('EVIDENCE_MALFORMED')
  */
 export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedEvidence {
   const scheme = verifyScheme(claim?.scheme)
-  const [reach, trustedHash] = decodeTrusted(claim.trusted)
+  const trusted = decodeTrusted(claim.trusted)
+  const { reach, root } = trusted
   const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)
 
   const { header, l2BlockNumber } = evidence
   if (reach === 'l2StateRoot') {
-    const state = verifyState(evidence, scheme, trustedHash)
+    const state = verifyState(evidence, scheme, root)
     // Without an anchor the bundle's number is but a claim.
     const unproven = { currentL2BlockNumber: null, finalizedTimestamp: null, l1Block: null }
     return { ...state, l2BlockNumber: claim.l2BlockNumber ?? null, ...unproven, reach }
   }
-  const l1Block = reach === 'l1BlockHash' ? verifyL1Header(header, trustedHash) : null
-  const { stateRoot, ...anchor } = verifyL1Proof(evidence, l1Block?.stateRoot ?? trustedHash, claim.rollup)
+  const proven = trusted.beaconBlock && verifyConsensus(evidence.consensus, trusted.beaconBlock)
+  const l1Block = proven
+    ? verifyFinalizedL1Header(header, proven.l1BlockHash)
+    : reach === 'l1BlockHash'
+      ? verifyL1Header(header, root)
+      : null
+  const { stateRoot, ...anchor } = verifyL1Proof(evidence, l1Block?.stateRoot ?? root, claim.rollup)
   const state = { ...verifyState(evidence, scheme, stateRoot), l2BlockNumber, ...anchor }
-  return l1Block ? { ...state, l1Block, reach: 'l1BlockHash' } : { ...state, l1Block, reach: 'l1StateRoot' }
+  if (l1Block === null) return { ...state, l1Block, reach: 'l1StateRoot' }
+  return proven
+    ? { ...state, l1Block, beaconBlock: toBeaconBlock(proven, root), reach: 'beaconBlockRoot' }
+    : { ...state, l1Block, reach: 'l1BlockHash' }
 }
 
 function verifyState(evidence: DecodedEvidence, scheme: Scheme, stateRoot: Hex): EvidenceState {
@@ -250,6 +311,35 @@ export function safeVerifyEvidence(bundle: unknown, claim: EvidenceClaim): SafeV
   }
 }
 
+function verifyConsensus(consensus: unknown, { network, verifyConsensus }: TrustedBeaconBlock): ProvenConsensus {
+  if (consensus === undefined) throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus' })
+  return atPath('consensus', () => {
+    const { network: label, ...answers } = decodeConsensus(consensus)
+    if (label !== undefined && label !== network) {
+      const found = excerpt(label)
+      throw new ProofError('EVIDENCE_NETWORK_MISMATCH', { path: 'network', expected: network, found })
+    }
+    return verifyConsensus(answers)
+  })
+}
+
+/** Field by field: the function may return more than belongs into a verdict. */
+const toBeaconBlock = (proven: ProvenConsensus, checkpoint: Hex): ProvenBeaconBlock => {
+  const { blockRoot, slot, slotTimestamp, signers, period } = proven
+  return { checkpoint, blockRoot, slot, slotTimestamp, signers, period }
+}
+
+/** {@link verifyL1Header} for a hash that is proven: its bundle holds a header, but that of another block. */
+function verifyFinalizedL1Header(header: unknown, l1BlockHash: Hex): L1Block {
+  try {
+    return verifyL1Header(header, l1BlockHash)
+  } catch (error) {
+    if (!(error instanceof ProofError) || error.code !== 'HEADER_HASH_MISMATCH') throw error
+    const { path, expected, found } = error
+    throw new ProofError('EVIDENCE_L1_BLOCK_MISMATCH', { path, expected, found })
+  }
+}
+
 function verifyL1Header(header: unknown, l1BlockHash: Hex): L1Block {
   if (header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header' })
   return atPath('l1.header', () => verifyHeader(header, l1BlockHash))
@@ -262,19 +352,40 @@ function verifyL1Proof(evidence: DecodedEvidence, l1StateRoot: Hex, rollup: Roll
   return atPath('l1.proof', () => verifyAnchor(l1Proof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }))
 }
 
-const REACHES: readonly Reach[] = ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']
+const REACHES: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']
+
+interface DecodedTrusted {
+  readonly reach: Reach
+  readonly root: Hex
+  /** What goes with a beacon block root. */
+  readonly beaconBlock: TrustedBeaconBlock | null
+}
 
 /** Exactly one: with two, a caller could believe that both were checked. */
-function decodeTrusted(trusted: Trusted): [Reach, Hex] {
+function decodeTrusted(trusted: Trusted): DecodedTrusted {
+  const read = (name: string): unknown =>
+    trusted !== null && typeof trusted === 'object' && Object.hasOwn(trusted, name)
+      ? Reflect.get(trusted, name)
+      : undefined
   const given = REACHES.flatMap(reach => {
-    const value: unknown = trusted !== null && typeof trusted === 'object' ? Reflect.get(trusted, reach) : undefined
+    const value = read(reach)
     return value === undefined ? [] : [{ reach, value }]
   })
   const [first] = given
   if (first === undefined || given.length > 1) {
     throw new ProofError('CLAIM_INVALID', { path: 'trusted', expected: `exactly one of ${REACHES.join(', ')}` })
   }
-  return [first.reach, bytesToHex(decodeArgument(`trusted.${first.reach}`, first.value, 32))]
+  const { reach } = first
+  const root = bytesToHex(decodeArgument(`trusted.${reach}`, first.value, 32))
+  if (reach !== 'beaconBlockRoot') return { reach, root, beaconBlock: null }
+  const [network, verifyConsensus] = [read('network'), read('verifyConsensus')]
+  if (typeof verifyConsensus !== 'function' || typeof network !== 'string') {
+    const expected = 'what checkpoint(blockRoot, network) of rollup-state-proof/beacon returns'
+    throw new ProofError('CLAIM_INVALID', { path: 'trusted', expected })
+  }
+  // What the function returns is the caller's own affair, as the function is.
+  const beaconBlock = { beaconBlockRoot: root, network, verifyConsensus } as TrustedBeaconBlock
+  return { reach, root, beaconBlock }
 }
 
 /** Refuses a bundle that is for something else than what the caller states. */
@@ -321,7 +432,7 @@ function verifyKeys(expected: readonly Uint8Array[], found: readonly Uint8Array[
   }
 }
 
-const FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'l1', 'request', 'answer'] as const
+const FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1', 'request', 'answer'] as const
 
 function decodeEvidence(bundle: unknown): DecodedEvidence {
   const fields = reader.fields(bundle, FIELDS)
@@ -340,6 +451,7 @@ function decodeEvidence(bundle: unknown): DecodedEvidence {
     scheme,
     ...atPath('rollup', () => decodeRollup(fields.rollup)),
     l2BlockNumber: atPath('l2BlockNumber', () => decodeQuantity(fields.l2BlockNumber, 8)),
+    consensus: fields.consensus,
     header,
     l1Proof: proof,
     finalizedState,
@@ -408,6 +520,8 @@ export interface EvidenceParts {
   storageKeys?: readonly Hex[]
   /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
   answer: unknown
+  /** What a beacon API answered; left out when an L1 block hash is to be trusted. Of the answers only known fields are kept. */
+  consensus?: { network?: string | undefined; bootstrap: unknown; updates: unknown; finality?: unknown } | undefined
   /** What leads from L1 to the root; left out when an L2 state root is to be trusted. */
   l1?: {
     /** What `eth_getBlockByNumber` answered; left out when the L1 state root is to be trusted. */
@@ -444,7 +558,7 @@ export interface EvidenceParts {
  * ```
  */
 export function createEvidence(parts: EvidenceParts): Evidence {
-  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, l1 } = parts
+  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = parts
   return {
     version: VERSION,
     scheme: verifyScheme(scheme).name,
@@ -453,6 +567,7 @@ export function createEvidence(parts: EvidenceParts): Evidence {
       address: bytesToHex(decodeArgument('rollup.address', rollup.address, 20)),
     },
     l2BlockNumber: quantity(verifyBlockNumber(l2BlockNumber)),
+    ...(consensus && { consensus: spellConsensus(consensus) }),
     ...(l1 && {
       l1: {
         ...(l1.block !== undefined && { header: encodeHeader(l1.block) }),
@@ -478,11 +593,30 @@ function spellFinalizedState(state: FinalizedState): NonNullable<NonNullable<Evi
 
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 
-/** More than a proof of one key takes, on either layer. */
+function spellConsensus(source: unknown): Consensus {
+  const { network, ...answers } = atPath('consensus', () => decodeConsensus(source))
+  const { updates } = answers
+  const count = reader.isArray(updates) ? Math.min(updates.length, MAX_UPDATES) : 0
+  // Numbers are decimal here, and forks have names. The shape says what the fields are.
+  const known = understood('consensus', answers, CONSENSUS_SHAPE, count + 2, /^(0x[0-9a-f]*|\d{1,78}|[a-z]{1,32})$/i)
+  return { ...(network !== undefined && { network }), ...(known as Omit<Consensus, 'network'>) }
+}
+
+const HEXADECIMAL = /^0x[0-9a-f]*$/i
+
+/** More than a proof of one key takes, on either layer, or a committee. */
 const MAX_PROOF_LENGTH = 2 ** 17
+/** As many as are verified. */
+const MAX_UPDATES = 512
 
 /** What is known of a document with `proofCount` proofs. */
-function understood(path: string, source: unknown, shape: Shape, proofCount: number): unknown {
+function understood(
+  path: string,
+  source: unknown,
+  shape: Shape,
+  proofCount: number,
+  texts: RegExp = HEXADECIMAL,
+): unknown {
   const limit = proofCount * MAX_PROOF_LENGTH
   let left = limit
   const admission: Admission = {
@@ -491,7 +625,7 @@ function understood(path: string, source: unknown, shape: Shape, proofCount: num
       if (left >= 0) return
       throw new ProofError('EVIDENCE_MALFORMED', { path, expected: `at most ${limit} characters`, found: 'more' })
     },
-    admitText: text => (/^0x[0-9a-f]*$/i.test(text) ? text : null),
+    admitText: text => (texts.test(text) ? text : null),
   }
   return pickKnown(source, shape, admission)
 }

@@ -162,7 +162,7 @@ function decodeHeader(source: unknown, network: DecodedNetwork): Header {
   return { ...beacon, layout, execution, executionBranch }
 }
 
-function decodeBeacon(source: unknown): Pick<Header, 'slot' | 'root' | 'stateRoot' | 'bodyRoot'> {
+export function decodeBeacon(source: unknown): Pick<Header, 'slot' | 'root' | 'stateRoot' | 'bodyRoot'> {
   const fields = reader.fields(source, ['slot', 'proposer_index', 'parent_root', 'state_root', 'body_root'])
   const slot = decodeUint('slot', fields.slot, 64n)
   const proposerIndex = decodeUint('proposer_index', fields.proposer_index, 64n)

@@ -157,7 +157,7 @@ export async function verifyCallFile(
   json: boolean,
   io: Io,
 ): Promise<number> {
-  const { scheme, rollup, trusted, l2BlockNumber } = claimOfFlags(flags)
+  const { scheme, rollup, trusted, l2BlockNumber } = await claimOfFlags(flags, io)
   const value = weiOf(flags.value)
   const from = flags.from as `0x${string}` | undefined
   const stated = { ...call, ...(from !== undefined && { from }), ...(value !== undefined && { value }) }

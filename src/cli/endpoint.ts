@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs'
 import { ProofError } from '../index.ts'
 import { redactorOf } from '../rpc/redact.ts'
-import { createHttpProvider, type Provider, RpcError } from '../rpc.ts'
+import {
+  type BeaconApi,
+  createBeaconApi,
+  createHttpProvider,
+  type HttpOptions,
+  type Provider,
+  RpcError,
+} from '../rpc.ts'
 import { exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { refuseWrongFlags } from './flags.ts'
 import { wholeNumber } from './input.ts'
@@ -30,7 +37,7 @@ export const endpointHelp = `  --keys-per-request N   storage keys per request (
   --force                start over and overwrite the file
   --json                 one JSON object on standard output
 
-URLs can also come from the environment, L1_URL and L2_URL: then they are not in the list of processes. They are never
+URLs can also come from the environment, L1_URL, L2_URL and BEACON_URL: then they are not in the list of processes. They are never
 printed. An interrupted run leaves a checkpoint in FILE.partial: run the same command again to continue.`
 
 export interface EndpointFlags {
@@ -59,6 +66,8 @@ export interface Endpoints {
   readonly signal: AbortSignal
   /** @param flag the URL that the user gave @throws UsageError */
   open(name: 'l1' | 'l2', flag: string | undefined): Provider
+  /** @param flags the URLs that the user gave; none when there are none @throws UsageError */
+  openBeacon(flags: readonly string[] | undefined): BeaconApi[]
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -79,11 +88,21 @@ export async function withEndpoints(
     const variable = `${name.toUpperCase()}_URL`
     const url = flag ?? process.env[variable]
     if (!url) throw new UsageError(`--${name} is needed: the URL of the ${name.toUpperCase()} endpoint`)
+    return connect(name, url, createHttpProvider)
+  }
+
+  function openBeacon(flags: readonly string[] | undefined): BeaconApi[] {
+    const { BEACON_URL } = process.env
+    const urls = flags ?? (BEACON_URL ? [BEACON_URL] : [])
+    return urls.map(url => connect('beacon', url, createBeaconApi))
+  }
+
+  function connect<T>(name: string, url: string, create: (url: string, options: HttpOptions) => T): T {
     const milliseconds = 1000 * wholeNumber('--timeout', timeout, 1, 86_400)
     try {
-      const provider = createHttpProvider(url, { timeout: milliseconds, signal: controller.signal })
+      const opened = create(url, { timeout: milliseconds, signal: controller.signal })
       redactors.push(redactorOf(new URL(url)))
-      return provider
+      return opened
     } catch (error) {
       throw error instanceof RpcError ? new UsageError(`--${name}: ${error.found}`) : error
     }
@@ -92,7 +111,7 @@ export async function withEndpoints(
   for (const name of SIGNALS) process.once(name, end)
   try {
     if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
-    return await work({ signal: controller.signal, open })
+    return await work({ signal: controller.signal, open, openBeacon })
   } catch (error) {
     endProgress(io)
     if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error

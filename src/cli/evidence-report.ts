@@ -2,7 +2,7 @@ import type { EvidenceClaim, SafeVerifiedEvidence, Trusted, VerifiedEvidence } f
 import type { Source } from '../document/claim.ts'
 import { evidenceSources, type Link, linkOf, links, linksFrom } from '../document/evidence.ts'
 import { fieldsOf, printable, show } from '../document/value.ts'
-import { bundleNotes, chainRows, sourceWords, trustedNames } from '../document/wording.ts'
+import { ageOf, bundleNotes, chainRows, sourceWords, trustedNames } from '../document/wording.ts'
 import type { ProofError } from '../index.ts'
 import type { Output } from './command.ts'
 import {
@@ -19,13 +19,14 @@ import {
 /** Where the claim came from: the user's options, or a vector. */
 export type ClaimSource = Extract<Source, 'user' | 'file'>
 
-/** In a vector there may be none, or two. */
+/** In a vector there may be none, or two. What goes with a root is not trusted by itself, and has no row. */
 const trustedRows = (trusted: Trusted, source: ClaimSource): string[][] =>
-  Object.entries(trusted ?? {}).map(([name, value]) => [
-    'trusted',
-    `${fieldsOf(trustedNames)[name] ?? printable(name)} ${printable(show(value))}`,
-    sourceWords[source],
-  ])
+  Object.entries(trusted ?? {}).flatMap(([name, value]) => {
+    const words = fieldsOf(trustedNames)[name] ?? (typeof value === 'string' && name !== 'network' ? name : undefined)
+    return words === undefined
+      ? []
+      : [['trusted', `${printable(show(words))} ${printable(show(value))}`, sourceWords[source]]]
+  })
 
 const formatRollup = ({ rollup }: EvidenceClaim): string =>
   `${show(rollup.address)}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`
@@ -40,7 +41,7 @@ export function describeEvidence(claim: EvidenceClaim, source: ClaimSource, outc
     return { verified: false, ...stated, brokenLink: linkOf(outcome.error), error: describeError(outcome.error) }
   }
   const { ok: _, ...evidence } = outcome
-  return { verified: true, ...stated, ...evidence }
+  return { verified: true, ...stated, ...evidence, age: ageOf(evidence) }
 }
 
 export function formatProven(

@@ -1,14 +1,18 @@
-import type { EvidenceClaim, Rollup, Trusted } from '../anchor.ts'
+import type { EvidenceClaim, Rollup, Trusted, TrustedBeaconBlock } from '../anchor.ts'
+import { type BeaconNetwork, checkpoint } from '../beacon.ts'
 import { schemeNamed } from '../document/answer.ts'
 import { type ClaimWithSources, completeClaim } from '../document/claim.ts'
-import { forkOf, isProblem, parseNumber, rollupNamed } from '../document/evidence.ts'
+import { forkOf, isProblem, networkNamed, parseNumber, rollupNamed } from '../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../document/input-file.ts'
-import { show } from '../document/value.ts'
-import { type ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
-import { UsageError } from './command.ts'
+import { fieldIn, show } from '../document/value.ts'
+import { ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
+import { type Io, UsageError } from './command.ts'
+import { readJson } from './input.ts'
 
 /** The options that only an evidence bundle has; those that it shares with an answer are in the command. */
 export const evidenceOptions = {
+  checkpoint: { type: 'string' },
+  network: { type: 'string' },
   'l1-block-hash': { type: 'string' },
   'l1-state-root': { type: 'string' },
   rollup: { type: 'string' },
@@ -58,11 +62,11 @@ export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWi
 }
 
 /** What the user states. The bundle is not asked: it could only say what suits it. @throws UsageError */
-export function claimOfFlags(flags: EvidenceFlags): EvidenceClaim {
+export async function claimOfFlags(flags: EvidenceFlags, io: Io): Promise<EvidenceClaim> {
   const { address, 'storage-key': storageKeys, 'l2-block': l2Block } = flags
   return {
     scheme: requireScheme(flags.scheme),
-    trusted: trustedOf(flags),
+    trusted: await trustedOf(flags, io),
     rollup: rollupOf(flags),
     ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
     ...(address !== undefined && { address }),
@@ -72,17 +76,45 @@ export function claimOfFlags(flags: EvidenceFlags): EvidenceClaim {
 }
 
 /** Exactly one: with two, nobody could say which of them the verdict rests on. */
-function trustedOf(flags: EvidenceFlags): Trusted {
+export async function trustedOf(flags: EvidenceFlags, io: Io): Promise<Trusted> {
   const given = Object.entries({
+    beaconBlockRoot: flags.checkpoint,
     l1BlockHash: flags['l1-block-hash'],
     l1StateRoot: flags['l1-state-root'],
     l2StateRoot: flags['state-root'],
   }).filter(([, value]) => value !== undefined)
   if (given.length !== 1) {
-    throw new UsageError('exactly one of --l1-block-hash, --l1-state-root and --state-root is needed: what you trust')
+    const names = '--checkpoint, --l1-block-hash, --l1-state-root and --state-root'
+    throw new UsageError(`exactly one of ${names} is needed: what you trust`)
   }
+  if (flags.checkpoint !== undefined) return checkpointOf(flags.checkpoint, flags, io)
+  if (flags.network !== undefined) throw new UsageError('--network goes with --checkpoint')
   // Of one entry, with a name from above.
   return Object.fromEntries(given) as Trusted
+}
+
+/** The beacon block that the user trusts, with its network: by default that of the rollup. @throws UsageError */
+export async function checkpointOf(root: string, flags: EvidenceFlags, io: Io): Promise<TrustedBeaconBlock> {
+  const network = await networkOf(flags, io)
+  try {
+    // The hexadecimal is unchecked, whatever the type says: checkpoint refuses with CLAIM_INVALID.
+    return checkpoint(root as `0x${string}`, network)
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    const flag = error.path.startsWith('network') ? `--network: ${error.path}` : '--checkpoint'
+    throw new UsageError(`${flag}: expected ${error.expected}`)
+  }
+}
+
+async function networkOf({ network, rollup = '' }: EvidenceFlags, io: Io): Promise<BeaconNetwork> {
+  const known = networkNamed(network ?? rollup)
+  if (known !== undefined) return known
+  if (network === undefined) {
+    throw new UsageError('--network is needed with --checkpoint: mainnet, sepolia, or a file with your own network')
+  }
+  const content = await readJson(network, io)
+  // As \`serve --json\` prints it, or alone.
+  return (fieldIn(content, 'network') ?? content) as BeaconNetwork
 }
 
 /** @throws UsageError */
@@ -106,6 +138,7 @@ export function toInteger(name: string, text: string, bits: number): bigint {
 }
 
 const flagNames = [
+  ['trusted.beaconBlockRoot', '--checkpoint'],
   ['trusted.l1BlockHash', '--l1-block-hash'],
   ['trusted.l1StateRoot', '--l1-state-root'],
   ['trusted.l2StateRoot', '--state-root'],
@@ -113,6 +146,8 @@ const flagNames = [
   ['rollup', '--rollup'],
   ['address', '--address'],
   ['storageKeys', '--storage-key'],
+  ['call.from', '--from'],
+  ['call.value', '--value'],
 ] as const
 
 /** @throws UsageError when it is a flag that is wrong, and not the bundle */

@@ -80,7 +80,7 @@ function serialize(name: string, content: unknown): string {
 }
 
 /** Undefined when there is nothing. @throws UsageError for a link, device, FIFO, socket or folder: never replaced */
-function statRegular(path: string): Stats | undefined {
+export function statRegular(path: string): Stats | undefined {
   const stats = orUsageError(`cannot write ${path}`, () => lstatSync(path, { throwIfNoEntry: false }))
   if (stats === undefined || stats.isFile()) return stats
   if (stats.isDirectory()) throw new UsageError(`${path} is a folder`)
@@ -92,7 +92,7 @@ function statRegular(path: string): Stats | undefined {
 }
 
 /** @throws UsageError when it is not the checkpoint of a run that was asked for the same */
-async function readCheckpoint(path: string, askedFor: AskedFor): Promise<unknown> {
+export async function readCheckpoint(path: string, askedFor: AskedFor): Promise<unknown> {
   const content = await readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
     if (error instanceof UsageError) return undefined
     throw error
@@ -107,7 +107,7 @@ async function readCheckpoint(path: string, askedFor: AskedFor): Promise<unknown
 }
 
 /** Readers see the whole file, or what was there before: it is written under another name first. */
-function writeWhole(path: string, text: string, replace: boolean): void {
+export function writeWhole(path: string, text: string, replace: boolean): void {
   const replaced = replace ? statRegular(path) : undefined
   // A name that nobody can predict; and with `wx`, whatever has it already is neither followed nor changed.
   const temporary = join(dirname(path), `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)

@@ -1,14 +1,21 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { type Evidence, type EvidenceClaim, lineaLayout, safeVerifyEvidence, type VerifiedEvidence } from '../anchor.ts'
+import {
+  type Evidence,
+  type EvidenceClaim,
+  lineaLayout,
+  safeVerifyEvidence,
+  type TrustedBeaconBlock,
+  type VerifiedEvidence,
+} from '../anchor.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { readInputFile } from '../document/input-file.ts'
 import { isObject } from '../document/value.ts'
-import { formatTime } from '../document/wording.ts'
+import { ageOf, beaconRows, formatTime, timeRow } from '../document/wording.ts'
 import { ProofError } from '../index.ts'
-import { type L1BlockTag, type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
+import { type ConsensusProgress, type L1BlockTag, type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
 import { recordCallFile } from './call.ts'
 import { takeCall } from './chain-flags.ts'
-import { type Command, exitCodes, type Output, UsageError } from './command.ts'
+import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import {
   asArgument,
   commandLine,
@@ -21,8 +28,8 @@ import {
   showProgress,
   withEndpoints,
 } from './endpoint.ts'
-import { refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
-import { parseOptions, readRegularJson } from './input.ts'
+import { checkpointOf, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
+import { MAX_INPUT_BYTES, MAX_INPUT_MIB, parseOptions, readRegularJson } from './input.ts'
 import { type AskedFor, openOutputFile, refuseOverwrite } from './output-file.ts'
 import { formatState, formatTable, formatVerdict, paint, printable, toJson } from './report.ts'
 
@@ -43,6 +50,10 @@ Options:
   --storage-key KEY      32 bytes; repeat it, up to 1000 times
   --l1-block BLOCK       the L1 block to prove from: a number, finalized, safe or latest (default: finalized)
   --l1-block-hash HASH   the hash of that block, 32 bytes, from a source that you trust: any other is refused
+  --beacon URL           a beacon API of the L1's consensus layer; repeat it: each is asked until one sends what verifies
+  --checkpoint ROOT      root of a finalized beacon block that you trust, 32 bytes, not older than about two weeks: the L1
+                         block is proven from it. The bundle grows by about 60 kB per 27 hours since
+  --network NETWORK      of the checkpoint: mainnet, sepolia, or a file with your own (default: that of the rollup)
   --l2-block NUMBER      this L2 block, the last one of a finalization, and no other
   --layout-roots-slot N, --layout-current-slot N
                          of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
@@ -66,9 +77,11 @@ else from the hash that the file itself states. The report says which, and so do
 Exit code: 0 recorded and verified, or FILE exists and holds it; 1 what came does not verify; 2 wrong usage, or the file
 cannot be written; 3 an endpoint failed: run it again.
 
-Example:
+Examples:
   rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
   rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --call 0x... 0x... -o call.json
+  rollup-state-proof record --l1 https://... --l2 https://... --beacon https://... --checkpoint 0x... --scheme poseidon2 \\
+    --rollup mainnet --address 0x... -o bundle.json
 `
 
 export const record: Command = {
@@ -85,6 +98,9 @@ export const record: Command = {
         rollup: { type: 'string' },
         'l1-block': { type: 'string' },
         'l1-block-hash': { type: 'string' },
+        beacon: { type: 'string', multiple: true },
+        checkpoint: { type: 'string' },
+        network: { type: 'string' },
         'l2-block': { type: 'string' },
         'layout-roots-slot': { type: 'string' },
         'layout-current-slot': { type: 'string' },
@@ -99,38 +115,45 @@ export const record: Command = {
     }
     const l1Block = l1BlockOf(l1BlockText ?? 'finalized')
     const trustedHash = l1BlockHashOf(values['l1-block-hash'])
+    const trusted = await trustedOf(values, io)
     const method =
       values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof')
-    const options = { l1Block, method, maxKeysPerRequest: keysPerRequestOf(values) }
+    const options = { ...(trusted === undefined && { l1Block }), method, maxKeysPerRequest: keysPerRequestOf(values) }
     /** What the user has stated, for whoever verifies to state again. */
-    const stated = (['scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot'] as const).flatMap(name => {
-      const value = values[name]
-      return value === undefined ? [] : [`--${name}`, value]
-    })
-    const askedFor = describeRequest(request, method, l1Block)
+    const stated = (['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot'] as const).flatMap(
+      name => {
+        const value = values[name]
+        return value === undefined ? [] : [`--${name}`, value]
+      },
+    )
+    const askedFor = describeRequest(request, method, trusted?.beaconBlockRoot ?? l1Block)
 
-    return withEndpoints(values, io, async ({ open, signal }) => {
-      const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
+    return withEndpoints(values, io, async ({ open, openBeacon, signal }) => {
+      const [l1, l2, apis] = [open('l1', values.l1), open('l2', values.l2), openBeacon(values.beacon)]
+      if (trusted !== undefined && apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
       const output = await openOutputFile(values.output, values.force, askedFor, io)
       const { path } = output
       const report = (recorded: Recorded, source: Provenance['source']) => {
-        const hashSource = trustedHash !== undefined ? 'flag' : source === 'file' ? 'file' : 'endpoint'
+        const isStated = trustedHash !== undefined || trusted !== undefined
+        const hashSource = trusted ? 'checkpoint' : isStated ? 'flag' : source === 'file' ? 'file' : 'endpoint'
         const provenance: Provenance = { source, hashSource, path, stated }
         if (values.json) io.stdout.write(toJson(describe(recorded, provenance)))
         else if (path === '-') io.stderr.write(format(recorded, provenance, io.stderr))
         else io.stdout.write(format(recorded, provenance, io.stdout))
         return exitCodes.verified
       }
-      if (output.exists) return report(await readRecorded(path, request, l1BlockText, trustedHash), 'file')
+      if (output.exists) return report(await readRecorded(path, request, l1BlockText, trustedHash, trusted), 'file')
 
       if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
       const onProgress = (progress: RecordProgress) => {
+        if (progress.step === 'consensus') refuseTooLarge(progress.progress)
         if (progress.step === 'l1Block') requireHash(progress.l1Block.hash, trustedHash)
         if (progress.step === 'keys') output.saveCheckpoint(progress.checkpoint)
         showProgress(io, describeProgress(progress, request.storageKeys.length))
       }
       const recorded = await recordEvidence(l1, l2, request, {
         ...options,
+        beacon: trusted && { apis, trusted },
         checkpoint: output.checkpoint,
         onProgress,
         signal,
@@ -145,7 +168,7 @@ export const record: Command = {
 type Request = Omit<EvidenceClaim, 'trusted'> & ReturnType<typeof requestOf>
 
 /** What a checkpoint must be of. */
-function describeRequest(request: Request, method: string, l1Block: bigint | L1BlockTag): AskedFor {
+function describeRequest(request: Request, method: string, l1Block: bigint | L1BlockTag | Hex): AskedFor {
   const { scheme, rollup, address, storageKeys, l2BlockNumber } = request
   const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
   return {
@@ -166,6 +189,51 @@ function l1BlockOf(text: string): bigint | L1BlockTag {
   return toInteger('--l1-block', text, 64)
 }
 
+type TrustFlags = Readonly<
+  Partial<Record<'checkpoint' | 'network' | 'rollup' | 'l1-block' | 'l1-block-hash', string>>
+> & {
+  readonly beacon?: readonly string[]
+}
+
+/** The beacon block that the user trusts; undefined without. @throws UsageError */
+async function trustedOf(flags: TrustFlags, io: Io): Promise<TrustedBeaconBlock | undefined> {
+  const { checkpoint, beacon, network, 'l1-block': l1Block, 'l1-block-hash': l1BlockHash, rollup } = flags
+  if (checkpoint === undefined) {
+    if (beacon !== undefined)
+      throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
+    if (network !== undefined) throw new UsageError('--network goes with --checkpoint')
+    return undefined
+  }
+  if (l1Block !== undefined || l1BlockHash !== undefined) {
+    throw new UsageError(
+      '--l1-block and --l1-block-hash do not go with --checkpoint, from which the L1 block is proven',
+    )
+  }
+  return checkpointOf(checkpoint, { ...(network && { network }), ...(rollup && { rollup }) }, io)
+}
+
+/** Said before most of it is fetched. @throws UsageError when \`verify\` would not read it */
+function refuseTooLarge(progress: ConsensusProgress): void {
+  if (progress.step !== 'size' || progress.length < MAX_INPUT_BYTES) return
+  throw new UsageError(
+    `--checkpoint: ${describeConsensus(progress)}, more than the ${MAX_INPUT_MIB} MiB that verify reads; use a newer one`,
+  )
+}
+
+function describeConsensus(progress: ConsensusProgress): string {
+  switch (progress.step) {
+    case 'size': {
+      const { periods, length } = progress
+      const many = `${periods} sync-committee ${periods === 1 ? 'period' : 'periods'}`
+      return `${many} since the beacon checkpoint: about ${Math.round(length / 1000)} kB of the bundle`
+    }
+    case 'updates':
+      return `${progress.done} of ${progress.periods} committee updates`
+    case 'sourceFailed':
+      return `beacon endpoint ${progress.index + 1} failed (${progress.code}); asking the next`
+  }
+}
+
 /** @throws UsageError before anything is fetched */
 function l1BlockHashOf(text: string | undefined): Hex | undefined {
   if (text === undefined) return undefined
@@ -181,6 +249,8 @@ function requireHash(found: Hex, expected: Hex | undefined): void {
 
 function describeProgress(progress: RecordProgress, keyCount: number): string {
   switch (progress.step) {
+    case 'consensus':
+      return describeConsensus(progress.progress)
     case 'l1Block':
       return `L1 block ${progress.l1Block.number} of ${formatTime(progress.l1Block.timestamp)}`
     case 'l2Block':
@@ -205,16 +275,19 @@ async function readRecorded(
   request: Request,
   l1BlockText: string | undefined,
   trustedHash: Hex | undefined,
+  beacon: TrustedBeaconBlock | undefined,
 ): Promise<Recorded> {
   const bundle = await readRegularJson(path, { followLinks: false })
   if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
-  const trusted = { l1BlockHash: trustedHash ?? hashOfHeader(bundle) }
+  const trusted = beacon ?? { l1BlockHash: trustedHash ?? hashOfHeader(bundle) }
   const outcome = safeVerifyEvidence(bundle, { ...request, trusted })
   if (!outcome.ok) {
     refuseWrongFlags(outcome.error)
     throw refuseOverwrite(path, `is not a bundle for this request (${outcome.error.message})`)
   }
   const { ok: _, ...evidence } = outcome
+  if (evidence.reach === 'beaconBlockRoot')
+    return { bundle: bundle as Evidence, l1BlockHashFrom: 'beaconCheckpoint', evidence }
   if (evidence.reach !== 'l1BlockHash')
     throw refuseOverwrite(path, 'is not a bundle for this request (it has no L1 block)')
   const { l1Block } = evidence
@@ -224,7 +297,7 @@ async function readRecorded(
   return { bundle: bundle as Evidence, l1BlockHashFrom: 'l1Endpoint', evidence }
 }
 
-function hashOfHeader(bundle: unknown): Hex {
+export function hashOfHeader(bundle: unknown): Hex {
   const { l1 } = isObject(bundle) ? bundle : {}
   const { header } = isObject(l1) ? l1 : {}
   return bytesToHex(keccak_256(Buffer.from(typeof header === 'string' ? header.slice(2) : '', 'hex')))
@@ -234,8 +307,8 @@ function hashOfHeader(bundle: unknown): Hex {
 interface Provenance {
   /** From endpoints in this run, or from the existing file, and then no endpoint was asked. */
   readonly source: 'network' | 'file'
-  /** Whose word the L1 block hash is: the user's, the file's or the L1 endpoint's. */
-  readonly hashSource: 'flag' | 'file' | 'endpoint'
+  /** Whose word the L1 block hash is: the user's, the file's or the L1 endpoint's; or it is proven from a checkpoint. */
+  readonly hashSource: 'checkpoint' | 'flag' | 'file' | 'endpoint'
   readonly path: string
   /** The options to repeat. */
   readonly stated: readonly string[]
@@ -245,7 +318,11 @@ interface Provenance {
 function verifyArguments({ evidence }: Recorded, { path, stated }: Provenance): string[] {
   const { l1Block, l2BlockNumber, address, storage } = evidence
   const keys = storage.flatMap(({ key }) => ['--storage-key', key])
-  const block = ['--l1-block-hash', l1Block.hash, '--l2-block', `${l2BlockNumber}`]
+  const trusted =
+    evidence.reach === 'beaconBlockRoot'
+      ? ['--checkpoint', evidence.beaconBlock.checkpoint]
+      : ['--l1-block-hash', l1Block.hash]
+  const block = [...trusted, '--l2-block', `${l2BlockNumber}`]
   return ['verify', asArgument(path), ...stated, ...block, '--address', address, ...keys]
 }
 
@@ -257,11 +334,16 @@ function describe(recorded: Recorded, provenance: Provenance): object {
     sources: { l1BlockHash: hashSource },
     file: path,
     ...recorded.evidence,
+    age: ageOf(recorded.evidence),
     verify: verifyArguments(recorded, provenance),
   }
 }
 
 const trustSentences: Readonly<Record<Provenance['hashSource'], readonly [string, string]>> = {
+  checkpoint: [
+    'Everything rests on the beacon checkpoint that you stated: sync committees have signed for the rest.',
+    'Anyone can verify, offline:',
+  ],
   endpoint: [
     'Everything rests on the L1 block hash. So far only the L1 endpoint says that it is the hash of an L1 block:',
     'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
@@ -286,9 +368,11 @@ function format(recorded: Recorded, provenance: Provenance, stream: Output): str
       : formatVerdict(evidence, stream),
     formatTable([
       ['file', printable(path), source === 'file' ? 'existed already' : 'written'],
+      ...beaconRows(evidence).map(([name, value, basis = '']) => [name, value, basis]),
       ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
       ['L1 block hash', l1Block.hash, hashWords[hashSource]],
-      ['L2 block', `${l2BlockNumber}`, describeAge(evidence)],
+      ['L2 block', `${l2BlockNumber}`, describeLag(evidence)],
+      timeRow(evidence).map((cell = '') => cell),
       ['L2 state root', evidence.stateRoot],
       ['address', evidence.address],
     ]),
@@ -301,12 +385,13 @@ function format(recorded: Recorded, provenance: Provenance, stream: Output): str
 }
 
 const hashWords: Readonly<Record<Provenance['hashSource'], string>> = {
+  checkpoint: 'proven by the finalized beacon block',
   endpoint: 'from the L1 endpoint',
   file: 'from the file',
   flag: 'stated by you',
 }
 
-function describeAge({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {
+function describeLag({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {
   if (currentL2BlockNumber === null) return 'the bundle does not prove which block was the last finalized'
   return l2BlockNumber === currentL2BlockNumber ? 'the last finalized' : `the last finalized is ${currentL2BlockNumber}`
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { DocumentError } from '../document/error.ts'
 import { redactUrls } from '../rpc/redact.ts'
+import { audit } from './audit.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { fetch } from './fetch.ts'
 import { messageOf } from './input.ts'
@@ -9,11 +9,15 @@ import { proxy } from './proxy.ts'
 import { record } from './record.ts'
 import { formatTable, printable } from './report.ts'
 import { serve } from './serve.ts'
+import { snapshot } from './snapshot.ts'
 import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
+import { readVersion } from './version.ts'
 
 // A map, for an object would also know a command named `constructor`.
-const commands = new Map<string, Command>(Object.entries({ verify, record, fetch, inspect, vectors, serve, proxy }))
+const commands = new Map<string, Command>(
+  Object.entries({ verify, record, fetch, snapshot, audit, inspect, vectors, serve, proxy }),
+)
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
@@ -69,9 +73,3 @@ async function dispatch(name: string, args: readonly string[], io: Io): Promise<
 
 const isParseArgsError = (error: unknown): boolean =>
   error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
-
-/** Two folders up is the package, from src/cli as from dist/cli. */
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return String(version)
-}

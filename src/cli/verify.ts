@@ -24,6 +24,7 @@ import { describeAnswer, folderHelp, runVectors } from './vectors.ts'
 
 const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root ROOT [options]
        rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH [options]
+       rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --checkpoint ROOT [options]
        rollup-state-proof verify CALL --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH --call TO DATA [options]
 
 Verifies a rollup_getProof / linea_getProof answer, offline. FILE is the result, the JSON-RPC response around it, a
@@ -38,13 +39,15 @@ Options:
   --storage-key KEY    a storage key you asked for, 32 bytes; repeat it, in the order of the request
   --json               one JSON object on standard output (for a folder, one per line)
 
-For a bundle, exactly one of these three is what you trust, and all else is proven from it:
+For a bundle, exactly one of these four is what you trust, and all else is proven from it:
+  --checkpoint ROOT        of a finalized beacon block not older than about two weeks, 32 bytes
   --l1-block-hash HASH     of an L1 block, 32 bytes
   --l1-state-root ROOT     of that block, 32 bytes
   --state-root ROOT        of the L2: the L1 part of the bundle is not read
 and these say what the bundle has to be for:
   --rollup ROLLUP          mainnet or sepolia (Linea's), or the address of a rollup contract on L1; needed
   --l2-block NUMBER        the L2 block
+  --network NETWORK        of the checkpoint: mainnet, sepolia, or a file with your own (default: that of the rollup)
   --layout-roots-slot N    where a fork's contract declares stateRootHashes (default ${lineaLayout.stateRootHashes})
   --layout-current-slot N  where it declares currentL2BlockNumber (default ${lineaLayout.currentL2BlockNumber})
 
@@ -69,6 +72,7 @@ Examples:
   rollup-state-proof verify recording.json
   rollup-state-proof verify recordings/ --state-root 0x...
   rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --l1-block-hash 0x... --address 0x...
+  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --checkpoint 0x... --address 0x...
 `
 
 export const verify: Command = {
@@ -117,7 +121,7 @@ export const verify: Command = {
     }
     // An option that only a bundle has tells what the file is to be: a damaged bundle is not taken for an answer.
     if (isBundleFile(file) || Object.keys(stated).some(name => name in evidenceOptions)) {
-      return reportBundle(content, claimOfFlags(stated), json, io)
+      return reportBundle(content, await claimOfFlags(stated, io), json, io)
     }
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
     const expected = file.expected === undefined ? undefined : readExpected(file.expected)

@@ -1,10 +1,14 @@
 import type { EvidenceClaim, Trusted } from '../anchor/evidence.ts'
 import { lineaLayout, lineaMainnet, lineaSepolia, type Rollup } from '../anchor/rollup.ts'
+import { checkpoint } from '../beacon/checkpoint.ts'
+import { type BeaconNetwork, mainnet, sepolia } from '../beacon/network.ts'
+import type { Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import { schemeNamed } from './answer.ts'
 import type { ClaimProblem, Source } from './claim.ts'
 import { DocumentError } from './error.ts'
 import type { BundleFile } from './input-file.ts'
+import { attempt } from './layout.ts'
 import { fieldsOf, isObject, show } from './value.ts'
 
 /** The claim that a bundle is held against, and the links of its chain. */
@@ -16,6 +20,14 @@ const knownRollups = new Map<string, Rollup>([
 
 /** The rollup that goes by this name. */
 export const rollupNamed = (name: string): Rollup | undefined => knownRollups.get(name)
+
+const knownNetworks = new Map<string, BeaconNetwork>([
+  ['mainnet', mainnet],
+  ['sepolia', sepolia],
+])
+
+/** The consensus network that goes by this name. */
+export const networkNamed = (name: string): BeaconNetwork | undefined => knownNetworks.get(name)
 
 /** The name of the rollup whose contract this is; undefined for a contract that anyone may have deployed. */
 export function nameOfRollup(contract: unknown): string | undefined {
@@ -51,7 +63,7 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
   if (scheme === undefined) {
     throw new DocumentError(`the scheme is neither mimc nor poseidon2: ${show(stated?.scheme)}`)
   }
-  const { rollup, l2BlockNumber, ...rest } = fieldsOf(stated?.claim)
+  const { rollup, l2BlockNumber, trusted, ...rest } = fieldsOf(stated?.claim)
   const { layout, ...contract } = fieldsOf(rollup)
   const { stateRootHashes, currentL2BlockNumber } = fieldsOf(layout)
   const slots = layout !== undefined && {
@@ -62,11 +74,21 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
   }
   return {
     ...rest,
+    ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
     scheme,
     rollup: { ...contract, ...slots },
     ...(l2BlockNumber !== undefined && { l2BlockNumber: toNumber('l2BlockNumber', l2BlockNumber, 64) }),
     // The rest is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
   } as unknown as EvidenceClaim
+}
+
+/** A vector names a beacon block with its network, as JSON can; what is to verify it comes from here. */
+function trustedOfVector(trusted: unknown): unknown {
+  const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
+  if (beaconBlockRoot === undefined || !isObject(network)) return trusted
+  // Both are unchecked, whatever the type says: checkpoint refuses with CLAIM_INVALID.
+  const checked = attempt(() => checkpoint(beaconBlockRoot as Hex, network as unknown as BeaconNetwork))
+  return { ...others, ...(checked ?? { beaconBlockRoot }) }
 }
 
 function toNumber(name: string, text: unknown, bits: number): bigint {
@@ -93,6 +115,7 @@ export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file'): Evid
 /** The links of the chain of evidence, in the order in which they are verified. */
 export const links = {
   bundle: 'the bundle is for what you stated',
+  consensus: 'beacon checkpoint -> sync committees -> finalized L1 block hash',
   l1Header: 'L1 block hash -> L1 header',
   rollupContract: 'L1 state root -> rollup contract -> L2 state root',
   answer: 'L2 state root -> account and slots',
@@ -103,6 +126,7 @@ export type Link = keyof typeof links
 /** The links that lead away from the trusted input. */
 export function linksFrom(trusted: Trusted): Link[] {
   const has = (name: string) => isObject(trusted) && Object.hasOwn(trusted, name)
+  if (has('beaconBlockRoot')) return ['bundle', 'consensus', 'l1Header', 'rollupContract', 'answer']
   if (has('l1BlockHash')) return ['bundle', 'l1Header', 'rollupContract', 'answer']
   return has('l1StateRoot') ? ['bundle', 'rollupContract', 'answer'] : ['bundle', 'answer']
 }
@@ -110,6 +134,7 @@ export function linksFrom(trusted: Trusted): Link[] {
 /** The link that broke; null when it is the claim that is wrong. */
 export function linkOf({ code, path }: ProofError): Link | null {
   if (code === 'CLAIM_INVALID') return null
+  if (path.startsWith('consensus')) return 'consensus'
   if (path.startsWith('l1.header')) return 'l1Header'
   if (path.startsWith('l1.proof')) return 'rollupContract'
   return path.startsWith('answer') ? 'answer' : 'bundle'

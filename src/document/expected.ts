@@ -27,8 +27,14 @@ const quantity = (value: bigint): string => `0x${value.toString(16)}`
 /** As vectors spell it: hexadecimal quantities, and of the account no more than nonce and balance. */
 function spell({ ok: _, ...evidence }: VerifiedEvidence & { ok: true }): object {
   const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = evidence
+  const beaconBlock = evidence.reach === 'beaconBlockRoot' && {
+    ...evidence.beaconBlock,
+    slot: quantity(evidence.beaconBlock.slot),
+    slotTimestamp: quantity(evidence.beaconBlock.slotTimestamp),
+  }
   return {
     ...rest,
+    ...(beaconBlock && { beaconBlock }),
     l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
     currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
     finalizedTimestamp: finalizedTimestamp === null ? null : quantity(finalizedTimestamp),

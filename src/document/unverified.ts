@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader, FIELDS, verifyHeader } from '../anchor/header.ts'
 import { decodeRlp } from '../anchor/rlp.ts'
+import { decodeBeacon } from '../beacon/decode.ts'
 import { bytesToBigint, bytesToHex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeAccount } from '../proof/leaf-api.ts'
@@ -20,7 +21,7 @@ import {
   readNodes,
   treeLengths,
 } from './layout.ts'
-import { type Fields, fieldsOf, isGiven, isObject, show } from './value.ts'
+import { type Fields, fieldIn, fieldsOf, isGiven, isObject, show } from './value.ts'
 import { formatTime } from './wording.ts'
 
 /** What a file says, part by part. No part is passed on whole: it can be nested deeply enough to break a printer. */
@@ -133,12 +134,13 @@ function listItems(items: readonly UnverifiedField[], all: unknown): UnverifiedF
 
 function inspectBundle(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
   const bundle = inspector.fields(path, content)
-  const { rollup, l2BlockNumber, l1, request, answer, scheme } = bundle
+  const { rollup, l2BlockNumber, consensus, l1, request, answer, scheme } = bundle
   return {
     ...pick(bundle, ['version', 'scheme']),
     rollup: pick(inspector.fields(join(path, 'rollup'), rollup), ['name', 'address']),
     l2BlockNumber: parseNumber(l2BlockNumber, 64) ?? show(l2BlockNumber),
     request: pick(inspector.fields(join(path, 'request'), request), ['address', 'storageKeys']),
+    ...(isGiven(consensus) && { consensus: inspectConsensus(inspector, join(path, 'consensus'), consensus) }),
     ...(isGiven(l1) && { l1: inspectL1(inspector, join(path, 'l1'), l1) }),
     answer: inspectAnswer(inspector, join(path, 'answer'), answer, schemeNamed(scheme)),
   }
@@ -147,7 +149,7 @@ function inspectBundle(inspector: Inspector, path: string, content: unknown): Un
 /** The answers one by one; of the codes no more than how many there are. */
 function inspectCallBundle(inspector: Inspector, content: unknown): UnverifiedFields {
   const bundle = inspector.fields('', content)
-  const { rollup, l2BlockNumber, l1, environment, call, answers, codes, scheme } = bundle
+  const { rollup, l2BlockNumber, consensus, l1, environment, call, answers, codes, scheme } = bundle
   const { blockHashes, ...values } = inspector.fields('environment', environment)
   const listed = inspector.items('answers', answers).map((item, index) => {
     const path = `answers[${index}]`
@@ -166,17 +168,94 @@ function inspectCallBundle(inspector: Inspector, content: unknown): UnverifiedFi
       ...pick(values, ['timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao']),
       ...(isGiven(blockHashes) && { blockHashes: show(blockHashes) }),
     },
+    ...(isGiven(consensus) && { consensus: inspectConsensus(inspector, 'consensus', consensus) }),
     ...(isGiven(l1) && { l1: inspectL1(inspector, 'l1', l1) }),
     answers: listItems(listed, answers),
     codes: show(codes),
   }
 }
 
+/** Per answer of the beacon API: its slots, its committee's size, who signed. The root of the first header is the checkpoint. */
+function inspectConsensus(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
+  const consensus = inspector.fields(path, content)
+  const { bootstrap, updates, finality } = consensus
+  const steps = inspector
+    .items(join(path, 'updates'), updates)
+    .map((update, index) => inspectSigned(inspector, join(path, `updates[${index}]`), update))
+  return {
+    ...pick(consensus, ['network']),
+    bootstrap: inspectBootstrap(inspector, join(path, 'bootstrap'), bootstrap),
+    updates: listItems(steps, updates),
+    ...(isGiven(finality) && { finality: inspectSigned(inspector, join(path, 'finality'), finality) }),
+  }
+}
+
+function inspectBootstrap(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
+  const { version, data } = inspector.fields(path, content)
+  const { header, current_sync_committee } = inspector.fields(join(path, 'data'), data)
+  const { beacon } = fieldsOf(header)
+  const root = inspector.attempt(join(path, 'data.header.beacon'), () => bytesToHex(decodeBeacon(beacon).root))
+  const { pubkeys } = fieldsOf(current_sync_committee)
+  return {
+    ...(isGiven(version) && { version: show(version) }),
+    ...(root !== undefined && { beaconBlockRoot: root }),
+    ...inspectBeaconHeader(header),
+    committee: show(pubkeys),
+  }
+}
+
+function inspectSigned(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
+  const { version, data } = inspector.fields(path, content)
+  const { attested_header, finalized_header, sync_aggregate, signature_slot, next_sync_committee } = inspector.fields(
+    join(path, 'data'),
+    data,
+  )
+  const { sync_committee_bits: bits } = fieldsOf(sync_aggregate)
+  const digits = typeof bits === 'string' && bits.length === 130 ? [...bits.slice(2)] : []
+  const signers = digits.reduce(
+    (sum, digit) => sum + (Number.parseInt(digit, 16).toString(2).match(/1/g) ?? []).length,
+    0,
+  )
+  return {
+    ...(isGiven(version) && { version: show(version) }),
+    attested: inspectBeaconHeader(attested_header),
+    finalized: inspectBeaconHeader(finalized_header),
+    signatureSlot: show(signature_slot),
+    signers,
+    ...(isGiven(next_sync_committee) && { nextCommittee: show(fieldIn(next_sync_committee, 'pubkeys')) }),
+  }
+}
+
+function inspectBeaconHeader(header: unknown): UnverifiedFields {
+  const { beacon, execution, execution_block_hash } = fieldsOf(header)
+  const { slot } = fieldsOf(beacon)
+  const { block_hash, block_number } = fieldsOf(execution)
+  return {
+    slot: show(slot),
+    l1BlockHash: show(execution_block_hash ?? block_hash),
+    ...(isGiven(block_number) && { l1BlockNumber: show(block_number) }),
+  }
+}
+
 function inspectL1(inspector: Inspector, path: string, l1: unknown): UnverifiedFields {
-  const { header, proof } = inspector.fields(path, l1)
+  const { header, proof, finalizedState } = inspector.fields(path, l1)
   return {
     ...(header !== undefined && { header: inspectHeader(inspector, join(path, 'header'), header) }),
     ...(proof !== undefined && { proof: inspectEthProof(inspector, join(path, 'proof'), proof) }),
+    ...(finalizedState !== undefined && {
+      finalizedState: inspectFinalizedState(inspector, join(path, 'finalizedState'), finalizedState),
+    }),
+  }
+}
+
+function inspectFinalizedState(inspector: Inspector, path: string, value: unknown): UnverifiedFields {
+  const { messageNumber, forcedTransactionNumber, timestamp } = inspector.fields(path, value)
+  const spell = (number: unknown) => parseNumber(number, 256) ?? show(number)
+  const time = parseNumber(timestamp, 64)
+  return {
+    messageNumber: spell(messageNumber),
+    ...(forcedTransactionNumber !== undefined && { forcedTransactionNumber: spell(forcedTransactionNumber) }),
+    timestamp: time === null ? show(timestamp) : `${time} (${formatTime(time)})`,
   }
 }
 
@@ -352,7 +431,7 @@ function inspectEvidenceVector(inspector: Inspector, vector: Fields): Unverified
     claim: {
       ...pick(fields, ['l2BlockNumber', 'address', 'storageKeys']),
       rollup: pick(fieldsOf(rollup), ['name', 'address']),
-      trusted: pick(fieldsOf(trusted), ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']),
+      trusted: pick(fieldsOf(trusted), ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']),
     },
     bundle: inspectBundle(inspector, 'bundle', bundle),
     ...inspectExpected(expected),

@@ -18,6 +18,7 @@ export const sourceWords: Readonly<Record<Source, string>> = {
 
 /** What each kind of trusted input is called. */
 export const trustedNames: Readonly<Record<Reach, string>> = {
+  beaconBlockRoot: 'beacon block root',
   l1BlockHash: 'L1 block hash',
   l1StateRoot: 'L1 state root',
   l2StateRoot: 'L2 state root',
@@ -105,20 +106,91 @@ export interface ChainClaim {
   readonly trusted: string
 }
 
-/** The chain of evidence, from the trusted input down: each row says what it rests on. */
-export function chainRows({ sources, scheme, rollup, trusted }: ChainClaim, evidence: VerifiedEvidence): Row[] {
+/** From the trusted beacon block to the finalized one; none for another trusted input. */
+export function beaconRows(evidence: VerifiedEvidence): Row[] {
+  if (evidence.reach !== 'beaconBlockRoot') return []
+  const { checkpoint, blockRoot, slot, slotTimestamp, signers, period } = evidence.beaconBlock
+  return [
+    ['beacon checkpoint', checkpoint, 'trusted'],
+    ['sync committee', `of period ${period}`, 'proven from the checkpoint, period by period'],
+    ['signers', `${signers} of 512`, `the committee of period ${period} has signed`],
+    ['beacon block', blockRoot, 'proven to be finalized by these signatures'],
+    ['beacon slot', `${slot}`, `of ${formatTime(slotTimestamp)}`],
+  ]
+}
+
+/** How old a state is. */
+export interface StateAge {
+  /** By this machine's clock, never negative. */
+  readonly seconds: bigint
+  /**
+   * Since when: since the proven timestamp of the L2 block, or, where none is proven, since the L1 block. The state is
+   * older than that block, by an unknown time.
+   */
+  readonly since: 'l2Block' | 'l1Block'
+}
+
+const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
+
+/** @returns null when the bundle proves neither time */
+export function ageOf({ finalizedTimestamp, l1Block }: VerifiedEvidence, now = clockSeconds()): StateAge | null {
+  const time = finalizedTimestamp ?? l1Block?.timestamp
+  if (time === undefined) return null
+  return { seconds: now > time ? now - time : 0n, since: finalizedTimestamp === null ? 'l1Block' : 'l2Block' }
+}
+
+/** When the L2 block was made, and how old its state is. */
+export function timeRow(evidence: VerifiedEvidence, now = clockSeconds()): Row {
+  const { finalizedTimestamp, l1Block } = evidence
+  const age = formatAge(ageOf(evidence, now)?.seconds ?? 0n)
+  if (finalizedTimestamp !== null) {
+    return ['L2 block time', formatTime(finalizedTimestamp), `${age} ago, proven by the rollup contract`]
+  }
+  if (l1Block === null) return ['L2 block time', 'age not provable']
+  return ['L2 block time', 'age not provable', `older than the L1 block, which was made ${age} ago`]
+}
+
+const UNITS = [
+  [86_400n, 'day'],
+  [3_600n, 'hour'],
+  [60n, 'minute'],
+] as const
+
+/** In the largest unit of which there are at least two, rounded down: `3 hours`, `110 minutes`, `1 second`. */
+export function formatAge(seconds: bigint): string {
+  const [size, name] = UNITS.find(([length]) => seconds >= 2n * length) ?? [1n, 'second']
+  const count = seconds / size
+  return `${count} ${name}${count === 1n ? '' : 's'}`
+}
+
+/**
+ * The chain of evidence, from the trusted input down: each row says what it rests on.
+ *
+ * @param now seconds since 1970. Default: by this machine's clock
+ */
+export function chainRows(
+  { sources, scheme, rollup, trusted }: ChainClaim,
+  evidence: VerifiedEvidence,
+  now?: bigint,
+): Row[] {
   const { l1Block, reach, l2BlockNumber, currentL2BlockNumber, stateRoot, address, storage } = evidence
   const words = (name: keyof EvidenceSources) => sourceWords[sources[name]]
   const isAnchored = reach !== 'l2StateRoot'
   const unproven = isAnchored ? '' : ', not proven'
   const rows: (Row | false)[] = [
-    l1Block !== null && ['L1 block hash', l1Block.hash, 'trusted'],
+    ...beaconRows(evidence),
+    l1Block !== null && [
+      'L1 block hash',
+      l1Block.hash,
+      reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted',
+    ],
     l1Block !== null && ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}, proven by the hash`],
     l1Block !== null && ['L1 state root', l1Block.stateRoot, 'proven by the header'],
     reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],
     ['rollup', rollup, `${words('rollup')}${unproven}`],
     l2BlockNumber !== null && ['L2 block', `${l2BlockNumber}`, `${words('l2BlockNumber')}${unproven}`],
     currentL2BlockNumber !== null && ['last finalized', `${currentL2BlockNumber}`, 'proven by the rollup contract'],
+    isAnchored && timeRow(evidence, now),
     ['L2 state root', stateRoot, isAnchored ? 'proven by the rollup contract' : 'trusted'],
     ['scheme', scheme, words('scheme')],
     ['address', address, words('address')],

@@ -1,4 +1,4 @@
-import { concatBytes, equalBytes } from '../bytes.ts'
+import { bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import type { Hasher } from './hasher.ts'
 
 const LEVELS = 40
@@ -10,34 +10,49 @@ export function emptySubtreeDigests({ hash }: Pick<Hasher, 'hash'>): Uint8Array[
   return digests
 }
 
+interface EmptySubtree {
+  readonly hex: Hex
+  readonly preimage: Uint8Array
+  readonly digest: Uint8Array
+}
+
 /**
- * A hasher that knows the empty subtrees: above the highest leaf index in use, the siblings are the same in every tree. Where
- * such a preimage stands in its place among nodes 1 to 39, it is compared instead of hashed. The digests are those of `hasher`.
+ * A hasher that knows the empty subtrees: above the highest leaf index in use, the siblings are the same in every tree. It
+ * finds the preimage of one by its text and its place among nodes 1 to 39, and hashes none that it gave out.
  */
 export function knowEmptySubtrees(hasher: Hasher): Hasher {
-  let known: readonly { readonly preimage: Uint8Array; readonly digest: Uint8Array }[] | undefined
-  const digestAt = (place: number, preimage: Uint8Array): Uint8Array | undefined => {
+  let known: readonly EmptySubtree[] | undefined
+  const subtreeAt = (node: number): EmptySubtree | undefined => {
     known ??= emptySubtreesFromTheTop(hasher)
     // `at`, since an index past the end would read a polluted prototype.
-    const subtree = known.at(place)
-    return subtree !== undefined && equalBytes(subtree.preimage, preimage) ? subtree.digest : undefined
+    return node > 0 ? known.at(node - 1) : undefined
   }
   return {
     ...hasher,
+    knownPreimage(node, hex) {
+      const subtree = subtreeAt(node)
+      return subtree?.hex === hex ? subtree.preimage : undefined
+    },
     hashBatch(messages) {
-      const digests = messages.map((message, place) => digestAt(place, message))
-      const rest = hasher.hashBatch(messages.filter((_, place) => digests[place] === undefined)).values()
-      return digests.flatMap(digest => digest ?? rest.next().value ?? [])
+      const isKnown = (message: Uint8Array, index: number) => subtreeAt(index + 1)?.preimage === message
+      const digests = hasher.hashBatch(messages.filter((message, index) => !isKnown(message, index)))
+      // The known ones go between the others, each to its place.
+      for (const [index, message] of messages.entries()) {
+        const subtree = subtreeAt(index + 1)
+        if (subtree?.preimage === message) digests.splice(index, 0, subtree.digest)
+      }
+      return digests
     },
   }
 }
 
 /** Of the heights 39 to 1. */
-function emptySubtreesFromTheTop(hasher: Hasher) {
+function emptySubtreesFromTheTop(hasher: Hasher): EmptySubtree[] {
   const digests = emptySubtreeDigests(hasher).slice(0, LEVELS)
   const subtrees = digests.slice(1).map((digest, height) => {
     const child = digests[height] ?? digest
-    return { preimage: concatBytes(child, child), digest }
+    const preimage = concatBytes(child, child)
+    return { hex: bytesToHex(preimage), preimage, digest }
   })
   return subtrees.reverse()
 }

@@ -27,15 +27,11 @@ const OPTIONS = ['stateRoot', 'address', 'storageKeys']
 /** Callers may be untyped JavaScript, so every argument is validated. @throws ProofError `CLAIM_INVALID` */
 export function decodeClaim(claim: Claim): DecodedClaim {
   verifyScheme(claim?.scheme)
-  return decodeOptions(claim, [...OPTIONS, 'scheme'])
+  return decodeVerifierClaim(claim, [...OPTIONS, 'scheme'])
 }
 
 /** A claim to a verifier, which has its scheme. @throws ProofError `CLAIM_INVALID` */
-export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>): DecodedClaim {
-  return decodeOptions(claim, OPTIONS)
-}
-
-function decodeOptions(claim: Omit<Claim, 'scheme'>, names: readonly string[]): DecodedClaim {
+export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>, names: readonly string[] = OPTIONS): DecodedClaim {
   verifyOptions(claim, names)
   const { stateRoot, address, storageKeys = [] } = claim ?? {}
   return {

@@ -25,6 +25,7 @@ const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageP
 const PROOF_FIELDS = ['value', 'proofRelatedNodes'] as const
 const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
 const NON_EXISTENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
+const INNER_LENGTHS = [INNER_LENGTH]
 const LEAF_PROOF_FIELDS = ['key', ...EXISTENCE_FIELDS, ...NON_EXISTENCE_FIELDS] as const
 
 /**
@@ -83,7 +84,7 @@ export interface Trees {
 export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
   scheme,
   kind,
-  decodeNode: (hex, length) => decodeCanonical(scheme, hex, length),
+  decodeNode: (hex, length, node) => scheme.hasher.knownPreimage?.(node, hex) ?? decodeCanonical(scheme, hex, length),
   decodeValue: (hex, length) => {
     const value = hexToBytes(hex, length)
     const preimage = kind.valuePreimage(scheme, value)
@@ -195,19 +196,19 @@ function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: rea
 export function decodeNodes({ scheme, decodeNode }: Tree, proofRelatedNodes: unknown): PathNodes {
   const texts = reader.items(proofRelatedNodes, verifyNodeCount, text => text)
   verifyNodeScheme(scheme, texts)
-  let node = 0
-  const decode = (index: number, ...lengths: readonly number[]): Uint8Array => {
+  const decode = (index: number, lengths: readonly number[]): Uint8Array => {
     node = index
     const hex = reader.string(texts[index])
     return decodeNode(hex, knownLength(hex, lengths), index)
   }
+  let node = 0
   return atPath(
     () => `[${node}]`,
     () => ({
-      rootNode: decodeRootNode(scheme, decode(0, rootLength(scheme))),
-      inner: Array.from({ length: SIBLING_LEAF - 1 }, (_, index) => decode(index + 1, INNER_LENGTH)),
-      siblingLeaf: decodeSiblingLeaf(scheme, decode(SIBLING_LEAF, openingLength(scheme), DIGEST_LENGTH)),
-      leafNode: decodeLeafNode(scheme, decode(LEAF, openingLength(scheme))),
+      rootNode: decodeRootNode(scheme, decode(0, [rootLength(scheme)])),
+      inner: texts.slice(1, SIBLING_LEAF).map((_, index) => decode(index + 1, INNER_LENGTHS)),
+      siblingLeaf: decodeSiblingLeaf(scheme, decode(SIBLING_LEAF, [openingLength(scheme), DIGEST_LENGTH])),
+      leafNode: decodeLeafNode(scheme, decode(LEAF, [openingLength(scheme)])),
     }),
   )
 }

@@ -19,6 +19,8 @@ export interface StorageSlot {
   value: Hex
   /** false if non-existence is proven. */
   exists: boolean
+  /** Where its leaf stands in the account's storage tree: from 2 up to 2^40. null if non-existence is proven. */
+  leafIndex: number | null
 }
 
 /** What an answer proves: nothing in it is the endpoint's word alone. */
@@ -97,4 +99,5 @@ const toSlot = (key: Uint8Array, leaf: ProvenLeaf | null): StorageSlot => ({
   key: bytesToHex(key),
   value: bytesToHex(leaf?.value ?? new Uint8Array(32)),
   exists: leaf !== null,
+  leafIndex: leaf?.leafIndex ?? null,
 })

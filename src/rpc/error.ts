@@ -45,7 +45,15 @@ export const rpcAdvice = {
   L1_HISTORY_MISSING:
     'The endpoint does not hold the older L1 states in which to look for earlier finalizations: use an archive node, name the L2 block, or wait until the L2 endpoint holds the newest one.',
   L1_DISAGREEMENT:
-    'The L1 endpoints do not agree on one finalized block: look into the odd ones, or try again when all have caught up.',
+    'Two sources, or one at two times, name different finalized L1 blocks: stop, and find out which of them is wrong.',
+  L1_UNCONFIRMED:
+    'Too few of the L1 sources have confirmed a finalized block: try again when the others answer and have caught up.',
+  BEACON_UNAVAILABLE:
+    'None of the beacon endpoints gave what can be verified: look at what each said, and add one that is operated by somebody else.',
+  BEACON_STALE:
+    'The newest finalized block that is proven is too old: the endpoints hold newer ones back, or the chain does not finalize.',
+  BEACON_CHECKPOINT_OLD:
+    'The trusted block or stored state is older than the weak-subjectivity period: take a new checkpoint from a source that you trust.',
   L1_CONTRADICTION: 'The endpoint gave contradictory information about L1: do not use it.',
 } as const
 
@@ -62,8 +70,8 @@ export interface EndpointError {
   data?: string
 }
 
-/** Which of two endpoints. */
-export type Layer = 'L1' | 'L2'
+/** Which of the endpoints. */
+export type Layer = 'beacon' | 'L1' | 'L2'
 
 /** What {@link RpcError} carries beside its code. None of it may hold a URL or an API key. */
 export interface RpcErrorDetails {

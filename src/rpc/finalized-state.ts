@@ -4,7 +4,7 @@ import { RpcError } from './error.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
 
 /** Endpoints that limit `eth_getLogs` allow at least this many blocks; mainnet has a finalization every few hours. */
-const BLOCKS_PER_REQUEST = 2_000n
+export const BLOCKS_PER_REQUEST = 2_000n
 /** About three days of L1 blocks. */
 const MAX_REQUESTS = 10
 /** Far more than the finalizations of so many blocks. */
@@ -47,7 +47,7 @@ export async function fetchFinalizedState(
 }
 
 /** null when the endpoint does not serve logs, whatever it says instead: there is no evidence in a hint. */
-async function fetchLogs(
+export async function fetchLogs(
   l1: Provider | SendProvider,
   filter: object,
   signal: AbortSignal | undefined,

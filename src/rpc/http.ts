@@ -76,6 +76,87 @@ const MAX_TIMEOUT = 2 ** 31 - 1
  * ```
  */
 export function createHttpProvider(url: string, options: HttpOptions = {}): Provider {
+  const { redact, maxResponseLength, exchange } = createConnection(url, options)
+  let nextId = 1
+
+  const provider: Provider = {
+    async request({ method, params = [] }) {
+      if (!isArray(params)) throw argumentInvalid('params', 'an array', params)
+      const request = buildRequest(nextId++, method, params)
+      return exchange(
+        abort => post(url, request, abort),
+        response => readAnswer(response, request, maxResponseLength, redact),
+      )
+    },
+  }
+  setRedactor(provider, redact)
+  return provider
+}
+
+/** A beacon API: what answers `GET` requests with JSON. */
+export interface BeaconApi {
+  /**
+   * Asks for one document. Rejects when it does not come.
+   *
+   * @param path from `/eth/v1` on, with its query
+   * @param signal ends the request
+   * @returns the body, parsed from JSON
+   */
+  get(path: string, signal?: AbortSignal): Promise<unknown>
+}
+
+/**
+ * A beacon API over `fetch`, with the limits, waits and silence about its URL that {@link createHttpProvider} has.
+ *
+ * @param url `http` or `https`, without `/eth/v1`; a query in it, such as one with an API key, is sent with each request
+ * @param options limits
+ * @throws RpcError `ARGUMENT_INVALID`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createBeaconApi } from 'rollup-state-proof/rpc'
+ * import { createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * const { beaconUrl } = await service.listen()
+ * const genesis = await createBeaconApi(beaconUrl).get('/eth/v1/beacon/genesis')
+ * console.log(Object.keys(Object(genesis))) // [ 'data' ]
+ * await service.close()
+ * ```
+ */
+export function createBeaconApi(url: string, options: HttpOptions = {}): BeaconApi {
+  const { redact, maxResponseLength, exchange } = createConnection(url, options)
+  const base = new URL(url)
+  const api: BeaconApi = {
+    get(path, signal) {
+      const target = new URL(base)
+      const [name = '', query = ''] = path.split('?', 2)
+      target.pathname = `${base.pathname.replace(/\/$/, '')}${name}`
+      for (const [key, value] of new URLSearchParams(query)) target.searchParams.set(key, value)
+      const send = (abort: AbortSignal) =>
+        fetch(target, { headers: { Accept: 'application/json' }, redirect: 'manual', signal: abort })
+      return exchange(send, response => readDocument(response, maxResponseLength), signal)
+    },
+  }
+  setRedactor(api, redact)
+  return api
+}
+
+async function readDocument(response: Response, maxLength: number): Promise<unknown> {
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw diagnoseStatus(response.status)
+  }
+  const text = await readText(response, maxLength)
+  const parsed = parseJson(text)
+  if (parsed === undefined) throw new RpcError('NOT_JSON', { found: describeText(response, text) })
+  return parsed.value
+}
+
+/** What all requests to one URL have in common: their limits, and that they are sent again when the endpoint is busy. */
+function createConnection(url: string, options: HttpOptions) {
   const redact = redactorOf(parseUrl(url))
   const own = readOptions('options', options, HTTP_OPTIONS)
   const { timeout = 30_000, signal, maxResponseLength = DEFAULT_RESPONSE_LENGTH, maxRetries = 4 } = own
@@ -83,31 +164,29 @@ export function createHttpProvider(url: string, options: HttpOptions = {}): Prov
   verifyWhole('maxResponseLength', maxResponseLength, 1)
   verifyWhole('maxRetries', maxRetries, 0)
   verifySignal(signal)
-  let nextId = 1
 
-  const provider: Provider = {
-    async request({ method, params = [] }) {
-      if (!isArray(params)) throw argumentInvalid('params', 'an array', params)
-      const request = buildRequest(nextId++, method, params)
-      return withDeadline(timeout, signal, redact, async abort => {
-        let busyStatus = 0
-        const attempt = async (): Promise<Attempt<unknown>> => {
-          const response = await post(url, request, abort)
-          if (response.status !== 429 && response.status !== 503) {
-            return { outcome: await readAnswer(response, request, maxResponseLength, redact) }
-          }
-          busyStatus = response.status
-          await response.body?.cancel()
-          return { wait: readRetryAfter(response) }
-        }
-        const made = await retry(attempt, maxRetries, Date.now() + timeout, abort)
-        if (made === undefined) throw diagnoseStatus(busyStatus)
-        return made.outcome
-      })
-    },
+  function exchange(
+    send: (abort: AbortSignal) => Promise<Response>,
+    read: (response: Response) => Promise<unknown>,
+    ownSignal?: AbortSignal,
+  ): Promise<unknown> {
+    const both = signal && ownSignal ? AbortSignal.any([signal, ownSignal]) : (ownSignal ?? signal)
+    return withDeadline(timeout, both, redact, async abort => {
+      let busyStatus = 0
+      const attempt = async (): Promise<Attempt<unknown>> => {
+        const response = await send(abort)
+        if (response.status !== 429 && response.status !== 503) return { outcome: await read(response) }
+        busyStatus = response.status
+        await response.body?.cancel()
+        return { wait: readRetryAfter(response) }
+      }
+      const made = await retry(attempt, maxRetries, Date.now() + timeout, abort)
+      if (made === undefined) throw diagnoseStatus(busyStatus)
+      return made.outcome
+    })
   }
-  setRedactor(provider, redact)
-  return provider
+
+  return { redact, maxResponseLength, exchange }
 }
 
 const isArray = (params: object): params is readonly unknown[] => Array.isArray(params)

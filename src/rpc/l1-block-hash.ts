@@ -64,8 +64,8 @@ export interface AgreementOptions {
  *
  * @param providers of the L1, each of somebody else
  * @param options how many must agree
- * @returns a function that asks each time it is called: it throws an RpcError `L1_DISAGREEMENT` that names each source by
- * its place and what it said
+ * @returns a function that asks each time it is called: it throws an RpcError that names each source by its place and what it
+ * said: `L1_DISAGREEMENT` when two of them name different hashes of one block, `L1_UNCONFIRMED` when too few answered
  * @throws RpcError `ARGUMENT_INVALID`
  *
  * @example
@@ -107,6 +107,7 @@ export function agreeingBlockHash(
     // Newest first. Liars may name any height: where they break the agreement on one, an older one is tried.
     const candidates = [...heights].sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
     let odd = said.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
+    let isContradicted = false
     for (const number of new Set(candidates)) {
       const votes = await Promise.all(
         said.map(async ({ block, failure }, index): Promise<Vote> => {
@@ -117,6 +118,7 @@ export function agreeingBlockHash(
         }),
       )
       const agreed = winnerOf(votes, quorum)
+      isContradicted ||= new Set(votes.flatMap(({ block }) => (block === undefined ? [] : [block.hash]))).size > 1
       odd = votes.flatMap(({ block, failure }, index) => {
         if (block !== undefined && block.hash === agreed) return []
         return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
@@ -127,7 +129,11 @@ export function agreeingBlockHash(
       }
     }
     const found = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
-    throw new RpcError('L1_DISAGREEMENT', { found: `${quorum} of ${count} must agree. ${found}`, layer: 'L1' })
+    // Two hashes of one finalized block: somebody is wrong. Otherwise there are only too few who have answered.
+    throw new RpcError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', {
+      found: `${quorum} of ${count} must agree. ${found}`,
+      layer: 'L1',
+    })
   }
 }
 

@@ -141,7 +141,7 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
 }
 
 /** The last finalized L2 block, proven. */
-async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
+export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
   const { address, layout = lineaLayout } = source.rollup
   const storageKeys = [slotKey(layout.currentL2BlockNumber)]
   const proof = await fetchProof(source, storageKeys, number)
@@ -165,7 +165,7 @@ async function fetchHinted(source: L1Source, l1Block: L1Block, l2BlockNumber: bi
 }
 
 /** `currentL2BlockNumber` at an L1 block. */
-interface Sample {
+export interface Sample {
   readonly at: bigint
   readonly value: bigint
 }
@@ -176,7 +176,7 @@ const FIRST_DISTANCE = 32n
  * The newest sample with another value than this one, as the L1 endpoint has it: back in time ever further until the
  * value is smaller, then narrower. At most 64 requests each. None of it is proven; {@link fetchHinted} does that.
  */
-async function findPrevious(source: L1Source, newest: Sample): Promise<Sample | null> {
+export async function findPrevious(source: L1Source, newest: Sample): Promise<Sample | null> {
   let after = newest
   let before: Sample | null = null
   for (let distance = FIRST_DISTANCE; before === null; distance *= 2n) {

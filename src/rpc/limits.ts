@@ -16,3 +16,12 @@ export const MAX_PROOF_LENGTH = 2 ** 16
 export const MAX_ANSWER_LENGTH = 2 ** 27
 /** An `eth_getProof` answer for two slots: three paths of up to 65 nodes of up to 532 bytes each. */
 export const MAX_L1_PROOF_LENGTH = 2 ** 18
+/** How many finalizations are listed at once: of many years. */
+export const MAX_LISTED = 50_000
+
+/** A committee of 512 keys, two headers and four branches, in characters; a step of the way from a beacon checkpoint. */
+export const BEACON_STEP_LENGTH = 2 ** 17
+/** Updates that a beacon API is asked for at once: as many as it has to answer. */
+export const MAX_UPDATES_AT_ONCE = 128
+/** Updates altogether: as many as are verified, some 19 months. */
+export const MAX_UPDATES = 512

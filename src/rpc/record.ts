@@ -1,4 +1,10 @@
-import { createEvidence, type Evidence, type VerifiedEvidence, verifyEvidence } from '../anchor/evidence.ts'
+import {
+  createEvidence,
+  type Evidence,
+  type TrustedBeaconBlock,
+  type VerifiedEvidence,
+  verifyEvidence,
+} from '../anchor/evidence.ts'
 import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
@@ -6,10 +12,12 @@ import { ProofError } from '../errors.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
 import { type Checkpoint, type CheckpointOwner, checkpointMismatch, readCheckpoint } from './checkpoint.ts'
 import { redactError } from './diagnose.ts'
 import { atEndpoint, RpcError } from './error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
+import type { BeaconApi } from './http.ts'
 import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1BlockTag, walkAnchors } from './l1.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import { answerAdmission } from './partial-answers.ts'
@@ -34,6 +42,15 @@ export interface EvidenceRequest {
 export interface RecordOptions extends ClientOptions {
   /** The L1 block to prove from. Default: `finalized`. */
   l1Block?: bigint | L1BlockTag
+  /** Proves the L1 block as well, from a beacon block that you trust. The L1 block is then the newest that is finalized. */
+  beacon?:
+    | {
+        /** One or more beacon APIs, none of which is believed. */
+        apis: readonly BeaconApi[]
+        /** What `checkpoint` of `rollup-state-proof/beacon` returns. */
+        trusted: TrustedBeaconBlock
+      }
+    | undefined
   /** How many finalizations to try, from the newest back. Default: 8. */
   maxFinalizations?: number
   /**
@@ -49,6 +66,12 @@ export interface RecordOptions extends ClientOptions {
 
 /** What was done. */
 export type RecordProgress =
+  | {
+      /** The consensus part is on its way. */
+      step: 'consensus'
+      /** How far it is. */
+      progress: ConsensusProgress
+    }
   | {
       /** The L1 block is there. */
       step: 'l1Block'
@@ -86,10 +109,13 @@ export type RecordProgress =
 export interface Recorded {
   /** JSON; verified. */
   bundle: Evidence
-  /** Whose word it is that the hash in `l1Block` is of L1. Nothing here proves it: compare the hash with a source you trust. */
-  l1BlockHashFrom: 'l1Endpoint'
-  /** What the bundle proves to whoever trusts that hash. */
-  evidence: Extract<VerifiedEvidence, { reach: 'l1BlockHash' }>
+  /**
+   * Whose word it is that the hash in `l1Block` is of L1. Nothing proves it when it is the L1 endpoint's: compare the hash with
+   * a source that you trust. From a beacon checkpoint it is proven.
+   */
+  l1BlockHashFrom: 'l1Endpoint' | 'beaconCheckpoint'
+  /** What the bundle proves to whoever trusts that hash, or the checkpoint. */
+  evidence: Extract<VerifiedEvidence, { reach: 'beaconBlockRoot' | 'l1BlockHash' }>
 }
 
 /**
@@ -175,6 +201,7 @@ const RECORD_OPTIONS = [
   'method',
   'maxKeysPerRequest',
   'l1Block',
+  'beacon',
   'maxFinalizations',
   'checkpoint',
   'onProgress',
@@ -187,6 +214,9 @@ function verifyRecordOptions(options: RecordOptions): VerifiedOptions {
   const { l1Block = 'finalized', maxFinalizations = 8 } = own
   const isBlock = typeof l1Block === 'bigint' ? l1Block >= 0n && l1Block < 1n << 64n : L1_TAGS.includes(l1Block)
   if (!isBlock) throw argumentInvalid('l1Block', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1Block)
+  if (own.beacon !== undefined && own.l1Block !== undefined) {
+    throw argumentInvalid('l1Block', 'nothing beside beacon, which finds the L1 block', l1Block)
+  }
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   verifyFunction('onProgress', own.onProgress)
   verifySignal(own.signal)
@@ -200,12 +230,14 @@ async function recordWith(
   options: VerifiedOptions,
 ): Promise<Recorded> {
   const { scheme, rollup, address, storageKeys } = request
-  const { l1Block: l1BlockId, maxFinalizations, checkpoint, onProgress, signal, ...how } = options
+  const { l1Block: l1BlockId, beacon, maxFinalizations, checkpoint, onProgress, signal, ...how } = options
   const source = { provider: l1, rollup, signal }
   const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup.address, 20))
   const owner: CheckpointOwner = { address, storageKeys, rollup: rollupAddress, scheme: scheme.name }
 
-  const { block, l1Block } = await fetchL1Block(source, l1BlockId)
+  const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
+  const fetched = beacon && (await fetchConsensus(beacon.apis, beacon.trusted, { onProgress: tell, signal }))
+  const { block, l1Block } = await fetchL1Block(source, fetched?.proven.l1BlockHash ?? l1BlockId)
   onProgress?.({ step: 'l1Block', l1Block })
 
   /** The bundle for this block; null when the L2 endpoint does not hold it. */
@@ -230,7 +262,7 @@ async function recordWith(
     // Not before the answer is there: of a block that the L2 endpoint does not hold it would be of no use.
     const { proof, finalizedState } = await fetchTimestamp(source, l1Block, anchor)
     const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer }
-    return createEvidence({ ...parts, l1: { block, proof, finalizedState } })
+    return createEvidence({ ...parts, consensus: fetched?.consensus, l1: { block, proof, finalizedState } })
   }
 
   /** The block of an earlier recording, for what it had is of no use at another one. */
@@ -281,12 +313,14 @@ async function recordWith(
     const bundle = await recordAt(anchor)
     if (bundle) {
       // Its parts were verified one by one; this is the judge of the whole.
-      const trusted = { l1BlockHash: l1Block.hash }
+      const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
       const claim = { scheme, rollup, trusted, l2BlockNumber, address, storageKeys }
+      const evidence = verifyEvidence(bundle, claim)
+      if (evidence.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence }
       return {
         bundle,
         l1BlockHashFrom: 'l1Endpoint',
-        evidence: { ...verifyEvidence(bundle, claim), l1Block, l2BlockNumber, reach: 'l1BlockHash' },
+        evidence: { ...evidence, l1Block, l2BlockNumber, reach: 'l1BlockHash' },
       }
     }
     onProgress?.({ step: 'proofUnavailable', l2BlockNumber })

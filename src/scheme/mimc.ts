@@ -5,6 +5,7 @@ import { mimcHasher } from '../hash/mimc/index.ts'
 import type { Scheme } from './scheme.ts'
 
 const HALF_WORD = 16
+const ZEROS = /* @__PURE__ */ new Uint8Array(HALF_WORD)
 let hasher: Hasher | undefined
 
 /**
@@ -31,10 +32,7 @@ export const mimc: Scheme = {
   encodeWord: x => x,
   decodeWord: word => word,
   /** The low half goes first: each half is an element of its own, small enough to be canonical. */
-  encodeBytes32: x => {
-    const zeros = new Uint8Array(HALF_WORD)
-    return concatBytes(zeros, x.subarray(HALF_WORD), zeros, x.subarray(0, HALF_WORD))
-  },
+  encodeBytes32: x => concatBytes(ZEROS, x.subarray(HALF_WORD), ZEROS, x.subarray(0, HALF_WORD)),
   encodeAddress: a => concatBytes(new Uint8Array(12), a),
   tailKey: () => bigintToBytes(BLS12377_ORDER - 1n, 32),
   emptyTreeRoot: '0x07977874126658098c066972282d4c85f230520af3847e297fe7524f976873e5',

@@ -6,6 +6,9 @@ import type { Scheme } from './scheme.ts'
 
 let hasher: Hasher | undefined
 
+/** p - 1 = 0x7f000000, eight times. */
+const TAIL_KEY = /* @__PURE__ */ Uint8Array.from({ length: 32 }, (_, index) => (index % 4 === 0 ? 0x7f : 0))
+
 /** Each 2-byte piece of `x`, in order, as a 4-byte field element: the two upper bytes are zero. */
 function widen(x: Uint8Array): Uint8Array {
   const wide = new Uint8Array(x.length * 2)
@@ -53,7 +56,6 @@ export const poseidon2: Scheme = {
   decodeWord: narrow,
   encodeBytes32: widen,
   encodeAddress: widen,
-  // p - 1 = 0x7f000000, eight times.
-  tailKey: () => Uint8Array.from({ length: 32 }, (_, index) => (index % 4 === 0 ? 0x7f : 0)),
+  tailKey: () => TAIL_KEY.slice(),
   emptyTreeRoot: '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7',
 }

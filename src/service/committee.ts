@@ -23,20 +23,31 @@ const DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'
 
 const { Point, Fn } = { Point: bls12_381.G1.Point, Fn: bls12_381.fields.Fr }
 
+/** The public keys, made once: they are the same for every service in this process. */
+let pool: readonly Uint8Array[] | undefined
+
+function createPool(): readonly Uint8Array[] {
+  const points = [Point.BASE.multiply(firstSecret())]
+  for (let index = 1; index < POOL_SIZE; index++) points.push((points[index - 1] ?? Point.BASE).add(Point.BASE))
+  return normalizeZ(Point, points).map(point => point.toBytes())
+}
+
+const firstSecret = (): bigint =>
+  Fn.create(bytesToBigint(keccak_256(new TextEncoder().encode('the committees of a devnet'))))
+
 /**
  * Consecutive numbers as secret keys: each public key is one addition away from that before, and the signature of many is
  * one signature by the sum of their secrets. This is a simulation: everybody knows these keys.
  */
 export function createCommittees(): (period: number) => Committee {
-  const first = Fn.create(bytesToBigint(keccak_256(new TextEncoder().encode('the committees of a devnet'))))
-  const points = [Point.BASE.multiply(first)]
-  for (let index = 1; index < POOL_SIZE; index++) points.push((points[index - 1] ?? Point.BASE).add(Point.BASE))
-  const pool = normalizeZ(Point, points).map(point => point.toBytes())
+  const first = firstSecret()
+  pool ??= createPool()
+  const keys = pool
   const made = new Map<number, Committee>()
 
   function makeCommittee(shift: number): Committee {
     const members = Array.from({ length: COMMITTEE_SIZE }, (_, index) => (shift + index) % POOL_SIZE)
-    const pubkeys = members.map(member => pool[member] ?? new Uint8Array(48))
+    const pubkeys = members.map(member => keys[member] ?? new Uint8Array(48))
     const secretOf = (signs: (index: number) => boolean): bigint =>
       members.reduce((sum, member, index) => (signs(index) ? Fn.add(sum, first + BigInt(member)) : sum), 0n)
     const aggregate = Point.BASE.multiply(secretOf(() => true)).toBytes()

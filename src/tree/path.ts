@@ -60,10 +60,9 @@ export function decodeRootNode(scheme: Scheme, rootPreimage: Uint8Array): RootNo
  * @param opening canonical
  * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
  */
-export const decodeLeafNode = (scheme: Scheme, opening: Uint8Array): LeafNode => ({
-  opening,
-  leaf: decodeOpening(scheme, opening),
-})
+export function decodeLeafNode(scheme: Scheme, opening: Uint8Array): LeafNode {
+  return { opening, leaf: decodeOpening(scheme, opening) }
+}
 
 /**
  * Node 40: a leaf's opening, or 32 zero bytes for a missing leaf: its digest, not a preimage.
@@ -78,8 +77,7 @@ export function decodeSiblingLeaf(scheme: Scheme, bytes: Uint8Array): LeafNode |
     return decodeLeafNode(scheme, bytes)
   }
   // No honest leaf has such an opening: the smallest, HEAD, has a successor.
-  if (!isDigest)
-    throw new ProofError('ZERO_OPENING', { expected: '32 zero bytes', found: `${bytes.length} zero bytes` })
+  if (!isDigest) throw new ProofError('ZERO_OPENING', { expected: '32 zero bytes', found: `${bytes.length}` })
   return null
 }
 
@@ -117,6 +115,5 @@ export function verifyPath(scheme: Scheme, path: Path, root: Uint8Array, rootMis
 }
 
 /** An error that carries both the expected and the found bytes. */
-export function mismatch(code: ErrorCode, expected: Uint8Array, found: Uint8Array): ProofError {
-  return new ProofError(code, { expected: bytesToHex(expected), found: bytesToHex(found) })
-}
+export const mismatch = (code: ErrorCode, expected: Uint8Array, found: Uint8Array): ProofError =>
+  new ProofError(code, { expected: bytesToHex(expected), found: bytesToHex(found) })

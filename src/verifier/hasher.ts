@@ -56,22 +56,27 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
     hash,
     hashBatch(messages) {
       if ((messages[0]?.length ?? 0) > LONGEST) return hasher.hashBatch(messages)
-      const { messages: lastMessages, digests: lastDigests } = lastBatch
-      const isNew = (message: Uint8Array, index: number) => message !== lastMessages[index]
+      const digests: Uint8Array[] = []
       // What is not remembered is hashed all at once.
-      const unknown = messages.filter((message, index) => {
-        if (!isNew(message, index)) return false
-        memory.message.set(message)
-        return memory.find(message.length) === undefined
-      })
+      const unknown: Uint8Array[] = []
+      const places: number[] = []
+      for (const [index, message] of messages.entries()) {
+        const isLast = message === lastBatch.messages[index]
+        if (!isLast) memory.message.set(message)
+        const digest = isLast ? lastBatch.digests[index] : memory.find(message.length)
+        if (digest === undefined) {
+          unknown.push(message)
+          places.push(index)
+        }
+        // A place for those that are hashed below.
+        digests.push(digest ?? message)
+      }
       for (const [index, digest] of hasher.hashBatch(unknown).entries()) {
         const message = unknown[index] ?? digest
         memory.message.set(message)
         memory.put(message.length, digest)
+        digests[places[index] ?? 0] = digest
       }
-      const digests = messages.map((message, index) =>
-        isNew(message, index) ? hash(message) : (lastDigests[index] ?? hash(message)),
-      )
       lastBatch = { messages, digests }
       return digests
     },

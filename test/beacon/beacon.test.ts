@@ -15,7 +15,8 @@ import { namesIn, readInvalid, readValid, runVector } from './vectors.ts'
 const REAL = '../shared/vectors/beacon/mainnet-capella-periods-862-864.json'
 
 it('verifies the chain of every fork', () => {
-  expect(namesIn('valid').sort()).toEqual(['capella', 'deneb', 'electra', 'fulu', 'gloas'])
+  const across = ['first-slot-of-a-fork', 'fork-between', 'fork-between-finalized-and-attested', 'signers-342']
+  expect(namesIn('valid').sort()).toEqual(['capella', 'deneb', 'electra', 'fulu', 'gloas', ...across].sort())
   for (const name of namesIn('valid')) {
     const { input, expected } = readValid(name)
     const { committee, slot, slotTimestamp, l1BlockNumber, l1Timestamp, ...rest } = verifyCheckpoint(

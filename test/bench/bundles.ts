@@ -15,7 +15,7 @@ const verifyWith = (scheme: string): string =>
 const entries = {
   'rollup-state-proof': "export * from './src/index.ts'",
   ...Object.fromEntries(
-    ['mimc', 'poseidon2', 'anchor', 'beacon', 'world', 'rpc', 'provider', 'service'].map(door => [
+    ['mimc', 'poseidon2', 'anchor', 'beacon', 'bulk', 'world', 'rpc', 'provider', 'service'].map(door => [
       `…/${door}`,
       `export * from './src/${door}.ts'`,
     ]),

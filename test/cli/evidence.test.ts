@@ -20,7 +20,12 @@ function read(name: string): Sample {
   return { ...vector, bundle: vector.bundle as Record<string, unknown> }
 }
 
-const trustFlags = { l1BlockHash: '--l1-block-hash', l1StateRoot: '--l1-state-root', l2StateRoot: '--state-root' }
+const trustFlags = {
+  beaconBlockRoot: '--checkpoint',
+  l1BlockHash: '--l1-block-hash',
+  l1StateRoot: '--l1-state-root',
+  l2StateRoot: '--state-root',
+}
 
 /** The options that state the claim, all but those in `without`. */
 function flagsOf({ scheme, claim }: Sample, without: readonly string[] = []): string[] {
@@ -30,7 +35,9 @@ function flagsOf({ scheme, claim }: Sample, without: readonly string[] = []): st
     ['--rollup', rollup.address],
     ['--l2-block', l2BlockNumber && `${BigInt(l2BlockNumber)}`],
     ['--address', address],
-    ...Object.entries(trusted).map(([name, value]): [string, string] => [Reflect.get(trustFlags, name), value]),
+    ...Object.entries(trusted).flatMap(([name, value]): [string, string][] =>
+      typeof value === 'string' ? [[Reflect.get(trustFlags, name), value]] : [],
+    ),
     ...(storageKeys ?? []).map((key): [string, string] => ['--storage-key', key]),
   ]
   return flags.flatMap(([flag, value]) => (value === undefined || without.includes(flag) ? [] : [flag, value]))
@@ -151,9 +158,13 @@ const linkOfCode = (code: string): RegExp =>
       ? /^rollupContract$/
       : code === 'EVIDENCE_L1_MISSING'
         ? /^(l1Header|rollupContract)$/
-        : /^EVIDENCE_/.test(code)
-          ? /^bundle$/
-          : /./
+        : code === 'EVIDENCE_L1_BLOCK_MISMATCH'
+          ? /^l1Header$/
+          : /^(BEACON_|EVIDENCE_(CONSENSUS|NETWORK))/.test(code)
+            ? /^consensus$/
+            : /^EVIDENCE_/.test(code)
+              ? /^(bundle|consensus)$/
+              : /./
 
 it('reports each evidence vector, with the link that its code belongs to', async () => {
   const counts = { valid: 0, invalid: 0, calls: 0 }
@@ -181,7 +192,7 @@ it('reports each evidence vector, with the link that its code belongs to', async
       counts[kind]++
     }
   }
-  expect(counts.valid).toBe(26)
+  expect(counts.valid).toBe(27)
   expect(counts.invalid).toBeGreaterThan(70)
   expect(counts.calls).toBe(7)
 })

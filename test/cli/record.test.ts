@@ -103,7 +103,7 @@ it('records what verify then takes, with the very line that it prints', async ()
 })
 
 it('says the same in JSON', async () => {
-  const { record } = await startDemo()
+  const { record, service } = await startDemo()
   const report = JSON.parse((await record('--json')).stdout)
   expect(report).toMatchObject({
     fetched: true,
@@ -113,11 +113,23 @@ it('says the same in JSON', async () => {
     reach: 'l1BlockHash',
     l1Block: { number: '64', hash: expect.stringMatching(/^0x/) },
   })
-  expect((await runHere([...report.verify, '--json'])).code).toBe(0)
+  const proven = { finalizedTimestamp: `${service.chain.timestamp(9n)}`, age: { since: 'l2Block' } }
+  expect(report).toMatchObject(proven)
+  const verified = await runHere([...report.verify, '--json'])
+  expect(verified.code).toBe(0)
+  expect(JSON.parse(verified.stdout)).toMatchObject(proven)
+  expect((await runHere(report.verify)).stdout).toMatch(
+    /L2 block time +20..-\S+Z +\d+ days ago, proven by the rollup contract/,
+  )
+  expect((await runHere(['inspect', report.file])).stdout).toMatch(/timestamp +\d+ \(20..-\S+Z\)/)
+  const plain = await record('--force', '--l2-block', '4')
+  expect(plain.stdout).toMatch(/L2 block time +age not provable +older than the L1 block, which was made \d+ days ago/)
   const older = JSON.parse((await record('--json', '--force', '--l1-block', '43')).stdout)
   expect(older).toMatchObject({ l1Block: { number: '43' }, l2BlockNumber: '5' })
   expect(JSON.parse((await record('--json', '--force', '--l2-block', '4')).stdout)).toMatchObject({
     l2BlockNumber: '4',
+    finalizedTimestamp: null,
+    age: { since: 'l1Block' },
   })
   const refused = await record('--json', '--force', '--l2-block', '3')
   expect(refused.code).toBe(1)

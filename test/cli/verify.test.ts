@@ -20,8 +20,8 @@ const expectedState = {
     leafIndex: 2,
   },
   storage: [
-    { key: PRESENT, value: `0x${'00'.repeat(31)}07`, exists: true },
-    { key: ABSENT, value: `0x${'00'.repeat(32)}`, exists: false },
+    { key: PRESENT, value: `0x${'00'.repeat(31)}07`, exists: true, leafIndex: 2 },
+    { key: ABSENT, value: `0x${'00'.repeat(32)}`, exists: false, leafIndex: null },
   ],
 }
 const { result, ...question } = sample

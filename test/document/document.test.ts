@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import type { VerifiedEvidence } from '../../src/anchor.ts'
 import { formOf, guessScheme, leafProofAt, resultIn, storageKeysIn } from '../../src/document/answer.ts'
 import { completeClaim, statedClaim } from '../../src/document/claim.ts'
 import { claimOfVector, linkOf, linksFrom, nameOfRollup, parseNumber } from '../../src/document/evidence.ts'
@@ -14,7 +15,7 @@ import {
 import { readLevels, readRootNode } from '../../src/document/layout.ts'
 import { inspectContent } from '../../src/document/unverified.ts'
 import { brief, fieldsOf, parseJson, printable } from '../../src/document/value.ts'
-import { answerNotes, toEther, verdictOf } from '../../src/document/wording.ts'
+import { ageOf, answerNotes, formatAge, timeRow, toEther, verdictOf } from '../../src/document/wording.ts'
 import { safeVerifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -175,4 +176,26 @@ it('shows nothing that moves, recolours or reverses text', () => {
   ] as const) {
     expect(() => parseJson(Uint8Array.from(bytes))).toThrow(message)
   }
+})
+
+it('says how old a state is, and what shows it', () => {
+  const times = (finalizedTimestamp: bigint | null, l1Time: bigint | null) =>
+    ({ finalizedTimestamp, l1Block: l1Time === null ? null : { timestamp: l1Time } }) as unknown as VerifiedEvidence
+  const proven = times(1_000n, 5_000n)
+  expect(ageOf(proven, 8_200n)).toEqual({ seconds: 7_200n, since: 'l2Block' })
+  expect(timeRow(proven, 8_200n)).toEqual([
+    ...['L2 block time', '1970-01-01T00:16:40Z', '2 hours ago, proven by the rollup contract'],
+  ])
+  const reference = times(null, 5_000n)
+  expect(ageOf(reference, 8_200n)).toEqual({ seconds: 3_200n, since: 'l1Block' })
+  expect(timeRow(reference, 8_200n)).toEqual([
+    ...['L2 block time', 'age not provable', 'older than the L1 block, which was made 53 minutes ago'],
+  ])
+  expect(ageOf(times(null, null), 8_200n)).toBe(null)
+  expect(timeRow(times(null, null), 8_200n)).toEqual(['L2 block time', 'age not provable'])
+  // A clock that is behind.
+  expect(ageOf(proven, 900n)).toEqual({ seconds: 0n, since: 'l2Block' })
+  expect([0n, 1n, 119n, 120n, 7_199n, 7_200n, 172_799n, 172_800n].map(formatAge)).toEqual([
+    ...['0 seconds', '1 second', '119 seconds', '2 minutes', '119 minutes', '2 hours', '47 hours', '2 days'],
+  ])
 })

@@ -41,10 +41,20 @@ describe.each([
     const hasher = knowEmptySubtrees({ ...plain, hashBatch })
     const digests = emptySubtreeDigests(plain)
     // From just below the sub-root down: nodes 1 to 39.
-    const known = Array.from({ length: 39 }, (_, index) => {
+    const preimages = Array.from({ length: 39 }, (_, index) => {
       const child = digests[38 - index] ?? zero.slice(1)
       return concatBytes(child, child)
     })
+    const known = preimages.map((preimage, index) => hasher.knownPreimage?.(index + 1, bytesToHex(preimage)) ?? zero)
+    expect(known).toEqual(preimages)
+    // By its text, in its place: not in capitals, not elsewhere, not past the inner nodes.
+    for (const [index, preimage] of preimages.entries()) {
+      expect(hasher.knownPreimage?.(index + 2, bytesToHex(preimage))).toBeUndefined()
+      expect(hasher.knownPreimage?.(index + 1, `0x${'00'.repeat(63)}01`)).toBeUndefined()
+    }
+    for (const node of [-1, 0, 40, 41]) {
+      expect(hasher.knownPreimage?.(node, bytesToHex(preimages[38] ?? zero))).toBeUndefined()
+    }
     const countOf = (messages: Uint8Array[]) => {
       hashBatch.mockClear()
       expect(hasher.hashBatch(messages).map(bytesToHex)).toEqual(
@@ -54,10 +64,10 @@ describe.each([
     }
     expect(countOf(known)).toEqual([0])
     expect(countOf([])).toEqual([0])
-    // In another place, another message in between, a byte that differs, one behind the last.
+    // In another place, a copy, another message in between, one behind the last.
     expect(countOf(known.toReversed())).toEqual([38])
     expect(countOf(known.with(7, new Uint8Array(64).fill(1)))).toEqual([1])
-    expect(countOf(known.map(preimage => preimage.with(63, (preimage[63] ?? 0) ^ 1)))).toEqual([39])
+    expect(countOf(preimages)).toEqual([39])
     expect(countOf([...known, zero, zero])).toEqual([2])
   })
 

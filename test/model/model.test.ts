@@ -79,7 +79,7 @@ const alice = `0x${'a1'.repeat(20)}`
 const bob = `0x${'b2'.repeat(20)}`
 const carol = `0x${'c3'.repeat(20)}`
 const dave = `0x${'d4'.repeat(20)}`
-const absent = (key: string) => ({ key, value: bytes32(0), exists: false })
+const absent = (key: string) => ({ key, value: bytes32(0), exists: false, leafIndex: null })
 
 const fieldsOf = (name: SchemeName, nonce: bigint) => ({
   nonce,
@@ -143,10 +143,10 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
     expect(verdict).toEqual({
       account: { ...fields, codeHash, leafIndex: 2, storageRoot: expect.any(String) },
       storage: [
-        { key: bytes32(4), value: bytes32(40), exists: true },
+        { key: bytes32(4), value: bytes32(40), exists: true, leafIndex: expect.any(Number) },
         absent(bytes32(2)),
-        { key: bytes32(3), value: `0x${'ff'.repeat(32)}`, exists: true },
-        { key: bytes32(1), value: bytes32(10), exists: true },
+        { key: bytes32(3), value: `0x${'ff'.repeat(32)}`, exists: true, leafIndex: expect.any(Number) },
+        { key: bytes32(1), value: bytes32(10), exists: true, leafIndex: expect.any(Number) },
         absent(bytes32(9)),
       ],
     })

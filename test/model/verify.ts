@@ -12,7 +12,7 @@ export type Account = {
   codeSize: bigint
   leafIndex: number
 }
-export type Slot = { key: string; value: string; exists: boolean }
+export type Slot = { key: string; value: string; exists: boolean; leafIndex: number | null }
 export type Verdict = { account: Account | null; storage: Slot[] }
 
 /** What the answer proves about the question, or 'invalid'. */
@@ -40,7 +40,8 @@ function read(answer: unknown, question: Question): Verdict {
     const proof = proofs[i] ?? null
     demand(proof === null ? slotless : storageRoot !== null)
     const slot = proof === null ? null : proveKey(question.scheme, 'slot', key, proof, storageRoot)
-    return { key: `0x${key}`, value: `0x${slot ? slot.value : ZERO}`, exists: slot !== null }
+    const value = `0x${slot ? slot.value : ZERO}`
+    return { key: `0x${key}`, value, exists: slot !== null, leafIndex: slot ? slot.leafIndex : null }
   })
   return { account: leaf && readAccount(leaf), storage }
 }

@@ -83,7 +83,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     const opening = new Uint8Array(2 * scheme.wordLength + 64)
     expect(refusal(() => withSibling(opening))).toMatchObject({
       ...{ code: 'ZERO_OPENING', path: '[40]' },
-      ...{ expected: '32 zero bytes', found: `${opening.length} zero bytes` },
+      ...{ expected: '32 zero bytes', found: `${opening.length}` },
     })
     expect(withSibling(opening.with(opening.length - 1, 1)).siblingLeaf?.opening.at(-1)).toBe(1)
     expect(verdict(() => decode(nodes.with(41, bytesToHex(opening))))).toBe('accepted')
@@ -92,7 +92,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     }
   })
 
-  it('recognises the nodes of the other scheme by their lengths, all of them', () => {
+  it('recognises the nodes of the other scheme by the lengths of node 0 and of the leaf', () => {
     const foreign = provenNodes(other)
     expect(refusal(() => decode(foreign))).toMatchObject({
       ...{ code: 'SCHEME_MISMATCH', path: '' },
@@ -101,12 +101,12 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     const mismatch = (nodes: readonly unknown[]) => verdict(() => decode(nodes))
     expect(mismatch(foreign.with(40, `0x${'00'.repeat(32)}`))).toBe('SCHEME_MISMATCH')
     expect(mismatch(foreign.map(hex => 'z'.repeat(hex.length)))).toBe('SCHEME_MISMATCH')
-    // One node of another length, or none at all: no proof of either scheme.
-    for (const node of foreign.keys()) {
-      for (const hex of [`${foreign[node]}00`, foreign[node]?.slice(2), null]) {
-        const refused = mismatch((foreign as unknown[]).with(node, hex))
-        expect(refused).toMatch(node === 0 && hex !== `${foreign[0]}00` ? /at \[0\]$/ : /^WRONG_LENGTH at \[0\]$/)
-      }
+    // One of the two of another length, or none at all: no proof of either scheme.
+    for (const hex of [`${foreign[41]}00`, foreign[41]?.slice(2), null]) {
+      expect(mismatch((foreign as unknown[]).with(41, hex))).toBe('WRONG_LENGTH at [0]')
+    }
+    for (const hex of [`${foreign[0]}00`, foreign[0]?.slice(2), null]) {
+      expect(mismatch((foreign as unknown[]).with(0, hex))).toMatch(/at \[0\]$/)
     }
     expect(mismatch(foreign.with(0, nodes[0] ?? '0x'))).not.toBe('SCHEME_MISMATCH')
     expect(mismatch(foreign.with(41, nodes[41] ?? '0x'))).toBe('WRONG_LENGTH at [0]')

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { encodeHeader, verifyEvidence } from '../../src/anchor.ts'
+import { encodeHeader, lineaLayout, verifyEvidence } from '../../src/anchor.ts'
 import { ProofError, type Scheme } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -94,10 +94,12 @@ it.each([poseidon2, mimc])('records over HTTP: %o', async scheme => {
   expect(evidence.storage[0]?.value).toBe(word(42 + 9))
 })
 
-it('takes the newest finalized block, in three requests to L1 and one to L2', async () => {
+it('takes the newest finalized block, in five requests to L1 and one to L2', async () => {
   const { outcome, steps, askedL1, askedL2, chain } = await record({})
   expect(expectTrue(outcome, chain).l2BlockNumber).toBe(8n)
-  expect(askedL1.map(({ method }) => method)).toEqual(['eth_getBlockByNumber', 'eth_getProof', 'eth_getProof'])
+  expect(askedL1.map(({ method }) => method)).toEqual([
+    ...['eth_getBlockByNumber', 'eth_getProof', 'eth_getProof', 'eth_getLogs', 'eth_getProof'],
+  ])
   expect(askedL1[0]?.params).toEqual(['finalized', false])
   expect(askedL2).toEqual([{ method: 'rollup_getProof', params: [CONTRACT, storageKeys, '0x8'] }])
   expect(steps.map(({ step }) => step)).toEqual(['l1Block', 'l2Block'])
@@ -110,7 +112,9 @@ it('walks back to the newest finalization whose proof is held', async () => {
     expect(expectTrue(outcome, chain)).toMatchObject({ l2BlockNumber, currentL2BlockNumber: 8n })
     const notHeld = steps.flatMap(step => (step.step === 'proofUnavailable' ? [step.l2BlockNumber] : []))
     expect(notHeld).toEqual(expected.slice(0, proofLag))
-    expect(askedL1.length).toBeLessThanOrEqual(3 + 9 * proofLag)
+    expect(askedL1.length).toBeLessThanOrEqual(5 + 9 * proofLag)
+    // Of an older finalization the contract keeps no timestamp, so no log is asked for.
+    expect(askedL1.some(({ method }) => method === 'eth_getLogs')).toBe(proofLag === 0)
   }
   const none = await record({ chain: chainOf(4) })
   expect(none.outcome).toMatchObject({ code: 'PROOF_UNAVAILABLE', layer: 'L2', found: 'tried 8, 4, 3, 0' })
@@ -142,6 +146,47 @@ it('finds every finalization of any history', async () => {
     { numRuns: 40, seed: 1 },
   )
   expect(walks).toBe(40)
+})
+
+it('proves the timestamp of the newest finalization, and goes on without it where it cannot', async () => {
+  const at = async (l1: Tamper | undefined, contractVersion: 7 | 8 = 8) => {
+    const chain = createChain(demoWorld(poseidon2), ROLLUP, { contractVersion })
+    addDemoBlocks(chain)
+    const { outcome } = await record({ chain, l1 })
+    const { finalizedTimestamp } = expectTrue(outcome, chain)
+    if (!isRecorded(outcome)) throw outcome
+    expect('finalizedState' in (outcome.bundle.l1 ?? {})).toBe(finalizedTimestamp !== null)
+    expect([null, chain.timestamp(8n)]).toContain(finalizedTimestamp)
+    return finalizedTimestamp
+  }
+  const withLogs = (change: (log: { topics: unknown[]; data: string }) => object) =>
+    to('eth_getLogs', logs => (logs as { topics: unknown[]; data: string }[]).map(change))
+
+  for (const version of [7, 8] as const) expect(await at(undefined, version)).not.toBe(null)
+  const useless: Tamper[] = [
+    withLogs(log => ({ ...log, data: log.data.replace(/.{130}/, start => `${start.slice(0, -1)}f`) })),
+    withLogs(log => ({ ...log, data: `0x${'00'.repeat(31)}01${log.data.slice(66)}` })),
+    withLogs(({ data }) => ({ topics: [], data })),
+    to('eth_getLogs', () => []),
+    to('eth_getLogs', () => 'logs'),
+    to('eth_getLogs', fail(-32601, 'no such method')),
+    to('eth_getLogs', fail(-32005, 'limit exceeded')),
+  ]
+  for (const [index, l1] of useless.entries()) expect(await at(l1), `${index}`).toBe(null)
+  expect(useless.length).toBe(7)
+
+  // A contract that keeps nothing to prove it from is not asked.
+  const { finalizedState: _, ...layout } = lineaLayout
+  const [l1, l2] = [l1Of(chainOf()), l2Of(chainOf())]
+  const plain = await recordEvidence(l1.provider, l2.provider, { ...request, rollup: { ...ROLLUP, layout } })
+  expect(plain.evidence.finalizedTimestamp).toBe(null)
+  expect(l1.asked.some(({ method }) => method === 'eth_getLogs')).toBe(false)
+
+  // The L1 endpoint, not the L2 endpoint, has lost the block in between: no reason to look for an older one.
+  let proofs = 0
+  const lost = to('eth_getProof', answer => (++proofs === 3 ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN')() : answer))
+  const { outcome } = await record({ l1: lost })
+  expect(outcome).toMatchObject({ code: 'BLOCK_MISSING', layer: 'L1' })
 })
 
 it('stops where the contract had finalized nothing', async () => {

@@ -35,7 +35,7 @@ export async function startServer(
     request.on('data', chunk => chunks.push(chunk))
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString()
-      answer(response, JSON.parse(body).id, turns++, body)
+      answer(response, body === '' ? null : JSON.parse(body).id, turns++, body)
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -70,6 +70,8 @@ export interface State {
   readonly current?: ApiCommittee
   readonly next?: ApiCommittee
   readonly finalizedRoot?: Uint8Array
+  /** Of the L1 block in it; a name's when left out. */
+  readonly l1BlockHash?: Uint8Array
 }
 
 /** A header, its JSON, and the branches of what its state holds. */
@@ -83,7 +85,8 @@ export interface Made {
 const states = new Map<ForkName, ReturnType<typeof ssz.gloas.BeaconState.defaultViewDU>>()
 
 /** A block of the fork, with a state that holds what is given. */
-export function createHeader(fork: ForkName, slot: number, { current, next, finalizedRoot }: State = {}): Made {
+export function createHeader(fork: ForkName, slot: number, contents: State = {}): Made {
+  const { current, next, finalizedRoot, l1BlockHash } = contents
   const types = ssz[fork]
   // To make one takes a second; what is not set in it is of the header before, and matters to nobody.
   const state = states.get(fork) ?? types.BeaconState.defaultViewDU()
@@ -97,7 +100,7 @@ export function createHeader(fork: ForkName, slot: number, { current, next, fina
   const indexOf = (...path: string[]) => types.BeaconState.getPathInfo(path).gindex
   const branch = (...path: string[]) => branchOf(state.node, indexOf(...path)).map(bytesToHex)
 
-  const { bodyRoot, ...execution } = createBody(fork, slot)
+  const { bodyRoot, ...execution } = createBody(fork, slot, l1BlockHash)
   const beacon = {
     slot,
     proposerIndex: slot % 1000,
@@ -118,18 +121,19 @@ export function createHeader(fork: ForkName, slot: number, { current, next, fina
   }
 }
 
-function createBody(fork: ForkName, slot: number) {
+function createBody(fork: ForkName, slot: number, l1BlockHash?: Uint8Array) {
   const bytes = (name: string, length = 32) => hexToBytes(bytesFor(`${name} ${slot}`, length), length)
+  const blockHash = l1BlockHash ?? bytes('block')
   const { BeaconBlockBody: type } = ssz[fork]
   const body = type.defaultValue()
   if (fork === 'gloas') {
     // The type of a body says that these fields are there.
     const bid = body.signedExecutionPayloadBid as { message: { parentBlockHash: Uint8Array } }
-    bid.message.parentBlockHash = bytes('block')
+    bid.message.parentBlockHash = blockHash
     const view = type.toViewDU(body)
     const { gindex } = type.getPathInfo(['signedExecutionPayloadBid', 'message', 'parentBlockHash'])
     const executionBranch = branchOf(view.node, gindex)
-    return { bodyRoot: view.hashTreeRoot(), executionBlockHash: bytes('block'), executionBranch }
+    return { bodyRoot: view.hashTreeRoot(), executionBlockHash: blockHash, executionBranch }
   }
   const payload = Object.assign(body.executionPayload as { transactions: unknown; withdrawals: unknown }, {
     parentHash: bytes('parent block'),
@@ -144,7 +148,7 @@ function createBody(fork: ForkName, slot: number) {
     timestamp: network.genesisTime + 12 * slot,
     extraData: bytes('extra', slot % 33),
     baseFeePerGas: BigInt(bytesFor(`base fee ${slot}`, 32)),
-    blockHash: bytes('block'),
+    blockHash,
     ...(fork !== 'capella' && { blobGasUsed: 131_072n, excessBlobGas: 2n ** 63n }),
   })
   const view = type.toViewDU(body)

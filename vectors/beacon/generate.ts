@@ -28,6 +28,10 @@ const { G1, G2 } = bls12_381
 interface Options {
   readonly a?: Signers
   readonly b?: Signers
+  /** The first period; that of the fork's beginning when left out. */
+  readonly period?: number
+  /** The forks of the two headers of the finality update. */
+  readonly finalityForks?: { readonly finalized: ForkName; readonly attested: ForkName }
   /** Slots, counted from the start of the first period. */
   readonly bootstrapSlot?: number
   readonly update?: Partial<Slots>
@@ -54,20 +58,28 @@ const toBootstrap = (fork: ForkName, header: Made, keys: ApiCommittee) => ({
 
 /** From a checkpoint in the first period to a finalized block in the second: one update. */
 function createInput(fork: ForkName, options: Options = {}) {
-  const { a = signersA, b = signersB } = options
-  const period = firstPeriodOf(fork)
+  const { a = signersA, b = signersB, period = firstPeriodOf(fork), finalityForks } = options
   const start = period * PERIOD
   const header = createHeader(fork, start + (options.bootstrapSlot ?? 320), { current: a.keys, next: b.keys })
   const bootstrap = toBootstrap(fork, header, a.keys)
 
-  const signed = (first: number, slots: Slots, signers: Signers, signing: Partial<Signing> | undefined) => {
-    const finalized = createHeader(fork, first + slots.finalized)
-    const attested = createHeader(fork, first + slots.attested, { next: b.keys, finalizedRoot: finalized.root })
+  const signed = (
+    first: number,
+    slots: Slots,
+    signers: Signers,
+    signing: Partial<Signing> | undefined,
+    forks = { finalized: fork, attested: fork },
+  ) => {
+    const finalized = createHeader(forks.finalized, first + slots.finalized)
+    const attested = createHeader(forks.attested, first + slots.attested, {
+      next: b.keys,
+      finalizedRoot: finalized.root,
+    })
     const data = {
       attested_header: attested.json,
       finalized_header: finalized.json,
       finality_branch: attested.branches.finality,
-      ...sign(attested, signers, { fork, slot: first + slots.signature, absent: ABSENT, ...signing }),
+      ...sign(attested, signers, { fork: forks.attested, slot: first + slots.signature, absent: ABSENT, ...signing }),
     }
     return { finalized, attested, data }
   }
@@ -76,14 +88,14 @@ function createInput(fork: ForkName, options: Options = {}) {
   const nextKeys = { next_sync_committee: b.keys, next_sync_committee_branch: update.attested.branches.next }
   const finalitySlots = { attested: 103, finalized: 32, signature: 105, ...options.finality }
   const signers = options.finalitySigners ?? b
-  const finality = signed(start + PERIOD, finalitySlots, signers, options.finalitySigning)
+  const finality = signed(start + PERIOD, finalitySlots, signers, options.finalitySigning, finalityForks)
   const input = {
     network,
     blockRoot: bytesToHex(header.root),
     answers: {
       bootstrap,
       updates: [{ version: fork, data: { ...update.data, ...nextKeys } }],
-      finality: { version: fork, data: finality.data },
+      finality: { version: finalityForks?.attested ?? fork, data: finality.data },
     },
   }
   return { input, finalized: finality.finalized, attested: finality.attested }
@@ -97,9 +109,9 @@ const rootOf = ({ pubkeys, aggregate_pubkey }: ApiCommittee): Hex =>
     }),
   )
 
-const toStored = (fork: ForkName, { pubkeys, aggregate_pubkey }: ApiCommittee) => ({
+const toStored = (period: number, { pubkeys, aggregate_pubkey }: ApiCommittee) => ({
   network,
-  period: firstPeriodOf(fork) + 1,
+  period,
   root: rootOf({ pubkeys, aggregate_pubkey }),
   pubkeys,
   aggregatePubkey: aggregate_pubkey,
@@ -108,14 +120,19 @@ const toStored = (fork: ForkName, { pubkeys, aggregate_pubkey }: ApiCommittee) =
 function createFull(fork: ForkName, options: Options = {}): Input {
   const { input } = createInput(fork, options)
   // Cloned: what comes from the types shares objects.
-  return structuredClone({ ...input, committee: toStored(fork, (options.b ?? signersB).keys) })
+  return structuredClone({ ...input, committee: toStored(firstPeriodOf(fork) + 1, (options.b ?? signersB).keys) })
 }
 
 const nameOf = (keys: ApiCommittee) => Object.entries(committees).find(([, known]) => known === keys)?.[0]
 
-function createValid(fork: ForkName): ValidVector {
-  const { input, finalized } = createInput(fork)
-  const withNames = JSON.stringify({ ...input, committee: toStored(fork, signersB.keys) }, (_, value) => {
+function createValid(
+  fork: ForkName,
+  description = `${fork}: a checkpoint, one update, and finality in the period after.`,
+  options: Options = {},
+): ValidVector {
+  const { input, finalized } = createInput(fork, options)
+  const period = (options.period ?? firstPeriodOf(fork)) + 1
+  const withNames = JSON.stringify({ ...input, committee: toStored(period, signersB.keys) }, (_, value) => {
     if (value?.aggregate_pubkey) return nameOf(value)
     if (!value?.aggregatePubkey) return value
     const { pubkeys, aggregatePubkey, ...rest } = value
@@ -126,7 +143,7 @@ function createValid(fork: ForkName): ValidVector {
     execution_block_hash?: Hex
   }
   return {
-    description: `${fork}: a checkpoint, one update, and finality in the period after.`,
+    description,
     input: JSON.parse(withNames),
     expected: {
       valid: true,
@@ -136,8 +153,8 @@ function createValid(fork: ForkName): ValidVector {
       blockRoot: bytesToHex(finalized.root),
       slot: `${finalized.slot}`,
       slotTimestamp: `${network.genesisTime + 12 * finalized.slot}`,
-      signers: 512 - ABSENT.length,
-      period: firstPeriodOf(fork) + 1,
+      signers: 512 - (options.finalitySigning?.absent ?? ABSENT).length,
+      period,
       committeeRoot: rootOf(signersB.keys),
     },
   }
@@ -729,6 +746,39 @@ export function generateBeacon(): Map<string, string> {
   add('committees.json', committees)
   const bases = new Map(FORKS.map(fork => [fork, createValid(fork)]))
   for (const [fork, vector] of bases) add(`valid/${fork}.json`, vector)
+  const electra = firstPeriodOf('electra')
+  add(
+    'valid/signers-342.json',
+    createValid('capella', 'Exactly two thirds of the committee have signed, rounded up.', {
+      finalitySigning: { absent: range(170) },
+    }),
+  )
+  add(
+    'valid/fork-between.json',
+    createValid('deneb', 'The update is of Deneb, the finality of Electra, whose state is laid out otherwise.', {
+      period: electra - 1,
+      finalityForks: { finalized: 'electra', attested: 'electra' },
+    }),
+  )
+  add(
+    'valid/fork-between-finalized-and-attested.json',
+    createValid('fulu', 'A block of Fulu is finalized in the state of a block of Gloas.', {
+      period: firstPeriodOf('gloas') - 1,
+      finality: { finalized: -32, attested: 40, signature: 41 },
+      finalityForks: { finalized: 'fulu', attested: 'gloas' },
+    }),
+  )
+  add(
+    'valid/first-slot-of-a-fork.json',
+    createValid(
+      'deneb',
+      'Signed in the first slot of a period and of a fork: by the new committee, for the old fork.',
+      {
+        period: electra - 1,
+        finality: { finalized: -64, attested: -1, signature: 0 },
+      },
+    ),
+  )
   for (const { name, code, flag, description, base = 'electra', operation, options, change } of cases()) {
     const before = expand(bases.get(base)?.input, committees)
     const after: Loose = options ? createFull(base, options) : structuredClone(before)

@@ -2,6 +2,7 @@ import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { bundle } from './forgeries/bundle.ts'
 import { code } from './forgeries/code.ts'
+import { consensus } from './forgeries/consensus.ts'
 import { contract } from './forgeries/contract.ts'
 import { ethProof } from './forgeries/eth-proof.ts'
 import { finalizedState } from './forgeries/finalized-state.ts'
@@ -13,7 +14,7 @@ import { validCases } from './valid.ts'
 import type { EvidenceVector } from './vector.ts'
 
 /** One file of forgeries per link of the chain from L1 to the answer. */
-const CLASSES: readonly ForgeryClass[] = [header, trie, ethProof, contract, finalizedState, bundle, code]
+const CLASSES: readonly ForgeryClass[] = [header, trie, ethProof, contract, finalizedState, bundle, consensus, code]
 
 /**
  * The evidence vectors: path below this folder -> content. The L1 tries are grown by an independent implementation, the

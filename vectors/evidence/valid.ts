@@ -1,5 +1,6 @@
 import { mappingSlot } from '../../src/anchor/slots.ts'
 import type { Scheme } from '../../src/index.ts'
+import { makeConsensus } from './consensus.ts'
 import { makeFinalized, type Numbers, stated } from './finalized.ts'
 import { createL1, named } from './l1.ts'
 import { absent, address, BLOCK, CURRENT, type LooseBundle, makeTruth, present, rollup, value } from './truth.ts'
@@ -40,8 +41,8 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     l1Block: { number: '0x16e3600', timestamp: '0x69000000', hash: blockHash, stateRoot: l1.stateRoot },
     account: { nonce: '0x3', balance: '0x5' },
     storage: [
-      { key: present, value, exists: true },
-      { key: absent, value: ZERO, exists: false },
+      { key: present, value, exists: true, leafIndex: 2 },
+      { key: absent, value: ZERO, exists: false, leafIndex: null },
     ],
   }
   const bundle = bundleOf(storageKeys, address, proof)
@@ -81,7 +82,18 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
   }
   const timestamp = 0x68ffff00n
 
+  const { consensus, trusted: beaconTrusted, beaconBlock } = makeConsensus(blockHash)
+  const fromBeacon: ValidRow = {
+    name: 'beacon-block-root',
+    description: 'From a beacon block root: a committee signs for the L1 block.',
+    claim: { trusted: beaconTrusted, ...all },
+    bundle: { ...bundle, consensus },
+    expected: { reach: 'beaconBlockRoot', beaconBlock },
+  }
+
   const rows: ValidRow[] = [
+    // A committee takes 50 kB, and one scheme is enough to show it.
+    ...(scheme.name === 'poseidon2' ? [fromBeacon] : []),
     {
       name: 'block-hash',
       description: 'From an L1 block hash, with everything stated.',
@@ -133,7 +145,11 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
       description: 'An account that does not exist.',
       claim: { trusted, address: stranger },
       bundle: bundleOf([absent], stranger, proof),
-      expected: { address: stranger, account: null, storage: [{ key: absent, value: ZERO, exists: false }] },
+      expected: {
+        address: stranger,
+        account: null,
+        storage: [{ key: absent, value: ZERO, exists: false, leafIndex: null }],
+      },
     },
     {
       name: 'own-layout',

@@ -1,0 +1,99 @@
+import { type Batch, linesOf } from './lines.ts'
+import type { RecordVerifier, Verdict } from './record.ts'
+
+/** What the verdicts of some lines come to. */
+export interface Tally {
+  lines: number
+  /** How many lines came to each {@link countedAs}. */
+  readonly kinds: Record<string, number>
+  /** Of the proven ones, how many rest on whose word: by part of the claim and source, such as `stateRoot record`. */
+  readonly sources: Record<string, number>
+  /** How many lines take less than 2^key bytes, and not less than half of that. */
+  readonly lengths: Record<string, number>
+  /** The first verdicts that are no proof, each a line of the output. */
+  readonly rejected: string[]
+}
+
+/** The verdicts of a batch of lines. */
+export interface AuditedBatch {
+  /** One JSON object per line, each ended by `\n`. */
+  readonly text: string
+  readonly tally: Tally
+}
+
+/** How many rejected lines are kept for the report. */
+export const MAX_REJECTED = 1000
+
+// Without prototypes: a name is never mistaken for something inherited.
+export const createTally = (): Tally => ({
+  lines: 0,
+  kinds: Object.create(null),
+  sources: Object.create(null),
+  lengths: Object.create(null),
+  rejected: [],
+})
+
+/** What the verdicts are counted by: the verdict, and the reason where it is no proof. */
+export function countedAs(verdict: Verdict): string {
+  if (verdict.verdict === 'refused') return `refused ${verdict.code}`
+  return verdict.verdict === 'unreadable' ? `unreadable: ${verdict.reason}` : verdict.verdict
+}
+
+/** @param text the verdict as a line of the output */
+export function countVerdict(tally: Tally, verdict: Verdict, text: string): void {
+  tally.lines++
+  count(tally.kinds, countedAs(verdict), 1)
+  if (verdict.verdict === 'present' || verdict.verdict === 'absent') {
+    for (const [part, source] of Object.entries(verdict.sources)) count(tally.sources, `${part} ${source}`, 1)
+  } else if (tally.rejected.length < MAX_REJECTED) tally.rejected.push(text)
+}
+
+const count = (counts: Record<string, number>, name: string, more: number): void => {
+  counts[name] = (counts[name] ?? 0) + more
+}
+
+export function addTally(sum: Tally, { lines, kinds, sources, lengths, rejected }: Tally): void {
+  sum.lines += lines
+  for (const [name, more] of Object.entries(kinds)) count(sum.kinds, name, more)
+  for (const [name, more] of Object.entries(sources)) count(sum.sources, name, more)
+  for (const [name, more] of Object.entries(lengths)) count(sum.lengths, name, more)
+  sum.rejected.push(...rejected.slice(0, MAX_REJECTED - sum.rejected.length))
+}
+
+/** One line of output. Integers that a JSON number may not hold become decimal strings. */
+export function formatVerdict(line: number, file: string | undefined, verdict: Verdict): string {
+  const place = file === undefined ? { line } : { line, file }
+  const toPlain = (_: string, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)
+  return `${JSON.stringify({ ...place, ...verdict }, toPlain)}\n`
+}
+
+/** @param file named in each verdict; undefined when there is but one input */
+export function auditBatch(batch: Batch, file: string | undefined, verify: RecordVerifier): AuditedBatch {
+  const tally = createTally()
+  let text = ''
+  for (const record of linesOf(batch)) {
+    const verdict = record === null ? TOO_LONG : hasTooManyValues(record) ? TOO_MANY : verify(record)
+    const formatted = formatVerdict(batch.firstLine + tally.lines, file, verdict)
+    countVerdict(tally, verdict, formatted)
+    if (record !== null) count(tally.lengths, `${32 - Math.clz32(record.length)}`, 1)
+    text += formatted
+  }
+  return { text, tally }
+}
+
+const TOO_LONG: Verdict = { verdict: 'unreadable', reason: 'longer than a record may be' }
+
+const TOO_MANY: Verdict = { verdict: 'unreadable', reason: 'more values than a record may have' }
+
+/** A proof of a thousand slots has an eighth of it. */
+const MAX_VALUES = 2 ** 20
+
+const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
+
+/** Whether a text may hold so many JSON values that parsing it would take twenty times its length in memory. */
+function hasTooManyValues(text: Uint8Array): boolean {
+  if (text.length <= MAX_VALUES) return false
+  let count = 0
+  for (const byte of text) if (byte === COMMA || byte === BRACKET || byte === BRACE) count++
+  return count > MAX_VALUES
+}

@@ -1,0 +1,95 @@
+import zlib from 'node:zlib'
+
+/** How much is read and unpacked at a time. */
+export const CHUNK_LENGTH = 2 ** 18
+
+/** Packed streams, by how they begin. */
+const PACKED: readonly {
+  readonly magic: readonly number[]
+  readonly name: string
+  readonly unpacker: () => zlib.Gunzip | undefined
+}[] = [
+  { magic: [0x1f, 0x8b], name: 'gzip', unpacker: () => zlib.createGunzip({ chunkSize: CHUNK_LENGTH }) },
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'zstd', unpacker: createZstd },
+]
+
+/** Node has it from 22.15 on. */
+function createZstd(): zlib.Gunzip | undefined {
+  const create: unknown = Reflect.get(zlib, 'createZstdDecompress')
+  return typeof create === 'function' ? create({ chunkSize: CHUNK_LENGTH }) : undefined
+}
+
+/**
+ * The bytes of a stream, unpacked when they are gzip or zstd. How they begin decides, not the name of a file.
+ *
+ * @throws Error of the unpacker when they are damaged or cut off
+ */
+export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  let start: Uint8Array = new Uint8Array()
+  // A pipe may bring less at first than it takes to tell.
+  while (start.length < 4) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    start = Buffer.concat([start, Buffer.from(value)])
+  }
+  const packed = PACKED.find(({ magic }) => magic.every((byte, index) => start[index] === byte))
+  if (packed === undefined) return yield* continued(start, iterator)
+  const unpacker = packed.unpacker()
+  if (unpacker === undefined) throw new Error(`it is packed with ${packed.name}, which takes Node 22.15 or later`)
+  yield* unpackWith(unpacker, continued(start, iterator))
+}
+
+/**
+ * How much is handed to an unpacker at a time: it may become a thousand times as much, and all of that is then in memory.
+ * (Left to a pipe of streams, an error would take with it what came before.)
+ */
+const PIECE_LENGTH = 2 ** 15
+
+async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const unpacked: Uint8Array[] = []
+  let failure: unknown
+  unpacker.on('data', chunk => unpacked.push(chunk))
+  const ended = new Promise<void>(resolve => {
+    unpacker.once('end', resolve).once('close', resolve)
+    unpacker.once('error', error => {
+      failure = error
+      resolve()
+    })
+  })
+  try {
+    let written = Promise.resolve()
+    for await (const chunk of chunks) {
+      for (let start = 0; start < chunk.length; start += PIECE_LENGTH) {
+        await Promise.race([written, ended])
+        const ready = unpacked.splice(0)
+        if (failure === undefined) {
+          const piece = chunk.subarray(start, start + PIECE_LENGTH)
+          // Unpacked on another thread, while the consumer works on what is ready.
+          written = new Promise(resolve => unpacker.write(piece, () => resolve()))
+        }
+        yield* ready
+        if (failure !== undefined) throw failure
+      }
+    }
+    unpacker.end()
+    await ended
+    yield* unpacked
+    if (failure !== undefined) throw failure
+  } finally {
+    unpacker.destroy()
+  }
+}
+
+async function* continued(start: Uint8Array, rest: AsyncIterator<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+  try {
+    if (start.length > 0) yield start
+    for (;;) {
+      const { done, value } = await rest.next()
+      if (done) return
+      yield typeof value === 'string' ? Buffer.from(value) : value
+    }
+  } finally {
+    await rest.return?.()
+  }
+}

@@ -1,0 +1,143 @@
+/** Whole lines of an input, to be verified in one go. */
+export interface Batch {
+  /** The number of its first line, from 1. */
+  readonly firstLine: number
+  /** How many lines there are. */
+  readonly count: number
+  /** The lines, without terminators, joined by `\n`. A line that was too long is empty here. */
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Which lines were too long, counted from 0 within the batch. */
+  readonly tooLong: readonly number[]
+}
+
+const [LF, CR] = [0x0a, 0x0d]
+
+/**
+ * Splits a stream of bytes into batches of whole lines. Never holds more than one batch and one line, whatever the input.
+ *
+ * When the input fails, the whole lines before that are given, and then its error is thrown on.
+ *
+ * A line ends with `\n` or `\r\n`; the last one may end with the input. An empty line is a line.
+ *
+ * @param chunks the input
+ * @param batchLength a batch ends with the first line that brings it to this many bytes
+ * @param maxLineLength in bytes, without the terminator; the content of a longer line is dropped as it arrives
+ */
+export async function* readBatches(
+  chunks: AsyncIterable<Uint8Array>,
+  batchLength: number,
+  maxLineLength: number,
+): AsyncGenerator<Batch> {
+  let firstLine = 1
+  let batch = createBatch(maxLineLength)
+  try {
+    for await (const chunk of chunks) {
+      let start = 0
+      while (start < chunk.length) {
+        const end = chunk.indexOf(LF, start)
+        batch.add(chunk.subarray(start, end < 0 ? chunk.length : end))
+        if (end < 0) break
+        batch.endLine()
+        if (batch.length >= batchLength) {
+          yield batch.finish(firstLine)
+          firstLine += batch.count
+          batch = createBatch(maxLineLength)
+        }
+        start = end + 1
+      }
+    }
+  } catch (error) {
+    // The lines that came whole count; the one that was cut off does not.
+    batch.dropOpenLine()
+    if (batch.count > 0) yield batch.finish(firstLine)
+    throw error
+  }
+  if (batch.isInsideLine) batch.endLine()
+  if (batch.count > 0) yield batch.finish(firstLine)
+}
+
+function createBatch(maxLineLength: number) {
+  let bytes = new Uint8Array(2 ** 16)
+  const tooLong: number[] = []
+  let [length, lineStart, count] = [0, 0, 0]
+  let [isInsideLine, isTooLong] = [false, false]
+
+  function reserve(more: number): void {
+    if (length + more <= bytes.length) return
+    const grown = new Uint8Array(Math.max(2 * bytes.length, length + more))
+    grown.set(bytes.subarray(0, length))
+    bytes = grown
+  }
+
+  return {
+    get length() {
+      return length
+    },
+    get count() {
+      return count
+    },
+    get isInsideLine() {
+      return isInsideLine
+    },
+    add(part: Uint8Array) {
+      isInsideLine ||= part.length > 0
+      if (isTooLong) return
+      // One more, for the carriage return of a terminator that is still on its way.
+      if (length - lineStart + part.length > maxLineLength + 1) {
+        isTooLong = true
+        length = lineStart
+        return
+      }
+      reserve(part.length + 1)
+      bytes.set(part, length)
+      length += part.length
+    },
+    endLine() {
+      if (!isTooLong && length > lineStart && bytes[length - 1] === CR) length--
+      if (isTooLong || length - lineStart > maxLineLength) {
+        tooLong.push(count)
+        length = lineStart
+      }
+      reserve(1)
+      bytes[length++] = LF
+      lineStart = length
+      count++
+      isInsideLine = false
+      isTooLong = false
+    },
+    dropOpenLine() {
+      length = lineStart
+      isInsideLine = false
+    },
+    /** Without the terminator of the last line. */
+    finish(firstLine: number): Batch {
+      return { firstLine, count, bytes: bytes.slice(0, length - 1), tooLong }
+    },
+  }
+}
+
+/** The lines of a batch, in order; `null` for a line that was too long. */
+export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array | null> {
+  const long = new Set(tooLong)
+  let start = 0
+  for (let index = 0; index < count; index++) {
+    const found = bytes.indexOf(LF, start)
+    const end = found < 0 ? bytes.length : found
+    yield long.has(index) ? null : bytes.subarray(start, end)
+    start = end + 1
+  }
+}
+
+/** The batch without its first `lines` lines; null when none is left. */
+export function skipLines(batch: Batch, lines: number): Batch | null {
+  if (lines <= 0) return batch
+  if (lines >= batch.count) return null
+  let start = 0
+  for (let line = 0; line < lines; line++) start = batch.bytes.indexOf(LF, start) + 1
+  return {
+    firstLine: batch.firstLine + lines,
+    count: batch.count - lines,
+    bytes: batch.bytes.slice(start),
+    tooLong: batch.tooLong.filter(index => index >= lines).map(index => index - lines),
+  }
+}

@@ -1,0 +1,319 @@
+import { once } from 'node:events'
+import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { type AuditInput, AuditInputError, audit as auditInputs } from '../bulk/audit.ts'
+import { type AuditedBatch, addTally, type Tally } from '../bulk/audited.ts'
+import { CHUNK_LENGTH } from '../bulk/input.ts'
+import type { RecordClaim } from '../bulk/record.ts'
+import { formatAuditReport, REPORT_MARK, summarize } from '../bulk/report.ts'
+import { isHexOf } from '../document/layout.ts'
+import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
+import { endProgress } from './endpoint.ts'
+import { type EvidenceFlags, requireScheme, rollupOf, trustedOf } from './flags.ts'
+import { MAX_INPUT_MIB, orUsageError, parseOptions, wholeNumber } from './input.ts'
+import { refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import { formatTable, paint, printable, toJson } from './report.ts'
+import { openVerdictFile, openVerdictPipe, type VerdictFile } from './verdict-file.ts'
+import { readVersion } from './version.ts'
+
+const help = `Usage: rollup-state-proof audit [FILE...|-] [options]
+
+Verifies records, one per line, and writes one verdict per line, in the order of the input. A record is a recording (scheme,
+stateRoot, address, storageKeys, result), an answer, or an evidence bundle, as JSON. Without FILE, standard input is read.
+Input that is packed with gzip (or zstd, on Node 22.15 or later) is unpacked.
+
+What you state wins over what the records say. Nothing proves a state root that only a record names:
+  --scheme SCHEME          mimc or poseidon2
+  --state-root ROOT        the L2 state root of every answer, 32 bytes
+  --address ADDRESS        the address of every record, 20 bytes
+  --storage-key KEY        a storage key of every record, 32 bytes; repeat it, in the order of the request
+
+For evidence bundles, which are unreadable without:
+  --rollup ROLLUP          mainnet, sepolia, or the address of the rollup contract on L1
+  --l1-block-hash HASH     the L1 block that you trust, 32 bytes; or --l1-state-root ROOT, or --state-root ROOT
+  --layout-roots-slot N, --layout-current-slot N
+                           of a fork's contract
+
+Output:
+  -o, --output OUT         write the verdicts to OUT (default: standard output). OUT.audit says what they are of. When a
+                           run is interrupted, run the same command again: it goes on where OUT ends
+  --force                  start over and overwrite OUT
+  --html REPORT            write a page with the counts, charts and the refused records
+  --json                   the summary as one JSON object
+
+Limits:
+  --jobs N                 how many workers verify (default: the number of cores)
+  --max-line MIB           the longest record, 1 to 64 MiB (default: ${MAX_INPUT_MIB})
+
+The summary goes to standard output with -o, and to standard error without.
+
+Exit code: 0 all records verified; 1 some were refused or unreadable; 2 wrong usage, an input that cannot be read to its
+end, or an output that cannot be written to its end.
+
+Examples:
+  rollup-state-proof audit recordings.ndjson.gz -o verdicts.ndjson --html report.html
+  rollup-state-proof audit answers.ndjson --scheme poseidon2 --state-root 0x...
+  zcat *.gz | rollup-state-proof audit | grep -v '"verdict":"present"'
+`
+
+export const audit: Command = {
+  summary: 'verify many records, one per line, on all cores',
+  help,
+  async run(args, io) {
+    const { values, positionals } = parseOptions({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        scheme: { type: 'string' },
+        'state-root': { type: 'string' },
+        address: { type: 'string' },
+        'storage-key': { type: 'string', multiple: true },
+        rollup: { type: 'string' },
+        'l1-block-hash': { type: 'string' },
+        'l1-state-root': { type: 'string' },
+        'layout-roots-slot': { type: 'string' },
+        'layout-current-slot': { type: 'string' },
+        output: { type: 'string', short: 'o' },
+        force: { type: 'boolean', default: false },
+        html: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        jobs: { type: 'string' },
+        'max-line': { type: 'string', default: `${MAX_INPUT_MIB}` },
+      },
+    })
+    const { output: path, html, force } = values
+    const jobs = values.jobs === undefined ? availableParallelism() : wholeNumber('--jobs', values.jobs, 1, 256)
+    const maxLineLength = wholeNumber('--max-line', values['max-line'], 1, 64) * 2 ** 20
+    const claim = await claimOf(values, io)
+    const files = positionals.length === 0 ? ['-'] : positionals
+    const sources = openInputs(files, io)
+    requireOutputs(files, [path, html])
+    if (html !== undefined) requireReport(html, force)
+    const askedFor = {
+      command: 'audit',
+      inputs: JSON.stringify(files),
+      claim: toJson(claim).trimEnd(),
+      'longest record': `${maxLineLength}`,
+    }
+    const hasFile = path !== undefined && path !== '-'
+    const verdicts = hasFile ? await openVerdictFile(path, force, files, askedFor) : openVerdictPipe(pipeTo(io.stdout))
+
+    const resumedAt = verdicts.written.lines
+    const run = startRun(sources, verdicts, io)
+    const options = { claim, jobs, maxLineLength, skip: resumedAt }
+    const failure = await writeVerdicts(auditInputs(sources.inputs, options), verdicts, run)
+    const { tally, seconds, samples } = run.end()
+    if (failure instanceof ClosedPipe) return exitCodes.unusable
+
+    const names = files.map(file => (file === '-' ? 'standard input' : file))
+    const summary = { ...summarize(tally), seconds, judged: tally.lines - resumedAt }
+    const failed = failure && printable(failure.message)
+    const stream = hasFile ? io.stdout : io.stderr
+    if (html !== undefined) {
+      const about = { inputs: names, jobs, samples, tally, seconds, version: readVersion(), failure: failed }
+      writeWhole(html, formatAuditReport({ ...about, resumedAt }), true)
+    }
+    if (values.json) stream.write(toJson({ ...summary, ...(failed !== undefined && { failure: failed }) }))
+    else stream.write(formatSummary(tally, seconds, resumedAt, stream))
+    if (failure !== undefined) throw new UsageError(failure.message)
+    return summary.refused + summary.unreadable > 0 ? exitCodes.notVerified : exitCodes.verified
+  },
+}
+
+/** @returns why an input, or standard output, ended before it should */
+async function writeVerdicts(
+  batches: AsyncIterable<AuditedBatch>,
+  verdicts: VerdictFile,
+  run: Run,
+): Promise<AuditInputError | ClosedPipe | undefined> {
+  try {
+    for await (const batch of batches) {
+      await verdicts.write(batch.text)
+      run.add(batch.tally)
+    }
+    return undefined
+  } catch (error) {
+    if (error instanceof AuditInputError || error instanceof ClosedPipe) return error
+    throw error
+  } finally {
+    await verdicts.close()
+  }
+}
+
+/** What is stated of all records. @throws UsageError when some of it cannot be right: it would refuse every record */
+async function claimOf(flags: EvidenceFlags, io: Io): Promise<RecordClaim> {
+  const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
+  const { rollup, 'l1-block-hash': l1BlockHash, 'l1-state-root': l1StateRoot } = flags
+  requireHex('--state-root', 32, stateRoot)
+  requireHex('--l1-block-hash', 32, l1BlockHash)
+  requireHex('--l1-state-root', 32, l1StateRoot)
+  requireHex('--address', 20, address)
+  for (const key of storageKeys ?? []) requireHex('--storage-key', 32, key)
+  const isForBundles = [rollup, l1BlockHash, l1StateRoot].some(flag => flag !== undefined)
+  const bundles = isForBundles && { rollup: rollupOf(flags), trusted: await trustedOf(flags, io) }
+  if (bundles) requireHex('--rollup', 20, bundles.rollup.address)
+  return {
+    ...(scheme !== undefined && { scheme: requireScheme(scheme).name }),
+    ...(stateRoot !== undefined && { stateRoot }),
+    ...(address !== undefined && { address }),
+    ...(storageKeys !== undefined && { storageKeys }),
+    ...bundles,
+    // All of it was checked above.
+  } as RecordClaim
+}
+
+/** @throws UsageError */
+function requireHex(flag: string, length: number, value: string | undefined): void {
+  if (value !== undefined && !isHexOf(length, value)) {
+    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
+  }
+}
+
+interface Sources {
+  readonly inputs: readonly AuditInput[]
+  /** How much of the files was read, in bytes. */
+  read(): number
+  /** Undefined when one is not a file, and so has no length. */
+  readonly length: number | undefined
+}
+
+/** @throws UsageError before anything is read when one of them cannot be */
+function openInputs(files: readonly string[], { stdin }: Io): Sources {
+  if (files.filter(file => file === '-').length > 1) throw new UsageError('standard input (-) is given twice')
+  const stats = files.map(file => (file === '-' ? undefined : statInput(file)))
+  let read = 0
+  async function* counted(file: string): AsyncGenerator<Uint8Array> {
+    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_LENGTH })) {
+      read += chunk.length
+      yield chunk
+    }
+  }
+  return {
+    inputs: files.map(file =>
+      file === '-' ? { name: 'standard input', open: () => stdin } : { name: file, open: () => counted(file) },
+    ),
+    read: () => read,
+    length: stats.every(each => each?.isFile()) ? stats.reduce((sum, each) => sum + (each?.size ?? 0), 0) : undefined,
+  }
+}
+
+function statInput(file: string): Stats {
+  const stats = orUsageError(`cannot read ${file}`, () => statSync(file))
+  if (stats.isDirectory()) throw new UsageError(`${file} is a folder: name the files in it`)
+  return stats
+}
+
+/** @throws UsageError when what is written would be what is read, or each other */
+function requireOutputs(files: readonly string[], outputs: readonly (string | undefined)[]): void {
+  const idOf = (path: string) => {
+    const stats = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })
+    return stats === undefined ? path : `${stats.dev}:${stats.ino}`
+  }
+  const taken = new Set(files.map(idOf))
+  for (const output of outputs) {
+    if (output === undefined || output === '-') continue
+    if (output.endsWith('/')) throw new UsageError(`${output} is a folder`)
+    if (taken.has(idOf(output))) throw new UsageError(`${output} is named twice: it cannot be read and written at once`)
+    taken.add(idOf(output))
+  }
+}
+
+/** A report of an earlier run is replaced, and nothing else. @throws UsageError */
+function requireReport(path: string, force: boolean): void {
+  if (path === '-') throw new UsageError('--html: name a file')
+  if (statRegular(path) === undefined || force) return
+  const text = orUsageError(`cannot read ${path}`, () => readFileSync(path, 'utf8'))
+  if (!text.slice(0, 1024).includes(REPORT_MARK)) throw refuseOverwrite(path, 'is not the report of an audit')
+}
+
+/** Whoever read standard output has seen enough. */
+class ClosedPipe extends Error {}
+
+function pipeTo(stream: Output): (text: string) => Promise<void> {
+  let isClosed = false
+  const end = () => {
+    isClosed = true
+  }
+  stream.once('error', end).once('close', end)
+  return async text => {
+    if (!isClosed && !stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(end)
+    if (isClosed) throw new ClosedPipe('standard output was closed')
+  }
+}
+
+/** A run as it goes. */
+interface Run {
+  add(tally: Tally): void
+  end(): { readonly tally: Tally; readonly seconds: number; readonly samples: Sample[] }
+}
+
+interface Sample {
+  readonly seconds: number
+  readonly lines: number
+}
+
+/** More say no more on a chart. */
+const MAX_SAMPLES = 240
+const PROGRESS_INTERVAL = 500
+
+function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io): Run {
+  const begun = performance.now()
+  const before = tally.lines
+  const elapsed = () => (performance.now() - begun) / 1000
+  let samples: Sample[] = [{ seconds: 0, lines: 0 }]
+  let interval = 1
+  if (before > 0) io.stderr.write(`going on after line ${formatCount(before)}\n`)
+  const show = () => {
+    io.stderr.write(`\r\x1b[K${describeProgress(sources, tally.lines, tally.lines - before, elapsed())}`)
+  }
+  const timer = io.stderr.isTTY ? setInterval(show, PROGRESS_INTERVAL) : undefined
+  return {
+    add(more) {
+      addTally(tally, more)
+      const seconds = elapsed()
+      if (seconds - (samples.at(-1)?.seconds ?? 0) < interval) return
+      samples.push({ seconds, lines: tally.lines - before })
+      if (samples.length <= MAX_SAMPLES) return
+      samples = samples.filter((_, index) => index % 2 === 0)
+      interval *= 2
+    },
+    end() {
+      clearInterval(timer)
+      endProgress(io)
+      const seconds = elapsed()
+      return { tally, seconds, samples: [...samples, { seconds, lines: tally.lines - before }] }
+    },
+  }
+}
+
+const formatCount = (count: number): string => Math.round(count).toLocaleString('en-US')
+
+function describeProgress(sources: Sources, lines: number, judged: number, seconds: number): string {
+  const rate = `${formatCount(lines)} lines, ${formatCount(judged / seconds)} per second`
+  const share = sources.length ? sources.read() / sources.length : 0
+  if (share === 0) return rate
+  return `${rate}, ${Math.floor(100 * share)}%, ${formatDuration((seconds / share) * (1 - share))} left`
+}
+
+function formatDuration(seconds: number): string {
+  const [amount, unit] = seconds < 90 ? [seconds, 's'] : seconds < 5400 ? [seconds / 60, 'min'] : [seconds / 3600, 'h']
+  return `${Math.ceil(amount)} ${unit}`
+}
+
+function formatSummary(tally: Tally, seconds: number, before: number, stream: Output): string {
+  const { lines, kinds, notes, refused, unreadable } = summarize(tally)
+  const rows = kinds.map(({ kind, count, meaning }) => [formatCount(count), printable(kind), meaning])
+  const width = Math.max(...rows.map(([count = '']) => count.length), 0)
+  const rejected = refused + unreadable
+  const judged = lines - before
+  const verdict =
+    lines === 0
+      ? 'There were no records.'
+      : rejected === 0
+        ? paint(stream, 'green', `All ${formatCount(lines)} records verified.`)
+        : paint(stream, 'red', `${formatCount(rejected)} of ${formatCount(lines)} records did not verify.`)
+  const rate = `${formatCount(judged)} judged in ${seconds.toFixed(1)} s, ${formatCount(judged / Math.max(seconds, 0.001))} per second`
+  const table =
+    rows.length > 0 ? [formatTable(rows.map(([count = '', ...rest]) => [count.padStart(width), ...rest]))] : []
+  return `${[verdict, ...table, ...notes.map(note => `Note: ${note}`), rate].join('\n')}\n`
+}

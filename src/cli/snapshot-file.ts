@@ -1,0 +1,101 @@
+import { rmSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import type { Evidence } from '../anchor.ts'
+import { fieldIn, isObject } from '../document/value.ts'
+import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import { openToAppend, orUnwritable } from './verdict-file.ts'
+
+/** How many rows came to which verdict. */
+export interface Counts {
+  present: number
+  absent: number
+  refused: number
+}
+
+/** Up to where a snapshot is done. */
+export interface SnapshotCheckpoint {
+  readonly requests: number
+  readonly counts: Counts
+  readonly bundle: Evidence
+}
+
+/** The files that a snapshot writes piece by piece, and the checkpoint beside them. */
+export interface SnapshotFiles {
+  /** What an interrupted run for the same has done; undefined when there was none. */
+  readonly begun: SnapshotCheckpoint | undefined
+  append(rows: string, kept: string): Promise<void>
+  saveCheckpoint(checkpoint: SnapshotCheckpoint): void
+  removeCheckpoint(): void
+  close(): Promise<void>
+}
+
+export interface SnapshotPaths {
+  readonly path: string
+  readonly keep: string | undefined
+  readonly force: boolean
+  readonly askedFor: AskedFor
+}
+
+/** @throws UsageError when there are files that are of something else */
+export async function openSnapshotFiles({ path, keep, force, askedFor }: SnapshotPaths): Promise<SnapshotFiles> {
+  const partial = `${path}.partial`
+  const paths = keep === undefined ? [path] : [path, keep]
+  const isContinued = statRegular(partial) !== undefined && !force
+  const checkpoint = isContinued ? readBegun(partial, await readCheckpoint(partial, askedFor)) : undefined
+  for (const each of paths) {
+    const exists = statRegular(each) !== undefined
+    if (exists && !isContinued && !force) throw refuseOverwrite(each, 'is not of a snapshot that can be continued')
+    if (exists && force) rmSync(each)
+  }
+  if (force) for (const name of [partial, `${path}.manifest.json`]) rmSync(name, { force: true })
+  const files: FileHandle[] = []
+  const close = async () => {
+    for (const file of files) await file.close()
+  }
+  try {
+    const lengths: number[] = []
+    for (const [index, each] of paths.entries()) {
+      const file = await openToAppend(each)
+      files.push(file)
+      // What came after the last checkpoint is fetched again.
+      const length = checkpoint?.lengths[index] ?? 0
+      if ((await file.stat()).size < length) throw refuseOverwrite(each, 'is shorter than when it was written')
+      await file.truncate(length)
+      lengths.push(length)
+    }
+    const save = (state: SnapshotCheckpoint) =>
+      writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: { ...state, lengths } })}\n`, true)
+    return {
+      begun: checkpoint,
+      async append(rows, kept) {
+        // Each piece is a gzip member of its own: together they are a gzip file, cut off between any two of them.
+        const pieces = [Buffer.from(rows), ...(kept === '' ? [] : [gzipSync(kept)])]
+        for (const [index, piece] of pieces.entries()) {
+          await orUnwritable(paths[index] ?? '', files[index]?.appendFile(piece) ?? Promise.resolve())
+          lengths[index] = (lengths[index] ?? 0) + piece.length
+        }
+      },
+      saveCheckpoint: save,
+      removeCheckpoint: () => rmSync(partial, { force: true }),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** @throws UsageError when it is not what {@link SnapshotFiles.saveCheckpoint} has written */
+function readBegun(partial: string, checkpoint: unknown): SnapshotCheckpoint & { readonly lengths: readonly number[] } {
+  const [requests, counts, bundle, lengths] = ['requests', 'counts', 'bundle', 'lengths'].map(name =>
+    fieldIn(checkpoint, name),
+  )
+  const [present, absent, refused] = ['present', 'absent', 'refused'].map(name => fieldIn(counts, name))
+  const numbers = [requests, present, absent, refused, ...(Array.isArray(lengths) ? lengths : [undefined])]
+  if (!isObject(bundle) || !numbers.every(number => Number.isSafeInteger(number) && Number(number) >= 0)) {
+    throw refuseOverwrite(partial, 'is not a checkpoint of a snapshot')
+  }
+  // All of it was checked above; the bundle is verified before it is used.
+  return checkpoint as SnapshotCheckpoint & { lengths: number[] }
+}

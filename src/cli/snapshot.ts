@@ -1,0 +1,417 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import { type Evidence, mappingSlot, type Rollup, safeVerifyEvidence } from '../anchor.ts'
+import { linesOf, readBatches } from '../bulk/lines.ts'
+import {
+  columnsOf,
+  rowsOf,
+  rowToCsv,
+  rowToJson,
+  type SnapshotPart,
+  type SnapshotRequest,
+  takeSnapshot,
+} from '../bulk/snapshot.ts'
+import { isHexOf } from '../document/layout.ts'
+import { fieldIn } from '../document/value.ts'
+import { formatTime } from '../document/wording.ts'
+import type { Hex, Scheme } from '../index.ts'
+import { type Provider, recordEvidence } from '../rpc.ts'
+import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import {
+  asArgument,
+  commandLine,
+  endProgress,
+  endpointOptions,
+  keysPerRequestOf,
+  showProgress,
+  withEndpoints,
+} from './endpoint.ts'
+import { requireScheme, rollupOf, toInteger } from './flags.ts'
+import { messageOf, parseOptions, readRegularJson, wholeNumber } from './input.ts'
+import { type AskedFor, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import { hashOfHeader } from './record.ts'
+import { formatTable, paint, printable, toJson } from './report.ts'
+import { type Counts, openSnapshotFiles } from './snapshot-file.ts'
+
+const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP -o ROWS [options]
+
+Fetches and verifies the state of many accounts, or the entries of many holders in one mapping, at one finalized L2 block.
+Writes one row of proven values per address, in the order of the addresses. ADDRESSES is a file with one address per line, or
+- for standard input; empty lines, and text after #, are passed over.
+
+What to fetch:
+  --storage-key KEY        a storage slot of every account, 32 bytes; repeat it
+  --mapping-slot N         instead: of the contract at --address, the entry of each address in the mapping declared in slot N
+  --address CONTRACT       that contract, 20 bytes
+
+Where from:
+  --l1 URL                 an Ethereum endpoint (eth_getProof); or the environment variable L1_URL
+  --l2 URL                 an endpoint of the rollup; or L2_URL
+  --scheme SCHEME          mimc or poseidon2: the one that the rollup uses
+  --rollup ROLLUP          mainnet or sepolia (Linea's), or the address of a rollup contract on L1
+  --layout-roots-slot N, --layout-current-slot N
+                           of a fork's contract
+  --l1-block-hash HASH     the hash of the finalized L1 block, from a source that you trust: any other is refused
+  --l2-block NUMBER        this L2 block, the last one of a finalization (default: the newest one with a proof)
+  --method NAME            (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+
+How:
+  --concurrency N          how many requests at once, 1 to 256 (default: 8)
+  --keys-per-request N     storage keys per request (default: 100)
+  --timeout SECONDS        for each request with its retries (default: 30)
+
+Output:
+  -o, --output ROWS        the rows. ROWS.manifest.json gets the evidence for the state root, counts, and the SHA-256 of
+                           the rows
+  --format FORMAT          ndjson or csv (default: csv when ROWS ends with .csv, otherwise ndjson)
+  --keep FILE.ndjson.gz    keep the answers as recordings, for the command audit
+  --force                  start over and overwrite the files
+  --json                   the summary as one JSON object
+
+An endpoint that is busy (HTTP 429, Retry-After) or fails is asked again after growing pauses. An answer that does not verify
+is asked for again, and then its address gets a row with the verdict "refused". An interrupted run leaves a checkpoint in
+ROWS.partial: run the same command again to continue. The files are then the same as without the interruption.
+
+Exit code: 0 all verified; 1 some answers did not verify; 2 wrong usage, or a file cannot be written; 3 an endpoint failed:
+run it again.
+
+Examples:
+  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet -o balances.csv --keep answers.ndjson.gz
+  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet --address 0x... --mapping-slot 0 -o tokens.csv
+`
+
+export const snapshot: Command = {
+  summary: 'fetch and verify many accounts, or entries of a mapping, at one block',
+  help,
+  async run(args, io) {
+    const { values, positionals } = parseOptions({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        ...endpointOptions,
+        l1: { type: 'string' },
+        rollup: { type: 'string' },
+        'l1-block-hash': { type: 'string' },
+        'l2-block': { type: 'string' },
+        'layout-roots-slot': { type: 'string' },
+        'layout-current-slot': { type: 'string' },
+        'mapping-slot': { type: 'string' },
+        concurrency: { type: 'string', default: '8' },
+        format: { type: 'string' },
+        keep: { type: 'string' },
+      },
+    })
+    const [file, ...more] = positionals
+    if (file === undefined || more.length > 0)
+      throw new UsageError('name one file of addresses, or - for standard input')
+    const { output: path, keep, force } = values
+    if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
+    if (keep !== undefined && !keep.endsWith('.gz')) throw new UsageError('--keep: the name must end with .gz')
+    if (keep === path) throw new UsageError('--keep and --output name the same file')
+    const format = values.format ?? (path.endsWith('.csv') ? 'csv' : 'ndjson')
+    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format: expected ndjson or csv')
+    const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 256)
+    const keysPerRequest = keysPerRequestOf(values)
+    const l1BlockHash = values['l1-block-hash']
+    requireHex('--l1-block-hash', 32, l1BlockHash)
+    const target = targetOf(values.address, values['mapping-slot'], values['storage-key'] ?? [])
+    const [scheme, rollup] = [requireScheme(values.scheme), rollupOf(values)]
+    const l2Block = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
+    const holders = await readAddresses(file, io)
+    const requests = requestsFor(target, holders, keysPerRequest)
+    const method =
+      values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof')
+    const askedFor = {
+      command: 'snapshot',
+      addresses: `${holders.length}, SHA-256 ${sha256(holders.join('\n'))}`,
+      target: JSON.stringify(target, (_, field) => (typeof field === 'bigint' ? `${field}` : field)),
+      scheme: scheme.name,
+      rollup: rollup.address.toLowerCase(),
+      layout: `${rollup.layout?.stateRootHashes}, ${rollup.layout?.currentL2BlockNumber}`,
+      'L1 block hash': l1BlockHash?.toLowerCase() ?? 'any',
+      'L2 block': `${l2Block ?? 'newest'}`,
+      ...{ method, format, keep: keep ?? '', 'keys per request': `${keysPerRequest}` },
+    }
+
+    return withEndpoints(values, io, async ({ open, signal }) => {
+      const manifest = `${path}.manifest.json`
+      if (!force && statRegular(manifest) !== undefined) {
+        return report(await readManifest(manifest, path, askedFor), { path, keep, manifest, json: values.json }, io)
+      }
+      const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
+      const files = await openSnapshotFiles({ path, keep, force, askedFor })
+      try {
+        const begun = files.begun
+        if (begun) showProgress(io, `continuing after ${begun.requests} of ${requests.length} requests`)
+        const bundle =
+          begun?.bundle ?? (await fetchBundle({ l1, l2, scheme, rollup, l2Block, method, target, holders, signal }))
+        const anchor = verifyBundle(bundle, { scheme, rollup, l1BlockHash })
+        showProgress(
+          io,
+          `L2 block ${anchor.l2BlockNumber}, L1 block ${anchor.l1Block.number} of ${formatTime(anchor.l1Block.timestamp)}`,
+        )
+        const isMapping = target.contract !== undefined
+        const columns = columnsOf(target.storageKeys, isMapping)
+        const counts = { ...(begun?.counts ?? { present: 0, absent: 0, refused: 0 }) }
+        let done = begun?.requests ?? 0
+        let [text, kept] = [done === 0 && format === 'csv' ? `${columns.join(',')}\n` : '', '']
+        const parts = takeSnapshot(l2, requests.slice(done), {
+          ...{ scheme, stateRoot: anchor.stateRoot, block: anchor.l2BlockNumber },
+          ...{ method, keysPerRequest, concurrency, signal },
+          onRetry: (request, error) => {
+            if (error.name === 'ProofError') io.stderr.write(`${describeLie(request)}: ${error.code}; asking again\n`)
+          },
+        })
+        const commit = async () => {
+          await files.append(text, kept)
+          ;[text, kept] = ['', '']
+          files.saveCheckpoint({ requests: done, counts, bundle })
+          showProgress(io, `${done} of ${requests.length} requests`)
+        }
+        const batch = isMapping ? 1 : ROWS_PER_COMMIT
+        for await (const outcome of parts) {
+          for (const part of outcome) {
+            for (const row of rowsOf(part, isMapping)) {
+              counts[row.verdict]++
+              text += format === 'csv' ? rowToCsv(row, columns) : rowToJson(row)
+              if (row.verdict === 'refused') {
+                io.stderr.write(`${describeLie(part.request)}: ${row.code}; no answer of the endpoint verifies\n`)
+              }
+            }
+            if (keep !== undefined) kept += recordingOf(part, scheme, anchor.stateRoot)
+          }
+          done++
+          // At fixed places: the packed file is then the same however often the run was interrupted.
+          if (done % batch === 0) await commit()
+        }
+        await commit()
+        endProgress(io)
+        const content = {
+          version: 1,
+          askedFor,
+          l1BlockHash: anchor.l1Block.hash,
+          l2BlockNumber: `${anchor.l2BlockNumber}`,
+          stateRoot: anchor.stateRoot,
+          rows: { file: basename(path), format, count: holders.length, sha256: await sha256OfFile(path) },
+          ...(keep !== undefined && { kept: { file: basename(keep), sha256: await sha256OfFile(keep) } }),
+          counts,
+          evidence: bundle,
+        }
+        writeWhole(manifest, `${JSON.stringify(content)}\n`, force)
+        files.removeCheckpoint()
+        return report(content, { path, keep, manifest, json: values.json }, io)
+      } finally {
+        await files.close()
+      }
+    })
+  },
+}
+
+const ROWS_PER_COMMIT = 64
+/** Far more than one block is asked for at once, and few enough to be held in memory. */
+const MAX_ADDRESSES = 2_000_000
+
+const describeLie = ({ address, holders }: SnapshotRequest): string =>
+  holders.length === 1 ? `${holders[0]}` : `${address}, ${holders.length} holders from ${holders[0]}`
+
+interface Target {
+  /** Of a mapping. */
+  readonly contract?: Hex
+  readonly slot?: bigint
+  readonly storageKeys: readonly Hex[]
+}
+
+function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
+  if (value !== undefined && !isHexOf(length, value)) {
+    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
+  }
+}
+
+const lowerCase = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`
+
+/** @throws UsageError */
+function targetOf(contract: string | undefined, slot: string | undefined, keys: readonly string[]): Target {
+  requireHex('--address', 20, contract)
+  for (const key of keys) requireHex('--storage-key', 32, key)
+  const storageKeys = keys.map(lowerCase)
+  if (contract === undefined && slot === undefined) return { storageKeys }
+  if (contract === undefined || slot === undefined) {
+    throw new UsageError(
+      '--address and --mapping-slot belong together: the contract, and where it declares the mapping',
+    )
+  }
+  if (storageKeys.length > 0) throw new UsageError('--storage-key: --mapping-slot computes the storage keys')
+  return { contract: lowerCase(contract), slot: toInteger('--mapping-slot', slot, 256), storageKeys }
+}
+
+/** A line is an address and a remark. */
+const MAX_LINE_LENGTH = 4096
+
+/** @throws UsageError when a line is not an address */
+async function readAddresses(file: string, io: Io): Promise<Hex[]> {
+  const name = file === '-' ? 'standard input' : file
+  const addresses: Hex[] = []
+  try {
+    for await (const batch of readBatches(chunksOf(file, io), 2 ** 16, MAX_LINE_LENGTH)) {
+      let line = batch.firstLine
+      for (const bytes of linesOf(batch)) addAddress(addresses, bytes, `${name}, line ${line++}`)
+    }
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(`cannot read ${name}: ${messageOf(error)}`)
+  }
+  if (addresses.length === 0) throw new UsageError(`${name} has no address`)
+  return addresses
+}
+
+async function* chunksOf(file: string, { stdin }: Io): AsyncGenerator<Uint8Array> {
+  for await (const chunk of file === '-' ? stdin : createReadStream(file)) yield Buffer.from(chunk)
+}
+
+function addAddress(addresses: Hex[], bytes: Uint8Array | null, place: string): void {
+  const [text = ''] = Buffer.from(bytes ?? [])
+    .toString()
+    .split('#', 1)
+  const address = text.trim()
+  if (address === '' && bytes !== null) return
+  if (!isHexOf(20, address)) throw new UsageError(`${place}: expected an address, 20 bytes of hexadecimal after 0x`)
+  if (addresses.length >= MAX_ADDRESSES) throw new UsageError(`${place}: more than ${MAX_ADDRESSES} addresses`)
+  addresses.push(lowerCase(address))
+}
+
+function requestsFor(
+  { contract, slot, storageKeys }: Target,
+  holders: readonly Hex[],
+  most: number,
+): SnapshotRequest[] {
+  if (contract === undefined || slot === undefined) {
+    return holders.map(address => ({ address, storageKeys, holders: [address] }))
+  }
+  const requests: SnapshotRequest[] = []
+  for (let start = 0; start < holders.length; start += most) {
+    const some = holders.slice(start, start + most)
+    requests.push({ address: contract, storageKeys: some.map(holder => mappingSlot(slot, holder)), holders: some })
+  }
+  return requests
+}
+
+/** A line for `audit`. What was refused is not kept. */
+function recordingOf(part: SnapshotPart, scheme: Scheme, stateRoot: Hex): string {
+  if (!('answer' in part)) return ''
+  const { address, storageKeys } = part.request
+  return `${JSON.stringify({ scheme: scheme.name, stateRoot, address, storageKeys, result: part.answer })}\n`
+}
+
+interface BundleRequest {
+  readonly l1: Provider
+  readonly l2: Provider
+  readonly scheme: Scheme
+  readonly rollup: Rollup
+  readonly l2Block: bigint | undefined
+  readonly method: string
+  readonly target: Target
+  readonly holders: readonly Hex[]
+  readonly signal: AbortSignal
+}
+
+/** Evidence for the state root: the bundle of the first account. */
+async function fetchBundle({
+  l1,
+  l2,
+  target,
+  holders,
+  method,
+  signal,
+  l2Block,
+  ...about
+}: BundleRequest): Promise<Evidence> {
+  const address = target.contract ?? holders[0] ?? `0x${'00'.repeat(20)}`
+  const request = { ...about, address, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
+  const { bundle } = await recordEvidence(l1, l2, request, { method, signal })
+  return bundle
+}
+
+/** @throws ProofError, when the block is not the one that is trusted as well */
+function verifyBundle(bundle: Evidence, about: { scheme: Scheme; rollup: Rollup; l1BlockHash: Hex | undefined }) {
+  const { scheme, rollup, l1BlockHash } = about
+  const trusted = { l1BlockHash: l1BlockHash ?? hashOfHeader(bundle) }
+  const outcome = safeVerifyEvidence(bundle, { scheme, rollup, trusted })
+  if (!outcome.ok) throw outcome.error
+  if (outcome.reach !== 'l1BlockHash') throw new UsageError('the checkpoint has no L1 block: use --force')
+  return outcome
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+/** What `snapshot` says of its rows, and what proves their state root. */
+interface Manifest {
+  readonly version: number
+  readonly askedFor: AskedFor
+  readonly l1BlockHash: string
+  readonly l2BlockNumber: string
+  readonly stateRoot: string
+  readonly rows: { readonly file: string; readonly format: string; readonly count: number; readonly sha256: string }
+  readonly kept?: { readonly file: string; readonly sha256: string }
+  readonly counts: Counts
+  readonly evidence: Evidence
+}
+
+/** The manifest of an earlier run for the same, whose rows are there. @throws UsageError */
+async function readManifest(manifest: string, path: string, askedFor: AskedFor): Promise<Manifest> {
+  const content = await readRegularJson(manifest, { followLinks: false })
+  if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
+    throw refuseOverwrite(manifest, 'is of another snapshot')
+  }
+  const hash = fieldIn(fieldIn(content, 'rows'), 'sha256')
+  if (statRegular(path) === undefined || (await sha256OfFile(path)) !== hash) {
+    throw refuseOverwrite(manifest, `does not match ${path}`)
+  }
+  // Written by this program for the same request: the rows are as it says.
+  return content as Manifest
+}
+
+interface Place {
+  readonly path: string
+  readonly keep: string | undefined
+  readonly manifest: string
+  readonly json: boolean
+}
+
+/** @returns the exit code */
+function report({ evidence, ...content }: Manifest, { path, keep, manifest, json }: Place, io: Io): number {
+  const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = content
+  const exitCode = counts.refused > 0 ? exitCodes.notVerified : exitCodes.verified
+  const flags = ['--scheme', evidence.scheme, '--state-root', stateRoot]
+  if (json) {
+    const { askedFor: _, ...summary } = content
+    io.stdout.write(toJson({ ...summary, manifest }))
+    return exitCode
+  }
+  const verdict =
+    counts.refused === 0
+      ? paint(io.stdout, 'green', `All ${rows.count} addresses verified.`)
+      : paint(io.stdout, 'red', `${counts.refused} of ${rows.count} addresses have no answer that verifies.`)
+  const lines = [
+    verdict,
+    formatTable([
+      ['rows', printable(path), `${counts.present} present, ${counts.absent} absent, ${counts.refused} refused`],
+      ['manifest', printable(manifest)],
+      ...(keep === undefined ? [] : [['answers', printable(keep)]]),
+      ['L2 block', l2BlockNumber],
+      ['L2 state root', stateRoot],
+      ['L1 block hash', l1BlockHash],
+    ]),
+    'Everything rests on the L1 block hash: compare it with a source that you trust. The evidence is in the manifest.',
+    ...(keep === undefined
+      ? []
+      : ['Anyone can verify the answers again, offline:', `  ${commandLine(['audit', asArgument(keep), ...flags])}`]),
+  ]
+  io.stdout.write(`${lines.join('\n')}\n`)
+  return exitCode
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { closeSync, constants, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { createTally, type Tally } from '../bulk/audited.ts'
+import { dropPartialLine, readWritten } from '../bulk/written.ts'
+import { fieldIn, isObject, itemsOf } from '../document/value.ts'
+import { UsageError } from './command.ts'
+import { messageOf, orUsageError } from './input.ts'
+import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+
+/** Where `audit` writes its verdicts. */
+export interface VerdictFile {
+  /** What earlier runs of the same audit have written. */
+  readonly written: Tally
+  write(text: string): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the file, to go on where an earlier run of the same audit ended. The file `PATH.audit` beside it says what that was.
+ *
+ * @param inputs paths; `-` is standard input
+ * @throws UsageError when the file is of something else
+ */
+export async function openVerdictFile(
+  path: string,
+  force: boolean,
+  inputs: readonly string[],
+  askedFor: AskedFor,
+): Promise<VerdictFile> {
+  const beside = `${path}.audit`
+  const [exists, isContinued] = [statRegular(path) !== undefined, statRegular(beside) !== undefined && !force]
+  if (exists && !isContinued && !force) throw refuseOverwrite(path, 'is not the output of an audit')
+  if (force) for (const old of [path, beside]) rmSync(old, { force: true })
+  if (isContinued) requireSameInputs(path, inputs, await readCheckpoint(beside, askedFor))
+  else {
+    // Before the first verdict, so that there never is one of which nobody knows what it is of.
+    const checkpoint = { starts: inputs.map(input => startOf(input, START_LENGTH)) }
+    writeWhole(beside, `${JSON.stringify({ askedFor, checkpoint })}\n`, false)
+  }
+  const file = await openToAppend(path)
+  try {
+    await dropPartialLine(file)
+    const written = await readWritten(file).catch(() => {
+      throw refuseOverwrite(path, 'holds something other than verdicts')
+    })
+    return {
+      written,
+      write: text => orUnwritable(path, file.appendFile(text)),
+      async close() {
+        await orUnwritable(path, file.sync())
+        await file.close()
+      },
+    }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+/** Standard output: there is nothing to go on from. */
+export const openVerdictPipe = (write: (text: string) => Promise<void>): VerdictFile => ({
+  written: createTally(),
+  write,
+  close: async () => {},
+})
+
+export async function openToAppend(path: string): Promise<FileHandle> {
+  // Windows does not have the last one.
+  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
+  const file = await orUnwritable(path, open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  throw new UsageError(`${path} is not a regular file`)
+}
+
+export async function orUnwritable<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw new UsageError(`cannot write ${path}: ${messageOf(error)}`)
+  }
+}
+
+/** How much of an input tells whether it is still the same one. */
+const START_LENGTH = 2 ** 16
+
+/** SHA-256 of how an input begins; null for a pipe, of which nothing can be said before it is read. */
+function startOf(path: string, length: number): { length: number; sha256: string } | null {
+  if (path === '-' || !statSync(path).isFile()) return null
+  return orUsageError(`cannot read ${path}`, () => {
+    const file = openSync(path, 'r')
+    try {
+      const bytes = new Uint8Array(length)
+      const start = bytes.subarray(0, readSync(file, bytes))
+      return { length: start.length, sha256: createHash('sha256').update(start).digest('hex') }
+    } finally {
+      closeSync(file)
+    }
+  })
+}
+
+/** An input may have grown since: what it began with must be there. */
+function requireSameInputs(path: string, inputs: readonly string[], checkpoint: unknown): void {
+  const starts = itemsOf(fieldIn(checkpoint, 'starts'))
+  for (const [index, input] of inputs.entries()) {
+    const before = starts[index]
+    const length = fieldIn(before, 'length')
+    if (!isObject(before) || typeof length !== 'number' || !(length >= 0 && length <= START_LENGTH)) continue
+    if (startOf(input, length)?.sha256 === fieldIn(before, 'sha256')) continue
+    throw refuseOverwrite(path, `is of another ${input}`)
+  }
+}

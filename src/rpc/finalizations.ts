@@ -1,0 +1,94 @@
+import { decodeFinalizedStateLog, type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
+import type { L1Block } from '../anchor/header.ts'
+import type { Endpoints } from './endpoints.ts'
+import { BLOCKS_PER_REQUEST, fetchLogs } from './finalized-state.ts'
+import { findPrevious, type L1Source, type Sample } from './l1.ts'
+import { MAX_LISTED } from './limits.ts'
+import { toQuantity } from './provider.ts'
+
+/** A finalization that somebody named: a hint. Storage proves it, or refutes it. */
+export interface Hint {
+  /** The last block of the finalization. */
+  readonly l2BlockNumber: bigint
+  /** What different endpoints say that the contract hashed. */
+  readonly states: readonly FinalizedState[]
+}
+
+/** Which finalizations to list. */
+export interface ListRange {
+  /** Above this L2 block. */
+  readonly after: bigint
+  /** Up to this L2 block: the newest finalized one, which is proven. */
+  readonly newest: bigint
+  /** Above this L1 block; null when it is not known. */
+  readonly l1After: bigint | null
+  /** Up to this L1 block. */
+  readonly l1Block: L1Block
+}
+
+/**
+ * The finalizations in the range, oldest first: what the contract's logs say at any of the L1 endpoints. An endpoint whose
+ * logs lack the newest finalization is not believed. Where none serves logs, the contract's storage at older L1 blocks is
+ * searched. One endpoint that lists everything is enough, for more hints do no harm: each is proven before it counts.
+ *
+ * @param onUseless told of each endpoint whose logs are of no use
+ */
+export async function listFinalizations(
+  endpoints: Endpoints,
+  source: Omit<L1Source, 'provider'>,
+  range: ListRange,
+  onUseless: (index: number) => void,
+): Promise<Hint[]> {
+  const found = new Map<bigint, FinalizedState[]>()
+  for (const [index, provider] of endpoints.providers.entries()) {
+    const states = await listFromLogs({ ...source, provider }, range)
+    if (states === null) onUseless(index)
+    for (const [number, state] of states ?? []) found.set(number, [...(found.get(number) ?? []), state])
+  }
+  if (found.size === 0) {
+    for (const number of await endpoints.run(provider => walkBack({ ...source, provider }, range)))
+      found.set(number, [])
+  }
+  return [...found]
+    .map(([l2BlockNumber, states]) => ({ l2BlockNumber, states }))
+    .sort((a, b) => (a.l2BlockNumber < b.l2BlockNumber ? -1 : 1))
+}
+
+/** From the newest logs back; null when the newest finalization is not among them. */
+async function listFromLogs(
+  { provider, rollup, signal }: L1Source,
+  { after, newest, l1After, l1Block }: ListRange,
+): Promise<Map<bigint, FinalizedState> | null> {
+  const found = new Map<bigint, FinalizedState>()
+  const oldest = l1After === null ? 0n : l1After + 1n
+  for (let toBlock = l1Block.number; toBlock >= oldest; toBlock -= BLOCKS_PER_REQUEST) {
+    const begin = toBlock - BLOCKS_PER_REQUEST + 1n
+    const fromBlock = begin > oldest ? begin : oldest
+    const filter = { address: rollup.address, topics: [finalizedStateTopics] }
+    const blocks = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
+    const logs = await fetchLogs(provider, { ...filter, ...blocks }, signal)
+    if (logs === null) return null
+    let isBelow = false
+    for (let index = logs.length - 1; index >= 0; index--) {
+      const log = decodeFinalizedStateLog(logs[index])
+      if (log === null || log.l2BlockNumber > newest) continue
+      if (log.l2BlockNumber <= after) isBelow = true
+      else if (!found.has(log.l2BlockNumber)) found.set(log.l2BlockNumber, log.finalizedState)
+    }
+    if (isBelow || found.size > MAX_LISTED || (found.size > 0 && newest === after + 1n)) break
+  }
+  return found.has(newest) ? found : null
+}
+
+/** What the contract held at older L1 blocks, as the endpoint says. */
+async function walkBack(source: L1Source, { after, newest, l1Block }: ListRange): Promise<bigint[]> {
+  const numbers = [newest]
+  if (newest === after + 1n) return numbers
+  let sample: Sample | null = { at: l1Block.number, value: newest }
+  while (numbers.length <= MAX_LISTED) {
+    sample = await findPrevious(source, sample)
+    if (sample === null || sample.value <= after) break
+    numbers.push(sample.value)
+  }
+  return numbers
+}

@@ -1,0 +1,296 @@
+import type { Committee } from '../beacon/committee.ts'
+import type { BeaconNetwork } from '../beacon/network.ts'
+import type { Checkpoint, VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } from '../beacon/verify.ts'
+import type { Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import {
+  countPeriods,
+  describeFailures,
+  fetchBootstrap,
+  fetchFinality,
+  fetchUpdates,
+  periodOf,
+  readClaimed,
+  verifyApis,
+} from './beacon.ts'
+import { RpcError } from './error.ts'
+import type { BeaconApi } from './http.ts'
+import { argumentInvalid, readOptions, verifyFunction } from './options.ts'
+
+/**
+ * The functions of `rollup-state-proof/beacon` that verify: pass the whole module. They come from the caller, so that only
+ * those who follow a beacon chain carry its cryptography.
+ */
+export interface BeaconVerifier {
+  /** `verifyBootstrap`. */
+  verifyBootstrap: (bootstrap: unknown, checkpoint: Checkpoint) => VerifiedBootstrap
+  /** `verifyUpdate`. */
+  verifyUpdate: (update: unknown, committee: Committee) => VerifiedUpdate
+  /** `verifyFinality`. */
+  verifyFinality: (update: unknown, committee: Committee) => VerifiedFinality
+}
+
+/** What is known of the chain: plain JSON of some 53 kB. Whoever can change it chooses what is believed from then on. */
+export interface BeaconState {
+  /** Of this format. */
+  version: 1
+  /** The committee that has signed for the finalized block, or of the checkpoint. */
+  committee: Committee
+  /** The newest finalized block that is proven, or the checkpoint. */
+  finalized: {
+    /** Hash of the L1 block in it, 32 bytes. */
+    l1BlockHash: Hex
+    /** Root of the beacon block, 32 bytes. */
+    blockRoot: Hex
+    /** Decimal. */
+    slot: string
+    /** When the slot began, in seconds since 1970. Decimal. */
+    slotTimestamp: string
+  }
+}
+
+/** A source that failed, lied or is behind, and how. */
+export interface BeaconFailure {
+  /** Which of the endpoints, from 0. */
+  index: number
+  /** The code of the error. */
+  code: string
+}
+
+/** Where to begin, and what is too old. */
+export interface FollowBeaconOptions {
+  /** `mainnet`, `sepolia` or your own. */
+  network: BeaconNetwork
+  /** The beacon block that you trust, 32 bytes. Only used without `state`. */
+  blockRoot: Hex
+  /** What an earlier call handed to `onState`, to go on from there. Keep it where nobody else can change it. */
+  state?: BeaconState | undefined
+  /** Told whenever more is known: store it. What it throws, or rejects with, ends the call of `l1BlockHash`. */
+  onState?: (state: BeaconState) => void | Promise<void>
+  /** Told, at each call, which endpoints failed, lied or are behind. */
+  onFailure?: (failures: readonly BeaconFailure[]) => void
+  /** How old the newest finalized block may be, in seconds. Default: 86,400, a day; `Infinity` for any. */
+  maxAge?: number
+  /** How old the checkpoint or the stored state may be, in seconds. Default: 1,209,600, two weeks; `Infinity` for any. */
+  maxCheckpointAge?: number
+}
+
+const OPTIONS = ['network', 'blockRoot', 'state', 'onState', 'onFailure', 'maxAge', 'maxCheckpointAge']
+const DAY = 86_400
+
+/** A block that is proven, with the committee that goes on from it. */
+interface Known {
+  readonly committee: Committee
+  readonly l1BlockHash: Hex
+  readonly blockRoot: Hex
+  readonly slot: bigint
+  readonly slotTimestamp: bigint
+}
+
+/**
+ * Follows a beacon chain over several endpoints, of which none is believed: a source of L1 block hashes for the verified
+ * provider and for `verifyEvidence`. One honest endpoint among them suffices. It is the newest proven block that counts, so
+ * that an endpoint that holds news back is outvoted by one that does not, and it never goes back to an older one.
+ *
+ * @param apis one or more beacon APIs
+ * @param beacon the module `rollup-state-proof/beacon`, or its three functions
+ * @param options where to begin, and what is too old
+ * @returns a function that asks the endpoints at each call and hands out the hash of the newest finalized L1 block. It throws
+ * an RpcError `BEACON_UNAVAILABLE` when nothing is proven, `BEACON_STALE` when what is proven is older than `maxAge`,
+ * `BEACON_CHECKPOINT_OLD`; ProofError `CLAIM_INVALID`, or `BEACON_COMMITTEE_ROOT` when the stored state is damaged
+ * @throws RpcError `ARGUMENT_INVALID`
+ *
+ * @example
+ * ```ts
+ * import * as beacon from 'rollup-state-proof/beacon'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createBeaconApi, followBeacon } from 'rollup-state-proof/rpc'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * addDemoBlocks(service.chain)
+ * const { beaconUrl } = await service.listen()
+ *
+ * const { network } = service.beacon
+ * const blockRoot = (await service.beacon.blockRoot(60n)) ?? '0x'
+ * const apis = [createBeaconApi(beaconUrl), createBeaconApi('http://127.0.0.1:1')]
+ * const any = { maxAge: Infinity, maxCheckpointAge: Infinity } // the clock of the demo stands still
+ * const l1BlockHash = followBeacon(apis, beacon, { network, blockRoot, ...any })
+ * console.log((await l1BlockHash()).length) // 66
+ * await service.close()
+ * ```
+ */
+export function followBeacon(
+  apis: readonly BeaconApi[],
+  beacon: BeaconVerifier,
+  options: FollowBeaconOptions,
+): () => Promise<Hex> {
+  verifyApis(apis)
+  for (const name of ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const) {
+    if (typeof beacon?.[name] !== 'function') throw argumentInvalid(`beacon.${name}`, 'a function', beacon?.[name])
+  }
+  const own = readOptions('options', options, OPTIONS)
+  const { network, blockRoot, onState, onFailure, maxAge = DAY, maxCheckpointAge = 14 * DAY } = own
+  verifyFunction('onState', onState)
+  verifyFunction('onFailure', onFailure)
+  for (const [name, seconds] of Object.entries({ maxAge, maxCheckpointAge })) {
+    if (typeof seconds !== 'number' || !(seconds >= 0)) throw argumentInvalid(name, 'a number of seconds', seconds)
+  }
+  let known: Known | undefined = own.state === undefined ? undefined : readState(own.state, network)
+  /** Whether its age was looked at: what is proven from it later is as good as it was. */
+  let hasBegun = false
+  let running: Promise<Hex> | undefined
+
+  async function begin(): Promise<Known> {
+    const begun = known ?? (await fromFirst(api => fetchBootstrap(api, blockRoot), toKnown))
+    if (ageOf(begun) > maxCheckpointAge) {
+      throw new RpcError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(ageOf(begun) / DAY)} days`, layer: 'beacon' })
+    }
+    hasBegun = true
+    if (known === undefined) await keep(begun)
+    return begun
+  }
+
+  const toKnown = (bootstrap: unknown): Known => beacon.verifyBootstrap(bootstrap, { network, blockRoot })
+
+  async function keep(next: Known): Promise<void> {
+    known = next
+    await onState?.(toState(next))
+  }
+
+  /** What the first of the endpoints sends that `verify` accepts. */
+  async function fromFirst<T>(ask: (api: BeaconApi) => Promise<unknown>, verify: (answer: unknown) => T): Promise<T> {
+    const codes: string[] = []
+    for (const api of apis) {
+      try {
+        return verify(await ask(api))
+      } catch (error) {
+        codes.push(codeOf(error))
+      }
+    }
+    throw new RpcError('BEACON_UNAVAILABLE', { found: describeFailures(codes), layer: 'beacon' })
+  }
+
+  /** The way from committee to committee, by the updates of this endpoint or, when they are no good, of another. */
+  async function advance(from: Known, period: number, first: BeaconApi): Promise<Known> {
+    let at = from
+    countPeriods(at.committee.period, period)
+    while (at.committee.period < period) {
+      const { committee } = at
+      const ask = async (api: BeaconApi) => (await fetchUpdates(api, committee.period, 1))[0]
+      const verify = (update: unknown) => beacon.verifyUpdate(update, committee)
+      const update = await ask(first)
+        .then(verify)
+        .catch(error => {
+          if (!isFailure(error)) throw error
+          return fromFirst(ask, verify)
+        })
+      // The block of an update may be older than the newest that is known.
+      at = update.slot > at.slot ? update : { ...at, committee: update.committee }
+    }
+    return at
+  }
+
+  async function refresh(): Promise<Hex> {
+    const begun = hasBegun && known !== undefined ? known : await begin()
+    const failures: BeaconFailure[] = []
+    const fail = (index: number, error: unknown) => failures.push({ index, code: codeOf(error) })
+    const answers = await Promise.all(
+      apis.map(async (api, index) => {
+        try {
+          const finality = await fetchFinality(api)
+          const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
+          const period = periodOf(readClaimed(finality, 'data', 'signature_slot'))
+          return { api, index, finality, slot, period }
+        } catch (error) {
+          fail(index, error)
+          return null
+        }
+      }),
+    )
+    const claims = answers
+      .filter(answer => answer !== null)
+      .sort((a, b) => (a.slot < b.slot ? 1 : a.slot > b.slot ? -1 : 0))
+    let at = begun
+    for (const { api, index, finality, slot, period } of claims) {
+      // Sorted: nobody after this one claims to have a newer block.
+      if (slot < at.slot) failures.push({ index, code: 'BEACON_OLDER_THAN_CHECKPOINT' })
+      if (slot <= at.slot) continue
+      try {
+        // Nothing of it is kept unless its finality is proven: else a lie about the period would leave the present
+        // committee, and all that it still signs, behind.
+        const next = await advance(at, period, api)
+        const finalized = beacon.verifyFinality(finality, next.committee)
+        at = finalized.slot > next.slot ? { ...finalized, committee: next.committee } : next
+        await keep(at)
+      } catch (error) {
+        if (!isFailure(error)) throw error
+        fail(index, error)
+      }
+    }
+    if (failures.length > 0) onFailure?.(failures.sort((a, b) => a.index - b.index))
+    if (failures.length === apis.length && at.slot === begun.slot) {
+      const codes = failures.map(({ code }) => code)
+      throw new RpcError('BEACON_UNAVAILABLE', { found: describeFailures(codes), layer: 'beacon' })
+    }
+    if (ageOf(at) > maxAge) {
+      throw new RpcError('BEACON_STALE', { found: `${Math.round(ageOf(at))} seconds old`, layer: 'beacon' })
+    }
+    return at.l1BlockHash
+  }
+
+  // Whoever asks while it is at work gets the same.
+  return () => {
+    running ??= refresh().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+const isFailure = (error: unknown): boolean => error instanceof RpcError || error instanceof ProofError
+
+function codeOf(error: unknown): string {
+  if (error instanceof RpcError || error instanceof ProofError) return error.code
+  throw error
+}
+
+const ageOf = ({ slotTimestamp }: Known): number => Date.now() / 1000 - Number(slotTimestamp)
+
+function toState({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: Known): BeaconState {
+  const finalized = { l1BlockHash, blockRoot, slot: `${slot}`, slotTimestamp: `${slotTimestamp}` }
+  return { version: 1, committee, finalized }
+}
+
+/** The table of forks may have grown since: it is the caller's. The committee is verified when it is used. */
+function readState(state: BeaconState, network: BeaconNetwork): Known {
+  const { version, committee, finalized } = readOptions('state', state, ['version', 'committee', 'finalized'])
+  if (version !== 1) throw argumentInvalid('state.version', '1', version)
+  const { l1BlockHash, blockRoot, slot, slotTimestamp } = readOptions('state.finalized', finalized, [
+    ...['l1BlockHash', 'blockRoot', 'slot', 'slotTimestamp'],
+  ])
+  for (const [name, hash] of Object.entries({ l1BlockHash, blockRoot })) {
+    if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/.test(hash)) {
+      throw argumentInvalid(`state.finalized.${name}`, 'hexadecimal of 32 bytes', hash)
+    }
+  }
+  for (const [name, number] of Object.entries({ slot, slotTimestamp })) {
+    if (typeof number !== 'string' || !/^\d{1,20}$/.test(number)) {
+      throw argumentInvalid(`state.finalized.${name}`, 'a decimal number', number)
+    }
+  }
+  const stored = readOptions('state.committee', committee, [
+    ...['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'],
+  ])
+  if (stored.network?.genesisValidatorsRoot?.toLowerCase?.() !== network?.genesisValidatorsRoot?.toLowerCase?.()) {
+    throw argumentInvalid('state', 'one of the same network', state)
+  }
+  return {
+    committee: { ...stored, network },
+    l1BlockHash,
+    blockRoot,
+    slot: BigInt(slot),
+    slotTimestamp: BigInt(slotTimestamp),
+  }
+}

@@ -1,0 +1,490 @@
+import { createEvidence, type Evidence, type VerifiedEvidence, verifyEvidence } from '../anchor/evidence.ts'
+import type { FinalizedState } from '../anchor/finalized-state.ts'
+import type { L1Block } from '../anchor/header.ts'
+import type { Rollup } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { diagnoseWith } from './diagnose.ts'
+import { createEndpoints, isFailure, isMissing, isPassing } from './endpoints.ts'
+import { atEndpoint, type Layer, RpcError } from './error.ts'
+import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
+import { type Hint, listFinalizations } from './finalizations.ts'
+import { type FollowState, type L1Mark, type Position, readState, writeState } from './follow-state.ts'
+import { type Anchor, fetchAnchor, fetchL1Block, fetchNewest, type L1Source } from './l1.ts'
+import { argumentInvalid, verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
+import { redactUrls } from './redact.ts'
+import { sleep } from './retry.ts'
+
+/** An account, and slots of it, to prove at every finalization. */
+export interface FollowRequest {
+  /** 20 bytes, any case. */
+  address: Hex
+  /** 32 bytes each. Default: none. */
+  storageKeys?: readonly Hex[]
+}
+
+/** What happened, for logs and metrics. */
+export interface FollowEvent {
+  /**
+   * - `follow.poll`: the trusted L1 block hash was asked for. `l1.block.number` is there when it is a new one.
+   * - `follow.finalization`: an item is handed out. `l2.block.number`, `l1.block.number`, and `l2.block.timestamp` where it is
+   *   proven.
+   * - `follow.request.failed`: an endpoint failed, or was refused. `layer`, `endpoint.index`, `error.type`.
+   * - `follow.logs.unusable`: the logs of an L1 endpoint lack the newest finalization. `endpoint.index`.
+   * - `follow.hint.refused`: an endpoint named a finalization that never was. `l2.block.number`.
+   * - `follow.proof.unavailable`: no L2 endpoint holds the block. `l2.block.number`.
+   * - `follow.skipped`: no L2 endpoint holds the block any longer, and `skipUnavailable` is set. `l2.block.number`.
+   * - `follow.retry`: after a failure, it waits. `retry.count`, `retry.delay` in milliseconds, `error.type`.
+   */
+  name:
+    | 'follow.poll'
+    | 'follow.finalization'
+    | 'follow.request.failed'
+    | 'follow.logs.unusable'
+    | 'follow.hint.refused'
+    | 'follow.proof.unavailable'
+    | 'follow.skipped'
+    | 'follow.retry'
+  /** As OpenTelemetry has them: numbers are numbers, and `error.type` is the code of the error. */
+  attributes: Readonly<Record<string, string | number>>
+  /** What failed. It holds no URL and no API key. */
+  error?: RpcError | ProofError
+}
+
+/** What to follow, and how. */
+export interface FollowOptions extends ClientOptions {
+  /** Of the L1 on which the rollup is finalized: one provider, or several, of which the next is used when one fails. */
+  l1: Provider | SendProvider | readonly (Provider | SendProvider)[]
+  /** Of the rollup: one provider, or several. */
+  l2: Provider | SendProvider | readonly (Provider | SendProvider)[]
+  /** The contract whose roots you believe. */
+  rollup: Rollup
+  /** The hash scheme of the rollup's state, or which one it is at an L2 block. */
+  scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
+  /**
+   * The hash of a recent finalized L1 block: everything that is proven rests on it. See `finalizedBlockHash` and
+   * `agreeingBlockHash`, or ask a light client.
+   */
+  l1BlockHash: () => Promise<Hex> | Hex
+  /** What to prove at every finalization. Default: nothing but the state root. */
+  requests?: readonly FollowRequest[]
+  /** Where to begin: the first finalization at or above this L2 block. Default: the newest one. */
+  from?: bigint
+  /** What came with the last item, to go on from there. Then `from` is ignored. */
+  state?: unknown
+  /** Only the newest finalization whose proofs are served, not all of them. Default: false. */
+  newestOnly?: boolean
+  /** Go on when no L2 endpoint holds the proofs of a finalization any longer. Default: false, it throws. */
+  skipUnavailable?: boolean
+  /** Milliseconds between polls when nothing is new; up to a tenth more or less. Default: 60,000. */
+  pollInterval?: number
+  /** The longest wait after a failure, in milliseconds. The first is about a second, then it doubles. Default: 300,000. */
+  maxBackoff?: number
+  /** Told what happens. What it throws ends the iteration. */
+  onEvent?: (event: FollowEvent) => void
+  /** Ends it: what is awaited rejects with the RpcError `ABORTED`. */
+  signal?: AbortSignal
+}
+
+/** One finalization, proven. */
+export interface FollowedFinalization {
+  /** The last L2 block of the finalization. */
+  l2BlockNumber: bigint
+  /** Root of its state, 32 bytes. */
+  stateRoot: Hex
+  /**
+   * When that block was made, in seconds since 1970. null where L1 does not prove it: it was no longer the newest one, or no
+   * L1 endpoint serves the log.
+   */
+  finalizedTimestamp: bigint | null
+  /** The last L2 block that was finalized at the L1 block. */
+  currentL2BlockNumber: bigint
+  /** The L1 block from which it is proven. */
+  l1Block: L1Block
+  /** What is proven of each request, in their order. */
+  states: Extract<VerifiedEvidence, { reach: 'l1BlockHash' }>[]
+  /** A bundle for each request, in their order: what anybody needs to verify the same. */
+  evidence: Evidence[]
+  /** Keep it when you have acted on the item, and hand it in to go on with the next one. */
+  state: FollowState
+}
+
+/** Whose time it is: tests have none to lose. */
+export interface Timing {
+  wait(milliseconds: number, signal: AbortSignal): Promise<void>
+  /** From 0 to 1. */
+  random(): number
+}
+
+/**
+ * Follows the finalizations of a rollup, for as long as you like: an async iterator over all of them, or over the newest
+ * only. Each is handed out once, in order, and proven from a trusted L1 block hash.
+ *
+ * Endpoints may be slow, fail, lag, limit or lie: it changes over to the next one, waits ever longer, and tries again.
+ * It throws where waiting does not help:
+ *
+ * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before.
+ * - A refusal such as a ProofError, when it comes in 8 rounds one after the other from every endpoint.
+ * - `PROOF_UNAVAILABLE`, when every L2 endpoint holds newer blocks but not the next one, in 8 rounds.
+ *
+ * What it guarantees: everything handed out is true, and newer than what came before. Where the contract names the same newest
+ * block as before, nothing was finalized, and that is proven. Where several finalizations came since, the ones between are
+ * listed by the L1 endpoints' logs: one is missed only when every L1 endpoint leaves it out. An endpoint that leaves out the
+ * newest one is found out. Use L1 endpoints of different operators.
+ *
+ * Requests: one while the L1 block hash stays the same, with `finalizedBlockHash` (none of its own with another source); three
+ * for a new L1 block without a finalization; with one L1 endpoint, five for a finalization and one per 100 keys of each
+ * request.
+ *
+ * @param options the endpoints, the rollup, whose L1 block hash to believe, and what to prove
+ * @throws RpcError `ARGUMENT_INVALID`, ProofError `CLAIM_INVALID` for the options, before anybody is asked
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createHttpProvider, finalizedBlockHash, followFinalizations } from 'rollup-state-proof/rpc'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * addDemoBlocks(service.chain)
+ * const { url, l1Url } = await service.listen()
+ *
+ * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
+ * const l1BlockHash = finalizedBlockHash(l1) // in production: not the word of the endpoint that is verified
+ * const requests = [{ address: `0x${'b2'.repeat(20)}` }] as const
+ * for await (const item of followFinalizations({ l1, l2, rollup, scheme: poseidon2, l1BlockHash, requests, from: 4n })) {
+ *   console.log(item.l2BlockNumber, item.states[0]?.account?.balance)
+ *   if (item.l2BlockNumber === 8n) break
+ * }
+ * // 4n 13n
+ * // 8n 13n
+ * await service.close()
+ * ```
+ */
+export function followFinalizations(options: FollowOptions): AsyncGenerator<FollowedFinalization, void, void> {
+  return followWith(options, { wait: sleep, random: Math.random })
+}
+
+/** {@link followFinalizations} with other time. */
+export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
+  return follow(verifyFollowOptions(options), timing)
+}
+
+const FIRST_BACKOFF = 1_000
+/** Rounds in which every endpoint fails for a reason that does not pass. With growing waits this takes some minutes. */
+const MAX_REFUSED_ROUNDS = 8
+
+async function* follow(settings: Settings, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
+  const { pollInterval, maxBackoff, onEvent } = settings
+  const signal = settings.signal ?? new AbortController().signal
+  const follower = createFollower(settings)
+  const wait = async (milliseconds: number) => {
+    try {
+      await timing.wait(milliseconds, signal)
+    } catch (error) {
+      throw signal.aborted ? new RpcError('ABORTED') : error
+    }
+  }
+  let [failures, refusals] = [0, 0]
+  for (;;) {
+    if (signal.aborted) throw new RpcError('ABORTED')
+    let item: FollowedFinalization | null
+    try {
+      item = await follower.next()
+    } catch (error) {
+      if (!isFailure(error)) throw error
+      failures++
+      refusals = isPassing(error) ? 0 : refusals + 1
+      if (refusals >= MAX_REFUSED_ROUNDS) throw error
+      const most = Math.min(maxBackoff, FIRST_BACKOFF * 2 ** Math.min(failures - 1, 30))
+      const delay = Math.round(most * (0.5 + timing.random() / 2))
+      const attributes = { 'retry.count': failures, 'retry.delay': delay, 'error.type': error.code }
+      onEvent?.({ name: 'follow.retry', attributes, error })
+      await wait(delay)
+      continue
+    }
+    failures = 0
+    refusals = 0
+    if (item === null) await wait(Math.round(pollInterval * (0.9 + timing.random() / 5)))
+    else yield item
+  }
+}
+
+/** A trusted L1 block, and what the contract held there. */
+interface View {
+  /** As the endpoint answered. */
+  readonly block: unknown
+  readonly l1Block: L1Block
+  readonly newest: bigint
+}
+
+function createFollower(settings: Settings): { next(): Promise<FollowedFinalization | null> } {
+  const { rollup, rollupAddress, schemeAt, requests, newestOnly, skipUnavailable, signal, onEvent } = settings
+  const source = { rollup, signal }
+  const onFailure = (layer: Layer, index: number, error: RpcError | ProofError) => {
+    const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
+    onEvent?.({ name: 'follow.request.failed', attributes, error })
+  }
+  const l1 = createEndpoints('L1', settings.l1, onFailure)
+  const l2 = createEndpoints('L2', settings.l2, onFailure)
+
+  /** What was handed out last. */
+  let last: bigint | null = settings.position?.l2BlockNumber ?? null
+  /** Everything finalized up to there has been handed out. */
+  let mark: L1Mark | null = settings.position?.mark ?? null
+  /** The newest L1 block that was trusted. */
+  let trusted: L1Mark | null = mark
+  let view: View | null = null
+  /** Not handed out yet, oldest first: all that was finalized after `mark` and up to `listed`. */
+  let pending: Hint[] = []
+  let listed: L1Mark | null = mark
+  /** The anchors at the block of the view. */
+  const anchors = new Map<bigint, Anchor | null>()
+  /** Whether the endpoints have been asked what is new since the last wait. */
+  let isFresh = false
+
+  const eventOf = (name: FollowEvent['name'], l2BlockNumber: bigint) =>
+    onEvent?.({ name, attributes: { 'l2.block.number': Number(l2BlockNumber) } })
+
+  async function poll(): Promise<void> {
+    const hash = await trustedHash(settings.l1BlockHash)
+    if (hash === view?.l1Block.hash) {
+      onEvent?.({ name: 'follow.poll', attributes: {} })
+      return
+    }
+    const { block, l1Block } = await l1.run(provider => fetchL1Block({ provider, signal }, hash))
+    onEvent?.({ name: 'follow.poll', attributes: { 'l1.block.number': Number(l1Block.number) } })
+    // A source that is behind what was trusted before has nothing new to say.
+    if (trusted !== null && l1Block.number < trusted.number) return
+    if (trusted !== null && l1Block.number === trusted.number && l1Block.hash !== trusted.hash) {
+      const found = `L1 block ${l1Block.number} had the hash ${trusted.hash}, and has the hash ${l1Block.hash} now`
+      throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
+    }
+    const newest = await l1.run(provider => fetchNewest({ ...source, provider }, l1Block))
+    const known = pending.at(-1)?.l2BlockNumber ?? last
+    if (known !== null && newest < known) {
+      const found = `L2 block ${known} was final at ${nameOf(trusted)}, and at ${nameOf(l1Block)} only ${newest} is`
+      throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
+    }
+    if (known === null || newest > known) {
+      const { from } = settings
+      const begin = from === undefined || newestOnly ? newest - 1n : from - 1n
+      const range = { after: known ?? begin, newest, l1After: listed?.number ?? null, l1Block }
+      if (range.newest > range.after) {
+        const useless = (index: number) =>
+          onEvent?.({ name: 'follow.logs.unusable', attributes: { 'endpoint.index': index } })
+        pending = [...pending, ...(await listFinalizations(l1, source, range, useless))]
+      }
+    }
+    // Nothing that failed on the way has changed anything.
+    view = { block, l1Block, newest }
+    trusted = { number: l1Block.number, hash: l1Block.hash }
+    // With `from` ahead of the chain nothing is listed yet, and nothing is left out.
+    listed = trusted
+    if (pending.length === 0) mark = trusted
+    anchors.clear()
+  }
+
+  /** What the contract says of the finalization; null when there never was one. */
+  async function anchorOf({ l1Block, newest }: View, { l2BlockNumber, states }: Hint): Promise<Anchor | null> {
+    const known = anchors.get(l2BlockNumber)
+    if (known !== undefined) return known
+    const isNewest = l2BlockNumber === newest && (rollup.layout === undefined || rollup.layout.finalizedState)
+    const anchor = await l1.run(provider =>
+      fetchProven({ ...source, provider }, l1Block, l2BlockNumber, isNewest ? states : []),
+    )
+    anchors.set(l2BlockNumber, anchor)
+    return anchor
+  }
+
+  /** Everything proven of one finalization. @throws RpcError `BLOCK_MISSING` when no L2 endpoint holds it */
+  async function prove({ block, l1Block, newest }: View, anchor: Anchor): Promise<Omit<FollowedFinalization, 'state'>> {
+    const { l2BlockNumber, stateRoot, proof, finalizedState, finalizedTimestamp } = anchor
+    const scheme = verifyScheme(schemeAt(l2BlockNumber))
+    const evidence: Evidence[] = []
+    const states: FollowedFinalization['states'] = []
+    for (const { address, storageKeys } of requests) {
+      const asked = { address, storageKeys, block: l2BlockNumber }
+      const how = { ...settings.how, trusted: { scheme, stateRoot }, signal }
+      const answer = await l2.run(provider => atEndpoint('L2', () => fetchAnswer(provider, asked, how)))
+      const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
+      const bundle = createEvidence({ ...claim, answer, l1: { block, proof, finalizedState } })
+      // Its parts were verified one by one; this is the judge of the whole.
+      const proven = verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
+      if (proven.reach !== 'l1BlockHash') throw new RpcError('L1_CONTRADICTION', { found: 'another kind of bundle' })
+      evidence.push(bundle)
+      states.push(proven)
+    }
+    const times = { finalizedTimestamp, currentL2BlockNumber: newest }
+    return { l2BlockNumber, stateRoot, ...times, l1Block, states, evidence }
+  }
+
+  async function tryProve(at: View, hint: Hint): Promise<FollowedFinalization | 'missing' | 'refuted'> {
+    const { l2BlockNumber } = hint
+    const anchor = await anchorOf(at, hint)
+    if (anchor === null) {
+      eventOf('follow.hint.refused', l2BlockNumber)
+      return 'refuted'
+    }
+    try {
+      const proven = await prove(at, anchor)
+      const rest = pending.filter(other => other.l2BlockNumber > l2BlockNumber)
+      const position: Position = { l2BlockNumber, mark: rest.length === 0 ? listed : mark }
+      return { ...proven, state: writeState(rollupAddress, position) }
+    } catch (error) {
+      if (!isMissing(error)) throw error
+      eventOf('follow.proof.unavailable', l2BlockNumber)
+      return 'missing'
+    }
+  }
+
+  function handOut(item: FollowedFinalization): FollowedFinalization {
+    const { l2BlockNumber, finalizedTimestamp, l1Block } = item
+    last = l2BlockNumber
+    pending = pending.filter(other => other.l2BlockNumber > l2BlockNumber)
+    if (pending.length === 0) mark = listed
+    const timestamp = finalizedTimestamp === null ? {} : { 'l2.block.timestamp': Number(finalizedTimestamp) }
+    const blocks = { 'l2.block.number': Number(l2BlockNumber), 'l1.block.number': Number(l1Block.number) }
+    onEvent?.({ name: 'follow.finalization', attributes: { ...blocks, ...timestamp } })
+    return item
+  }
+
+  const drop = ({ l2BlockNumber }: Hint) => {
+    pending = pending.filter(other => other.l2BlockNumber !== l2BlockNumber)
+    if (pending.length === 0) mark = listed
+  }
+
+  async function nextOf(at: View): Promise<FollowedFinalization | null> {
+    for (;;) {
+      const [oldest] = pending
+      const first = newestOnly ? pending.at(-1) : oldest
+      if (first === undefined) return null
+      const tried = await tryProve(at, first)
+      if (typeof tried === 'object') return handOut(tried)
+      if (tried === 'refuted') {
+        drop(first)
+        continue
+      }
+      // Lagging endpoints come to hold it. Those that hold a newer one do not, unless several stand behind one URL.
+      const others = newestOnly ? pending.slice(0, -1).reverse() : pending.slice(1)
+      for (const hint of newestOnly ? others : others.slice(-1)) {
+        const other = await tryProve(at, hint)
+        if (typeof other !== 'object') continue
+        if (newestOnly) return handOut(other)
+        if (!skipUnavailable) throw gone(first.l2BlockNumber, hint.l2BlockNumber)
+        eventOf('follow.skipped', first.l2BlockNumber)
+        drop(first)
+        break
+      }
+      if (newestOnly || pending[0] === first) {
+        throw new RpcError('BLOCK_MISSING', { found: `L2 block ${first.l2BlockNumber}`, layer: 'L2' })
+      }
+    }
+  }
+
+  return {
+    async next() {
+      try {
+        if (!isFresh) await poll()
+        isFresh = true
+        const item = view && (await nextOf(view))
+        if (item === null) isFresh = false
+        return item
+      } catch (error) {
+        isFresh = false
+        throw error
+      }
+    },
+  }
+}
+
+const gone = (missing: bigint, held: bigint) =>
+  new RpcError('PROOF_UNAVAILABLE', { found: `L2 block ${missing}, while ${held} is held`, layer: 'L2' })
+
+const nameOf = (block: L1Mark | null): string =>
+  block === null ? 'the start' : `L1 block ${block.number} (${block.hash})`
+
+/** With the timestamp, if one of the hints holds. null when the contract has no root of the block: that is proven too. */
+async function fetchProven(
+  source: L1Source,
+  l1Block: L1Block,
+  l2BlockNumber: bigint,
+  states: readonly FinalizedState[],
+): Promise<Anchor | null> {
+  for (const state of [...states, undefined]) {
+    try {
+      return await fetchAnchor(source, l1Block, l2BlockNumber, state)
+    } catch (error) {
+      if (!(error instanceof ProofError)) throw error
+      if (error.code === 'ANCHOR_NO_ROOT') return null
+      if (error.code !== 'ANCHOR_FINALIZED_STATE_MISMATCH') throw error
+    }
+  }
+  return null
+}
+
+/** @throws RpcError, or ProofError `CLAIM_INVALID` when it is no hash */
+async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
+  let hash: unknown
+  try {
+    hash = await source()
+  } catch (error) {
+    throw diagnoseWith(redactUrls, error)
+  }
+  return bytesToHex(decodeArgument('l1BlockHash', hash, 32))
+}
+
+type Settings = ReturnType<typeof verifyFollowOptions>
+
+/** Everything is looked at before anybody is asked. */
+function verifyFollowOptions(options: FollowOptions) {
+  const own = verifyClientOptions(options, [
+    ...['method', 'maxKeysPerRequest', 'l1', 'l2', 'rollup', 'scheme', 'l1BlockHash', 'requests', 'from', 'state'],
+    ...['newestOnly', 'skipUnavailable', 'pollInterval', 'maxBackoff', 'onEvent', 'signal'],
+  ])
+  const { rollup, scheme, l1BlockHash, requests = [], from, state, method, maxKeysPerRequest, onEvent, signal } = own
+  const { newestOnly = false, skipUnavailable = false, pollInterval = 60_000, maxBackoff = 300_000 } = own
+  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
+  if (typeof l1BlockHash !== 'function') throw argumentInvalid('l1BlockHash', 'a function', l1BlockHash)
+  if (from !== undefined && (typeof from !== 'bigint' || from < 0n || from >= 1n << 64n)) {
+    throw argumentInvalid('from', 'a bigint from 0 to 2^64 - 1', from)
+  }
+  for (const [name, value] of Object.entries({ newestOnly, skipUnavailable })) {
+    if (typeof value !== 'boolean') throw argumentInvalid(name, 'true or false', value)
+  }
+  verifyWhole('pollInterval', pollInterval, 1, 2 ** 30)
+  verifyWhole('maxBackoff', maxBackoff, 1, 2 ** 30)
+  verifyFunction('onEvent', onEvent)
+  verifySignal(signal)
+  if (typeof scheme !== 'function') verifyScheme(scheme)
+  if (!Array.isArray(requests)) throw argumentInvalid('requests', 'an array', requests)
+  return {
+    l1: providersOf('l1', own.l1),
+    l2: providersOf('l2', own.l2),
+    rollup,
+    rollupAddress,
+    schemeAt: typeof scheme === 'function' ? scheme : () => scheme,
+    l1BlockHash,
+    requests: requests.map(({ address, storageKeys = [] }: FollowRequest, index) => ({
+      address: bytesToHex(decodeArgument(`requests[${index}].address`, address, 20)),
+      storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+    })),
+    from,
+    position: state === undefined ? null : readState(state, rollupAddress),
+    ...{ newestOnly, skipUnavailable, pollInterval, maxBackoff, onEvent, signal },
+    how: { method, maxKeysPerRequest },
+  }
+}
+
+function providersOf(name: string, given: FollowOptions['l1']): readonly (Provider | SendProvider)[] {
+  const isList = (value: FollowOptions['l1']): value is readonly (Provider | SendProvider)[] => Array.isArray(value)
+  const providers = isList(given) ? [...given] : [given]
+  if (providers.length === 0) throw argumentInvalid(name, 'at least one provider', given)
+  for (const [index, provider] of providers.entries())
+    verifyProvider(provider, isList(given) ? `${name}[${index}]` : name)
+  return providers
+}

@@ -1,0 +1,298 @@
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, constants as zlib } from 'node:zlib'
+import { beforeAll, expect, it } from 'vitest'
+import { createEvidence } from '../../src/anchor.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { buildProgram, runProgram } from '../bulk/program.ts'
+import { gzipMembers, joinLines, mixedLines, type RecordLine } from '../bulk/records.ts'
+import { ADDRESS, folderOf, runHere, sampleOf } from './io.ts'
+
+/** 200,000 lines and 20 kills for a thorough run. */
+const { AUDIT_LINES = '1500', AUDIT_KILLS = '3' } = process.env
+const [LINES, KILLS] = [Number(AUDIT_LINES), Number(AUDIT_KILLS)]
+
+const program = buildProgram()
+const audit = (args: readonly string[], more = {}) => runProgram(program.path(), ['audit', ...args], more)
+
+let lines: RecordLine[]
+let input: Buffer
+let packed: Buffer
+beforeAll(() => {
+  lines = [...mixedLines(LINES)]
+  input = joinLines(lines)
+  packed = gzipMembers(input)
+})
+
+interface Line {
+  line: number
+  file?: string
+  verdict: string
+  code?: string
+  reason?: string
+}
+
+const parseLines = (text: string): Line[] =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map(line => JSON.parse(line))
+const kindOf = ({ verdict, code, reason }: Line): string =>
+  verdict === 'refused' ? `refused ${code}` : verdict === 'unreadable' ? `unreadable: ${reason}` : verdict
+
+it('gives every line its verdict, that of the verifier: packed or not, file or pipe, one job or two', async () => {
+  const folder = folderOf({ 'plain.ndjson': input, 'packed.gz': packed })
+  const [plain, gz] = [join(folder, 'plain.ndjson'), join(folder, 'packed.gz')]
+  const first = await audit([gz, '--jobs', '2', '--max-line', '1'])
+  expect(first.code).toBe(1)
+  const verdicts = parseLines(first.stdout)
+  expect(verdicts.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1))
+  expect(verdicts.map(kindOf)).toEqual(lines.map(({ kind }) => kind))
+  const kinds = new Set(lines.map(({ kind }) => kind.replace(/ .*/, '')))
+  expect([...kinds].sort()).toEqual(['absent', 'present', 'refused', 'unreadable:'])
+  expect(first.stderr).toMatch(/of [\d,]+ records did not verify/)
+  expect(first.stderr).toContain('Nothing proves these roots')
+
+  const others = [
+    await audit([plain, '--jobs', '1', '--max-line', '1']),
+    await audit(['--jobs', '2', '--max-line', '1'], { stdin: packed }),
+    await audit(['-', '--jobs', '1', '--max-line', '1'], { stdin: input }),
+  ]
+  for (const { code, stdout } of others) {
+    expect(code).toBe(1)
+    expect(stdout === first.stdout).toBe(true)
+  }
+})
+
+it('goes on where it was killed: the output is that of an undisturbed run', async () => {
+  const folder = folderOf({ 'in.gz': packed })
+  const [file, whole, out] = ['in.gz', 'whole.ndjson', 'out.ndjson'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  expect((await audit([file, '-o', whole, '--max-line', '1'])).code).toBe(1)
+  const length = statSync(whole).size
+
+  const args = [file, '-o', out, '--max-line', '1']
+  let killed = 0
+  for (let turn = 0; turn < KILLS; turn++) {
+    // Somewhere in the next part of the output.
+    const killedAt = (length * (turn + Math.random())) / KILLS
+    const { code } = await audit(args, {
+      started: (child: ChildProcess) => {
+        const timer = setInterval(() => {
+          if ((statSync(out, { throwIfNoEntry: false })?.size ?? 0) >= killedAt) child.kill('SIGKILL')
+        }, 1)
+        child.once('exit', () => clearInterval(timer))
+      },
+    })
+    if (code === null) killed++
+  }
+  const last = await audit(args)
+  expect(last.code).toBe(1)
+  expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
+  expect(killed).toBeGreaterThan(0)
+
+  // Cut in the middle of a line, as a kill can do that falls into a write.
+  writeFileSync(out, readFileSync(whole).subarray(0, 12_345))
+  const again = await audit([...args, '--json'])
+  expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
+  expect(again.stderr).toMatch(/going on after line \d+/)
+
+  const once = await audit([...args, '--json', '--jobs', '1'])
+  expect(once.code).toBe(1)
+  expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
+  expect({ ...JSON.parse(once.stdout), seconds: 0, judged: 0 }).toEqual({
+    ...JSON.parse(again.stdout),
+    seconds: 0,
+    judged: 0,
+  })
+  expect(JSON.parse(once.stdout)).toMatchObject({ lines: LINES, judged: 0 })
+})
+
+it('says so when an input breaks off, and judges what came before', async () => {
+  const cut = packed.subarray(0, Math.floor(packed.length * 0.6))
+  const came = gunzipSync(cut, { finishFlush: zlib.Z_SYNC_FLUSH })
+  const count = came.reduce((sum, byte) => sum + (byte === 0x0a ? 1 : 0), 0)
+  const folder = folderOf({ 'cut.gz': cut, 'flipped.gz': Buffer.concat([cut, Buffer.from('garbage'), packed]) })
+  const out = join(folder, 'out.ndjson')
+  for (let turn = 0; turn < 2; turn++) {
+    const { code, stderr } = await audit([join(folder, 'cut.gz'), '-o', out, '--max-line', '1'])
+    expect(code).toBe(2)
+    expect(stderr).toContain(`cut.gz cannot be read beyond line ${count}: unexpected end of file`)
+    expect(parseLines(readFileSync(out, 'utf8')).map(kindOf)).toEqual(lines.slice(0, count).map(({ kind }) => kind))
+  }
+  // The whole file has come by now: its rest is judged.
+  writeFileSync(join(folder, 'cut.gz'), packed)
+  expect((await audit([join(folder, 'cut.gz'), '-o', out, '--max-line', '1'])).code).toBe(1)
+  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(LINES)
+  const flipped = await audit([join(folder, 'flipped.gz'), '--max-line', '1'])
+  expect(flipped.code).toBe(2)
+  expect(flipped.stderr).toContain('cannot be read beyond line')
+  expect(flipped.stdout.split('\n').length).toBeGreaterThan(count / 2)
+})
+
+it('costs a line, and no other one, what would take too much memory', async () => {
+  const sample = JSON.stringify(sampleOf(poseidon2))
+  // Parsed, this takes twenty times as much.
+  const bomb = `[${'{},'.repeat(5_000_000)}0]`
+  const { code, stdout } = await audit(['--jobs', '1', '--max-line', '64'], {
+    stdin: Buffer.from([sample, bomb, sample, ''].join('\n')),
+  })
+  expect(code).toBe(1)
+  const kinds = parseLines(stdout).map(kindOf)
+  expect([kinds[0], kinds[2], kinds.length]).toEqual(['present', 'present', 3])
+  expect(kinds[1]).toBe('unreadable: more values than a record may have')
+})
+
+it('takes what is stated over what a record says, and names whose word it took', async () => {
+  const sample = sampleOf(poseidon2)
+  const other = `0x${'00'.repeat(32)}`
+  const stdin = Buffer.from(`${JSON.stringify(sample)}\n${JSON.stringify(sample.result)}\n`)
+  const free = await audit([], { stdin })
+  expect(parseLines(free.stdout)).toMatchObject([
+    {
+      verdict: 'present',
+      sources: { scheme: 'record', stateRoot: 'record', address: 'record', storageKeys: 'record' },
+    },
+    { verdict: 'unreadable', reason: 'no scheme: neither you nor the record names one' },
+  ])
+  const pinned = await audit(['--scheme', 'poseidon2', '--state-root', sample.stateRoot], { stdin })
+  expect(pinned.code).toBe(0)
+  expect(parseLines(pinned.stdout)).toMatchObject([
+    { verdict: 'present', sources: { scheme: 'user', stateRoot: 'user', address: 'record', storageKeys: 'record' } },
+    {
+      ...{ verdict: 'present', stateRoot: sample.stateRoot, address: ADDRESS },
+      account: { nonce: '3', balance: `${10n ** 18n}` },
+      storage: [{ exists: true }, { exists: false }],
+      sources: { scheme: 'user', stateRoot: 'user', address: 'answer', storageKeys: 'answer' },
+    },
+  ])
+  expect(pinned.stderr).toContain('All 2 records verified.')
+  expect(free.stderr).toContain('Note: 1 verdict rests on a state root that only the record names.')
+  expect(pinned.stderr).toContain('Note: 1 answer was verified for the address that the answer itself names')
+  expect(pinned.stderr).not.toContain('Nothing proves these roots')
+  const wrong = await audit(['--scheme', 'poseidon2', '--state-root', other], { stdin })
+  expect(parseLines(wrong.stdout)).toMatchObject([
+    { verdict: 'refused', code: 'STATE_ROOT_MISMATCH' },
+    { verdict: 'refused', code: 'STATE_ROOT_MISMATCH' },
+  ])
+  const elsewhere = await audit(['--scheme', 'poseidon2', '--address', `0x${'bb'.repeat(20)}`], { stdin })
+  expect(parseLines(elsewhere.stdout)[0]).toMatchObject({ verdict: 'refused', code: 'KEY_MISMATCH' })
+})
+
+it('verifies evidence bundles from what is stated', async () => {
+  const { address, storageKeys, result, stateRoot } = sampleOf(poseidon2)
+  const rollup = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
+  const bundle = createEvidence({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, storageKeys, answer: result })
+  const stdin = Buffer.from(JSON.stringify(bundle))
+  const stated = await audit(['--rollup', rollup.address, '--state-root', stateRoot], { stdin })
+  expect(parseLines(stated.stdout)).toMatchObject([
+    { verdict: 'present', sources: { scheme: 'record', stateRoot: 'user' } },
+  ])
+  const recorded = readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')
+  const { claim, bundle: fromL1 } = JSON.parse(recorded)
+  const flags = ['--rollup', claim.rollup.address, '--l1-block-hash', claim.trusted.l1BlockHash]
+  const proven = await audit([...flags, '--scheme', 'poseidon2'], { stdin: Buffer.from(JSON.stringify(fromL1)) })
+  expect(parseLines(proven.stdout)).toMatchObject([
+    { verdict: 'present', l2BlockNumber: expect.any(String), sources: { scheme: 'user', stateRoot: 'L1' } },
+  ])
+})
+
+it('refuses wrong usage, and files that are not its own, before it reads anything', async () => {
+  const folder = folderOf({ 'in.ndjson': 'no record\n', 'other.txt': 'mine', 'other.html': '<p>mine</p>' })
+  const file = join(folder, 'in.ndjson')
+  symlinkSync(file, join(folder, 'link'))
+  mkdirSync(join(folder, 'sub'))
+  const at = (name: string) => join(folder, name)
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [[at('missing')], 'cannot read'],
+    [[folder], 'is a folder'],
+    [['-', '-'], 'given twice'],
+    [[file, '--jobs', '0'], '--jobs: expected 1 to 256'],
+    [[file, '--max-line', '65'], '--max-line: expected 1 to 64'],
+    [[file, '--state-root', '0x12'], '--state-root: expected 32 bytes'],
+    [[file, '--address', 'me'], '--address: expected 20 bytes'],
+    [[file, '--storage-key', '0x1'], '--storage-key: expected 32 bytes'],
+    [[file, '--scheme', 'sha256'], 'neither mimc nor poseidon2'],
+    [[file, '--rollup', 'mainnet'], 'exactly one of'],
+    [[file, '--l1-block-hash', `0x${'00'.repeat(32)}`], '--rollup is needed'],
+    [[file, '--l1-block-hash', '0x00', '--rollup', 'mainnet'], '--l1-block-hash: expected 32 bytes'],
+    [[file, '-o', at('other.txt')], 'is not the output of an audit'],
+    [[file, '-o', at('link')], 'is named twice'],
+    [[file, '-o', file, '--force'], 'is named twice'],
+    [[file, '-o', at('sub')], 'is a folder'],
+    [[file, '-o', at('new'), '--html', at('new')], 'is named twice'],
+    [[file, '--html', at('other.html')], 'is not the report of an audit'],
+    [[file, '--jobs', '1', '--jobs', '2'], 'given twice'],
+  ]
+  for (const [args, message] of cases) {
+    const { code, stderr } = await runHere(['audit', ...args])
+    expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  }
+  expect(cases).toHaveLength(19)
+  expect(readdirSync(folder).sort()).toEqual(['in.ndjson', 'link', 'other.html', 'other.txt', 'sub'])
+  expect(readFileSync(file, 'utf8')).toBe('no record\n')
+})
+
+it('does not go on with the output of another audit', async () => {
+  const folder = folderOf({ 'in.ndjson': 'first\n', 'more.ndjson': 'first\n' })
+  const [file, out] = [join(folder, 'in.ndjson'), join(folder, 'out')]
+  expect((await audit([file, '-o', out])).code).toBe(1)
+  expect((await audit([file, '-o', out, '--scheme', 'mimc'])).stderr).toContain('it differs in claim')
+  expect((await audit([join(folder, 'more.ndjson'), '-o', out])).stderr).toContain('it differs in inputs')
+  // What was appended to the input since is judged.
+  writeFileSync(file, 'first\nsecond\n')
+  expect((await audit([file, '-o', out])).code).toBe(1)
+  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(2)
+  writeFileSync(file, 'other\nsecond\n')
+  expect((await audit([file, '-o', out])).stderr).toContain('is of another')
+  writeFileSync(file, 'first\n')
+  const shorter = await audit([file, '-o', out])
+  expect(shorter).toMatchObject({ code: 2, stderr: expect.stringContaining('shorter than before') })
+  expect((await audit([file, '-o', out, '--force'])).code).toBe(1)
+  expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(1)
+  writeFileSync(out, 'not a verdict\n')
+  expect((await audit([file, '-o', out])).stderr).toContain('holds something other than verdicts')
+})
+
+it('names the files where there are several, and writes a report that asks nobody for anything', async () => {
+  const sample = sampleOf(poseidon2)
+  const folder = folderOf({ 'a.ndjson': sample, '<b>.ndjson': `\n${JSON.stringify({ ...sample, result: null })}` })
+  const [a, b, html] = ['a.ndjson', '<b>.ndjson', 'report.html'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const { stdout, code } = await audit([a, b, '--html', html])
+  expect(code).toBe(1)
+  expect(parseLines(stdout)).toMatchObject([
+    { line: 1, file: a, verdict: 'present' },
+    { line: 1, file: b, verdict: 'unreadable', reason: 'empty' },
+    { line: 2, file: b, verdict: 'refused', code: 'MALFORMED_RESPONSE' },
+  ])
+  const page = readFileSync(html, 'utf8')
+  expect(page).toContain("default-src 'none'")
+  expect(page).not.toMatch(/<script|https?:|url\(|@import|<b>\.ndjson/)
+  expect(page).toContain('MALFORMED_RESPONSE')
+  expect(page).toContain('Audit of 3 records')
+  expect((await audit([a, b, '--html', html])).code).toBe(1)
+  rmSync(html)
+  expect(existsSync(html)).toBe(false)
+})
+
+it('stops quietly when nobody reads on', async () => {
+  const folder = folderOf({ 'in.ndjson': input })
+  const started = (child: { stdout: { once(name: 'data', then: () => void): void; destroy(): void } }) =>
+    child.stdout.once('data', () => child.stdout.destroy())
+  const { code, stderr } = await audit([join(folder, 'in.ndjson'), '--jobs', '1', '--max-line', '1'], { started })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+})
+
+it('shows where it is on a terminal', async () => {
+  const help = await runHere(['audit', '--help'])
+  expect(help.code).toBe(0)
+  expect(help.stdout).toContain('Exit code:')
+})

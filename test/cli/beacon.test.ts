@@ -1,0 +1,105 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { addDemoBlocks } from '../../src/service.ts'
+import { CONTRACT, ROLLUP, startService, word } from '../rpc/servers.ts'
+import { folderOf, runHere } from './io.ts'
+
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+
+/** A service with a history, the network as a file, and a file to write. */
+async function startDemo() {
+  const { service, url, l1Url, beaconUrl } = await startService()
+  addDemoBlocks(service.chain)
+  const folder = folderOf({ 'network.json': { network: service.beacon.network } })
+  const file = join(folder, 'bundle.json')
+  const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT, '--storage-key', word(0)]
+  const network = ['--network', join(folder, 'network.json')]
+  const endpoints = ['--l1', l1Url, '--l2', url]
+  const rootOf = async (block: bigint) => `${await service.beacon.blockRoot(block)}`
+  const record = (...more: string[]) => runHere(['record', ...endpoints, ...claim, '-o', file, ...more])
+  const verify = (...more: string[]) => runHere(['verify', file, ...claim, ...more])
+  return { service, beaconUrl, folder, file, claim, network, rootOf, record, verify }
+}
+
+it('records a bundle from a beacon checkpoint, and verifies it offline', async () => {
+  const { service, beaconUrl, folder, file, network, rootOf, record, verify } = await startDemo()
+  const checkpoint = ['--checkpoint', await rootOf(53n), ...network]
+  const recorded = await record('--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl, ...checkpoint)
+  expect(recorded.code, recorded.stderr).toBe(0)
+  expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')
+  expect(recorded.stderr).toMatch(/2 sync-committee periods since the beacon checkpoint: about \d+ kB of the bundle\n/)
+  expect(recorded.stdout).toContain('Everything rests on the beacon checkpoint that you stated')
+  const bundle = read(file)
+  // What was said of its size beforehand is so.
+  const said = 1000 * Number(/about (\d+) kB/.exec(recorded.stderr)?.[1])
+  const length = JSON.stringify(bundle.consensus).length
+  expect(length).toBeLessThan(said)
+  expect(length).toBeGreaterThan(0.8 * said)
+  expect(bundle.consensus.updates.length).toBe(2)
+
+  await service.close(0)
+  const verified = await verify(...checkpoint)
+  expect(verified.code, verified.stderr).toBe(0)
+  for (const text of [
+    'beacon checkpoint',
+    'of 512',
+    'proven to be finalized',
+    'proven by the finalized beacon block',
+  ]) {
+    expect(verified.stdout).toContain(text)
+  }
+  const { stdout } = await verify(...checkpoint, '--json')
+  const { beaconBlock, reach, l1Block } = JSON.parse(stdout)
+  expect(reach).toBe('beaconBlockRoot')
+  expect(beaconBlock.checkpoint).toBe(checkpoint[1])
+  // The bundle holds on its own L1 block hash as well.
+  expect((await verify('--l1-block-hash', l1Block.hash)).code).toBe(0)
+  // The same command does not ask again, and verifies what is there.
+  const again = await record('--beacon', 'http://127.0.0.1:1', ...checkpoint)
+  expect([again.code, again.stdout.includes('Nothing was fetched')]).toEqual([0, true])
+
+  const inspected = await runHere(['inspect', file])
+  expect(inspected.code).toBe(0)
+  expect(inspected.stdout).toContain('beaconBlockRoot')
+  expect(inspected.stdout).toContain(checkpoint[1])
+
+  const other = await verify('--checkpoint', `0x${'11'.repeat(32)}`, ...network)
+  expect([other.code, other.stderr.includes('BEACON_ROOT_MISMATCH')]).toEqual([1, true])
+  expect(other.stderr).toMatch(/BROKEN +beacon checkpoint -> sync committees -> finalized L1 block hash/)
+  bundle.consensus.updates.pop()
+  writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle))
+  const shorter = await verify(...checkpoint, '--json')
+  expect(JSON.parse(shorter.stdout)).toMatchObject({
+    brokenLink: 'consensus',
+    error: { code: 'BEACON_SIGNATURE_PERIOD', path: 'consensus.finality.data.signature_slot' },
+  })
+})
+
+it('refuses options that do not go together, before anything is fetched', async () => {
+  const { beaconUrl, folder, network, rootOf, record, verify } = await startDemo()
+  const root = await rootOf(60n)
+  writeFileSync(join(folder, 'bundle.json'), '{"version":1,"rollup":{},"request":{},"answer":{}}')
+  const cases: [string, () => ReturnType<typeof record>][] = [
+    ['--beacon is needed', () => record('--checkpoint', root, ...network)],
+    ['--checkpoint is needed', () => record('--beacon', beaconUrl)],
+    ['--network goes with --checkpoint', () => record(...network)],
+    ['--network is needed', () => record('--beacon', beaconUrl, '--checkpoint', root)],
+    ['do not go with', () => record('--beacon', beaconUrl, '--checkpoint', root, ...network, '--l1-block', '5')],
+    ['--checkpoint: expected', () => record('--beacon', beaconUrl, '--checkpoint', '0x12', ...network)],
+    ['neither http nor https', () => record('--beacon', 'ftp://x', '--checkpoint', root, ...network)],
+    ['exactly one of', () => verify('--checkpoint', root, ...network, '--l1-block-hash', root)],
+    ['--network goes with --checkpoint', () => verify('--l1-block-hash', root, ...network)],
+    ['--network is needed', () => verify('--checkpoint', root)],
+    [
+      '--network: network.genesisValidatorsRoot',
+      () => verify('--checkpoint', root, '--network', join(folder, 'bundle.json')),
+    ],
+    ['cannot read', () => verify('--checkpoint', root, '--network', join(folder, 'none.json'))],
+  ]
+  for (const [text, run] of cases) {
+    const { code, stderr } = await run()
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) })
+  }
+  expect(cases.length).toBe(12)
+})

@@ -1,0 +1,232 @@
+import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { mappingSlot } from '../../src/anchor.ts'
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createService, type Fault, type FaultRequest } from '../../src/service.ts'
+import { createWorld } from '../../src/world.ts'
+import { buildProgram, runProgram } from '../bulk/program.ts'
+import { ROLLUP, word } from '../rpc/servers.ts'
+import { folderOf, runHere } from './io.ts'
+
+/** 50,000 addresses and 20 kills for a thorough run. */
+const { SNAPSHOT_ADDRESSES = '400', SNAPSHOT_KILLS = '3' } = process.env
+const [COUNT, KILLS] = [Number(SNAPSHOT_ADDRESSES), Number(SNAPSHOT_KILLS)]
+
+const program = buildProgram()
+
+const CONTRACT: Hex = `0x${'c0'.repeat(20)}`
+const addressOf = (index: number): Hex => `0x${(index + 1).toString(16).padStart(40, '0')}`
+const addresses = Array.from({ length: COUNT }, (_, index) => addressOf(index))
+
+/** Every third address has no account; every other one has no entry in the contract's mapping 5. */
+async function start(faults: (request: FaultRequest) => Fault | undefined = () => undefined) {
+  const world = createWorld(poseidon2)
+  world.setAccount(CONTRACT, { nonce: 1n })
+  for (const [index, address] of addresses.entries()) {
+    if (index % 3 !== 2) world.setAccount(address, { balance: BigInt(index) + 10n ** 20n })
+    if (index % 2 === 0) world.setStorage(CONTRACT, mappingSlot(5n, address), word(index + 1))
+  }
+  const service = createService({ genesis: world, rollup: ROLLUP, faults })
+  service.chain.addBlock()
+  service.chain.finalize()
+  const { url, l1Url } = await service.listen()
+  onTestFinished(() => service.close(0))
+  const folder = folderOf({ 'list.txt': `# holders\n\n${addresses.map(each => `${each} # one\r\n`).join('')}` })
+  const args = (name: string, ...more: string[]) => [
+    ...['snapshot', join(folder, 'list.txt'), '--l1', l1Url, '--l2', url, '--scheme', 'poseidon2'],
+    ...['--rollup', ROLLUP.address, '-o', join(folder, name), ...more],
+  ]
+  return { args, folder, read: (name: string) => readFileSync(join(folder, name)) }
+}
+
+const rowsIn = (bytes: Buffer) =>
+  bytes
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+
+/** Every kind of failure, often. Of the lies, those about `liar` never end. */
+function faultsAbout(liar: Hex | undefined, period = 53) {
+  let turn = 0
+  return ({ endpoint, method, params }: FaultRequest): Fault | undefined => {
+    if (endpoint !== 'l2' || method !== 'rollup_getProof') return undefined
+    const change = (result: unknown) => JSON.parse(JSON.stringify(result).replace(/"value":"0x(..)/, '"value":"0x7f'))
+    if (params[0] === liar) return { kind: 'lie', change }
+    const faults: Record<number, Fault> = {
+      5: { kind: 'status', status: 429, retryAfter: 0 },
+      11: { kind: 'reset' },
+      17: { kind: 'cut' },
+      23: { kind: 'delay', milliseconds: 30 },
+      31: { kind: 'lie', change },
+      41: { kind: 'status', status: 503 },
+      47: { kind: 'error', code: -32000, message: 'busy' },
+    }
+    return faults[turn++ % period]
+  }
+}
+
+it('loses nothing, and believes nothing, whatever the endpoint does', async () => {
+  const liar = addressOf(6)
+  const { args, read, folder } = await start(faultsAbout(liar))
+  const { code, stdout, stderr } = await runHere(args('rows.ndjson', '--keep', join(folder, 'kept.ndjson.gz')))
+  expect({ code, stderr }).toMatchObject({ code: 1 })
+  expect(stderr).toContain(`${liar}: `)
+  expect(stderr).toContain('no answer of the endpoint verifies')
+  expect(stdout).toContain(`1 of ${COUNT} addresses have no answer that verifies.`)
+  const rows = rowsIn(read('rows.ndjson'))
+  expect(rows.map(({ address }) => address)).toEqual(addresses)
+  for (const [index, row] of rows.entries()) {
+    if (index === 6) expect(row).toMatchObject({ verdict: 'refused', code: expect.any(String) })
+    else if (index % 3 === 2) expect(row).toMatchObject({ verdict: 'absent', storage: [] })
+    else expect(row).toMatchObject({ verdict: 'present', balance: `${BigInt(index) + 10n ** 20n}` })
+  }
+  const manifest = JSON.parse(read('rows.ndjson.manifest.json').toString())
+  expect(manifest.rows).toMatchObject({
+    count: COUNT,
+    sha256: createHash('sha256').update(read('rows.ndjson')).digest('hex'),
+  })
+  expect(manifest.counts.refused).toBe(1)
+  expect(readdirSync(folder).sort()).toEqual(['kept.ndjson.gz', 'list.txt', 'rows.ndjson', 'rows.ndjson.manifest.json'])
+
+  // What was kept verifies again, from a root that the manifest's evidence proves.
+  writeFileSync(join(folder, 'evidence.json'), JSON.stringify(manifest.evidence))
+  const verified = await runHere([
+    ...['verify', join(folder, 'evidence.json'), '--scheme', 'poseidon2', '--rollup', ROLLUP.address],
+    ...['--l1-block-hash', manifest.l1BlockHash, '--json'],
+  ])
+  expect(verified.stdout).toContain(manifest.stateRoot)
+  expect(verified.code).toBe(0)
+  const audited = await runProgram(program.path(), [
+    ...['audit', join(folder, 'kept.ndjson.gz'), '--scheme', 'poseidon2', '--state-root', manifest.stateRoot],
+  ])
+  expect(audited.code).toBe(0)
+  expect(audited.stdout.trimEnd().split('\n')).toHaveLength(COUNT - 1)
+})
+
+it('goes on where it was killed: all files are those of an undisturbed run', async () => {
+  const { args, read, folder } = await start(faultsAbout(undefined, 307))
+  const names = (name: string) =>
+    [`${name}.csv`, '--keep', join(folder, `${name}.ndjson.gz`), '--concurrency', '3'] as const
+  expect((await runProgram(program.path(), args(...names('whole')))).code).toBe(0)
+  const { size } = statSync(join(folder, 'whole.csv'))
+  let killed = 0
+  for (let turn = 0; turn < KILLS; turn++) {
+    const killedAt = (size * (turn + Math.random())) / (KILLS + 1)
+    const { code } = await runProgram(program.path(), args(...names('cut')), {
+      started: (child: ChildProcess) => {
+        const timer = setInterval(() => {
+          if ((statSync(join(folder, 'cut.csv'), { throwIfNoEntry: false })?.size ?? 0) >= killedAt)
+            child.kill('SIGKILL')
+        }, 1)
+        child.once('exit', () => clearInterval(timer))
+      },
+    })
+    if (code === null) killed++
+  }
+  expect(killed).toBeGreaterThan(0)
+  expect((await runProgram(program.path(), args(...names('cut')))).code).toBe(0)
+  expect(read('cut.csv').equals(read('whole.csv'))).toBe(true)
+  expect(read('cut.ndjson.gz').equals(read('whole.ndjson.gz'))).toBe(true)
+  const [head, first] = read('whole.csv').toString().split('\n')
+  expect(head).toBe('address,verdict,nonce,balance,storageRoot,codeHash,codeSize,code')
+  expect(first).toMatch(/^0x0{39}1,present,0,100000000000000000000,0x[0-9a-f]{64},0x[0-9a-f]{64},0,$/)
+})
+
+it('proves the entries of many holders in one mapping, many with each request', async () => {
+  const asked: number[] = []
+  const { args, read } = await start(({ method, params }) => {
+    if (method === 'rollup_getProof') asked.push((params[1] as unknown[]).length)
+    return undefined
+  })
+  const flags = ['--address', CONTRACT, '--mapping-slot', '5', '--keys-per-request', '60']
+  expect((await runHere(args('rows.csv', ...flags))).code).toBe(0)
+  expect(asked.slice(1)).toEqual([
+    ...Array.from({ length: Math.floor(COUNT / 60) }, () => 60),
+    ...(COUNT % 60 ? [COUNT % 60] : []),
+  ])
+  const [head, ...rows] = read('rows.csv').toString().trimEnd().split('\n')
+  expect(head).toBe('holder,verdict,key,value,number,code')
+  expect(rows).toEqual(
+    addresses.map((address, index) => {
+      const value = index % 2 === 0 ? index + 1 : 0
+      const verdict = value > 0 ? 'present' : 'absent'
+      return [address, verdict, mappingSlot(5n, address), word(value), value, ''].join()
+    }),
+  )
+
+  // Again: nothing is asked, and nothing is written.
+  const before = asked.length
+  const again = await runHere(args('rows.csv', ...flags, '--json'))
+  expect(again.code).toBe(0)
+  expect(JSON.parse(again.stdout)).toMatchObject({ counts: { refused: 0 }, rows: { count: COUNT } })
+  expect(asked).toHaveLength(before)
+})
+
+it('finds out whom a lie is about among many', async () => {
+  const liar = mappingSlot(5n, addressOf(10))
+  const { args, read } = await start(({ method, params }) => {
+    if (method !== 'rollup_getProof') return undefined
+    const at = (params[1] as string[]).indexOf(liar)
+    const change = (result: unknown) => {
+      const lie = result as { storageProofs: { proof: { value: string } }[] }
+      const proof = lie.storageProofs[at]?.proof
+      if (proof) proof.value = word(10 ** 9)
+      return lie
+    }
+    return at < 0 ? undefined : { kind: 'lie', change }
+  })
+  const { code } = await runHere(
+    args('rows.ndjson', '--address', CONTRACT, '--mapping-slot', '5', '--keys-per-request', '20'),
+  )
+  expect(code).toBe(1)
+  const rows = rowsIn(read('rows.ndjson'))
+  expect(rows.map(({ holder }) => holder)).toEqual(addresses)
+  expect(rows.filter(({ verdict }) => verdict === 'refused')).toEqual([
+    { holder: addressOf(10), verdict: 'refused', code: expect.any(String), path: expect.any(String) },
+  ])
+})
+
+it('leaves a checkpoint when the endpoint fails for good, and refuses what is not its own', async () => {
+  let isGone = false
+  const { args, folder } = await start(({ endpoint, turn }) => {
+    if (endpoint !== 'l2' || turn < 200 || !isGone) return undefined
+    return { kind: 'error', code: -32601, message: 'no such method' }
+  })
+  isGone = true
+  const failed = await runHere(args('rows.ndjson'))
+  expect(failed).toMatchObject({ code: 3, stderr: expect.stringContaining('run the same command again') })
+  const other = await runHere(args('rows.ndjson', '--storage-key', word(1)))
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('it differs in target') })
+  isGone = false
+  expect((await runHere(args('rows.ndjson'))).code).toBe(0)
+
+  const at = (name: string) => join(folder, name)
+  writeFileSync(at('mine.txt'), 'mine')
+  writeFileSync(at('bad.txt'), `${addressOf(1)}\n0x12\n`)
+  writeFileSync(at('empty.txt'), '# nobody\n')
+  const cases: readonly (readonly [string[], string])[] = [
+    [args('mine.txt'), 'is not of a snapshot'],
+    [args('rows.ndjson', '--format', 'csv'), 'is of another snapshot'],
+    [args('new', '--keep', at('mine.txt')), 'must end with .gz'],
+    [args('new', '--mapping-slot', '1'), 'belong together'],
+    [args('new', '--address', CONTRACT), 'belong together'],
+    [args('new', '--format', 'xml'), 'expected ndjson or csv'],
+    [args('new', '--concurrency', '0'), '--concurrency: expected 1 to 256'],
+    [['snapshot', at('bad.txt'), ...args('new').slice(2)], 'bad.txt, line 2: expected an address'],
+    [['snapshot', at('empty.txt'), ...args('new').slice(2)], 'has no address'],
+    [['snapshot', at('none.txt'), ...args('new').slice(2)], 'cannot read'],
+    [['snapshot'], 'name one file of addresses'],
+  ]
+  for (const [line, message] of cases) {
+    const { code, stderr } = await runHere(line)
+    expect({ line, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  }
+  expect(cases).toHaveLength(11)
+  expect(readFileSync(at('mine.txt'), 'utf8')).toBe('mine')
+  expect(readdirSync(folder).filter(name => name.startsWith('new'))).toEqual([])
+})

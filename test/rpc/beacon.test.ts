@@ -1,0 +1,240 @@
+import { expect, it } from 'vitest'
+import * as beacon from '../../src/beacon.ts'
+import type { Hex } from '../../src/index.ts'
+import {
+  type BeaconApi,
+  type BeaconFailure,
+  type BeaconState,
+  createBeaconApi,
+  type FollowBeaconOptions,
+  fetchConsensus,
+  followBeacon,
+  RpcError,
+} from '../../src/rpc.ts'
+import { addDemoBlocks, type Service } from '../../src/service.ts'
+import { startServer, startService } from './servers.ts'
+
+/** The demo, whose blocks have a fixed time long ago. */
+const ANY = { maxAge: Number.POSITIVE_INFINITY, maxCheckpointAge: Number.POSITIVE_INFINITY }
+type Change = (body: unknown, path: string) => unknown
+
+/** The service without HTTP in between; what it answers is changed on the way. */
+function apiOf({ beacon }: Service, change: Change = body => body): BeaconApi & { readonly asked: string[] } {
+  const asked: string[] = []
+  return {
+    asked,
+    async get(path) {
+      const [name = '', query = ''] = path.split('?')
+      asked.push(name.split('/').at(name.includes('bootstrap') ? -2 : -1) ?? '')
+      const { status, body } = await beacon.answer(name, new URLSearchParams(query))
+      if (status !== 200) throw new RpcError('HTTP_ERROR', { status })
+      return change(JSON.parse(JSON.stringify(body)), name)
+    },
+  }
+}
+
+const down: BeaconApi = {
+  get: () => Promise.reject(new RpcError('UNREACHABLE')),
+}
+
+async function startDemo() {
+  const started = await startService()
+  const { service } = started
+  addDemoBlocks(service.chain)
+  const { network } = service.beacon
+  const rootOf = async (block: bigint): Promise<Hex> => (await service.beacon.blockRoot(block)) ?? '0x'
+  const hashOf = (block: bigint) => Reflect.get(service.chain.l1.getBlock(block) ?? {}, 'hash')
+  const head = () => hashOf(service.chain.l1.blockNumber())
+  const follow = async (apis: BeaconApi[], options: Partial<FollowBeaconOptions> = {}, block = 60n) =>
+    followBeacon(apis, beacon, { network, blockRoot: await rootOf(block), ...ANY, ...options })
+  return { ...started, network, rootOf, hashOf, head, follow }
+}
+
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no error',
+    error => error.code,
+  )
+
+/** One bit of the signature is another. */
+const forge: Change = (body, path) => {
+  if (!path.endsWith('finality_update')) return body
+  const update = body as { data: { finalized_header: { beacon: { slot: string } } } }
+  // It claims to be newer than any.
+  update.data.finalized_header.beacon.slot = `${BigInt(update.data.finalized_header.beacon.slot) + 1n}`
+  return update
+}
+
+it('follows the chain from its beginning through all forks, stores its state and resumes from it', async () => {
+  const { service, follow, head, network } = await startDemo()
+  const states: string[] = []
+  const onState = (state: BeaconState) => void states.push(JSON.stringify(state))
+  const api = apiOf(service)
+  expect(await (await follow([api], { onState }, 0n))()).toBe(head())
+  const names = new Set(api.asked)
+  expect([...names]).toEqual(['bootstrap', 'finality_update', 'updates'])
+  expect(api.asked.filter(name => name === 'updates').length).toBe(8)
+  expect(network.forks.length).toBe(5)
+  const stored = states.at(-1) ?? ''
+  expect(stored.length).toBeLessThan(60_000)
+
+  service.chain.l1.addBlock()
+  const resumed = apiOf(service)
+  const state: BeaconState = JSON.parse(stored)
+  expect(await (await follow([resumed], { state, blockRoot: '0x' }))()).toBe(head())
+  expect(resumed.asked).toEqual(['finality_update'])
+})
+
+it('takes the newest block that is proven, whoever lies, fails or holds back', async () => {
+  const { service, follow, hashOf, head } = await startDemo()
+  const old = JSON.parse(JSON.stringify(await apiOf(service).get('/eth/v1/beacon/light_client/finality_update')))
+  service.chain.l1.addBlock()
+  const behind = apiOf(service, (body, path) => (path.endsWith('finality_update') ? old : body))
+  const failures: (readonly BeaconFailure[])[] = []
+  const onFailure = (found: readonly BeaconFailure[]) => void failures.push(found)
+  const l1BlockHash = await follow([apiOf(service, forge), down, behind, apiOf(service)], { onFailure })
+  expect(await l1BlockHash()).toBe(head())
+  expect(failures).toEqual([
+    [
+      { index: 0, code: 'BEACON_FINALITY_MISMATCH' },
+      { index: 1, code: 'UNREACHABLE' },
+      { index: 2, code: 'BEACON_OLDER_THAN_CHECKPOINT' },
+    ],
+  ])
+  expect(head()).not.toBe(hashOf(63n))
+})
+
+it('never goes back, nor is led past the present committee by a lie about the period', async () => {
+  const { service, follow, head } = await startDemo()
+  let isOld = false
+  const old = await apiOf(service).get('/eth/v1/beacon/light_client/finality_update')
+  service.chain.l1.addBlock()
+  const lie: Change = (body, path) => {
+    if (!path.endsWith('finality_update')) return body
+    if (isOld) return old
+    const update = body as { data: { signature_slot: string; finalized_header: { beacon: { slot: string } } } }
+    update.data.signature_slot = `${BigInt(update.data.signature_slot) + 8192n}`
+    update.data.finalized_header.beacon.slot = update.data.signature_slot
+    return update
+  }
+  const states: BeaconState[] = []
+  const onState = (state: BeaconState) => void states.push(state)
+  const apis = [apiOf(service, lie), apiOf(service)]
+  expect(await (await follow(apis, { onState }))()).toBe(head())
+  const newest = head()
+  isOld = true
+  const state = states.at(-1)
+  const back = await follow([apiOf(service, lie)], { state })
+  expect(await codeOf(back())).toBe('BEACON_UNAVAILABLE')
+  expect(await (await follow([apiOf(service, lie), apiOf(service)], { state }))()).toBe(newest)
+})
+
+it('says when nothing is proven, and when what is proven is too old', async () => {
+  const { service, follow, network, rootOf } = await startDemo()
+  const blockRoot = await rootOf(60n)
+  expect(await codeOf((await follow([down]))())).toBe('BEACON_UNAVAILABLE')
+  expect(await codeOf((await follow([apiOf(service, forge)]))())).toBe('BEACON_UNAVAILABLE')
+  const api = apiOf(service)
+  expect(await codeOf(followBeacon([api], beacon, { network, blockRoot })())).toBe('BEACON_CHECKPOINT_OLD')
+  const { maxCheckpointAge } = ANY
+  expect(await codeOf(followBeacon([api], beacon, { network, blockRoot, maxCheckpointAge })())).toBe('BEACON_STALE')
+})
+
+it('refuses arguments that are wrong, and states that are damaged or of another network', async () => {
+  const { service, follow, network, rootOf } = await startDemo()
+  const api = apiOf(service)
+  const states: BeaconState[] = []
+  await (await follow([api], { onState: made => void states.push(made) }))()
+  const state = states.at(-1)
+  if (state === undefined) throw new Error('no state')
+  const { committee, finalized } = state
+  const options = { network, blockRoot: await rootOf(60n) }
+  const wrong: [unknown, unknown, unknown][] = [
+    [[], beacon, options],
+    [[{}], beacon, options],
+    [[api], {}, options],
+    [[api], beacon, null],
+    [[api], beacon, { ...options, maxage: 1 }],
+    [[api], beacon, { ...options, maxAge: -1 }],
+    [[api], beacon, { ...options, onState: 1 }],
+    [[api], beacon, { ...options, state: { ...state, version: 2 } }],
+    [[api], beacon, { ...options, state: { ...state, finalized: { ...finalized, slot: -1 } } }],
+    [[api], beacon, { ...options, state: { ...state, finalized: { ...finalized, l1BlockHash: '0x' } } }],
+    [[api], beacon, { ...options, state, network: beacon.mainnet }],
+  ]
+  for (const [apis, verifier, how] of wrong) {
+    expect(() => followBeacon(apis as never, verifier as never, how as never)).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    )
+  }
+  expect(wrong.length).toBe(11)
+  const [first = '0x', ...rest] = committee.pubkeys
+  const swapped = { ...committee, pubkeys: [...rest, first] }
+  service.chain.l1.addBlock()
+  expect(await codeOf((await follow([api], { state: { ...state, committee: swapped } }))())).toBe('BEACON_UNAVAILABLE')
+  expect(await codeOf((await follow([api], { network: { ...network, forks: [] } }))())).toBe('BEACON_UNAVAILABLE')
+})
+
+it('fetches the consensus part from the first endpoint whose answers verify, known fields only', async () => {
+  const { service, beaconUrl, network, rootOf, head } = await startDemo()
+  const trusted = beacon.checkpoint(await rootOf(60n), network)
+  const chatty = apiOf(service, body =>
+    Array.isArray(body) ? body : { ...(body as object), url: 'https://endpoint.example/key' },
+  )
+  const told: string[] = []
+  const { consensus, proven } = await fetchConsensus([down, apiOf(service, forge), chatty], trusted, {
+    onProgress: progress => void told.push(progress.step),
+  })
+  expect(proven.l1BlockHash).toBe(head())
+  expect(JSON.stringify(consensus)).not.toMatch(/endpoint\.example/)
+  expect(consensus.updates.length).toBe(1)
+  expect(told).toEqual(['sourceFailed', 'size', 'updates', 'sourceFailed', 'size', 'updates'])
+  expect(await fetchConsensus([createBeaconApi(`${beaconUrl}/`)], trusted)).toEqual({ consensus, proven })
+  expect(await codeOf(fetchConsensus([down, apiOf(service, forge)], trusted))).toBe('BEACON_UNAVAILABLE')
+  expect(await codeOf(fetchConsensus([down], trusted))).toBe('UNREACHABLE')
+  const elsewhere = beacon.checkpoint(`0x${'11'.repeat(32)}`, network)
+  expect(await codeOf(fetchConsensus([apiOf(service)], elsewhere))).toBe('BLOCK_MISSING')
+})
+
+it('bounds what an endpoint sends', async () => {
+  const { service, network, rootOf } = await startDemo()
+  const trusted = beacon.checkpoint(await rootOf(60n), network)
+  const cases: [string, Change][] = [
+    ['ANSWER_MALFORMED', () => null],
+    ['ANSWER_MALFORMED', () => ({ data: { header: { beacon: { slot: '9'.repeat(1000) } } } })],
+    ['ANSWER_MALFORMED', (body, path) => (path.endsWith('updates') ? [] : body)],
+    ['ANSWER_MALFORMED', (body, path) => (path.endsWith('updates') ? { length: 1 } : body)],
+    ['RESPONSE_TOO_LARGE', (body, path) => (path.endsWith('updates') ? Array(100_000).fill({}) : body)],
+    ['RESPONSE_TOO_LARGE', () => ({ data: { header: { execution_branch: 'x'.repeat(10 ** 6) } } })],
+    [
+      'RESPONSE_TOO_LARGE',
+      (body, path) => (path.endsWith('finality_update') ? { data: { signature_slot: '99999999' } } : body),
+    ],
+    ['BEACON_MALFORMED', (body, path) => (path.endsWith('updates') ? [7] : body)],
+  ]
+  for (const [code, change] of cases) {
+    expect(await codeOf(fetchConsensus([apiOf(service, change)], trusted)), `${change}`).toBe(code)
+  }
+  expect(cases.length).toBe(8)
+})
+
+it('keeps URLs and keys out of its errors, and honours limits', async () => {
+  const { url } = await startServer(
+    (response, _, __, body) => void response.writeHead(body === '' ? 403 : 500).end('{}'),
+  )
+  const KEY = 'secret-key-0123456789'
+  const { network, rootOf } = await startDemo()
+  const trusted = beacon.checkpoint(await rootOf(60n), network)
+  const refused = [`${url}/${KEY}`, `${url}?apikey=${KEY}`, `http://127.0.0.1:1/${KEY}`]
+  for (const target of refused) {
+    const error = await fetchConsensus([createBeaconApi(target, { timeout: 5000 })], trusted).catch(error => error)
+    expect(error).toBeInstanceOf(RpcError)
+    expect(error.layer).toBe('beacon')
+    expect(`${error.message} ${error.stack} ${error.cause}`).not.toContain(KEY)
+  }
+  expect(() => createBeaconApi('ftp://x')).toThrow(RpcError)
+  const controller = new AbortController()
+  controller.abort()
+  const { signal } = controller
+  expect(await codeOf(fetchConsensus([createBeaconApi(url)], trusted, { signal }))).toBe('ABORTED')
+})

@@ -1,0 +1,539 @@
+import { expect, it } from 'vitest'
+import { verifyEvidence } from '../../src/anchor.ts'
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { type FollowedFinalization, type FollowOptions, followWith } from '../../src/rpc/follow.ts'
+import { agreeingBlockHash, type FollowEvent, finalizedBlockHash, type Provider, RpcError } from '../../src/rpc.ts'
+import { type ChainOptions, createChain, type FullChain } from '../../src/service/chain.ts'
+import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
+import { demoWorld } from '../../src/service.ts'
+import { CONTRACT, ROLLUP, word } from './servers.ts'
+
+/** How many finalizations the long run follows. 10,000 take some minutes. */
+const RUNS = Number(process.env.FOLLOW_FINALIZATIONS ?? 60)
+const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
+const REQUESTS = [{ address: CONTRACT, storageKeys: KEYS }]
+
+/** The same every time. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+type Tamper = (answer: unknown, method: string, params: readonly unknown[]) => unknown
+
+/** An endpoint in this process, which may fail or lie, and what it was asked. */
+function providerOf(methods: Methods, tamper: Tamper = answer => answer) {
+  const asked: string[] = []
+  const provider: Provider = {
+    async request({ method, params = [] }) {
+      if (!Array.isArray(params)) throw new Error('no array')
+      asked.push(method)
+      const answer = methods.get(method)?.(params)
+      return tamper(JSON.parse(JSON.stringify(answer)), method, params)
+    },
+  }
+  return { provider, asked }
+}
+
+const fail = (code: number, message: string) => {
+  throw Object.assign(new Error(message), { code })
+}
+
+/** In the answers to one method. */
+const to =
+  (lied: string, lie: (answer: never, params: readonly unknown[]) => unknown): Tamper =>
+  (answer, method, params) =>
+    method === lied ? lie(answer as never, params) : answer
+
+/** A chain with finalizations at L2 blocks 0, 1, 2 and so on, each in an L1 block of its own. */
+function chainOf(finalizations: number, options: ChainOptions = {}): FullChain {
+  const chain = createChain(demoWorld(poseidon2), ROLLUP, options)
+  for (let added = 0; added < finalizations; added++) finalize(chain)
+  return chain
+}
+
+function finalize(chain: FullChain): void {
+  const number = chain.latest() + 1n
+  chain.pending.setStorage(CONTRACT, word(Number(number % 10n)), word(Number(number)))
+  chain.addBlock()
+  chain.finalize()
+}
+
+interface Setup {
+  readonly chain: FullChain
+  readonly l1?: readonly (Tamper | undefined)[]
+  readonly l2?: readonly (Tamper | undefined)[]
+  readonly options?: Partial<FollowOptions>
+  /** What happens while it waits, instead of waiting. False ends it. */
+  readonly onWait?: (milliseconds: number, count: number) => boolean | undefined
+}
+
+/** Follows in no time. What it awaits is `onWait`. */
+function startFollowing({ chain, l1 = [undefined], l2 = [undefined], options = {}, onWait = () => false }: Setup) {
+  const [l1s, l2s] = [
+    l1.map(tamper => providerOf(l1Methods(chain, 1n), tamper)),
+    l2.map(tamper => providerOf(l2Methods(chain, 2n), tamper)),
+  ]
+  const source = providerOf(l1Methods(chain, 1n))
+  const events: FollowEvent[] = []
+  const waits: number[] = []
+  const controller = new AbortController()
+  const items = followWith(
+    {
+      l1: l1s.map(({ provider }) => provider),
+      l2: l2s.map(({ provider }) => provider),
+      rollup: ROLLUP,
+      scheme: poseidon2,
+      l1BlockHash: finalizedBlockHash(source.provider),
+      requests: REQUESTS,
+      onEvent: event => events.push(event),
+      signal: controller.signal,
+      ...options,
+    },
+    {
+      random: () => 0.5,
+      async wait(milliseconds, signal) {
+        waits.push(milliseconds)
+        if (onWait(milliseconds, waits.length) === false) controller.abort()
+        signal.throwIfAborted()
+      },
+    },
+  )
+  const count = () => [source, ...l1s, ...l2s].reduce((sum, { asked }) => sum + asked.length, 0)
+  return { items, events, waits, l1s, l2s, source, controller, count }
+}
+
+/** All items until it ends; what it threw, unless it was told to end. */
+async function collect(setup: Setup) {
+  const started = startFollowing(setup)
+  const found: FollowedFinalization[] = []
+  let error: unknown
+  try {
+    for await (const item of started.items) {
+      expectTrue(item, setup.chain)
+      found.push(item)
+    }
+  } catch (thrown) {
+    error = thrown
+  }
+  const code = Reflect.get(Object(error), 'code')
+  return { ...started, found, numbers: found.map(({ l2BlockNumber }) => Number(l2BlockNumber)), error, code }
+}
+
+/** The item says what is so on the chain, and its bundle proves it. */
+function expectTrue(item: FollowedFinalization, chain: FullChain): void {
+  const { l2BlockNumber, l1Block, finalizedTimestamp, states, evidence, state } = item
+  const world = chain.at(l2BlockNumber)
+  if (world) {
+    expect(item.stateRoot).toBe(world.stateRoot())
+    expect(states[0]?.storage.map(({ value }) => value) ?? []).toEqual(
+      states.length === 0 ? [] : KEYS.map(key => world.getStorage(CONTRACT, key)),
+    )
+  }
+  if (finalizedTimestamp !== null && world) expect(finalizedTimestamp).toBe(chain.timestamp(l2BlockNumber))
+  for (const [index, bundle] of evidence.entries()) {
+    const claim = { scheme: poseidon2, rollup: ROLLUP, trusted: { l1BlockHash: l1Block.hash } }
+    expect(verifyEvidence(JSON.parse(JSON.stringify(bundle)), claim)).toEqual(states[index])
+  }
+  expect(BigInt(state.l2BlockNumber)).toBe(l2BlockNumber)
+  expect(JSON.stringify(state).length).toBeLessThan(300)
+}
+
+it('hands out every finalization once, in order, with what was asked for', async () => {
+  const chain = chainOf(4)
+  const { numbers, found, code } = await collect({
+    chain,
+    options: { from: 0n },
+    onWait: (_, count) => {
+      if (count > 3) return false
+      finalize(chain)
+      if (count === 2) finalize(chain)
+      return undefined
+    },
+  })
+  expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+  expect(code).toBe('ABORTED')
+  // The contract keeps the time of its newest finalization alone.
+  expect(found.map(({ finalizedTimestamp }) => finalizedTimestamp !== null)).toEqual([
+    ...[false, false, false, false, true, true, false, true, true],
+  ])
+  expect(found[8]?.states[0]?.storage[8]).toMatchObject({ exists: true, leafIndex: expect.any(Number) })
+  expect(found[8]?.states[0]).toMatchObject({ reach: 'l1BlockHash', l2BlockNumber: 8n, currentL2BlockNumber: 8n })
+})
+
+it('begins with the newest finalization, or where it is told', async () => {
+  const begin = async (options: Partial<FollowOptions>) => (await collect({ chain: chainOf(6), options })).numbers
+  expect(await begin({})).toEqual([6])
+  expect(await begin({ from: 4n })).toEqual([4, 5, 6])
+  expect(await begin({ from: 6n })).toEqual([6])
+  expect(await begin({ from: 7n })).toEqual([])
+  expect(await begin({ newestOnly: true })).toEqual([6])
+  expect(await begin({ requests: [], from: 5n })).toEqual([5, 6])
+
+  const ahead = chainOf(2)
+  const numbers = (
+    await collect({
+      chain: ahead,
+      options: { from: 4n },
+      onWait: (_, count) => (count > 4 ? false : void finalize(ahead)),
+    })
+  ).numbers
+  expect(numbers).toEqual([4, 5, 6])
+})
+
+it('takes one request where nothing is new, and six for a finalization', async () => {
+  const chain = chainOf(3)
+  const counts: number[] = []
+  let before = 0
+  const following = startFollowing({
+    chain,
+    onWait: (_, count) => {
+      counts.push(following.count() - before)
+      before = following.count()
+      if (count >= 6) return false
+      if (count === 3) finalize(chain)
+      if (count === 4) chain.l1.addBlock()
+      return undefined
+    },
+  })
+  const found: bigint[] = []
+  await expect(
+    (async () => {
+      for await (const { l2BlockNumber } of following.items) found.push(l2BlockNumber)
+    })(),
+  ).rejects.toThrow('ABORTED')
+  expect(found).toEqual([3n, 4n])
+  // A finalization, nothing twice, another finalization, an L1 block without one, and nothing.
+  expect(counts).toEqual([6, 1, 1, 6, 3, 1])
+})
+
+it('lists what came between by the logs of any endpoint, and without logs by older states', async () => {
+  const silent = to('eth_getLogs', () => fail(-32601, 'no such method'))
+  const cut = to('eth_getLogs', (logs: unknown[]) => logs.slice(0, -1))
+  const middle = to('eth_getLogs', (logs: unknown[]) => logs.filter((_, index) => index !== 2))
+  const noise = to('eth_getLogs', (logs: { topics: string[] }[]) => [
+    ...logs.map(log => ({ ...log, topics: [log.topics[0], word(1000 + logs.length)] })),
+    ...logs,
+    { ...logs[0], topics: [logs[0]?.topics[0], word(3)], data: '0x' },
+  ])
+  const cases: [string, readonly (Tamper | undefined)[], number[]][] = [
+    ['an honest one', [undefined], [2, 3, 4, 5, 6]],
+    ['one without logs', [silent], [2, 3, 4, 5, 6]],
+    ['one that leaves out the newest', [cut], [2, 3, 4, 5, 6]],
+    ['one that leaves out another, beside an honest one', [middle, undefined], [2, 3, 4, 5, 6]],
+    ['one that makes up some', [noise], [2, 3, 4, 5, 6]],
+    // What cannot be seen with a single endpoint, and is documented.
+    ['one that leaves out another', [to('eth_getLogs', (logs: unknown[]) => logs.toSpliced(-2, 1))], [2, 3, 4, 6]],
+  ]
+  for (const [name, l1, expected] of cases) {
+    const { numbers, error } = await collect({ chain: chainOf(6), l1, options: { from: 2n } })
+    expect(numbers, `${name}: ${error}`).toEqual(expected)
+  }
+  expect(cases.length).toBe(6)
+})
+
+it('refuses finalizations that never were', async () => {
+  const chain = createChain(demoWorld(poseidon2), ROLLUP)
+  for (let count = 0; count < 4; count++) {
+    chain.addBlock()
+    finalize(chain)
+  }
+  const madeUp = to('eth_getLogs', (logs: { topics: string[] }[]) =>
+    logs.flatMap(log => [{ ...log, topics: [log.topics[0], word(Number(log.topics[1]) - 1)] }, log]),
+  )
+  const { numbers, events } = await collect({ chain, l1: [madeUp], options: { from: 2n } })
+  expect(numbers).toEqual([2, 4, 6, 8])
+  expect(events.filter(({ name }) => name === 'follow.hint.refused').length).toBe(3)
+})
+
+it('changes over to the next endpoint, and waits longer when all fail', async () => {
+  const chain = chainOf(3)
+  let isDown = true
+  const down = to('rollup_getProof', answer => (isDown ? fail(-32005, 'slow down') : answer))
+  const lying = to('rollup_getProof', (answer: object) => ({ ...answer, accountProof: {} }))
+  const other = await collect({ chain, l2: [down, lying, undefined], l1: [to('eth_getProof', () => null), undefined] })
+  expect(other.numbers).toEqual([3])
+  const failed = other.events.filter(({ name }) => name === 'follow.request.failed')
+  expect(failed.map(({ attributes }) => [attributes.layer, attributes['endpoint.index']])).toEqual([
+    ...[
+      ['L1', 0],
+      ['L2', 0],
+      ['L2', 1],
+    ],
+  ])
+  expect(failed.every(({ error }) => error !== undefined)).toBe(true)
+
+  const { numbers, waits, events } = await collect({
+    chain,
+    l2: [down],
+    options: { maxBackoff: 20_000, pollInterval: 1_000 },
+    onWait: (_, count) => {
+      if (count === 7) isDown = false
+      return count < 8 ? undefined : false
+    },
+  })
+  expect(numbers).toEqual([3])
+  expect(waits).toEqual([750, 1500, 3000, 6000, 12_000, 15_000, 15_000, 1000])
+  const retries = events.filter(({ name }) => name === 'follow.retry')
+  expect(retries.map(({ attributes }) => attributes['error.type'])).toEqual(Array(7).fill('RATE_LIMITED'))
+})
+
+it('waits for proofs that lag, and takes the newest that are held when only that is asked for', async () => {
+  const chain = chainOf(5, { proofLag: 2 })
+  const move = (_: number, count: number) => (count > 4 ? false : void finalize(chain))
+  const all = await collect({ chain, options: { from: 2n }, onWait: move })
+  expect(all.numbers).toEqual([2, 3, 4, 5, 6, 7])
+  expect(all.events.some(({ name }) => name === 'follow.proof.unavailable')).toBe(true)
+
+  const lagging = chainOf(5, { proofLag: 2 })
+  const newest = await collect({
+    chain: lagging,
+    options: { newestOnly: true },
+    onWait: (_, count) => {
+      if (count > 3) return false
+      for (let added = 0; added < 2; added++) finalize(lagging)
+      return undefined
+    },
+  })
+  expect(newest.numbers).toEqual([5, 7, 9])
+})
+
+it('says so when the proofs of a finalization are gone, or goes on when it is told', async () => {
+  const pruned = to('rollup_getProof', (answer, params) =>
+    params[2] === '0x3' ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN') : answer,
+  )
+  const run = (options: Partial<FollowOptions>) =>
+    collect({
+      chain: chainOf(5),
+      l2: [pruned],
+      options: { from: 2n, ...options },
+      onWait: (_, n) => (n < 30 ? undefined : false),
+    })
+  const stopped = await run({})
+  expect(stopped.numbers).toEqual([2])
+  expect(stopped.error).toMatchObject({ code: 'PROOF_UNAVAILABLE', layer: 'L2', found: 'L2 block 3, while 5 is held' })
+  expect(stopped.waits.length).toBe(7)
+  const skipping = await run({ skipUnavailable: true })
+  expect(skipping.numbers).toEqual([2, 4, 5])
+  expect(skipping.events.find(({ name }) => name === 'follow.skipped')?.attributes).toEqual({ 'l2.block.number': 3 })
+})
+
+it('stops when every endpoint lies again and again, and not for what passes', async () => {
+  const onWait = (_: number, count: number) => (count < 40 ? undefined : false)
+  const forged = to('rollup_getProof', (answer: object) => ({ ...answer, accountProof: null }))
+  const refused = await collect({ chain: chainOf(3), l2: [forged], onWait })
+  expect([refused.code, refused.waits.length]).toEqual(['MALFORMED_RESPONSE', 7])
+  const beside = await collect({
+    chain: chainOf(3),
+    l2: [forged, to('rollup_getProof', () => fail(429, 'no'))],
+    onWait,
+  })
+  expect([beside.code, beside.waits.length]).toEqual(['ABORTED', 40])
+  const noHistory = to('eth_getStorageAt', () => fail(-32000, 'missing trie node'))
+  const noLogs: Tamper = (answer, method, params) =>
+    method === 'eth_getLogs' ? fail(-32601, 'no') : noHistory(answer, method, params)
+  const unlisted = await collect({ chain: chainOf(3), l1: [noLogs], options: { from: 1n }, onWait })
+  expect([unlisted.code, unlisted.waits.length]).toEqual(['L1_HISTORY_MISSING', 7])
+})
+
+it('stops where the sources of the L1 block hash disagree, and names both values', async () => {
+  const [chain, forked] = [chainOf(3), chainOf(3, { contractVersion: 7 })]
+  const [one, two] = [chain, forked].map(each => providerOf(l1Methods(each, 1n)).provider)
+  if (!one || !two) throw new Error('two')
+  const hashOf = (each: FullChain) => String(Reflect.get(Object(each.l1.getBlock(3n)), 'hash'))
+  const split = await collect({ chain, options: { l1BlockHash: agreeingBlockHash([one, two], { quorum: 2 }) } })
+  expect(split.code).toBe('L1_DISAGREEMENT')
+  for (const each of [chain, forked]) expect(String(split.error)).toContain(hashOf(each))
+  expect([split.waits, split.numbers]).toEqual([[], []])
+
+  // One source, which says something else later.
+  const hashes = [hashOf(chain), hashOf(chain), hashOf(forked)] as Hex[]
+  const other = providerOf(l1Methods(forked, 1n)).provider
+  const changed = await collect({
+    chain,
+    l1: [
+      (answer, method, params) =>
+        answer === null && method === 'eth_getBlockByHash' ? other.request({ method, params }) : answer,
+    ],
+    options: { l1BlockHash: () => hashes.shift() ?? '0x' },
+    onWait: () => undefined,
+  })
+  expect(changed.code).toBe('L1_DISAGREEMENT')
+  for (const each of [chain, forked]) expect(String(changed.error)).toContain(hashOf(each))
+  expect(changed.numbers).toEqual([3])
+
+  // One of them does not answer: that passes.
+  let isDown = true
+  const flapping = providerOf(l1Methods(chain, 1n), answer => (isDown ? fail(-32005, 'no') : answer)).provider
+  const passing = await collect({
+    chain,
+    options: { l1BlockHash: agreeingBlockHash([one, flapping], { quorum: 2 }) },
+    onWait: (_, count) => {
+      isDown = count < 20
+      return count < 22 ? undefined : false
+    },
+  })
+  expect([passing.code, passing.numbers]).toEqual(['ABORTED', [3]])
+})
+
+it('ignores a source that falls behind, and refuses a finalization that is undone', async () => {
+  const chain = chainOf(3)
+  const behind = chainOf(2)
+  const hashOf = (each: FullChain, at: bigint) => Reflect.get(Object(each.l1.getBlock(at)), 'hash') as Hex
+  const old = await collect({
+    chain,
+    options: {
+      l1BlockHash: (
+        hashes => () =>
+          hashes.shift() ?? '0x'
+      )([hashOf(chain, 3n), hashOf(chain, 1n), hashOf(chain, 3n)]),
+    },
+    onWait: (_, count) => (count < 3 ? undefined : false),
+  })
+  expect([old.numbers, old.code]).toEqual([[3], 'ABORTED'])
+  // Another chain, which is longer and has finalized less.
+  for (let added = 0; added < 9; added++) behind.l1.addBlock()
+  const state = (await collect({ chain })).found[0]?.state
+  const undone = await collect({ chain: behind, options: { state } })
+  expect(undone.code).toBe('L1_DISAGREEMENT')
+  expect(String(undone.error)).toContain('L2 block 3 was final at L1 block 3 (0x')
+})
+
+it('refuses options and states that are not its own, and asks nobody', () => {
+  const { provider } = providerOf(new Map())
+  const good = { l1: provider, l2: provider, rollup: ROLLUP, scheme: poseidon2, l1BlockHash: () => word(1) }
+  const state = { version: 1, rollup: ROLLUP.address, l2BlockNumber: '0x3', l1Block: { number: '0x3', hash: word(1) } }
+  const wrong: [object, string][] = [
+    ...([
+      { l1: [] },
+      { l1: 'http://key' },
+      { l2: [provider, 1] },
+      { l1BlockHash: word(1) },
+      { from: 1 },
+      { from: -1n },
+    ].map(change => [change, 'ARGUMENT_INVALID']) as [object, string][]),
+    ...([
+      { pollInterval: 0 },
+      { maxBackoff: 0.5 },
+      { newestonly: true },
+      { newestOnly: 1 },
+      { onEvent: 1 },
+      { requests: 1 },
+    ].map(change => [change, 'ARGUMENT_INVALID']) as [object, string][]),
+    ...([
+      null,
+      1,
+      {},
+      [],
+      { ...state, version: 2 },
+      { ...state, rollup: CONTRACT },
+      { ...state, l2BlockNumber: '3' },
+    ].map(value => [{ state: value }, 'ARGUMENT_INVALID']) as [object, string][]),
+    [{ state: { ...state, l1Block: { number: '0x3' } } }, 'ARGUMENT_INVALID'],
+    [{ state: Object.create(state) }, 'ARGUMENT_INVALID'],
+    [{ rollup: { address: '0x' } }, 'CLAIM_INVALID'],
+    [{ requests: [{ address: '0x' }] }, 'CLAIM_INVALID'],
+    [{ scheme: { name: 'x' } }, 'CLAIM_INVALID'],
+  ]
+  for (const [change, code] of wrong) {
+    const make = () => followWith({ ...good, ...change } as FollowOptions, { wait: async () => {}, random: () => 0 })
+    expect(
+      make,
+      JSON.stringify(change, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+    ).toThrow(expect.objectContaining({ code }))
+  }
+  expect(wrong.length).toBe(24)
+})
+
+it('ends when it is told, also while it waits for an answer', async () => {
+  const controller = new AbortController()
+  const never = { request: () => new Promise<never>(() => {}) }
+  const options = { ...{ l1: never, l2: never, rollup: ROLLUP, scheme: poseidon2 }, l1BlockHash: () => word(1) }
+  const items = followWith({ ...options, signal: controller.signal }, { wait: async () => {}, random: () => 0 })
+  const next = items.next()
+  controller.abort()
+  await expect(next).rejects.toBeInstanceOf(RpcError)
+  await expect(items.next()).resolves.toEqual({ done: true, value: undefined })
+})
+
+it(`follows ${RUNS} finalizations of a restless rollup, killed again and again, once each`, async () => {
+  const random = randomOf(7)
+  const chance = (probability: number) => random() < probability
+  const chain = chainOf(2, { l1Unfinalized: 4, proofLag: 2, keep: 200, l1History: 64 })
+  /** What L1 has finalized for good, as the simulation itself has it. */
+  const truth: bigint[] = []
+  const note = () => {
+    for (const { l2BlockNumber, l1BlockNumber } of chain.l1.finalizations()) {
+      const isFinal = l1BlockNumber <= chain.l1.blockNumber('finalized')
+      if (isFinal && l2BlockNumber > (truth.at(-1) ?? -1n)) truth.push(l2BlockNumber)
+    }
+  }
+  const move = () => {
+    for (let more = chance(0.3) ? 3 : 1; more > 0; more--) {
+      if (chance(0.2)) chain.addBlock()
+      finalize(chain)
+    }
+    if (chance(0.3)) chain.l1.addBlock()
+    if (chance(0.15)) chain.l1.reorganize(1 + Math.floor(random() * 4))
+    note()
+  }
+  /** Of every request a tenth goes wrong. */
+  const spoil: Tamper = answer => {
+    if (!chance(0.1)) return answer
+    if (chance(0.3)) return fail(-32005, 'too many requests')
+    if (chance(0.3)) throw new TypeError('fetch failed')
+    if (chance(0.3)) return null
+    return JSON.parse(JSON.stringify(answer).replace(/[1-9a-e](?=[^1-9a-e]*"[^"]*$)/, 'f'))
+  }
+  // The endpoint that lies about logs is not alone.
+  const omit: Tamper = (answer, method, params) =>
+    spoil(method === 'eth_getLogs' && Array.isArray(answer) ? answer.filter(() => chance(0.8)) : answer, method, params)
+  const honestLogs: Tamper = (answer, method, params) =>
+    method === 'eth_getLogs' ? answer : spoil(answer, method, params)
+
+  const followed: bigint[] = []
+  let state: unknown
+  let [restarts, requests, refused] = [0, 0, 0]
+  const heap: number[] = []
+  while (followed.length < RUNS) {
+    let budget = 20 + Math.floor(random() * 400)
+    const following = startFollowing({
+      chain,
+      l1: [omit, honestLogs],
+      l2: [spoil, spoil],
+      options: state === undefined ? { from: 0n } : { state },
+      onWait: () => {
+        move()
+        return --budget > 0 ? undefined : false
+      },
+    })
+    const kill = following.controller
+    try {
+      for await (const item of following.items) {
+        if (followed.length % 50 === 0) expectTrue(item, chain)
+        expect(item.stateRoot).toBe(chain.at(item.l2BlockNumber)?.stateRoot())
+        followed.push(item.l2BlockNumber)
+        state = JSON.parse(JSON.stringify(item.state))
+        if (followed.length % 500 === 0) heap.push(Math.round(process.memoryUsage().heapUsed / 2 ** 20))
+        if (followed.length >= RUNS || chance(0.05)) kill.abort()
+        if (chance(0.5)) move()
+      }
+    } catch (error) {
+      // Killed; or stopped by lies, and started again by whoever watches it.
+      if (error instanceof RpcError && error.code === 'ABORTED') restarts++
+      else refused++
+      if (refused > RUNS) throw error
+    }
+    requests += following.count()
+  }
+  expect(followed).toEqual(truth.slice(0, followed.length))
+  expect(new Set(followed).size).toBe(followed.length)
+  expect(restarts).toBeGreaterThan(1)
+  console.info(
+    `${followed.length} finalizations, ${restarts} restarts, ${refused} stops, ${requests} requests, heap ${heap.join(' ')} MiB`,
+  )
+}, 3_600_000)
