@@ -164,7 +164,8 @@ export class ProofError extends Error {
     const { path = '', expected, found }: ErrorDetails = Object.assign(Object.create(null), details)
     const place = path === '' ? '' : ` at ${path}`
     const said = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
-    super(`${code}${place}: ${said === '' ? errorMeanings[code] : said}`)
+    // Without the sentence of its code: whoever bundles this class would carry all of them.
+    super(`${code}${place}${said === '' ? '' : `: ${said}`}`)
     this.code = code
     this.path = path
     this.expected = expected

@@ -4,13 +4,7 @@
  *
  * @module rollup-state-proof/provider
  */
-export {
-  type CallClaim,
-  type CallEvidence,
-  type CallStatement,
-  type VerifiedCall,
-  verifyCallEvidence,
-} from './provider/call-evidence.ts'
+export type { CallClaim, CallEvidence, CallStatement, VerifiedCall } from './provider/call-evidence.ts'
 export type { Environment, Hardfork } from './provider/environment.ts'
 export {
   ProviderError,
@@ -18,11 +12,7 @@ export {
   type ProviderRefusal,
   providerRefusals,
 } from './provider/error.ts'
+export { recordCall, verifyCallEvidence } from './provider/evidence.ts'
 export { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from './provider/provider.ts'
-export {
-  type CallEvidenceRequest,
-  type CallRecordOptions,
-  type RecordedCall,
-  recordCall,
-} from './provider/record-call.ts'
+export type { CallEvidenceRequest, CallRecordOptions, RecordedCall } from './provider/record-call.ts'
 export type { View } from './provider/view.ts'

@@ -192,7 +192,7 @@ function decodeAccount(value: Uint8Array): AccountBytes {
   const [, , storageRoot, codeHash] = fields
   const isDigest = (field: typeof codeHash): field is Uint8Array => field instanceof Uint8Array && field.length === 32
   if (nonce === null || balance === null || !isDigest(storageRoot) || !isDigest(codeHash)) {
-    throw new ProofError('L1_ACCOUNT_MALFORMED')
+    throw new ProofError('L1_ACCOUNT_MALFORMED', { expected: 'nonce, balance, storage root and code hash' })
   }
   return { nonce, balance, storageRoot, codeHash }
 }
@@ -246,7 +246,8 @@ function verifySlot(storageRoot: Uint8Array, key: Uint8Array, storageProof: Deco
 function decodeSlotValue(encoded: Uint8Array | null): bigint {
   if (encoded === null) return 0n
   const value = decodeInteger(decodeRlp(encoded), 32)
-  if (value === null || value === 0n) throw new ProofError('L1_VALUE_MALFORMED')
+  if (value === null || value === 0n)
+    throw new ProofError('L1_VALUE_MALFORMED', { expected: 'an integer from 1 to 2^256 - 1' })
   return value
 }
 

@@ -312,7 +312,8 @@ export function safeVerifyEvidence(bundle: unknown, claim: EvidenceClaim): SafeV
 }
 
 function verifyConsensus(consensus: unknown, { network, verifyConsensus }: TrustedBeaconBlock): ProvenConsensus {
-  if (consensus === undefined) throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus' })
+  if (consensus === undefined)
+    throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus', found: 'nothing' })
   return atPath('consensus', () => {
     const { network: label, ...answers } = decodeConsensus(consensus)
     if (label !== undefined && label !== network) {
@@ -344,13 +345,13 @@ function verifyFinalizedL1Header(header: unknown, l1BlockHash: Hex): L1Block {
 }
 
 function verifyL1Header(header: unknown, l1BlockHash: Hex): L1Block {
-  if (header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header' })
+  if (header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header', found: 'nothing' })
   return atPath('l1.header', () => verifyHeader(header, l1BlockHash))
 }
 
 function verifyL1Proof(evidence: DecodedEvidence, l1StateRoot: Hex, rollup: Rollup): VerifiedAnchor {
   const { l1Proof, l2BlockNumber } = evidence
-  if (l1Proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof' })
+  if (l1Proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
   const finalizedState = atPath('l1.finalizedState', () => decodeFinalizedState(evidence.finalizedState))
   return atPath('l1.proof', () => verifyAnchor(l1Proof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }))
 }

@@ -15,7 +15,8 @@ export const encodeRlp = (item: RlpItem): Uint8Array => RLP.encode(item)
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const item = decodeLoosely(bytes)
   // The library refuses most second spellings by itself; encoding again leaves no doubt.
-  if (item === null || !equalBytes(encodeRlp(item), bytes)) throw new ProofError('RLP_NON_CANONICAL')
+  if (item === null || !equalBytes(encodeRlp(item), bytes))
+    throw new ProofError('RLP_NON_CANONICAL', { expected: 'one canonical RLP item' })
   return item
 }
 

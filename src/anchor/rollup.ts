@@ -182,7 +182,7 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   const ethClaim = { stateRoot: l1StateRoot, address: rollup?.address, storageKeys }
   // The keys of the finalized state are proven together or not asked for; of the first two, the second may be missing.
   const { account, storage } = verifyFirstSlots(proof, ethClaim, storageKeys.length === 2 ? 1 : storageKeys.length)
-  if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT')
+  if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
   const [root, current, ...stateSlots] = storage
   const currentL2BlockNumber = current === undefined ? null : BigInt(current.value)
   // A root above the last finalized block cannot be: then this is not the contract, or not its layout.
@@ -192,7 +192,7 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
       found: `${l2BlockNumber}`,
     })
   }
-  if (!root?.exists) throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]' })
+  if (!root?.exists) throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]', found: 'no root' })
   const timestamp = finalizedState === undefined ? null : verifyTimestamp(finalizedState, stateSlots)
   // The contract keeps this for its newest finalization alone: of an older block it says nothing.
   const isNewest = currentL2BlockNumber === l2BlockNumber

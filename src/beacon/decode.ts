@@ -141,7 +141,7 @@ function decodeSigned(fields: SignedFields, network: DecodedNetwork): SignedUpda
 /** An update of a chain that has finalized nothing, or that was made before, has a header of zeros or none. */
 function verifyFinalized(header: unknown): void {
   const slot = header === undefined ? 0n : readSlot(header)
-  if (slot === 0n) throw new ProofError('BEACON_FINALITY_MISSING')
+  if (slot === 0n) throw new ProofError('BEACON_FINALITY_MISSING', { found: 'an empty finalized header' })
 }
 
 function readSlot(header: unknown): bigint {

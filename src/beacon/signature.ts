@@ -43,7 +43,7 @@ function decodePoint(key: Uint8Array): PublicKey {
   try {
     return G1.Point.fromBytes(key) // on the curve, and in the subgroup
   } catch {
-    throw new ProofError('BEACON_KEY_POINT')
+    throw new ProofError('BEACON_KEY_POINT', { expected: 'points of the subgroup' })
   }
 }
 
@@ -61,7 +61,7 @@ export function signingRoot(
 export function verifySignature(signature: Uint8Array, message: Uint8Array, publicKey: PublicKey): void {
   const point = decodeSignature(signature)
   if (!longSignatures.verify(point, longSignatures.hash(message, CIPHERSUITE), publicKey)) {
-    throw new ProofError('BEACON_SIGNATURE_MISMATCH')
+    throw new ProofError('BEACON_SIGNATURE_MISMATCH', { expected: 'a signature of these signers' })
   }
 }
 
@@ -72,5 +72,5 @@ function decodeSignature(signature: Uint8Array): ReturnType<typeof longSignature
   } catch {
     // Reported below.
   }
-  throw new ProofError('BEACON_SIGNATURE_POINT')
+  throw new ProofError('BEACON_SIGNATURE_POINT', { expected: 'a point of the subgroup' })
 }

@@ -238,7 +238,7 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
   const finalized = signing
     ? { ...atPath('finality', () => verifyFinality(finality, signing)), committee: signing }
     : steps.at(-1)
-  if (finalized === undefined) throw new ProofError('BEACON_FINALITY_MISSING', { path: 'finality' })
+  if (finalized === undefined) throw new ProofError('BEACON_FINALITY_MISSING', { path: 'finality', found: 'nothing' })
   if (finalized.slot < start.slot) {
     throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT', {
       expected: `slot ${start.slot} or later`,

@@ -102,7 +102,7 @@ export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
 export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number): DecodedAnswer {
   const result = reader.fields(openResponse(answer), RESULT_FIELDS)
   const isForeign = result.storageHash !== undefined || result.storageProof !== undefined
-  if (isForeign && reader.isArray(result.accountProof)) throw new ProofError('FOREIGN_PROOF')
+  if (isForeign && reader.isArray(result.accountProof)) throw new ProofError('FOREIGN_PROOF', { found: 'eth_getProof' })
   const accountProof = atPath('accountProof', () => decodeLeafProof(trees.account, result.accountProof))
   const storageProofs = atPath('storageProofs', () =>
     decodeStorageProofs(trees.storage, result.storageProofs, keyCount),

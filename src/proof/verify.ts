@@ -86,10 +86,10 @@ function verifyStorage(
     atPath(`[${index}]`, () => {
       const leafProof = storageProofs.at(index) ?? null
       if (leafProof === null) {
-        if (hasStorage) throw new ProofError('STORAGE_PROOF_MISSING')
+        if (hasStorage) throw new ProofError('STORAGE_PROOF_MISSING', { found: 'nothing' })
         return toSlot(key, null)
       }
-      if (account === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED')
+      if (account === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED', { found: 'a proof' })
       return toSlot(key, verifyLeafProof(tree, { root: storageRootOf(account.value), key }, leafProof))
     }),
   )

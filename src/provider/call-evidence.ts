@@ -152,27 +152,7 @@ export type VerifiedCall = Anchor & {
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
-/**
- * Verifies a call as evidence: proves what it holds from the one thing that you trust, and executes the call again over that.
- * Nothing is asked of anybody. Whatever the execution reads has to be in the bundle, and nothing else.
- *
- * @param bundle a stranger's {@link CallEvidence}, parsed from JSON
- * @param claim what you know, and the one thing that you trust
- * @throws ProofError `CALL_MISMATCH`, `CALL_STATE_MISSING`, `CALL_STATE_UNUSED`, and what `verifyEvidence` throws;
- * ProviderError `EVM_MISSING`
- *
- * @example
- * ```ts
- * import { lineaMainnet } from 'rollup-state-proof/anchor'
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { verifyCallEvidence } from 'rollup-state-proof/provider'
- *
- * const trusted = { l1BlockHash: `0x${'11'.repeat(32)}` } as const
- * const claim = { scheme: poseidon2, rollup: lineaMainnet, trusted, chainId: 59144n }
- * const outcome = await verifyCallEvidence({}, claim).catch(error => error)
- * console.log(outcome.code) // EVIDENCE_MALFORMED
- * ```
- */
+/** The function of this name in `evidence.ts`. */
 export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Promise<VerifiedCall> {
   const { maxGas = 50_000_000n, chainId } = claim ?? {}
   verifyOptions(claim, CLAIM_FIELDS)

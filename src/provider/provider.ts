@@ -9,7 +9,7 @@ import { argumentInvalid, verifyFunction, verifyWhole } from '../rpc/options.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity, verifyProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { copyAnswer } from './answer.ts'
-import { type CallPlan, createAccessList, estimateGas, runCall } from './call.ts'
+import type { CallPlan } from './call.ts'
 import { readCall, refuseOverrides } from './call-request.ts'
 import { type Environment, type Hardfork, verifyBigint, verifyEnvironment, verifyHardfork } from './environment.ts'
 import { invalidOption, invalidParams, ProviderError, toProviderError } from './error.ts'
@@ -238,9 +238,9 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
         return bytesToHex(await state.getCode(account))
       },
     ],
-    ['eth_call', async params => runCall(await planCall(params, 2))],
-    ['eth_estimateGas', async params => toQuantity(await estimateGas(await planCall(params, 2)))],
-    ['eth_createAccessList', async params => createAccessList(await planCall(params, 0))],
+    ['eth_call', async params => (await execution()).runCall(await planCall(params, 2))],
+    ['eth_estimateGas', async params => toQuantity(await (await execution()).estimateGas(await planCall(params, 2)))],
+    ['eth_createAccessList', async params => (await execution()).createAccessList(await planCall(params, 0))],
     ...PROOF_METHODS.map(method => [method, (params: unknown) => passProof(method, params)] as const),
   ])
 
@@ -329,3 +329,6 @@ function verifyForward(forward: readonly string[]): readonly string[] {
   }
   return methods as readonly string[]
 }
+
+/** On first use: a bundler puts it into a chunk of its own, and who only reads balances never loads it. */
+const execution = () => import('./call.ts')

@@ -81,36 +81,7 @@ export interface RecordedCall {
 const MAX_GAS = 50_000_000n
 const NOBODY: Hex = `0x${'0'.repeat(40)}`
 
-/**
- * Records a call as evidence: executes it over proven state, and puts all that it read into one bundle, which
- * {@link verifyCallEvidence} executes again years later without anybody. A call that reverts is recorded too.
- *
- * @param l1 provider of the L1 on which the rollup is finalized
- * @param l2 provider of the rollup
- * @param request what to execute
- * @param options from which L1 block, and how
- * @throws what `recordEvidence` throws; ProviderError `VALUE_UNPROVEN` when the call reads what no proof covers and you have
- * not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` when it cannot begin, `EVM_MISSING`
- *
- * @example
- * ```ts
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { recordCall } from 'rollup-state-proof/provider'
- * import { createHttpProvider } from 'rollup-state-proof/rpc'
- * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
- *
- * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
- * const service = createService({ genesis: demoWorld(poseidon2), rollup })
- * addDemoBlocks(service.chain)
- * const { url, l1Url } = await service.listen()
- *
- * const call = { to: `0x${'70'.repeat(20)}`, data: '0x313ce567' } as const // decimals()
- * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
- * const { bundle, evidence } = await recordCall(l1, l2, { scheme: poseidon2, rollup, chainId: 1337n, call })
- * console.log(bundle.kind, BigInt(evidence.returnData)) // call 18n
- * await service.close()
- * ```
- */
+/** The function of this name in `evidence.ts`. */
 export async function recordCall(
   l1: Provider | SendProvider,
   l2: Provider | SendProvider,

@@ -43,7 +43,7 @@ export const storageTree: TreeKind = {
   hashKey: (scheme, key) => scheme.hasher.hash(scheme.encodeBytes32(key)),
   valuePreimage: (scheme, value) => scheme.encodeBytes32(value),
   verifyStorable: value => {
-    if (isZero(value)) throw new ProofError('ZERO_VALUE')
+    if (isZero(value)) throw new ProofError('ZERO_VALUE', { found: 'a slot with value zero' })
   },
 }
 

@@ -1,5 +1,6 @@
+import { relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, type Metafile } from 'esbuild'
 
 /** What a user's bundler makes of an import, in bytes. */
 export interface Bundle {
@@ -33,12 +34,36 @@ export async function measureBundles(): Promise<Record<string, Bundle>> {
     const { outputFiles, metafile } = await build({
       stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
       ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', write: false, metafile: true },
+      // What is imported on first use is a chunk of its own, and not counted.
+      ...{ splitting: true, outdir: 'out' },
       external: ['node:*', '@ethereumjs/evm', '@ethereumjs/common', '@ethereumjs/util'],
     })
-    const code = outputFiles[0]?.contents ?? new Uint8Array()
-    const inputs = Object.values(metafile.outputs)[0]?.inputs ?? {}
-    const files = Object.keys(inputs).filter(file => (inputs[file]?.bytesInOutput ?? 0) > 0)
-    bundles[name] = { minified: code.length, gzipped: gzipSync(code, { level: 9 }).length, files }
+    const loaded = chunksLoaded(metafile)
+    const codes = outputFiles
+      .filter(({ path }) => loaded.has(relative(process.cwd(), path)))
+      .map(({ contents }) => contents)
+    const files = [...loaded].flatMap(chunk => {
+      const inputs = metafile.outputs[chunk]?.inputs ?? {}
+      return Object.keys(inputs).filter(file => (inputs[file]?.bytesInOutput ?? 0) > 0)
+    })
+    const sum = (lengths: readonly number[]) => lengths.reduce((total, length) => total + length, 0)
+    bundles[name] = {
+      minified: sum(codes.map(code => code.length)),
+      // As one file: into how many chunks it falls is the bundler's affair.
+      gzipped: gzipSync(Buffer.concat(codes), { level: 9 }).length,
+      files,
+    }
   }
   return bundles
+}
+
+/** The entry, and the chunks that it imports at once, by their names in the metafile. */
+function chunksLoaded({ outputs }: Metafile): Set<string> {
+  const loaded = new Set(Object.keys(outputs).filter(chunk => outputs[chunk]?.entryPoint === '<stdin>'))
+  for (const chunk of loaded) {
+    for (const { path, kind } of outputs[chunk]?.imports ?? []) {
+      if (kind === 'import-statement' && path in outputs) loaded.add(path)
+    }
+  }
+  return loaded
 }

@@ -1,0 +1,71 @@
+import type { Provider, SendProvider } from '../rpc/provider.ts'
+import type { CallClaim, VerifiedCall } from './call-evidence.ts'
+import type { CallEvidenceRequest, CallRecordOptions, RecordedCall } from './record-call.ts'
+
+// Imported on first use: a bundler puts them into chunks of their own, and who only asks the provider never loads them.
+
+/**
+ * Verifies a call as evidence: proves what it holds from the one thing that you trust, and executes the call again over that.
+ * Nothing is asked of anybody. Whatever the execution reads has to be in the bundle, and nothing else.
+ *
+ * @param bundle a stranger's {@link CallEvidence}, parsed from JSON
+ * @param claim what you know, and the one thing that you trust
+ * @throws ProofError `CALL_MISMATCH`, `CALL_STATE_MISSING`, `CALL_STATE_UNUSED`, and what `verifyEvidence` throws;
+ * ProviderError `EVM_MISSING`
+ *
+ * @example
+ * ```ts
+ * import { lineaMainnet } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { verifyCallEvidence } from 'rollup-state-proof/provider'
+ *
+ * const trusted = { l1BlockHash: `0x${'11'.repeat(32)}` } as const
+ * const claim = { scheme: poseidon2, rollup: lineaMainnet, trusted, chainId: 59144n }
+ * const outcome = await verifyCallEvidence({}, claim).catch(error => error)
+ * console.log(outcome.code) // EVIDENCE_MALFORMED
+ * ```
+ */
+export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Promise<VerifiedCall> {
+  const module = await import('./call-evidence.ts')
+  return module.verifyCallEvidence(bundle, claim)
+}
+
+/**
+ * Records a call as evidence: executes it over proven state, and puts all that it read into one bundle, which
+ * {@link verifyCallEvidence} executes again years later without anybody. A call that reverts is recorded too.
+ *
+ * @param l1 provider of the L1 on which the rollup is finalized
+ * @param l2 provider of the rollup
+ * @param request what to execute
+ * @param options from which L1 block, and how
+ * @throws what `recordEvidence` throws; ProviderError `VALUE_UNPROVEN` when the call reads what no proof covers and you have
+ * not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` when it cannot begin, `EVM_MISSING`
+ *
+ * @example
+ * ```ts
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { recordCall } from 'rollup-state-proof/provider'
+ * import { createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
+ *
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const service = createService({ genesis: demoWorld(poseidon2), rollup })
+ * addDemoBlocks(service.chain)
+ * const { url, l1Url } = await service.listen()
+ *
+ * const call = { to: `0x${'70'.repeat(20)}`, data: '0x313ce567' } as const // decimals()
+ * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
+ * const { bundle, evidence } = await recordCall(l1, l2, { scheme: poseidon2, rollup, chainId: 1337n, call })
+ * console.log(bundle.kind, BigInt(evidence.returnData)) // call 18n
+ * await service.close()
+ * ```
+ */
+export async function recordCall(
+  l1: Provider | SendProvider,
+  l2: Provider | SendProvider,
+  request: CallEvidenceRequest,
+  options: CallRecordOptions = {},
+): Promise<RecordedCall> {
+  const module = await import('./record-call.ts')
+  return module.recordCall(l1, l2, request, options)
+}
