@@ -82,7 +82,7 @@ export async function readExisting(path: string): Promise<unknown> {
 }
 
 /** @throws UsageError when `verify` would refuse to read it: an endpoint can pad its answer */
-function serialize(name: string, content: unknown): string {
+export function serialize(name: string, content: unknown): string {
   const text = `${JSON.stringify(content)}\n`
   if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) return text
   throw new UsageError(`${name} would be larger than the ${MAX_INPUT_MIB} MiB that verify reads`)
