@@ -5,7 +5,14 @@ import { schemeNamed } from '../document/answer.ts'
 import { type ClaimProblem, completeClaim, type Source } from '../document/claim.ts'
 import { DocumentError } from '../document/error.ts'
 import { isProblem } from '../document/evidence.ts'
-import { type AnswerFile, type BundleFile, isBundleFile, isCallFile, readInputFile } from '../document/input-file.ts'
+import {
+  type AnswerFile,
+  type BundleFile,
+  isBundleFile,
+  isCallBundle,
+  isCallFile,
+  readInputFile,
+} from '../document/input-file.ts'
 import { fieldIn } from '../document/value.ts'
 import { type ErrorCode, ProofError } from '../errors.ts'
 import type { Account, StorageSlot, VerifiedState } from '../proof/verify.ts'
@@ -134,6 +141,7 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
     try {
       const content = record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record
       const file = readInputFile(content)
+      if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
       if (isCallFile(file)) return unreadable('not a record: it holds no proof')
       if (isBundleFile(file)) return judgeBundle(file, claim)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
