@@ -81,7 +81,8 @@ export const fetch: Command = {
     return withEndpoints(values, io, async ({ open, signal }) => {
       const l2 = open('l2', values.l2)
       const output = await openOutputFile(values.output, values.force, askedFor, io)
-      const claim = trusted && { ...trusted, ...request }
+      const { address, storageKeys } = request
+      const claim = trusted && { ...trusted, address, storageKeys }
       const report = (answer: unknown, state: VerifiedState | undefined, source: Source) => {
         const description = { fetched: source === 'network', source, file: output.path, verified: state !== undefined }
         const stream = output.path === '-' ? io.stderr : io.stdout

@@ -57,7 +57,8 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
     const help = `rollup-state-proof ${commands.has(name) ? `${name} ` : ''}--help`
     if (isAsked(argv, '--json')) {
       io.stdout.write(toJson({ error: { code: isUsage ? 'USAGE' : 'UNEXPECTED', message, help } }))
-    } else io.stderr.write(`rollup-state-proof: ${message}\nTry: ${help}\n`)
+    }
+    io.stderr.write(`rollup-state-proof: ${message}\nTry: ${help}\n`)
     return exitCodes.unusable
   }
 }
