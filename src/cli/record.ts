@@ -81,9 +81,9 @@ cannot be written; 3 an endpoint failed: run it again.
 
 Examples:
   rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
-  rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --call 0x... 0x... -o call.json
   rollup-state-proof record --l1 https://... --l2 https://... --beacon https://... --checkpoint 0x... --scheme poseidon2 \\
     --rollup mainnet --address 0x... -o bundle.json
+  rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --call 0x... 0x... -o call.json
 `
 
 export const record: Command = {

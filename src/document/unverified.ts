@@ -146,35 +146,6 @@ function inspectBundle(inspector: Inspector, path: string, content: unknown): Un
   }
 }
 
-/** The answers one by one; of the codes no more than how many there are. */
-function inspectCallBundle(inspector: Inspector, content: unknown): UnverifiedFields {
-  const bundle = inspector.fields('', content)
-  const { rollup, l2BlockNumber, consensus, l1, environment, call, answers, codes, scheme } = bundle
-  const { blockHashes, ...values } = inspector.fields('environment', environment)
-  const listed = inspector.items('answers', answers).map((item, index) => {
-    const path = `answers[${index}]`
-    const entry = inspector.fields(path, item)
-    const { answer } = entry
-    const parts = inspectAnswer(inspector, join(path, 'answer'), answer, schemeNamed(scheme))
-    return { ...pick(entry, ['address', 'storageKeys']), answer: parts }
-  })
-  return {
-    ...pick(bundle, ['version', 'kind', 'scheme']),
-    rollup: pick(inspector.fields('rollup', rollup), ['name', 'address']),
-    l2BlockNumber: parseNumber(l2BlockNumber, 64) ?? show(l2BlockNumber),
-    ...pick(bundle, ['chainId', 'hardfork']),
-    call: pick(inspector.fields('call', call), ['from', 'to', 'data', 'value', 'gas']),
-    environment: {
-      ...pick(values, ['timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao']),
-      ...(isGiven(blockHashes) && { blockHashes: show(blockHashes) }),
-    },
-    ...(isGiven(consensus) && { consensus: inspectConsensus(inspector, 'consensus', consensus) }),
-    ...(isGiven(l1) && { l1: inspectL1(inspector, 'l1', l1) }),
-    answers: listItems(listed, answers),
-    codes: show(codes),
-  }
-}
-
 /** Per answer of the beacon API: its slots, its committee's size, who signed. The root of the first header is the checkpoint. */
 function inspectConsensus(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
   const consensus = inspector.fields(path, content)
@@ -234,6 +205,34 @@ function inspectBeaconHeader(header: unknown): UnverifiedFields {
     slot: show(slot),
     l1BlockHash: show(execution_block_hash ?? block_hash),
     ...(isGiven(block_number) && { l1BlockNumber: show(block_number) }),
+  }
+}
+
+/** The answers one by one; of the codes no more than how many there are. */
+function inspectCallBundle(inspector: Inspector, content: unknown): UnverifiedFields {
+  const bundle = inspector.fields('', content)
+  const { rollup, l2BlockNumber, l1, environment, call, answers, codes, scheme } = bundle
+  const { blockHashes, ...values } = inspector.fields('environment', environment)
+  const listed = inspector.items('answers', answers).map((item, index) => {
+    const path = `answers[${index}]`
+    const entry = inspector.fields(path, item)
+    const { answer } = entry
+    const parts = inspectAnswer(inspector, join(path, 'answer'), answer, schemeNamed(scheme))
+    return { ...pick(entry, ['address', 'storageKeys']), answer: parts }
+  })
+  return {
+    ...pick(bundle, ['version', 'kind', 'scheme']),
+    rollup: pick(inspector.fields('rollup', rollup), ['name', 'address']),
+    l2BlockNumber: parseNumber(l2BlockNumber, 64) ?? show(l2BlockNumber),
+    ...pick(bundle, ['chainId', 'hardfork']),
+    call: pick(inspector.fields('call', call), ['from', 'to', 'data', 'value', 'gas']),
+    environment: {
+      ...pick(values, ['timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao']),
+      ...(isGiven(blockHashes) && { blockHashes: show(blockHashes) }),
+    },
+    ...(isGiven(l1) && { l1: inspectL1(inspector, 'l1', l1) }),
+    answers: listItems(listed, answers),
+    codes: show(codes),
   }
 }
 
