@@ -26,7 +26,9 @@ What you state wins over what the records say. Nothing proves a state root that 
   --scheme SCHEME          mimc or poseidon2
   --state-root ROOT        the L2 state root of every answer, 32 bytes
   --address ADDRESS        the address of every record, 20 bytes
-  --storage-key KEY        a storage key of every record, 32 bytes; repeat it, in the order of the request
+  --storage-key KEY        a storage key of every record, 32 bytes or the number of a slot; repeat it, in the order of the request
+  --mapping SLOT KEY       the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
+                           32 bytes
 
 For evidence bundles, which are unreadable without:
   --rollup ROLLUP          mainnet, sepolia, or the address of the rollup contract on L1
@@ -115,6 +117,8 @@ export const audit: Command = {
     }
     if (values.json) stream.write(toJson({ ...summary, ...(failed !== undefined && { failure: failed }) }))
     else stream.write(formatSummary(tally, seconds, resumedAt, stream))
+    // With --json, the summary has said it.
+    if (failure !== undefined && values.json) return exitCodes.unusable
     if (failure !== undefined) throw new UsageError(failure.message)
     return summary.refused + summary.unreadable > 0 ? exitCodes.notVerified : exitCodes.verified
   },

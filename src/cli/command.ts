@@ -5,7 +5,7 @@ export interface Io {
   readonly stderr: Output
 }
 
-export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
+export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
 
 /** One word after the program's name. */
 export interface Command {

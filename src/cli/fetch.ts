@@ -13,8 +13,8 @@ import {
   withEndpoints,
 } from './endpoint.ts'
 import { refuseWrongFlags, requireScheme, toInteger } from './flags.ts'
-import { parseOptions, readRegularJson } from './input.ts'
-import { openOutputFile, refuseOverwrite } from './output-file.ts'
+import { parseOptions } from './input.ts'
+import { openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 import { formatState, formatTable, formatVerdict, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address ADDRESS -o FILE [options]
@@ -26,7 +26,9 @@ Options:
   --l2 URL               an endpoint of the rollup
   --block BLOCK          an L2 block that L1 has finalized: its number, or a tag where the endpoint takes it (finalized)
   --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes; repeat it, up to 1000 times
+  --storage-key KEY      32 bytes or the number of a slot; repeat it, up to 1000 times
+  --mapping SLOT KEY     the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
+                         32 bytes
   --state-root ROOT      the root you trust, 32 bytes: stateRootHashes of the rollup contract on L1
   --scheme SCHEME        mimc or poseidon2; with --state-root
   --method NAME          linea_getProof on the Linea networks (default: rollup_getProof)
@@ -79,7 +81,8 @@ export const fetch: Command = {
     return withEndpoints(values, io, async ({ open, signal }) => {
       const l2 = open('l2', values.l2)
       const output = await openOutputFile(values.output, values.force, askedFor, io)
-      const claim = trusted && { ...trusted, ...request }
+      const { address, storageKeys } = request
+      const claim = trusted && { ...trusted, address, storageKeys }
       const report = (answer: unknown, state: VerifiedState | undefined, source: Source) => {
         const description = { fetched: source === 'network', source, file: output.path, verified: state !== undefined }
         const stream = output.path === '-' ? io.stderr : io.stdout
@@ -118,7 +121,7 @@ type Source = 'network' | 'file'
 /** @throws UsageError when the existing file holds anything but the answer to this request */
 async function readFetched(path: string, claim: Claim | undefined): Promise<{ answer: unknown; state: VerifiedState }> {
   if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
-  const answer = await readRegularJson(path, { followLinks: false })
+  const answer = await readExisting(path)
   const outcome = safeVerifyProof(answer, claim)
   if (outcome.ok) return { answer, state: { account: outcome.account, storage: outcome.storage } }
   refuseWrongFlags(outcome.error)

@@ -7,7 +7,8 @@ import type { AnswerFile, StatedClaim } from '../document/input-file.ts'
 import { fieldIn, show } from '../document/value.ts'
 import { ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
 import { type Io, UsageError } from './command.ts'
-import { readJson } from './input.ts'
+import { messageOf, readJson } from './input.ts'
+import { didYouMean } from './suggest.ts'
 
 /** The options that only an evidence bundle has; those that it shares with an answer are in the command. */
 export const evidenceOptions = {
@@ -34,7 +35,10 @@ export function requireScheme(name: unknown): Scheme {
     throw new UsageError('--scheme is needed: mimc or poseidon2, whichever the rollup used at that block')
   }
   const scheme = schemeNamed(name)
-  if (scheme === undefined) throw new UsageError(`the scheme is neither mimc nor poseidon2: ${show(name)}`)
+  if (scheme === undefined) {
+    const [text, names] = [show(name), ['mimc', 'poseidon2']]
+    throw new UsageError(`the scheme is neither mimc nor poseidon2: ${text}.${didYouMean(text, names)}`)
+  }
   return scheme
 }
 
@@ -112,10 +116,17 @@ async function networkOf({ network, rollup = '' }: EvidenceFlags, io: Io): Promi
   if (network === undefined) {
     throw new UsageError('--network is needed with --checkpoint: mainnet, sepolia, or a file with your own network')
   }
-  const content = await readJson(network, io)
+  const content = await readJson(network, io).catch((error: unknown) => {
+    const suggestion = error instanceof UsageError ? didYouMean(network, NETWORKS) : ''
+    throw suggestion === ''
+      ? error
+      : new UsageError(`--network: no such network, and ${messageOf(error)}.${suggestion}`)
+  })
   // As \`serve --json\` prints it, or alone.
   return (fieldIn(content, 'network') ?? content) as BeaconNetwork
 }
+
+const NETWORKS: readonly string[] = ['mainnet', 'sepolia']
 
 /** @throws UsageError */
 export function rollupOf(flags: EvidenceFlags): Rollup {
@@ -124,6 +135,8 @@ export function rollupOf(flags: EvidenceFlags): Rollup {
     throw new UsageError('--rollup is needed: mainnet, sepolia, or the address of the rollup contract on L1')
   }
   const known = rollupNamed(rollup)
+  const suggestion = known ? '' : didYouMean(rollup, NETWORKS)
+  if (suggestion !== '') throw new UsageError(`--rollup: no such network: ${rollup}.${suggestion}`)
   if (rootsSlot === undefined && currentSlot === undefined) return known ?? { address: rollup as Rollup['address'] }
   if (known) throw new UsageError(`--layout-...: the layout of ${rollup} is known`)
   const slot = (name: string, text: string | undefined) => (text === undefined ? text : toInteger(name, text, 256))

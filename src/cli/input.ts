@@ -5,6 +5,8 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { DocumentError } from '../document/error.ts'
 import { parseJson } from '../document/value.ts'
 import { type Io, UsageError } from './command.ts'
+import { expandMappings, storageKeyOf } from './storage-key.ts'
+import { didYouMean } from './suggest.ts'
 
 /**
  * A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsed, hostile JSON takes up to 50
@@ -26,20 +28,33 @@ export function wholeNumber(name: string, text: string, least: number, most: num
 
 /**
  * Like `parseArgs`, but refuses an option that is given twice: of two state roots, nobody could say which one the verdict
- * rests on.
+ * rests on. Where there is `--storage-key` there is `--mapping SLOT KEY`, and its values are 32 bytes.
  *
  * @throws UsageError, and the errors of `parseArgs`
  */
 export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
-  const parsed = parseArgs(config)
-  const { args = [], options = {} } = config
+  const { options = {} } = config
+  const hasKeys = Object.hasOwn(options, 'storage-key')
+  const args = hasKeys ? expandMappings(config.args ?? []) : [...(config.args ?? [])]
+  const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
   const seen = new Set<string>()
-  for (const token of parseArgs({ args: [...args], options, allowPositionals: true, tokens: true }).tokens) {
-    if (token.kind !== 'option' || options[token.name]?.multiple) continue
-    if (seen.has(token.name)) throw new UsageError(`--${token.name} is given twice`)
-    seen.add(token.name)
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { name, rawName } = token
+    if (!Object.hasOwn(options, name)) {
+      const names = [...Object.keys(options), ...(hasKeys ? ['mapping'] : []), 'help'].map(known => `--${known}`)
+      throw new UsageError(`no such option: ${rawName}.${didYouMean(rawName, names)}`)
+    }
+    if (options[name]?.multiple) continue
+    if (seen.has(name)) throw new UsageError(`--${name} is given twice`)
+    seen.add(name)
   }
-  return parsed
+  const parsed = parseArgs({ ...config, args })
+  const values: Record<string, unknown> = parsed.values
+  const keys = values['storage-key']
+  if (Array.isArray(keys)) values['storage-key'] = keys.map(key => storageKeyOf(String(key)))
+  // The names and types of the values are those of `config`: only arguments and keys were rewritten.
+  return parsed as ReturnType<typeof parseArgs<T>>
 }
 
 /** The arguments of a command that takes one path, and of options only `--json`. */

@@ -70,7 +70,16 @@ export async function openOutputFile(
 
 /** The existing file is not what the command would have written: only the user may replace it. */
 export const refuseOverwrite = (path: string, reason: string): UsageError =>
-  new UsageError(`${path} exists, and ${reason}: move it away, or use --force`)
+  new UsageError(`${path} exists, and ${reason}: ${REMEDY}`)
+
+const REMEDY = 'move it away, or use --force'
+
+/** The contents of an existing file that may be what the command would have written. @throws UsageError */
+export async function readExisting(path: string): Promise<unknown> {
+  return readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
+    throw error instanceof UsageError ? new UsageError(`${error.message}: ${REMEDY}`) : error
+  })
+}
 
 /** @throws UsageError when `verify` would refuse to read it: an endpoint can pad its answer */
 export function serialize(name: string, content: unknown): string {

@@ -29,8 +29,8 @@ import {
   withEndpoints,
 } from './endpoint.ts'
 import { checkpointOf, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
-import { MAX_INPUT_BYTES, MAX_INPUT_MIB, parseOptions, readRegularJson } from './input.ts'
-import { type AskedFor, openOutputFile, refuseOverwrite } from './output-file.ts'
+import { MAX_INPUT_BYTES, MAX_INPUT_MIB, parseOptions } from './input.ts'
+import { type AskedFor, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 import { formatState, formatTable, formatVerdict, paint, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
@@ -47,7 +47,9 @@ Options:
   --scheme SCHEME        mimc or poseidon2: the one that the rollup uses
   --rollup ROLLUP        mainnet or sepolia (Linea's), or the address of a rollup contract on L1
   --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes; repeat it, up to 1000 times
+  --storage-key KEY      32 bytes or the number of a slot; repeat it, up to 1000 times
+  --mapping SLOT KEY     the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
+                         32 bytes
   --l1-block BLOCK       the L1 block to prove from: a number, finalized, safe or latest (default: finalized)
   --l1-block-hash HASH   the hash of that block, 32 bytes, from a source that you trust: any other is refused
   --beacon URL           a beacon API of the L1's consensus layer; repeat it: each is asked until one sends what verifies
@@ -277,7 +279,7 @@ async function readRecorded(
   trustedHash: Hex | undefined,
   beacon: TrustedBeaconBlock | undefined,
 ): Promise<Recorded> {
-  const bundle = await readRegularJson(path, { followLinks: false })
+  const bundle = await readExisting(path)
   if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
   const trusted = beacon ?? { l1BlockHash: trustedHash ?? hashOfHeader(bundle) }
   const outcome = safeVerifyEvidence(bundle, { ...request, trusted })

@@ -27,10 +27,11 @@ export const toJson = (value: unknown): string =>
 
 function toPlain(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'string') return clip(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) return show(value)
   if (Array.isArray(value)) return value.map(item => toPlain(item, depth - 1))
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, toPlain(field, depth - 1)]))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [clip(name), toPlain(field, depth - 1)]))
 }
 
 /** One very long cell must not widen all others, nor fill the terminal. */

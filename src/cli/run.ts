@@ -8,9 +8,11 @@ import { messageOf } from './input.ts'
 import { inspect } from './inspect.ts'
 import { proxy } from './proxy.ts'
 import { record } from './record.ts'
-import { formatTable, printable } from './report.ts'
+import { formatTable, printable, toJson } from './report.ts'
 import { serve } from './serve.ts'
 import { snapshot } from './snapshot.ts'
+import { didYouMean } from './suggest.ts'
+import { fitToTerminal } from './terminal.ts'
 import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 import { readVersion } from './version.ts'
@@ -28,8 +30,8 @@ Commands:
 ${formatTable([...commands].map(([name, { summary }]) => [name, summary]))}
 
 Options:
-  --help       this text; after a command, its options
-  --version    the version
+  -h, --help       this text; after a command, or as \`help COMMAND\`, its options
+  -v, --version    the version
 
 Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input, 3 an endpoint failed.
 
@@ -43,32 +45,46 @@ Examples:
 const MAX_MESSAGE_LENGTH = 4096
 
 /** Runs the program. Throws nothing. @param argv what follows the program's name @returns the exit code */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+export async function run(argv: readonly string[], streams: Io): Promise<number> {
   const [name = '', ...args] = argv
+  const io = fitToTerminal(streams)
   try {
     return await dispatch(name, args, io)
   } catch (error) {
     const isUsage = error instanceof UsageError || error instanceof DocumentError || isParseArgsError(error)
     // An option can be 128 kB long, and a message quotes it.
-    const message = printable(redactUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))
-    io.stderr.write(`rollup-state-proof: ${isUsage ? '' : 'unexpected: '}${message}\n`)
-    const hint = commands.has(name) ? `${name} ` : ''
-    io.stderr.write(`Try: rollup-state-proof ${hint}--help\n`)
+    const message = `${isUsage ? '' : 'unexpected: '}${printable(redactUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))}`
+    const help = `rollup-state-proof ${commands.has(name) ? `${name} ` : ''}--help`
+    if (isAsked(argv, '--json')) {
+      io.stdout.write(toJson({ error: { code: isUsage ? 'USAGE' : 'UNEXPECTED', message, help } }))
+    }
+    io.stderr.write(`rollup-state-proof: ${message}\nTry: ${help}\n`)
     return exitCodes.unusable
   }
 }
 
+/** Whether an option is there, even where the rest cannot be parsed. */
+function isAsked(argv: readonly string[], ...options: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end === -1 ? argv : argv.slice(0, end)).some(arg => options.includes(arg))
+}
+
 async function dispatch(name: string, args: readonly string[], io: Io): Promise<number> {
-  const command = commands.get(name)
-  if ([name, ...args].some(arg => arg === '--help' || arg === '-h')) {
+  const isHelp = name === 'help' || isAsked([name, ...args], '--help', '-h')
+  const wanted = name === 'help' ? (args.find(arg => !arg.startsWith('-')) ?? '') : name
+  const command = commands.get(wanted)
+  if (isHelp && (command !== undefined || wanted === '' || wanted.startsWith('-'))) {
     io.stdout.write(command?.help ?? help)
     return exitCodes.verified
   }
-  if (name === '--version') {
+  if (name === '--version' || name === '-v') {
     io.stdout.write(`${readVersion()}\n`)
     return exitCodes.verified
   }
-  if (command === undefined) throw new UsageError(name === '' ? 'no command' : `no such command: ${name}`)
+  if (command === undefined) {
+    if (wanted === '' || wanted === '--json') throw new UsageError('no command')
+    throw new UsageError(`no such command: ${wanted}.${didYouMean(wanted, [...commands.keys(), 'help'])}`)
+  }
   return command.run(args, io)
 }
 

@@ -1,11 +1,10 @@
 import { once } from 'node:events'
-import { parseArgs } from 'node:util'
-import { mimc } from '../mimc.ts'
-import { poseidon2 } from '../poseidon2.ts'
+import type { mimc } from '../mimc.ts'
 import { RpcError } from '../rpc.ts'
 import { addDemoBlocks, type Chain, createService, demoWorld, readGenesis } from '../service.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { messageOf, readJson, wholeNumber } from './input.ts'
+import { requireScheme } from './flags.ts'
+import { messageOf, parseOptions, readJson, wholeNumber } from './input.ts'
 import { formatTable, toJson } from './report.ts'
 
 const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
@@ -47,7 +46,7 @@ export const serve: Command = {
   summary: 'serve rollup_getProof over states in memory, with a simulated L1',
   help,
   async run(args, io) {
-    const { values } = parseArgs({
+    const { values } = parseOptions({
       args: [...args],
       options: {
         port: { type: 'string', default: '8545' },
@@ -64,8 +63,7 @@ export const serve: Command = {
         json: { type: 'boolean', default: false },
       },
     })
-    const scheme = [mimc, poseidon2].find(({ name }) => name === values.scheme)
-    if (scheme === undefined) throw new UsageError('--scheme: expected mimc or poseidon2')
+    const scheme = requireScheme(values.scheme)
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const number = (name: 'finalize-every' | 'keep' | 'public-rate', most: number) => {
       const text = values[name]

@@ -28,8 +28,8 @@ import {
   withEndpoints,
 } from './endpoint.ts'
 import { requireScheme, rollupOf, toInteger } from './flags.ts'
-import { messageOf, parseOptions, readRegularJson, wholeNumber } from './input.ts'
-import { type AskedFor, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import { messageOf, parseOptions, wholeNumber } from './input.ts'
+import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { hashOfHeader } from './record.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 import { type Counts, openSnapshotFiles } from './snapshot-file.ts'
@@ -41,7 +41,9 @@ Writes one row of proven values per address, in the order of the addresses. ADDR
 - for standard input; empty lines, and text after #, are passed over.
 
 What to fetch:
-  --storage-key KEY        a storage slot of every account, 32 bytes; repeat it
+  --storage-key KEY        a storage slot of every account, 32 bytes or the number of a slot; repeat it
+  --mapping SLOT KEY       the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
+                           32 bytes
   --mapping-slot N         instead: of the contract at --address, the entry of each address in the mapping declared in slot N
   --address CONTRACT       that contract, 20 bytes
 
@@ -364,7 +366,7 @@ interface Manifest {
 
 /** The manifest of an earlier run for the same, whose rows are there. @throws UsageError */
 async function readManifest(manifest: string, path: string, askedFor: AskedFor): Promise<Manifest> {
-  const content = await readRegularJson(manifest, { followLinks: false })
+  const content = await readExisting(manifest)
   if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
     throw refuseOverwrite(manifest, 'is of another snapshot')
   }

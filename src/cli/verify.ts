@@ -36,7 +36,9 @@ Options:
   --scheme SCHEME      mimc or poseidon2: the one that the rollup used at the block of the proof
   --state-root ROOT    the root you trust, 32 bytes: stateRootHashes of the rollup contract on L1
   --address ADDRESS    the address you asked for, 20 bytes
-  --storage-key KEY    a storage key you asked for, 32 bytes; repeat it, in the order of the request
+  --storage-key KEY    a storage key you asked for, 32 bytes or the number of a slot; repeat it, in the order of the request
+  --mapping SLOT KEY   the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
+                       32 bytes
   --json               one JSON object on standard output (for a folder, one per line)
 
 For a bundle, exactly one of these four is what you trust, and all else is proven from it:

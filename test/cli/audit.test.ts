@@ -215,7 +215,7 @@ it('refuses wrong usage, and files that are not its own, before it reads anythin
     [[file, '--max-line', '65'], '--max-line: expected 1 to 64'],
     [[file, '--state-root', '0x12'], '--state-root: expected 32 bytes'],
     [[file, '--address', 'me'], '--address: expected 20 bytes'],
-    [[file, '--storage-key', '0x1'], '--storage-key: expected 32 bytes'],
+    [[file, '--storage-key', '0xg'], '--storage-key: expected 0, 0x0 or 32 bytes'],
     [[file, '--scheme', 'sha256'], 'neither mimc nor poseidon2'],
     [[file, '--rollup', 'mainnet'], 'exactly one of'],
     [[file, '--l1-block-hash', `0x${'00'.repeat(32)}`], '--rollup is needed'],

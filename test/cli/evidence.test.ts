@@ -230,7 +230,7 @@ it('refuses a bundle in which any byte of any part is flipped, with the link tha
     if (!isJson(bytes.toString())) {
       expect({ code, stdout, stderr }, place).toEqual({
         code: 2,
-        stdout: '',
+        stdout: expect.stringMatching(/^{"error":{"code":"USAGE",/),
         stderr: expect.stringContaining('not JSON'),
       })
       count('not JSON')
@@ -279,8 +279,8 @@ it.each<[string, string[], string]>([
   ['no scheme', flagsOf(sample, ['--scheme']), '--scheme is needed'],
   ['another scheme', [...flagsOf(sample, ['--scheme']), '--scheme', 'sha3'], 'neither mimc nor poseidon2: sha3'],
   ['no rollup', flagsOf(sample, ['--rollup']), '--rollup is needed'],
-  ['nothing trusted', flagsOf(sample, ['--l1-block-hash']), 'exactly one of --l1-block-hash'],
-  ['two trusted', [...flagsOf(sample), '--state-root', blockHash], 'exactly one of --l1-block-hash'],
+  ['nothing trusted', flagsOf(sample, ['--l1-block-hash']), 'exactly one of --checkpoint, --l1-block-hash'],
+  ['two trusted', [...flagsOf(sample), '--state-root', blockHash], 'exactly one of --checkpoint, --l1-block-hash'],
   [
     'a short hash',
     [...flagsOf(sample, ['--l1-block-hash']), '--l1-block-hash', '0x12'],
@@ -294,7 +294,7 @@ it.each<[string, string[], string]>([
   ['a short root', [...flagsOf(sample, ['--l1-block-hash']), '--state-root', '12'], '--state-root: expected 0x'],
   ['an unknown rollup', [...flagsOf(sample, ['--rollup']), '--rollup', 'goerli'], '--rollup: expected 0x'],
   ['a short address', [...flagsOf(sample, ['--address']), '--address', '0x1'], '--address: expected 0x'],
-  ['a short key', [...flagsOf(sample), '--storage-key', '0x1'], '--storage-key: expected 0x'],
+  ['a short key', [...flagsOf(sample), '--storage-key', `0x${'1'.repeat(62)}`], '--storage-key: fewer than 32 bytes'],
   [
     'a negative block',
     [...flagsOf(sample, ['--l2-block']), '--l2-block=-1'],

@@ -10,10 +10,10 @@ import { createWorld } from '../../src/world.ts'
 /** Runs the program in this process. */
 export async function runHere(
   argv: readonly string[],
-  { stdin = '' as string | Uint8Array | AsyncIterable<Uint8Array>, isTTY = false } = {},
+  { stdin = '' as string | Uint8Array | AsyncIterable<Uint8Array>, isTTY = false, columns = 0 } = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const stdout = collector(isTTY)
-  const stderr = collector(isTTY)
+  const stdout = collector(isTTY, columns)
+  const stderr = collector(isTTY, columns)
   const input = typeof stdin === 'string' || stdin instanceof Uint8Array ? Readable.from([Buffer.from(stdin)]) : stdin
   const code = await run(argv, { stdin: input, stdout: stdout.stream, stderr: stderr.stream })
   const result = { code, stdout: stdout.text(), stderr: stderr.text() }
@@ -22,7 +22,8 @@ export async function runHere(
   return result
 }
 
-function collector(isTTY: boolean) {
+/** A stream that keeps what is written; of a terminal with so many columns, 0 when it does not say. */
+export function collector(isTTY: boolean, columns = 0) {
   const chunks: string[] = []
   const stream = new Writable({
     write(chunk, _, done) {
@@ -30,7 +31,7 @@ function collector(isTTY: boolean) {
       done()
     },
   })
-  return { stream: Object.assign(stream, { isTTY }), text: () => chunks.join('') }
+  return { stream: Object.assign(stream, { isTTY, columns }), text: () => chunks.join('') }
 }
 
 /** A folder with these files, gone after the test. What is not text or bytes is written as JSON. */

@@ -245,7 +245,7 @@ it('ends with the code that says what to do', async () => {
     ['--rollup', 'x'],
     ['--rollup', 'mainnet', '--layout-roots-slot', '1'],
     ['--address', '0x12'],
-    ['--storage-key', '0x12'],
+    ['--storage-key', `0x${'12'.repeat(31)}`],
     ['--l1-block', 'soon'],
     ['--l2-block', 'finalized'],
     ['--keys-per-request', '0'],

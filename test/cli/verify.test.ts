@@ -194,7 +194,9 @@ it('tells a wrong flag (2) from a wrong claim in a file (1)', async () => {
     const { code, stdout, stderr } = await runHere(['verify', fileOf(sample), flag, value])
     expect({ code, stdout }, flag).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(
-      flag === '--scheme' ? 'neither mimc nor poseidon2: keccak' : `${flag}: expected 0x-prefixed`,
+      flag === '--scheme'
+        ? 'neither mimc nor poseidon2: keccak'
+        : `${flag}: expected ${flag === '--storage-key' ? '0, 0x0 or 32 bytes' : '0x-prefixed'}`,
     )
   }
   const { code, stderr } = await runHere(['verify', fileOf({ ...sample, address: '0x12' })])
@@ -209,7 +211,7 @@ it.each<[string, (string | { content: unknown })[], string]>([
   ['an unknown command', ['constructor'], 'no such command: constructor'],
   ['no file', ['verify'], 'expected one file'],
   ['two files', ['verify', 'a', 'b'], 'expected one file'],
-  ['an unknown option', ['verify', 'a', '--root', '0x'], "Unknown option '--root'"],
+  ['an unknown option', ['verify', 'a', '--root', '0x'], 'no such option: --root.'],
   ['an option without its value', ['verify', 'a', '--state-root'], 'argument missing'],
   ['a missing file', ['verify', 'no-such-file.json'], 'cannot read no-such-file.json: ENOENT'],
   ['a path through a file', ['verify', 'package.json/x'], 'ENOTDIR'],
@@ -308,7 +310,18 @@ it('prints help and the version', async () => {
   const { code, stdout } = await runHere(['--help'])
   expect(code).toBe(0)
   const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name]) => `${name}`)
-  expect(names).toEqual(['verify', 'record', 'fetch', 'inspect', 'vectors', 'serve', 'proxy'])
+  expect(names).toEqual([
+    'verify',
+    'record',
+    'follow',
+    'fetch',
+    'snapshot',
+    'audit',
+    'inspect',
+    'vectors',
+    'serve',
+    'proxy',
+  ])
   for (const name of names) {
     expect((await runHere([name, '--help'])).stdout).toMatch(new RegExp(`^Usage: rollup-state-proof ${name} `))
   }

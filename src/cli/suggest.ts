@@ -1,0 +1,37 @@
+/** Longer text is no misspelt name, and comparing it would take long. */
+const MAX_LENGTH = 40
+
+/** The names that `text` may be a misspelling of, as a sentence after a space; empty when there are none. */
+export function didYouMean(text: string, names: Iterable<string>): string {
+  if (text.length > MAX_LENGTH) return ''
+  let [closest, least] = ['', Number.POSITIVE_INFINITY]
+  for (const name of names) {
+    const distance = editDistance(text.toLowerCase(), name)
+    if (distance < least) [closest, least] = [name, distance]
+  }
+  const stem = closest.replace(/^-+/, '')
+  // In a short name, two changes leave nothing of it.
+  return least <= (stem.length < 5 ? 1 : 2) ? ` Did you mean ${closest}?` : ''
+}
+
+/** How many letters to insert, delete, replace or swap with their neighbour. */
+function editDistance(from: string, to: string): number {
+  let [beforeLast, last] = [[] as number[], Array.from({ length: to.length + 1 }, (_, index) => index)]
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= to.length; column++) {
+      const isSame = from[row - 1] === to[column - 1]
+      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      current.push(
+        Math.min(
+          (last[column] ?? 0) + 1,
+          (current[column - 1] ?? 0) + 1,
+          (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+          isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      )
+    }
+    ;[beforeLast, last] = [last, current]
+  }
+  return last[to.length] ?? 0
+}

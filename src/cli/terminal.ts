@@ -1,0 +1,84 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { Io, Output } from './command.ts'
+
+/** What a line begins with that the next one overwrites. */
+export const OVERWRITE = '\r\x1b[K'
+
+/** Narrower than this, words would be broken anyway. */
+const MIN_WIDTH = 20
+
+/**
+ * Lays out what a command writes for the width of a terminal: long lines are broken between words, a line of progress is
+ * cut to one line, and it is gone before anything else is written. What is not a terminal gets every byte as it is.
+ */
+export function fitToTerminal({ stdin, stdout, stderr }: Io): Io {
+  let inProgress: Output | undefined
+  const fitted = (stream: Output): Output => {
+    if (!stream.isTTY) return stream
+    const write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+      const width = widthOf(stream)
+      const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
+      const isProgress = text.startsWith(OVERWRITE) && !text.includes('\n')
+      const laidOut = isProgress ? text.slice(0, OVERWRITE.length + width - 1) : wrap(text, width)
+      if (inProgress !== undefined && !isProgress) inProgress.write(OVERWRITE)
+      inProgress = isProgress && text !== OVERWRITE ? stream : undefined
+      return Reflect.apply(stream.write, stream, [laidOut, ...rest])
+    }
+    return new Proxy(stream, {
+      get(target, name) {
+        if (name === 'write') return write
+        const value: unknown = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  }
+  return { stdin, stdout: fitted(stdout), stderr: fitted(stderr) }
+}
+
+function widthOf({ columns }: Output): number {
+  const { COLUMNS = '' } = process.env
+  const stated = /^\d{1,4}$/.test(COLUMNS) ? Number(COLUMNS) : undefined
+  return Math.max(MIN_WIDTH, stated || columns || Number.POSITIVE_INFINITY)
+}
+
+export const wrap = (text: string, width: number): string =>
+  text
+    .split('\n')
+    .map(line => wrapLine(line, width))
+    .join('\n')
+
+/** Deeper columns leave no room beside them. */
+const MAX_INDENT_SHARE = 0.45
+
+/**
+ * Breaks a line between words. What follows stands under the second column of a table, or else indented. A word that is
+ * too long for a line, such as a hash, has one of its own.
+ */
+function wrapLine(line: string, width: number): string {
+  // JSON stays one line, for whoever copies it.
+  if (length(line) <= width || line.startsWith('{')) return line
+  const [start = ''] = line.match(/^ */) ?? []
+  const isCommand = /^(npx |curl |rollup-state-proof )/.test(line.slice(start.length))
+  // Between quotes, a line break would be part of the argument.
+  if (isCommand && /['"]/.test(line)) return line
+  const column = /^( *\S+(?: \S+)* {2,})\S/.exec(line)?.[1]?.length ?? 0
+  const isTable = column > 0 && column <= width * MAX_INDENT_SHARE
+  const indent = ' '.repeat(isTable ? column : start.length + 2)
+  const room = width - (isCommand ? 2 : 0)
+  const lines: string[] = []
+  let current = start
+  for (const [, gap = '', word = ''] of line.slice(start.length).matchAll(/( *)([^ ]+)/g)) {
+    const isEmpty = current.trim() === ''
+    if (isEmpty || length(current + gap + word) <= room) {
+      current += isEmpty ? word : gap + word
+      continue
+    }
+    lines.push(current.trimEnd())
+    const isLong = indent.length + length(word) > room
+    current = (isLong ? ' '.repeat(start.length + 2) : indent) + word
+  }
+  return [...lines, current].join(isCommand ? ' \\\n' : '\n')
+}
+
+/** How many columns it takes: colours take none. */
+const length = (text: string): number => stripVTControlCharacters(text).length

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest'
+import { mappingSlot } from '../../src/anchor.ts'
+import { UsageError } from '../../src/cli/command.ts'
+import { parseOptions } from '../../src/cli/input.ts'
+import { toJson } from '../../src/cli/report.ts'
+import { mappingKeyOf, storageKeyOf } from '../../src/cli/storage-key.ts'
+import { didYouMean } from '../../src/cli/suggest.ts'
+import { fitToTerminal, OVERWRITE, wrap } from '../../src/cli/terminal.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createWorld } from '../../src/world.ts'
+import { ADDRESS, collector, fileOf, runHere } from './io.ts'
+
+const word = (digits: string) => `0x${digits.padStart(64, '0')}`
+
+describe('storage keys', () => {
+  it('reads keys as people write them', () => {
+    const cases: [string, string][] = [
+      ['0', word('0')],
+      ['0x0', word('0')],
+      ['0x00', word('0')],
+      ['10', word('a')],
+      ['0x10', word('10')],
+      ['0xFf', word('ff')],
+      ['0xffffffffffffffff', word('ffffffffffffffff')],
+      [`${2n ** 256n - 1n}`, word('f'.repeat(64))],
+      [word('AB'), word('AB')],
+    ]
+    for (const [text, key] of cases) expect(storageKeyOf(text), text).toBe(key)
+    expect(cases).toHaveLength(9)
+  })
+
+  it('refuses what could be two things, and what is none', () => {
+    const cases: [string, string][] = [
+      ['1'.repeat(64), 'write 0x before hexadecimal'],
+      ['ab'.repeat(32), 'write 0x before hexadecimal'],
+      ['1'.repeat(40), 'write 0x before hexadecimal'],
+      [ADDRESS, 'this is an address'],
+      [`0x${'1'.repeat(63)}`, 'fewer than 32 bytes'],
+      [`0x${'1'.repeat(17)}`, 'fewer than 32 bytes'],
+      [`0x${'1'.repeat(65)}`, 'expected'],
+      [`${2n ** 256n}`, 'expected'],
+      ...['', '0x', '007', '-1', '1.0', '1e3', '0b1', '0X1', ' 1', '1n', '0xg', 'ab', '１', '9'.repeat(1_000_000)].map(
+        (text): [string, string] => [text, 'expected'],
+      ),
+    ]
+    for (const [text, message] of cases) {
+      const error = errorOf(() => storageKeyOf(text))
+      expect(error, text.slice(0, 80)).toBeInstanceOf(UsageError)
+      expect(error.message).toContain(`--storage-key: ${message}`)
+      expect(error.message.length).toBeLessThan(250)
+    }
+    expect(cases).toHaveLength(22)
+  })
+
+  it('computes entries of mappings, and keeps the order of the options', () => {
+    const options = { 'storage-key': { type: 'string', multiple: true }, json: { type: 'boolean' } } as const
+    const parse = (...args: string[]) => parseOptions({ args, options, allowPositionals: true })
+    const { values, positionals } = parse(
+      'a',
+      '--mapping',
+      '3',
+      ADDRESS,
+      '--storage-key=1',
+      '--mapping',
+      '0x3',
+      '7',
+      'b',
+    )
+    expect(values['storage-key']).toEqual([mappingSlot(3n, ADDRESS), word('1'), mappingSlot(3n, 7n)])
+    expect(positionals).toEqual(['a', 'b'])
+    const inner = mappingSlot(1n, ADDRESS)
+    expect(mappingKeyOf(inner, ADDRESS)).toBe(mappingSlot(1n, ADDRESS, ADDRESS))
+    // solc puts balances[0x...01] of a mapping in slot 0 here.
+    expect(mappingKeyOf('0', word('1'))).toBe('0xada5013122d395ba3c54772283fb069b10426056ef8ca54750cb9bb552a59e7d')
+    expect(parse('--', '--mapping').positionals).toEqual(['--mapping'])
+    const refused = [['--mapping'], ['--mapping', '1'], ['--mapping', '1', '--json'], ['--mapping=1', '2']]
+    for (const args of [...refused, ['--mapping', ADDRESS, '1'], ['--mapping', '1', '0xzz']]) {
+      expect(() => parse(...args), `${args}`).toThrow(UsageError)
+    }
+  })
+
+  it('verifies with a number, and with an entry of a mapping', async () => {
+    const world = createWorld(poseidon2)
+    world.setAccount(ADDRESS, { nonce: 1n, balance: 0n })
+    const keys = [mappingSlot(2n, ADDRESS), word('0') as `0x${string}`]
+    for (const key of keys) world.setStorage(ADDRESS, key, word('7') as `0x${string}`)
+    const file = fileOf(world.getProof(ADDRESS, keys))
+    const claim = ['--scheme', 'poseidon2', '--state-root', world.stateRoot(), '--address', ADDRESS]
+    const right = ['--mapping', '2', ADDRESS, '--storage-key', '0x0']
+    expect((await runHere(['verify', file, ...claim, ...right])).code).toBe(0)
+    const swapped = ['--storage-key', '0x0', '--mapping', '2', ADDRESS]
+    expect((await runHere(['verify', file, ...claim, ...swapped])).code).toBe(1)
+  })
+})
+
+describe('usage', () => {
+  it('suggests what a misspelt name may stand for', async () => {
+    const cases: [string[], string][] = [
+      [['verfy'], 'no such command: verfy. Did you mean verify?'],
+      [['help', 'recrod'], 'no such command: recrod. Did you mean record?'],
+      [['verify', 'a', '--adress', ADDRESS], 'no such option: --adress. Did you mean --address?'],
+      [['verify', 'a', '--maping', '1'], 'Did you mean --mapping?'],
+      [['serve', '--prot', '1'], 'Did you mean --port?'],
+      [
+        ['verify', fileOf({ version: 1 }), '--scheme', 'posiedon2', '--state-root', word('1')],
+        'Did you mean poseidon2?',
+      ],
+      [
+        ['verify', fileOf({}), '--scheme', 'mimc', '--rollup', 'mainet', '--l1-block-hash', word('1')],
+        'no such network: mainet. Did you mean mainnet?',
+      ],
+      [['constructor'], 'no such command: constructor.'],
+      [['verify', '--__proto__', 'a'], 'no such option: --__proto__.'],
+    ]
+    for (const [args, message] of cases) {
+      const { code, stderr } = await runHere(args)
+      expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+    }
+    expect(cases).toHaveLength(9)
+    expect(didYouMean('zzz', ['verify', 'record'])).toBe('')
+    expect(didYouMean('v'.repeat(10_000_000), ['verify'])).toBe('')
+    expect(didYouMean('', [])).toBe('')
+  })
+
+  it('reports wrong usage as one JSON object', async () => {
+    for (const args of [
+      ['verify', 'no-such-file', '--json'],
+      ['verify', 'a', '--json', '--nope'],
+      ['nope', '--json'],
+      ['--json'],
+    ]) {
+      const { code, stdout } = await runHere(args)
+      expect({ code, report: JSON.parse(stdout) }, `${args}`).toEqual({
+        code: 2,
+        report: { error: { code: 'USAGE', message: expect.any(String), help: expect.stringContaining('--help') } },
+      })
+      expect(stdout.trimEnd()).not.toContain('\n')
+    }
+    expect((await runHere(['nope', '--', '--json'])).stdout).toBe('')
+  })
+
+  it('knows help and -v', async () => {
+    const { stdout: help } = await runHere(['verify', '--help'])
+    expect(help).toMatch(/^Usage: rollup-state-proof verify/)
+    for (const args of [
+      ['help', 'verify'],
+      ['verify', '-h'],
+    ]) {
+      expect(await runHere(args)).toEqual({ code: 0, stdout: help, stderr: '' })
+    }
+    const { stdout: general } = await runHere(['--help'])
+    for (const name of ['help', '-h']) expect((await runHere([name])).stdout).toBe(general)
+    expect(await runHere(['-v'])).toEqual(await runHere(['--version']))
+  })
+
+  it('says a long string of a stranger by its beginning and length', () => {
+    const text = toJson({ [`n${'a'.repeat(5000)}`]: ['b'.repeat(1_000_000)] })
+    expect(text.length).toBeLessThan(600)
+    expect(text).toContain('b... (1000000 characters)')
+    expect(text).toContain('a... (5001 characters)')
+  })
+})
+
+describe('a narrow terminal', () => {
+  const HASH = word('ab')
+
+  it('breaks lines between words, and gives a hash a line of its own', () => {
+    const table = `  root  ${HASH}  stated by you\n  note  ${'word '.repeat(20)}`
+    const lines = wrap(table, 60).split('\n')
+    expect(lines[0]).toBe('  root')
+    expect(lines[1]).toBe(`    ${HASH}`)
+    expect(lines.filter(line => line.length > 60 && line.trim() !== HASH)).toEqual([])
+    expect(lines.join('\n').match(/\S+/g)).toEqual(table.match(/\S+/g))
+  })
+
+  it('leaves JSON and quoted commands whole, and continues commands', () => {
+    const json = `{"a":"${'x '.repeat(60)}"}`
+    expect(wrap(json, 60)).toBe(json)
+    const command = `  npx rollup-state-proof verify bundle.json --l1-block-hash ${HASH} --scheme mimc`
+    expect(wrap(command, 60).replaceAll(/ \\\n */g, ' ')).toBe(command)
+    expect(wrap(`${command} 'a  b'`, 60)).toBe(`${command} 'a  b'`)
+  })
+
+  it('wraps every help text at 60 columns without a broken word', async () => {
+    const names = [
+      '',
+      'verify',
+      'record',
+      'follow',
+      'fetch',
+      'snapshot',
+      'audit',
+      'inspect',
+      'vectors',
+      'serve',
+      'proxy',
+    ]
+    for (const name of names) {
+      const wide = (await runHere(['help', name].filter(Boolean))).stdout
+      const narrow = (await runHere(['help', name].filter(Boolean), { isTTY: true, columns: 60 })).stdout
+      expect(narrow.replaceAll(' \\\n', ' ').match(/\S+/g), name).toEqual(wide.replaceAll(' \\\n', ' ').match(/\S+/g))
+      const long = narrow.split('\n').filter(line => line.length > 60 && /\S\s+\S/.test(line) && !/['"]/.test(line))
+      expect(long, name).toEqual([])
+    }
+  })
+
+  it('cuts progress to a line, and removes it before anything else is written', () => {
+    const [out, err] = [collector(true, 60), collector(true, 60)]
+    const { stdout, stderr } = fitToTerminal({ stdin: process.stdin, stdout: out.stream, stderr: err.stream })
+    stderr.write(`${OVERWRITE}${'p'.repeat(500)}`)
+    expect(err.text()).toBe(`${OVERWRITE}${'p'.repeat(59)}`)
+    stdout.write('report\n')
+    expect([err.text().endsWith(OVERWRITE), out.text()]).toEqual([true, 'report\n'])
+    stdout.write('more\n')
+    expect(err.text().split(OVERWRITE)).toHaveLength(3)
+  })
+
+  it('changes nothing for a pipe', async () => {
+    const wide = await runHere(['help'])
+    expect((await runHere(['help'], { columns: 20 })).stdout).toBe(wide.stdout)
+  })
+})
+
+function errorOf(work: () => unknown): Error {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  throw new Error('nothing was thrown')
+}

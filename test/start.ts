@@ -1,0 +1,34 @@
+/** What `npm start` shows: the built program, with evidence that is true, and with the same evidence changed in one digit. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+const VECTOR = 'vectors/evidence/valid/poseidon2-timestamp.json'
+
+const { claim, bundle } = JSON.parse(readFileSync(VECTOR, 'utf8'))
+const { rollup, trusted, address, storageKeys } = claim
+const flags = [
+  ...['--scheme', 'poseidon2', '--rollup', rollup.address, '--l1-block-hash', trusted.l1BlockHash],
+  ...['--address', address, ...storageKeys.flatMap((key: string) => ['--storage-key', key])],
+]
+
+function verify(evidence: unknown): number | null {
+  const { status } = spawnSync(process.execPath, ['dist/cli/main.js', 'verify', '-', ...flags], {
+    input: JSON.stringify(evidence),
+    stdio: ['pipe', 'inherit', 'inherit'],
+  })
+  return status
+}
+
+console.log(`An evidence bundle proves what a contract on a rollup holds, offline, from one L1 block hash that you trust:
+the hash leads to the L1 state, to the rollup contract on L1, to the state root of the rollup, to the contract's slots.
+Below, such a bundle is verified; then the same bundle is verified with one hexadecimal digit changed.
+`)
+const genuine = verify(bundle)
+console.log('\nThe same bundle, with one digit of the account proof changed:\n')
+const text = JSON.stringify(bundle.answer)
+// In the middle of a node of the tree.
+const at = text.search(/0x[0-9a-f]{128}/) + 66
+const changed = text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1)
+const forged = verify({ ...bundle, answer: JSON.parse(changed) })
+console.log('\nThe command for files of your own: node dist/cli/main.js verify --help')
+process.exitCode = genuine === 0 && forged === 1 ? 0 : 1
