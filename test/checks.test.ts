@@ -13,7 +13,9 @@ const codes = Object.keys(errorMeanings).sort()
 /** The codes of the way from L1, which the vectors of either scheme alone cannot show. */
 const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code)
 const isBeaconCode = (code: string) => code.startsWith('BEACON_')
-const folderOf = (code: string) => (isBeaconCode(code) ? 'beacon' : isAnchorCode(code) ? 'evidence' : 'scheme')
+const isCallCode = (code: string) => code.startsWith('CALL_')
+const folderOf = (code: string) =>
+  isBeaconCode(code) ? 'beacon' : isCallCode(code) ? 'calls' : isAnchorCode(code) ? 'evidence' : 'scheme'
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   // The page names the codes to say which check failed; it raises none.
   .filter(file => file.endsWith('.ts') && file !== 'errors.ts' && !file.startsWith('explorer/'))
@@ -40,7 +42,7 @@ it('names the function that does each check', () => {
   }
 })
 
-for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon']) {
+for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls']) {
   const folder = `vectors/${scheme}/invalid`
   const isShownHere = (code: string) => folderOf(code) === (/mimc|poseidon2/.test(scheme) ? 'scheme' : scheme)
   const raised = new Map(

@@ -131,7 +131,7 @@ it('has JSON blocks that are JSON', () => {
 })
 
 it('has only blocks that are looked at', () => {
-  const known = ['ts', 'js', 'sh', 'json', 'text', 'mermaid']
+  const known = ['ts', 'js', 'sh', 'json', 'text', 'mermaid', 'scala', 'yaml']
   for (const file of documents) for (const { language } of blocksOf(file)) expect(known, file).toContain(language)
 })
 
@@ -144,37 +144,6 @@ it('tells the relayer what to do with every code', () => {
   expect(named.length).toBeGreaterThan(8)
   for (const code of named) expect(Object.keys(errorMeanings)).toContain(code)
 })
-
-/** What the package does not run, but what runs is made of or compared with. */
-const READ_BESIDE = ['constants', 'mimc.reference', 'poseidon2.reference'].map(name => `src/hash/${name}.ts`)
-
-const codeLines = (file: string): number =>
-  textOf(file)
-    .replace(/\/\*.*?\*\//gs, '')
-    .split('\n')
-    .filter(line => line.trim() !== '' && !line.trim().startsWith('//')).length
-
-it('leads the auditor through all of the trusted path, and counts its lines about right', () => {
-  const rows = [...textOf('docs/auditor.md').matchAll(/^\| `(src\/[\w./-]+)` \| (\d+) \|/gm)]
-  const listed = rows.map(([, file = '']) => file)
-  const entries = ['index', 'mimc', 'poseidon2'].map(door => `src/${door}.ts`)
-  const run = importsBelow(entries).filter(file => !entries.includes(file) && !file.includes('generated'))
-  expect(listed.sort()).toEqual([...run, ...READ_BESIDE].sort())
-  for (const [, file = '', lines] of rows) {
-    const found = codeLines(file)
-    expect(Math.abs(found - Number(lines)), `${file}: ${found} lines`).toBeLessThanOrEqual(Math.max(10, found / 5))
-  }
-})
-
-/** All files that these import, and theirs. */
-function importsBelow(entries: readonly string[]): string[] {
-  const seen = new Set(entries)
-  for (const file of seen) {
-    for (const [, specifier = ''] of textOf(file).matchAll(/from '(\.[^']+\.ts)'/g))
-      seen.add(join(dirname(file), specifier))
-  }
-  return [...seen]
-}
 
 it('draws the benchmarks that the page holds, and repeats them in the README', () => {
   const page = textOf(PAGE)

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { mimc } from '../src/mimc.ts'
 import { poseidon2 } from '../src/poseidon2.ts'
 import { generateBeacon } from './beacon/generate.ts'
+import { generateCalls } from './calls/generate.ts'
 import { generateEvidence } from './evidence/generate.ts'
 import { invalidCases } from './invalid.ts'
 import { expectedOf, validCases } from './valid.ts'
@@ -52,10 +53,18 @@ export async function generate(): Promise<Map<string, string>> {
   const evidence = await generateEvidence()
   const below = (folder: string, files: ReadonlyMap<string, string>) =>
     [...files].map(([path, text]) => [`${folder}/${path}`, text] as const)
-  return new Map([...generateAnswers(), ...below('evidence', evidence), ...below('beacon', generateBeacon())])
+  return new Map([
+    ...generateAnswers(),
+    ...below('evidence', evidence),
+    ...below('beacon', generateBeacon()),
+    ...below('calls', await generateCalls()),
+  ])
 }
 
-const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon'].flatMap(folder => [`${folder}/valid`, `${folder}/invalid`])
+const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls'].flatMap(folder => [
+  `${folder}/valid`,
+  `${folder}/invalid`,
+])
 
 /** Paths of the files that are not what `files` says, are missing there, or here. */
 function findStale(folder: string, files: ReadonlyMap<string, string>): string[] {

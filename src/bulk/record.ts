@@ -5,7 +5,14 @@ import { schemeNamed } from '../document/answer.ts'
 import { type ClaimProblem, completeClaim, type Source } from '../document/claim.ts'
 import { DocumentError } from '../document/error.ts'
 import { isProblem } from '../document/evidence.ts'
-import { type AnswerFile, type BundleFile, isBundleFile, isCallFile, readInputFile } from '../document/input-file.ts'
+import {
+  type AnswerFile,
+  type BundleFile,
+  isBundleFile,
+  isCallBundle,
+  isCallFile,
+  readInputFile,
+} from '../document/input-file.ts'
 import { fieldIn } from '../document/value.ts'
 import { type ErrorCode, ProofError } from '../errors.ts'
 import type { Account, StorageSlot, VerifiedState } from '../proof/verify.ts'
@@ -135,6 +142,7 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
       const content = record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record
       const file = readInputFile(content)
       if (isCallFile(file)) return unreadable('not a record: it holds no proof')
+      if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
       if (isBundleFile(file)) return judgeBundle(file, claim)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {

@@ -310,7 +310,7 @@ function formatSummary(tally: Tally, seconds: number, before: number, stream: Ou
     lines === 0
       ? 'There were no records.'
       : rejected === 0
-        ? paint(stream, 'green', `All ${formatCount(lines)} records verified.`)
+        ? paint(stream, 'green', lines === 1 ? 'The record verified.' : `All ${formatCount(lines)} records verified.`)
         : paint(stream, 'red', `${formatCount(rejected)} of ${formatCount(lines)} records did not verify.`)
   const rate = `${formatCount(judged)} judged in ${seconds.toFixed(1)} s, ${formatCount(judged / Math.max(seconds, 0.001))} per second`
   const table =

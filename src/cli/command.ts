@@ -16,8 +16,11 @@ export interface Command {
   run(args: readonly string[], io: Io): Promise<number>
 }
 
-/** The exit codes of every command. After `noAnswer` the same command may do better another time. */
-export const exitCodes = { verified: 0, notVerified: 1, unusable: 2, noAnswer: 3 } as const
+/**
+ * The exit codes of every command. After `noAnswer` the same command may do better another time; `programFailed` is that of
+ * the user's own program, which `follow` runs.
+ */
+export const exitCodes = { verified: 0, notVerified: 1, unusable: 2, noAnswer: 3, programFailed: 4 } as const
 
 /** Wrong usage or unreadable input: nothing was verified, and the caller has to change something. Exit code 2. */
 export class UsageError extends Error {

@@ -73,7 +73,7 @@ export const refuseOverwrite = (path: string, reason: string): UsageError =>
   new UsageError(`${path} exists, and ${reason}: move it away, or use --force`)
 
 /** @throws UsageError when `verify` would refuse to read it: an endpoint can pad its answer */
-function serialize(name: string, content: unknown): string {
+export function serialize(name: string, content: unknown): string {
   const text = `${JSON.stringify(content)}\n`
   if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) return text
   throw new UsageError(`${name} would be larger than the ${MAX_INPUT_MIB} MiB that verify reads`)

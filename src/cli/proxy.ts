@@ -6,9 +6,10 @@ import { formatTime } from '../document/wording.ts'
 import { ProofError } from '../index.ts'
 import { HARDFORKS, type Hardfork } from '../provider/environment.ts'
 import { createJsonRpcServer } from '../provider/json-rpc.ts'
-import { createVerifiedProvider, type Environment, type VerifiedProvider, type View } from '../provider.ts'
+import { createVerifiedProvider, type VerifiedProvider, type View } from '../provider.ts'
 import { redactorOf } from '../rpc/redact.ts'
 import { agreeingBlockHash, createHttpProvider, finalizedBlockHash, type Provider, RpcError } from '../rpc.ts'
+import { chainIdOf, environmentOf, methodOf } from './chain-flags.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { evidenceOptions, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
 import { messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
@@ -94,11 +95,6 @@ const options = {
   timeout: { type: 'string', default: '30' },
   json: { type: 'boolean', default: false },
 } as const
-
-const CHAIN_IDS = new Map([
-  ['mainnet', 59_144n],
-  ['sepolia', 59_141n],
-])
 
 /** For one request of a client: an execution that reads a great deal takes many requests to the endpoint. */
 const REQUEST_TIMEOUT = 120_000
@@ -221,34 +217,6 @@ async function importSource(file: string): Promise<HashSource['l1BlockHash']> {
   const found: unknown = Reflect.get(Object(module), 'l1BlockHash')
   if (typeof found !== 'function') throw new UsageError('--l1-hash-module: it exports no function l1BlockHash')
   return () => found()
-}
-
-function chainIdOf(flags: Flags): bigint {
-  const { 'chain-id': text, rollup: name = '' } = flags
-  const known = CHAIN_IDS.get(name)
-  if (text !== undefined) return toInteger('--chain-id', text, 256)
-  if (known === undefined) throw new UsageError('--chain-id is needed: that of the rollup')
-  return known
-}
-
-const methodOf = ({ method, rollup: name = '' }: Flags): string =>
-  method ?? (CHAIN_IDS.has(name) ? 'linea_getProof' : 'rollup_getProof')
-
-const QUANTITIES = ['timestamp', 'baseFee', 'blobBaseFee', 'gasLimit']
-const HASHES = ['coinbase', 'prevRandao']
-
-function environmentOf(stated: readonly string[]): Environment {
-  const environment = new Map<string, unknown>()
-  for (const text of stated) {
-    const [, name = '', value = ''] = /^([a-zA-Z]+)=(.*)$/s.exec(text) ?? []
-    if (![...QUANTITIES, ...HASHES].includes(name)) {
-      throw new UsageError(`--environment: expected NAME=VALUE, with one of ${[...QUANTITIES, ...HASHES].join(', ')}`)
-    }
-    if (environment.has(name)) throw new UsageError(`--environment: ${name} is given twice`)
-    environment.set(name, HASHES.includes(name) ? value : toInteger(`--environment ${name}`, value, 256))
-  }
-  // The hexadecimal is unchecked, whatever the type says: the provider refuses it.
-  return Object.fromEntries(environment) as Environment
 }
 
 function verifyOrigin(origin: string): void {

@@ -13,6 +13,8 @@ import { isObject } from '../document/value.ts'
 import { ageOf, beaconRows, formatTime, timeRow } from '../document/wording.ts'
 import { ProofError } from '../index.ts'
 import { type ConsensusProgress, type L1BlockTag, type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
+import { recordCallFile } from './call.ts'
+import { takeCall } from './chain-flags.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import {
   asArgument,
@@ -32,6 +34,7 @@ import { type AskedFor, openOutputFile, refuseOverwrite } from './output-file.ts
 import { formatState, formatTable, formatVerdict, paint, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
+       rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --call TO DATA -o FILE [options]
 
 Records an evidence bundle: finds the newest finalized L2 block whose proof the L2 endpoint holds, fetches the L1 header,
 the proof of the rollup contract and the answer, verifies all of it, and writes one file that \`verify\` takes years later.
@@ -57,6 +60,17 @@ Options:
   --method NAME          (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
 ${endpointHelp}
 
+With --call instead of --address, the call is executed here over proven state, and the bundle holds all that it reads; that
+takes the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
+  --call TO DATA         the address of a contract, 20 bytes, and the data
+  --from ADDRESS         who calls (default: the zero address)
+  --value WEI            (default: 0)
+  --chain-id N           of the rollup (default: that of mainnet or sepolia)
+  --environment NAME=VALUE
+                         a value of the block that no proof covers, as you state it: timestamp, baseFee, blobBaseFee,
+                         gasLimit, coinbase or prevRandao; repeat it
+  --hardfork NAME        the one that the rollup runs (default: prague)
+
 If FILE exists, no endpoint is asked. Its contents are compared with the request and verified: from --l1-block-hash, or
 else from the hash that the file itself states. The report says which, and so does --json (source, sources).
 
@@ -67,12 +81,15 @@ Examples:
   rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
   rollup-state-proof record --l1 https://... --l2 https://... --beacon https://... --checkpoint 0x... --scheme poseidon2 \\
     --rollup mainnet --address 0x... -o bundle.json
+  rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --call 0x... 0x... -o call.json
 `
 
 export const record: Command = {
   summary: 'record an evidence bundle from an L1 and an L2 endpoint',
   help,
   async run(args, io) {
+    const { call, rest } = takeCall(args)
+    if (call !== undefined) return recordCallFile(rest, call, io)
     const { values } = parseOptions({
       args: [...args],
       options: {

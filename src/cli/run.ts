@@ -3,6 +3,7 @@ import { redactUrls } from '../rpc/redact.ts'
 import { audit } from './audit.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { fetch } from './fetch.ts'
+import { follow } from './follow.ts'
 import { messageOf } from './input.ts'
 import { inspect } from './inspect.ts'
 import { proxy } from './proxy.ts'
@@ -16,7 +17,7 @@ import { readVersion } from './version.ts'
 
 // A map, for an object would also know a command named `constructor`.
 const commands = new Map<string, Command>(
-  Object.entries({ verify, record, fetch, snapshot, audit, inspect, vectors, serve, proxy }),
+  Object.entries({ verify, record, follow, fetch, snapshot, audit, inspect, vectors, serve, proxy }),
 )
 
 const help = `Usage: rollup-state-proof COMMAND [options]

@@ -49,6 +49,8 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
     if (exists && force) rmSync(each)
   }
   if (force) for (const name of [partial, `${path}.manifest.json`]) rmSync(name, { force: true })
+  // Before the files themselves, so that there never are any of which nobody knows what they are of.
+  if (!isContinued) writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: null })}\n`, false)
   const files: FileHandle[] = []
   const close = async () => {
     for (const file of files) await file.close()
@@ -87,7 +89,11 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
 }
 
 /** @throws UsageError when it is not what {@link SnapshotFiles.saveCheckpoint} has written */
-function readBegun(partial: string, checkpoint: unknown): SnapshotCheckpoint & { readonly lengths: readonly number[] } {
+function readBegun(
+  partial: string,
+  checkpoint: unknown,
+): (SnapshotCheckpoint & { readonly lengths: readonly number[] }) | undefined {
+  if (checkpoint === null) return undefined
   const [requests, counts, bundle, lengths] = ['requests', 'counts', 'bundle', 'lengths'].map(name =>
     fieldIn(checkpoint, name),
   )

@@ -185,7 +185,7 @@ export const snapshot: Command = {
           // At fixed places: the packed file is then the same however often the run was interrupted.
           if (done % batch === 0) await commit()
         }
-        await commit()
+        if (text !== '') await commit()
         endProgress(io)
         const content = {
           version: 1,

@@ -7,6 +7,7 @@ import {
   type AnswerFile,
   type InputFile,
   isBundleFile,
+  isCallBundle,
   isCallFile,
   readExpected,
   readInputFile,
@@ -156,6 +157,9 @@ const judge = (error: ProofError | null, mismatches: readonly string[]) => ({
 
 /** @throws UsageError, DocumentError when there is nothing to run */
 function runFile(file: InputFile, pinned: StatedClaim): Judged {
+  if (isCallBundle(file)) {
+    throw new UsageError('it is a call as evidence: verify it by itself, with --rollup and --l1-block-hash')
+  }
   if (isBundleFile(file) || isCallFile(file)) {
     if (isBundleFile(file) && file.claim === undefined) {
       throw new UsageError('it is an evidence bundle: verify it by itself, with --rollup and --l1-block-hash')

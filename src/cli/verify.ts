@@ -6,12 +6,15 @@ import {
   type AnswerFile,
   type BundleFile,
   isBundleFile,
+  isCallBundle,
   isCallFile,
   readExpected,
   readInputFile,
 } from '../document/input-file.ts'
 import { printable } from '../document/value.ts'
 import type { SafeVerifiedState } from '../index.ts'
+import { callOptions, verifyCallFile } from './call.ts'
+import { takeCall } from './chain-flags.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { type ClaimSource, describeEvidence, formatBroken, formatProven } from './evidence-report.ts'
 import { claimOfFlags, evidenceOptions, refuseWrongFlags, requireClaim, verifyAnswer } from './flags.ts'
@@ -22,6 +25,7 @@ import { describeAnswer, folderHelp, runVectors } from './vectors.ts'
 const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root ROOT [options]
        rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH [options]
        rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --checkpoint ROOT [options]
+       rollup-state-proof verify CALL --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH --call TO DATA [options]
 
 Verifies a rollup_getProof / linea_getProof answer, offline. FILE is the result, the JSON-RPC response around it, a
 recording (scheme, stateRoot, address, storageKeys, result), a test vector, or a folder of these.
@@ -47,6 +51,13 @@ and these say what the bundle has to be for:
   --layout-roots-slot N    where a fork's contract declares stateRootHashes (default ${lineaLayout.stateRootHashes})
   --layout-current-slot N  where it declares currentL2BlockNumber (default ${lineaLayout.currentL2BlockNumber})
 
+CALL is a call as evidence, which \`record --call\` writes: it is executed again here, offline. That takes the packages
+@ethereumjs/evm, @ethereumjs/common and @ethereumjs/util. Beside --rollup and what you trust:
+  --call TO DATA           the call that you have in mind
+  --from ADDRESS, --value WEI
+                           who calls, and with how much
+  --chain-id N             of the rollup (default: that of mainnet or sepolia)
+
 A vector or recording states all of these itself; for a recording or a vector of answers, an option wins over the file.
 What you leave out of --address, --storage-key and --l2-block comes from the answer or the bundle itself, and the report
 says so.
@@ -68,8 +79,9 @@ export const verify: Command = {
   summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
   help,
   async run(args, io) {
+    const { call, rest } = takeCall(args)
     const { values, positionals } = parseOptions({
-      args: [...args],
+      args: rest,
       allowPositionals: true,
       options: {
         scheme: { type: 'string' },
@@ -77,6 +89,7 @@ export const verify: Command = {
         address: { type: 'string' },
         'storage-key': { type: 'string', multiple: true },
         ...evidenceOptions,
+        ...callOptions,
         json: { type: 'boolean', default: false },
       },
     })
@@ -90,6 +103,15 @@ export const verify: Command = {
     }
     const content = await readJson(path, io)
     const file = readInputFile(content)
+    const isCallOption = call !== undefined || Object.keys(stated).some(name => name in callOptions)
+    if (isCallBundle(file)) {
+      if (address !== undefined || storageKeys !== undefined) {
+        throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
+      }
+      return verifyCallFile(content, stated, call, json, io)
+    }
+    if (isCallOption)
+      throw new UsageError(`${path} is no call as evidence: --call, --from, --value and --chain-id are for these`)
     if (isCallFile(file) || file.kind === 'evidence vector') {
       if (Object.keys(stated).length > 0) throw new UsageError(`${path} is a vector: it states its own claim`)
       if (isCallFile(file)) {

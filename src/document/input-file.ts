@@ -54,10 +54,19 @@ export interface CallFile {
   readonly expected: unknown
 }
 
-export type InputFile = AnswerFile | BundleFile | CallFile
+/** A call as evidence: what it is for, an execution says. */
+export interface CallBundleFile {
+  readonly kind: 'call bundle'
+  readonly description: string
+  readonly bundle: unknown
+}
+
+export type InputFile = AnswerFile | BundleFile | CallFile | CallBundleFile
 
 export const isBundleFile = (file: InputFile): file is BundleFile =>
   file.kind === 'evidence bundle' || file.kind === 'evidence vector'
+
+export const isCallBundle = (file: InputFile): file is CallBundleFile => file.kind === 'call bundle'
 
 export const isCallFile = (file: InputFile): file is CallFile => file.kind === 'call vector'
 
@@ -74,6 +83,7 @@ export function readInputFile(content: unknown): InputFile {
   if (has('version', 'rollup', 'request', 'answer')) {
     return { kind: 'evidence bundle', description: '', bundle: content, claim: undefined, expected: undefined }
   }
+  if (has('version', 'kind', 'call', 'answers')) return { kind: 'call bundle', description: '', bundle: content }
   if (operation === 'verifyEvidence') {
     return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
   }

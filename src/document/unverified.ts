@@ -10,7 +10,7 @@ import type { Leaf } from '../tree/leaf.ts'
 import { formOf, guessSchemeOfPath, type LeafForm, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
-import { type CallFile, isBundleFile, isCallFile, readInputFile } from './input-file.ts'
+import { type CallFile, isBundleFile, isCallBundle, isCallFile, readInputFile } from './input-file.ts'
 import {
   DIGEST_BYTES,
   decodeHex,
@@ -58,6 +58,7 @@ function inspectDocument(inspector: Inspector, content: unknown): { kind: string
   const file = readInputFile(content)
   const { kind } = file
   const all = fieldsOf(content)
+  if (isCallBundle(file)) return { kind: 'call as evidence', fields: inspectCallBundle(inspector, content) }
   if (isCallFile(file)) return { kind: 'evidence vector', fields: inspectCall(inspector, file) }
   if (isBundleFile(file)) {
     return { kind, fields: file.claim ? inspectEvidenceVector(inspector, all) : inspectBundle(inspector, '', content) }
@@ -204,6 +205,34 @@ function inspectBeaconHeader(header: unknown): UnverifiedFields {
     slot: show(slot),
     l1BlockHash: show(execution_block_hash ?? block_hash),
     ...(isGiven(block_number) && { l1BlockNumber: show(block_number) }),
+  }
+}
+
+/** The answers one by one; of the codes no more than how many there are. */
+function inspectCallBundle(inspector: Inspector, content: unknown): UnverifiedFields {
+  const bundle = inspector.fields('', content)
+  const { rollup, l2BlockNumber, l1, environment, call, answers, codes, scheme } = bundle
+  const { blockHashes, ...values } = inspector.fields('environment', environment)
+  const listed = inspector.items('answers', answers).map((item, index) => {
+    const path = `answers[${index}]`
+    const entry = inspector.fields(path, item)
+    const { answer } = entry
+    const parts = inspectAnswer(inspector, join(path, 'answer'), answer, schemeNamed(scheme))
+    return { ...pick(entry, ['address', 'storageKeys']), answer: parts }
+  })
+  return {
+    ...pick(bundle, ['version', 'kind', 'scheme']),
+    rollup: pick(inspector.fields('rollup', rollup), ['name', 'address']),
+    l2BlockNumber: parseNumber(l2BlockNumber, 64) ?? show(l2BlockNumber),
+    ...pick(bundle, ['chainId', 'hardfork']),
+    call: pick(inspector.fields('call', call), ['from', 'to', 'data', 'value', 'gas']),
+    environment: {
+      ...pick(values, ['timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao']),
+      ...(isGiven(blockHashes) && { blockHashes: show(blockHashes) }),
+    },
+    ...(isGiven(l1) && { l1: inspectL1(inspector, 'l1', l1) }),
+    answers: listItems(listed, answers),
+    codes: show(codes),
   }
 }
 

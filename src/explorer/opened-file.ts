@@ -1,7 +1,14 @@
 import { addressIn, guessScheme, leafProofAt, schemeNamed, storageKeysIn, storageProofsIn } from '../document/answer.ts'
 import { DocumentError } from '../document/error.ts'
 import { nameOfRollup, parseNumber } from '../document/evidence.ts'
-import { type AnswerFile, type BundleFile, isBundleFile, isCallFile, readInputFile } from '../document/input-file.ts'
+import {
+  type AnswerFile,
+  type BundleFile,
+  isBundleFile,
+  isCallBundle,
+  isCallFile,
+  readInputFile,
+} from '../document/input-file.ts'
 import { brief, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
 import { type Field, type FieldName, fieldNames, type Loaded, type Source, type Statement } from './messages.ts'
 
@@ -21,6 +28,11 @@ export function openFile(content: unknown): OpenedFile {
   if (!isObject(content)) throw new DocumentError(`This is not a JSON object, but ${brief(show(content))}.`)
   const file = readInputFile(content)
   if (isBundleFile(file)) return openBundle(file)
+  if (isCallBundle(file)) {
+    throw new DocumentError(
+      'This is a call as evidence. Verifying it takes an EVM, which this page does not have: use rollup-state-proof verify.',
+    )
+  }
   if (isCallFile(file)) {
     throw new DocumentError('This vector is not about a bundle: it holds no proof of the rollup to look at.')
   }

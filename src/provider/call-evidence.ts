@@ -1,13 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type EvidenceClaim, type Trusted, type VerifiedEvidence, verifyEvidence } from '../anchor/evidence.ts'
-import { readerOf } from '../anchor/read.ts'
 import type { Rollup } from '../anchor/rollup.ts'
-import { bytesToHex, type Hex } from '../bytes.ts'
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { readerOf } from '../json.ts'
 import { verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { emptyTreeRoot } from '../tree/empty.ts'
 import { type Environment, HARDFORKS, type Hardfork, verifyBigint } from './environment.ts'
 import { ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
@@ -271,7 +270,6 @@ function verifyAnswers(decoded: Decoded, claim: CallClaim) {
     address: ___,
     ...anchor
   } = inFirstAnswer(() => verifyEvidence({ ...evidence, request: first, answer: first.answer }, evidenceClaim))
-  const emptyRoot = bytesToHex(emptyTreeRoot(scheme))
   const { stateRoot } = anchor
   const accounts = new Map<Hex, Proven>()
   for (const [index, { address, storageKeys, answer }] of answers.entries()) {
@@ -279,7 +277,7 @@ function verifyAnswers(decoded: Decoded, claim: CallClaim) {
     const { account, storage } = atPath(`answers[${index}].answer`, () =>
       verifyProof(answer, { scheme, stateRoot, address, storageKeys }),
     )
-    const hasStorage = account !== null && account.storageRoot !== emptyRoot
+    const hasStorage = account !== null && account.storageRoot !== scheme.emptyTreeRoot
     accounts.set(address, {
       account: account && { nonce: account.nonce, balance: account.balance, codeHash: account.codeHash, hasStorage },
       slots: new Map(storage.map(({ key, value }) => [key, value])),
@@ -405,7 +403,7 @@ function decodeCallEvidence(bundle: unknown, maxGas: bigint) {
     environment: atPath('environment', () => decodeEnvironment(fields.environment, count)),
     call: atPath('call', () => decodeCall(fields.call, maxGas)),
     answers: atPath('answers', () => reader.items(fields.answers, count, item => decodeAnswer(item, count))),
-    codes: atPath('codes', () => reader.items(fields.codes, count, code => reader.bytesUpTo(code, MAX_BYTES))),
+    codes: atPath('codes', () => reader.items(fields.codes, count, code => decodeBytes(code))),
   }
 }
 
@@ -428,7 +426,7 @@ function decodeCall(call: unknown, maxGas: bigint) {
   const decoded = {
     from: atPath('from', () => bytesToHex(reader.bytes(from, 20))),
     to: atPath('to', () => bytesToHex(reader.bytes(to, 20))),
-    data: atPath('data', () => bytesToHex(reader.bytesUpTo(data, MAX_BYTES))),
+    data: atPath('data', () => bytesToHex(decodeBytes(data))),
     value: atPath('value', () => decodeQuantity(value, 256)),
     gas: atPath('gas', () => decodeQuantity(gas, 64)),
   }
@@ -493,4 +491,12 @@ function decodeQuantity(value: unknown, bits: number): bigint {
     throw malformed('', `a quantity of at most ${bits / 8} bytes without leading zeros`, excerpt(quantity))
   }
   return BigInt(quantity)
+}
+
+/** The length is looked at before anything is decoded. */
+function decodeBytes(value: unknown): Uint8Array {
+  const hex = reader.string(value)
+  const length = hexLength(hex)
+  if (length > MAX_BYTES) throw malformed('', `at most ${MAX_BYTES} bytes`, `${length}`)
+  return hexToBytes(hex, length)
 }

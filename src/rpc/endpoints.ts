@@ -16,10 +16,12 @@ export interface Endpoints {
 /** These pass with time. Every other failure means that an endpoint lies, or cannot serve what is asked of it. */
 const PASSING: readonly RpcErrorCode[] = [
   ...(['UNREACHABLE', 'TIMEOUT', 'HTTP_ERROR', 'RATE_LIMITED', 'NOT_JSON', 'ENDPOINT_ERROR'] as const),
-  ...(['BLOCK_MISSING', 'BLOCK_NOT_FINALIZED', 'L1_UNCONFIRMED'] as const),
+  ...(['BLOCK_MISSING', 'BLOCK_NOT_FINALIZED', 'L1_UNCONFIRMED', 'BEACON_UNAVAILABLE', 'BEACON_STALE'] as const),
 ]
 /** These are no endpoint's fault: asking another one would change nothing. */
-const FINAL: readonly string[] = ['ABORTED', 'ARGUMENT_INVALID', 'L1_DISAGREEMENT', 'CLAIM_INVALID']
+const FINAL: readonly string[] = [
+  ...['ABORTED', 'ARGUMENT_INVALID', 'CLAIM_INVALID', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'],
+]
 
 /** Whether the same request may succeed later. */
 export const isPassing = (error: unknown): boolean => error instanceof RpcError && PASSING.includes(error.code)

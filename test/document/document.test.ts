@@ -4,7 +4,14 @@ import type { VerifiedEvidence } from '../../src/anchor.ts'
 import { formOf, guessScheme, leafProofAt, resultIn, storageKeysIn } from '../../src/document/answer.ts'
 import { completeClaim, statedClaim } from '../../src/document/claim.ts'
 import { claimOfVector, linkOf, linksFrom, nameOfRollup, parseNumber } from '../../src/document/evidence.ts'
-import { type InputFile, isBundleFile, isCallFile, readExpected, readInputFile } from '../../src/document/input-file.ts'
+import {
+  type AnswerFile,
+  type InputFile,
+  isBundleFile,
+  isCallFile,
+  readExpected,
+  readInputFile,
+} from '../../src/document/input-file.ts'
 import { readLevels, readRootNode } from '../../src/document/layout.ts'
 import { inspectContent } from '../../src/document/unverified.ts'
 import { brief, fieldsOf, parseJson, printable } from '../../src/document/value.ts'
@@ -83,8 +90,8 @@ it('tells the schemes and the forms of leaf proofs apart', () => {
 it('puts a claim together: the user before the file, the file before the answer', () => {
   const recording = readInputFile({ ...claim, result: answer })
   const bare = readInputFile(answer)
-  if (isBundleFile(recording) || isCallFile(recording) || isBundleFile(bare) || isCallFile(bare))
-    throw new Error('kind')
+  const isAnswer = (file: InputFile): file is AnswerFile => 'answer' in file
+  if (!isAnswer(recording) || !isAnswer(bare)) throw new Error('kind')
   expect(completeClaim({}, bare)).toEqual({ missing: 'scheme' })
   expect(completeClaim({ scheme: 'poseidon2' }, bare)).toEqual({ missing: 'stateRoot' })
   expect(completeClaim({ scheme: 'keccak' }, bare)).toEqual({ unknownScheme: 'keccak' })

@@ -10,7 +10,8 @@ import { demoWorld } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 /** How many finalizations the long run follows. 10,000 take some minutes. */
-const RUNS = Number(process.env.FOLLOW_FINALIZATIONS ?? 60)
+const { FOLLOW_FINALIZATIONS = '60' } = process.env
+const RUNS = Number(FOLLOW_FINALIZATIONS)
 const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
 const REQUESTS = [{ address: CONTRACT, storageKeys: KEYS }]
 
@@ -258,7 +259,7 @@ it('changes over to the next endpoint, and waits longer when all fail', async ()
   const other = await collect({ chain, l2: [down, lying, undefined], l1: [to('eth_getProof', () => null), undefined] })
   expect(other.numbers).toEqual([3])
   const failed = other.events.filter(({ name }) => name === 'follow.request.failed')
-  expect(failed.map(({ attributes }) => [attributes.layer, attributes['endpoint.index']])).toEqual([
+  expect(failed.map(({ attributes: { layer, ...rest } }) => [layer, rest['endpoint.index']])).toEqual([
     ...[
       ['L1', 0],
       ['L2', 0],

@@ -1,0 +1,238 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, hexToBytes } from '../bytes.ts'
+import { isCallBundle, readInputFile } from '../document/input-file.ts'
+import { isObject } from '../document/value.ts'
+import { formatTime } from '../document/wording.ts'
+import { ProofError } from '../index.ts'
+import type { Hardfork } from '../provider/environment.ts'
+import { type CallClaim, ProviderError, recordCall, type VerifiedCall, verifyCallEvidence } from '../provider.ts'
+import type { L1BlockTag } from '../rpc.ts'
+import { type CallFlag, chainIdOf, environmentOf, methodOf, weiOf } from './chain-flags.ts'
+import { exitCodes, type Io, type Output, UsageError } from './command.ts'
+import {
+  asArgument,
+  commandLine,
+  endProgress,
+  endpointOptions,
+  keysPerRequestOf,
+  notFetched,
+  showProgress,
+  withEndpoints,
+} from './endpoint.ts'
+import {
+  claimOfFlags,
+  type EvidenceFlags,
+  evidenceOptions,
+  refuseWrongFlags,
+  requireScheme,
+  rollupOf,
+  toInteger,
+} from './flags.ts'
+import { parseOptions, readRegularJson } from './input.ts'
+import { openOutputFile, refuseOverwrite } from './output-file.ts'
+import { describeError, formatError, formatTable, paint, printable, toJson } from './report.ts'
+
+const {
+  rollup,
+  'l2-block': l2Block,
+  'layout-roots-slot': rootsSlot,
+  'layout-current-slot': currentSlot,
+} = evidenceOptions
+const { address: _, 'storage-key': __, ...endpoints } = endpointOptions
+const options = {
+  ...endpoints,
+  l1: { type: 'string' },
+  ...{ rollup, 'l2-block': l2Block, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot },
+  'l1-block': { type: 'string', default: 'finalized' },
+  'chain-id': { type: 'string' },
+  from: { type: 'string' },
+  value: { type: 'string' },
+  environment: { type: 'string', multiple: true, default: [] as string[] },
+  hardfork: { type: 'string', default: 'prague' },
+} as const
+
+/** `record --call TO DATA`: a call with all that it reads, in one file. */
+export async function recordCallFile(args: readonly string[], call: CallFlag, io: Io): Promise<number> {
+  const { values } = parseOptions({ args: [...args], options })
+  const value = weiOf(values.value)
+  const from = values.from as `0x${string}` | undefined
+  const asked = { ...call, ...(from !== undefined && { from }), ...(value !== undefined && { value }) }
+  const l2BlockNumber = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
+  const request = {
+    ...{ scheme: requireScheme(values.scheme), rollup: rollupOf(values), chainId: chainIdOf(values), call: asked },
+    ...(l2BlockNumber !== undefined && { l2BlockNumber }),
+    hardfork: values.hardfork as Hardfork,
+    environment: environmentOf(values.environment),
+  }
+  const tag = values['l1-block']
+  const l1Block: bigint | L1BlockTag =
+    tag === 'finalized' || tag === 'safe' || tag === 'latest' ? tag : toInteger('--l1-block', tag, 64)
+  /** What the user has stated, for whoever verifies to state again. */
+  const stated = (['scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot', 'chain-id'] as const).flatMap(
+    name => {
+      const text = values[name]
+      return text === undefined ? [] : [`--${name}`, text]
+    },
+  )
+  const { environment: ___, ...claim } = request
+
+  return withEndpoints(values, io, async ({ open, signal }) => {
+    const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
+    const askedFor = { command: 'record --call', to: call.to, data: call.data }
+    const output = await openOutputFile(values.output, values.force, askedFor, io)
+    const { path } = output
+    const report = (verified: VerifiedCall, source: 'network' | 'file') => {
+      const hash = verified.l1Block?.hash ?? ''
+      const { from, to, data } = verified.call
+      const again = ['verify', asArgument(path), ...stated, '--l1-block-hash', hash, '--call', to, data, '--from', from]
+      const stream = path === '-' ? io.stderr : io.stdout
+      if (values.json) {
+        const sources = { l1BlockHash: source === 'file' ? 'file' : 'endpoint' }
+        io.stdout.write(
+          toJson({ fetched: source === 'network', source, sources, file: path, ...verified, verify: again }),
+        )
+      } else {
+        const lines = [
+          ...(source === 'file' ? [notFetched(path, stream)] : []),
+          formatCall(verified, stream),
+          paint(
+            stream,
+            'bold',
+            `Everything rests on the L1 block hash, which so far only the ${source === 'file' ? 'file' : 'L1 endpoint'} states:`,
+          ),
+          '  compare it with a source that you trust. Then anyone can verify, offline:',
+          `  ${commandLine(again)}`,
+        ]
+        stream.write(`${lines.join('\n')}\n`)
+      }
+      return exitCodes.verified
+    }
+    if (output.exists) return report(await readRecorded(path, claim), 'file')
+    showProgress(io, 'looking for the newest finalized block, then executing the call')
+    const how = { l1Block, method: methodOf(values), maxKeysPerRequest: keysPerRequestOf(values), signal }
+    const { bundle, evidence } = await recordCall(l1, l2, request, how).catch(toUsageError)
+    output.write(bundle)
+    endProgress(io)
+    return report(evidence, 'network')
+  })
+}
+
+/** What a user can change: a value to state, a package to install, a call that cannot begin. */
+function toUsageError(error: unknown): never {
+  if (!(error instanceof ProviderError)) throw error
+  const hint = error.reason === 'VALUE_UNPROVEN' ? ' (--environment NAME=VALUE)' : ''
+  throw new UsageError(`${error.message}${hint}`)
+}
+
+/** The bundle in the existing file, from the hash of its own header: only the file states that this is a block of L1. */
+async function readRecorded(path: string, claim: Omit<CallClaim, 'trusted'>): Promise<VerifiedCall> {
+  const bundle = await readRegularJson(path, { followLinks: false })
+  if (!isCallBundle(readInputFile(bundle))) throw refuseOverwrite(path, 'is not a call as evidence')
+  try {
+    return await verifyCallEvidence(bundle, { ...claim, trusted: { l1BlockHash: hashOfHeader(bundle) } })
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
+  }
+}
+
+function hashOfHeader(bundle: unknown): `0x${string}` {
+  const { l1 } = isObject(bundle) ? bundle : {}
+  const { header } = isObject(l1) ? l1 : {}
+  return bytesToHex(keccak_256(Buffer.from(typeof header === 'string' ? header.slice(2) : '', 'hex')))
+}
+
+/** The options that only a call has. */
+export const callOptions = {
+  'chain-id': { type: 'string' },
+  from: { type: 'string' },
+  value: { type: 'string' },
+} as const
+
+/** `verify` of a call as evidence. */
+export async function verifyCallFile(
+  bundle: unknown,
+  flags: EvidenceFlags & { readonly 'chain-id'?: string; readonly from?: string; readonly value?: string },
+  call: CallFlag | undefined,
+  json: boolean,
+  io: Io,
+): Promise<number> {
+  const { scheme, rollup, trusted, l2BlockNumber } = await claimOfFlags(flags, io)
+  const value = weiOf(flags.value)
+  const from = flags.from as `0x${string}` | undefined
+  const stated = { ...call, ...(from !== undefined && { from }), ...(value !== undefined && { value }) }
+  const claim: CallClaim = {
+    ...{ scheme, rollup, trusted, chainId: chainIdOf(flags), call: stated },
+    ...(l2BlockNumber !== undefined && { l2BlockNumber }),
+  }
+  try {
+    const verified = await verifyCallEvidence(bundle, claim).catch(toUsageError)
+    io.stdout.write(json ? toJson({ verified: true, ...verified }) : `${formatCall(verified, io.stdout, stated)}\n`)
+    return exitCodes.verified
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    refuseWrongFlags(error)
+    if (json) io.stdout.write(toJson({ verified: false, error: describeError(error) }))
+    else
+      io.stderr.write(
+        formatError(error, [['call', call === undefined ? 'whatever the bundle is for' : call.to]], io.stderr),
+      )
+    return exitCodes.notVerified
+  }
+}
+
+const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
+  returned: 'Verified: the call returned.',
+  reverted: 'Verified: the call reverted.',
+  failed: 'Verified: the call failed.',
+}
+
+function formatCall(
+  verified: VerifiedCall,
+  stream: Output,
+  stated: Partial<CallFlag> & { from?: string } = {},
+): string {
+  const { outcome, returnData, gasUsed, call, l1Block, l2BlockNumber, finalizedTimestamp, environment, hardfork } =
+    verified
+  const said = (name: 'to' | 'data' | 'from') => (stated[name] === undefined ? 'out of the bundle' : 'stated by you')
+  const rows = [
+    ...(l1Block === null ? [] : [['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`]]),
+    ...(l1Block === null ? [] : [['L1 block hash', l1Block.hash]]),
+    [
+      'L2 block',
+      `${l2BlockNumber}`,
+      finalizedTimestamp === null ? 'its time is not proven' : `of ${formatTime(finalizedTimestamp)}, proven`,
+    ],
+    ['L2 state root', verified.stateRoot],
+    ['hard fork', hardfork],
+    ['to', call.to, said('to')],
+    ['data', call.data, said('data')],
+    ['from', call.from, said('from')],
+    ['value', `${call.value} wei`],
+    ...Object.entries(environment).map(([name, value]) => [
+      name,
+      JSON.stringify(value, spell),
+      'NOT proven: stated by whoever recorded it',
+    ]),
+    ['gas used', `${gasUsed}`],
+    [outcome === 'reverted' ? 'reverted with' : 'returned', returnData],
+    ...reasonRows(outcome, returnData),
+  ]
+  const verdict = paint(stream, outcome === 'returned' ? 'green' : 'bold', verdicts[outcome])
+  return `${verdict}\n${formatTable(rows.map(row => row.map(printable)))}`
+}
+
+const spell = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
+
+/** What Solidity itself reverts with: a text, or the number of a panic. */
+function reasonRows(outcome: VerifiedCall['outcome'], returnData: `0x${string}`): string[][] {
+  if (outcome !== 'reverted') return []
+  const word = (at: number) => BigInt(`0x${returnData.slice(10 + 64 * at, 74 + 64 * at) || '0'}`)
+  if (/^0x4e487b71[0-9a-f]{64}$/.test(returnData)) return [['which says', `Panic(0x${word(0).toString(16)})`]]
+  if (!/^0x08c379a0[0-9a-f]{128,}$/.test(returnData) || word(0) !== 32n) return []
+  const length = word(1)
+  const text = returnData.slice(138)
+  if (length * 2n > BigInt(text.length)) return []
+  const bytes = hexToBytes(`0x${text.slice(0, 2 * Number(length))}`, Number(length))
+  return [['which says', printable(new TextDecoder().decode(bytes))]]
+}

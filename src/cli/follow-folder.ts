@@ -1,0 +1,141 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type EvidenceClaim, safeVerifyEvidence } from '../anchor.ts'
+import type { FollowedFinalization } from '../rpc.ts'
+import { UsageError } from './command.ts'
+import { orUsageError, readRegularJson } from './input.ts'
+import { type AskedFor, readCheckpoint, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
+import { toJson } from './report.ts'
+
+/** What the bundles of a folder are of. */
+export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
+
+/** What a bundle of the folder says in the index. */
+export interface IndexEntry {
+  readonly l2BlockNumber: bigint
+  readonly stateRoot: string
+  /** Seconds since 1970; null when it is not proven. */
+  readonly finalizedTimestamp: bigint | null
+  readonly l1BlockNumber: bigint
+  readonly l1BlockHash: string
+  /** In the folder. */
+  readonly file: string
+}
+
+/** Where `follow` writes: a bundle per finalization, an index of them, and how far it has come. */
+export interface FollowFolder {
+  /** What an earlier run left; undefined without one. */
+  readonly state: unknown
+  /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
+  write(item: FollowedFinalization): Promise<string>
+  /** The item is done with: a later run goes on with the next one. */
+  commit(item: FollowedFinalization): void
+}
+
+const INDEX = 'index.ndjson'
+const STATE = 'state.json'
+/** More than a line of the index has. */
+const TAIL_LENGTH = 4096
+
+/** Makes the folder where there is none. @throws UsageError when nothing can be written there, or an earlier run was asked for something else */
+export async function openFollowFolder(
+  path: string,
+  request: FollowedClaim,
+  askedFor: AskedFor,
+): Promise<FollowFolder> {
+  orUsageError(`cannot write to ${path}`, () => {
+    if (!existsSync(path)) mkdirSync(path)
+    if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
+    accessSync(path, constants.W_OK)
+  })
+  const [statePath, indexPath] = [join(path, STATE), join(path, INDEX)]
+  const hasState = statRegular(statePath) !== undefined
+  const state = hasState ? await readCheckpoint(statePath, askedFor) : undefined
+  let indexed = mendIndex(indexPath)
+
+  return {
+    state,
+    async write(item) {
+      const [bundle] = item.evidence
+      const [proven] = item.states
+      if (bundle === undefined || proven === undefined) throw new UsageError('nothing was asked for')
+      const file = `${item.l2BlockNumber}.json`
+      const bundlePath = join(path, file)
+      // An earlier run was killed after it had written it: its bundle may rest on an older L1 block, and stays.
+      if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath, item, request)
+      else writeWhole(bundlePath, serialize(bundlePath, bundle), false)
+      if (indexed === null || item.l2BlockNumber > indexed) {
+        const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
+        const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
+        const entry: IndexEntry = { l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file }
+        append(indexPath, toJson(entry))
+        indexed = item.l2BlockNumber
+      }
+      return bundlePath
+    },
+    commit(item) {
+      writeWhole(statePath, `${JSON.stringify({ askedFor, checkpoint: item.state })}\n`, true)
+    },
+  }
+}
+
+/** @throws UsageError when the file is not a bundle of this finalization for this request */
+async function verifyExisting(path: string, item: FollowedFinalization, request: FollowedClaim): Promise<void> {
+  const bundle = await readRegularJson(path, { followLinks: false })
+  const { scheme, address, storageKeys, rollup } = request
+  const { l2BlockNumber, stateRoot } = item
+  const claim = { scheme, address, storageKeys, rollup, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
+  const outcome = safeVerifyEvidence(bundle, claim)
+  if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`)
+}
+
+function append(path: string, line: string): void {
+  orUsageError(`cannot write ${path}`, () => {
+    const file = openSync(path, 'a', 0o666)
+    try {
+      writeSync(file, line)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+  })
+}
+
+/**
+ * Takes the rest of a line off that a killed run has not finished.
+ *
+ * @returns the L2 block of the last line; null when there is none
+ */
+function mendIndex(path: string): bigint | null {
+  const size = statRegular(path)?.size ?? 0
+  if (size === 0) return null
+  return orUsageError(`cannot read ${path}`, () => {
+    const file = openSync(path, 'r+')
+    try {
+      const tail = Buffer.alloc(Math.min(size, TAIL_LENGTH))
+      readSync(file, tail, 0, tail.length, size - tail.length)
+      const end = tail.lastIndexOf('\n') + 1
+      if (end === 0 && tail.length < size) throw new UsageError(`${path} is not an index of this program`)
+      ftruncateSync(file, size - tail.length + end)
+      const line = tail.subarray(0, end).toString().trimEnd().split('\n').at(-1) ?? ''
+      if (line === '') return null
+      const block = /"l2BlockNumber":"(\d{1,20})"/.exec(line)?.[1]
+      if (block === undefined) throw new UsageError(`${path} is not an index of this program`)
+      return BigInt(block)
+    } finally {
+      closeSync(file)
+    }
+  })
+}

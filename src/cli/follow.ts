@@ -1,0 +1,326 @@
+import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { lineaLayout } from '../anchor.ts'
+import { formatAge, formatTime } from '../document/wording.ts'
+import { followWith } from '../rpc/follow.ts'
+import {
+  agreeingBlockHash,
+  type FollowEvent,
+  type FollowedFinalization,
+  type FollowOptions,
+  finalizedBlockHash,
+  type Provider,
+  RpcError,
+} from '../rpc.ts'
+import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { type Endpoints, endProgress, keysPerRequestOf, requestOf, showProgress, withEndpoints } from './endpoint.ts'
+import { requireScheme, rollupOf, toInteger } from './flags.ts'
+import { type FollowedClaim, openFollowFolder } from './follow-folder.ts'
+import { messageOf, parseOptions, wholeNumber } from './input.ts'
+import { createMetrics, serveMetrics } from './metrics.ts'
+import type { AskedFor } from './output-file.ts'
+import { paint, printable, toJson } from './report.ts'
+
+const help = `Usage: rollup-state-proof follow --l1 URL --l2 URL --rollup ROLLUP --scheme SCHEME --address ADDRESS -o DIR [options]
+
+Follows the finalizations of a rollup: for each one, writes an evidence bundle to DIR, verified, and one line to
+DIR/index.ndjson. When nothing is new, it waits. Run the same command again to go on where it was. Ends with Ctrl-C.
+
+Options:
+  --l1 URL               an Ethereum endpoint (eth_getProof); repeat it: the next one is used when one fails
+  --l2 URL               an endpoint of the rollup; repeat it
+  --rollup ROLLUP        mainnet or sepolia (Linea's), or the address of a rollup contract on L1
+  --scheme SCHEME        mimc or poseidon2: the one that the rollup uses
+  --address ADDRESS      20 bytes
+  --storage-key KEY      32 bytes; repeat it, up to 1000 times
+  -o, --output DIR       needed; made where it does not exist
+  --from NUMBER          begin with the first finalization at or above this L2 block (default: with the newest)
+  --newest-only          leave out the finalizations that are no longer the newest
+  --skip-unavailable     leave out those whose proofs no L2 endpoint holds any longer (default: exit code 3)
+  --once                 end when nothing is new
+  --poll SECONDS         between polls (default: 60)
+  --exec PROGRAM         run this program for each bundle, one at a time, without arguments and without a shell.
+                         In its environment: FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty where
+                         it is not proven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH, FOLLOW_ADDRESS
+  --exec-failure POLICY  what to do when it fails: stop, so that the next run repeats this bundle (default), or continue
+  --metrics PORT         serve Prometheus' text at http://127.0.0.1:PORT/metrics; 0 for any free port
+  --layout-roots-slot N, --layout-current-slot N
+                         of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
+  --method NAME          (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+  --keys-per-request N   storage keys per request (default: 100)
+  --timeout SECONDS      for each request with its retries (default: 30)
+  --json                 one JSON object per line on standard output for each bundle
+
+Whose word the L1 block hash is, on which everything rests (default: that of the --l1 endpoints, more than half of them):
+  --l1-agree URL          an Ethereum endpoint; repeat it: they must agree on a finalized block
+  --quorum N              how many of them must agree (default: more than half)
+  --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
+
+URLs can also come from the environment, L1_URL and L2_URL, separated by spaces: then they are not in the list of
+processes. They are never printed. A program that was run before a crash may be run again for the same bundle.
+
+Exit code: 0 ended by Ctrl-C, or by --once; 1 what came does not verify; 2 wrong usage, or a file cannot be written;
+3 an endpoint failed in a way that waiting does not mend, or the L1 sources disagree; 4 the program of --exec failed.
+
+Examples:
+  rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --address 0x... -o bundles
+  rollup-state-proof follow --l1 https://... --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 \\
+    --address 0x... --storage-key 0x... -o bundles --exec ./submit --metrics 9464
+`
+
+const options = {
+  l1: { type: 'string', multiple: true },
+  l2: { type: 'string', multiple: true },
+  rollup: { type: 'string' },
+  scheme: { type: 'string' },
+  address: { type: 'string' },
+  'storage-key': { type: 'string', multiple: true },
+  output: { type: 'string', short: 'o' },
+  from: { type: 'string' },
+  'newest-only': { type: 'boolean', default: false },
+  'skip-unavailable': { type: 'boolean', default: false },
+  once: { type: 'boolean', default: false },
+  poll: { type: 'string', default: '60' },
+  exec: { type: 'string' },
+  'exec-failure': { type: 'string', default: 'stop' },
+  metrics: { type: 'string' },
+  'layout-roots-slot': { type: 'string' },
+  'layout-current-slot': { type: 'string' },
+  method: { type: 'string' },
+  'keys-per-request': { type: 'string', default: '100' },
+  timeout: { type: 'string', default: '30' },
+  json: { type: 'boolean', default: false },
+  'l1-agree': { type: 'string', multiple: true, default: [] as string[] },
+  quorum: { type: 'string' },
+  'l1-hash-module': { type: 'string' },
+} as const
+
+type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof options }>>['values']
+
+export const follow: Command = {
+  summary: 'record an evidence bundle for every finalization, as they come',
+  help,
+  async run(args, io) {
+    const { values } = parseOptions({ args: [...args], options })
+    const request = { scheme: requireScheme(values.scheme), rollup: rollupOf(values), ...requestOf(values) }
+    const from = values.from === undefined ? undefined : toInteger('--from', values.from, 64)
+    const pollInterval = 1000 * wholeNumber('--poll', values.poll, 1, 86_400)
+    const metricsPort = values.metrics === undefined ? null : wholeNumber('--metrics', values.metrics, 0, 65_535)
+    const policy = values['exec-failure']
+    if (policy !== 'stop' && policy !== 'continue') throw new UsageError('--exec-failure: expected stop or continue')
+    if (!values.output) throw new UsageError('--output is needed: the folder to write to')
+    const known = ['mainnet', 'sepolia'].includes(values.rollup ?? '')
+    const method = values.method ?? (known ? 'linea_getProof' : 'rollup_getProof')
+    const path = values.output
+
+    // The folder is no file that is fetched: it has no partial beside it.
+    return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
+      const { signal } = endpoints
+      const [l1, l2] = [openAll(endpoints, 'l1', values.l1), openAll(endpoints, 'l2', values.l2)]
+      const l1BlockHash = await sourceOf(values, l1, endpoints, io)
+      const folder = await openFollowFolder(path, request, describeRequest(request, values))
+      const metrics = createMetrics()
+      const server = metricsPort === null ? null : await serveMetrics(metrics, metricsPort)
+      if (server) showProgress(io, `metrics at ${server.url}`)
+      if (folder.state !== undefined) showProgress(io, `continuing in ${printable(path)}`)
+
+      let isRetry = false
+      const onEvent = (event: FollowEvent) => {
+        metrics.count(event)
+        isRetry = event.name === 'follow.retry'
+        const text = describeEvent(event)
+        if (text !== null) showProgress(io, text)
+      }
+      const ended = new AbortController()
+      const wait = async (milliseconds: number, abort: AbortSignal) => {
+        if (values.once && !isRetry) ended.abort()
+        await setTimeout(milliseconds, undefined, { signal: abort })
+      }
+      const how = { method, maxKeysPerRequest: keysPerRequestOf(values) }
+      const following: FollowOptions = {
+        ...{ l1, l2, l1BlockHash, ...how, pollInterval, onEvent, state: folder.state },
+        ...{ rollup: request.rollup, scheme: request.scheme },
+        requests: [{ address: request.address, storageKeys: request.storageKeys }],
+        ...(from !== undefined && { from }),
+        newestOnly: values['newest-only'],
+        skipUnavailable: values['skip-unavailable'],
+        signal: AbortSignal.any([signal, ended.signal]),
+      }
+      try {
+        for await (const item of followWith(following, { wait, random: Math.random })) {
+          const file = await folder.write(item)
+          endProgress(io)
+          io.stdout.write(values.json ? toJson(describe(item, file)) : `${format(item, file, io)}\n`)
+          if (values.exec !== undefined) {
+            const failure = await runProgram(values.exec, environmentOf(item, file), signal, io)
+            if (signal.aborted) break
+            metrics.countProgram(failure !== null)
+            if (failure !== null) {
+              const text = `--exec: the program ${failure}, for L2 block ${item.l2BlockNumber}`
+              io.stderr.write(`${paint(io.stderr, 'red', text)}\n`)
+              if (policy === 'stop') return exitCodes.programFailed
+            }
+          }
+          folder.commit(item)
+        }
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.code !== 'ABORTED') throw error
+      } finally {
+        server?.close()
+      }
+      endProgress(io)
+      if (signal.aborted) io.stderr.write('stopped: run the same command again to go on\n')
+      return exitCodes.verified
+    })
+  },
+}
+
+function openAll({ open }: Endpoints, name: 'l1' | 'l2', flags: readonly string[] | undefined): Provider[] {
+  const stated = flags ?? (process.env[`${name.toUpperCase()}_URL`] ?? '').split(/\s+/).filter(url => url !== '')
+  return stated.length === 0 ? [open(name, undefined)] : stated.map(url => open(name, url))
+}
+
+/** Whose word the L1 block hash is. @throws UsageError */
+async function sourceOf(
+  values: Values,
+  l1: readonly Provider[],
+  { open }: Endpoints,
+  io: Io,
+): Promise<FollowOptions['l1BlockHash']> {
+  const { 'l1-agree': urls, 'l1-hash-module': path, quorum: quorumText } = values
+  if (path !== undefined && (urls.length > 0 || quorumText !== undefined)) {
+    throw new UsageError('--l1-hash-module and --l1-agree: only one of them can have the last word')
+  }
+  if (path !== undefined) return loadSource(path)
+  const sources = urls.length > 0 ? urls.map(url => open('l1', url)) : l1
+  const [only] = sources
+  if (only !== undefined && sources.length === 1 && quorumText === undefined) {
+    if (urls.length === 0) showProgress(io, 'the L1 block hash is the word of the L1 endpoint alone: see --l1-agree')
+    return finalizedBlockHash(only)
+  }
+  const quorum = quorumText === undefined ? {} : { quorum: wholeNumber('--quorum', quorumText, 1, sources.length) }
+  const onOdd: NonNullable<Parameters<typeof agreeingBlockHash>[1]>['onOdd'] = odd => {
+    for (const { index, found } of odd) showProgress(io, `L1 source ${index} ${printable(found)}`)
+  }
+  return agreeingBlockHash(sources, { ...quorum, onOdd })
+}
+
+async function loadSource(path: string): Promise<FollowOptions['l1BlockHash']> {
+  let module: unknown
+  try {
+    module = await import(pathToFileURL(resolve(path)).href)
+  } catch (error) {
+    throw new UsageError(`--l1-hash-module: ${messageOf(error)}`)
+  }
+  const l1BlockHash: unknown = Reflect.get(Object(module), 'l1BlockHash')
+  if (typeof l1BlockHash !== 'function')
+    throw new UsageError(`--l1-hash-module: ${path} exports no function l1BlockHash`)
+  return () => l1BlockHash()
+}
+
+/** What the state in the folder must be of. */
+function describeRequest({ scheme, rollup, address, storageKeys }: FollowedClaim, values: Values): AskedFor {
+  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
+  return {
+    command: 'follow',
+    scheme: scheme.name,
+    rollup: rollup.address.toLowerCase(),
+    layout: `${stateRootHashes}, ${currentL2BlockNumber}`,
+    address: address.toLowerCase(),
+    'storage keys': storageKeys.join().toLowerCase(),
+    'newest only': `${values['newest-only']}`,
+  }
+}
+
+const environmentOf = (item: FollowedFinalization, file: string): Record<string, string> => ({
+  FOLLOW_FILE: resolve(file),
+  FOLLOW_L2_BLOCK: `${item.l2BlockNumber}`,
+  FOLLOW_STATE_ROOT: item.stateRoot,
+  FOLLOW_TIMESTAMP: `${item.finalizedTimestamp ?? ''}`,
+  FOLLOW_L1_BLOCK: `${item.l1Block.number}`,
+  FOLLOW_L1_BLOCK_HASH: item.l1Block.hash,
+  FOLLOW_ADDRESS: item.states[0]?.address ?? '',
+})
+
+/**
+ * Runs the user's program; what it prints goes to standard error.
+ *
+ * @returns how it failed, for people; null when it did not
+ */
+function runProgram(
+  program: string,
+  environment: Record<string, string>,
+  signal: AbortSignal,
+  io: Io,
+): Promise<string | null> {
+  return new Promise((done, refuse) => {
+    const child = spawn(program, [], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal,
+    })
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => io.stderr.write(chunk))
+    child.on('error', error => {
+      if (signal.aborted) done(null)
+      else refuse(new UsageError(`--exec: cannot run ${program}: ${messageOf(error)}`))
+    })
+    child.on('close', (code, killedBy) => {
+      done(code === 0 ? null : killedBy === null ? `ended with exit code ${code}` : `was ended by ${killedBy}`)
+    })
+  })
+}
+
+function describe(item: FollowedFinalization, file: string): object {
+  const { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block, states } = item
+  const [{ address, account, storage } = { address: null, account: null, storage: [] }] = states
+  return {
+    file,
+    l2BlockNumber,
+    stateRoot,
+    finalizedTimestamp,
+    currentL2BlockNumber,
+    l1Block,
+    address,
+    account,
+    storage,
+  }
+}
+
+function format(item: FollowedFinalization, file: string, { stdout }: Io): string {
+  const { l2BlockNumber, finalizedTimestamp, states } = item
+  const [state] = states
+  const now = BigInt(Math.floor(Date.now() / 1000))
+  const time =
+    finalizedTimestamp === null
+      ? 'age not provable'
+      : `of ${formatTime(finalizedTimestamp)}, ${formatAge(now > finalizedTimestamp ? now - finalizedTimestamp : 0n)} old`
+  const existing = state?.storage.filter(({ exists }) => exists).length ?? 0
+  const slots =
+    state === undefined || state.storage.length === 0 ? '' : `, ${existing} of ${state.storage.length} slots exist`
+  const account = `the account ${state?.account ? 'exists' : 'does not exist'}${slots}`
+  return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}  ${time}  ${account}  ${printable(file)}`
+}
+
+/** null for what needs no line. */
+function describeEvent({ name, attributes, error }: FollowEvent): string | null {
+  const { layer } = attributes
+  const block = `L2 block ${attributes['l2.block.number']}`
+  switch (name) {
+    case 'follow.request.failed':
+      return `${layer} endpoint ${attributes['endpoint.index']}: ${printable(error?.message ?? '')}`
+    case 'follow.retry':
+      return `waiting ${Math.round(Number(attributes['retry.delay']) / 1000)} s: ${attributes['error.type']}`
+    case 'follow.proof.unavailable':
+      return `${block}: no L2 endpoint holds its proofs`
+    case 'follow.skipped':
+      return `${block}: skipped, its proofs are gone`
+    case 'follow.hint.refused':
+      return `${block}: an L1 endpoint made up its finalization`
+    case 'follow.logs.unusable':
+      return `L1 endpoint ${attributes['endpoint.index']}: its logs lack the newest finalization`
+    default:
+      return null
+  }
+}

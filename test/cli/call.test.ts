@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { folderOf, runHere } from './io.ts'
+
+const ROLLUP = '0x00000000000000000000000000000000000011ff'
+const [ALICE, BOB, TOKEN] = ['a1', 'b2', '70'].map(byte => `0x${byte.repeat(20)}`) as [string, string, string]
+const BALANCE = `0x70a08231${'0'.repeat(24)}${BOB.slice(2)}`
+const STATED = ['--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
+
+let endpoints: string[]
+beforeAll(async () => {
+  const service = createService({ genesis: demoWorld(poseidon2), rollup: { address: ROLLUP } })
+  addDemoBlocks(service.chain)
+  const { url, l1Url } = await service.listen()
+  endpoints = ['--l1', l1Url, '--l2', url]
+  return () => service.close(0)
+})
+
+it('records a call, and verifies it offline', async () => {
+  const file = join(folderOf(), 'call.json')
+  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '--from', ALICE, '-o', file]
+  const recorded = await runHere(record)
+  expect(recorded).toMatchObject({ code: 0 })
+  expect(recorded.stdout).toContain('Verified: the call returned.')
+  const line = recorded.stdout.split('\n').find(line => line.includes('npx rollup-state-proof verify')) ?? ''
+  const args = line.trim().split(' ').slice(2)
+  expect(await runHere(args)).toMatchObject({ code: 0 })
+  const { code, stdout } = await runHere([...args, '--json'])
+  const { verified, returnData, reach, call } = JSON.parse(stdout)
+  expect([code, verified, reach, call.to, call.from]).toEqual([0, true, 'l1BlockHash', TOKEN, ALICE])
+  expect(BigInt(returnData)).toBeGreaterThan(0n)
+
+  // The file exists: nobody is asked, and its word alone is said to be that.
+  const again = await runHere(record)
+  expect(again).toMatchObject({ code: 0 })
+  expect(again.stdout).toContain('Nothing was fetched')
+  const other = await runHere(record.map(arg => (arg === BALANCE ? '0x313ce567' : arg)))
+  expect(other).toMatchObject({ code: 2 })
+  expect(other.stderr).toContain('CALL_MISMATCH')
+
+  const wrong = await runHere(args.map(arg => (arg === BALANCE ? '0x313ce567' : arg)))
+  expect(wrong).toMatchObject({ code: 1 })
+  expect(wrong.stderr).toContain('CALL_MISMATCH')
+  const inspected = await runHere(['inspect', file])
+  expect(inspected).toMatchObject({ code: 0 })
+  expect(inspected.stdout).toContain('call as evidence')
+  expect(inspected.stdout).toContain(BALANCE)
+
+  const bundle = JSON.parse(readFileSync(file, 'utf8'))
+  const folder = folderOf({ 'forged.json': { ...bundle, codes: [] } })
+  const forged = await runHere(args.map(arg => (arg === file ? join(folder, 'forged.json') : arg)).concat('--json'))
+  expect(forged.code).toBe(1)
+  expect(JSON.parse(forged.stdout)).toMatchObject({ verified: false, error: { code: 'CALL_STATE_MISSING' } })
+})
+
+it('says what a revert says, and what is nobody’s proof', async () => {
+  const folder = folderOf()
+  const data = `0xa9059cbb${'0'.repeat(24)}${BOB.slice(2)}${'f'.repeat(64)}`
+  const record = (...more: string[]) =>
+    runHere(['record', ...endpoints, ...STATED, '-o', join(folder, `${more.length}.json`), ...more])
+  const reverted = await record('--call', TOKEN, data)
+  expect(reverted).toMatchObject({ code: 0 })
+  expect(reverted.stdout).toContain('Verified: the call reverted.')
+  // An unproven value is wrong usage: the user can state it. GASLIMIT, returned.
+  expect(await record('--call', TOKEN, '0x1', '--json')).toMatchObject({ code: 2 })
+})
+
+it('refuses options that do not go together', async () => {
+  const folder = folderOf({ 'answer.json': { accountProof: {} } })
+  const cases = [
+    ['record', ...endpoints, ...STATED, '--call', TOKEN],
+    ['record', ...endpoints, ...STATED, '--call', 'token', '0x'],
+    ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--call', TOKEN, '0x'],
+    ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--address', TOKEN, '-o', '-'],
+    ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--value', 'x', '-o', '-'],
+    ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '--from', '0x1', '-o', join(folder, 'x.json')],
+    ['verify', join(folder, 'answer.json'), '--scheme', 'poseidon2', '--call', TOKEN, '0x'],
+    ['vectors', 'vectors/calls/valid/revert.json', '--chain-id', '1'],
+  ]
+  for (const args of cases) expect((await runHere(args)).code, args.join(' ')).toBe(2)
+  expect(cases.length).toBe(8)
+})

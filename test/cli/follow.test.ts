@@ -1,0 +1,227 @@
+import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { addDemoBlocks, type ServiceOptions } from '../../src/service.ts'
+import { CONTRACT, ROLLUP, startService, word } from '../rpc/servers.ts'
+import { folderOf, runHere } from './io.ts'
+
+const KEYS = [0, 1, 2].map(word)
+
+/** A service whose finalizations end with L2 blocks 0, 1, 4, 5 and 9, and a folder to write to. */
+async function startDemo(serviceOptions: Partial<ServiceOptions> = {}) {
+  const started = await startService(serviceOptions)
+  addDemoBlocks(started.service.chain)
+  const parent = folderOf()
+  const folder = join(parent, 'bundles')
+  const { url, l1Url } = started
+  const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT]
+  const asked = [...claim, ...KEYS.flatMap(key => ['--storage-key', key])]
+  const follow = (...more: string[]) =>
+    runHere(['follow', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--once', ...more])
+  const index = () =>
+    readFileSync(join(folder, 'index.ndjson'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  const blocks = () => index().map(({ l2BlockNumber }) => Number(l2BlockNumber))
+  return { ...started, parent, folder, asked, follow, index, blocks }
+}
+
+/** A program that does what this line of a shell says. */
+function programOf(folder: string, line: string): string {
+  const path = join(folder, 'program')
+  writeFileSync(path, `#!/bin/sh\n${line}\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+it('writes a bundle per finalization, and goes on where it was', async () => {
+  const { follow, folder, index, blocks, service, asked } = await startDemo()
+  const first = await follow('--from', '3')
+  expect(first).toMatchObject({ code: 0 })
+  expect(readdirSync(folder).sort()).toEqual(['4.json', '5.json', '9.json', 'index.ndjson', 'state.json'])
+  expect(first.stdout.trimEnd().split('\n').length).toBe(3)
+  expect(first.stdout).toMatch(
+    /L2 block 4 {2}age not provable {2}the account exists, 2 of 3 slots exist {2}\S+4\.json\n/,
+  )
+  expect(first.stdout).toMatch(/L2 block 9 {2}of 20\S+Z, \d+ days old {2}/)
+  expect(index()[2]).toEqual({
+    l2BlockNumber: '9',
+    stateRoot: service.chain.at(9n)?.stateRoot(),
+    finalizedTimestamp: `${service.chain.timestamp(9n)}`,
+    l1BlockNumber: '64',
+    l1BlockHash: Reflect.get(Object(service.chain.l1.getBlock(64n)), 'hash'),
+    file: '9.json',
+  })
+  const { l1BlockHash } = index()[2]
+  const verified = await runHere(['verify', join(folder, '9.json'), ...asked, '--l1-block-hash', l1BlockHash])
+  expect(verified).toMatchObject({ code: 0, stderr: '' })
+
+  expect(await follow()).toMatchObject({ code: 0, stdout: '' })
+  addDemoBlocks(service.chain, [2, 1])
+  const again = await follow('--json')
+  expect(
+    again.stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+  ).toMatchObject([
+    { l2BlockNumber: '11', account: { nonce: '1' }, finalizedTimestamp: null },
+    { l2BlockNumber: '12', storage: [{ exists: true, leafIndex: expect.any(Number) }, {}, {}] },
+  ])
+  expect(blocks()).toEqual([4, 5, 9, 11, 12])
+})
+
+it('loses nothing and repeats nothing when it was killed between two writes', async () => {
+  const { follow, folder, blocks } = await startDemo()
+  await follow('--from', '3')
+  // After the bundle and half a line; without the state, which comes last.
+  rmSync(join(folder, 'state.json'))
+  const whole = readFileSync(join(folder, 'index.ndjson'), 'utf8')
+  const lines = whole.split('\n')
+  writeFileSync(join(folder, 'index.ndjson'), `${lines.slice(0, 2).join('\n')}\n${lines[2]?.slice(0, 30)}`)
+  const before = readFileSync(join(folder, '9.json'), 'utf8')
+  expect(await follow('--from', '3')).toMatchObject({ code: 0 })
+  expect(blocks()).toEqual([4, 5, 9])
+  expect(readFileSync(join(folder, 'index.ndjson'), 'utf8')).toBe(whole)
+  expect(readFileSync(join(folder, '9.json'), 'utf8')).toBe(before)
+})
+
+it('touches nothing that is not its own', async () => {
+  const { follow, folder, parent } = await startDemo()
+  await follow('--from', '9')
+  const state = readFileSync(join(folder, 'state.json'), 'utf8')
+  const other = await follow('--storage-key', word(9))
+  expect([other.code, other.stderr]).toEqual([
+    2,
+    expect.stringContaining('is of another request (it differs in storage keys)'),
+  ])
+  writeFileSync(join(folder, 'state.json'), state.replace('"version":1', '"version":2'))
+  expect(await follow()).toMatchObject({ code: 3, stderr: expect.stringContaining('state: it is of another version') })
+  rmSync(join(folder, 'state.json'))
+  writeFileSync(join(folder, '9.json'), '{}')
+  const foreign = await follow('--from', '9')
+  expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('is not a bundle of this finalization')])
+  appendFileSync(join(folder, 'index.ndjson'), 'something else\n')
+  expect(await follow('--from', '9')).toMatchObject({ code: 2, stderr: expect.stringContaining('is not an index') })
+  writeFileSync(join(parent, 'file'), '')
+  expect(await follow('-o', join(parent, 'file'))).toMatchObject({ code: 2 })
+})
+
+it('runs a program for each bundle, and stops or goes on when it fails', async () => {
+  const { follow, folder, parent } = await startDemo()
+  const program = programOf(
+    parent,
+    `echo "$FOLLOW_L2_BLOCK $FOLLOW_TIMESTAMP $#" >> ${parent}/runs; test -f "$FOLLOW_FILE"`,
+  )
+  expect(await follow('--from', '5', '--exec', program)).toMatchObject({ code: 0 })
+  expect(readFileSync(join(parent, 'runs'), 'utf8')).toMatch(/^5 {2}0\n9 \d+ 0\n$/)
+
+  rmSync(folder, { recursive: true })
+  rmSync(join(parent, 'runs'))
+  const failing = programOf(parent, `echo "$FOLLOW_L2_BLOCK" >> ${parent}/runs; echo no >&2; exit 7`)
+  const stopped = await follow('--from', '5', '--exec', failing)
+  expect([stopped.code, existsSync(join(folder, 'state.json'))]).toEqual([4, false])
+  expect(stopped.stderr).toContain('no\n')
+  expect(stopped.stderr).toContain('--exec: the program ended with exit code 7, for L2 block 5')
+  // The next run repeats it.
+  expect(await follow('--from', '5', '--exec', failing)).toMatchObject({ code: 4 })
+  expect(await follow('--from', '5', '--exec', failing, '--exec-failure', 'continue')).toMatchObject({ code: 0 })
+  expect(readFileSync(join(parent, 'runs'), 'utf8')).toBe('5\n5\n5\n9\n')
+  rmSync(folder, { recursive: true })
+  const absent = await follow('--exec', join(parent, 'nothing'))
+  expect([absent.code, absent.stderr]).toEqual([2, expect.stringContaining('--exec: cannot run')])
+})
+
+it('ends with Ctrl-C, serves metrics until then, and says how to go on', async () => {
+  const { url, l1Url, asked, folder } = await startDemo()
+  const args = ['follow', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--from', '5', '--metrics', '0']
+  const running = runHere([...args, '--exec', programOf(folderOf(), 'exit 0')])
+  while (
+    !existsSync(join(folder, 'state.json')) ||
+    !readFileSync(join(folder, 'state.json'), 'utf8').includes('"0x9"')
+  ) {
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  process.emit('SIGINT')
+  const { code, stderr } = await running
+  expect([code, stderr]).toEqual([0, expect.stringContaining('stopped: run the same command again to go on\n')])
+  const address = /metrics at (\S+)/.exec(stderr)?.[1] ?? ''
+  await expect(fetch(address)).rejects.toThrow()
+})
+
+it('reports what it counts', async () => {
+  const { follow, parent } = await startDemo()
+  const port = 20_000 + (process.pid % 20_000)
+  const program = programOf(
+    parent,
+    `node -e "fetch('http://127.0.0.1:${port}/metrics').then(r => r.text()).then(t => fs.writeFileSync('${parent}/metrics', t))"`,
+  )
+  const { code, stderr } = await follow('--from', '5', '--metrics', `${port}`, '--exec', program)
+  expect(code, stderr).toBe(0)
+  const text = readFileSync(join(parent, 'metrics'), 'utf8')
+  const value = (name: string) => new RegExp(`^rollup_state_proof_follow_${name} (\\d+)$`, 'm').exec(text)?.[1]
+  expect([value('finalizations_total'), value('l2_block'), value('l1_block'), value('polls_total')]).toEqual([
+    '2',
+    '9',
+    '64',
+    '1',
+  ])
+  expect(value('program_runs_total\\{result="success"\\}')).toBe('1')
+  expect(Number(value('l2_block_timestamp_seconds'))).toBeGreaterThan(1_700_000_000)
+  for (const line of text.trimEnd().split('\n')) {
+    expect(line).toMatch(
+      /^(# (HELP|TYPE) rollup_state_proof_follow_\w+ .+|rollup_state_proof_follow_\w+(\{[\w="_,]+\})? \d+)$/,
+    )
+  }
+  expect(await follow('--metrics', `${port}`)).toMatchObject({ code: 0 })
+})
+
+it('changes over between endpoints, and never shows a URL', async () => {
+  const { url, l1Url, asked, folder } = await startDemo({ apiKeys: ['secret-key-0123456789'] })
+  const down = 'http://127.0.0.1:1/v3/another-secret-9876'
+  const [l1, l2] = [`${l1Url}/v3/secret-key-0123456789`, `${url}/v3/secret-key-0123456789`]
+  const endpoints = ['--l1', down, '--l1', l1, '--l2', down, '--l2', l2, '--l1-agree', l1, '--l1-agree', l1Url]
+  const { code, stdout, stderr } = await runHere(['follow', ...endpoints, ...asked, '-o', folder, '--once'])
+  expect(code, stderr).toBe(0)
+  expect(stderr).toContain('L1 endpoint 0: UNREACHABLE')
+  expect(stderr).toContain('L2 endpoint 0: UNREACHABLE')
+  expect(stdout + stderr).not.toMatch(/secret|127\.0\.0\.1/)
+})
+
+it('takes the L1 block hash from a module, and stops where two sources disagree', async () => {
+  const { follow, service, folder, l1Url } = await startDemo()
+  const hash = Reflect.get(Object(service.chain.l1.getBlock(43n)), 'hash')
+  const parent = folderOf({
+    'hash.mjs': `export const l1BlockHash = async () => '${hash}'`,
+    'no.mjs': 'export default 1',
+  })
+  expect(await follow('--l1-hash-module', join(parent, 'hash.mjs'))).toMatchObject({ code: 0 })
+  expect(existsSync(join(folder, '5.json'))).toBe(true)
+  expect(await follow('--l1-hash-module', join(parent, 'no.mjs'))).toMatchObject({ code: 2 })
+  expect(await follow('--l1-hash-module', join(parent, 'hash.mjs'), '--quorum', '1')).toMatchObject({ code: 2 })
+
+  const forked = await startService({ contractVersion: 7 })
+  addDemoBlocks(forked.service.chain)
+  const split = await follow('--l1-agree', l1Url, '--l1-agree', forked.l1Url, '--quorum', '2')
+  expect([split.code, split.stderr]).toEqual([3, expect.stringContaining('L1_DISAGREEMENT')])
+  for (const { service: each } of [{ service }, forked]) {
+    expect(split.stderr).toContain(Reflect.get(Object(each.chain.l1.getBlock(64n)), 'hash'))
+  }
+})
+
+it('asks nobody when the options are wrong', async () => {
+  const { follow } = await startDemo()
+  const wrong = [
+    ['--from', 'x'],
+    ['--poll', '0'],
+    ['--exec-failure', 'maybe'],
+    ['--metrics', '70000'],
+    ['--quorum', '9'],
+    ['--keys-per-request', '0'],
+    ['--unknown'],
+    ['--l1', 'ftp://x'],
+  ]
+  for (const args of wrong) expect(await follow(...args), args.join(' ')).toMatchObject({ code: 2, stdout: '' })
+  expect(wrong.length).toBe(8)
+})

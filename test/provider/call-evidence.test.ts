@@ -1,0 +1,185 @@
+import { encodeFunctionData } from 'viem'
+import { beforeAll, expect, it } from 'vitest'
+import { ProofError } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { type CallClaim, type CallEvidence, recordCall, verifyCallEvidence } from '../../src/provider.ts'
+import {
+  ALICE,
+  BOB,
+  demoState,
+  MANY,
+  manyAbi,
+  PROXY,
+  SURROUNDINGS,
+  surroundingsAbi,
+  TOKEN,
+  tokenAbi,
+} from './contracts.ts'
+import { createEndpoints, ROLLUP, word } from './endpoints.ts'
+import { CHAIN_ID } from './full-state.ts'
+
+const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [BOB] })
+const tooMuch = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 10n ** 9n] })
+const sum = encodeFunctionData({ abi: manyAbi, functionName: 'sum' })
+const around = (functionName: string, args: unknown[] = []) => ({
+  to: SURROUNDINGS,
+  data: encodeFunctionData({ abi: surroundingsAbi, functionName, args }),
+})
+
+async function record(call: Parameters<typeof recordCall>[2]['call'], more: object = {}) {
+  const endpoints = createEndpoints(demoState, true, true)
+  const request = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call, ...more }
+  const recorded = await recordCall(endpoints.l1, endpoints.l2, request)
+  const { l1Block } = recorded.evidence
+  const claim: CallClaim = {
+    ...{ scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted: { l1BlockHash: l1Block.hash } },
+  }
+  // As it comes back from a file.
+  return { ...recorded, bundle: JSON.parse(JSON.stringify(recorded.bundle)) as CallEvidence, claim }
+}
+type Recording = Awaited<ReturnType<typeof record>>
+
+let proxied: Recording
+beforeAll(async () => {
+  proxied = await record({ from: ALICE, to: PROXY, data: balanceOf })
+})
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    error => (error instanceof ProofError ? error.code : error),
+  )
+
+it('records what a call reads and no more, and executes it again without anybody', async () => {
+  const { bundle, claim, evidence } = proxied
+  expect(bundle.answers.map(({ address, storageKeys }) => [address, storageKeys.length])).toEqual([
+    ...[
+      [ALICE, 0],
+      [PROXY, 2],
+      [TOKEN, 0],
+    ],
+  ])
+  expect(bundle.codes.length).toBe(2)
+  const verified = await verifyCallEvidence(bundle, {
+    ...claim,
+    call: { to: PROXY, data: balanceOf },
+    hardfork: 'prague',
+  })
+  expect(verified).toEqual(evidence)
+  expect(verified).toMatchObject({ outcome: 'returned', returnData: word(70), reach: 'l1BlockHash', environment: {} })
+})
+
+it('records reverts, 200 slots, and the values that were stated', async () => {
+  const reverted = await record({ from: ALICE, to: TOKEN, data: tooMuch })
+  const { outcome, returnData } = await verifyCallEvidence(reverted.bundle, reverted.claim)
+  expect([outcome, returnData.slice(0, 10)]).toEqual(['reverted', '0xdb42144d'])
+  const many = await record({ to: MANY, data: sum })
+  expect((await verifyCallEvidence(many.bundle, many.claim)).returnData).toBe(word(20_100))
+  const stated = await record(around('baseFee'), { environment: { baseFee: 7n, gasLimit: 9n } })
+  expect(stated.bundle.environment).toEqual({ baseFee: '0x7' })
+  const verified = await verifyCallEvidence(stated.bundle, stated.claim)
+  expect([verified.returnData, { ...verified.environment }]).toEqual([word(7), { baseFee: 7n }])
+  // The timestamp is proven, and nobody's word.
+  const timed = await record(around('timestamp'), { environment: { timestamp: 5n } })
+  expect(timed.bundle.environment).toEqual({})
+  const proven = await verifyCallEvidence(timed.bundle, timed.claim)
+  expect(proven.returnData).toBe(word(proven.finalizedTimestamp ?? 0n))
+  await expect(record(around('coinbase'))).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN' })
+})
+
+const WRONG_CLAIMS: [object, string][] = [
+  [{ chainId: 1n }, 'CALL_MISMATCH'],
+  [{ hardfork: 'osaka' }, 'CALL_MISMATCH'],
+  [{ call: { to: TOKEN } }, 'CALL_MISMATCH'],
+  [{ call: { from: BOB } }, 'CALL_MISMATCH'],
+  [{ call: { data: '0x' } }, 'CALL_MISMATCH'],
+  [{ call: { value: 1n } }, 'CALL_MISMATCH'],
+  [{ l2BlockNumber: 9n }, 'EVIDENCE_BLOCK_MISMATCH'],
+  [{ rollup: { address: TOKEN } }, 'EVIDENCE_ROLLUP_MISMATCH'],
+  [{ trusted: { l1BlockHash: word(1) } }, 'HEADER_HASH_MISMATCH'],
+  [{ trusted: { l2StateRoot: word(1) } }, 'STATE_ROOT_MISMATCH'],
+  [{ maxGas: 1_000_000n }, 'EVIDENCE_MALFORMED'],
+]
+it('refuses a bundle that is for something else', async () => {
+  const { bundle, claim } = proxied
+  for (const [change, code] of WRONG_CLAIMS) {
+    const found = await codeOf(verifyCallEvidence(bundle, { ...claim, ...change } as CallClaim))
+    expect(found, Object.keys(change).join()).toBe(code)
+  }
+  expect(WRONG_CLAIMS.length).toBe(11)
+})
+
+it('needs the number of the block where it trusts a state root', async () => {
+  const { bundle, claim, evidence } = proxied
+  const trusted = { l2StateRoot: evidence.stateRoot }
+  expect(await codeOf(verifyCallEvidence(bundle, { ...claim, trusted }))).toBe('CLAIM_INVALID')
+  const verified = await verifyCallEvidence(bundle, { ...claim, trusted, l2BlockNumber: 0n })
+  expect(verified).toMatchObject({ returnData: word(70), reach: 'l2StateRoot', l1Block: null })
+})
+
+/** A copy with one place changed. */
+const changed = (bundle: object, path: readonly (string | number)[], change: (value: never) => unknown): unknown => {
+  const [name, ...rest] = path
+  if (name === undefined) return change(bundle as never)
+  const copy: Record<string | number, unknown> = Array.isArray(bundle) ? ([...bundle] as never) : { ...bundle }
+  copy[name] = changed(Reflect.get(bundle, name) as object, rest, change)
+  return copy
+}
+
+it('never accepts another result from a bundle that was changed anywhere, whatever is put there', async () => {
+  const { bundle, claim } = proxied
+  const honest = await verifyCallEvidence(bundle, claim)
+  const paths = (value: unknown, path: (string | number)[] = []): (string | number)[][] =>
+    typeof value !== 'object' || value === null
+      ? [path]
+      : [path, ...Object.entries(value).flatMap(([name, part]) => paths(part, [...path, name]))]
+  const junk: ((part: unknown) => unknown)[] = [
+    part => (typeof part === 'string' ? `${part.slice(0, -1)}${part.endsWith('1') ? '2' : '1'}` : null),
+    () => undefined,
+    () => [],
+    () => ({ length: 2 ** 31 }),
+    part => (Array.isArray(part) ? [...part, ...part] : '0x'),
+  ]
+  const counts = { refused: 0, same: 0 }
+  const places = paths(bundle).filter(path => !path.includes('proofRelatedNodes') || Number(path.at(-1)) % 20 === 0)
+  for (const path of places.filter((_, index) => index % 2 === 0)) {
+    for (const change of junk) {
+      try {
+        const { call, gasUsed, ...verified } = await verifyCallEvidence(changed(bundle, path, change), claim)
+        // Who calls, and with how much gas, is for the bundle to say where the claim does not.
+        const { call: _, gasUsed: __, ...same } = honest
+        if (!['call', 'hardfork', 'environment'].includes(`${path[0]}`)) {
+          expect({ ...verified, gasUsed }, path.join('.')).toEqual({ ...same, gasUsed: honest.gasUsed })
+        }
+        counts.same++
+      } catch (error) {
+        expect(error, path.join('.')).toBeInstanceOf(ProofError)
+        counts.refused++
+      }
+    }
+  }
+  expect(counts.refused).toBeGreaterThan(250)
+})
+
+it('throws its own error whatever getters and proxies throw', async () => {
+  const { bundle, claim } = proxied
+  const fail = (): never => {
+    throw new TypeError('a trap')
+  }
+  const hostile = new Proxy({}, { get: fail, getOwnPropertyDescriptor: fail, has: fail, ownKeys: fail })
+  let tried = 0
+  for (const name of Object.keys(bundle)) {
+    expect(await codeOf(verifyCallEvidence({ ...bundle, [name]: hostile }, claim)), name).not.toBeNull()
+    tried++
+  }
+  for (const blockHashes of [hostile, { '01': word(1) }, { x: word(1) }, { 1: '0x' }, 7]) {
+    const environment = { blockHashes }
+    expect(await codeOf(verifyCallEvidence({ ...bundle, environment }, claim))).toMatch(
+      /EVIDENCE_MALFORMED|WRONG_LENGTH/,
+    )
+    tried++
+  }
+  const huge = { ...bundle, codes: Object.assign([], { length: 2 ** 32 - 1 }) }
+  expect(await codeOf(verifyCallEvidence(huge, claim))).toBe('EVIDENCE_MALFORMED')
+  expect(tried).toBeGreaterThan(15)
+})

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { type CallClaim, verifyCallEvidence } from '../../src/provider.ts'
+import type { CallVector } from '../../vectors/calls/generate.ts'
+
+const vectors = (['valid', 'invalid'] as const).flatMap(kind =>
+  readdirSync(`vectors/calls/${kind}`).map(name => {
+    const path = `vectors/calls/${kind}/${name}`
+    return { path, vector: JSON.parse(readFileSync(path, 'utf8')) as CallVector }
+  }),
+)
+
+function claimOf({ claim }: CallVector): CallClaim {
+  const { chainId, l2BlockNumber, call, ...rest } = claim
+  const { value, ...others } = call ?? {}
+  return {
+    ...rest,
+    scheme: poseidon2,
+    chainId: BigInt(chainId),
+    ...(l2BlockNumber !== undefined && { l2BlockNumber: BigInt(l2BlockNumber) }),
+    ...(call && { call: { ...others, ...(value !== undefined && { value: BigInt(value) }) } }),
+  } as CallClaim
+}
+
+it('says of every call what its vector expects', async () => {
+  const counts = { valid: 0, invalid: 0 }
+  for (const { path, vector } of vectors) {
+    const { expected, bundle } = vector
+    const found = await verifyCallEvidence(bundle, claimOf(vector)).catch(error => error)
+    if (expected.valid) {
+      const { outcome, returnData, gasUsed, finalizedTimestamp } = found
+      expect({ outcome, returnData, gasUsed, finalizedTimestamp }, path).toEqual({
+        ...{ outcome: expected.outcome, returnData: expected.returnData, gasUsed: BigInt(expected.gasUsed) },
+        finalizedTimestamp: expected.finalizedTimestamp && BigInt(expected.finalizedTimestamp),
+      })
+      counts.valid++
+    } else {
+      expect(found.code, path).toBe(expected.code)
+      counts.invalid++
+    }
+  }
+  expect(counts).toEqual({ valid: 3, invalid: 30 })
+})

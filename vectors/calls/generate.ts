@@ -1,0 +1,240 @@
+import type { ErrorCode, Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { type CallEvidence, recordCall } from '../../src/provider.ts'
+import { createHttpProvider } from '../../src/rpc.ts'
+import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+
+/** A vector of `verifyCallEvidence`. Numbers of the claim are quantities. */
+export interface CallVector {
+  description: string
+  operation: 'verifyCallEvidence'
+  scheme: 'poseidon2'
+  claim: {
+    rollup: { address: Hex }
+    trusted: { l1BlockHash: Hex } | { l2StateRoot: Hex }
+    chainId: Hex
+    l2BlockNumber?: Hex
+    hardfork?: string
+    call?: { from?: Hex; to?: Hex; data?: Hex; value?: Hex }
+  }
+  bundle: unknown
+  expected:
+    | { valid: true; outcome: string; returnData: Hex; gasUsed: Hex; finalizedTimestamp: Hex | null }
+    | { valid: false; code: ErrorCode }
+}
+
+const address: Hex = '0x00000000000000000000000000000000000011ff'
+const [FROM, TOKEN, PROXY, MULTICALL] = ['a1', '70', '71', 'ca'].map((byte): Hex => `0x${byte.repeat(20)}`) as [
+  ...[Hex, Hex, Hex, Hex],
+]
+const BOB = `${'0'.repeat(24)}${'b2'.repeat(20)}`
+const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
+const flip = (hex: string): string => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
+
+const CALLS = [
+  ['balance-behind-proxy', 'The balance of a token behind a proxy.', PROXY, `0x70a08231${BOB}`],
+  [
+    'revert',
+    'A transfer of more than there is: the call reverts, and that is proven.',
+    TOKEN,
+    `0xa9059cbb${BOB}${'f'.repeat(64)}`,
+  ],
+  ['timestamp', 'The timestamp of the block, which L1 proves.', MULTICALL, '0x0f28c97d'],
+] as const
+
+/** The vectors of calls: path below this folder -> content. They take the EVM, so they have a folder of their own. */
+export async function generateCalls(): Promise<Map<string, string>> {
+  const files = new Map<string, string>()
+  const add = (kind: 'valid' | 'invalid', name: string, vector: CallVector) =>
+    files.set(`${kind}/${name}.json`, `${JSON.stringify(vector, null, 1)}\n`)
+  const service = createService({ genesis: demoWorld(poseidon2), rollup: { address } })
+  addDemoBlocks(service.chain)
+  const { url, l1Url } = await service.listen()
+  const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
+  const record = (to: Hex, data: Hex) =>
+    recordCall(l1, l2, { scheme: poseidon2, rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
+  const base = { operation: 'verifyCallEvidence', scheme: 'poseidon2' } as const
+  try {
+    for (const [name, description, to, data] of CALLS) {
+      const { bundle, evidence } = await record(to, data)
+      const { l1Block, outcome, returnData, gasUsed, finalizedTimestamp } = evidence
+      const claim = { rollup: { address }, trusted: { l1BlockHash: l1Block.hash }, chainId: quantity(1337n) } as const
+      const time = finalizedTimestamp === null ? null : quantity(finalizedTimestamp)
+      const expected = {
+        valid: true,
+        outcome,
+        returnData,
+        gasUsed: quantity(gasUsed),
+        finalizedTimestamp: time,
+      } as const
+      add('valid', name, { description, ...base, claim, bundle, expected })
+      const { l2StateRoot, l2BlockNumber } = { l2StateRoot: evidence.stateRoot, l2BlockNumber: bundle.l2BlockNumber }
+      const fromRoot = { ...claim, trusted: { l2StateRoot }, l2BlockNumber } as const
+      const forgeries =
+        name === 'timestamp' ? timeForgeries(bundle, fromRoot) : name === 'revert' ? [] : forgeriesOf(bundle)
+      for (const { name, description, code, bundle: forged = bundle, claim: change = {} } of forgeries) {
+        const expected = { valid: false, code } as const
+        add('invalid', name, { description, ...base, claim: { ...claim, ...change }, bundle: forged, expected })
+      }
+    }
+    // One of another block, to exchange parts with.
+    const { bundle: older } = await record(PROXY, `0x70a08231${BOB}`)
+    addDemoBlocks(service.chain, [2])
+    const { bundle, evidence } = await record(PROXY, `0x70a08231${BOB}`)
+    const claim = { rollup: { address }, trusted: { l1BlockHash: evidence.l1Block.hash }, chainId: quantity(1337n) }
+    const exchange = (name: string, description: string, code: ErrorCode, forged: object) =>
+      add('invalid', name, { description, ...base, claim, bundle: forged, expected: { valid: false, code } })
+    const { l1: olderL1, answers: olderAnswers } = older
+    exchange('l1-of-another-block', 'The way from an older L1 block.', 'HEADER_HASH_MISMATCH', {
+      ...bundle,
+      l1: olderL1,
+    })
+    const answers = bundle.answers.map((answer, index) => (index === 1 ? olderAnswers[1] : answer))
+    exchange('answer-of-another-block', 'One answer of an older state.', 'STATE_ROOT_MISMATCH', { ...bundle, answers })
+    return files
+  } finally {
+    await service.close(0)
+  }
+}
+
+interface Forgery {
+  name: string
+  description: string
+  code: ErrorCode
+  bundle?: unknown
+  claim?: Partial<CallVector['claim']>
+}
+
+function forgeriesOf(bundle: CallEvidence): Forgery[] {
+  const { answers, codes, call } = bundle
+  const without = <T>(list: readonly T[], at: number) => list.filter((_, index) => index !== at)
+  const withAnswer = (at: number, change: (answer: CallEvidence['answers'][number]) => object) => ({
+    ...bundle,
+    answers: answers.map((answer, index) => (index === at ? change(answer) : answer)),
+  })
+  const contract = answers.findIndex(({ address }) => address === PROXY)
+  const row = (name: string, code: ErrorCode, description: string, bundle: unknown): Forgery => ({
+    ...{ name, code, description, bundle },
+  })
+  const { l1: _, ...noL1 } = bundle
+  const { kind: __, ...noKind } = bundle
+  const { codes: ___, ...noCodes } = bundle
+  const extra = answers.find(({ address }) => address === FROM)
+  return [
+    row('answer-left-out', 'CALL_STATE_MISSING', 'Without the answer for the contract.', {
+      ...bundle,
+      answers: without(answers, contract),
+    }),
+    row('answers-none', 'CALL_STATE_MISSING', 'Without any answer.', { ...bundle, answers: [] }),
+    row('code-left-out', 'CALL_STATE_MISSING', 'Without one of the codes.', { ...bundle, codes: without(codes, 0) }),
+    row(
+      'code-altered',
+      'CALL_STATE_MISSING',
+      'One code with its last bit changed is another code: the one that is read is missing.',
+      {
+        ...{ ...bundle, codes: codes.map((code, index) => (index === 0 ? flip(code) : code)) },
+      },
+    ),
+    row('answer-twice', 'CALL_STATE_UNUSED', 'An answer that is there twice.', {
+      ...bundle,
+      answers: [...answers, answers[contract]],
+    }),
+    row('code-twice', 'CALL_STATE_UNUSED', 'A code that is there twice.', { ...bundle, codes: [...codes, codes[0]] }),
+    row('code-unused', 'CALL_STATE_UNUSED', 'A code that nothing reads.', { ...bundle, codes: [...codes, '0x00'] }),
+    row('environment-unused', 'CALL_STATE_UNUSED', 'A base fee that the call does not read.', {
+      ...bundle,
+      environment: { baseFee: '0x7' },
+    }),
+    row('timestamp-beside-proven', 'CALL_STATE_UNUSED', 'A timestamp is stated, where L1 proves one.', {
+      ...bundle,
+      environment: { timestamp: '0x7' },
+    }),
+    row(
+      'slot-not-answered',
+      'STORAGE_PROOF_MISSING',
+      'A slot that the answer has no proof of.',
+      withAnswer(contract, answer => ({ ...answer, storageKeys: [...answer.storageKeys, `0x${'00'.repeat(32)}`] })),
+    ),
+    row(
+      'slot-left-out',
+      'STORAGE_PROOF_UNEXPECTED',
+      'A slot is left out, and its proof is not.',
+      withAnswer(contract, answer => ({ ...answer, storageKeys: answer.storageKeys.slice(1) })),
+    ),
+    row(
+      'answer-of-another-account',
+      'KEY_MISMATCH',
+      'The answer of another account.',
+      withAnswer(contract, answer => ({ ...answer, answer: extra?.answer })),
+    ),
+    row('l1-left-out', 'EVIDENCE_L1_MISSING', 'Without the way from L1.', noL1),
+    row('kind-left-out', 'EVIDENCE_MALFORMED', 'Without what says that it is a call.', noKind),
+    row('codes-left-out', 'EVIDENCE_MALFORMED', 'Without the list of codes.', noCodes),
+    row('version-2', 'EVIDENCE_VERSION', 'Of a later version.', { ...bundle, version: 2 }),
+    row('hardfork-unknown', 'EVIDENCE_MALFORMED', 'Of a hard fork that there is not.', {
+      ...bundle,
+      hardfork: 'frontier',
+    }),
+    row('gas-padded', 'EVIDENCE_MALFORMED', 'A number with a leading zero.', {
+      ...bundle,
+      call: { ...call, gas: '0x01' },
+    }),
+    row('gas-beyond-limit', 'EVIDENCE_MALFORMED', 'More gas than a verifier executes.', {
+      ...bundle,
+      call: { ...call, gas: '0xffffffffff' },
+    }),
+    row('gas-too-low', 'EVIDENCE_MALFORMED', 'Less gas than a transaction costs.', {
+      ...bundle,
+      call: { ...call, gas: '0x1' },
+    }),
+    { name: 'chain-of-another', code: 'CALL_MISMATCH', description: 'For another chain.', claim: { chainId: '0x1' } },
+    {
+      name: 'hardfork-of-another',
+      code: 'CALL_MISMATCH',
+      description: 'For another hard fork.',
+      claim: { hardfork: 'osaka' },
+    },
+    {
+      name: 'contract-of-another',
+      code: 'CALL_MISMATCH',
+      description: 'For a call of another contract.',
+      claim: { call: { to: TOKEN } },
+    },
+    {
+      name: 'data-of-another',
+      code: 'CALL_MISMATCH',
+      description: 'For a call with other data.',
+      claim: { call: { data: '0x' } },
+    },
+    {
+      name: 'caller-of-another',
+      code: 'CALL_MISMATCH',
+      description: 'For a call by somebody else.',
+      claim: { call: { from: TOKEN } },
+    },
+    {
+      name: 'value-of-another',
+      code: 'CALL_MISMATCH',
+      description: 'For a call with another value.',
+      claim: { call: { value: '0x1' } },
+    },
+  ]
+}
+
+/** From a state root alone no timestamp is proven. */
+const timeForgeries = (bundle: CallEvidence, claim: CallVector['claim']): Forgery[] => [
+  {
+    name: 'timestamp-missing',
+    code: 'CALL_STATE_MISSING',
+    description: 'The timestamp is neither proven nor stated.',
+    claim,
+  },
+  {
+    ...{
+      name: 'base-fee-for-timestamp',
+      code: 'CALL_STATE_MISSING',
+      description: 'Another value is stated than the one that is read.',
+    },
+    ...{ bundle: { ...bundle, environment: { baseFee: '0x7' } }, claim },
+  },
+]
