@@ -156,7 +156,7 @@ it('draws the benchmarks that the page holds, and repeats them in the README', (
 })
 
 it('counts the forgeries', () => {
-  const folders = ['mimc', 'poseidon2', 'evidence', 'beacon'].map(name => `vectors/${name}/invalid`)
+  const folders = ['mimc', 'poseidon2', 'evidence', 'calls', 'beacon'].map(name => `vectors/${name}/invalid`)
   const count = folders.reduce((sum, folder) => sum + readdirSync(folder).length, 0)
   expect(textOf('README.md')).toContain(`${count} forgeries`)
 })
