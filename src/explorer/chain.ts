@@ -18,7 +18,13 @@ export interface ChainInput {
 /** The chain of trust from L1 down to the slots. A box that the file or the trusted input leaves out is marked so. */
 export function drawChain({ isBundle, statement, steps, failed, state, proofs }: ChainInput): ChainBox[] {
   const { trustedKind, trusted } = statement
-  const start = isBundle ? ['l1BlockHash', 'l1StateRoot', 'l2StateRoot'].indexOf(trustedKind.value) : 2
+  const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
+  const start =
+    isBundle && !isFromBeacon
+      ? ['l1BlockHash', 'l1StateRoot', 'l2StateRoot'].indexOf(trustedKind.value)
+      : isFromBeacon
+        ? -1
+        : 2
   const statusOf = (group: Step['group']): Status => {
     const own = steps.flatMap((step, index) => (step.group === group ? [index] : []))
     if (own.includes(failed)) return 'failed'
@@ -36,8 +42,39 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
   const slots = proofs.slice(1)
   const slotStatus = ['failed', 'not reached', 'passed'].find(one => slots.some(({ status }) => status === one))
   const account = state?.account ?? null
+  const beaconBlock = evidence?.reach === 'beaconBlockRoot' ? evidence.beaconBlock : null
+  const consensus = statusOf('consensus')
+  /** Only there when the proof begins with them. */
+  const beaconBoxes = [
+    box(-1, 'Beacon checkpoint', 'not reached', []),
+    box(
+      0,
+      'Sync committees',
+      consensus,
+      [],
+      beaconBlock === null
+        ? 'each signs for the next one'
+        : `${beaconBlock.signers} of the 512 members of period ${beaconBlock.period} have signed`,
+    ),
+    box(
+      0,
+      'Finalized beacon block',
+      consensus,
+      beaconBlock === null ? [] : [beaconBlock.blockRoot],
+      beaconBlock === null
+        ? 'the one that they signed for'
+        : `slot ${beaconBlock.slot}, of ${formatTime(beaconBlock.slotTimestamp)}`,
+    ),
+  ]
   return [
-    box(0, 'L1 block hash', 'not reached', []),
+    ...(isFromBeacon ? beaconBoxes : []),
+    box(
+      0,
+      'L1 block hash',
+      consensus,
+      beaconBlock === null || l1Block === null ? [] : [l1Block.hash],
+      isFromBeacon ? 'from the finalized beacon block' : '',
+    ),
     box(
       1,
       'L1 state root',

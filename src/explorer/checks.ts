@@ -28,7 +28,7 @@ export interface Step {
 }
 
 /** A number is a leaf proof: 0 the account's, 1 the first slot's. */
-export type GroupKey = 'question' | 'bundle' | 'header' | 'contract' | 'answer' | number
+export type GroupKey = 'question' | 'bundle' | 'consensus' | 'header' | 'contract' | 'answer' | number
 
 export interface PlacedError {
   readonly code: ErrorCode
@@ -342,10 +342,84 @@ function chainSteps({ reach, states, l1SlotCount }: Chain): Step[] {
     ...(states.block ? [stated('It is for the L2 block that you stated', 'EVIDENCE_BLOCK_MISMATCH')] : []),
     ...(states.address ? [stated('It is for the address that you stated', 'EVIDENCE_ADDRESS_MISMATCH')] : []),
     ...(states.keys ? [stated('It is for the storage keys that you stated', 'EVIDENCE_KEYS_MISMATCH')] : []),
-    ...(reach === 'l1BlockHash' ? headerSteps : []),
+    ...(reach === 'beaconBlockRoot' ? consensusSteps : []),
+    ...(reach === 'beaconBlockRoot' || reach === 'l1BlockHash' ? headerSteps : []),
     ...(reach === 'l2StateRoot' ? [] : contractSteps(l1SlotCount)),
   ]
 }
+
+const PART_SHAPE: readonly ErrorCode[] = [
+  'BEACON_MALFORMED',
+  'BEACON_INTEGER',
+  'BEACON_FORK_UNKNOWN',
+  'BEACON_BRANCH_LENGTH',
+  'BAD_HEX',
+  'WRONG_LENGTH',
+]
+const COMMITTEE_SHAPE: readonly ErrorCode[] = ['BEACON_COMMITTEE_SIZE', 'BEACON_KEY_ENCODING']
+const SIGNED: readonly ErrorCode[] = [
+  'BEACON_FINALITY_MISSING',
+  'BEACON_SLOT_ORDER',
+  'BEACON_SIGNATURE_PERIOD',
+  'BEACON_EXECUTION_MISMATCH',
+  'BEACON_FINALITY_MISMATCH',
+  'BEACON_TOO_FEW_SIGNERS',
+  'BEACON_KEY_POINT',
+  'BEACON_SIGNATURE_POINT',
+  'BEACON_SIGNATURE_MISMATCH',
+]
+const UPDATED: readonly ErrorCode[] = [
+  'BEACON_TOO_MANY_UPDATES',
+  'BEACON_ATTESTED_PERIOD',
+  'BEACON_FINALIZED_PERIOD',
+  'BEACON_NEXT_COMMITTEE_MISMATCH',
+]
+
+/** The parts are verified one after the other, each by the same checks. */
+const consensusSteps: readonly Step[] = [
+  {
+    group: 'consensus',
+    title: 'The bundle has the consensus part',
+    codes: ['EVIDENCE_CONSENSUS_MISSING', 'EVIDENCE_MALFORMED'],
+    raises: anywhere,
+  },
+  {
+    group: 'consensus',
+    title: 'It is of the network that you stated',
+    codes: ['EVIDENCE_NETWORK_MISMATCH'],
+    raises: anywhere,
+  },
+  {
+    group: 'consensus',
+    title: 'The beacon checkpoint names its sync committee',
+    codes: [
+      ...PART_SHAPE,
+      ...COMMITTEE_SHAPE,
+      'BEACON_ROOT_MISMATCH',
+      'BEACON_EXECUTION_MISMATCH',
+      'BEACON_COMMITTEE_MISMATCH',
+    ],
+    raises: below('bootstrap'),
+  },
+  {
+    group: 'consensus',
+    title: 'Each committee signs for the next one',
+    codes: [...PART_SHAPE, ...COMMITTEE_SHAPE, ...SIGNED, ...UPDATED],
+    raises: below('updates'),
+  },
+  {
+    group: 'consensus',
+    title: 'The last committee signs for a finalized beacon block',
+    codes: [...PART_SHAPE, ...SIGNED],
+    raises: below('finality'),
+  },
+  {
+    group: 'consensus',
+    title: 'It is no older than the checkpoint',
+    codes: ['BEACON_OLDER_THAN_CHECKPOINT'],
+    raises: anywhere,
+  },
+]
 
 const headerSteps: readonly Step[] = [
   { group: 'header', title: 'The bundle has the L1 header', codes: ['EVIDENCE_L1_MISSING'], raises: anywhere },
@@ -357,8 +431,8 @@ const headerSteps: readonly Step[] = [
   },
   {
     group: 'header',
-    title: 'It hashes to the trusted L1 block hash',
-    codes: ['HEADER_HASH_MISMATCH'],
+    title: 'It hashes to the L1 block hash above',
+    codes: ['HEADER_HASH_MISMATCH', 'EVIDENCE_L1_BLOCK_MISMATCH'],
     raises: anywhere,
   },
   {
@@ -459,6 +533,9 @@ export function placeError(error: ProofError, { bundle, answer, isBundle }: Open
   const { code, found = '' } = error
   const placed = (group: GroupKey, path: string, served: unknown) => ({ group, code, path, found, served })
   if (code === 'CLAIM_INVALID') return placed('question', error.path, undefined)
+  if (isBundle && /^consensus(\.|$)/.test(error.path)) {
+    return placed('consensus', error.path.replace(/^consensus\.?/, ''), fieldIn(bundle, 'consensus'))
+  }
   if (isBundle && !/^answer(\.|$)/.test(error.path)) {
     const [, link, rest = ''] = /^l1\.(header|proof)(?:\.|(?=\[)|$)(.*)$/s.exec(error.path) ?? []
     if (link === undefined) return placed('bundle', error.path, bundle)
@@ -492,6 +569,7 @@ const sentence = (title: string): string => title.charAt(0).toUpperCase() + titl
 const groupTitles = {
   question: 'What you state',
   bundle: 'The bundle is for what you stated',
+  consensus: 'Beacon checkpoint → sync committees → L1 block hash',
   header: 'L1 block hash → L1 header',
   contract: 'L1 state root → rollup contract → L2 state root',
   answer: 'The answer as a whole',

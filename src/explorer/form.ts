@@ -24,6 +24,7 @@ const sourceNotes: Readonly<Record<Source, string>> = {
 }
 
 const trustedLabels = new Map([
+  ['beaconBlockRoot', 'Beacon checkpoint: root of a finalized beacon block, 32 bytes'],
   ['l2StateRoot', 'L2 state root, 32 bytes'],
   ['l1BlockHash', 'L1 block hash, 32 bytes'],
   ['l1StateRoot', 'L1 state root, 32 bytes'],

@@ -1,8 +1,9 @@
 import { type EvidenceClaim, type Rollup, safeVerifyEvidence } from '../anchor.ts'
+import { type BeaconNetwork, checkpoint } from '../beacon.ts'
 import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../document/answer.ts'
 import type { ClaimField, Source } from '../document/claim.ts'
-import { forkOf, parseNumber, rollupNamed } from '../document/evidence.ts'
-import { isHexOf } from '../document/layout.ts'
+import { forkOf, networkNamed, parseNumber, rollupNamed } from '../document/evidence.ts'
+import { attempt, isHexOf } from '../document/layout.ts'
 import { brief, fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
 import {
   answerNotes,
@@ -16,6 +17,7 @@ import {
 import {
   createVerifier,
   errorMeanings,
+  type Hex,
   type ProofError,
   type Scheme,
   safeVerifyProof,
@@ -65,7 +67,8 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
 }
 
 /** What has to be stated before anything can be judged; null when all of it is. */
-function missing({ isBundle }: OpenedFile, statement: Statement): string | null {
+function missing(file: OpenedFile, statement: Statement): string | null {
+  const { isBundle } = file
   const { scheme, trustedKind, trusted, address, rollup } = statement
   if (schemeNamed(scheme.value) === undefined) {
     return 'no scheme is chosen, the one that the rollup used at the block of the proof'
@@ -77,13 +80,21 @@ function missing({ isBundle }: OpenedFile, statement: Statement): string | null 
   if (trusted.value === '') {
     return `no ${isBundle ? name : 'root'} is given, so nothing says what the proof must lead to`
   }
+  if (
+    trustedKind.value === 'beaconBlockRoot' &&
+    statement.network.value === '' &&
+    networkOf(file, statement) === null
+  ) {
+    return 'no network is given, the one that the beacon checkpoint is of'
+  }
   if (!isBundle && address.value === '') return 'no address is given, and an answer does not say what was asked'
   if (isBundle && rollup.value === '') return 'no rollup is given, and anyone can deploy a contract that holds any root'
   return null
 }
 
 /** The fields of the form whose text cannot be what they ask for. An empty field is missing, not wrong. */
-function findInputErrors({ isBundle }: OpenedFile, statement: Statement): InputError[] {
+function findInputErrors(file: OpenedFile, statement: Statement): InputError[] {
+  const { isBundle } = file
   const check = (field: FieldName, isRight: (text: string) => boolean, message: string): InputError[] => {
     const { value } = statement[field]
     return value === '' || isRight(value) ? [] : [{ field, message }]
@@ -98,6 +109,9 @@ function findInputErrors({ isBundle }: OpenedFile, statement: Statement): InputE
     ...check('storageKeys', () => wrong < 0, `Key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`),
     ...(isBundle
       ? [
+          ...(statement.trustedKind.value === 'beaconBlockRoot'
+            ? check('network', () => networkOf(file, statement) !== null, 'Expected mainnet or sepolia.')
+            : []),
           ...check(
             'rollup',
             text => rollupNamed(text) !== undefined || isHexOf(20, text),
@@ -196,7 +210,7 @@ function judgeAnswer(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
 }
 
 function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
-  const claim = evidenceClaim(statement, scheme)
+  const claim = evidenceClaim(file, statement, scheme)
   const requested = bundleRequest(file)
   const storageKeys = claim.storageKeys === undefined ? requested.storageKeys : [...claim.storageKeys]
   const address = claim.address ?? requested.address
@@ -232,17 +246,33 @@ function provenRoot({ code, expected }: ProofError): Judgement['stateRoot'] {
 }
 
 /** What the person stated; what came from the bundle itself is left to it. */
-function evidenceClaim(statement: Statement, scheme: Scheme): EvidenceClaim {
-  const { trustedKind, trusted, l2Block, address, rollup } = statement
+function evidenceClaim(file: OpenedFile, statement: Statement, scheme: Scheme): EvidenceClaim {
+  const { l2Block, address, rollup } = statement
   return {
     scheme,
-    trusted: { [trustedKind.value]: trusted.value },
+    trusted: trustedOf(file, statement),
     rollup: rollupOf(rollup.value, statement),
     ...(isStated(statement, 'l2Block') && { l2BlockNumber: parseNumber(l2Block.value, 64) }),
     ...(isStated(statement, 'address') && { address: address.value }),
     ...(isStated(statement, 'storageKeys') && { storageKeys: keysIn(statement) }),
     // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
   } as unknown as EvidenceClaim
+}
+
+function trustedOf(file: OpenedFile, statement: Statement): unknown {
+  const { trustedKind, trusted } = statement
+  const network = networkOf(file, statement)
+  if (trustedKind.value !== 'beaconBlockRoot' || network === null) return { [trustedKind.value]: trusted.value }
+  // Both were checked when the form was.
+  return attempt(() => checkpoint(trusted.value as Hex, network)) ?? { beaconBlockRoot: trusted.value }
+}
+
+/** By its name: that of the rollup when none is given. A vector brings the table of its own network along. */
+function networkOf(file: OpenedFile, { network, rollup }: Statement): BeaconNetwork | null {
+  const name = network.value === '' ? rollup.value : network.value
+  const isOfFile = network.source === 'file' && fieldIn(file.network, 'name') === name
+  // Unchecked, whatever the type says: checkpoint refuses with CLAIM_INVALID.
+  return isOfFile ? (file.network as BeaconNetwork) : (networkNamed(name) ?? null)
 }
 
 function rollupOf(name: string, { rootsSlot, currentSlot }: Statement): Rollup {

@@ -11,6 +11,7 @@ export const fieldNames = [
   'scheme',
   'trustedKind',
   'trusted',
+  'network',
   'address',
   'storageKeys',
   'rollup',

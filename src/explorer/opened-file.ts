@@ -9,7 +9,7 @@ import {
   isCallFile,
   readInputFile,
 } from '../document/input-file.ts'
-import { brief, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
+import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
 import { type Field, type FieldName, fieldNames, type Loaded, type Source, type Statement } from './messages.ts'
 
 /** A file that was read: what it holds, and what it suggests for the form. */
@@ -18,6 +18,8 @@ export interface OpenedFile extends Loaded {
   readonly answer: unknown
   /** The bundle, if it is one. */
   readonly bundle: unknown
+  /** The consensus network that a vector states as a whole; undefined for any other file. */
+  readonly network?: unknown
 }
 
 /** More keys than an honest answer of 16 MiB has room for. */
@@ -109,6 +111,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
         : [],
     answer,
     bundle,
+    network: fieldIn(fieldIn(stated?.claim, 'trusted'), 'network'),
   }
 }
 
@@ -116,12 +119,14 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
 function suggestClaim({ scheme, claim }: { readonly scheme: unknown; readonly claim: unknown }): Suggested {
   const { rollup, trusted, l2BlockNumber, address, storageKeys } = fieldsOf(claim)
   const { address: contract, layout } = fieldsOf(rollup)
-  const [first] = Object.entries(fieldsOf(trusted))
+  const { network, ...roots } = fieldsOf(trusted)
+  const [first] = Object.entries(roots)
   const { stateRootHashes, currentL2BlockNumber } = fieldsOf(layout)
   return {
     ...suggest('scheme', scheme, 'file'),
     ...suggest('trustedKind', first?.[0], 'file'),
     ...suggest('trusted', first?.[1], 'file'),
+    ...suggest('network', fieldIn(network, 'name'), 'file'),
     ...suggest('rollup', contract, 'file'),
     ...suggest('l2Block', decimal(l2BlockNumber), 'file'),
     ...suggest('address', address, 'file'),

@@ -50,7 +50,7 @@ export function displayAccount(account: Account): Row[] {
 }
 
 export function questionRows({ isBundle }: OpenedFile, statement: Statement): Row[] {
-  const { trustedKind, scheme, trusted, rollup, l2Block, address, storageKeys } = statement
+  const { trustedKind, scheme, trusted, network, rollup, l2Block, address, storageKeys } = statement
   const row = (name: string, value: string, source: Source): Row[] =>
     value === '' ? [] : [[name, brief(value), sourceWords[source]]]
   const count = keysIn(statement).length
@@ -58,6 +58,7 @@ export function questionRows({ isBundle }: OpenedFile, statement: Statement): Ro
     count > 0 ? row('Storage keys', `${count}`, storageKeys.source) : isBundle ? [] : [['Storage keys', '0', '']]
   return [
     ...row(capitalized(trustedName(trustedKind.value)), trusted.value, trusted.source),
+    ...(trustedKind.value === 'beaconBlockRoot' ? row('Network', network.value, network.source) : []),
     ...row('Scheme', scheme.value, scheme.source),
     ...(isBundle
       ? [...row('Rollup', rollup.value, rollup.source), ...row('L2 block', l2Block.value, l2Block.source)]

@@ -138,6 +138,7 @@ export interface FetchedConsensus {
  *
  * @param apis one or more beacon APIs
  * @param trusted what `checkpoint` of `rollup-state-proof/beacon` returns
+ * @param options who is told, and what ends it
  * @throws RpcError of the endpoint's failure, or ProofError of what does not verify; with several endpoints
  * `BEACON_UNAVAILABLE`, which names each by its place; `ARGUMENT_INVALID`
  *

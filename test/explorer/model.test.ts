@@ -38,6 +38,7 @@ function allChecks(file: OpenedFile, judgement: Judgement): Check[] {
 const NOT_EXPLORED: Readonly<Record<string, string>> = {
   'rollup-name-of-another': 'the page takes the address of a contract, not a label for it',
   'trusted-two': 'the page has one field for the trusted input',
+  'trusted-beacon-block-and-hash': 'the same',
 }
 
 for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
@@ -159,14 +160,14 @@ it('leaves the rollup to the person, unless the bundle is for a known one', () =
 
 it('has a line for every check that the verifier makes', () => {
   const states = { block: true, address: true, keys: true }
-  const chain = { reach: 'l1BlockHash', states, l1SlotCount: 4 }
+  const chain = { reach: 'beaconBlockRoot', states, l1SlotCount: 4 }
   const steps = [
     ...listSteps({ forms: ['existence', 'existence', 'non-existence', 'implied'], chain }),
     ...listSteps({ forms: ['non-existence', 'existence'], chain: null }),
   ]
   const listed = new Set(steps.flatMap(({ codes }) => codes))
-  // These two are of functions that verify neither an answer nor a bundle: verifyCode and encodeHeader.
-  const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER']
+  // These are of what is neither an answer nor a bundle: verifyCode, encodeHeader, and a stored committee.
+  const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER', 'BEACON_COMMITTEE_ROOT']
   const codes = Object.keys(errorMeanings).filter(code => !others.includes(code))
   expect([...listed].sort()).toEqual(codes.sort())
 })
@@ -180,7 +181,7 @@ it('verifies with the published code, through its entry points', () => {
     for (const { fileName } of importedFiles) if (!fileName.startsWith('./')) imported.add(fileName)
   }
   const others = [...imported].filter(name => !name.startsWith('../document/'))
-  expect(others.sort()).toEqual(['../anchor.ts', '../index.ts', '../poseidon2.ts'])
+  expect(others.sort()).toEqual(['../anchor.ts', '../beacon.ts', '../index.ts', '../poseidon2.ts'])
 })
 
 it('decides by codes, paths and data, never by the wording of an error', () => {
