@@ -83,9 +83,12 @@ function truthOf(state: World, address: Hex, storageKeys: Hex[]): VerifiedState 
  *
  * @returns whether it was refused
  */
-export function isRefused({ truth, ...claim }: Omit<TrueAnswer, 'name' | 'answer'>, answer: unknown): boolean {
+export function isRefused(
+  { truth, scheme, stateRoot, address, storageKeys }: Omit<TrueAnswer, 'name' | 'answer'>,
+  answer: unknown,
+): boolean {
   try {
-    const verified = verifyProof(answer, claim)
+    const verified = verifyProof(answer, { scheme, stateRoot, address, storageKeys })
     if (!isDeepStrictEqual(verified, truth)) throw new Error('verified, and not the truth')
     return false
   } catch (error) {

@@ -29,7 +29,7 @@ beforeAll(() => {
   const { status, stdout } = spawnSync('npx', ['tsc', '-p', 'src', '--outDir', dist], { encoding: 'utf8' })
   expect(status, stdout).toBe(0)
   cpSync('package.json', join(home, 'package.json'))
-  for (const scope of ['@noble', '@ethereumjs', 'tinypool'])
+  for (const scope of ['@noble', '@ethereumjs', 'tinypool', 'viem'])
     symlinkSync(join(ROOT, 'node_modules', scope), join(modules, scope))
   mkdirSync(join(modules, '.bin'))
   spawnSync('chmod', ['+x', join(dist, 'cli/main.js')])
@@ -48,7 +48,7 @@ exec 2>&1
 trap 'for pid in $(jobs -p); do kill -- -"$pid" 2>/dev/null || true; done' EXIT
 npm() {
   case "$1 $2" in
-    'install rollup-state-proof') ${TARBALL ? `command npm install --silent '${TARBALL}'` : `cp -a '${modules}' node_modules`} ;;
+    'install rollup-state-proof') ${TARBALL ? `shift 2; command npm install --silent '${TARBALL}' "$@"` : `cp -a '${modules}' node_modules`} ;;
     'ci '* | 'run build') ;;
     run\\ * | test\\ * | start\\ *) node -e 'process.exit(JSON.parse(fs.readFileSync("package.json")).scripts[process.argv[1]] ? 0 : 1)' "\${2:-$1}" ;;
     *) command npm "$@" ;;

@@ -319,7 +319,10 @@ function verifyConsensus(consensus: unknown, { network, verifyConsensus }: Trust
       const found = excerpt(label)
       throw new ProofError('EVIDENCE_NETWORK_MISMATCH', { path: 'network', expected: network, found })
     }
-    return verifyConsensus(answers)
+    const proven = verifyConsensus(answers)
+    // Else a function that returns nothing would leave the root to be taken for one of another kind.
+    decodeArgument('trusted.verifyConsensus().l1BlockHash', proven?.l1BlockHash, 32)
+    return proven
   })
 }
 

@@ -141,6 +141,7 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
     try {
       const content = record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record
       const file = readInputFile(content)
+      if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
       if (isCallFile(file)) return unreadable('not a record: it holds no proof')
       if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
       if (isBundleFile(file)) return judgeBundle(file, claim)

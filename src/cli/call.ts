@@ -1,7 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, hexToBytes } from '../bytes.ts'
-import { isCallBundle, readInputFile } from '../document/input-file.ts'
-import { isObject } from '../document/value.ts'
+import { parseNumber } from '../document/evidence.ts'
+import { type CallOutcome, compareFields, compareRefusal } from '../document/expected.ts'
+import { type CallFile, type Expected, isCallBundle, readInputFile } from '../document/input-file.ts'
+import { fieldsOf, isObject } from '../document/value.ts'
 import { formatTime } from '../document/wording.ts'
 import { ProofError } from '../index.ts'
 import type { Hardfork } from '../provider/environment.ts'
@@ -235,4 +237,28 @@ function reasonRows(outcome: VerifiedCall['outcome'], returnData: `0x${string}`)
   if (length * 2n > BigInt(text.length)) return []
   const bytes = hexToBytes(`0x${text.slice(0, 2 * Number(length))}`, Number(length))
   return [['which says', printable(new TextDecoder().decode(bytes))]]
+}
+
+/** Makes the call that a vector is about. Its claim is unchecked: the verifier refuses it. */
+export async function runCallVector({ fields }: CallFile, expected: Expected): Promise<CallOutcome> {
+  const { scheme, claim, bundle } = fields
+  const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
+  const { value, ...others } = fieldsOf(call)
+  const number = (text: unknown) => (text === undefined ? undefined : (parseNumber(text, 256) ?? undefined))
+  const stated = {
+    ...{ ...rest, scheme: requireScheme(scheme), chainId: number(chainId) },
+    ...(l2BlockNumber !== undefined && { l2BlockNumber: number(l2BlockNumber) }),
+    ...(call !== undefined && { call: { ...others, ...(value !== undefined && { value: number(value) }) } }),
+  } as unknown as CallClaim
+  try {
+    const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated).catch(
+      toUsageError,
+    )
+    const time = finalizedTimestamp === null ? null : `0x${finalizedTimestamp.toString(16)}`
+    const found = { outcome, returnData, gasUsed: `0x${gasUsed.toString(16)}`, finalizedTimestamp: time }
+    return { error: null, mismatches: compareFields(expected, found) }
+  } catch (error) {
+    if (error instanceof ProofError) return { error, mismatches: compareRefusal(expected, error) }
+    throw error
+  }
 }

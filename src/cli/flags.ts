@@ -146,6 +146,8 @@ const flagNames = [
   ['rollup', '--rollup'],
   ['address', '--address'],
   ['storageKeys', '--storage-key'],
+  ['call.from', '--from'],
+  ['call.value', '--value'],
 ] as const
 
 /** @throws UsageError when it is a flag that is wrong, and not the bundle */

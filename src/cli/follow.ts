@@ -39,7 +39,7 @@ Options:
   --from NUMBER          begin with the first finalization at or above this L2 block (default: with the newest)
   --newest-only          leave out the finalizations that are no longer the newest
   --skip-unavailable     leave out those whose proofs no L2 endpoint holds any longer (default: exit code 3)
-  --once                 end when nothing is new
+  --once                 end when nothing is new, or the proofs of what is new are not there yet
   --poll SECONDS         between polls (default: 60)
   --exec PROGRAM         run this program for each bundle, one at a time, without arguments and without a shell.
                          In its environment: FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty where
@@ -129,7 +129,8 @@ export const follow: Command = {
       let isRetry = false
       const onEvent = (event: FollowEvent) => {
         metrics.count(event)
-        isRetry = event.name === 'follow.retry'
+        // Proofs that lag are not there now: with --once, the next run takes them.
+        isRetry = event.name === 'follow.retry' && event.attributes['error.type'] !== 'BLOCK_MISSING'
         const text = describeEvent(event)
         if (text !== null) showProgress(io, text)
       }
@@ -309,6 +310,8 @@ function describeEvent({ name, attributes, error }: FollowEvent): string | null 
   const block = `L2 block ${attributes['l2.block.number']}`
   switch (name) {
     case 'follow.request.failed':
+      // Said once for all endpoints, by follow.proof.unavailable.
+      if (layer === 'L2' && attributes['error.type'] === 'BLOCK_MISSING') return null
       return `${layer} endpoint ${attributes['endpoint.index']}: ${printable(error?.message ?? '')}`
     case 'follow.retry':
       return `waiting ${Math.round(Number(attributes['retry.delay']) / 1000)} s: ${attributes['error.type']}`

@@ -5,6 +5,7 @@ import { claimOfVector } from '../document/evidence.ts'
 import { compareEvidence, compareState, compareVerdict, runCall } from '../document/expected.ts'
 import {
   type AnswerFile,
+  type CallFile,
   type InputFile,
   isBundleFile,
   isCallBundle,
@@ -15,6 +16,7 @@ import {
 } from '../document/input-file.ts'
 import { isGiven, show } from '../document/value.ts'
 import type { ProofError, SafeVerifiedState } from '../index.ts'
+import { runCallVector } from './call.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { describeEvidence } from './evidence-report.ts'
 import { requireClaim, verifyAnswer } from './flags.ts'
@@ -128,11 +130,21 @@ export async function runVectors(folder: string, pinned: StatedClaim, json: bool
 
 async function runCase(file: string, pinned: StatedClaim): Promise<CaseResult> {
   try {
-    return { file, ...runFile(readInputFile(await readRegularJson(file)), pinned) }
+    const content = readInputFile(await readRegularJson(file))
+    if (isCallFile(content) && content.operation === 'verifyCallEvidence') {
+      return { file, ...(await runCallEvidence(content)) }
+    }
+    return { file, ...runFile(content, pinned) }
   } catch (error) {
     if (error instanceof UsageError || error instanceof DocumentError) return { file, unusable: error.message }
     throw error
   }
+}
+
+async function runCallEvidence(file: CallFile): Promise<Judged> {
+  const expected = readExpected(file.expected)
+  const { error, mismatches } = await runCallVector(file, expected)
+  return { group: `call ${groupOf(expected.valid)}`, ...judge(error, mismatches), rootFrom: 'file', details: {} }
 }
 
 interface Judged {

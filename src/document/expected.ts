@@ -65,14 +65,17 @@ export function runCall({ operation, fields }: CallFile, expected: Expected): Ca
 }
 
 /** How a verdict "valid", with these fields, differs from what the file expects. */
-function compareFields({ valid, code, ...expected }: Expected, found: object): string[] {
+export function compareFields({ valid, code, ...expected }: Expected, found: object): string[] {
   if (!valid) return [`expected ${show(code)}, but it verified`]
   const wanted = fieldsOf(expected)
   return Object.entries(found).flatMap(([name, value]) => differences(name, wanted[name], value))
 }
 
 /** How a verdict "invalid" differs from what the file expects. */
-function compareRefusal({ valid, code: wanted, path: wantedPath }: Expected, { code, path }: ProofError): string[] {
+export function compareRefusal(
+  { valid, code: wanted, path: wantedPath }: Expected,
+  { code, path }: ProofError,
+): string[] {
   if (valid) return [`expected to verify, got ${placed(code, path)}`]
   const isAsExpected = code === wanted && (wantedPath === undefined || wantedPath === path)
   return isAsExpected ? [] : [`expected ${placed(wanted, wantedPath)}, got ${placed(code, path)}`]

@@ -166,13 +166,18 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
       error => error.path === index && !isLeafIndex(fieldIn(error.served, index)),
     ),
     step('there are 42 nodes', ['MALFORMED_RESPONSE', 'WRONG_NODE_COUNT'], at(proof, nodes)),
+    step('the nodes are of the scheme that you state', ['SCHEME_MISMATCH'], at(nodes)),
     step('node 0 is a nextFreeNode and a sub-root, of their length and canonical', leafCodes, at(`${nodes}[0]`)),
     step(
       'nodes 1 to 39 are two digests each, of their length and canonical',
       hexCodes,
       error => below(`${nodes}[`)(error) && !isOuter(error),
     ),
-    step('node 40 is a leaf of its length and canonical, or 32 zero bytes', leafCodes, at(`${nodes}[40]`)),
+    step(
+      'node 40 is a leaf of its length and canonical, or 32 zero bytes',
+      [...leafCodes, 'ZERO_OPENING'],
+      at(`${nodes}[40]`),
+    ),
     step('node 41 is a leaf of its length and canonical', leafCodes, at(`${nodes}[41]`)),
     step(
       'the value is hexadecimal of its length',

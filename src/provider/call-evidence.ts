@@ -4,7 +4,7 @@ import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
 import { readerOf } from '../json.ts'
-import { verifyScheme } from '../proof/claim.ts'
+import { verifyOptions, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { type Environment, HARDFORKS, type Hardfork, verifyBigint } from './environment.ts'
@@ -175,6 +175,7 @@ const reader = readerOf('EVIDENCE_MALFORMED')
  */
 export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Promise<VerifiedCall> {
   const { maxGas = 50_000_000n, chainId } = claim ?? {}
+  verifyOptions(claim, CLAIM_FIELDS)
   verifyScheme(claim?.scheme)
   verifyBigint('chainId', chainId, 1n, 256)
   verifyBigint('maxGas', maxGas, 21_000n, 64)
@@ -207,6 +208,8 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
     outcome: failure === null ? 'returned' : failure === 'revert' ? 'reverted' : 'failed',
   }
 }
+
+const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'chainId', 'l2BlockNumber', 'hardfork', 'call', 'maxGas']
 
 /** A value that nobody stated is missing like an account that nobody proved. */
 function toCallError(error: unknown): never {

@@ -272,7 +272,7 @@ function createFollower(settings: Settings): { next(): Promise<FollowedFinalizat
     }
     if (known === null || newest > known) {
       const { from } = settings
-      const begin = from === undefined || newestOnly ? newest - 1n : from - 1n
+      const begin = from === undefined ? newest - 1n : from - 1n
       const range = { after: known ?? begin, newest, l1After: listed?.number ?? null, l1Block }
       if (range.newest > range.after) {
         const useless = (index: number) =>

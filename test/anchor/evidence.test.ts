@@ -226,6 +226,19 @@ it('refuses claims that are wrong', () => {
   }
 })
 
+it('takes a beacon block only with a function that proves an L1 block from it', () => {
+  const { bundle, claim } = find('beacon-block-root')
+  const { trusted } = claim
+  const honest = { ...trusted }
+  for (const proven of [undefined, null, {}, { l1BlockHash: '0x12' }]) {
+    const broken = { ...honest, verifyConsensus: () => proven } as unknown as EvidenceClaim['trusted']
+    expect(codeOf(() => verifyEvidence(bundle, { ...claim, trusted: broken }))).toBe('CLAIM_INVALID')
+  }
+  // Own properties only.
+  expect(codeOf(() => verifyEvidence(bundle, { ...claim, trusted: Object.create(honest) }))).toBe('CLAIM_INVALID')
+  expect(verifyEvidence(bundle, claim).reach).toBe('beaconBlockRoot')
+})
+
 it('puts together what it verifies, and spells it canonically', () => {
   const { bundle, claim, raw } = find('block-hash')
   const { l1, request, answer } = bundle as { l1: { proof: unknown }; request: { storageKeys: Hex[] }; answer: unknown }

@@ -166,8 +166,9 @@ it('has a line for every check that the verifier makes', () => {
     ...listSteps({ forms: ['non-existence', 'existence'], chain: null }),
   ]
   const listed = new Set(steps.flatMap(({ codes }) => codes))
-  // These are of what is neither an answer nor a bundle: verifyCode, encodeHeader, and a stored committee.
-  const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER', 'BEACON_COMMITTEE_ROOT']
+  // These are of what the page does not verify: verifyCode, encodeHeader, a stored committee, and a call as evidence.
+  const calls = ['CALL_MISMATCH', 'CALL_STATE_MISSING', 'CALL_STATE_UNUSED']
+  const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER', 'BEACON_COMMITTEE_ROOT', ...calls]
   const codes = Object.keys(errorMeanings).filter(code => !others.includes(code))
   expect([...listed].sort()).toEqual(codes.sort())
 })

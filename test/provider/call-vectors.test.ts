@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type CallClaim, verifyCallEvidence } from '../../src/provider.ts'
@@ -41,4 +42,23 @@ it('says of every call what its vector expects', async () => {
     }
   }
   expect(counts).toEqual({ valid: 3, invalid: 30 })
+})
+
+it('has a schema that knows every valid bundle, and refuses what is malformed', () => {
+  const validate = new Ajv2020({ allowUnionTypes: true }).compile(
+    JSON.parse(readFileSync('docs/call-evidence.schema.json', 'utf8')),
+  )
+  const counts = { kept: 0, broken: 0 }
+  for (const { path, vector } of vectors) {
+    const { expected, bundle } = vector
+    if (expected.valid) {
+      validate(bundle)
+      expect(validate.errors ?? [], path).toEqual([])
+      counts.kept++
+    } else if (/kind|codes-left|version|hardfork-unknown|padded/.test(path)) {
+      expect(validate(bundle), path).toBe(false)
+      counts.broken++
+    }
+  }
+  expect(counts).toEqual({ kept: 3, broken: 5 })
 })

@@ -17,7 +17,8 @@ import { CONTRACT, USER, word } from './servers.ts'
 const world = demoWorld(poseidon2)
 const stateRoot = world.stateRoot()
 const storageKeys = [0, 1, 2, 7, 9].map(word)
-const request = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys, block: 1n }
+const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys }
+const request = { ...claim, block: 1n }
 const honest = (keys = storageKeys, address = CONTRACT): GetProofResult => world.getProof(address, keys)
 
 /** A client, and the parameters that its provider was asked with. `answer` may lie about `keys`. */
@@ -36,7 +37,7 @@ function clientOf(answer: (keys: typeof storageKeys, turn: number) => unknown, o
 it('asks once, in lower case, and returns what is verified', async () => {
   const { client, asked } = clientOf(keys => honest(keys))
   const address = `0x${CONTRACT.slice(2).toUpperCase()}` as const
-  expect(await client.getVerifiedState({ ...request, address })).toEqual(verifyProof(honest(), request))
+  expect(await client.getVerifiedState({ ...request, address })).toEqual(verifyProof(honest(), claim))
   expect(asked).toEqual([{ method: 'rollup_getProof', params: [CONTRACT, storageKeys, '0x1'] }])
   const tagged = clientOf(keys => honest(keys), { method: 'linea_getProof' })
   await tagged.client.getProof({ address: USER, block: 'finalized' })
@@ -47,7 +48,7 @@ it('splits long lists of keys, and joins what agrees', async () => {
   let verified = 0
   for (const maxKeysPerRequest of [1, 2, 3, 4, 5, 6]) {
     const { client, asked } = clientOf(keys => honest(keys), { maxKeysPerRequest })
-    expect(await client.getVerifiedState(request)).toEqual(verifyProof(honest(), request))
+    expect(await client.getVerifiedState(request)).toEqual(verifyProof(honest(), claim))
     expect(asked).toHaveLength(Math.ceil(5 / maxKeysPerRequest))
     verified++
   }

@@ -173,6 +173,7 @@ it('begins with the newest finalization, or where it is told', async () => {
   expect(await begin({ from: 6n })).toEqual([6])
   expect(await begin({ from: 7n })).toEqual([])
   expect(await begin({ newestOnly: true })).toEqual([6])
+  expect(await begin({ newestOnly: true, from: 2n })).toEqual([6])
   expect(await begin({ requests: [], from: 5n })).toEqual([5, 6])
 
   const ahead = chainOf(2)
@@ -301,6 +302,8 @@ it('waits for proofs that lag, and takes the newest that are held when only that
     },
   })
   expect(newest.numbers).toEqual([5, 7, 9])
+  const now = await collect({ chain: chainOf(5, { proofLag: 2 }), options: { newestOnly: true, from: 1n } })
+  expect(now.numbers).toEqual([3])
 })
 
 it('says so when the proofs of a finalization are gone, or goes on when it is told', async () => {
