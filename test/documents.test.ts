@@ -1,10 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { run } from '../src/cli/run.ts'
 import { errorMeanings } from '../src/index.ts'
 import { rpcAdvice } from '../src/rpc.ts'
+import { drawChart } from './bench/chart.ts'
+import { CHART, PAGE, readSection } from './bench/page.ts'
 import { blocksOf, listDocuments } from './blocks.ts'
 
 /** What the documents say of files, links, commands and codes is so. That their code runs: `examples` and `guides`. */
@@ -141,4 +143,20 @@ it('tells the relayer what to do with every code', () => {
   const named = codesIn(verification.split('The one innocent cause')[0] ?? '')
   expect(named.length).toBeGreaterThan(8)
   for (const code of named) expect(Object.keys(errorMeanings)).toContain(code)
+})
+
+it('draws the benchmarks that the page holds, and repeats them in the README', () => {
+  const page = textOf(PAGE)
+  expect(textOf(CHART)).toBe(drawChart(readSection(page, 'proofs')))
+  const measured = [...page.matchAll(/[\d.]+/g)].map(([figure]) => figure)
+  const table = textOf('README.md').split('\n## Speed\n')[1]?.split('\n## ')[0] ?? ''
+  const figures = [...table.matchAll(/(?<=\| )[\d.]+(?= \|)/g)].map(([figure]) => figure)
+  expect(figures.length).toBe(8)
+  for (const figure of figures) expect(measured).toContain(figure)
+})
+
+it('counts the forgeries', () => {
+  const folders = ['mimc', 'poseidon2', 'evidence', 'calls', 'beacon'].map(name => `vectors/${name}/invalid`)
+  const count = folders.reduce((sum, folder) => sum + readdirSync(folder).length, 0)
+  expect(textOf('README.md')).toContain(`${count} forgeries`)
 })

@@ -39,17 +39,17 @@ export interface ExpectedFailure {
 
 /** What accepting a vector with the flag would cost. */
 export const FLAGS = {
-  Canonicity: 'Two spellings of one value: an existing key is "proven" absent, or one proof counts as two.',
-  Adjacency: 'Leaves between the two neighbours are hidden: an existing key is "proven" absent.',
-  Ordering: 'The key does not lie in the gap that is shown: an existing key is "proven" absent.',
-  Sentinel: 'HEAD or TAIL is taken for what it is not, and with it an end of the list is moved.',
-  Path: 'The leaf is not in the tree, or not in this place: anything at all is "proven".',
-  Index: 'An index wraps around, is rounded, or points past the leaves that exist.',
+  Canonicity: 'One value has two encodings: an existing key is "proven" absent, or one proof counts as two.',
+  Adjacency: 'Leaves between the two neighbours stay hidden: an existing key is "proven" absent.',
+  Ordering: 'The key is not in the gap that is shown: an existing key is "proven" absent.',
+  Sentinel: 'Another leaf passes for HEAD or TAIL, which moves an end of the list.',
+  Path: 'The leaf is not in the tree, or not in this place: anything can be "proven".',
+  Index: 'An index wraps around, is rounded, or points past the existing leaves.',
   Root: 'The proof is of another state, another tree or another account.',
-  Binding: 'A proof of something else is taken for the answer to the question.',
-  Value: 'The value is not the one that the tree commits to, or not one that it can hold.',
-  Encoding: 'Sloppy decoding: the bytes that are checked are not the bytes that were sent.',
-  Shape: 'The answer is not an answer; the danger is a crash, a hang, or a check that is passed over.',
+  Binding: 'A proof of something else passes for the answer.',
+  Value: 'The value is not the one that the tree commits to, or not one that the tree can hold.',
+  Encoding: 'Lenient decoding: the bytes that are checked are not the bytes that were sent.',
+  Shape: 'The answer is malformed, and the verifier crashes, hangs or skips a check.',
 } as const
 
 export type Flag = keyof typeof FLAGS

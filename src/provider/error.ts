@@ -3,7 +3,7 @@ import { diagnose } from '../rpc/diagnose.ts'
 import { RpcError } from '../rpc/error.ts'
 
 /**
- * Every way in which a verified provider refuses a request: the number that clients see as `code`, and what it means.
+ * Every reason why a verified provider refuses a request: the JSON-RPC error code that clients see, and what it means.
  *
  * @example
  * ```ts
@@ -16,47 +16,50 @@ export const providerRefusals = {
   REVERTED: { code: 3, meaning: 'The call reverted.' },
   METHOD_REFUSED: {
     code: 4200,
-    meaning: 'No proof covers this method: name it in `forward` to pass it to the endpoint unproven.',
+    meaning: 'No proof covers this method. To pass it to the endpoint unproven, list it in `forward`.',
   },
-  PARAMS_INVALID: { code: -32602, meaning: 'The parameters are not those of the method.' },
+  PARAMS_INVALID: { code: -32602, meaning: 'The parameters do not fit the method.' },
   EXECUTION_FAILED: { code: -32000, meaning: 'The call failed without reverting.' },
   BLOCK_UNPROVEN: {
     code: -32001,
-    meaning:
-      'No state root of this block is proven: ask for `latest`, or for the last block of an earlier finalization.',
+    meaning: 'No state root of this block is proven. Use `latest`, or the last block of an earlier finalization.',
   },
-  PROOF_REFUSED: { code: -32010, meaning: 'What an endpoint sent does not prove what it says: do not use it.' },
+  PROOF_REFUSED: {
+    code: -32010,
+    meaning: 'The proof that an endpoint sent does not verify. Do not use this endpoint.',
+  },
   VALUE_UNPROVEN: {
     code: -32011,
-    meaning: 'The call reads a value of its block that no proof covers: state it in `environment`, if you know it.',
+    meaning:
+      'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
   },
-  ENDPOINT_FAILED: { code: -32012, meaning: 'An endpoint did not answer as it should.' },
+  ENDPOINT_FAILED: { code: -32012, meaning: 'An endpoint did not give a usable answer.' },
   LIMIT_REACHED: { code: -32013, meaning: 'The call needs more requests than `maxRequests` allows.' },
   EVM_MISSING: {
     code: -32014,
-    meaning: 'Calls need the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util: install them.',
+    meaning: 'Calls need the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util. Install them.',
   },
 } as const
 
 /** The stable name of why a request was refused. */
 export type ProviderRefusal = keyof typeof providerRefusals
 
-/** What {@link ProviderError} carries beside its reason. */
+/** What {@link ProviderError} carries besides its reason. */
 export interface ProviderErrorDetails {
   /** What exactly was found, for people. */
   found?: string | undefined
   /** JSON, for clients. */
   data?: unknown
-  /** What it was made of: a ProofError or an RpcError. */
+  /** The underlying ProofError or RpcError. */
   cause?: Error | undefined
 }
 
 /**
- * A request that was refused, in the shape that EIP-1193 gives the errors of providers: `code`, `message` and `data`.
+ * A refused request, in the shape of EIP-1193 provider errors: `code`, `message` and `data`.
  *
- * `data` of a revert is what the contract returned, as hexadecimal, for clients to decode. In every other case it is an
- * object with the `reason`; with `error` and `path` from a refused proof; with `error` and `layer` from an endpoint that
- * failed; with `instruction` from a value without a proof.
+ * For a revert, `data` is what the contract returned, as hexadecimal, for clients to decode. Otherwise it is an object with the
+ * `reason`. A refused proof adds `error` and `path`, a failed endpoint `error` and `layer`, a value without a proof
+ * `instruction`.
  *
  * @example
  * ```ts
@@ -71,13 +74,13 @@ export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   /** Why. */
   readonly reason: ProviderRefusal
-  /** The number that stands for it: see {@link providerRefusals}. */
+  /** The JSON-RPC error code: see {@link providerRefusals}. */
   readonly code: number
   /** JSON, for clients. */
   readonly data: unknown
 
   /**
-   * For providers of your own that want to be understood as this one.
+   * For your own providers, so that clients treat their errors like those of this one.
    *
    * @param reason why the request is refused
    * @param details what was found, without URLs and keys
@@ -92,7 +95,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** What anything thrown on the way to an answer means for whoever asked. */
+/** Converts anything thrown while answering into what the client is told. */
 export function toProviderError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error
   const cause = diagnose(error)

@@ -1,79 +1,79 @@
 /**
- * Every way a conversation with an endpoint can fail, with what it means and what to do about it.
+ * Every way in which a request to an endpoint can fail: what it means, and what to do about it.
  *
  * @example
  * ```ts
  * import { rpcAdvice } from 'rollup-state-proof/rpc'
  *
- * console.log(rpcAdvice.BLOCK_NOT_FINALIZED) // L1 has not finalized this block yet: ask for an earlier one, or wait.
+ * console.log(rpcAdvice.BLOCK_NOT_FINALIZED) // L1 has not finalized this block yet. Use an earlier block, or wait.
  * ```
  */
 export const rpcAdvice = {
-  ARGUMENT_INVALID: 'An argument of the call is wrong.',
+  ARGUMENT_INVALID: 'One of the caller’s own arguments is wrong.',
 
-  UNREACHABLE: 'No answer came: check the URL, the network, and that the endpoint runs.',
-  TIMEOUT: 'The answer did not come in time: ask for fewer keys at once, or allow more time.',
-  ABORTED: 'The caller ended the request.',
-  HTTP_ERROR: 'The endpoint answered with an HTTP status that says it failed: try again later, or check the URL.',
-  UNAUTHORIZED: 'The endpoint refuses the API key: check that it is whole, active, and allowed on this network.',
-  RATE_LIMITED: 'The endpoint allows fewer requests than this: wait, or use an endpoint with an API key.',
-  RESPONSE_TOO_LARGE: 'The answer is larger than the limit: ask for fewer keys at once, or raise the limit.',
+  UNREACHABLE: 'The endpoint did not answer. Check the URL, the network, and that the endpoint is running.',
+  TIMEOUT: 'The answer did not arrive in time. Request fewer keys at once, or allow more time.',
+  ABORTED: 'The caller cancelled the request.',
+  HTTP_ERROR: 'The endpoint answered with an HTTP error status. Try again later, or check the URL.',
+  UNAUTHORIZED: 'The endpoint refuses the API key. Check that it is complete, active, and allowed on this network.',
+  RATE_LIMITED: 'The endpoint allows fewer requests than this. Wait, or use an endpoint with an API key.',
+  RESPONSE_TOO_LARGE: 'The answer is larger than the limit. Request fewer keys at once, or raise the limit.',
 
-  NOT_JSON: 'What came is not JSON, but for instance the page of a proxy: check the path of the URL.',
-  ENVELOPE_MALFORMED: 'This is not a JSON-RPC 2.0 response: the URL may not be that of a JSON-RPC endpoint.',
-  ID_MISMATCH: 'This is the response to another request: something between here and the endpoint mixes them up.',
-  ANSWER_MALFORMED: 'The result does not have the shape that the method demands.',
+  NOT_JSON: 'The answer is not JSON but, for example, the web page of a proxy. Check the path of the URL.',
+  ENVELOPE_MALFORMED: 'The answer is not a JSON-RPC 2.0 response. Check that the URL is that of a JSON-RPC endpoint.',
+  ID_MISMATCH: 'The response belongs to another request. Something between here and the endpoint mixes up responses.',
+  ANSWER_MALFORMED: 'The result does not have the shape that the method requires.',
 
   METHOD_UNKNOWN:
-    'The endpoint does not serve this method: try the other name (rollup_getProof, linea_getProof), or another endpoint.',
-  TAG_UNSUPPORTED: 'The endpoint does not take this block tag here: ask for a block number.',
+    'The endpoint does not serve this method. Try the other name (rollup_getProof, linea_getProof), or another endpoint.',
+  TAG_UNSUPPORTED: 'The endpoint does not accept this block tag here. Use a block number.',
   BLOCK_MISSING:
-    'The endpoint does not hold this block: not yet, when it was finalized just now, or no more, when it is old. Ask for another finalized block, or another endpoint.',
-  BLOCK_NOT_FINALIZED: 'L1 has not finalized this block yet: ask for an earlier one, or wait.',
-  PARAMS_REFUSED: 'The endpoint refuses the parameters: it may take fewer keys at once, or write the method otherwise.',
-  ENDPOINT_ERROR: 'The endpoint answered with an error of its own.',
+    'The endpoint does not hold this block. It may have been finalized just now, or be too old. Use another finalized block, or another endpoint.',
+  BLOCK_NOT_FINALIZED: 'L1 has not finalized this block yet. Use an earlier block, or wait.',
+  PARAMS_REFUSED:
+    'The endpoint refuses the parameters. It may accept fewer keys at once, or expect another form of the parameters.',
+  ENDPOINT_ERROR: 'The endpoint reported an error.',
 
   ETH_PROOF_ANSWER:
-    'The endpoint answered as eth_getProof does, which proves another tree: it does not really serve this method.',
-  OTHER_KEYS:
-    'The answer is for another address or other storage keys than the ones asked for: do not use this endpoint.',
+    'The endpoint answered as for eth_getProof, which proves another tree. It does not really serve this method.',
+  OTHER_KEYS: 'The answer is for an address or storage keys other than those requested. Do not use this endpoint.',
   ANSWERS_INCONSISTENT:
-    'The keys were asked for in several requests, and the answers are not of one state: ask for a block number, not a tag.',
+    'The keys were requested in several parts, and the answers are from different states. Use a block number, not a tag.',
 
   PROOF_UNAVAILABLE:
-    'The endpoint holds the proof of none of these finalized blocks: wait until it has caught up, or use another one.',
+    'The endpoint holds proofs for none of these finalized blocks. Wait until it has caught up, or use another endpoint.',
   L1_HISTORY_MISSING:
-    'The endpoint does not hold the older L1 states in which to look for earlier finalizations: use an archive node, name the L2 block, or wait until the L2 endpoint holds the newest one.',
+    'Finding earlier finalizations needs older L1 states, which the endpoint does not hold. Use an archive node, state the L2 block, or wait until the L2 endpoint holds the newest block.',
   L1_DISAGREEMENT:
-    'Two sources, or one at two times, name different finalized L1 blocks: stop, and find out which of them is wrong.',
+    'Two sources, or one source at two times, name different finalized L1 blocks. Stop, and find out which is wrong.',
   L1_UNCONFIRMED:
-    'Too few of the L1 sources have confirmed a finalized block: try again when the others answer and have caught up.',
+    'Too few L1 sources have confirmed a finalized block. Try again when the others answer and have caught up.',
   BEACON_UNAVAILABLE:
-    'None of the beacon endpoints gave what can be verified: look at what each said, and add one that is operated by somebody else.',
+    'No beacon endpoint gave an answer that verifies. See what each of them answered, and add an endpoint of another operator.',
   BEACON_STALE:
-    'The newest finalized block that is proven is too old: the endpoints hold newer ones back, or the chain does not finalize.',
+    'The newest finalized block that is proven is too old. The endpoints withhold newer blocks, or the chain is not finalizing.',
   BEACON_CHECKPOINT_OLD:
-    'The trusted block or stored state is older than the weak-subjectivity period: take a new checkpoint from a source that you trust.',
-  L1_CONTRADICTION: 'The endpoint gave contradictory information about L1: do not use it.',
+    'The trusted block or stored state is older than the weak-subjectivity period. Get a new checkpoint from a source that you trust.',
+  L1_CONTRADICTION: 'The endpoint gave contradictory information about L1. Do not use it.',
 } as const
 
 /** The stable name of what went wrong. */
 export type RpcErrorCode = keyof typeof rpcAdvice
 
-/** The `error` of a JSON-RPC response, without URLs and keys. */
+/** The `error` of a JSON-RPC response, without URLs and API keys. */
 export interface EndpointError {
   /** Of JSON-RPC, such as -32600. */
   code: number
   /** The first 80 characters, in quotes. */
   message: string
-  /** What else the endpoint said, as text: up to 4096 characters; what is not a text is shown as JSON. */
+  /** What else the endpoint said: up to 4096 characters. Anything but a string is shown as JSON. */
   data?: string
 }
 
 /** Which of the endpoints. */
 export type Layer = 'beacon' | 'L1' | 'L2'
 
-/** What {@link RpcError} carries beside its code. None of it may hold a URL or an API key. */
+/** What {@link RpcError} carries besides its code. None of it may contain a URL or an API key. */
 export interface RpcErrorDetails {
   /** What exactly was found. */
   found?: string | undefined
@@ -81,14 +81,14 @@ export interface RpcErrorDetails {
   status?: number | undefined
   /** What the endpoint itself said. */
   endpoint?: EndpointError | undefined
-  /** The endpoint that it was about, where there are two. */
+  /** The endpoint concerned, if the call uses several. */
   layer?: Layer | undefined
-  /** The check of the answer that failed, or what the provider threw. */
+  /** The failed check of the answer, or what the provider threw. */
   cause?: Error | undefined
 }
 
 /**
- * A conversation with an endpoint that failed. Its text and fields never hold the endpoint's URL or API key.
+ * A request to an endpoint failed. The text and fields of the error never contain the endpoint's URL or API key.
  *
  * @example
  * ```ts
@@ -109,17 +109,17 @@ export class RpcError extends Error {
   readonly code: RpcErrorCode
   /** One or two sentences for people. */
   readonly advice: string
-  /** The HTTP status, where it says more than the code. */
+  /** The HTTP status, if it says more than the code. */
   readonly status: number | undefined
   /** What the endpoint itself said. */
   readonly endpoint: EndpointError | undefined
-  /** The endpoint that it was about, where there are two. */
+  /** The endpoint concerned, if the call uses several. */
   readonly layer: Layer | undefined
   /** What exactly was found, for people. */
   readonly found: string | undefined
 
   /**
-   * For providers of your own that want to be understood as those of this library.
+   * For your own providers, so that this library treats their errors like those of its own providers.
    *
    * @param code what went wrong
    * @param details what was found, without URLs and keys
@@ -142,7 +142,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Runs `work`; an {@link RpcError} from it is thrown on with the endpoint that it was about. */
+/** Runs `work`. An {@link RpcError} from it is rethrown with the endpoint concerned. */
 export async function atEndpoint<T>(layer: Layer, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

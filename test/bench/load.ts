@@ -1,6 +1,7 @@
 /**
  * `npm run bench:load`: the service in a process of its own, on loopback, asked by clients that verify every answer. Each
- * line ends after so many requests or so much time, whichever is first. Prints Markdown.
+ * line ends after so many requests or so much time, whichever is first. Prints Markdown; with `--write`, also puts it into
+ * docs/benchmarks.md.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,6 +10,7 @@ import { type Hex, verifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createClient, createHttpProvider } from '../../src/rpc.ts'
+import { header, publish, row } from './page.ts'
 
 const REQUESTS = 4000
 const SECONDS = 20
@@ -63,22 +65,20 @@ async function startService(scheme: string) {
   return { program, url: /L2 +(\S+)/.exec(printed)?.[1] ?? '', stateRoot }
 }
 
-const row = (...cells: string[]): void => console.log(`| ${cells.join(' | ')} |`)
-
 console.log(
   `${cpus()[0]?.model.trim()}, ${cpus().length} cores, Node ${process.version}; ${CLIENTS} clients in one process.`,
 )
-console.log()
-row('', 'verified answers', 'a second', 'p50, ms', 'p99, ms', 'kB an answer')
-row('---', ...new Array(5).fill('--:'))
+const lines = header('', 'verified answers', 'per second', 'p50, ms', 'p99, ms', 'kB per answer')
 for (const scheme of [poseidon2, mimc]) {
   const { program, url, stateRoot } = await startService(scheme.name)
   for (const [name, question] of Object.entries(questions)) {
     const { latencies, seconds, bytes } = await load(url, { scheme, stateRoot, ...question })
     const at = (share: number) => (latencies[Math.floor(share * (latencies.length - 1))] ?? Number.NaN).toFixed(1)
     const rate = (latencies.length / seconds).toFixed(0)
-    row(`${scheme.name}: ${name}`, `${latencies.length}`, rate, at(0.5), at(0.99), (bytes / 1000).toFixed(1))
+    const cells = [`${latencies.length}`, rate, at(0.5), at(0.99), (bytes / 1000).toFixed(1)]
+    lines.push(row(`${scheme.name}: ${name}`, ...cells))
   }
   program.kill('SIGTERM')
   await once(program, 'close')
 }
+publish('load', lines)

@@ -1,5 +1,6 @@
 /**
- * `npm run bench`: everything that the README says about speed, in one run. Prints Markdown.
+ * `npm run bench`: the tables of docs/benchmarks.md but the one of load, in one run. Prints Markdown; with `--write`, also
+ * puts it into that page.
  */
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -10,6 +11,7 @@ import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 import { measureBundles } from './bundles.ts'
 import { measureColdStart } from './cold.ts'
 import { measureInTurns, median } from './measure.ts'
+import { header, publish, row } from './page.ts'
 import { ask, CONTRACT, createState, type EngineName, type Question, SLOTS, type Subject, schemes } from './subjects.ts'
 
 const PROOF_TURNS = { turns: 15, turnMs: 30 }
@@ -22,60 +24,59 @@ const WORLD_SLOTS = 100_000
 const digits = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 const ratio = (slow: number, fast: number): string => `${(slow / fast).toFixed(slow / fast < 20 ? 1 : 0)}x`
 
-const row = (...cells: string[]): void => console.log(`| ${cells.join(' | ')} |`)
-function header(first: string, ...others: string[]): void {
-  console.log()
-  row(first, ...others)
-  row('---', ...others.map(() => '--:'))
-}
-
 /** The rows of a table that each scheme has, measured in a process of its own: one does not slow the other's code. */
-const parts: Readonly<Record<string, (subject: Subject) => void>> = { measureProofs, measureSlots, measureWorld }
+const parts: Readonly<Record<string, (subject: Subject) => string[]>> = { measureProofs, measureSlots, measureWorld }
 
 const [partName = '', schemeName] = process.argv.slice(2)
 const part = parts[partName]
 const subject = schemes.find(({ scheme }) => scheme.name === schemeName)
-if (part !== undefined && subject !== undefined) part(subject)
+if (part !== undefined && subject !== undefined) console.log(part(subject).join('\n'))
 else await measureAll()
 
 async function measureAll(): Promise<void> {
-  console.log(
-    `${cpus()[0]?.model.trim()}, Node ${process.version}; medians, all engines in turns, from JSON text to verdict.`,
-  )
-  console.log('The reference (BigInt) and "every node hashed" know no empty subtrees ahead, the package does.')
+  console.log(`${cpus()[0]?.model.trim()}, ${cpus().length} cores, Node ${process.version}\n`)
 
-  header('µs', 'reference', 'fallback', '', 'kernel, every node hashed', '', 'kernel', '')
-  measureEach('measureProofs')
-
-  header(
-    'a thousand slots of one contract, µs a slot',
-    ...['JSON.parse alone', 'every node hashed', 'verifyProof', '', 'createVerifier', ''],
-  )
-  measureEach('measureSlots')
-
-  header(`a world of ${WORLD_SLOTS} slots, s`, 'filling it', 'its first root')
-  measureEach('measureWorld')
+  publish('proofs', [
+    ...header('µs', 'reference', 'fallback', '', 'kernel, every node hashed', '', 'kernel', ''),
+    ...measureEach('measureProofs'),
+  ])
+  publish('slots', [
+    ...header(
+      'a thousand slots of one contract, µs per slot',
+      ...['JSON.parse alone', 'every node hashed', 'verifyProof', '', 'createVerifier', ''],
+    ),
+    ...measureEach('measureSlots'),
+  ])
+  publish('world', [
+    ...header(`a world of ${WORLD_SLOTS} slots, s`, 'filling it', 'its first root'),
+    ...measureEach('measureWorld'),
+  ])
 
   const { bare, first } = measureColdStart(COLD_TURNS)
-  header('fresh process, ms', 'bare Node', 'import and first poseidon2 proof', 'difference')
-  row('cold start', digits(bare), digits(first), digits(first - bare))
-
-  header('bundle, bytes', 'minified', 'gzipped', "has mimc's kernel", "has poseidon2's kernel")
-  for (const [name, { minified, gzipped, files }] of Object.entries(await measureBundles())) {
+  const bundles = Object.entries(await measureBundles()).map(([name, { minified, gzipped, files }]) => {
     const has = (file: string) => (files.some(input => input.endsWith(file)) ? 'yes' : 'no')
-    row(name, `${minified}`, `${gzipped}`, has('mimc/generated.ts'), has('poseidon2/generated.ts'))
-  }
+    return row(name, `${minified}`, `${gzipped}`, has('mimc/generated.ts'), has('poseidon2/generated.ts'))
+  })
+  publish('start', [
+    ...header('fresh process, ms', 'bare Node', 'import and first poseidon2 proof', 'difference'),
+    row('cold start', digits(bare), digits(first), digits(first - bare)),
+    '',
+    ...header('bundle, bytes', 'minified', 'gzipped', "has mimc's kernel", "has poseidon2's kernel"),
+    ...bundles,
+  ])
 }
 
-function measureEach(name: string): void {
-  for (const { scheme } of schemes) {
+function measureEach(name: string): string[] {
+  return schemes.flatMap(({ scheme }) => {
     const script = [fileURLToPath(import.meta.url), name, scheme.name]
-    const { status } = spawnSync(process.execPath, script, { stdio: 'inherit' })
+    const { status, stdout } = spawnSync(process.execPath, script, { stdio: ['ignore', 'pipe', 'inherit'] })
     if (status !== 0) throw new Error(`${name} of ${scheme.name} ended with ${status}`)
-  }
+    return stdout.toString().trim().split('\n')
+  })
 }
 
-function measureProofs({ scheme, engines }: Subject): void {
+function measureProofs({ scheme, engines }: Subject): string[] {
+  const rows: string[] = []
   const compare = (what: string, workOf: (engine: EngineName) => () => unknown): void => {
     const { reference, fallback, kernelAlone, kernel } = measureInTurns(
       {
@@ -87,7 +88,7 @@ function measureProofs({ scheme, engines }: Subject): void {
       PROOF_TURNS,
     )
     const compared = [fallback, kernelAlone, kernel].flatMap(time => [digits(time), ratio(reference, time)])
-    row(`${scheme.name}: ${what}`, digits(reference), ...compared)
+    rows.push(row(`${scheme.name}: ${what}`, digits(reference), ...compared))
   }
   const block = new Uint8Array(32).fill(1)
   compare('one compression', engine => {
@@ -104,9 +105,11 @@ function measureProofs({ scheme, engines }: Subject): void {
   for (const [what, { claim, text }] of Object.entries(questions)) {
     compare(what, engine => () => engines[engine].verify(JSON.parse(text), claim))
   }
+  return rows
 }
 
-function measureSlots({ scheme, engines }: Subject): void {
+function measureSlots({ scheme, engines }: Subject): string[] {
+  const rows: string[] = []
   const world = createState(scheme)
   const keys = Array.from({ length: SLOTS }, (_, index) => keyFor(index))
   const compare = (what: string, questions: readonly Question[]): void => {
@@ -127,16 +130,17 @@ function measureSlots({ scheme, engines }: Subject): void {
     )
     const perSlot = (time: number) => digits(time / SLOTS)
     const compared = [unshared, shared].flatMap(time => [perSlot(time), ratio(kernelAlone, time)])
-    row(`${scheme.name}: ${what}`, perSlot(parse), perSlot(kernelAlone), ...compared)
+    rows.push(row(`${scheme.name}: ${what}`, perSlot(parse), perSlot(kernelAlone), ...compared))
   }
   compare(
-    'one answer a slot',
+    'one answer per slot',
     keys.map(key => ask(world, CONTRACT, [key])),
   )
   compare('one answer for all', [ask(world, CONTRACT, keys)])
+  return rows
 }
 
-function measureWorld({ scheme }: Subject): void {
+function measureWorld({ scheme }: Subject): string[] {
   const keys = Array.from({ length: WORLD_SLOTS }, (_, index) => keyFor(index))
   const seconds = (work: () => unknown): number => {
     const start = performance.now()
@@ -151,5 +155,7 @@ function measureWorld({ scheme }: Subject): void {
     })
     return { fill, root: seconds(() => world.stateRoot()) }
   })
-  row(scheme.name, ...[median(turns.map(({ fill }) => fill)), median(turns.map(({ root }) => root))].map(digits))
+  return [
+    row(scheme.name, ...[median(turns.map(({ fill }) => fill)), median(turns.map(({ root }) => root))].map(digits)),
+  ]
 }
