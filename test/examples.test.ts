@@ -61,6 +61,8 @@ it('compiles them', () => {
     noUnusedLocals: false,
     allowJs: true,
     checkJs: true,
+    // The types of viem name some of the browser.
+    lib: [...(options.lib ?? []), 'lib.dom.d.ts'],
   })
   const problems = ts.getPreEmitDiagnostics(program).map(problem => {
     return `${problem.file?.fileName}: ${ts.flattenDiagnosticMessageText(problem.messageText, ' ')}`

@@ -13,6 +13,7 @@ import { flipBitAt, isRefused, type Json, type Place, partAt, placesOf, replaceA
  */
 const STRIDE = 199
 const NODE_STRIDE = 1
+const { THOROUGH } = process.env
 const EXCHANGE_STRIDE = 11
 
 const describePlace = (place: Place): string => place.join('.')
@@ -59,18 +60,23 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   it('refuses a flipped bit anywhere in the answer for an account', () => {
     const one = answers.find(({ name }) => name === 'account')
     if (one === undefined) throw new Error('no such answer')
+    // MiMC takes ten times as long: one bit in 13, so that every byte has its turn.
+    const stride = scheme.name === 'mimc' && !THOROUGH ? 13 : 1
+    let seen = 0
     let tried = 0
     for (const place of placesOf(one.answer)) {
       const hex = partAt(one.answer, place)
       if (typeof hex !== 'string') continue
       for (let bit = 0; bit < 4 * (hex.length - 2); bit++) {
+        if (seen++ % stride !== 0) continue
         const forged = replaceAt(one.answer, place, () => flipBitAt(hex, bit))
         if (!isRefused(one, forged)) throw new Error(`bit ${bit} of ${describePlace(place)}`)
         tried++
       }
     }
     // 42 nodes, a value of 192 bytes, a key of 20.
-    expect(tried).toBe(8 * (scheme.wordLength + 32 + 39 * 64 + 2 * (2 * scheme.wordLength + 64) + 192 + 20))
+    expect(seen).toBe(8 * (scheme.wordLength + 32 + 39 * 64 + 2 * (2 * scheme.wordLength + 64) + 192 + 20))
+    expect(tried).toBe(Math.ceil(seen / stride))
   })
 
   it('refuses what was dropped, doubled, emptied or exchanged with what stands next to it', () => {

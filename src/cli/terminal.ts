@@ -67,7 +67,12 @@ function wrapLine(line: string, width: number): string {
   const room = width - (isCommand ? 2 : 0)
   const lines: string[] = []
   let current = start
-  for (const [, gap = '', word = ''] of line.slice(start.length).matchAll(/( *)([^ ]+)/g)) {
+  let gap = ''
+  for (const [word] of line.slice(start.length).matchAll(/ +|[^ ]+/g)) {
+    if (word.startsWith(' ')) {
+      gap = word
+      continue
+    }
     const isEmpty = current.trim() === ''
     if (isEmpty || length(current + gap + word) <= room) {
       current += isEmpty ? word : gap + word

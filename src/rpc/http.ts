@@ -122,7 +122,7 @@ export interface BeaconApi {
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })
  * const { beaconUrl } = await service.listen()
  * const genesis = await createBeaconApi(beaconUrl).get('/eth/v1/beacon/genesis')
- * console.log(Object.keys(Object(genesis))) // [ 'data' ]
+ * console.log(Object.keys(Object(genesis)).join()) // data
  * await service.close()
  * ```
  */

@@ -81,14 +81,15 @@ it.each([mimc, poseidon2])(
 
 it('prints every vector, and calls no valid one malformed', async () => {
   const files = readdirSync('vectors', { recursive: true, encoding: 'utf8' }).filter(file =>
-    /valid\/.*\.json$/.test(file),
+    // Those of the beacon layer build on one another.
+    /^(?!beacon).*valid\/.*\.json$/.test(file),
   )
   const counts = { 0: 0, 1: 0 }
   for (const file of files) {
     const { code, lines } = await inspect(readFileSync(join('vectors', file), 'utf8'))
     expect([0, 1], file).toContain(code)
     if (!file.includes('invalid')) expect(code, file).toBe(0)
-    expect(lines[1], file).toBe(file.includes('evidence') ? 'evidence vector' : 'vector')
+    expect(lines[1], file).toBe(/^(evidence|calls)/.test(file) ? 'evidence vector' : 'vector')
     counts[code === 0 ? 0 : 1]++
   }
   expect(files.length).toBeGreaterThan(560)

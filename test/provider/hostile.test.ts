@@ -194,7 +194,7 @@ describe('sources of the hash', () => {
     expect(JSON.stringify(told).length).toBeLessThan(2_000)
     expect(JSON.stringify(told)).not.toContain('secret')
     const error = await agreeingBlockHash(hostile, { quorum: 1, timeout: 400 })().catch(error => error)
-    expect(error).toMatchObject({ code: 'L1_DISAGREEMENT' })
+    expect(error).toMatchObject({ code: 'L1_UNCONFIRMED' })
     expect(error.message.length).toBeLessThan(3_000)
   })
 })
