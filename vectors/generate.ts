@@ -49,7 +49,7 @@ export function generateAnswers(): Map<string, string> {
 }
 
 /** All vectors: path below this folder -> content. */
-export async function generate(): Promise<Map<string, string>> {
+async function generate(): Promise<Map<string, string>> {
   const evidence = await generateEvidence()
   const below = (folder: string, files: ReadonlyMap<string, string>) =>
     [...files].map(([path, text]) => [`${folder}/${path}`, text] as const)

@@ -221,7 +221,7 @@ function decodeBlockHash(source: unknown): Execution {
 }
 
 /** The keys of a committee. Which of them are points of the curve is for those to find out who use them. */
-export function decodeKeys(source: unknown): Keys {
+function decodeKeys(source: unknown): Keys {
   const fields = reader.fields(source, ['pubkeys', 'aggregate_pubkey'])
   return decodeKeyTexts(fields.pubkeys, 'pubkeys', fields.aggregate_pubkey, 'aggregate_pubkey')
 }

@@ -8,7 +8,7 @@ const { longSignatures, G1 } = bls12_381
 type PublicKey = ReturnType<typeof G1.Point.fromBytes>
 
 /** Two thirds of the committee, rounded up. */
-export const MIN_SIGNERS = 342
+const MIN_SIGNERS = 342
 
 const CIPHERSUITE = /* @__PURE__ */ new TextEncoder().encode('BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_')
 const DOMAIN_SYNC_COMMITTEE = /* @__PURE__ */ Uint8Array.of(7, 0, 0, 0)

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes } from '../bytes.ts'
 
 /** SSZ hashes chunks of this many bytes, and every root is one chunk. */
-export const CHUNK_LENGTH = 32
+const CHUNK_LENGTH = 32
 
 export const hashPair = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concatBytes(left, right))
 

@@ -34,7 +34,7 @@ export const createTally = (): Tally => ({
 })
 
 /** What the verdicts are counted by: the verdict, and the reason where it is no proof. */
-export function countedAs(verdict: Verdict): string {
+function countedAs(verdict: Verdict): string {
   if (verdict.verdict === 'refused') return `refused ${verdict.code}`
   return verdict.verdict === 'unreadable' ? `unreadable: ${verdict.reason}` : verdict.verdict
 }
@@ -61,7 +61,7 @@ export function addTally(sum: Tally, { lines, kinds, sources, lengths, rejected 
 }
 
 /** One line of output. Integers that a JSON number may not hold become decimal strings. */
-export function formatVerdict(line: number, file: string | undefined, verdict: Verdict): string {
+function formatVerdict(line: number, file: string | undefined, verdict: Verdict): string {
   const place = file === undefined ? { line } : { line, file }
   const toPlain = (_: string, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)
   return `${JSON.stringify({ ...place, ...verdict }, toPlain)}\n`

@@ -11,7 +11,7 @@ import { admissionOf } from './partial-answers.ts'
 import { redactorFor } from './redact.ts'
 
 /** One period's update as JSON, in bytes: what a bundle grows by for each period since the checkpoint. */
-export const BYTES_PER_PERIOD = 64_000
+const BYTES_PER_PERIOD = 64_000
 const SLOTS_PER_PERIOD = 8192n
 const LIGHT_CLIENT = '/eth/v1/beacon/light_client'
 

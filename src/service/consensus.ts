@@ -72,7 +72,7 @@ const DOMAIN_SYNC_COMMITTEE = Uint8Array.of(7, 0, 0, 0)
  *
  * @param unfinalized how many of the newest L1 blocks are not final
  */
-export function slotsPerBlock(unfinalized: number): number {
+function slotsPerBlock(unfinalized: number): number {
   const blocks = 2 ** Math.ceil(Math.log2(Math.max(8, unfinalized + 2)))
   return Math.max(2, SLOTS_PER_PERIOD / blocks)
 }

@@ -32,7 +32,7 @@ function recordingsOf(scheme: Scheme, count: number) {
 type Recording = ReturnType<typeof recordingsOf>[number]
 
 /** What the verifier itself says of a recording. */
-export function kindOf({ scheme, stateRoot, address, storageKeys, result }: Recording): string {
+function kindOf({ scheme, stateRoot, address, storageKeys, result }: Recording): string {
   const outcome = safeVerifyProof(result, { scheme: schemes[scheme], stateRoot, address, storageKeys })
   if (!outcome.ok) return `refused ${outcome.error.code}`
   return outcome.account === null ? 'absent' : 'present'
@@ -77,7 +77,7 @@ const WRONG: readonly unknown[] = [
 ]
 
 /** Lines longer than this are too long: give `--max-line 1`. */
-export const MAX_LINE = 2 ** 20
+const MAX_LINE = 2 ** 20
 
 /** A mixture, the same one for the same `seed`. Records repeat; what is wrong with the wrong ones does not. */
 export function* mixedLines(count: number, seed = 1): Generator<RecordLine> {

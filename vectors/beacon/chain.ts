@@ -173,7 +173,7 @@ export interface Signing {
 }
 
 /** What the committee signs, by the types of lodestar. */
-export function signingRootOf(objectRoot: Uint8Array, { fork, genesisValidatorsRoot }: Signing): Uint8Array {
+function signingRootOf(objectRoot: Uint8Array, { fork, genesisValidatorsRoot }: Signing): Uint8Array {
   const version = network.forks.find(({ name }) => name === fork)?.version ?? '0x'
   const forkData = ssz.phase0.ForkData.hashTreeRoot({
     currentVersion: hexToBytes(version, 4),
