@@ -525,7 +525,18 @@ export interface EvidenceParts {
   /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
   answer: unknown
   /** What a beacon API answered; left out when an L1 block hash is to be trusted. Of the answers only known fields are kept. */
-  consensus?: { network?: string | undefined; bootstrap: unknown; updates: unknown; finality?: unknown } | undefined
+  consensus?:
+    | {
+        /** A label for people. It proves nothing. */
+        network?: string | undefined
+        /** The bootstrap of the checkpoint. */
+        bootstrap: unknown
+        /** The committee updates, an array. */
+        updates: unknown
+        /** The finality update. */
+        finality?: unknown
+      }
+    | undefined
   /** What leads from L1 to the root; left out when an L2 state root is to be trusted. */
   l1?: {
     /** What `eth_getBlockByNumber` answered; left out when the L1 state root is to be trusted. */

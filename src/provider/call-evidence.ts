@@ -64,9 +64,18 @@ export interface CallEvidence {
   hardfork: Hardfork
   /** What no proof covers, as whoever recorded it has stated it: only what the execution reads. */
   environment: {
-    /** Quantities; `coinbase` has 20 bytes and `prevRandao` 32. */
-    [name in 'timestamp' | 'baseFee' | 'blobBaseFee' | 'gasLimit' | 'coinbase' | 'prevRandao']?: Hex
-  } & {
+    /** Seconds since 1970, a quantity. */
+    timestamp?: Hex
+    /** In wei, a quantity. */
+    baseFee?: Hex
+    /** In wei, a quantity. */
+    blobBaseFee?: Hex
+    /** Of the block, a quantity. */
+    gasLimit?: Hex
+    /** 20 bytes. */
+    coinbase?: Hex
+    /** 32 bytes. */
+    prevRandao?: Hex
     /** By the decimal number of the block, 32 bytes each. */
     blockHashes?: Record<string, Hex>
   }

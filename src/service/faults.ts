@@ -23,7 +23,9 @@ export type Fault =
   | {
       /** An error of JSON-RPC instead of a result. The beacon API answers it with the status 500. */
       readonly kind: 'error'
+      /** Of JSON-RPC, such as -32000. */
       readonly code: number
+      /** What the endpoint says. */
       readonly message: string
     }
   | {
@@ -37,12 +39,13 @@ export type Fault =
   | {
       /** The answer comes late. */
       readonly kind: 'delay'
+      /** How long. */
       readonly milliseconds: number
     }
   | {
       /** The answer is another one. */
       readonly kind: 'lie'
-      /** @param result a copy of the truth @returns what is answered instead */
+      /** Makes the lie of a copy of the true result. */
       readonly change: (result: unknown) => unknown
     }
 

@@ -61,7 +61,13 @@ export interface AccessListBlock {
 /** What an executed call touched. */
 export interface AccessListResult {
   /** Each address once, with the storage keys that were read or written. */
-  readonly accessList: readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
+  readonly accessList: readonly {
+    /** 20 bytes. */
+    readonly address: Hex
+    /** 32 bytes each. */
+    readonly storageKeys: readonly Hex[]
+  }[]
+  /** By the transaction. */
   readonly gasUsed: bigint
   /** Why the call failed, when it did. */
   readonly error?: string
