@@ -4,7 +4,7 @@
  *
  * @module rollup-state-proof/provider
  */
-export type { CallClaim, CallEvidence, CallStatement, VerifiedCall } from './provider/call-evidence.ts'
+export type { CallAnchor, CallClaim, CallEvidence, CallStatement, VerifiedCall } from './provider/call-evidence.ts'
 export type { Environment, Hardfork } from './provider/environment.ts'
 export {
   ProviderError,

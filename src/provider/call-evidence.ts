@@ -124,14 +124,14 @@ export interface CallClaim {
 }
 
 /** What an anchored call proves of its block. */
-type Anchor = VerifiedEvidence extends infer One
+export type CallAnchor = VerifiedEvidence extends infer One
   ? One extends VerifiedEvidence
     ? Omit<One, 'account' | 'storage' | 'address'>
     : never
   : never
 
 /** What a call came to, and what that rests on. */
-export type VerifiedCall = Anchor & {
+export type VerifiedCall = CallAnchor & {
   /** Of the rollup, as you stated it. */
   chainId: bigint
   /** By which it was executed. */
