@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { createVerifier, safeVerifyProof, verifyProof } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createWorld } from '../../src/world.ts'
+import { refusal } from '../refusal.ts'
+
+const address = `0x${'aa'.repeat(20)}` as const
+const world = createWorld(poseidon2)
+world.setAccount(address, { balance: 5n })
+const claim = { scheme: poseidon2, stateRoot: world.stateRoot(), address, storageKeys: [] }
+const answer = world.getProof(address)
+
+it('refuses an option that it does not know, since a misspelt one would be one left out', () => {
+  expect(verifyProof(answer, claim).account?.balance).toBe(5n)
+  for (const name of ['storagekeys', 'storageKey', 'block', 'constructor']) {
+    const misspelt = { ...claim, [name]: [] }
+    const { scheme: _, ...without } = misspelt
+    const wanted = { code: 'CLAIM_INVALID', path: name }
+    expect(refusal(() => verifyProof(answer, misspelt))).toMatchObject(wanted)
+    expect(safeVerifyProof(answer, misspelt)).toMatchObject({ ok: false, error: wanted })
+    expect(refusal(() => createVerifier(poseidon2).verifyProof(answer, without))).toMatchObject(wanted)
+  }
+})
