@@ -7,6 +7,7 @@ import { createVerifierWithin } from '../src/verifier/verifier.ts'
 import type { Vector } from '../vectors/vector.ts'
 import { flipBitAt, type Json, partAt, placesOf, replaceAt, trueAnswers } from './answers.ts'
 import { schemes } from './bench/subjects.ts'
+import { sized, strided } from './size.ts'
 
 type Question = Omit<Claim, 'scheme'>
 
@@ -36,12 +37,17 @@ describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
     const counts = { verified: 0, refused: 0 }
     const shared = createVerifier(scheme)
     const forgetful = createVerifierWithin(TINY, scheme)
-    for (const { answer, stateRoot, address, storageKeys, expected, description } of vectors) {
+    const stride = strided(4)
+    for (const [index, vector] of vectors.entries()) {
+      const { answer, stateRoot, address, storageKeys, expected, description } = vector
       const claim = { stateRoot, address, storageKeys }
       const outcome = outcomeOf(() => verifyProof(answer, { ...claim, scheme }))
       counts[typeof outcome === 'string' ? 'refused' : 'verified']++
       expect(typeof outcome === 'string', description).toBe(!expected.valid)
-      for (const engine of Object.values(engines)) {
+      // The two without WebAssembly are slow: each takes its turn.
+      const { reference, fallback, ...fast } = engines
+      const slow = index % stride === 0 ? [reference, fallback] : []
+      for (const engine of [...Object.values(fast), ...slow]) {
         expect(
           outcomeOf(() => engine.verify(answer, claim)),
           description,
@@ -102,8 +108,8 @@ describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
         }
       }
     })
-    fc.assert(property, { seed: 4, numRuns: scheme.name === 'mimc' ? 8 : 40 })
-    expect(Math.min(counts.verified, counts.refused), JSON.stringify(counts)).toBeGreaterThan(40)
+    fc.assert(property, { seed: 4, numRuns: sized(scheme.name === 'mimc' ? 5 : 20) })
+    expect(Math.min(counts.verified, counts.refused), JSON.stringify(counts)).toBeGreaterThan(30)
   })
 })
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { blocksOf } from './blocks.ts'
+import { PACKAGE } from './package/build.ts'
 
 /**
  * Each guide is walked as a reader walks it: in an empty folder, block after block, in one shell. A `js` block is the file
@@ -26,9 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 beforeAll(() => {
   const home = join(modules, 'rollup-state-proof')
   const dist = join(home, 'dist')
-  const { status, stdout } = spawnSync('npx', ['tsc', '-p', 'src', '--outDir', dist], { encoding: 'utf8' })
-  expect(status, stdout).toBe(0)
-  cpSync('package.json', join(home, 'package.json'))
+  cpSync(PACKAGE, home, { recursive: true })
   for (const scope of ['@noble', '@ethereumjs', 'tinypool', 'viem'])
     symlinkSync(join(ROOT, 'node_modules', scope), join(modules, scope))
   mkdirSync(join(modules, '.bin'))

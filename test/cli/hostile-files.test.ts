@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { commandLine } from '../../src/cli/endpoint.ts'
 import { formatTable } from '../../src/cli/report.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
+import { PROGRAM } from '../package/build.ts'
 import { ABSENT, ADDRESS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
 
 const sample = sampleOf(poseidon2)
@@ -64,10 +65,7 @@ it('refuses a folder that is too deep or too large', async () => {
 
 it('reads a pipe that the user names', async () => {
   const file = fileOf(sample)
-  const program = spawn('bash', [
-    '-c',
-    `"${process.execPath}" --import tsx src/cli/main.ts verify <(sleep 0.2; cat ${file})`,
-  ])
+  const program = spawn('bash', ['-c', `"${process.execPath}" ${PROGRAM} verify <(sleep 0.2; cat ${file})`])
   expect(await new Promise(resolve => program.on('close', resolve))).toBe(0)
 })
 

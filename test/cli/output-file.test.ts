@@ -19,6 +19,7 @@ import { MAX_INPUT_BYTES, readRegularJson } from '../../src/cli/input.ts'
 import { openOutputFile } from '../../src/cli/output-file.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { PROGRAM } from '../package/build.ts'
 import { CONTRACT, ROLLUP, startServer, USER, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
@@ -285,8 +286,8 @@ it.skipIf(process.platform !== 'linux')('says that the disk is full, and leaves 
   const { url, file } = await startHistory()
   const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
   // A file may have 4 kB: this fails as a full disk does, in the middle of a write.
-  const limited = `ulimit -f 4; exec "${process.execPath}" --import tsx src/cli/main.ts ${args.join(' ')}`
-  const program = spawn('bash', ['-c', limited], { env: { ...process.env, TSX_DISABLE_CACHE: '1' } })
+  const limited = `ulimit -f 4; exec "${process.execPath}" ${PROGRAM} ${args.join(' ')}`
+  const program = spawn('bash', ['-c', limited])
   let printed = ''
   for (const stream of [program.stdout, program.stderr]) stream.on('data', chunk => (printed += chunk))
   expect(await new Promise(resolve => program.on('close', resolve))).toBe(2)

@@ -2,14 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
+import { PROGRAM } from '../package/build.ts'
 import { fileOf, flagsOf, sampleOf } from './io.ts'
 
 const sample = sampleOf(poseidon2)
-const PROGRAM = `"${process.execPath}" --import tsx src/cli/main.ts`
+const COMMAND = `"${process.execPath}" ${PROGRAM}`
 
 /** Runs a line of the shell, in which $PROGRAM is this program. */
 function shell(line: string, input = '') {
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', line.replaceAll('$PROGRAM', PROGRAM)], {
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', line.replaceAll('$PROGRAM', COMMAND)], {
     input,
     encoding: 'utf8',
   })

@@ -12,6 +12,7 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
 import type { Provider } from '../../src/rpc.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { PROGRAM } from '../package/build.ts'
 import { folderOf, runHere } from './io.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
@@ -47,19 +48,7 @@ interface Running {
 
 async function startProxy(port: string, l1: string, l2: string, ...more: string[]): Promise<Running> {
   const network = ['--l1', l1, '--l2', l2, '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
-  const args = [
-    '--import',
-    'tsx',
-    'src/cli/main.ts',
-    'proxy',
-    ...network,
-    '--json',
-    '--refresh',
-    '1',
-    '--port',
-    port,
-    ...more,
-  ]
+  const args = [PROGRAM, 'proxy', ...network, '--json', '--refresh', '1', '--port', port, ...more]
   const program = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void program.kill('SIGKILL'))
   const ended = once(program, 'close')

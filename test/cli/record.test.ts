@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http'
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { addDemoBlocks } from '../../src/service.ts'
+import { PROGRAM } from '../package/build.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
@@ -342,7 +343,7 @@ it('writes over its progress on a terminal', async () => {
 
 /** Runs the program as a process; `until` ends the waiting for what it prints. */
 function start(args: readonly string[]) {
-  const program = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', ...args])
+  const program = spawn(process.execPath, [PROGRAM, ...args])
   onTestFinished(() => void program.kill('SIGKILL'))
   let printed = ''
   for (const stream of [program.stdout, program.stderr]) stream.on('data', chunk => (printed += chunk))
@@ -359,7 +360,7 @@ it('does what the README says, word for word', async () => {
   // Only the port is another one, for whoever runs the tests may use that one.
   const server = start([...serving.trim().split(' ').slice(2), '--port', '0'])
   const [, url = ''] = await server.until(/L2 +(\S+)\n(?:.*\n)*.*its state root/)
-  const program = `"${process.execPath}" --import "${resolve('node_modules/tsx/dist/esm/index.mjs')}" "${resolve('src/cli/main.ts')}"`
+  const program = `"${process.execPath}" "${resolve(PROGRAM)}"`
   const script = recording.replaceAll('http://127.0.0.1:8545', url).replaceAll('npx rollup-state-proof', program)
   const shell = spawn('bash', ['-e', '-c', script], { cwd: folderOf() })
   let printed = ''

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { expect, it, onTestFinished } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createClient, createHttpProvider } from '../../src/rpc.ts'
+import { PROGRAM } from '../package/build.ts'
 import { fileOf, runHere } from './io.ts'
 
 it('serves the demo state until it is told to end', async () => {
-  const program = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve', '--port', '0'])
+  const program = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'])
   onTestFinished(() => void program.kill('SIGKILL'))
   const ended = new Promise(resolve => program.on('close', resolve))
   let printed = ''

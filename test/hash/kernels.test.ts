@@ -7,13 +7,12 @@ import { mimcKernel } from '../../src/hash/mimc/kernel.ts'
 import { mimcPlain } from '../../src/hash/mimc/plain.ts'
 import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
 import { multiply, poseidon2Plain, reduce } from '../../src/hash/poseidon2/plain.ts'
+import { sized } from '../size.ts'
 import { knownAnswers, messageMaker, randomStream } from './messages.ts'
 import { mimcReference } from './reference/mimc.ts'
 import { poseidon2Reference } from './reference/poseidon2.ts'
 
-/** `npm run test:kernels` asks for 100,000. */
-const { KERNEL_MESSAGES } = process.env
-const RANDOM_MESSAGES = Number(KERNEL_MESSAGES ?? 1000)
+const RANDOM_MESSAGES = sized(500)
 
 const r = BLS12377_ORDER
 const p = BigInt(KOALABEAR_ORDER)

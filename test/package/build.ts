@@ -1,0 +1,32 @@
+import { cpSync, readdirSync, rmSync } from 'node:fs'
+import { build } from 'esbuild'
+
+/** The package as npm installs it, for tests that start it as a process of its own. */
+export const PACKAGE = 'node_modules/.cache/rollup-state-proof'
+export const PROGRAM = `${PACKAGE}/dist/cli/main.js`
+
+/** Before any test: file for file what `npm run build` writes, without types and in a tenth of the time. */
+export async function setup(): Promise<void> {
+  rmSync(PACKAGE, { recursive: true, force: true })
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  const isPublished = (file: string) => file.endsWith('.ts') && !/^(explorer|hash\/assembly)\b/.test(file)
+  await build({
+    entryPoints: files.filter(isPublished).map(file => `src/${file}`),
+    outdir: `${PACKAGE}/dist`,
+    outbase: 'src',
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'es2022',
+    plugins: [
+      {
+        name: 'each file by itself',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /./ }, ({ path, kind }) =>
+            kind === 'entry-point' ? undefined : { path: path.replace(/^(\..*)\.ts$/, '$1.js'), external: true },
+          ),
+      },
+    ],
+  })
+  cpSync('package.json', `${PACKAGE}/package.json`)
+}
