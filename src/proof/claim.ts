@@ -1,4 +1,4 @@
-import { type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { type Hex, hexToBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { kindOf } from '../json.ts'
 import type { Scheme } from '../scheme/scheme.ts'
@@ -80,6 +80,6 @@ export function invalid(path: string, expected: string, value: unknown): ProofEr
 
 function describe(value: unknown): string {
   if (typeof value !== 'string') return kindOf(value)
-  const isHex = /^0x([0-9a-f]{2})*$/i.test(value)
-  return isHex ? `${hexLength(value)} bytes` : `a string of ${value.length} characters`
+  const isHex = /^0x([0-9a-fA-F]{2})*$/.test(value)
+  return isHex ? `${value.length / 2 - 1} bytes` : `a string of ${value.length} characters`
 }

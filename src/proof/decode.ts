@@ -25,7 +25,6 @@ const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageP
 const PROOF_FIELDS = ['value', 'proofRelatedNodes'] as const
 const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
 const NON_EXISTENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
-const INNER_LENGTHS = [INNER_LENGTH]
 const LEAF_PROOF_FIELDS = ['key', ...EXISTENCE_FIELDS, ...NON_EXISTENCE_FIELDS] as const
 
 /**
@@ -34,18 +33,21 @@ const LEAF_PROOF_FIELDS = ['key', ...EXISTENCE_FIELDS, ...NON_EXISTENCE_FIELDS] 
 export interface Tree {
   readonly scheme: Scheme
   readonly kind: TreeKind
-  /** A node's bytes, canonical. */
-  readonly decodeNode: Decode<Uint8Array>
+  readonly decodeRootNode: Decode<PathNodes['rootNode']>
+  /** One of the 39 inner siblings: its preimage, canonical. */
+  readonly decodeInner: Decode<Uint8Array>
+  readonly decodeSiblingLeaf: Decode<PathNodes['siblingLeaf']>
+  readonly decodeLeafNode: Decode<PathNodes['leafNode']>
   /** A value that is not a sentinel's. */
   readonly decodeValue: Decode<DecodedValue>
 }
 
 /**
- * Hexadecimal of exactly `length` bytes.
+ * Decodes hexadecimal of the length that belongs there.
  *
  * @param node where in `proofRelatedNodes` it stands; a value goes with the leaf
  */
-export type Decode<T> = (hex: string, length: number, node: number) => T
+export type Decode<T> = (hex: string, node: number) => T
 
 /** A value as served, and what the value hash in its leaf is the hash of. */
 export interface DecodedValue {
@@ -84,9 +86,13 @@ export interface Trees {
 export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
   scheme,
   kind,
-  decodeNode: (hex, length, node) => scheme.hasher.knownPreimage?.(node, hex) ?? decodeCanonical(scheme, hex, length),
-  decodeValue: (hex, length) => {
-    const value = hexToBytes(hex, length)
+  decodeRootNode: hex => decodeRootNode(scheme, decodeCanonical(scheme, hex, rootLength(scheme))),
+  decodeInner: (hex, node) => scheme.hasher.knownPreimage?.(node, hex) ?? decodeCanonical(scheme, hex, INNER_LENGTH),
+  decodeSiblingLeaf: hex =>
+    decodeSiblingLeaf(scheme, decodeCanonical(scheme, hex, knownLength(hex, [openingLength(scheme), DIGEST_LENGTH]))),
+  decodeLeafNode: hex => decodeLeafNode(scheme, decodeCanonical(scheme, hex, openingLength(scheme))),
+  decodeValue: hex => {
+    const value = hexToBytes(hex, kind.valueLength)
     const preimage = kind.valuePreimage(scheme, value)
     verifyCanonical(scheme, preimage)
     return { value, preimage }
@@ -104,10 +110,8 @@ export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number): D
   const isForeign = result.storageHash !== undefined || result.storageProof !== undefined
   if (isForeign && reader.isArray(result.accountProof)) throw new ProofError('FOREIGN_PROOF', { found: 'eth_getProof' })
   const accountProof = atPath('accountProof', () => decodeLeafProof(trees.account, result.accountProof))
-  const storageProofs = atPath('storageProofs', () =>
-    decodeStorageProofs(trees.storage, result.storageProofs, keyCount),
-  )
-  return { accountProof, storageProofs }
+  const decodeSlots = () => decodeStorageProofs(trees.storage, result.storageProofs, keyCount)
+  return { accountProof, storageProofs: atPath('storageProofs', decodeSlots) }
 }
 
 /** The result inside a JSON-RPC response, or the answer itself if it is bare. */
@@ -140,10 +144,8 @@ export function decodeLeafProof(tree: Tree, leafProof: unknown): DecodedLeafProo
   const fields = reader.fields(leafProof, LEAF_PROOF_FIELDS)
   const isExistence = EXISTENCE_FIELDS.some(name => fields[name] !== undefined)
   const isNonExistence = NON_EXISTENCE_FIELDS.some(name => fields[name] !== undefined)
-  if (isExistence && isNonExistence) throw new ProofError('MALFORMED_RESPONSE', { found: 'both forms of a leaf proof' })
-  if (!isExistence && !isNonExistence) {
-    throw new ProofError('MALFORMED_RESPONSE', { found: 'neither form of a leaf proof' })
-  }
+  const forms = isExistence ? 'both forms' : 'neither form'
+  if (isExistence === isNonExistence) throw new ProofError('MALFORMED_RESPONSE', { found: `${forms} of a leaf proof` })
 
   const { keyLength, valueLength } = tree.kind
   const key = atPath('key', () => reader.bytes(fields.key, keyLength))
@@ -181,7 +183,7 @@ export function decodeLeafIndex(index: unknown): number {
 
 function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: readonly number[]): DecodedValue {
   const length = knownLength(hex, lengths)
-  if (length === kind.valueLength) return decodeValue(hex, length, LEAF)
+  if (length === kind.valueLength) return decodeValue(hex, LEAF)
   // That of a sentinel: it is compared, not hashed.
   const value = hexToBytes(hex, length)
   return { value, preimage: value }
@@ -193,24 +195,21 @@ function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: rea
  * @throws ProofError `WRONG_NODE_COUNT`, `SCHEME_MISMATCH`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`,
  * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`
  */
-export function decodeNodes({ scheme, decodeNode }: Tree, proofRelatedNodes: unknown): PathNodes {
+export function decodeNodes(tree: Tree, proofRelatedNodes: unknown): PathNodes {
   const texts = reader.items(proofRelatedNodes, verifyNodeCount, text => text)
-  verifyNodeScheme(scheme, texts)
-  const decode = (index: number, lengths: readonly number[]): Uint8Array => {
+  verifyNodeScheme(tree.scheme, texts)
+  const decode = <T>(decodeNode: Decode<T>, index: number): T => {
     node = index
-    const hex = reader.string(texts[index])
-    return decodeNode(hex, knownLength(hex, lengths), index)
+    return decodeNode(reader.string(texts[index]), index)
   }
   let node = 0
-  return atPath(
-    () => `[${node}]`,
-    () => ({
-      rootNode: decodeRootNode(scheme, decode(0, [rootLength(scheme)])),
-      inner: texts.slice(1, SIBLING_LEAF).map((_, index) => decode(index + 1, INNER_LENGTHS)),
-      siblingLeaf: decodeSiblingLeaf(scheme, decode(SIBLING_LEAF, [openingLength(scheme), DIGEST_LENGTH])),
-      leafNode: decodeLeafNode(scheme, decode(LEAF, [openingLength(scheme)])),
-    }),
-  )
+  const place = () => `[${node}]`
+  return atPath(place, () => ({
+    rootNode: decode(tree.decodeRootNode, 0),
+    inner: texts.slice(1, SIBLING_LEAF).map((_, index) => decode(tree.decodeInner, index + 1)),
+    siblingLeaf: decode(tree.decodeSiblingLeaf, SIBLING_LEAF),
+    leafNode: decode(tree.decodeLeafNode, LEAF),
+  }))
 }
 
 function verifyNodeCount(count: number): void {

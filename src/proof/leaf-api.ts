@@ -221,7 +221,7 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
   verifyScheme(scheme)
   const { valueLength } = accountTree
   decodeArgument('value', value, valueLength)
-  return plainTree(scheme, accountTree).decodeValue(value, valueLength, LEAF)
+  return plainTree(scheme, accountTree).decodeValue(value, LEAF)
 }
 
 /**

@@ -60,22 +60,28 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
       // What is not remembered is hashed all at once.
       const unknown: Uint8Array[] = []
       const places: number[] = []
-      for (const [index, message] of messages.entries()) {
-        const isLast = message === lastBatch.messages[index]
-        if (!isLast) memory.message.set(message)
-        const digest = isLast ? lastBatch.digests[index] : memory.find(message.length)
-        if (digest === undefined) {
-          unknown.push(message)
-          places.push(index)
+      const { messages: lastMessages, digests: lastDigests } = lastBatch
+      for (const message of messages) {
+        const index = digests.length
+        let digest = lastDigests[index]
+        if (digest === undefined || message !== lastMessages[index]) {
+          memory.message.set(message)
+          digest = memory.find(message.length)
+          if (digest === undefined) {
+            unknown.push(message)
+            places.push(index)
+          }
         }
         // A place for those that are hashed below.
         digests.push(digest ?? message)
       }
-      for (const [index, digest] of hasher.hashBatch(unknown).entries()) {
-        const message = unknown[index] ?? digest
-        memory.message.set(message)
-        memory.put(message.length, digest)
-        digests[places[index] ?? 0] = digest
+      if (unknown.length > 0) {
+        for (const [index, digest] of hasher.hashBatch(unknown).entries()) {
+          const message = unknown[index] ?? digest
+          memory.message.set(message)
+          memory.put(message.length, digest)
+          digests[places[index] ?? 0] = digest
+        }
       }
       lastBatch = { messages, digests }
       return digests

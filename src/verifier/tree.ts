@@ -13,8 +13,16 @@ export function rememberingTree(scheme: Scheme, kind: TreeKind, digests: number)
   const hasher = rememberingHasher(scheme.hasher, digests)
   // Not a copy: a scheme may be one that inherits.
   const remembering: Scheme = Object.create(scheme, { hasher: { value: hasher } })
-  const { decodeNode, decodeValue } = plainTree(remembering, kind)
-  return { scheme: remembering, kind, decodeNode: rememberLast(decodeNode), decodeValue: rememberLast(decodeValue) }
+  const plain = plainTree(remembering, kind)
+  return {
+    scheme: remembering,
+    kind,
+    decodeRootNode: rememberLast(plain.decodeRootNode),
+    decodeInner: rememberLast(plain.decodeInner),
+    decodeSiblingLeaf: rememberLast(plain.decodeSiblingLeaf),
+    decodeLeafNode: rememberLast(plain.decodeLeafNode),
+    decodeValue: rememberLast(plain.decodeValue),
+  }
 }
 
 /**
@@ -24,16 +32,15 @@ export function rememberingTree(scheme: Scheme, kind: TreeKind, digests: number)
 export function rememberLast<T>(decode: Decode<T>): Decode<T> {
   interface Decoded {
     readonly hex: string
-    readonly length: number
     readonly decoded: T
   }
   // Filled: the holes of an array show what stands on a polluted prototype.
   const last = new Array<Decoded | undefined>(NODE_COUNT).fill(undefined)
-  return (hex, length, node) => {
+  return (hex, node) => {
     const recent = last[node]
-    if (recent?.hex === hex && recent.length === length) return recent.decoded
-    const decoded = decode(hex, length, node)
-    last[node] = { hex, length, decoded }
+    if (recent?.hex === hex) return recent.decoded
+    const decoded = decode(hex, node)
+    last[node] = { hex, decoded }
     return decoded
   }
 }

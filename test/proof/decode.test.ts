@@ -3,7 +3,7 @@ import { bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
 import type { Hex, Scheme } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { decodeAnswer, decodeLeafIndex, decodeNodes, plainTree } from '../../src/proof/decode.ts'
+import { type Decode, decodeAnswer, decodeLeafIndex, decodeNodes, plainTree } from '../../src/proof/decode.ts'
 import { accountTree, storageTree } from '../../src/tree/kind.ts'
 import { indexWord } from '../../src/world/encode.ts'
 import { createWorld } from '../../src/world.ts'
@@ -38,14 +38,26 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(leafNode.leaf.hKey).toEqual(accountTree.hashKey(scheme, hexToBytes(address, 20)))
   })
 
-  it('decodes each node once, with its length and place', () => {
-    const asked: [string, number, number][] = []
-    const decodeNode: typeof tree.decodeNode = (...one) => {
-      asked.push(one)
-      return tree.decodeNode(...one)
-    }
-    decodeNodes({ ...tree, decodeNode }, nodes)
-    expect(asked).toEqual(nodes.map((hex, node) => [hex, hex.length / 2 - 1, node]))
+  it('decodes each node once, with its place', () => {
+    const asked: [string, number][] = []
+    const spying =
+      <T>(decode: Decode<T>): Decode<T> =>
+      (...one) => {
+        asked.push(one)
+        return decode(...one)
+      }
+    const { decodeRootNode, decodeInner, decodeSiblingLeaf, decodeLeafNode } = tree
+    decodeNodes(
+      {
+        ...tree,
+        decodeRootNode: spying(decodeRootNode),
+        decodeInner: spying(decodeInner),
+        decodeSiblingLeaf: spying(decodeSiblingLeaf),
+        decodeLeafNode: spying(decodeLeafNode),
+      },
+      nodes,
+    )
+    expect(asked).toEqual([...nodes.entries()].map(([node, hex]) => [hex, node]))
   })
 
   it('names the node that it refuses', () => {

@@ -82,8 +82,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(accountTree.valuePreimage(scheme, encodeAccountValue(account))).toEqual(preimage)
   })
 
-  const decodeValue = (kind: TreeKind, value: Uint8Array) =>
-    plainTree(scheme, kind).decodeValue(bytesToHex(value), kind.valueLength, 41)
+  const decodeValue = (kind: TreeKind, value: Uint8Array) => plainTree(scheme, kind).decodeValue(bytesToHex(value), 41)
 
   it('refuses a digest in an account that is not reduced, and takes any code hash and slot', () => {
     const value = encodeAccountValue(account)
