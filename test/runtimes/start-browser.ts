@@ -20,7 +20,7 @@ export interface Start {
   readonly environment?: NodeJS.ProcessEnv
 }
 
-const TIMEOUT = 60_000
+const TIMEOUT = 180_000
 
 /** Opens a page that runs the corpus, from a server of our own, and waits for the report that the page sends back. */
 export async function runInBrowser(start: Start, folder: string, page: Page): Promise<Report> {
