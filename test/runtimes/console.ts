@@ -1,9 +1,10 @@
 /** Node, Bun and Deno: runs the corpus beside it, without WebAssembly if told to, and prints the report as JSON. */
 import { readFileSync } from 'node:fs'
-import { check } from './check.ts'
+import { loadCheck } from './check.ts'
 
 const { bun, deno, node } = process.versions
 const version = bun ?? deno ?? node
 if (process.argv.includes('--without-webassembly')) Reflect.deleteProperty(globalThis, 'WebAssembly')
-const report = await check(JSON.parse(readFileSync('corpus.json', 'utf8')))
+const check = await loadCheck()
+const report = check(JSON.parse(readFileSync('corpus.json', 'utf8')))
 console.log(JSON.stringify({ version, ...report }))

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Metafile } from 'esbuild'
@@ -9,7 +9,7 @@ const FOLDERS = ['mimc', 'poseidon2', 'evidence'].flatMap(name => [`${name}/vali
 
 /**
  * Fills an empty folder as a user would: the packed tarball, installed, and beside it `console.js` (its imports of the
- * package are the runtime's to resolve), `browser/` (bundled) and `corpus.json`.
+ * package are the runtime's to resolve), `bundled/` (for browsers and workerd) and `corpus.json`.
  *
  * @returns the number of cases in the corpus
  */
@@ -24,22 +24,21 @@ export async function createConsumer(folder: string): Promise<number> {
   const own = await build({
     ...common,
     absWorkingDir: ROOT,
-    entryPoints: ['test/runtimes/console.ts', 'test/runtimes/browser.ts'],
+    entryPoints: ['console', 'browser', 'workerd'].map(name => `test/runtimes/${name}.ts`),
     outdir: folder,
     packages: 'external',
     // Without the paths of tsconfig.json, by which the package's name would mean src/.
     tsconfigRaw: {},
   })
   expectInputsIn('test/', own.metafile)
-  mkdirSync(join(folder, 'browser'))
   const bundled = await build({
     ...common,
     absWorkingDir: folder,
-    entryPoints: ['browser.js'],
-    outdir: 'browser',
+    entryPoints: ['browser.js', 'workerd.js'],
+    outdir: 'bundled',
     minify: true,
   })
-  expectInputsIn('(node_modules/|browser\\.js|corpus-\\w+\\.js|chunk-\\w+\\.js)', bundled.metafile)
+  expectInputsIn('(node_modules/|(browser|workerd)\\.js|corpus-\\w+\\.js|chunk-\\w+\\.js)', bundled.metafile)
 
   const cases = FOLDERS.flatMap(path =>
     readdirSync(join(ROOT, 'vectors', path)).map(file => ({

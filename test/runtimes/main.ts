@@ -1,6 +1,6 @@
 /**
  * Packs the package, installs it in an empty folder, and runs the corpus from there in every runtime, with WebAssembly
- * and without: `npm run test:runtimes`. It needs the npm registry, for the runtimes, and a Chromium.
+ * and without: `npm run test:runtimes`. It needs the npm registry, and Debian's Chromium, Firefox and WebKitGTK.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,9 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { formatTable } from '../../src/cli/report.ts'
+import { openDisplay } from '../browser/display.ts'
+import { chromium, firefox, type Installed, isInstalled, webkit } from '../browser/installed.ts'
 import type { Report } from './check.ts'
-import { runInChromium } from './chromium.ts'
 import { createConsumer } from './consumer.ts'
+import { runInBrowser } from './start-browser.ts'
+import { runInWorkerd } from './start-workerd.ts'
 
 interface Run {
   readonly runtime: string
@@ -39,22 +42,50 @@ const consoleRuns = CONSOLES.flatMap(({ runtime, npm, command }): Run[] => {
   ]
 })
 
-const { CHROMIUM = 'chromium' } = process.env
-const pages = [
+/** It compiles no WebAssembly from bytes. */
+const WORKERD = '1.20261117.1'
+const workerdRun: Run = {
+  runtime: 'workerd',
+  webAssembly: 'refused',
+  run: async folder => ({ version: WORKERD, ...(await runInWorkerd(`workerd@${WORKERD}`, folder)) }),
+}
+
+const CHROMIUM_OPTIONS = [
+  '--headless',
+  // In a container we are root, and as root it does not start without.
+  '--no-sandbox',
+  ...['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync'],
+]
+const BROWSERS: readonly (Installed & { options(profile: string): string[] })[] = [
+  { ...chromium, options: profile => [...CHROMIUM_OPTIONS, `--user-data-dir=${profile}`] },
+  { ...firefox, options: profile => ['--headless', '--no-remote', '--profile', profile] },
+  { ...webkit, options: () => ['--private'] },
+]
+const PAGES = [
   { thread: 'main thread', permitted: true },
   { thread: 'main thread', permitted: false },
   { thread: 'worker', permitted: true },
   { thread: 'worker', permitted: false },
 ] as const
-const browserRuns = pages.map((page): Run => {
-  return {
-    runtime: `Chromium, ${page.thread}`,
-    webAssembly: page.permitted ? 'used' : 'refused',
-    async run(folder) {
-      const { stdout } = await promisify(execFile)(CHROMIUM, ['--version'])
-      return { version: /[\d.]+/.exec(stdout)?.[0] ?? stdout, ...(await runInChromium(CHROMIUM, folder, page)) }
-    },
-  }
+
+const installed = BROWSERS.filter(browser => isInstalled(browser, `${PAGES.length} runs are skipped`))
+const display = installed.some(({ name }) => name === webkit.name) ? await openDisplay() : undefined
+const environment = { DISPLAY: display?.name }
+const browserRuns = installed.flatMap(browser => {
+  const { name, executable } = browser
+  return PAGES.map((page): Run => {
+    return {
+      runtime: `${name}, ${page.thread}`,
+      webAssembly: page.permitted ? 'used' : 'refused',
+      async run(folder) {
+        const env = { ...process.env, ...environment }
+        const { stdout } = await promisify(execFile)(executable, ['--version'], { env })
+        const version = /[\d.]+/.exec(stdout)?.[0] ?? stdout
+        return { version, ...(await runInBrowser({ ...browser, environment }, folder, page)) }
+      },
+    }
+  })
 })
 
 const folder = mkdtempSync(join(tmpdir(), 'runtimes-'))
@@ -62,7 +93,7 @@ const table = [['runtime', 'version', 'WebAssembly', 'cases', 'as expected', 'se
 const problems: string[] = []
 try {
   const cases = await createConsumer(folder)
-  for (const { runtime, webAssembly, run } of [...consoleRuns, ...browserRuns]) {
+  for (const { runtime, webAssembly, run } of [...consoleRuns, workerdRun, ...browserRuns]) {
     const where = `${runtime}, WebAssembly ${webAssembly}`
     try {
       const report = await run(folder)
@@ -79,6 +110,7 @@ try {
     }
   }
 } finally {
+  await display?.close()
   rmSync(folder, { recursive: true, force: true })
 }
 console.log(formatTable(table))

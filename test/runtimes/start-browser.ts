@@ -12,18 +12,19 @@ export interface Page {
   readonly permitted: boolean
 }
 
-const TIMEOUT = 60_000
-const ARGUMENTS = [
-  '--headless',
-  // In a container we are root, and as root it does not start without.
-  '--no-sandbox',
-  ...['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-  ...['--disable-component-update', '--disable-sync'],
-]
+/** How a browser is started for one page. */
+export interface Start {
+  readonly executable: string
+  /** @param profile an empty folder */
+  options(profile: string): readonly string[]
+  readonly environment?: NodeJS.ProcessEnv
+}
+
+const TIMEOUT = 180_000
 
 /** Opens a page that runs the corpus, from a server of our own, and waits for the report that the page sends back. */
-export async function runInChromium(executable: string, folder: string, page: Page): Promise<Report> {
-  const profile = mkdtempSync(join(tmpdir(), 'chromium-'))
+export async function runInBrowser(start: Start, folder: string, page: Page): Promise<Report> {
+  const profile = mkdtempSync(join(tmpdir(), 'browser-'))
   const server = createServer()
   const report = new Promise<Report>((resolve, reject) => {
     server.on('request', (request, response) => {
@@ -37,8 +38,12 @@ export async function runInChromium(executable: string, folder: string, page: Pa
   const port = typeof address === 'object' ? address?.port : undefined
 
   // A group of its own, so that its many processes end together.
-  const arguments_ = [...ARGUMENTS, `--user-data-dir=${profile}`, `http://127.0.0.1:${port}/`]
-  const browser = spawn(executable, arguments_, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
+  const browser = spawn(start.executable, [...start.options(profile), `http://127.0.0.1:${port}/`], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // What it keeps outside its profile goes there too.
+    env: { ...process.env, HOME: profile, XDG_RUNTIME_DIR: profile, ...start.environment },
+  })
   let said = ''
   browser.stderr.on('data', chunk => {
     said += chunk
@@ -83,7 +88,7 @@ async function answer(
   if (path === '/') send('text/html', `<!doctype html><script type="module" src="${start}"></script>`)
   else if (path === '/worker.js') send('text/javascript', "new Worker('/browser.js', { type: 'module' })")
   else if (path === '/corpus.json') send('application/json', readFileSync(join(folder, 'corpus.json')))
-  else if (/^\/[\w-]+\.js$/.test(path)) send('text/javascript', readFileSync(join(folder, 'browser', path)))
+  else if (/^\/[\w-]+\.js$/.test(path)) send('text/javascript', readFileSync(join(folder, 'bundled', path)))
   else response.writeHead(404).end()
   return undefined
 }

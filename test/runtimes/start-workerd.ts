@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Report } from './check.ts'
+
+const TIMEOUT = 120_000
+
+/** Serves the bundled worker with workerd on a loopback port, and sends it the corpus. */
+export async function runInWorkerd(npm: string, folder: string): Promise<Report> {
+  writeFileSync(join(folder, 'workerd.capnp'), configure(folder))
+  // It says on its standard output which port it has. A group of its own, so that npx and workerd end together.
+  const serve = ['workerd', 'serve', 'workerd.capnp', '--socket-addr=http=127.0.0.1:0', '--control-fd=1']
+  const server = spawn('npx', ['--yes', '--loglevel=error', '-p', npm, ...serve], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  server.stderr.on('data', chunk => {
+    said += chunk
+  })
+  const ended = once(server, 'close')
+  const failure = ended.then(([code]): never => {
+    throw new Error(`workerd ended with ${code}: ${said.trim().split('\n').slice(-3).join('; ')}`)
+  })
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT)
+    const [line] = await Promise.race([once(server.stdout, 'data', { signal }), failure])
+    const { port } = JSON.parse(String(line))
+    const body = readFileSync(join(folder, 'corpus.json'))
+    const start = performance.now()
+    const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, signal })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${text} ${said}`)
+    // The worker's own clock stands still while it computes.
+    return { ...JSON.parse(text), seconds: (performance.now() - start) / 1000 }
+  } finally {
+    if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid, 'SIGKILL')
+    await ended
+  }
+}
+
+/** The modules are the files that esbuild wrote, the worker first. */
+function configure(folder: string): string {
+  const files = readdirSync(join(folder, 'bundled')).filter(file => file !== 'workerd.js')
+  const modules = ['workerd.js', ...files].map(file => `(name = "${file}", esModule = embed "bundled/${file}")`)
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "corpus", worker = .worker)],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "corpus")],
+);
+const worker :Workerd.Worker = (
+  compatibilityDate = "2026-01-01",
+  modules = [
+    ${modules.join(',\n    ')}
+  ],
+);
+`
+}
