@@ -88,11 +88,12 @@ for (const fork of ['electra', 'gloas']) {
     const { bootstrap, updates, finality } = input.answers
     const network = decodeNetwork(input.network)
     let [places, refused] = [0, 0]
-    const documents: [unknown, (source: unknown) => unknown][] = [
-      [bootstrap, source => decodeBootstrap(source, network)],
-      [(updates as unknown[])[0], source => decodeUpdate(source, network)],
-      [finality, source => decodeFinality(source, network)],
-    ]
+    const documents: [unknown, (source: unknown) => unknown][] = [[finality, source => decodeFinality(source, network)]]
+    // The forks differ in their headers alone.
+    if (fork === 'gloas') {
+      documents.push([bootstrap, source => decodeBootstrap(source, network)])
+      documents.push([(updates as unknown[])[0], source => decodeUpdate(source, network)])
+    }
     for (const [document, decode] of documents) {
       for (const path of placesIn(document as Part)) {
         // May be missing; the others of these accept the empty text `0x`.

@@ -104,7 +104,10 @@ it('says how many calls it did not run, where the packages for them are not inst
   vi.doMock('@ethereumjs/evm', () => {
     throw new Error('not installed')
   })
-  onTestFinished(() => void vi.doUnmock('@ethereumjs/evm'))
+  onTestFinished(() => {
+    vi.doUnmock('@ethereumjs/evm')
+    vi.resetModules()
+  })
   const { run } = await import('../../src/cli/run.ts')
   const runWithout = async (...argv: string[]) => {
     const [stdout, stderr] = [collector(false), collector(false)]

@@ -68,6 +68,9 @@ const toValue = ({ pubkeys, aggregate_pubkey }: ApiCommittee) => ({
   aggregatePubkey: hexToBytes(aggregate_pubkey, 48),
 })
 
+/** Starts again from empty states, so that what is made next does not depend on what was made before. */
+export const forgetStates = (): void => states.clear()
+
 const views = new WeakMap<ApiCommittee, unknown>()
 
 /** The committee as a part of a state. The same one each time, for it remembers the hashes of its 512 keys. */

@@ -8,6 +8,7 @@ import {
   FORKS,
   type ForkName,
   firstPeriodOf,
+  forgetStates,
   type Made,
   network,
   type Signers,
@@ -800,6 +801,7 @@ const operationFor = (patches: readonly Patch[]): InvalidVector['operation'] =>
 
 /** The vectors: path below this folder -> content. */
 export function generateBeacon(): Map<string, string> {
+  forgetStates()
   const files = new Map<string, string>()
   const add = (path: string, content: unknown) => {
     if (files.has(path)) throw new Error(`two vectors are named ${path}`)
