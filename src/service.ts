@@ -4,7 +4,7 @@
  *
  * @module rollup-state-proof/service
  */
-export type { Beacon, BeaconAnswer, SimulatedFork, SimulatedNetwork } from './service/beacon.ts'
+export type { Beacon, BeaconAnswer } from './service/beacon.ts'
 export type { Chain, ChainOptions } from './service/chain.ts'
 export type { ContractVersion } from './service/contract.ts'
 export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'

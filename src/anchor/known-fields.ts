@@ -85,7 +85,8 @@ function pickItems(source: object, shape: Shape, admission: Admission): unknown[
 export const readOwn = (source: object, name: PropertyKey): unknown =>
   tryRead(() => (Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined))
 
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+/** null counts as missing: some serializers write it. */
+export const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
 function tryRead<T>(read: () => T): T | undefined {
   try {

@@ -9,7 +9,7 @@ import { formatAuditReport, REPORT_MARK, summarize } from '../bulk/report.ts'
 import { isHexOf } from '../document/layout.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { endProgress } from './endpoint.ts'
-import { type EvidenceFlags, requireScheme, rollupOf, trustedOf } from './flags.ts'
+import { answerOptions, type EvidenceFlags, requireScheme, rollupOf, trustedOf } from './flags.ts'
 import { MAX_INPUT_MIB, orUsageError, parseOptions, wholeNumber } from './input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
@@ -66,9 +66,7 @@ export const audit: Command = {
       args: [...args],
       allowPositionals: true,
       options: {
-        scheme: { type: 'string' },
-        'state-root': { type: 'string' },
-        address: { type: 'string' },
+        ...answerOptions,
         'storage-key': { type: 'string', multiple: true },
         rollup: { type: 'string' },
         'l1-block-hash': { type: 'string' },
@@ -78,7 +76,6 @@ export const audit: Command = {
         output: { type: 'string', short: 'o' },
         force: { type: 'boolean', default: false },
         html: { type: 'string' },
-        json: { type: 'boolean', default: false },
         jobs: { type: 'string' },
         'max-line': { type: 'string', default: `${MAX_INPUT_MIB}` },
       },

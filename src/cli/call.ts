@@ -251,9 +251,7 @@ export async function runCallVector({ fields }: CallFile, expected: Expected): P
     ...(call !== undefined && { call: { ...others, ...(value !== undefined && { value: number(value) }) } }),
   } as unknown as CallClaim
   try {
-    const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated).catch(
-      toUsageError,
-    )
+    const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated)
     const time = finalizedTimestamp === null ? null : `0x${finalizedTimestamp.toString(16)}`
     const found = { outcome, returnData, gasUsed: `0x${gasUsed.toString(16)}`, finalizedTimestamp: time }
     return { error: null, mismatches: compareFields(expected, found) }

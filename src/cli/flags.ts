@@ -10,16 +10,29 @@ import { type Io, UsageError } from './command.ts'
 import { messageOf, readJson } from './input.ts'
 import { didYouMean } from './suggest.ts'
 
-/** The options that only an evidence bundle has; those that it shares with an answer are in the command. */
-export const evidenceOptions = {
-  checkpoint: { type: 'string' },
-  network: { type: 'string' },
-  'l1-block-hash': { type: 'string' },
-  'l1-state-root': { type: 'string' },
+/** The options of a command that verifies answers. */
+export const answerOptions = {
+  scheme: { type: 'string' },
+  'state-root': { type: 'string' },
+  address: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** The options that say which L2 block is meant, and where L1 proves it. */
+export const blockOptions = {
   rollup: { type: 'string' },
+  'l1-block-hash': { type: 'string' },
   'l2-block': { type: 'string' },
   'layout-roots-slot': { type: 'string' },
   'layout-current-slot': { type: 'string' },
+} as const
+
+/** The options that only an evidence bundle has. */
+export const evidenceOptions = {
+  checkpoint: { type: 'string' },
+  network: { type: 'string' },
+  'l1-state-root': { type: 'string' },
+  ...blockOptions,
 } as const
 
 export interface EvidenceFlags extends Readonly<Partial<Record<keyof typeof evidenceOptions, string>>> {

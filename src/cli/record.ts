@@ -28,7 +28,7 @@ import {
   showProgress,
   withEndpoints,
 } from './endpoint.ts'
-import { checkpointOf, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
+import { blockOptions, checkpointOf, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB, parseOptions } from './input.ts'
 import { type AskedFor, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 import { formatState, formatTable, formatVerdict, paint, printable, toJson } from './report.ts'
@@ -96,16 +96,12 @@ export const record: Command = {
       args: [...args],
       options: {
         ...endpointOptions,
+        ...blockOptions,
         l1: { type: 'string' },
-        rollup: { type: 'string' },
         'l1-block': { type: 'string' },
-        'l1-block-hash': { type: 'string' },
         beacon: { type: 'string', multiple: true },
         checkpoint: { type: 'string' },
         network: { type: 'string' },
-        'l2-block': { type: 'string' },
-        'layout-roots-slot': { type: 'string' },
-        'layout-current-slot': { type: 'string' },
       },
     })
     const { 'l1-block': l1BlockText, 'l2-block': l2Block } = values

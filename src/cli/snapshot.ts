@@ -27,7 +27,7 @@ import {
   showProgress,
   withEndpoints,
 } from './endpoint.ts'
-import { requireScheme, rollupOf, toInteger } from './flags.ts'
+import { blockOptions, requireScheme, rollupOf, toInteger } from './flags.ts'
 import { messageOf, parseOptions, wholeNumber } from './input.ts'
 import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { hashOfHeader } from './record.ts'
@@ -92,12 +92,8 @@ export const snapshot: Command = {
       allowPositionals: true,
       options: {
         ...endpointOptions,
+        ...blockOptions,
         l1: { type: 'string' },
-        rollup: { type: 'string' },
-        'l1-block-hash': { type: 'string' },
-        'l2-block': { type: 'string' },
-        'layout-roots-slot': { type: 'string' },
-        'layout-current-slot': { type: 'string' },
         'mapping-slot': { type: 'string' },
         concurrency: { type: 'string', default: '8' },
         format: { type: 'string' },

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { safeVerifyEvidence } from '../anchor.ts'
 import { type ClaimWithSources, statedClaim } from '../document/claim.ts'
 import { DocumentError } from '../document/error.ts'
@@ -14,12 +15,14 @@ import {
   readInputFile,
   type StatedClaim,
 } from '../document/input-file.ts'
-import { hasFields, isGiven, isObject, show } from '../document/value.ts'
+import { applyPatches, baseNameOf } from '../document/patches.ts'
+import { isGiven, show } from '../document/value.ts'
 import type { ProofError, SafeVerifiedState } from '../index.ts'
+import { ProviderError } from '../provider.ts'
 import { runCallVector } from './call.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { describeEvidence } from './evidence-report.ts'
-import { requireClaim, verifyAnswer } from './flags.ts'
+import { answerOptions, requireClaim, verifyAnswer } from './flags.ts'
 import { isFolder, listJsonFiles, onePath, parseOptions, readRegularJson } from './input.ts'
 import { countPaths, describeError, describeSources, formatTable, paint, printable, toJson } from './report.ts'
 
@@ -30,7 +33,8 @@ with --state-root. A pinned folder may also hold bare answers, for which --schem
 const help = `Usage: rollup-state-proof vectors FOLDER [options]
 
 Verifies every vector and recording below FOLDER and compares each outcome with what the file expects: the verified fields,
-or the code of the failure. A recording is expected to verify.
+or the code of the failure. A recording is expected to verify. Vectors of calls take the optional @ethereumjs packages:
+without these they are not run, and the report says how many there are.
 
 Options:
   --state-root ROOT  the root you trust, 32 bytes: wins over what the files state
@@ -54,12 +58,7 @@ export const vectors: Command = {
     const { values, positionals } = parseOptions({
       args: [...args],
       allowPositionals: true,
-      options: {
-        scheme: { type: 'string' },
-        'state-root': { type: 'string' },
-        address: { type: 'string' },
-        json: { type: 'boolean', default: false },
-      },
+      options: answerOptions,
     })
     const folder = onePath(positionals, 'expected one folder')
     if (!isFolder(folder)) throw new UsageError(`${folder} is not a folder`)
@@ -69,10 +68,7 @@ export const vectors: Command = {
 }
 
 /** What became of one file. `group` is what the summary counts it under. */
-type CaseResult =
-  | ({ file: string } & Judged)
-  | { file: string; unusable: string }
-  | { file: string; passedOver: string }
+type CaseResult = ({ file: string } & Judged) | { file: string; unusable: string } | { file: string; notRun: string }
 
 /**
  * Runs every case below `folder` and reports.
@@ -95,7 +91,7 @@ export async function runVectors(folder: string, pinned: StatedClaim, json: bool
 
   const unusable = results.filter(result => 'unusable' in result)
   const run = results.filter(result => 'group' in result)
-  const passedOver = results.filter(result => 'passedOver' in result).length
+  const notRun = results.filter(result => 'notRun' in result)
   const failed = run.filter(result => !result.asExpected)
   const groups = [...new Set(run.map(({ group }) => group))].map(group => {
     const cases = run.filter(result => result.group === group)
@@ -106,8 +102,8 @@ export async function runVectors(folder: string, pinned: StatedClaim, json: bool
     file: run.filter(result => result.rootFrom === 'file').length,
   }
   if (json) {
-    const totals = { cases: run.length, asExpected: run.length - failed.length, unusable: unusable.length, passedOver }
-    io.stdout.write(toJson({ summary: { ...totals, rootsFrom, groups } }))
+    const totals = { cases: run.length, asExpected: run.length - failed.length, unusable: unusable.length }
+    io.stdout.write(toJson({ summary: { ...totals, notRun: notRun.length, rootsFrom, groups } }))
   } else {
     for (const { file, mismatches } of failed) {
       io.stdout.write(`${paint(io.stdout, 'red', 'Not as expected')} ${printable(file)}\n`)
@@ -119,12 +115,13 @@ export async function runVectors(folder: string, pinned: StatedClaim, json: bool
     }
     const rows = groups.map(({ group, cases, asExpected }) => [group, `${cases}`, `${asExpected}`])
     io.stdout.write(`${formatTable([['', 'cases', 'as expected'], ...rows])}\n`)
-    const isGood = failed.length + unusable.length === 0
-    const verdict = `${run.length - failed.length} of ${files.length - passedOver} files as expected.`
+    const isGood = failed.length + unusable.length === 0 && run.length > 0
+    const verdict = `${run.length - failed.length} of ${files.length - notRun.length} files as expected.`
     io.stdout.write(`${paint(io.stdout, isGood ? 'green' : 'red', verdict)}\n`)
-    if (passedOver > 0) {
-      const note = `Note: ${passedOver} files are vectors of the beacon layer, which build on one another: its tests run them.`
-      io.stdout.write(`${paint(io.stdout, 'dim', note)}\n`)
+    const [first] = notRun
+    if (first !== undefined) {
+      const note = `Note: ${notRun.length} of ${files.length} files were not run. ${first.notRun}`
+      io.stdout.write(`${paint(io.stdout, 'bold', note)}\n`)
     }
     if (rootsFrom.file > 0) {
       const count = rootsFrom.file === run.length ? 'The files' : `${rootsFrom.file} of ${run.length} files`
@@ -132,34 +129,37 @@ export async function runVectors(folder: string, pinned: StatedClaim, json: bool
       io.stdout.write(`${paint(io.stdout, 'dim', note)}\n`)
     }
   }
-  if (unusable.length > 0) return exitCodes.unusable
+  if (unusable.length > 0 || run.length === 0) return exitCodes.unusable
   return failed.length === 0 ? exitCodes.verified : exitCodes.notVerified
 }
 
 async function runCase(file: string, pinned: StatedClaim): Promise<CaseResult> {
   try {
-    const json = await readRegularJson(file)
-    if (isBeaconVector(json)) return { file, passedOver: 'a vector of the beacon layer' }
-    const content = readInputFile(json)
+    const content = await readCase(file)
     if (isCallFile(content) && content.operation === 'verifyCallEvidence') {
-      return { file, ...(await runCallEvidence(content)) }
+      return { file, ...(await runCallEvidence(content, pinned)) }
     }
     return { file, ...runFile(content, pinned) }
   } catch (error) {
+    if (error instanceof ProviderError) {
+      return error.reason === 'EVM_MISSING' ? { file, notRun: error.message } : { file, unusable: error.message }
+    }
     if (error instanceof UsageError || error instanceof DocumentError) return { file, unusable: error.message }
     throw error
   }
 }
 
-/** One that names what it changes, what is changed, or the committees of both: see `vectors/beacon/README.md`. */
-const isBeaconVector = (content: unknown): boolean =>
-  hasFields(content, 'base', 'patches') ||
-  hasFields(content, 'input', 'expected') ||
-  (isObject(content) &&
-    Object.keys(content).length > 0 &&
-    Object.values(content).every(part => hasFields(part, 'pubkeys', 'aggregate_pubkey')))
+/** What is in a file. A vector that changes another one gets that one's input, changed. */
+async function readCase(file: string): Promise<InputFile> {
+  const content = await readRegularJson(file)
+  const base = baseNameOf(content)
+  if (base === null) return readInputFile(content)
+  const path = join(dirname(file), '..', 'valid', `${base}.json`)
+  return readInputFile(applyPatches(content, await readRegularJson(path)))
+}
 
-async function runCallEvidence(file: CallFile): Promise<Judged> {
+async function runCallEvidence(file: CallFile, pinned: StatedClaim): Promise<Judged> {
+  refusePinned(pinned)
   const expected = readExpected(file.expected)
   const { error, mismatches } = await runCallVector(file, expected)
   return { group: `call ${groupOf(expected.valid)}`, ...judge(error, mismatches), rootFrom: 'file', details: {} }
@@ -185,6 +185,13 @@ const judge = (error: ProofError | null, mismatches: readonly string[]) => ({
   mismatches,
 })
 
+/** @throws UsageError */
+function refusePinned(pinned: StatedClaim): void {
+  if (Object.values(pinned).some(isGiven)) {
+    throw new UsageError('it is a vector that states its own claim: run it without options')
+  }
+}
+
 /** @throws UsageError, DocumentError when there is nothing to run */
 function runFile(file: InputFile, pinned: StatedClaim): Judged {
   if (isCallBundle(file)) {
@@ -194,9 +201,7 @@ function runFile(file: InputFile, pinned: StatedClaim): Judged {
     if (isBundleFile(file) && file.claim === undefined) {
       throw new UsageError('it is an evidence bundle: verify it by itself, with --rollup and --l1-block-hash')
     }
-    if (Object.values(pinned).some(isGiven)) {
-      throw new UsageError('it is an evidence vector, which states its own claim: run it without options')
-    }
+    refusePinned(pinned)
   }
   if (isBundleFile(file)) {
     const expected = readExpected(file.expected)
@@ -252,6 +257,8 @@ const groupOf = (valid: boolean): string => (valid ? 'valid' : 'invalid')
 const callSubjects = new Map<unknown, string>([
   ['encodeHeader', 'L1 header'],
   ['verifyCode', 'contract code'],
+  ['verifyCheckpoint', 'beacon'],
+  ['verifyFinality', 'beacon'],
 ])
 
 /** One line on a terminal, overwritten by the next. */

@@ -17,7 +17,7 @@ import { callOptions, verifyCallFile } from './call.ts'
 import { takeCall } from './chain-flags.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { type ClaimSource, describeEvidence, formatBroken, formatProven } from './evidence-report.ts'
-import { claimOfFlags, evidenceOptions, refuseWrongFlags, requireClaim, verifyAnswer } from './flags.ts'
+import { answerOptions, claimOfFlags, evidenceOptions, refuseWrongFlags, requireClaim, verifyAnswer } from './flags.ts'
 import { isFolder, MAX_INPUT_MIB, onePath, parseOptions, readJson } from './input.ts'
 import { formatRefused, formatVerified, paint, toJson } from './report.ts'
 import { describeAnswer, folderHelp, runVectors } from './vectors.ts'
@@ -86,13 +86,10 @@ export const verify: Command = {
       args: rest,
       allowPositionals: true,
       options: {
-        scheme: { type: 'string' },
-        'state-root': { type: 'string' },
-        address: { type: 'string' },
+        ...answerOptions,
         'storage-key': { type: 'string', multiple: true },
         ...evidenceOptions,
         ...callOptions,
-        json: { type: 'boolean', default: false },
       },
     })
     const { json, ...stated } = values

@@ -1,11 +1,14 @@
 import { verifyCode } from '../anchor/code.ts'
 import type { SafeVerifiedEvidence, VerifiedEvidence } from '../anchor/evidence.ts'
 import { encodeHeader } from '../anchor/header.ts'
+import type { Committee } from '../beacon/committee.ts'
+import { type Checkpoint, type CheckpointAnswers, verifyCheckpoint, verifyFinality } from '../beacon/verify.ts'
+import type { Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import type { SafeVerifiedState } from '../proof/safe.ts'
 import { DocumentError } from './error.ts'
 import type { CallFile, Expected } from './input-file.ts'
-import { fieldsOf, show } from './value.ts'
+import { type Fields, fieldIn, fieldsOf, show } from './value.ts'
 
 /** How outcomes differ from what files expect: one sentence per mismatch, none when the outcome is as expected. */
 
@@ -51,18 +54,49 @@ export interface CallOutcome {
 
 /** Makes the call that the vector is about. @throws DocumentError when its operation is unknown */
 export function runCall({ operation, fields }: CallFile, expected: Expected): CallOutcome {
-  const { block, code, codeHash } = fields
+  const call = calls.get(operation)
+  if (call === undefined) throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   try {
-    // Unchecked, whatever the type says: verifyCode refuses a wrong hash with CLAIM_INVALID.
-    if (operation === 'verifyCode') verifyCode(code, codeHash as `0x${string}`)
-    else if (operation === 'encodeHeader') encodeHeader(block)
-    else throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
-    return { error: null, mismatches: compareFields(expected, {}) }
+    return { error: null, mismatches: compareFields(expected, call(fields)) }
   } catch (error) {
     if (error instanceof ProofError) return { error, mismatches: compareRefusal(expected, error) }
     throw error
   }
 }
+
+/** By operation, what is called, and what of its result a vector states. The arguments are unchecked, whatever the types say. */
+const calls = new Map<unknown, (fields: Fields) => object>([
+  [
+    'verifyCode',
+    ({ code, codeHash }) => {
+      verifyCode(code, codeHash as Hex)
+      return {}
+    },
+  ],
+  [
+    'encodeHeader',
+    ({ block }) => {
+      encodeHeader(block)
+      return {}
+    },
+  ],
+  [
+    'verifyCheckpoint',
+    ({ input }) => {
+      const { answers, network, blockRoot } = fieldsOf(input)
+      const checkpoint = { network, blockRoot } as Checkpoint
+      const { committee, ...verified } = verifyCheckpoint(answers as CheckpointAnswers, checkpoint)
+      return { ...verified, committeeRoot: committee.root }
+    },
+  ],
+  [
+    'verifyFinality',
+    ({ input }) => {
+      const { answers, committee } = fieldsOf(input)
+      return verifyFinality(fieldIn(answers, 'finality'), committee as Committee)
+    },
+  ],
+])
 
 /** How a verdict "valid", with these fields, differs from what the file expects. */
 export function compareFields({ valid, code, ...expected }: Expected, found: object): string[] {

@@ -43,7 +43,7 @@ export interface BundleFile {
   readonly expected: unknown
 }
 
-/** A vector of `encodeHeader` or `verifyCode`: there is no proof of the rollup in it. */
+/** A vector of another function than the two that verify answers and bundles, which `operation` names. */
 export interface CallFile {
   readonly kind: 'call vector'
   readonly description: string

@@ -1,5 +1,7 @@
 import { DocumentError } from './error.ts'
 
+export { isGiven } from '../anchor/known-fields.ts'
+
 /** How JSON values from outside are read and named. Only own properties count. */
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -19,9 +21,6 @@ export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(va
 
 export const hasFields = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => Object.hasOwn(value, name))
-
-/** null counts as missing: some serializers write it. */
-export const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
 /** A string, number, boolean or null as text; an object or array only by its kind, since converting one can throw. */
 export function show(value: unknown): string {

@@ -15,7 +15,8 @@ import {
 } from './beacon.ts'
 import { RpcError } from './error.ts'
 import type { BeaconApi } from './http.ts'
-import { argumentInvalid, readOptions, verifyFunction } from './options.ts'
+import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './options.ts'
+import { inTime } from './retry.ts'
 
 /**
  * The functions of `rollup-state-proof/beacon` that verify: pass the whole module. They come from the caller, so that only
@@ -73,10 +74,15 @@ export interface FollowBeaconOptions {
   maxAge?: number
   /** How old the checkpoint or the stored state may be, in seconds. Default: 1,209,600, two weeks; `Infinity` for any. */
   maxCheckpointAge?: number
+  /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
+  timeout?: number
 }
 
-const OPTIONS = ['network', 'blockRoot', 'state', 'onState', 'onFailure', 'maxAge', 'maxCheckpointAge']
+const OPTIONS = ['network', 'blockRoot', 'state', 'onState', 'onFailure', 'maxAge', 'maxCheckpointAge', 'timeout']
 const DAY = 86_400
+
+/** One question to an endpoint. */
+type Ask = (api: BeaconApi, signal: AbortSignal) => Promise<unknown>
 
 /** A block that is proven, with the committee that goes on from it. */
 interface Known {
@@ -131,7 +137,8 @@ export function followBeacon(
     if (typeof beacon?.[name] !== 'function') throw argumentInvalid(`beacon.${name}`, 'a function', beacon?.[name])
   }
   const own = readOptions('options', options, OPTIONS)
-  const { network, blockRoot, onState, onFailure, maxAge = DAY, maxCheckpointAge = 14 * DAY } = own
+  const { network, blockRoot, onState, onFailure, maxAge = DAY, maxCheckpointAge = 14 * DAY, timeout = 10_000 } = own
+  verifyWhole('timeout', timeout, 1, 2 ** 31 - 1)
   verifyFunction('onState', onState)
   verifyFunction('onFailure', onFailure)
   for (const [name, seconds] of Object.entries({ maxAge, maxCheckpointAge })) {
@@ -143,7 +150,7 @@ export function followBeacon(
   let running: Promise<Hex> | undefined
 
   async function begin(): Promise<Known> {
-    const begun = known ?? (await fromFirst(api => fetchBootstrap(api, blockRoot), toKnown))
+    const begun = known ?? (await fromFirst((api, signal) => fetchBootstrap(api, blockRoot, signal), toKnown))
     if (ageOf(begun) > maxCheckpointAge) {
       throw new RpcError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(ageOf(begun) / DAY)} days`, layer: 'beacon' })
     }
@@ -160,11 +167,11 @@ export function followBeacon(
   }
 
   /** What the first of the endpoints sends that `verify` accepts. */
-  async function fromFirst<T>(ask: (api: BeaconApi) => Promise<unknown>, verify: (answer: unknown) => T): Promise<T> {
+  async function fromFirst<T>(ask: Ask, verify: (answer: unknown) => T): Promise<T> {
     const codes: string[] = []
     for (const api of apis) {
       try {
-        return verify(await ask(api))
+        return verify(await inTime(timeout, signal => ask(api, signal)))
       } catch (error) {
         codes.push(codeOf(error))
       }
@@ -178,9 +185,9 @@ export function followBeacon(
     countPeriods(at.committee.period, period)
     while (at.committee.period < period) {
       const { committee } = at
-      const ask = async (api: BeaconApi) => (await fetchUpdates(api, committee.period, 1))[0]
+      const ask: Ask = async (api, signal) => (await fetchUpdates(api, committee.period, 1, signal))[0]
       const verify = (update: unknown) => beacon.verifyUpdate(update, committee)
-      const update = await ask(first)
+      const update = await inTime(timeout, signal => ask(first, signal))
         .then(verify)
         .catch(error => {
           if (!isFailure(error)) throw error
@@ -199,7 +206,7 @@ export function followBeacon(
     const answers = await Promise.all(
       apis.map(async (api, index) => {
         try {
-          const finality = await fetchFinality(api)
+          const finality = await inTime(timeout, signal => fetchFinality(api, signal))
           const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
           const period = periodOf(readClaimed(finality, 'data', 'signature_slot'))
           return { api, index, finality, slot, period }

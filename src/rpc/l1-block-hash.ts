@@ -4,6 +4,7 @@ import { RpcError } from './error.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './options.ts'
 import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
+import { inTime } from './retry.ts'
 
 /**
  * A source of L1 block hashes: what one endpoint says is the newest finalized block of L1. This is the word of that
@@ -156,18 +157,12 @@ async function fetchBlock(provider: Provider | SendProvider | undefined, id: big
   return (await fetchL1Block({ provider, signal: undefined }, id)).l1Block
 }
 
-/** A source that fails or stays silent must not hold up the others. What it says of itself is its code alone. */
+/** What a source that fails says of itself is its code alone. */
 async function settle(timeout: number, work: () => Promise<L1Block>): Promise<Vote> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RpcError('TIMEOUT')), timeout)
-  })
   try {
-    return { block: await Promise.race([work(), late]) }
+    return { block: await inTime(timeout, work) }
   } catch (error) {
     return { failure: `no answer that can be used: ${codeOf(error)}` }
-  } finally {
-    clearTimeout(timer)
   }
 }
 

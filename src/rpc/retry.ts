@@ -1,3 +1,5 @@
+import { RpcError } from './error.ts'
+
 const FIRST_WAIT = 250
 
 /** What {@link retry} makes of an attempt: its outcome, or how long it was told to wait before the next one. */
@@ -45,4 +47,27 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })
   })
+}
+
+/**
+ * What `work` gives, unless it takes longer: a source that stays silent must not hold up the others.
+ *
+ * @param timeout in milliseconds
+ * @param work may end early when its signal says so
+ * @throws RpcError `TIMEOUT`
+ */
+export async function inTime<T>(timeout: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new RpcError('TIMEOUT'))
+      controller.abort()
+    }, timeout)
+  })
+  try {
+    return await Promise.race([work(controller.signal), late])
+  } finally {
+    clearTimeout(timer)
+  }
 }

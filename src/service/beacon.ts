@@ -1,28 +1,7 @@
+import type { BeaconNetwork } from '../beacon/network.ts'
 import type { Hex } from '../bytes.ts'
 import type { Consensus } from './consensus.ts'
 import type { L1, L1Options } from './simulated-l1.ts'
-
-/** A fork of the simulated consensus layer. */
-export interface SimulatedFork {
-  /** As the beacon API spells it, such as `capella`. */
-  readonly name: string
-  /** 4 bytes. */
-  readonly version: Hex
-  /** Its first epoch, of 32 slots. */
-  readonly epoch: number
-}
-
-/** The simulated consensus layer as the table that a verifier of it needs. */
-export interface SimulatedNetwork {
-  /** A label for people. */
-  readonly name: string
-  /** 32 bytes. */
-  readonly genesisValidatorsRoot: Hex
-  /** Of slot 0, in seconds since 1970. */
-  readonly genesisTime: number
-  /** In the order of their epochs, from Capella on. */
-  readonly forks: readonly SimulatedFork[]
-}
 
 /** What the beacon API answers. */
 export interface BeaconAnswer {
@@ -37,8 +16,8 @@ export interface BeaconAnswer {
  * forks pass quickly. Its committees are made when they are first asked for.
  */
 export interface Beacon {
-  /** Its forks and its genesis. */
-  readonly network: SimulatedNetwork
+  /** Its forks and its genesis, as a verifier wants them. */
+  readonly network: BeaconNetwork
   /**
    * The root of the beacon block that has an L1 block, 32 bytes: a checkpoint. Null when there is no such L1 block.
    *
@@ -54,7 +33,7 @@ export interface Beacon {
   answer(path: string, query?: URLSearchParams): Promise<BeaconAnswer>
 }
 
-const network: SimulatedNetwork = {
+const network: BeaconNetwork = {
   name: 'devnet',
   genesisValidatorsRoot: `0x${'5e'.repeat(32)}`,
   genesisTime: 0x69000000,

@@ -1,7 +1,7 @@
 import { normalizeZ } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToBigint, concatBytes } from '../bytes.ts'
+import { bigintToBytes, byteAt, bytesToBigint, concatBytes } from '../bytes.ts'
 import { hashPair, merkleize } from './ssz.ts'
 
 /** A sync committee of the simulation, with all its keys. */
@@ -29,7 +29,19 @@ let pool: readonly Uint8Array[] | undefined
 function createPool(): readonly Uint8Array[] {
   const points = [Point.BASE.multiply(firstSecret())]
   for (let index = 1; index < POOL_SIZE; index++) points.push((points[index - 1] ?? Point.BASE).add(Point.BASE))
-  return normalizeZ(Point, points).map(point => point.toBytes())
+  return normalizeZ(Point, points).map(encodeKey)
+}
+
+/**
+ * The 48 bytes of a public key. The point's own `toBytes` first checks that it is in the subgroup, which takes a hundred times
+ * as long, and is known of a multiple of the base.
+ */
+export function encodeKey(point: { toAffine(): { x: bigint; y: bigint } }): Uint8Array {
+  const { x, y } = point.toAffine()
+  const bytes = bigintToBytes(x, 48)
+  // Compressed; and which of the two points with this x.
+  bytes[0] = byteAt(bytes, 0) | (2n * y > bls12_381.fields.Fp.ORDER ? 0xa0 : 0x80)
+  return bytes
 }
 
 const firstSecret = (): bigint =>

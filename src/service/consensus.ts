@@ -1,5 +1,6 @@
+import type { BeaconNetwork } from '../beacon/network.ts'
 import { byteAt, bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
-import type { BeaconAnswer, SimulatedNetwork } from './beacon.ts'
+import type { BeaconAnswer } from './beacon.ts'
 import { BASE_FEE, type Block, EMPTY_TRIE, GAS_LIMIT } from './block.ts'
 import { COMMITTEE_SIZE, type Committee, createCommittees } from './committee.ts'
 import type { L1 } from './simulated-l1.ts'
@@ -77,7 +78,7 @@ function slotsPerBlock(unfinalized: number): number {
   return Math.max(2, SLOTS_PER_PERIOD / blocks)
 }
 
-export function createConsensus(l1: L1, network: SimulatedNetwork, unfinalized: number): Consensus {
+export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: number): Consensus {
   const committeeOf = createCommittees()
   const spacing = BigInt(slotsPerBlock(unfinalized))
   /** By the number of the L1 block; in their order. */
@@ -88,7 +89,7 @@ export function createConsensus(l1: L1, network: SimulatedNetwork, unfinalized: 
   const slotOf = (l1BlockNumber: bigint) => (l1BlockNumber + 1n) * spacing
   const periodAt = (slot: bigint) => Number(slot / BigInt(SLOTS_PER_PERIOD))
   const forkAt = (slot: bigint) => {
-    const fork = network.forks.findLast(({ epoch }) => slot / SLOTS_PER_EPOCH >= BigInt(epoch))
+    const fork = network.forks.findLast(({ epoch }) => epoch !== null && slot / SLOTS_PER_EPOCH >= BigInt(epoch))
     const layout = layouts[fork?.name ?? '']
     // Its table begins at slot 0 and names only forks that are here.
     if (fork === undefined || layout === undefined) throw new RangeError(`no fork at slot ${slot}`)

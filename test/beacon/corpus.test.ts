@@ -1,12 +1,33 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { generateBeacon } from '../../vectors/beacon/generate.ts'
+import { runHere } from '../cli/io.ts'
+
+it('accepts the chain of every fork, and refuses each invalid vector with its code', async () => {
+  const { code, stdout } = await runHere(['vectors', 'vectors/beacon', '--json'])
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  expect(lines.filter(({ asExpected }) => asExpected === false)).toEqual([])
+  expect(lines.pop()).toEqual({
+    summary: {
+      ...{ cases: 84, asExpected: 84, unusable: 0, notRun: 0, rootsFrom: { flag: 0, file: 0 } },
+      groups: [
+        { group: 'beacon invalid', cases: 75, asExpected: 75 },
+        { group: 'beacon valid', cases: 9, asExpected: 9 },
+      ],
+    },
+  })
+  expect(lines.filter(({ outcome }) => outcome === 'verified').length).toBe(9)
+  expect(code).toBe(0)
+})
 
 it('regenerates the beacon vectors byte for byte', () => {
   const generated = generateBeacon()
-  const paths = readdirSync('vectors/beacon', { recursive: true, encoding: 'utf8' })
-    .map(path => path.replaceAll('\\', '/'))
-    .filter(path => path.endsWith('.json'))
+  const paths = ['valid', 'invalid'].flatMap(kind =>
+    readdirSync(`vectors/beacon/${kind}`).map(file => `${kind}/${file}`),
+  )
   expect(paths.length).toBeGreaterThan(70)
   expect([...generated.keys()].sort()).toEqual(paths.sort())
   for (const [path, text] of generated) expect(text === readFileSync(`vectors/beacon/${path}`, 'utf8'), path).toBe(true)

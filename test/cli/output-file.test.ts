@@ -110,9 +110,29 @@ it('words what a bundle does not prove', async () => {
   const { record, file } = await startHistory()
   await record()
   const bundle = read(file)
-  bundle.l1.proof.storageProof = bundle.l1.proof.storageProof.slice(0, 1)
-  delete bundle.l1.finalizedState
-  writeFileSync(file, JSON.stringify(bundle))
+  const { finalizedState: _, ...l1 } = bundle.l1
+  const withSlots = (part: object, count: number) => {
+    const proof = { ...bundle.l1.proof, storageProof: bundle.l1.proof.storageProof.slice(0, count) }
+    return { ...bundle, l1: { ...part, proof } }
+  }
+  expect(bundle.l1.proof.storageProof.length).toBe(5)
+  // The numbers that the contract hashed come with the slots that prove them, or not at all.
+  for (const [part, count] of [
+    [bundle.l1, 1],
+    [bundle.l1, 2],
+    [bundle.l1, 4],
+    [l1, 5],
+    [l1, 0],
+  ] as const) {
+    writeFileSync(file, JSON.stringify(withSlots(part, count)))
+    const refused = await record()
+    expect([refused.code, refused.stderr], `${count}`).toEqual([2, expect.stringContaining('L1_STORAGE_PROOF_COUNT')])
+  }
+  writeFileSync(file, JSON.stringify(withSlots(l1, 2)))
+  const timeless = await record()
+  expect([timeless.code, timeless.stdout]).toEqual([0, expect.stringMatching(/L2 block +9 .*last finalized/)])
+  expect(timeless.stdout).not.toMatch(/null|undefined/)
+  writeFileSync(file, JSON.stringify(withSlots(l1, 1)))
   const { code, stdout } = await record()
   expect([code, stdout]).toEqual([0, expect.stringMatching(/L2 block +9 .*does not prove which block was the last/)])
   expect(stdout).not.toMatch(/null|undefined/)

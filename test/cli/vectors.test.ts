@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { Readable } from 'node:stream'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { folderOf, runHere, sampleOf } from './io.ts'
+import { collector, folderOf, runHere, sampleOf } from './io.ts'
 
 const RECORDED = '../shared/vectors/recorded'
 const sample = sampleOf(poseidon2)
@@ -26,20 +27,110 @@ it.each(['mimc', 'poseidon2'])('runs the corpus of %s, every case as expected', 
   expect(summary.groups.map(({ group }: { group: string }) => group)).toEqual([`${scheme} invalid`, `${scheme} valid`])
 })
 
-it('runs the whole corpus, evidence and all', async () => {
-  const { code, stdout, stderr } = await runHere(['vectors', 'vectors'])
+it.each([
+  [
+    'evidence',
+    {
+      'poseidon2 evidence invalid': 107,
+      'L1 header invalid': 5,
+      'contract code invalid': 2,
+      'mimc evidence valid': 13,
+      'poseidon2 evidence valid': 14,
+    },
+  ],
+  ['calls', { 'call invalid': 30, 'call valid': 3 }],
+])('runs the vectors of %s, every case as expected', async (folder, groups) => {
+  const { code, stdout, stderr } = await runHere(['vectors', join('vectors', folder)])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const rows = [...stdout.matchAll(/^ {2}(\w.*?) +(\d+) +(\d+)$/gm)].map(([, group, ...counts]) => [group, ...counts])
-  const counts = new Map(rows.map(([group, cases]) => [group, Number(cases)]))
-  expect(rows.length).toBe(11)
-  for (const [group, cases, asExpected] of rows) expect([group, asExpected]).toEqual([group, cases])
-  expect(counts.get('poseidon2 evidence valid')).toBe(14)
-  expect(counts.get('mimc evidence valid')).toBe(13)
-  expect(counts.get('poseidon2 evidence invalid')).toBeGreaterThan(70)
-  expect(counts.get('L1 header invalid')).toBe(5)
-  expect(counts.get('contract code invalid')).toBe(2)
-  const total = [...counts.values()].reduce((sum, cases) => sum + cases)
+  const rows = [...stdout.matchAll(/^ {2}(\w.*?) +(\d+) +(\d+)$/gm)]
+  expect(rows.map(([, group, cases, asExpected]) => [group, Number(cases), Number(asExpected)])).toEqual(
+    Object.entries(groups).map(([group, cases]) => [group, cases, cases]),
+  )
+  const total = Object.values(groups).reduce((sum, cases) => sum + cases)
   expect(stdout).toContain(`${total} of ${total} files as expected.`)
+})
+
+const beaconVectors = (patches: unknown, base: unknown = 'gloas') => {
+  const folder = folderOf()
+  for (const kind of ['valid', 'invalid']) mkdirSync(join(folder, kind))
+  copyFileSync('vectors/beacon/valid/gloas.json', join(folder, 'valid', 'gloas.json'))
+  const vector = { operation: 'verifyFinality', base, patches, expected: { valid: false, code: 'BEACON_MALFORMED' } }
+  writeFileSync(join(folder, 'invalid', 'a.json'), JSON.stringify(vector))
+  return folder
+}
+
+it('runs a vector that changes another one, on its own members alone', async () => {
+  const run = async (patches: unknown, base?: unknown) => {
+    const { code, stdout } = await runHere(['vectors', join(beaconVectors(patches, base), 'invalid'), '--json'])
+    const [result = '{}'] = stdout.split('\n')
+    return { code, ...JSON.parse(result) }
+  }
+  const good: [unknown, string][] = [
+    [[], 'verified'],
+    [[{ path: 'answers.finality.data', value: [] }], 'BEACON_MALFORMED'],
+    [[{ path: 'answers.finality.data.finality_branch', length: 8 }], 'BEACON_BRANCH_LENGTH'],
+    [[{ path: 'answers.finality.data.finality_branch.9', value: `0x${'00'.repeat(32)}` }], 'BEACON_BRANCH_LENGTH'],
+    [[{ path: '__proto__', value: { polluted: 1 } }], 'verified'],
+    [[{ path: 'answers.finality', value: { data: 7 } }], 'BEACON_MALFORMED'],
+  ]
+  for (const [patches, outcome] of good) {
+    const isExpected = outcome === 'BEACON_MALFORMED'
+    expect(await run(patches)).toMatchObject({ code: isExpected ? 0 : 1, outcome, asExpected: isExpected })
+  }
+  const bad: [unknown, string, unknown?][] = [
+    ['x', 'patches: expected an array, got x'],
+    [[null], 'a patch needs a path'],
+    [[{ path: 'blockRoot' }], 'nothing can be changed at the path blockRoot'],
+    [[{ path: '__proto__.polluted', value: 1 }], 'at the path __proto__.polluted'],
+    [[{ path: 'answers.constructor.prototype.polluted', value: 1 }], 'at the path answers.constructor'],
+    [[{ path: 'answers.updates.5', value: 1 }], 'at the path answers.updates.5'],
+    [[{ path: 'answers.updates.length', value: 1e9 }], 'at the path answers.updates.length'],
+    [[{ path: 'answers.updates', length: 1e9 }], 'at the path answers.updates'],
+    [[{ path: 'answers.updates', length: 0.5 }], 'at the path answers.updates'],
+    [[{ path: 'blockRoot.0', value: 1 }], 'at the path blockRoot.0'],
+    [[], 'base: expected the name of a vector, got ../../secret', '../../secret'],
+    [[], 'base: expected the name of a vector', {}],
+    [[], 'cannot read', 'not-there'],
+  ]
+  for (const [patches, message, base] of bad) {
+    expect(await run(patches, base)).toMatchObject({ code: 2, unusable: expect.stringContaining(message) })
+  }
+  expect({}).not.toHaveProperty('polluted')
+  expect(good.length + bad.length).toBe(19)
+})
+
+it('says how many calls it did not run, where the packages for them are not installed', async () => {
+  vi.resetModules()
+  vi.doMock('@ethereumjs/evm', () => {
+    throw new Error('not installed')
+  })
+  onTestFinished(() => {
+    vi.doUnmock('@ethereumjs/evm')
+    vi.resetModules()
+  })
+  const { run } = await import('../../src/cli/run.ts')
+  const runWithout = async (...argv: string[]) => {
+    const [stdout, stderr] = [collector(false), collector(false)]
+    const code = await run(argv, { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream })
+    return { code, stdout: stdout.text(), stderr: stderr.text() }
+  }
+  const folder = folderOf({ 'a.json': sample })
+  for (const name of ['revert', 'timestamp']) {
+    copyFileSync(`vectors/calls/valid/${name}.json`, join(folder, `${name}.json`))
+  }
+  const { code, stdout } = await runWithout('vectors', folder)
+  expect(code).toBe(0)
+  expect(stdout).toContain('1 of 1 files as expected.')
+  expect(stdout).toContain('Note: 2 of 3 files were not run. Calls need the packages @ethereumjs/evm')
+  const lines = (await runWithout('vectors', folder, '--json')).stdout.trimEnd().split('\n')
+  expect(lines.map(line => JSON.parse(line))).toMatchObject([
+    { outcome: 'verified' },
+    { notRun: expect.stringContaining('@ethereumjs/evm') },
+    { notRun: expect.stringContaining('@ethereumjs/evm') },
+    { summary: { cases: 1, asExpected: 1, unusable: 0, notRun: 2 } },
+  ])
+  // Nothing was verified at all.
+  expect((await runWithout('vectors', 'vectors/calls/valid')).code).toBe(2)
 })
 
 it('lists the evidence vectors that are not as expected, and those that cannot be run', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import * as beacon from '../../src/beacon.ts'
 import type { Hex } from '../../src/index.ts'
 import {
@@ -104,6 +104,37 @@ it('takes the newest block that is proven, whoever lies, fails or holds back', a
   expect(head()).not.toBe(hashOf(63n))
 })
 
+it('does not wait for an endpoint that stays silent', async () => {
+  const { service, follow, head } = await startDemo()
+  const silent = { asked: 0, signals: [] as AbortSignal[] }
+  const hanging: BeaconApi = {
+    get: (_, signal) => {
+      silent.asked++
+      if (signal) silent.signals.push(signal)
+      return new Promise(() => {})
+    },
+  }
+  const failures: (readonly BeaconFailure[])[] = []
+  const onFailure = (found: readonly BeaconFailure[]) => void failures.push(found)
+  // Everything is made before: what follows takes no time but that which the test lets pass.
+  expect(await (await follow([apiOf(service)]))()).toBe(head())
+  const l1BlockHash = await follow([hanging, apiOf(service)], { onFailure })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let isDone = false
+  const hash = l1BlockHash().finally(() => {
+    isDone = true
+  })
+  for (let turn = 0; turn < 1000 && !isDone; turn++) {
+    await vi.advanceTimersByTimeAsync(10_000)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  expect(await hash).toBe(head())
+  expect(failures).toEqual([[{ index: 0, code: 'TIMEOUT' }]])
+  expect(silent.asked).toBe(2)
+  expect(silent.signals.map(({ aborted }) => aborted)).toEqual([true, true])
+})
+
 it('never goes back, nor is led past the present committee by a lie about the period', async () => {
   const { service, follow, head } = await startDemo()
   let isOld = false
@@ -156,6 +187,7 @@ it('refuses arguments that are wrong, and states that are damaged or of another 
     [[api], beacon, null],
     [[api], beacon, { ...options, maxage: 1 }],
     [[api], beacon, { ...options, maxAge: -1 }],
+    [[api], beacon, { ...options, timeout: 0 }],
     [[api], beacon, { ...options, onState: 1 }],
     [[api], beacon, { ...options, state: { ...state, version: 2 } }],
     [[api], beacon, { ...options, state: { ...state, finalized: { ...finalized, slot: -1 } } }],
@@ -167,7 +199,7 @@ it('refuses arguments that are wrong, and states that are damaged or of another 
       expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
     )
   }
-  expect(wrong.length).toBe(11)
+  expect(wrong.length).toBe(12)
   const [first = '0x', ...rest] = committee.pubkeys
   const swapped = { ...committee, pubkeys: [...rest, first] }
   service.chain.l1.addBlock()

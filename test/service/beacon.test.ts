@@ -49,7 +49,10 @@ async function ask({ beacon }: Service, path: string, query = '') {
 
 /** The fork whose layout a slot has, which is not always that of the answer. */
 const forkAt = ({ beacon }: Service, slot: number): ForkName =>
-  forkOf(beacon.network.forks.findLast(({ epoch }) => Math.floor(slot / 32) >= epoch)?.name ?? '')
+  forkOf(
+    beacon.network.forks.findLast(({ epoch }) => Math.floor(slot / 32) >= (epoch ?? Number.POSITIVE_INFINITY))?.name ??
+      '',
+  )
 
 /** The branch of the execution header, by lodestar's roots. */
 function expectExecution(service: Service, header: { beacon: { slot: string } }): void {

@@ -7,6 +7,7 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import type { BeaconNetwork } from '../../src/beacon.ts'
 import { bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
+import { encodeKey } from '../../src/service/committee.ts'
 import { bytesFor } from '../vector.ts'
 import { ssz, type TreeNode } from './lodestar.ts'
 import type { ApiCommittee } from './vector.ts'
@@ -45,11 +46,10 @@ export function createCommittee(name: string): Signers {
     return current
   })
   // All at once, for one inversion takes as long as a hundred multiplications.
-  const pubkeys = normalizeZ(G1.Point, points).map(encode)
-  return { secrets, keys: { pubkeys, aggregate_pubkey: encode(G1.Point.BASE.multiply(sum(secrets))) } }
+  const pubkeys = normalizeZ(G1.Point, points).map(point => bytesToHex(encodeKey(point)))
+  return { secrets, keys: { pubkeys, aggregate_pubkey: bytesToHex(G1.Point.BASE.multiply(sum(secrets)).toBytes()) } }
 }
 
-const encode = (point: { toBytes(): Uint8Array }): Hex => bytesToHex(point.toBytes())
 const sum = (secrets: readonly bigint[]): bigint => secrets.reduce((total, secret) => (total + secret) % ORDER, 0n)
 
 /** The siblings on the way from a node to the root. */
@@ -67,6 +67,18 @@ const toValue = ({ pubkeys, aggregate_pubkey }: ApiCommittee) => ({
   pubkeys: pubkeys.map(key => hexToBytes(key, 48)),
   aggregatePubkey: hexToBytes(aggregate_pubkey, 48),
 })
+
+/** Starts again from empty states, so that what is made next does not depend on what was made before. */
+export const forgetStates = (): void => states.clear()
+
+const views = new WeakMap<ApiCommittee, unknown>()
+
+/** The committee as a part of a state. The same one each time, for it remembers the hashes of its 512 keys. */
+function viewOf(committee: ApiCommittee): unknown {
+  const view = views.get(committee) ?? ssz.altair.SyncCommittee.toViewDU(toValue(committee))
+  views.set(committee, view)
+  return view
+}
 
 export interface State {
   readonly current?: ApiCommittee
@@ -94,8 +106,8 @@ export function createHeader(fork: ForkName, slot: number, contents: State = {})
   const state = states.get(fork) ?? types.BeaconState.defaultViewDU()
   states.set(fork, state)
   Object.assign(state, { slot })
-  if (current) state.currentSyncCommittee = ssz.altair.SyncCommittee.toViewDU(toValue(current))
-  if (next) state.nextSyncCommittee = ssz.altair.SyncCommittee.toViewDU(toValue(next))
+  if (current) state.currentSyncCommittee = viewOf(current)
+  if (next) state.nextSyncCommittee = viewOf(next)
   const root = finalizedRoot ?? new Uint8Array(32)
   state.finalizedCheckpoint = ssz.phase0.Checkpoint.toViewDU({ epoch: slot >> 5, root })
   state.commit()

@@ -35,10 +35,10 @@ export interface Refused {
   code: ErrorCode
 }
 
-/** A committee is written as its name in `committees.json`. */
 export interface ValidVector {
   description: string
-  input: unknown
+  operation: 'verifyCheckpoint'
+  input: Input
   expected: Accepted
 }
 
@@ -55,37 +55,3 @@ export interface InvalidVector {
   patches: Patch[]
   expected: Refused
 }
-
-/** Puts the committees in where their names are. A name that is not known is an error. */
-export function expand(value: unknown, committees: Readonly<Record<string, ApiCommittee>>): unknown {
-  if (Array.isArray(value)) return value.map(item => expand(item, committees))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, item]) => {
-      if (name === 'keys') {
-        const { pubkeys, aggregate_pubkey } = structuredClone(named(item, committees))
-        return Object.entries({ pubkeys, aggregatePubkey: aggregate_pubkey })
-      }
-      const isName = name.endsWith('_sync_committee') && typeof item === 'string'
-      return [[name, isName ? structuredClone(named(item, committees)) : expand(item, committees)]]
-    }),
-  )
-}
-
-function named(name: unknown, committees: Readonly<Record<string, ApiCommittee>>): ApiCommittee {
-  const committee = committees[String(name)]
-  if (committee === undefined) throw new Error(`no committee is named ${name}`)
-  return committee
-}
-
-/** Changes `input`, whose paths lead through objects and arrays: the generator has made them so. */
-export function applyPatches(input: unknown, patches: readonly Patch[]): void {
-  for (const patch of patches) {
-    const names = patch.path.split('.')
-    if ('length' in patch) Reflect.set(valueAt(input, names), 'length', patch.length)
-    else Reflect.set(valueAt(input, names.slice(0, -1)), names.at(-1) ?? '', patch.value)
-  }
-}
-
-const valueAt = (input: unknown, names: readonly string[]): object =>
-  names.reduce((holder, name) => Reflect.get(holder, name), input as object)

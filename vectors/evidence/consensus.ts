@@ -1,6 +1,6 @@
 import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
-import { createCommittee, createHeader, firstPeriodOf, network, sign } from '../beacon/chain.ts'
+import { createCommittee, createHeader, firstPeriodOf, forgetStates, network, sign } from '../beacon/chain.ts'
 
 const fork = 'fulu'
 const start = firstPeriodOf(fork) * 8192
@@ -18,6 +18,7 @@ let made: { l1BlockHash: Hex; result: MadeConsensus } | undefined
 /** A checkpoint, and a finalized beacon block of the same period that holds this L1 block. */
 export function makeConsensus(l1BlockHash: Hex): MadeConsensus {
   if (made?.l1BlockHash === l1BlockHash) return structuredClone(made.result)
+  forgetStates()
   const signers = createCommittee('a')
   const checkpoint = createHeader(fork, start + 320, { current: signers.keys })
   const finalized = createHeader(fork, SLOT, { l1BlockHash: hexToBytes(l1BlockHash, 32) })

@@ -1,0 +1,150 @@
+import { expect, it } from 'vitest'
+import { decodeBootstrap, decodeFinality, decodeUpdate } from '../../src/beacon/decode.ts'
+import { decodeNetwork } from '../../src/beacon/network.ts'
+import { type Checkpoint, checkpoint, verifyBootstrap, verifyCheckpoint, verifyFinality } from '../../src/beacon.ts'
+import { refusal, verdict } from '../refusal.ts'
+import { readValid } from './vectors.ts'
+
+type Part = Record<string, unknown>
+
+function nested(depth: number): unknown {
+  let value: unknown = []
+  for (let level = 0; level < depth; level++) value = [value]
+  return value
+}
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable([], {})
+  revoke()
+  return proxy
+}
+
+const throwing = new Proxy(
+  {},
+  {
+    get: () => {
+      throw new Error('trap')
+    },
+    getOwnPropertyDescriptor: () => {
+      throw new Error('trap')
+    },
+  },
+)
+
+/** What stands where something else should. */
+const HOSTILE: readonly (readonly [name: string, value: unknown])[] = [
+  ['nothing', null],
+  ['a boolean', true],
+  ['a number', 7],
+  ['not a number', Number.NaN],
+  ['a bigint', 7n],
+  ['a symbol', Symbol('x')],
+  ['a function', () => '7'],
+  ['an empty text', ''],
+  ['an empty hexadecimal', '0x'],
+  ['a sign', '-1'],
+  ['a plus', '+1'],
+  ['a leading zero', '01'],
+  ['an exponent', '1e3'],
+  ['a fraction', '7.0'],
+  ['a space', ' 7'],
+  ['a line', '7\n'],
+  ['an underscore', '1_0'],
+  ['2^256', `${2n ** 256n}`],
+  ['digits of another script', '٧'],
+  ['wide digits', '７'],
+  ['wide hexadecimal', `0x${'０'.repeat(64)}`],
+  ['an upper-case prefix', `0X${'00'.repeat(32)}`],
+  ['a huge text', '9'.repeat(10 ** 5)],
+  ['a huge hexadecimal', `0x${'00'.repeat(10 ** 5)}`],
+  ['a nested array', nested(10 ** 5)],
+  ['an array of nothing', Array(2 ** 32 - 1)],
+  ['an object that counts', { length: 2 ** 32 }],
+  ['a text in an object', new String('7')],
+  ['a converting object', { toString: () => '7', valueOf: () => 7, toJSON: () => '7' }],
+  ['a proxy that throws', throwing],
+  ['a revoked proxy', revoked()],
+]
+
+/** Every place in the parts that is not inside a list of more than one, by its names. */
+function placesIn(holder: Part, path: readonly string[] = []): string[][] {
+  return Object.entries(holder).flatMap(([name, value]) => {
+    if (Array.isArray(holder) && name !== '0') return []
+    const here = [...path, name]
+    return [here, ...(typeof value === 'object' && value !== null ? placesIn(value as Part, here) : [])]
+  })
+}
+
+/** A copy along the path alone. */
+function replaced(source: unknown, [name = '', ...rest]: readonly string[], value: unknown): unknown {
+  const copy = (Array.isArray(source) ? [...source] : { ...(source as Part) }) as Part
+  copy[name] = rest.length === 0 ? value : replaced(copy[name], rest, value)
+  return copy
+}
+
+for (const fork of ['electra', 'gloas']) {
+  it(`refuses whatever stands in place of a part, with an error of its own: ${fork}`, () => {
+    const { input } = readValid(fork)
+    const { bootstrap, updates, finality } = input.answers
+    const network = decodeNetwork(input.network)
+    let [places, refused] = [0, 0]
+    const documents: [unknown, (source: unknown) => unknown][] = [[finality, source => decodeFinality(source, network)]]
+    // The forks differ in their headers alone.
+    if (fork === 'gloas') {
+      documents.push([bootstrap, source => decodeBootstrap(source, network)])
+      documents.push([(updates as unknown[])[0], source => decodeUpdate(source, network)])
+    }
+    for (const [document, decode] of documents) {
+      for (const path of placesIn(document as Part)) {
+        // May be missing; the others of these accept the empty text `0x`.
+        if (/^(version|extra_data)$/.test(path.at(-1) ?? '')) continue
+        places++
+        for (const [name, value] of HOSTILE) {
+          const message = `${path.join('.')}: ${name}`
+          const found = verdict(() => decode(replaced(document, path, value)))
+          expect(found, message).toMatch(/^(BEACON_|BAD_HEX|WRONG_LENGTH)/)
+          refused++
+        }
+      }
+    }
+    expect(places).toBeGreaterThan(fork === 'gloas' ? 50 : 40)
+    expect(refused).toBe(places * HOSTILE.length)
+  })
+}
+
+it('refuses whatever stands in place of an argument', () => {
+  const { input } = readValid('gloas')
+  const { network, blockRoot, committee } = input
+  const { bootstrap, finality } = input.answers
+  let refused = 0
+  const expectInvalid = (work: () => unknown, message: string) => {
+    expect(refusal(work).code, message).toBe('CLAIM_INVALID')
+    refused++
+  }
+  const values = HOSTILE.filter(([name]) => name !== 'an upper-case prefix')
+  for (const [name, value] of values) {
+    const odd = value as never
+    expectInvalid(() => verifyBootstrap(bootstrap, { network, blockRoot: odd }), name)
+    expectInvalid(() => verifyBootstrap(bootstrap, { network: odd, blockRoot }), name)
+    expectInvalid(() => checkpoint(blockRoot, { ...network, forks: odd }), name)
+    expectInvalid(() => checkpoint(blockRoot, { ...network, genesisValidatorsRoot: odd }), name)
+    expectInvalid(() => verifyFinality(finality, odd), name)
+    expectInvalid(() => verifyFinality(finality, { ...committee, root: odd }), name)
+    const malformed = refusal(() => verifyCheckpoint({ bootstrap, updates: odd }, input)).code
+    expect(malformed, name).toMatch(/^BEACON_(MALFORMED|TOO_MANY_UPDATES)$/)
+    const keys = refusal(() => verifyFinality(finality, { ...committee, pubkeys: odd })).code
+    expect(keys, name).toMatch(/^(CLAIM_INVALID|BEACON_COMMITTEE_SIZE|BEACON_MALFORMED)$/)
+  }
+  expect(refused).toBe(6 * values.length)
+})
+
+it('reads hexadecimal of either case as the same', () => {
+  const { input } = readValid('gloas')
+  const upper = JSON.parse(JSON.stringify(input), (_, value) =>
+    typeof value === 'string' && value.startsWith('0x') ? `0x${value.slice(2).toUpperCase()}` : value,
+  ) as Checkpoint & typeof input
+  expect(verdict(() => verifyBootstrap(upper.answers.bootstrap, upper))).toBe('accepted')
+  expect(verifyFinality(upper.answers.finality, upper.committee)).toEqual(
+    verifyFinality(input.answers.finality, input.committee),
+  )
+})
