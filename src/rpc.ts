@@ -1,6 +1,6 @@
 /**
- * Fetches and verifies in one call, over any EIP-1193 provider, records evidence, and says what to do when an endpoint does
- * not answer as it should.
+ * Clients over any EIP-1193 provider: they fetch and verify in one call, record evidence, follow finalizations, and say what
+ * to do when an endpoint fails.
  *
  * @module rollup-state-proof/rpc
  */

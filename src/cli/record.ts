@@ -36,48 +36,48 @@ import { formatState, formatTable, formatVerdict, paint, printable, toJson } fro
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
        rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --call TO DATA -o FILE [options]
 
-Records an evidence bundle: finds the newest finalized L2 block whose proof the L2 endpoint holds, fetches the L1 header,
-the proof of the rollup contract and the answer, verifies all of it, and writes one file that \`verify\` takes years later.
-The report ends with the L1 block hash on which the bundle rests, and with whose word that hash is. Compare it with a
-source that you trust.
+Records an evidence bundle: finds the newest finalized L2 block for which the L2 endpoint has proofs, fetches the L1
+header, the proof of the rollup contract and the answer, verifies everything, and writes one file that \`verify\` can check
+even years later. The report ends with the L1 block hash on which the bundle rests, and says who stated that hash. Compare
+it with a source that you trust.
 
 Options:
-  --l1 URL               an Ethereum endpoint (eth_getProof); to walk back, one that holds older states
+  --l1 URL               an Ethereum endpoint with eth_getProof; for older finalizations, an archive node
   --l2 URL               an endpoint of the rollup
-  --scheme SCHEME        mimc or poseidon2: the one that the rollup uses
-  --rollup ROLLUP        mainnet or sepolia (Linea's), or the address of a rollup contract on L1
+  --scheme SCHEME        mimc or poseidon2: the hash scheme of the rollup
+  --rollup ROLLUP        mainnet or sepolia (Linea), or the address of the rollup contract on L1
   --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes or the number of a slot; repeat it, up to 1000 times
-  --mapping SLOT KEY     the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
-                         32 bytes
+  --storage-key KEY      32 bytes, or the number of a slot; repeat it for more, up to 1000
+  --mapping SLOT KEY     the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
+                         address, a number or 32 bytes); repeat it for more
   --l1-block BLOCK       the L1 block to prove from: a number, finalized, safe or latest (default: finalized)
-  --l1-block-hash HASH   the hash of that block, 32 bytes, from a source that you trust: any other is refused
-  --beacon URL           a beacon API of the L1's consensus layer; repeat it: each is asked until one sends what verifies
-  --checkpoint ROOT      root of a finalized beacon block that you trust, 32 bytes, not older than about two weeks: the L1
-                         block is proven from it. The bundle grows by about 60 kB per 27 hours since
-  --network NETWORK      of the checkpoint: mainnet, sepolia, or a file with your own (default: that of the rollup)
-  --l2-block NUMBER      this L2 block, the last one of a finalization, and no other
+  --l1-block-hash HASH   the hash of that block, 32 bytes, from a source that you trust: a block with another is refused
+  --beacon URL           a beacon API of L1's consensus layer; repeat it for more: the next is asked if one fails
+  --checkpoint ROOT      the root of a finalized beacon block that you trust, 32 bytes, at most about two weeks old: the L1
+                         block is proven from it. The bundle grows by about 60 kB per 27 hours since then
+  --network NETWORK      the network of the checkpoint: mainnet, sepolia, or a file with your own (default: the rollup's)
+  --l2-block NUMBER      exactly this L2 block, which must be the last of a finalization (default: the newest with a proof)
   --layout-roots-slot N, --layout-current-slot N
-                         of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
-  --method NAME          (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+                         the storage layout of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
+  --method NAME          the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
 ${endpointHelp}
 
-With --call instead of --address, the call is executed here over proven state, and the bundle holds all that it reads; that
-takes the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
-  --call TO DATA         the address of a contract, 20 bytes, and the data
-  --from ADDRESS         who calls (default: the zero address)
-  --value WEI            (default: 0)
-  --chain-id N           of the rollup (default: that of mainnet or sepolia)
+With --call instead of --address, record executes a call over proven state, and the bundle holds everything that the call
+reads. This needs the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
+  --call TO DATA         the contract, 20 bytes, and the calldata
+  --from ADDRESS         the sender (default: the zero address)
+  --value WEI            the value sent (default: 0)
+  --chain-id N           the chain id of the rollup (default: that of mainnet or sepolia)
   --environment NAME=VALUE
-                         a value of the block that no proof covers, as you state it: timestamp, baseFee, blobBaseFee,
-                         gasLimit, coinbase or prevRandao; repeat it
-  --hardfork NAME        the one that the rollup runs (default: prague)
+                         a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or
+                         prevRandao; repeat it for more
+  --hardfork NAME        the hard fork of the rollup (default: prague)
 
-If FILE exists, no endpoint is asked. Its contents are compared with the request and verified: from --l1-block-hash, or
-else from the hash that the file itself states. The report says which, and so does --json (source, sources).
+If FILE exists, no endpoint is asked. record compares the file with the request and verifies it, from --l1-block-hash, or
+else from the hash in the file. The report says which, and so does --json (source, sources).
 
-Exit code: 0 recorded and verified, or FILE exists and holds it; 1 what came does not verify; 2 wrong usage, or the file
-cannot be written; 3 an endpoint failed: run it again.
+Exit code: 0 recorded and verified, or FILE exists and verifies; 1 an answer does not verify; 2 wrong usage, or the file
+cannot be written; 3 an endpoint failed: run the command again.
 
 Examples:
   rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json

@@ -53,8 +53,8 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
       consensus,
       [],
       beaconBlock === null
-        ? 'each signs for the next one'
-        : `${beaconBlock.signers} of the 512 members of period ${beaconBlock.period} have signed`,
+        ? 'each committee signs for the next'
+        : `${beaconBlock.signers} of the 512 members of period ${beaconBlock.period} signed`,
     ),
     box(
       0,
@@ -62,7 +62,7 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
       consensus,
       beaconBlock === null ? [] : [beaconBlock.blockRoot],
       beaconBlock === null
-        ? 'the one that they signed for'
+        ? 'signed by the last committee'
         : `slot ${beaconBlock.slot}, of ${formatTime(beaconBlock.slotTimestamp)}`,
     ),
   ]
@@ -106,9 +106,9 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
       values: account === null || slots.length === 0 ? [] : [`storage root ${account.storageRoot}`],
       note:
         slots.length === 0
-          ? 'none asked for'
+          ? 'none requested'
           : state === null
-            ? `${slots.length} asked for`
+            ? `${slots.length} requested`
             : `${slots.filter(({ value }) => value !== '').length} of ${slots.length} exist`,
       tree: "tree of the account's slots",
     },
