@@ -38,7 +38,7 @@ export const endpointHelp = `  --keys-per-request N   storage keys per request (
   --json                 print one JSON object
 
 To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead. URLs are never
-printed. An interrupted run leaves a checkpoint in FILE.partial: run the same command again to continue.`
+printed. An interrupted run keeps its progress in FILE.partial: run the same command again to continue.`
 
 export interface EndpointFlags {
   readonly address?: string | undefined

@@ -1,6 +1,6 @@
 import { safeVerifyProof, type VerifiedState, verifyProof } from '../index.ts'
 import type { Claim } from '../proof/claim.ts'
-import { type BlockTag, type Checkpoint, fetchAnswer } from '../rpc.ts'
+import { type BlockTag, type FetchCheckpoint, fetchAnswer } from '../rpc.ts'
 import { type Command, exitCodes, type Output, UsageError } from './command.ts'
 import {
   endProgress,
@@ -96,14 +96,14 @@ export const fetch: Command = {
       }
 
       if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(output.path)}.partial`)
-      const onCheckpoint = (checkpoint: Checkpoint, keyCount: number) => {
+      const onCheckpoint = (checkpoint: FetchCheckpoint, keyCount: number) => {
         output.saveCheckpoint(checkpoint)
         showProgress(io, `${keyCount} of ${request.storageKeys.length} storage keys`)
       }
       const answer = await fetchAnswer(l2, request, {
         ...options,
         trusted,
-        checkpoint: output.checkpoint,
+        resumeFrom: output.checkpoint,
         onCheckpoint,
         signal,
       })

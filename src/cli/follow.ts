@@ -204,10 +204,10 @@ async function sourceOf(
     return finalizedBlockHash(only)
   }
   const quorum = quorumText === undefined ? {} : { quorum: wholeNumber('--quorum', quorumText, 1, sources.length) }
-  const onOdd: NonNullable<Parameters<typeof agreeingBlockHash>[1]>['onOdd'] = odd => {
+  const onDissent: NonNullable<Parameters<typeof agreeingBlockHash>[1]>['onDissent'] = odd => {
     for (const { index, found } of odd) showProgress(io, `L1 source ${index} ${printable(found)}`)
   }
-  return agreeingBlockHash(sources, { ...quorum, onOdd })
+  return agreeingBlockHash(sources, { ...quorum, onDissent })
 }
 
 async function loadSource(path: string): Promise<FollowOptions['l1BlockHash']> {

@@ -204,7 +204,7 @@ async function sourceOf(flags: Flags, network: Network, log: Log): Promise<HashS
   if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice has one opinion')
   const quorum = text === undefined ? Math.floor(urls.length / 2) + 1 : wholeNumber('--quorum', text, 1, urls.length)
   const providers = urls.map(url => network.open('l1-agree', url))
-  const l1BlockHash = agreeingBlockHash(providers, { quorum, onOdd: log.disagreement })
+  const l1BlockHash = agreeingBlockHash(providers, { quorum, onDissent: log.disagreement })
   return { l1BlockHash, trust: `${quorum} of ${urls.length} L1 endpoints that must agree` }
 }
 

@@ -156,7 +156,7 @@ export const record: Command = {
       const recorded = await recordEvidence(l1, l2, request, {
         ...options,
         beacon: trusted && { apis, trusted },
-        checkpoint: output.checkpoint,
+        resumeFrom: output.checkpoint,
         onProgress,
         signal,
       })
@@ -203,18 +203,18 @@ async function trustedOf(flags: TrustFlags, io: Io): Promise<TrustedBeaconBlock 
   if (checkpoint === undefined) {
     if (beacon !== undefined)
       throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
-    if (network !== undefined) throw new UsageError('--network goes with --checkpoint')
+    if (network !== undefined) throw new UsageError('--network needs --checkpoint')
     return undefined
   }
   if (l1Block !== undefined || l1BlockHash !== undefined) {
     throw new UsageError(
-      '--l1-block and --l1-block-hash do not go with --checkpoint, from which the L1 block is proven',
+      '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block',
     )
   }
   return checkpointOf(checkpoint, { ...(network && { network }), ...(rollup && { rollup }) }, io)
 }
 
-/** Said before most of it is fetched. @throws UsageError when \`verify\` would not read it */
+/** Said before most of it is fetched. @throws UsageError if `verify` would not read it */
 function refuseTooLarge(progress: ConsensusProgress): void {
   if (progress.step !== 'size' || progress.length < MAX_INPUT_BYTES) return
   throw new UsageError(
@@ -258,9 +258,9 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
     case 'l2Block':
       return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
     case 'proofUnavailable':
-      return `L2 block ${progress.l2BlockNumber}: the endpoint does not hold it; looking for the finalization before it`
+      return `L2 block ${progress.l2BlockNumber}: the endpoint has no proofs for it; trying the finalization before`
     case 'checkpointIgnored':
-      return `beginning anew: what was kept is of no use, ${progress.reason}`
+      return `starting over, without the saved progress: ${progress.reason}`
     case 'keys':
       return `${progress.keyCount} of ${keyCount} storage keys`
   }
@@ -343,16 +343,16 @@ function describe(recorded: Recorded, provenance: Provenance): object {
 
 const trustSentences: Readonly<Record<Provenance['hashSource'], readonly [string, string]>> = {
   checkpoint: [
-    'Everything rests on the beacon checkpoint that you stated: sync committees have signed for the rest.',
+    'Everything rests on the beacon checkpoint that you stated: the sync committees have signed for the rest.',
     'Anyone can verify, offline:',
   ],
   endpoint: [
-    'Everything rests on the L1 block hash. So far only the L1 endpoint says that it is the hash of an L1 block:',
+    'Everything rests on the L1 block hash. So far, only the L1 endpoint says that this is a block of L1:',
     'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
   ],
   file: [
-    'Everything rests on the L1 block hash. Only the file itself says that it is the hash of an L1 block, and anyone can',
-    'write such a file: compare the hash with a source that you trust. Then anyone can verify, offline:',
+    'Everything rests on the L1 block hash. Only the file says that this is a block of L1, and anyone can write such a file:',
+    'compare the hash with a source that you trust. Then anyone can verify, offline:',
   ],
   flag: ['Everything rests on the L1 block hash that you stated.', 'Anyone can verify, offline:'],
 }

@@ -72,7 +72,7 @@ Output:
   --json                   the summary as one JSON object
 
 An endpoint that is busy (HTTP 429, Retry-After) or fails is asked again after growing pauses. An answer that does not verify
-is asked for again, and then its address gets a row with the verdict "refused". An interrupted run leaves a checkpoint in
+is asked for again, and then its address gets a row with the verdict "refused". An interrupted run keeps its progress in
 ROWS.partial: run the same command again to continue. The files are then the same as without the interruption.
 
 Exit code: 0 all verified; 1 some answers did not verify; 2 wrong usage, or a file cannot be written; 3 an endpoint failed:

@@ -19,6 +19,7 @@ export interface ChainInput {
 export function drawChain({ isBundle, statement, steps, failed, state, proofs }: ChainInput): ChainBox[] {
   const { trustedKind, trusted } = statement
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
+  const isGiven = trusted.value !== ''
   const start =
     isBundle && !isFromBeacon
       ? ['l1BlockHash', 'l1StateRoot', 'l2StateRoot'].indexOf(trustedKind.value)
@@ -34,9 +35,9 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
   const l1Block = evidence?.l1Block ?? null
   const box = (place: number, title: string, status: Status, values: readonly string[], note = ''): ChainBox => ({
     title,
-    state: place === start ? 'trusted' : place < start ? 'left out' : status,
-    values: place === start ? [trusted.value === '' ? 'not given' : trusted.value] : place < start ? [] : values,
-    note: place === start ? sourceWords[trusted.source] : note,
+    state: place === start ? (isGiven ? 'trusted' : 'not reached') : place < start ? 'left out' : status,
+    values: place === start ? (isGiven ? [trusted.value] : []) : place < start ? [] : values,
+    note: place === start ? (isGiven ? sourceWords[trusted.source] : 'enter it under “What you know”') : note,
     tree: null,
   })
   const slots = proofs.slice(1)

@@ -3,7 +3,7 @@ import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeArgument, decodeClaim, decodeKeys } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
+import { type FetchCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { redactError } from './diagnose.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import {
@@ -53,12 +53,12 @@ export interface FetchOptions extends ClientOptions {
    * The last checkpoint that `onCheckpoint` received. Parts for another request, or that do not verify, are fetched again; the
    * last key is always fetched again.
    */
-  checkpoint?: unknown
+  resumeFrom?: unknown
   /**
    * Called after every request but the last with the answers so far, and the number of their keys. Not for a tag, whose block
    * moves.
    */
-  onCheckpoint?: ((checkpoint: Checkpoint, keyCount: number) => void) | undefined
+  onCheckpoint?: ((checkpoint: FetchCheckpoint, keyCount: number) => void) | undefined
   /** Ends the waiting. */
   signal?: AbortSignal | undefined
 }
@@ -94,7 +94,7 @@ export async function fetchAnswer(
   options: FetchOptions = {},
 ): Promise<unknown> {
   verifyProvider(provider)
-  const { method, maxKeysPerRequest, trusted, checkpoint, onCheckpoint, signal } = verifyFetchOptions(options)
+  const { method, maxKeysPerRequest, trusted, resumeFrom, onCheckpoint, signal } = verifyFetchOptions(options)
   const { address, storageKeys, block, isFixed } = decodeRequest(request)
   // Before anybody is asked, and not as a mistake in the answer.
   if (trusted) decodeClaim({ ...trusted, address, storageKeys })
@@ -117,7 +117,7 @@ export async function fetchAnswer(
   }
 
   const owner = { address, storageKeys, block }
-  const answers = isFixed ? readCheckpoint(checkpoint, owner, admission(), redact, verify) : []
+  const answers = isFixed ? readCheckpoint(resumeFrom, owner, admission(), redact, verify) : []
   const readCount = answers.length
   let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
   if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ask(storageKeys)
@@ -128,7 +128,7 @@ export async function fetchAnswer(
       verifyAgreement(answers)
     } catch (error) {
       // What came just now counts, not the checkpoint.
-      if (readCount > 0) return fetchAnswer(provider, request, { ...options, checkpoint: undefined })
+      if (readCount > 0) return fetchAnswer(provider, request, { ...options, resumeFrom: undefined })
       throw error
     }
     done += keys.length
@@ -142,7 +142,7 @@ export async function fetchAnswer(
 const toCheckpoint = ({ keyCount, ...answer }: PartialAnswer) => ({ keyCount, answer })
 
 const CLIENT_OPTIONS = ['method', 'maxKeysPerRequest']
-const FETCH_OPTIONS = [...CLIENT_OPTIONS, 'trusted', 'checkpoint', 'onCheckpoint', 'signal']
+const FETCH_OPTIONS = [...CLIENT_OPTIONS, 'trusted', 'resumeFrom', 'onCheckpoint', 'signal']
 
 /** With the defaults. @throws RpcError `ARGUMENT_INVALID` */
 export function verifyClientOptions<T extends ClientOptions>(

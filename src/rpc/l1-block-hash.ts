@@ -36,7 +36,7 @@ export function finalizedBlockHash(provider: Provider | SendProvider): () => Pro
 }
 
 /** A source that does not agree with the quorum. */
-export interface OddSource {
+export interface DissentingSource {
   /** Index of the provider. */
   index: number
   /** What was wrong: no answer, a block that is not finalized, or another hash. */
@@ -50,7 +50,7 @@ export interface AgreementOptions {
   /** Time limit per answer of a source, in milliseconds. Default: 10,000. */
   timeout?: number
   /** Called on agreement with the sources that did not take part in it. */
-  onOdd?: (odd: readonly OddSource[]) => void
+  onDissent?: (odd: readonly DissentingSource[]) => void
 }
 
 /**
@@ -78,7 +78,7 @@ export interface AgreementOptions {
  *
  * const unreachable = createHttpProvider('http://127.0.0.1:1')
  * const providers = [createHttpProvider(l1Url), unreachable, createHttpProvider(l1Url)]
- * const l1BlockHash = agreeingBlockHash(providers, { quorum: 2, onOdd: odd => console.log(odd[0]?.index) }) // 1
+ * const l1BlockHash = agreeingBlockHash(providers, { quorum: 2, onDissent: odd => console.log(odd[0]?.index) }) // 1
  * console.log((await l1BlockHash()).length) // 66
  * await service.close()
  * ```
@@ -93,11 +93,11 @@ export function agreeingBlockHash(
   const count = sources.length
   for (const [index, provider] of sources.entries()) verifyProvider(provider, `providers[${index}]`)
   if (new Set(sources).size < count) throw argumentInvalid('providers', 'each provider once', providers)
-  const own = readOptions('options', options, ['quorum', 'timeout', 'onOdd'])
-  const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onOdd } = own
+  const own = readOptions('options', options, ['quorum', 'timeout', 'onDissent'])
+  const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onDissent } = own
   verifyWhole('quorum', quorum, 1, count)
   verifyWhole('timeout', timeout, 1, 2 ** 31 - 1)
-  verifyFunction('onOdd', onOdd)
+  verifyFunction('onDissent', onDissent)
 
   return async () => {
     const said = await Promise.all(sources.map(provider => settle(timeout, () => fetchBlock(provider, 'finalized'))))
@@ -122,7 +122,7 @@ export function agreeingBlockHash(
         return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
       })
       if (agreed !== null) {
-        if (odd.length > 0) onOdd?.(odd)
+        if (odd.length > 0) onDissent?.(odd)
         return agreed
       }
     }

@@ -13,7 +13,7 @@ import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
-import { type Checkpoint, type CheckpointOwner, checkpointMismatch, readCheckpoint } from './checkpoint.ts'
+import { type CheckpointOwner, checkpointMismatch, type FetchCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { redactError } from './diagnose.ts'
 import { atEndpoint, RpcError } from './error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
@@ -57,7 +57,7 @@ export interface RecordOptions extends ClientOptions {
    * The last checkpoint that `onProgress` received, to continue from there, at its L2 block. A checkpoint of another request
    * is ignored, and so is one whose first answer does not verify; `onProgress` reports this.
    */
-  checkpoint?: unknown
+  resumeFrom?: unknown
   /** Called at every step. */
   onProgress?: (progress: RecordProgress) => void
   /** Aborts the recording. */
@@ -96,10 +96,10 @@ export type RecordProgress =
       /** For how many keys. */
       keyCount: number
       /** Pass it to a later call to continue from here. */
-      checkpoint: Checkpoint
+      checkpoint: FetchCheckpoint
     }
   | {
-      /** The `checkpoint` is not used: the recording starts over. */
+      /** The checkpoint in `resumeFrom` is not used: the recording starts over. */
       step: 'checkpointIgnored'
       /** Why, for people: in lower case, without a full stop. */
       reason: string
@@ -202,7 +202,7 @@ const RECORD_OPTIONS = [
   'l1Block',
   'beacon',
   'maxFinalizations',
-  'checkpoint',
+  'resumeFrom',
   'onProgress',
   'signal',
 ]
@@ -229,7 +229,7 @@ async function recordWith(
   options: VerifiedOptions,
 ): Promise<Recorded> {
   const { scheme, rollup, address, storageKeys } = request
-  const { l1Block: l1BlockId, beacon, maxFinalizations, checkpoint, onProgress, signal, ...how } = options
+  const { l1Block: l1BlockId, beacon, maxFinalizations, resumeFrom: checkpoint, onProgress, signal, ...how } = options
   const source = { provider: l1, rollup, signal }
   const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup.address, 20))
   const owner: CheckpointOwner = { address, storageKeys, rollup: rollupAddress, scheme: scheme.name }
@@ -243,13 +243,13 @@ async function recordWith(
   async function recordAt(anchor: Anchor): Promise<Evidence | null> {
     const { l2BlockNumber, stateRoot } = anchor
     let hasBegun = false
-    const onCheckpoint = (made: Checkpoint, keyCount: number) => {
+    const onCheckpoint = (made: FetchCheckpoint, keyCount: number) => {
       hasBegun = true
       onProgress?.({ step: 'keys', keyCount, checkpoint: { ...made, rollup: rollupAddress, scheme: scheme.name } })
     }
     const asked = { address, storageKeys, block: l2BlockNumber }
     const begun = checkpointMismatch(checkpoint, owner) === null ? checkpoint : undefined
-    const fetching = { ...how, trusted: { scheme, stateRoot }, checkpoint: begun, onCheckpoint, signal }
+    const fetching = { ...how, trusted: { scheme, stateRoot }, resumeFrom: begun, onCheckpoint, signal }
     let answer: unknown
     try {
       answer = await atEndpoint('L2', () => fetchAnswer(l2, asked, fetching))

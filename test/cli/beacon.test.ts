@@ -85,7 +85,10 @@ it('refuses options that do not go together, before anything is fetched', async 
     ['--checkpoint is needed', () => record('--beacon', beaconUrl)],
     ['--network needs --checkpoint', () => record(...network)],
     ['--network is needed', () => record('--beacon', beaconUrl, '--checkpoint', root)],
-    ['do not go with', () => record('--beacon', beaconUrl, '--checkpoint', root, ...network, '--l1-block', '5')],
+    [
+      'cannot be combined with',
+      () => record('--beacon', beaconUrl, '--checkpoint', root, ...network, '--l1-block', '5'),
+    ],
     ['--checkpoint: expected', () => record('--beacon', beaconUrl, '--checkpoint', '0x12', ...network)],
     ['neither http nor https', () => record('--beacon', 'ftp://x', '--checkpoint', root, ...network)],
     ['exactly one of', () => verify('--checkpoint', root, ...network, '--l1-block-hash', root)],
