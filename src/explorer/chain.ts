@@ -1,4 +1,5 @@
 import type { VerifiedEvidence } from '../anchor.ts'
+import { isHexOf } from '../document/layout.ts'
 import { formatTime, sourceWords } from '../document/wording.ts'
 import type { VerifiedState } from '../index.ts'
 import type { Step } from './checks.ts'
@@ -19,7 +20,7 @@ export interface ChainInput {
 export function drawChain({ isBundle, statement, steps, failed, state, proofs }: ChainInput): ChainBox[] {
   const { trustedKind, trusted } = statement
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
-  const isGiven = trusted.value !== ''
+  const isGiven = isHexOf(32, trusted.value)
   const start =
     isBundle && !isFromBeacon
       ? ['l1BlockHash', 'l1StateRoot', 'l2StateRoot'].indexOf(trustedKind.value)

@@ -71,7 +71,7 @@ function gapView(gap: Gap): HTMLElement {
       { class: `link ${direction}`, 'data-status': status, 'data-elsewhere': !isSo },
       h('span', {}, `${text}${isSo ? '' : ', which is another leaf'} ${verdictMarks[status]}`),
     )
-  const place = isAfterLeft ? 'not below the right neighbour' : 'not above the left neighbour'
+  const place = isAfterLeft ? 'its hash is not below the right one' : 'its hash is not above the left one'
   return h(
     'section',
     { class: 'gap-section' },
@@ -89,11 +89,7 @@ function gapView(gap: Gap): HTMLElement {
           { class: 'gap-key', 'data-status': between.status },
           h('span', { class: 'gap-name' }, 'requested key'),
           h('code', {}, keyHash),
-          h(
-            'span',
-            {},
-            `${between.isSo ? 'between the two: no leaf has this key' : place} ${verdictMarks[between.status]}`,
-          ),
+          h('span', {}, `${between.isSo ? 'its hash lies between theirs' : place} ${verdictMarks[between.status]}`),
         ),
         link(`right.prev = ${right.prev}`, back, 'back'),
       ),
