@@ -72,8 +72,9 @@ Output:
   --json                   print the summary as one JSON object
 
 If an endpoint is busy (HTTP 429, Retry-After) or fails, snapshot asks again after growing pauses. If an answer does not verify,
-snapshot asks once more, and then gives the address a row with the verdict "refused". An interrupted run keeps its progress in
-ROWS.partial: run the same command again to continue. The files are then the same as without the interruption.
+snapshot asks again. After three such answers, the address gets a row with the verdict "refused". An interrupted run keeps
+its progress in ROWS.partial: run the same command again to continue. The files are then the same as without the
+interruption.
 
 Exit code: 0 all verified; 1 some answers did not verify; 2 wrong usage, or a file cannot be written; 3 an endpoint failed:
 run the command again.
