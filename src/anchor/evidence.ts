@@ -287,7 +287,7 @@ function verifyState(evidence: DecodedEvidence, scheme: Scheme, stateRoot: Hex):
 }
 
 /**
- * Like {@link verifyEvidence}, but returns a result object and never throws.
+ * Like {@link verifyEvidence}, but returns a result object. Throws nothing.
  *
  * @param bundle a stranger's {@link Evidence}, parsed from JSON
  * @param claim what you know, and the one thing that you trust

@@ -49,7 +49,7 @@ const UINT256 = 1n << 256n
 const reader = readerOf('MALFORMED_RESPONSE')
 
 /**
- * Reads one log of an `eth_getLogs` result. Never throws: a log is only a hint.
+ * Reads one log of an `eth_getLogs` result. Throws nothing: a log is only a hint.
  *
  * @param log what the endpoint sent, parsed from JSON
  * @returns null when it is not a `FinalizedStateUpdated` log, or names a block or time above 64 bits

@@ -44,7 +44,7 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   for (const text of [
     'beacon checkpoint',
     'of 512',
-    'proven to be finalized',
+    'proven final by these signatures',
     'proven by the finalized beacon block',
   ]) {
     expect(verified.stdout).toContain(text)
