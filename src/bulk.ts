@@ -1,5 +1,5 @@
 /**
- * Verifies any number of records, with a verdict for each. Runs in browsers; the command `audit` does the same on all cores.
+ * Verifies any number of records, with one verdict each. Also runs in browsers; the command `audit` does the same on all cores.
  *
  * @module rollup-state-proof/bulk
  */

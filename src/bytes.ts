@@ -17,7 +17,7 @@ const BYTE_TEXTS = /* @__PURE__ */ Array.from(DIGIT_VALUES, (_, byte) => byte.to
 /** The byte at `index`; past the end, zero. */
 export const byteAt = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
 
-/** The unsigned big-endian integer in the 4 bytes at index `i` of `b`. Not by a `DataView`: to make one moves a short array's bytes. */
+/** The unsigned big-endian integer in the 4 bytes at index `i` of `b`. Without a `DataView`: creating one moves the bytes of a short array. */
 export function uint32At(b: Uint8Array, i: number): number {
   return ((byteAt(b, i) << 24) | (byteAt(b, i + 1) << 16) | (byteAt(b, i + 2) << 8) | byteAt(b, i + 3)) >>> 0
 }
@@ -69,18 +69,18 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 
 /** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  // Most numbers are short, and the fewer digits the faster.
+  // Most numbers are short, and fewer digits are faster.
   let start = 0
   while (start < bytes.length && byteAt(bytes, start) === 0) start++
   return start === bytes.length ? 0n : BigInt(bytesToHex(bytes.slice(start)))
 }
 
-/** Big-endian, left-padded with zeros to `length` bytes. The caller sees to it that 0 <= value < 256^length. */
+/** Big-endian, left-padded with zeros to `length` bytes. The caller ensures that 0 <= value < 256^length. */
 export function bigintToBytes(value: bigint, length: number): Uint8Array {
   return hexToBytes(`0x${value.toString(16).padStart(length * 2, '0')}`, length)
 }
 
-/** Negative, zero or positive as `a` sorts before, with or after `b`: as unsigned big-endian strings of one length. */
+/** Negative, zero or positive as `a` sorts before, equal to or after `b`; both of one length. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let index = 0; index < a.length; index++) {
     const difference = byteAt(a, index) - byteAt(b, index)

@@ -170,7 +170,7 @@ export class ProofError extends Error {
     const { path = '', expected, found }: ErrorDetails = Object.assign(Object.create(null), details)
     const place = path === '' ? '' : ` at ${path}`
     const said = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
-    // Without the sentence of its code: whoever bundles this class would carry all of them.
+    // Without the meaning of the code: every bundle with this class would have to carry all meanings.
     super(`${code}${place}${said === '' ? '' : `: ${said}`}`)
     this.code = code
     this.path = path

@@ -1,6 +1,6 @@
 /**
- * Verifies `rollup_getProof` (`linea_getProof`) answers against a state root that you trust: {@link verifyProof}, and the
- * parts that it is made of. Pure and synchronous; no network, no platform module.
+ * Verifies `rollup_getProof` (`linea_getProof`) answers against a state root that you trust: {@link verifyProof}, and
+ * its building blocks. Pure and synchronous; no network, no platform module.
  *
  * @module rollup-state-proof
  */

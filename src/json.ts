@@ -1,14 +1,13 @@
 import { hexToBytes } from './bytes.ts'
 import { atPath, type ErrorCode, ProofError } from './errors.ts'
 
-/** Reads one kind of untrusted JSON document. What does not have its shape is refused with the kind's own code. */
+/** Reads one kind of untrusted JSON document. A value of the wrong shape is refused with that kind's own code. */
 export type JsonReader = ReturnType<typeof readerOf>
 
 /**
- * Reads by hand, one own property at a time, each once, and throws nothing but a ProofError: the document need not come from
- * `JSON.parse`.
+ * Reads own properties only, each once, and throws nothing but a ProofError: the document need not come from `JSON.parse`.
  *
- * @param code of the error for a value of another shape, or one that cannot be read
+ * @param code the error code for a value that has another shape or cannot be read
  */
 export function readerOf(code: ErrorCode) {
   const unreadable = () => new ProofError(code, { found: 'an object that cannot be read' })
@@ -23,7 +22,7 @@ export function readerOf(code: ErrorCode) {
   /** What is inherited counts as missing. A getter or a proxy can throw anything. */
   const own = (source: object, name: PropertyKey): unknown => {
     try {
-      // What any object has under a name is unknown: that is all the cast says.
+      // An object may have anything under this name: the cast claims no more.
       return Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
     } catch {
       throw unreadable()
@@ -53,8 +52,8 @@ export function readerOf(code: ErrorCode) {
       return fields
     },
     /**
-     * The items of an array, each decoded before the next is read, so that a huge array of nothing ends at its first item.
-     * `verifyCount` sees how many there are before any is read; a proxy can say anything of that.
+     * The items of an array. Each is decoded before the next is read, so a huge array of rubbish ends at its first item.
+     * `verifyCount` gets the length before any item is read; a proxy can report any length.
      */
     items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T): T[] {
       if (!isArray(source)) throw malformed('an array', source)
@@ -71,6 +70,6 @@ export function readerOf(code: ErrorCode) {
   }
 }
 
-/** What a value is, for people: nothing of its content. */
+/** Names the kind of a value for people, without its content. */
 export const kindOf = (value: unknown): string =>
   value === undefined || value === null ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -1,6 +1,6 @@
 /**
- * An EIP-1193 provider that answers only what is proven from an L1 block hash down, for viem, ethers and wallets. Calls are
- * executed here; that takes `@ethereumjs/evm`, `@ethereumjs/common` and `@ethereumjs/util` beside this package.
+ * An EIP-1193 provider for viem, ethers and wallets, whose answers are all proven from an L1 block hash. It executes calls
+ * locally; this needs the packages `@ethereumjs/evm`, `@ethereumjs/common` and `@ethereumjs/util`.
  *
  * @module rollup-state-proof/provider
  */

@@ -1,6 +1,6 @@
 /**
- * Fetches and verifies in one call, over any EIP-1193 provider, records evidence, and says what to do when an endpoint does
- * not answer as it should.
+ * Clients over any EIP-1193 provider: they fetch and verify in one call, record evidence, follow finalizations, and say what
+ * to do when an endpoint fails.
  *
  * @module rollup-state-proof/rpc
  */
@@ -10,7 +10,7 @@ export {
   type FetchedConsensus,
   fetchConsensus,
 } from './rpc/beacon.ts'
-export type { Checkpoint } from './rpc/checkpoint.ts'
+export type { FetchCheckpoint } from './rpc/checkpoint.ts'
 export { type Client, createClient, type StateRequest } from './rpc/client.ts'
 export { diagnose } from './rpc/diagnose.ts'
 export {
@@ -48,8 +48,8 @@ export type { L1BlockTag } from './rpc/l1.ts'
 export {
   type AgreementOptions,
   agreeingBlockHash,
+  type DissentingSource,
   finalizedBlockHash,
-  type OddSource,
 } from './rpc/l1-block-hash.ts'
 export type { Provider, SendProvider } from './rpc/provider.ts'
 export {

@@ -1,6 +1,6 @@
 /**
- * The endpoint itself, embedded: a chain of in-memory states that is finalized on a simulated L1 with a consensus layer over
- * it. For devnets and tests; needs Node (`node:http`).
+ * An endpoint to embed: a chain of in-memory states, finalized on a simulated L1 with a consensus layer. For devnets and
+ * tests; needs Node (`node:http`).
  *
  * @module rollup-state-proof/service
  */

@@ -1,5 +1,5 @@
 /**
- * An in-memory state of the rollup that grows the same trees and answers `rollup_getProof`, for devnets and tests. It
+ * An in-memory state of the rollup that builds the same trees and answers `rollup_getProof`, for devnets and tests. It
  * never calls the verifier.
  *
  * @module rollup-state-proof/world

@@ -50,7 +50,7 @@ export function countLines(file: string): number {
 export function countTable(): string {
   const rows = TRUSTED_PATH.map(file => ({ file, lines: countLines(file) }))
   const total = rows.reduce((sum, { lines }) => sum + lines, 0)
-  const table = [...rows.map(({ file, lines }) => `| [${file}](../${file}) | ${lines} |`), `| in all | ${total} |`]
+  const table = [...rows.map(({ file, lines }) => `| [${file}](../${file}) | ${lines} |`), `| total | ${total} |`]
   return ['| file | lines |', '| --- | --: |', ...table].join('\n')
 }
 

@@ -59,7 +59,7 @@ function workedExample(name: SchemeName): Record<string, string[]> {
   expect(H(top)).toBe(storageRoot)
   expect(slice(accountOpening, 2 * wordLength + 32, 32)).toBe(hVal)
   return {
-    'entry 41': [
+    'node 41': [
       line('word(prev)', prev, `= ${readWord(prev)}, HEAD`),
       line('word(next)', next, `= ${readWord(next)}, TAIL`),
       line('hKey', hKey),
@@ -74,17 +74,17 @@ function workedExample(name: SchemeName): Record<string, string[]> {
       line('H(full(value))', H(full(value)), '= hVal'),
     ],
     climb: [
-      line('d0', digests[0] ?? '', '= H(entry 41)'),
-      line('entry 40', nodes[40] ?? '', 'no leaf: its own digest'),
-      line('d1', digests[1] ?? '', '= H(d0, entry 40)'),
-      line('entry 39', nodes[39] ?? '', 'HEAD and TAIL, digests'),
-      line('d2', digests[2] ?? '', '= H(H(entry 39), d1)'),
+      line('d0', digests[0] ?? '', '= H(node 41)'),
+      line('node 40', nodes[40] ?? '', 'no leaf: its own digest'),
+      line('d1', digests[1] ?? '', '= H(d0, node 40)'),
+      line('node 39', nodes[39] ?? '', 'HEAD and TAIL, digests'),
+      line('d2', digests[2] ?? '', '= H(H(node 39), d1)'),
       line('d40', digests[40] ?? '', '38 levels later'),
     ],
-    'entry 0': [
+    'node 0': [
       line('nextFreeNode', slice(top, 0, wordLength), `= ${readWord(slice(top, 0, wordLength))}`),
       line('subRoot', slice(top, wordLength, 32), '= d40'),
-      line('H(entry 0)', H(top), '= storageRoot'),
+      line('H(node 0)', H(top), '= storageRoot'),
     ],
     account: [
       line('address', strip(vector.address).padEnd(40, '0')),

@@ -12,13 +12,13 @@ import { emptyTrieRoot, MAX_NODE_COUNT, MAX_NODE_LENGTH, unusedNodes, verifyTrie
 export interface EthProofClaim {
   /** 32 bytes. */
   stateRoot: Hex
-  /** 20 bytes, any case. */
+  /** 20 bytes, in upper or lower case. */
   address: Hex
-  /** 32 bytes each, in the order of the request. None when left out. */
+  /** 32 bytes each, in the order of the request. Default: none. */
   storageKeys?: readonly Hex[]
 }
 
-/** An L1 account proven present. */
+/** An L1 account whose existence is proven. */
 export interface L1Account {
   /** Below 2^64. */
   nonce: bigint
@@ -30,21 +30,21 @@ export interface L1Account {
   codeHash: Hex
 }
 
-/** An L1 storage slot proven present, or proven absent: then its value is zero. */
+/** An L1 storage slot whose existence or non-existence is proven. If it does not exist, its value is zero. */
 export interface L1Slot {
   /** 32 bytes, lower case. */
   key: Hex
   /** 32 bytes, lower case. */
   value: Hex
-  /** false when proven absent. */
+  /** false if non-existence is proven. */
   exists: boolean
 }
 
 /** What an `eth_getProof` answer proves. */
 export interface VerifiedEthProof {
-  /** null when proven absent. */
+  /** null if non-existence is proven. */
   account: L1Account | null
-  /** One a requested key, in the order of the request. */
+  /** One per requested key, in the order of the request. */
   storage: L1Slot[]
 }
 
@@ -57,7 +57,7 @@ interface DecodedStorageProof {
 interface DecodedEthProof {
   readonly accountNodes: readonly Uint8Array[]
   readonly storage: readonly DecodedStorageProof[]
-  /** What stands beside the proof for convenience; undefined where it does not. */
+  /** Redundant fields served with the proof; undefined if absent. */
   readonly beside: {
     readonly address: Uint8Array | undefined
     readonly nonce: bigint | undefined
@@ -78,8 +78,8 @@ const reader = readerOf('L1_PROOF_MALFORMED')
 
 /**
  * Verifies an `eth_getProof` result (EIP-1186) against an L1 state root: the account in the state trie, then each slot in
- * the trie whose root the proven account has. The fields beside the proofs (`balance`, `storageHash`, ...) may be left
- * out; they are never believed, and refused where they say something else than the proof.
+ * the storage trie of the proven account. The redundant fields (`balance`, `storageHash`, ...) may be missing. They are never
+ * trusted, and refused if they contradict the proof.
  *
  * @param proof what the endpoint sent as the result, parsed from JSON
  * @param claim what you asked for, and the L1 state root that you trust
@@ -89,7 +89,7 @@ const reader = readerOf('L1_PROOF_MALFORMED')
  * ```ts
  * import { verifyEthProof } from 'rollup-state-proof/anchor'
  *
- * // A state that holds nothing proves everything absent.
+ * // In an empty state, nothing exists.
  * const stateRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
  * const address = '0x00000000000000000000000000000000000000aa'
  * const { account } = verifyEthProof({ accountProof: [], storageProof: [] }, { stateRoot, address })
@@ -100,7 +100,7 @@ export function verifyEthProof(proof: unknown, claim: EthProofClaim): VerifiedEt
   return verifyFirstSlots(proof, claim, claim?.storageKeys?.length ?? 0)
 }
 
-/** {@link verifyEthProof} of an answer that may stop after the first `minSlots` of the storage keys. */
+/** {@link verifyEthProof} for an answer that may end after the first `minSlots` storage keys. */
 export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots: number): VerifiedEthProof {
   const { storageKeys = [] } = claim ?? {}
   const stateRoot = decodeArgument('stateRoot', claim?.stateRoot, 32)
@@ -169,7 +169,7 @@ function decodeNodes(value: unknown): Uint8Array[] {
   return reader.items(value, verifyCount, node => bytesUpTo(reader, node, MAX_NODE_LENGTH))
 }
 
-/** Endpoints spell these as a quantity or as 32 bytes. Either way it is only compared with what is proven. */
+/** Endpoints send these as a quantity or as 32 bytes. Either way they are only compared with what is proven. */
 function decodeNumber(value: unknown): bigint {
   const hex = reader.string(value)
   if (hex.length > 2 + 64 || !/^0x[0-9a-fA-F]+$/.test(hex)) {
@@ -217,7 +217,7 @@ function verifyNumberBeside(path: string, proven: bigint, beside: bigint | undef
   }
 }
 
-/** For an account that does not exist some clients write zeros and some the digest of nothing. */
+/** For an account that does not exist, some clients write zeros and some the digest of nothing. */
 function verifyDigestBeside(
   path: string,
   proven: Uint8Array | null,

@@ -16,11 +16,11 @@ const VERSION = 1
 const MAX_STORAGE_KEYS = 65_536
 
 /**
- * An evidence bundle: one JSON document that holds all that leads from an L1 block hash to accounts and slots on L2.
+ * An evidence bundle: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
  * Its JSON Schema is `docs/evidence.schema.json`.
  */
 export interface Evidence {
-  /** Of this format. */
+  /** The version of this format. */
   version: 1
   /** The hash scheme of the rollup at the L2 block. */
   scheme: Scheme['name']
@@ -33,43 +33,43 @@ export interface Evidence {
   }
   /** A quantity, such as `0x1b4`. */
   l2BlockNumber: Hex
-  /** What leads from a beacon block root to the L1 block hash; left out when the verifier is to have that hash from elsewhere. */
+  /** Proves the L1 block hash from a beacon block root. Omitted if the verifier gets that hash elsewhere. */
   consensus?: Consensus
-  /** What leads to the L2 state root; left out when the verifier is to have that root from elsewhere. */
+  /** Proves the L2 state root. Omitted if the verifier gets that root elsewhere. */
   l1?: {
-    /** RLP of the L1 block header; left out when the verifier is to have the L1 state root from elsewhere. */
+    /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
     header?: Hex
     /** The `eth_getProof` result of the rollup contract for `anchorStorageKeys`, at that L1 block. */
     proof: unknown
-    /** What the timestamp is proven with; left out when none is. Quantities. */
+    /** Quantities that prove the timestamp. Omitted if it is not proven. */
     finalizedState?: {
-      /** Of the last message that L2 has received. */
+      /** Number of the last message that L2 received. */
       messageNumber: Hex
-      /** Of the last forced transaction; left out for contracts before version 8. */
+      /** Number of the last forced transaction. Omitted for contracts before version 8. */
       forcedTransactionNumber?: Hex
-      /** Of the last finalized L2 block, in seconds since 1970. */
+      /** Time of the last finalized L2 block, in seconds since 1970. */
       timestamp: Hex
     }
   }
-  /** What was asked of the L2 endpoint. */
+  /** The request to the L2 endpoint. */
   request: {
     /** 20 bytes. */
     address: Hex
     /** 32 bytes each. */
     storageKeys: Hex[]
   }
-  /** What it answered: the result of `rollup_getProof`. */
+  /** Its answer: the result of `rollup_getProof`. */
   answer: unknown
 }
 
 /**
- * A beacon block that you trust, together with the function that proves an L1 block from it. The function `checkpoint` of the
- * entry point `./beacon` makes it, so that only those who use it carry the cryptography of the consensus layer.
+ * A beacon block that you trust, together with the function that proves an L1 block from it. Create it with `checkpoint` of
+ * `rollup-state-proof/beacon`: only programs that do so carry the cryptography of the consensus layer.
  */
 export interface TrustedBeaconBlock {
   /** Root of a finalized beacon block, 32 bytes. */
   beaconBlockRoot: Hex
-  /** Label of its network, such as `mainnet`: a bundle that names another is refused. */
+  /** Name of its network, such as `mainnet`. A bundle that names another network is refused. */
   network: string
   /**
    * Proves an L1 block from the consensus part of a bundle, or throws a ProofError. It is part of what you trust.
@@ -89,19 +89,19 @@ export interface ProvenConsensus {
   slot: bigint
   /** When that slot began, in seconds since 1970. */
   slotTimestamp: bigint
-  /** How many of the 512 members of the sync committee have signed. */
+  /** How many of the 512 members of the sync committee signed. */
   signers: number
   /** The period of that committee. */
   period: number
 }
 
-/** The beacon block that a bundle proves to be finalized, and from which. */
+/** The beacon block that a bundle proves final, and the beacon block that you trust. */
 export interface ProvenBeaconBlock extends Omit<ProvenConsensus, 'l1BlockHash'> {
   /** Root of the beacon block that you trust, 32 bytes. */
   checkpoint: Hex
 }
 
-/** The one thing that you trust. The higher it stands in this list, the more is proven to you and the less believed. */
+/** The one thing that you trust. The higher in this list, the more is proven and the less you have to believe. */
 export type Trusted =
   | TrustedBeaconBlock
   | {
@@ -113,55 +113,55 @@ export type Trusted =
       l1StateRoot: Hex
     }
   | {
-      /** Root of the L2 state, 32 bytes: nothing from L1 is then read or proven. */
+      /** Root of the L2 state, 32 bytes. Nothing about L1 is read or proven then. */
       l2StateRoot: Hex
     }
 
 /** Which kind of trusted input a verdict rests on. */
 export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
 
-/** What you know yourself. A bundle that says something else is refused. */
+/** What you know yourself. A bundle for anything else is refused. */
 export interface EvidenceClaim {
   /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
   scheme: Scheme
-  /** The contract whose roots you believe. */
+  /** The contract whose roots you trust. */
   rollup: Rollup
-  /** What all else is proven from. */
+  /** The value that everything is proven from. */
   trusted: Trusted
-  /** Any finalized block when left out: an old state then passes too, so look at what is returned. */
+  /** Default: any finalized block. An old state passes then too, so check the returned number. */
   l2BlockNumber?: bigint
-  /** Whatever address the bundle is for when left out: look at what is returned. */
+  /** 20 bytes. Default: the address of the bundle. Check the returned address then. */
   address?: Hex
-  /** Whatever keys the bundle is for when left out: look at what is returned. */
+  /** 32 bytes each. Default: the keys of the bundle. Check the returned keys then. */
   storageKeys?: readonly Hex[]
 }
 
-/** What a bundle proves, whatever it rests on. */
+/** What a bundle proves, whichever input you trust. */
 export interface EvidenceState extends VerifiedState {
-  /** Whose account and storage these are. Lower case. */
+  /** The address of the account, 20 bytes, lower case. */
   address: Hex
   /** The root of the L2 state, 32 bytes. */
   stateRoot: Hex
 }
 
-/** What a bundle proves of the rollup contract on L1. */
+/** What a bundle proves about the rollup contract on L1. */
 export interface AnchoredState extends EvidenceState {
   /** The L2 block of the root. */
   l2BlockNumber: bigint
-  /** The last L2 block that was finalized in that L1 state; null when the bundle does not prove it. */
+  /** The last finalized L2 block in that L1 state; null if the bundle does not prove it. */
   currentL2BlockNumber: bigint | null
-  /** When the L2 block was made, in seconds since 1970; null when the bundle does not prove it. */
+  /** Time of the L2 block, in seconds since 1970; null if the bundle does not prove it. */
   finalizedTimestamp: bigint | null
 }
 
-/** What a bundle proves, and what it rests on: `reach` tells the four apart. */
+/** What a bundle proves, and from which trusted input: `reach` tells the four cases apart. */
 export type VerifiedEvidence =
   | (AnchoredState & {
       /** All of this rests on a beacon block root. */
       reach: 'beaconBlockRoot'
       /** The finalized beacon block that holds the L1 block. */
       beaconBlock: ProvenBeaconBlock
-      /** The L1 block in it; in Gloas the parent of that L1 block. */
+      /** The L1 block in it; since Gloas, the parent of that L1 block. */
       l1Block: L1Block
     })
   | (AnchoredState & {
@@ -173,13 +173,13 @@ export type VerifiedEvidence =
   | (AnchoredState & {
       /** All of this rests on an L1 state root. */
       reach: 'l1StateRoot'
-      /** Nothing proves which L1 block the bundle's header is of. */
+      /** Nothing proves which L1 block this state belongs to. */
       l1Block: null
     })
   | (EvidenceState & {
       /** All of this rests on an L2 state root: nothing of L1 is proven. */
       reach: 'l2StateRoot'
-      /** The block that you stated; null when you stated none. */
+      /** The block that you stated; null if you stated none. Not proven. */
       l2BlockNumber: bigint | null
       /** Not proven. */
       currentL2BlockNumber: null
@@ -192,11 +192,11 @@ export type VerifiedEvidence =
 /** What {@link safeVerifyEvidence} returns: what the bundle proves, or the error that `verifyEvidence` would have thrown. */
 export type SafeVerifiedEvidence =
   | ({
-      /** It verified. */
+      /** Verified. */
       ok: true
     } & VerifiedEvidence)
   | {
-      /** It was refused. */
+      /** Refused. */
       ok: false
       /** Which check failed, and where. */
       error: ProofError
@@ -221,11 +221,11 @@ const reader = readerOf('EVIDENCE_MALFORMED')
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust.
  *
- * What the claim states is compared with the bundle and then used from the claim. What it leaves out (block, address,
- * keys) is taken from the bundle, and the proof is of just that: whoever made the bundle chose it. That is sound as long as
- * you act on the `address`, `storage[].key` and `l2BlockNumber` that come back, and not on the ones that you had in mind.
- * With `l2StateRoot` trusted, the rollup and the block are compared but nothing proves them.
- * Parts that the trusted input makes unnecessary are not read.
+ * The bundle must agree with everything that the claim states. If the claim omits the block, address or keys, they are taken
+ * from the bundle: whoever made the bundle chose them. This is sound only if you use the returned `address`, `storage[].key`
+ * and `l2BlockNumber`, not the ones that you expected.
+ * If you trust an `l2StateRoot`, the rollup and the block are compared, but not proven.
+ * Parts of the bundle that the trusted input makes unnecessary are not read.
  *
  * @param bundle a stranger's {@link Evidence}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
@@ -261,7 +261,7 @@ export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedE
   const { header, l2BlockNumber } = evidence
   if (reach === 'l2StateRoot') {
     const state = verifyState(evidence, scheme, root)
-    // Without an anchor the bundle's number is but a claim.
+    // Without an anchor, the bundle's number is only a claim.
     const unproven = { currentL2BlockNumber: null, finalizedTimestamp: null, l1Block: null }
     return { ...state, l2BlockNumber: claim.l2BlockNumber ?? null, ...unproven, reach }
   }
@@ -321,7 +321,7 @@ function verifyConsensus(consensus: unknown, { network, verifyConsensus }: Trust
       throw new ProofError('EVIDENCE_NETWORK_MISMATCH', { path: 'network', expected: network, found })
     }
     const proven = verifyConsensus(answers)
-    // Else a function that returns nothing would leave the root to be taken for one of another kind.
+    // Otherwise the result of a function that returns nothing could pass for a root of another kind.
     decodeArgument('trusted.verifyConsensus().l1BlockHash', proven?.l1BlockHash, 32)
     return proven
   })
@@ -365,7 +365,7 @@ interface DecodedTrusted {
   readonly beaconBlock: TrustedBeaconBlock | null
 }
 
-/** Exactly one: with two, a caller could believe that both were checked. */
+/** Exactly one: with two, a caller could think that both were checked. */
 function decodeTrusted(trusted: Trusted): DecodedTrusted {
   const read = (name: string): unknown =>
     trusted !== null && typeof trusted === 'object' && Object.hasOwn(trusted, name)
@@ -392,7 +392,7 @@ function decodeTrusted(trusted: Trusted): DecodedTrusted {
   return { reach, root, beaconBlock }
 }
 
-/** Refuses a bundle that is for something else than what the caller states. */
+/** Refuses a bundle for anything other than what the caller states. */
 function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
   const { scheme, rollup, l2BlockNumber, address, storageKeys } = claim
   const rollupAddress = decodeArgument('rollup.address', rollup?.address, 20)
@@ -425,7 +425,7 @@ function verifyAddress(expected: Uint8Array, found: Uint8Array): void {
   if (!equalBytes(expected, found)) throw mismatch('EVIDENCE_ADDRESS_MISMATCH', expected, found)
 }
 
-/** All of them, in the same order: whoever states keys reads the answers by their place. */
+/** All keys, in the same order: a caller who states keys reads the slots by position. */
 function verifyKeys(expected: readonly Uint8Array[], found: readonly Uint8Array[]): void {
   if (expected.length !== found.length) {
     throw new ProofError('EVIDENCE_KEYS_MISMATCH', { expected: `${expected.length} keys`, found: `${found.length}` })
@@ -503,28 +503,28 @@ function decodeRequest(request: unknown): Pick<DecodedEvidence, 'address' | 'sto
   }
 }
 
-/** Bounds the work: a length is a number that whoever made the object may choose. */
+/** Bounds the work: whoever made the object may choose any length. */
 function verifyKeyCount(count: number): void {
   if (count > MAX_STORAGE_KEYS) {
     throw new ProofError('EVIDENCE_MALFORMED', { expected: `at most ${MAX_STORAGE_KEYS} keys`, found: `${count}` })
   }
 }
 
-/** What {@link createEvidence} puts together. */
+/** The parts of a bundle for {@link createEvidence}. */
 export interface EvidenceParts {
   /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
   scheme: Scheme
   /** Whose state it is. */
   rollup: Rollup
-  /** The last block of a finalization, when the bundle is to lead to L1. */
+  /** The L2 block: the last block of a finalization, if the bundle is to lead to L1. */
   l2BlockNumber: bigint
-  /** The address that was asked for, 20 bytes. */
+  /** The requested address, 20 bytes. */
   address: Hex
-  /** The storage keys that were asked for, 32 bytes each. None when left out. */
+  /** The requested storage keys, 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
   /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
   answer: unknown
-  /** What a beacon API answered; left out when an L1 block hash is to be trusted. Of the answers only known fields are kept. */
+  /** The answers of a beacon API, for a verifier that trusts a beacon checkpoint. Only known fields are kept. */
   consensus?:
     | {
         /** A label for people. It proves nothing. */
@@ -537,24 +537,23 @@ export interface EvidenceParts {
         finality?: unknown
       }
     | undefined
-  /** What leads from L1 to the root; left out when an L2 state root is to be trusted. */
+  /** The answers of L1, for a verifier that trusts something other than an L2 state root. */
   l1?: {
-    /** What `eth_getBlockByNumber` answered; left out when the L1 state root is to be trusted. */
+    /** What `eth_getBlockByNumber` answered, for a verifier that does not trust an L1 state root. */
     block?: unknown
     /** What `eth_getProof` answered for the rollup contract and `anchorStorageKeys`, at the L1 block. */
     proof: unknown
-    /** What the storage keys were made with; left out when without. */
+    /** The finalized state with which the storage keys were computed, if any. */
     finalizedState?: FinalizedState | undefined
   }
 }
 
 /**
- * Puts a bundle together. Nothing is verified, so verify the bundle before you keep it.
+ * Puts a bundle together. This verifies nothing, so verify the bundle before you keep it.
  *
- * The bundle holds what was understood and nothing else: of the L1 block its header, of the `eth_getProof` result and of the
- * L2 answer the fields that these methods define, and of each field only hexadecimal where it must be that. Whatever else an
- * endpoint sent, such as the URL that it was asked at, does not get into the file. A JSON-RPC response around the answer is
- * taken off.
+ * The bundle holds only known fields: the header of the L1 block, and the fields that `eth_getProof` and `rollup_getProof`
+ * define. Hexadecimal fields hold nothing but hexadecimal. Anything else that an endpoint sent, such as the URL of the request,
+ * is left out. If the answer is in a JSON-RPC response, the response is removed.
  *
  * @param parts what was asked, of whom, and what they answered
  * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws; `EVIDENCE_MALFORMED` when an answer is larger than any for as
@@ -619,7 +618,7 @@ function spellConsensus(source: unknown): Consensus {
 
 const HEXADECIMAL = /^0x[0-9a-f]*$/i
 
-/** More than a proof of one key takes, on either layer, or a committee. */
+/** More than the proof of one key takes on either layer, or a committee. */
 const MAX_PROOF_LENGTH = 2 ** 17
 /** As many as are verified. */
 const MAX_UPDATES = 512

@@ -4,15 +4,15 @@ import { ProofError } from '../errors.ts'
 import { readerOf } from '../json.ts'
 
 /**
- * What the rollup contract hashed when it last finalized, as its log says. It is a hint and proves nothing: it counts
+ * What the rollup contract hashed at its last finalization, according to its log. It is a hint and proves nothing: it counts
  * once `verifyAnchor` finds that it hashes to what the contract keeps.
  */
 export interface FinalizedState {
-  /** Of the last message from L1 that L2 has received. Below 2^256. */
+  /** Number of the last message from L1 that L2 received. Below 2^256. */
   messageNumber: bigint
-  /** Of the last forced transaction that L2 has processed. Below 2^256. Contracts before version 8 have none. */
+  /** Number of the last forced transaction that L2 processed. Below 2^256. Contracts before version 8 have none. */
   forcedTransactionNumber?: bigint | undefined
-  /** Of the last finalized L2 block: seconds since 1970, below 2^64. */
+  /** Time of the last finalized L2 block: seconds since 1970, below 2^64. */
   timestamp: bigint
 }
 
@@ -49,7 +49,7 @@ const UINT256 = 1n << 256n
 const reader = readerOf('MALFORMED_RESPONSE')
 
 /**
- * Reads an entry of an `eth_getLogs` result. Throws nothing: what a log says is only a hint.
+ * Reads one log of an `eth_getLogs` result. Throws nothing: a log is only a hint.
  *
  * @param log what the endpoint sent, parsed from JSON
  * @returns null when it is not a `FinalizedStateUpdated` log, or names a block or time above 64 bits

@@ -7,15 +7,15 @@ import { mismatch } from '../tree/path.ts'
 import { bytesUpTo } from './bytes-up-to.ts'
 import { decodeInteger, decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
 
-/** What a proven L1 block header says. */
+/** The fields of a proven L1 block header. */
 export interface L1Block {
-  /** Its height. */
+  /** The block number. */
   number: bigint
   /** Seconds since 1970. */
   timestamp: bigint
   /** keccak256 of the header's RLP, 32 bytes. */
   hash: Hex
-  /** Root of the L1 state, 32 bytes: what `eth_getProof` answers lead to. */
+  /** Root of the L1 state, 32 bytes: `eth_getProof` answers lead to it. */
   stateRoot: Hex
 }
 
@@ -46,7 +46,7 @@ export const FIELDS = [
   ['extraData', { kind: 'extra' }],
   ['mixHash', hash],
   ['nonce', string(8)],
-  // What forks have added. Each came to stay: a header with one of these has all that stand before it.
+  // Added by forks. A header with one of these has all those before it.
   ['baseFeePerGas', uint256], // London, EIP-1559
   ['withdrawalsRoot', hash], // Shanghai, EIP-4895
   ['blobGasUsed', uint64], // Cancun, EIP-4844
@@ -113,7 +113,7 @@ function encodeField(type: FieldType, value: string): Uint8Array {
   }
 }
 
-/** A JSON-RPC quantity as RLP holds it. A second spelling of a number is refused: `0x00`, `0x01`, `1`. */
+/** A JSON-RPC quantity as RLP encodes it. Other spellings of a number are refused: `0x00`, `0x01`, `1`. */
 function encodeQuantity(value: string, maxLength: number): Uint8Array {
   const isShort = value.length <= 2 + 2 * maxLength
   if (!isShort || !/^0x(0|[1-9a-fA-F][0-9a-fA-F]*)$/.test(value)) {

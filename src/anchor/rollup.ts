@@ -10,13 +10,13 @@ export interface RollupLayout {
   stateRootHashes: bigint
   /** Slot of `uint256 currentL2BlockNumber`: the last finalized L2 block. */
   currentL2BlockNumber: bigint
-  /** What the timestamp of the newest finalization is proven from. Without it, none is. */
+  /** Proves the timestamp of the newest finalization. Without it, no timestamp is proven. */
   finalizedState?: FinalizedStateLayout
 }
 
-/** Where the contract keeps what the timestamp of its newest finalization is proven from. */
+/** The slots that prove the timestamp of the newest finalization. */
 export interface FinalizedStateLayout {
-  /** Slot of `bytes32 currentFinalizedState`: a hash over what the newest finalization ended with. */
+  /** Slot of `bytes32 currentFinalizedState`: a hash over the end of the newest finalization. */
   currentFinalizedState: bigint
   /** Slot of `mapping(uint256 messageNumber => bytes32) rollingHashes`. */
   rollingHashes: bigint
@@ -28,14 +28,14 @@ export interface FinalizedStateLayout {
 export interface Rollup {
   /** A label for people, such as `linea-mainnet`. It proves nothing. */
   name?: string
-  /** The contract on L1, 20 bytes. Behind a proxy, the proxy: that is where the storage is. */
+  /** The contract on L1, 20 bytes. For a proxied contract, the address of the proxy, which holds the storage. */
   address: Hex
-  /** {@link lineaLayout} when left out. */
+  /** Default: {@link lineaLayout}. */
   layout?: RollupLayout
 }
 
 /**
- * Where the Linea deployments keep these; forks of the contract may have moved them.
+ * The layout of the Linea deployments. Forks of the contract may have another.
  *
  * @example
  * ```ts
@@ -82,35 +82,35 @@ export const lineaSepolia: Rollup = {
   layout: lineaLayout,
 }
 
-/** What the rollup contract says of an L2 block, in an L1 state that you trust. */
+/** What to verify about an L2 block in the rollup contract, in an L1 state that you trust. */
 export interface AnchorClaim {
   /** Root of the L1 state, 32 bytes. */
   l1StateRoot: Hex
-  /** The contract whose roots you believe. */
+  /** The contract whose roots you trust. */
   rollup: Rollup
-  /** The last block of a finalization: the contract has no roots of the others. */
+  /** The last block of a finalization: the contract has roots for these only. */
   l2BlockNumber: bigint
-  /** What the contract's log says of its newest finalization, if the proof is to show the timestamp. */
+  /** What the contract's log says about its newest finalization, if the proof is to cover the timestamp. */
   finalizedState?: FinalizedState | undefined
 }
 
-/** What the rollup contract is proven to say. */
+/** What the rollup contract is proven to hold. */
 export interface VerifiedAnchor {
-  /** The root of the L2 state at that block, 32 bytes: what `verifyProof` wants. */
+  /** The root of the L2 state at that block, 32 bytes: the `stateRoot` for `verifyProof`. */
   stateRoot: Hex
-  /** The last L2 block that was finalized in that L1 state; null when the proof does not have it. */
+  /** The last finalized L2 block in that L1 state; null if the proof does not cover it. */
   currentL2BlockNumber: bigint | null
   /**
-   * The timestamp of the L2 block, in seconds since 1970; null when nothing proves it: the block is not the newest
-   * finalized one, no `finalizedState` was given, or the layout has no place for it.
+   * The timestamp of the L2 block, in seconds since 1970; null if it is not proven: the block is not the newest finalized
+   * one, there was no `finalizedState`, or the layout has no place for it.
    */
   finalizedTimestamp: bigint | null
 }
 
 /**
- * The storage keys to ask `eth_getProof` of the rollup contract for: the block's entry in `stateRootHashes`, then
- * `currentL2BlockNumber`. With a `finalizedState`, what proves its timestamp follows: `currentFinalizedState`, the rolling
- * hash of the message and, since version 8 of the contract, that of the forced transaction.
+ * The storage keys to request with `eth_getProof` for the rollup contract: the block's entry in `stateRootHashes`, then
+ * `currentL2BlockNumber`. With a `finalizedState`, the keys that prove its timestamp follow: `currentFinalizedState`, the
+ * rolling hash of the message and, since version 8 of the contract, that of the forced transaction.
  *
  * @param rollup whose layout decides
  * @param l2BlockNumber from 0 to 2^64 - 1
@@ -147,12 +147,12 @@ function stateKeys(
 }
 
 /**
- * Verifies an `eth_getProof` result of the rollup contract for {@link anchorStorageKeys}, or for the first of the two
- * alone: which root the contract holds for an L2 block.
+ * Verifies which root the rollup contract holds for an L2 block, from an `eth_getProof` result for {@link anchorStorageKeys}
+ * or only the first of these keys.
  *
- * The contract keeps the roots of old finalizations, so the root proves what the L2 state was at that block, not that it
- * still is: compare `l2BlockNumber` with `currentL2BlockNumber`, and `finalizedTimestamp`, or the age of the L1 block, with
- * your clock.
+ * The contract keeps the roots of old finalizations, so the root proves the L2 state at that block, not the current one.
+ * Compare `l2BlockNumber` with `currentL2BlockNumber`, and `finalizedTimestamp`, or the time of the L1 block, with your
+ * clock.
  *
  * @param proof what the L1 endpoint sent as the result, parsed from JSON
  * @param claim the L1 state root that you trust, the rollup, and the L2 block
@@ -170,7 +170,7 @@ function stateKeys(
  * const { l1 } = createService({ genesis, rollup }).chain // L1 block 0 holds the root of L2 block 0
  *
  * const proof = l1.getProof(rollup.address, anchorStorageKeys(rollup, 0n), 0n)
- * const l1StateRoot = Reflect.get(l1.getBlock(0n) ?? {}, 'stateRoot') // in earnest: out of verifyHeader
+ * const l1StateRoot = Reflect.get(l1.getBlock(0n) ?? {}, 'stateRoot') // in production: from verifyHeader
  * const { stateRoot } = verifyAnchor(proof, { l1StateRoot, rollup, l2BlockNumber: 0n })
  * console.log(stateRoot === genesis.stateRoot()) // true
  * ```
@@ -180,12 +180,12 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   const finalizedState = claim?.finalizedState && verifyFinalizedState(claim.finalizedState)
   const storageKeys = anchorStorageKeys(rollup, l2BlockNumber, finalizedState)
   const ethClaim = { stateRoot: l1StateRoot, address: rollup?.address, storageKeys }
-  // The keys of the finalized state are proven together or not asked for; of the first two, the second may be missing.
+  // The keys of the finalized state are requested together or not at all; of the first two keys, the second may be missing.
   const { account, storage } = verifyFirstSlots(proof, ethClaim, storageKeys.length === 2 ? 1 : storageKeys.length)
   if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
   const [root, current, ...stateSlots] = storage
   const currentL2BlockNumber = current === undefined ? null : BigInt(current.value)
-  // A root above the last finalized block cannot be: then this is not the contract, or not its layout.
+  // No root exists above the last finalized block: this is not the contract, or not its layout.
   if (currentL2BlockNumber !== null && l2BlockNumber > currentL2BlockNumber) {
     throw new ProofError('ANCHOR_BLOCK_AHEAD', {
       expected: `at most ${currentL2BlockNumber}`,
@@ -194,7 +194,7 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   }
   if (!root?.exists) throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]', found: 'no root' })
   const timestamp = finalizedState === undefined ? null : verifyTimestamp(finalizedState, stateSlots)
-  // The contract keeps this for its newest finalization alone: of an older block it says nothing.
+  // The contract keeps this for its newest finalization only.
   const isNewest = currentL2BlockNumber === l2BlockNumber
   return { stateRoot: root.value, currentL2BlockNumber, finalizedTimestamp: isNewest ? timestamp : null }
 }

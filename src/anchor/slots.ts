@@ -8,10 +8,10 @@ const ADDRESS_LENGTH = 20
 const SLOT_COUNT = 1n << 256n
 
 /**
- * The storage slot of a Solidity mapping's entry, 32 bytes: keccak256(key || slot). More keys go on into nested mappings.
+ * The storage slot of a Solidity mapping's entry, 32 bytes: keccak256(key || slot). Further keys lead into nested mappings.
  *
- * @param slot where the mapping is declared: a number, or 32 bytes when it is an entry of something itself
- * @param keys each a number (any uint type), an address of 20 bytes, or 32 bytes as they are (bytes32)
+ * @param slot where the mapping is declared: a number, or 32 bytes if the mapping is itself inside something else
+ * @param keys each a number (any uint type), an address of 20 bytes, or 32 bytes (bytes32)
  * @throws ProofError `CLAIM_INVALID`
  *
  * @example

@@ -29,7 +29,7 @@ export interface RecordClaim {
   address?: Hex
   /** The storage keys that every record is for, 32 bytes each. */
   storageKeys?: readonly Hex[]
-  /** For evidence bundles: the contract whose roots you believe. */
+  /** For evidence bundles: the contract whose roots you trust. */
   rollup?: Rollup
   /** For evidence bundles: what everything else is proven from. */
   trusted?: Trusted

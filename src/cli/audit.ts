@@ -20,37 +20,38 @@ const help = `Usage: rollup-state-proof audit [FILE...|-] [options]
 
 Verifies records, one per line, and writes one verdict per line, in the order of the input. A record is a recording (scheme,
 stateRoot, address, storageKeys, result), an answer, or an evidence bundle, as JSON. Without FILE, standard input is read.
-Input that is packed with gzip (or zstd, on Node 22.15 or later) is unpacked.
+Input compressed with gzip (or zstd, on Node 22.15 or later) is decompressed.
 
-What you state wins over what the records say. Nothing proves a state root that only a record names:
+Options that override the records. Nothing proves a state root that only a record names:
   --scheme SCHEME          mimc or poseidon2
   --state-root ROOT        the L2 state root of every answer, 32 bytes
   --address ADDRESS        the address of every record, 20 bytes
-  --storage-key KEY        a storage key of every record, 32 bytes or the number of a slot; repeat it, in the order of the request
-  --mapping SLOT KEY       the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
-                           32 bytes
+  --storage-key KEY        a storage key of every record: 32 bytes, or the number of a slot; repeat it for more, in the order
+                           of the request
+  --mapping SLOT KEY       the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
+                           address, a number or 32 bytes); repeat it for more
 
-For evidence bundles, which are unreadable without:
-  --rollup ROLLUP          mainnet, sepolia, or the address of the rollup contract on L1
-  --l1-block-hash HASH     the L1 block that you trust, 32 bytes; or --l1-state-root ROOT, or --state-root ROOT
+Required for evidence bundles, which are otherwise unreadable:
+  --rollup ROLLUP          mainnet or sepolia (Linea), or the address of the rollup contract on L1
+  --l1-block-hash HASH     the hash of the L1 block that you trust, 32 bytes; or --l1-state-root ROOT, or --state-root ROOT
   --layout-roots-slot N, --layout-current-slot N
-                           of a fork's contract
+                           the storage layout of a fork's contract
 
 Output:
-  -o, --output OUT         write the verdicts to OUT (default: standard output). OUT.audit says what they are of. When a
-                           run is interrupted, run the same command again: it goes on where OUT ends
+  -o, --output OUT         write the verdicts to OUT (default: standard output), and a description of the run to OUT.audit. If
+                           a run is interrupted, run the same command again: it continues where OUT ends
   --force                  start over and overwrite OUT
   --html REPORT            write a page with the counts, charts and the refused records
-  --json                   the summary as one JSON object
+  --json                   print the summary as one JSON object
 
 Limits:
-  --jobs N                 how many workers verify (default: the number of cores)
-  --max-line MIB           the longest record, 1 to 64 MiB (default: ${MAX_INPUT_MIB})
+  --jobs N                 the number of workers (default: the number of cores)
+  --max-line MIB           the maximum length of a record, 1 to 64 MiB (default: ${MAX_INPUT_MIB})
 
 The summary goes to standard output with -o, and to standard error without.
 
-Exit code: 0 all records verified; 1 some were refused or unreadable; 2 wrong usage, an input that cannot be read to its
-end, or an output that cannot be written to its end.
+Exit code: 0 all records verified; 1 some were refused or unreadable; 2 wrong usage, or an input or output failed before its
+end.
 
 Examples:
   rollup-state-proof audit recordings.ndjson.gz -o verdicts.ndjson --html report.html

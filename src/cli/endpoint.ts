@@ -32,13 +32,13 @@ export const endpointOptions = {
 const MAX_KEYS = 1000
 
 export const endpointHelp = `  --keys-per-request N   storage keys per request (default: 100)
-  --timeout SECONDS      for each request with its retries (default: 30)
-  -o, --output FILE      needed; written whole or not at all. An existing file is never replaced. - is standard output
+  --timeout SECONDS      time limit per request, including retries (default: 30)
+  -o, --output FILE      required: the file to write, whole or not at all; never an existing one. - is standard output
   --force                start over and overwrite the file
-  --json                 one JSON object on standard output
+  --json                 print one JSON object
 
-URLs can also come from the environment, L1_URL, L2_URL and BEACON_URL: then they are not in the list of processes. They are never
-printed. An interrupted run leaves a checkpoint in FILE.partial: run the same command again to continue.`
+To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead. URLs are never
+printed. An interrupted run keeps its progress in FILE.partial: run the same command again to continue.`
 
 export interface EndpointFlags {
   readonly address?: string | undefined

@@ -1,6 +1,6 @@
 import { safeVerifyProof, type VerifiedState, verifyProof } from '../index.ts'
 import type { Claim } from '../proof/claim.ts'
-import { type BlockTag, type Checkpoint, fetchAnswer } from '../rpc.ts'
+import { type BlockTag, type FetchCheckpoint, fetchAnswer } from '../rpc.ts'
 import { type Command, exitCodes, type Output, UsageError } from './command.ts'
 import {
   endProgress,
@@ -19,26 +19,26 @@ import { formatState, formatTable, formatVerdict, printable, toJson } from './re
 
 const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address ADDRESS -o FILE [options]
 
-Fetches a rollup_getProof answer alone and writes it to a file for \`verify\`. With --state-root it is verified at once;
-otherwise nothing is.
+Fetches a rollup_getProof answer and writes it to a file for \`verify\`. It verifies the answer only if you state
+--state-root.
 
 Options:
   --l2 URL               an endpoint of the rollup
-  --block BLOCK          an L2 block that L1 has finalized: its number, or a tag where the endpoint takes it (finalized)
+  --block BLOCK          a finalized L2 block: its number, or a tag that the endpoint accepts (finalized)
   --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes or the number of a slot; repeat it, up to 1000 times
-  --mapping SLOT KEY     the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
-                         32 bytes
-  --state-root ROOT      the root you trust, 32 bytes: stateRootHashes of the rollup contract on L1
-  --scheme SCHEME        mimc or poseidon2; with --state-root
-  --method NAME          linea_getProof on the Linea networks (default: rollup_getProof)
+  --storage-key KEY      32 bytes, or the number of a slot; repeat it for more, up to 1000
+  --mapping SLOT KEY     the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
+                         address, a number or 32 bytes); repeat it for more
+  --state-root ROOT      the L2 state root that you trust, 32 bytes: stateRootHashes of the rollup contract on L1
+  --scheme SCHEME        mimc or poseidon2; required with --state-root
+  --method NAME          the JSON-RPC method; linea_getProof on the Linea networks (default: rollup_getProof)
 ${endpointHelp}
 
-If FILE exists, no endpoint is asked. With --state-root its contents are verified, and the report says that they are from
-the file; otherwise they could be anything, and the command ends with exit code 2.
+If FILE exists, no endpoint is asked. With --state-root, fetch verifies the file, and the report says so. Without it, the
+file could hold anything, so fetch ends with exit code 2.
 
-Exit code: 0 fetched (and verified, with --state-root), or FILE exists and holds it; 1 what came does not verify; 2 wrong
-usage, or the file cannot be written; 3 the endpoint failed: run it again.
+Exit code: 0 fetched (with --state-root: and verified), or FILE exists and verifies; 1 the answer does not verify; 2 wrong
+usage, or the file cannot be written; 3 the endpoint failed: run the command again.
 
 Example:
   rollup-state-proof fetch --l2 https://... --block 123 --address 0x... --storage-key 0x... -o answer.json
@@ -96,14 +96,14 @@ export const fetch: Command = {
       }
 
       if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(output.path)}.partial`)
-      const onCheckpoint = (checkpoint: Checkpoint, keyCount: number) => {
+      const onCheckpoint = (checkpoint: FetchCheckpoint, keyCount: number) => {
         output.saveCheckpoint(checkpoint)
         showProgress(io, `${keyCount} of ${request.storageKeys.length} storage keys`)
       }
       const answer = await fetchAnswer(l2, request, {
         ...options,
         trusted,
-        checkpoint: output.checkpoint,
+        resumeFrom: output.checkpoint,
         onCheckpoint,
         signal,
       })

@@ -68,7 +68,7 @@ export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSo
   throw new UsageError('--state-root is needed: the root you trust, 32 bytes, from the rollup contract on L1')
 }
 
-/** Verifies the answer. @throws UsageError when it is a flag that is wrong, and not what a file says */
+/** Verifies the answer. @throws UsageError if a flag is wrong, not the file */
 export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWithSources): SafeVerifiedState {
   const outcome = safeVerifyProof(answer, claim)
   if (outcome.ok) return outcome
@@ -102,10 +102,10 @@ export async function trustedOf(flags: EvidenceFlags, io: Io): Promise<Trusted> 
   }).filter(([, value]) => value !== undefined)
   if (given.length !== 1) {
     const names = '--checkpoint, --l1-block-hash, --l1-state-root and --state-root'
-    throw new UsageError(`exactly one of ${names} is needed: what you trust`)
+    throw new UsageError(`state what you trust, with exactly one of ${names}`)
   }
   if (flags.checkpoint !== undefined) return checkpointOf(flags.checkpoint, flags, io)
-  if (flags.network !== undefined) throw new UsageError('--network goes with --checkpoint')
+  if (flags.network !== undefined) throw new UsageError('--network needs --checkpoint')
   // Of one entry, with a name from above.
   return Object.fromEntries(given) as Trusted
 }
@@ -151,7 +151,7 @@ export function rollupOf(flags: EvidenceFlags): Rollup {
   const suggestion = known ? '' : didYouMean(rollup, NETWORKS)
   if (suggestion !== '') throw new UsageError(`--rollup: no such network: ${rollup}.${suggestion}`)
   if (rootsSlot === undefined && currentSlot === undefined) return known ?? { address: rollup as Rollup['address'] }
-  if (known) throw new UsageError(`--layout-...: the layout of ${rollup} is known`)
+  if (known) throw new UsageError(`--layout-...: not with --rollup ${rollup}, whose layout is known`)
   const slot = (name: string, text: string | undefined) => (text === undefined ? text : toInteger(name, text, 256))
   return forkOf(rollup, slot('--layout-roots-slot', rootsSlot), slot('--layout-current-slot', currentSlot))
 }
@@ -176,7 +176,7 @@ const flagNames = [
   ['call.value', '--value'],
 ] as const
 
-/** @throws UsageError when it is a flag that is wrong, and not the bundle */
+/** @throws UsageError if a flag is wrong, not the bundle */
 export function refuseWrongFlags({ code, path, expected }: ProofError): void {
   const [, flag] = (code === 'CLAIM_INVALID' && flagNames.find(([start]) => path.startsWith(start))) || []
   if (flag !== undefined) throw new UsageError(`${flag}: expected ${expected}`)

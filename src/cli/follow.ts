@@ -25,44 +25,46 @@ import { paint, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof follow --l1 URL --l2 URL --rollup ROLLUP --scheme SCHEME --address ADDRESS -o DIR [options]
 
-Follows the finalizations of a rollup: for each one, writes an evidence bundle to DIR, verified, and one line to
-DIR/index.ndjson. When nothing is new, it waits. Run the same command again to go on where it was. Ends with Ctrl-C.
+Follows the finalizations of a rollup. For each one, it writes a verified evidence bundle to DIR and one line to
+DIR/index.ndjson, and then waits for the next. Ctrl-C ends it. Run the same command again to continue.
 
 Options:
-  --l1 URL               an Ethereum endpoint (eth_getProof); repeat it: the next one is used when one fails
-  --l2 URL               an endpoint of the rollup; repeat it
-  --rollup ROLLUP        mainnet or sepolia (Linea's), or the address of a rollup contract on L1
-  --scheme SCHEME        mimc or poseidon2: the one that the rollup uses
+  --l1 URL               an Ethereum endpoint with eth_getProof; repeat it for more: the next is used if one fails
+  --l2 URL               an endpoint of the rollup; repeat it for more
+  --rollup ROLLUP        mainnet or sepolia (Linea), or the address of the rollup contract on L1
+  --scheme SCHEME        mimc or poseidon2: the hash scheme of the rollup
   --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes; repeat it, up to 1000 times
-  -o, --output DIR       needed; made where it does not exist
-  --from NUMBER          begin with the first finalization at or above this L2 block (default: with the newest)
-  --newest-only          leave out the finalizations that are no longer the newest
-  --skip-unavailable     leave out those whose proofs no L2 endpoint holds any longer (default: exit code 3)
-  --once                 end when nothing is new, or the proofs of what is new are not there yet
-  --poll SECONDS         between polls (default: 60)
+  --storage-key KEY      32 bytes, or the number of a slot; repeat it for more, up to 1000
+  --mapping SLOT KEY     the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
+                         address, a number or 32 bytes); repeat it for more
+  -o, --output DIR       required: the folder to write to; created if missing
+  --from NUMBER          start with the first finalization at or above this L2 block (default: the newest)
+  --newest-only          skip finalizations that are no longer the newest
+  --skip-unavailable     skip finalizations whose proofs no L2 endpoint has any longer (default: exit code 3)
+  --once                 end when there is nothing new, or no proofs yet for what is new
+  --poll SECONDS         time between polls (default: 60)
   --exec PROGRAM         run this program for each bundle, one at a time, without arguments and without a shell.
-                         In its environment: FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty where
-                         it is not proven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH, FOLLOW_ADDRESS
-  --exec-failure POLICY  what to do when it fails: stop, so that the next run repeats this bundle (default), or continue
-  --metrics PORT         serve Prometheus' text at http://127.0.0.1:PORT/metrics; 0 for any free port
+                         Its environment has FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty if
+                         unproven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH and FOLLOW_ADDRESS
+  --exec-failure POLICY  if the program fails: stop, so that the next run repeats this bundle (default), or continue
+  --metrics PORT         serve Prometheus metrics at http://127.0.0.1:PORT/metrics; 0 for any free port
   --layout-roots-slot N, --layout-current-slot N
-                         of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
-  --method NAME          (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+                         the storage layout of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
+  --method NAME          the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
   --keys-per-request N   storage keys per request (default: 100)
-  --timeout SECONDS      for each request with its retries (default: 30)
-  --json                 one JSON object per line on standard output for each bundle
+  --timeout SECONDS      time limit per request, including retries (default: 30)
+  --json                 print one JSON object per bundle, on a line of its own
 
-Whose word the L1 block hash is, on which everything rests (default: that of the --l1 endpoints, more than half of them):
-  --l1-agree URL          an Ethereum endpoint; repeat it: they must agree on a finalized block
+Everything rests on an L1 block hash. Where it comes from (default: more than half of the --l1 endpoints must agree):
+  --l1-agree URL          an Ethereum endpoint; repeat it for more: they must agree on a finalized block
   --quorum N              how many of them must agree (default: more than half)
   --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
 
-URLs can also come from the environment, L1_URL and L2_URL, separated by spaces: then they are not in the list of
-processes. They are never printed. A program that was run before a crash may be run again for the same bundle.
+To hide URLs from the process list, set the environment variables L1_URL and L2_URL instead, with spaces between URLs. URLs
+are never printed. After a crash, the program of --exec may run again for the same bundle.
 
-Exit code: 0 ended by Ctrl-C, or by --once; 1 what came does not verify; 2 wrong usage, or a file cannot be written;
-3 an endpoint failed in a way that waiting does not mend, or the L1 sources disagree; 4 the program of --exec failed.
+Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong usage, or a file cannot be written; 3 an
+endpoint failed for good, or the L1 sources disagree; 4 the program of --exec failed.
 
 Examples:
   rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --address 0x... -o bundles
@@ -100,7 +102,7 @@ const options = {
 type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof options }>>['values']
 
 export const follow: Command = {
-  summary: 'record an evidence bundle for every finalization, as they come',
+  summary: 'record an evidence bundle for every finalization, as it happens',
   help,
   async run(args, io) {
     const { values } = parseOptions({ args: [...args], options })
@@ -172,7 +174,7 @@ export const follow: Command = {
         server?.close()
       }
       endProgress(io)
-      if (signal.aborted) io.stderr.write('stopped: run the same command again to go on\n')
+      if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
       return exitCodes.verified
     })
   },
@@ -192,20 +194,20 @@ async function sourceOf(
 ): Promise<FollowOptions['l1BlockHash']> {
   const { 'l1-agree': urls, 'l1-hash-module': path, quorum: quorumText } = values
   if (path !== undefined && (urls.length > 0 || quorumText !== undefined)) {
-    throw new UsageError('--l1-hash-module and --l1-agree: only one of them can have the last word')
+    throw new UsageError('--l1-hash-module and --l1-agree cannot be combined')
   }
   if (path !== undefined) return loadSource(path)
   const sources = urls.length > 0 ? urls.map(url => open('l1', url)) : l1
   const [only] = sources
   if (only !== undefined && sources.length === 1 && quorumText === undefined) {
-    if (urls.length === 0) showProgress(io, 'the L1 block hash is the word of the L1 endpoint alone: see --l1-agree')
+    if (urls.length === 0) showProgress(io, 'the L1 block hash rests on the word of one L1 endpoint: see --l1-agree')
     return finalizedBlockHash(only)
   }
   const quorum = quorumText === undefined ? {} : { quorum: wholeNumber('--quorum', quorumText, 1, sources.length) }
-  const onOdd: NonNullable<Parameters<typeof agreeingBlockHash>[1]>['onOdd'] = odd => {
+  const onDissent: NonNullable<Parameters<typeof agreeingBlockHash>[1]>['onDissent'] = odd => {
     for (const { index, found } of odd) showProgress(io, `L1 source ${index} ${printable(found)}`)
   }
-  return agreeingBlockHash(sources, { ...quorum, onOdd })
+  return agreeingBlockHash(sources, { ...quorum, onDissent })
 }
 
 async function loadSource(path: string): Promise<FollowOptions['l1BlockHash']> {
@@ -316,11 +318,11 @@ function describeEvent({ name, attributes, error }: FollowEvent): string | null 
     case 'follow.retry':
       return `waiting ${Math.round(Number(attributes['retry.delay']) / 1000)} s: ${attributes['error.type']}`
     case 'follow.proof.unavailable':
-      return `${block}: no L2 endpoint holds its proofs`
+      return `${block}: no L2 endpoint has its proofs`
     case 'follow.skipped':
       return `${block}: skipped, its proofs are gone`
     case 'follow.hint.refused':
-      return `${block}: an L1 endpoint made up its finalization`
+      return `${block}: an L1 endpoint invented this finalization`
     case 'follow.logs.unusable':
       return `L1 endpoint ${attributes['endpoint.index']}: its logs lack the newest finalization`
     default:

@@ -5,11 +5,11 @@ import { formatTable, paint, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof inspect FILE [--json]
 
-Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a vector says: account fields, leaf
-indices, neighbours, slots, header fields. Nothing is verified: all of it can be made up. - is standard input.
+Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a vector claims: account fields, leaf
+indices, neighbours, slots, header fields. Nothing is verified: all of it can be forged. - is standard input.
 
 Options:
-  --json    one JSON object on standard output
+  --json    print one JSON object
 
 Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or unreadable input. None means verified.
 
@@ -17,10 +17,10 @@ Example:
   rollup-state-proof inspect bundle.json
 `
 
-const MARK = 'UNVERIFIED: this is what the file says. Nothing of it was checked.'
+const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 
 export const inspect: Command = {
-  summary: 'print what a bundle, an answer or a vector says, unverified',
+  summary: 'print what a bundle, an answer or a vector claims, unverified',
   help,
   async run(args, io) {
     const { path, json } = parsePath(args, 'expected one file or -')

@@ -35,7 +35,7 @@ export interface OutputFile {
   write(content: unknown): void
 }
 
-/** @throws UsageError when nothing can be written there: better said before anything is fetched */
+/** @throws UsageError if nothing can be written there: better before anything is fetched */
 export async function openOutputFile(
   path: string | undefined,
   force: boolean,

@@ -18,48 +18,46 @@ import { formatTable, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP --scheme SCHEME [options]
 
-Serves Ethereum's JSON-RPC over HTTP on this machine, for wallets and programs in any language, and answers only what is
-proven from an L1 block hash down. Calls are executed here; that takes the packages @ethereumjs/evm, @ethereumjs/common and
-@ethereumjs/util. Methods that no proof covers are refused. The block that it answers from follows the finalizations on L1.
-Ends with Ctrl-C.
+Serves Ethereum's JSON-RPC over HTTP on this machine, for wallets and programs in any language. Every answer is proven from
+an L1 block hash. The proxy executes calls itself; this needs the packages @ethereumjs/evm, @ethereumjs/common and
+@ethereumjs/util. It refuses methods that no proof covers. It answers from the newest finalized block. Ctrl-C ends it.
 
 Options:
-  --l1 URL                an Ethereum endpoint (eth_getProof)
+  --l1 URL                an Ethereum endpoint with eth_getProof
   --l2 URL                an endpoint of the rollup
-  --rollup ROLLUP         mainnet or sepolia (Linea's), or the address of a rollup contract on L1
-  --scheme SCHEME         mimc or poseidon2: the one that the rollup uses
-  --chain-id N            of the rollup (default: that of mainnet or sepolia)
-  --port PORT             default: 8545; 0 for any free port
-  --host HOST             where to listen (default: 127.0.0.1, for programs on this machine only)
+  --rollup ROLLUP         mainnet or sepolia (Linea), or the address of the rollup contract on L1
+  --scheme SCHEME         mimc or poseidon2: the hash scheme of the rollup
+  --chain-id N            the chain id of the rollup (default: that of mainnet or sepolia)
+  --port PORT             the port to listen on; 0 for any free port (default: 8545)
+  --host HOST             the address to listen on (default: 127.0.0.1, for programs on this machine only)
 
-Whose word the L1 block hash is, on which everything rests (default: that of --l1 alone, which you should not trust):
-  --l1-agree URL          an Ethereum endpoint; repeat it: they must agree on a finalized block
+Everything rests on an L1 block hash. Where it comes from (default: --l1 alone, which you should not trust):
+  --l1-agree URL          an Ethereum endpoint; repeat it for more: they must agree on a finalized block
   --quorum N              how many of them must agree (default: more than half)
   --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
 
-Who may ask:
-  --allow-origin ORIGIN   web pages of this origin, such as https://wallet.example; repeat it; * for any page
-  --allow-host NAME       under this name, beside localhost and IP addresses; repeat it
+Who may send requests:
+  --allow-origin ORIGIN   admit web pages of this origin, such as https://wallet.example; * admits all; repeat it for more
+  --allow-host NAME       accept requests under this host name, besides localhost and IP addresses; repeat it for more
 
-What is answered:
-  --forward METHOD        pass this method to --l2, unproven; repeat it
+What it answers:
+  --forward METHOD        pass this method to --l2, unproven; repeat it for more
   --environment NAME=VALUE
-                          a value of the block that no proof covers, as you state it: timestamp, baseFee, blobBaseFee,
-                          gasLimit, coinbase or prevRandao; repeat it
+                          a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or
+                          prevRandao; repeat it for more
   --hardfork NAME         ${HARDFORKS.join(', ')} (default: prague)
-  --max-gas N             the most gas of one call (default: 50000000)
+  --max-gas N             gas limit per call (default: 50000000)
   --layout-roots-slot N, --layout-current-slot N
-                          of a fork's contract
-  --method NAME           (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
-  --refresh SECONDS       how often to look for a newer block (default: 60)
-  --concurrency N         requests that are worked on at once (default: 16)
-  --timeout SECONDS       for each request to an endpoint, with its retries (default: 30)
-  --json                  one line of JSON for each event: listening, view, failure, disagreement, stopped
+                          the storage layout of a fork's contract
+  --method NAME           the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+  --refresh SECONDS       time between looks for a newer block (default: 60)
+  --concurrency N         requests to handle at once (default: 16)
+  --timeout SECONDS       time limit per request to an endpoint, including retries (default: 30)
+  --json                  print one line of JSON per event: listening, view, failure, disagreement, stopped
 
-URLs can also come from the environment, L1_URL and L2_URL: then they are not in the list of processes. They are never
-printed.
+To hide URLs from the process list, set the environment variables L1_URL and L2_URL instead. URLs are never printed.
 
-Exit code: 0 ended, 2 wrong usage, or the port is taken. An endpoint that fails does not end it.
+Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. An endpoint that fails does not end the proxy.
 
 Examples:
   rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2
@@ -206,7 +204,7 @@ async function sourceOf(flags: Flags, network: Network, log: Log): Promise<HashS
   if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice has one opinion')
   const quorum = text === undefined ? Math.floor(urls.length / 2) + 1 : wholeNumber('--quorum', text, 1, urls.length)
   const providers = urls.map(url => network.open('l1-agree', url))
-  const l1BlockHash = agreeingBlockHash(providers, { quorum, onOdd: log.disagreement })
+  const l1BlockHash = agreeingBlockHash(providers, { quorum, onDissent: log.disagreement })
   return { l1BlockHash, trust: `${quorum} of ${urls.length} L1 endpoints that must agree` }
 }
 

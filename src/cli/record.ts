@@ -36,48 +36,48 @@ import { formatState, formatTable, formatVerdict, paint, printable, toJson } fro
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
        rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --call TO DATA -o FILE [options]
 
-Records an evidence bundle: finds the newest finalized L2 block whose proof the L2 endpoint holds, fetches the L1 header,
-the proof of the rollup contract and the answer, verifies all of it, and writes one file that \`verify\` takes years later.
-The report ends with the L1 block hash on which the bundle rests, and with whose word that hash is. Compare it with a
-source that you trust.
+Records an evidence bundle: finds the newest finalized L2 block for which the L2 endpoint has proofs, fetches the L1
+header, the proof of the rollup contract and the answer, verifies everything, and writes one file that \`verify\` can check
+even years later. The report ends with the L1 block hash on which the bundle rests, and says who stated that hash. Compare
+it with a source that you trust.
 
 Options:
-  --l1 URL               an Ethereum endpoint (eth_getProof); to walk back, one that holds older states
+  --l1 URL               an Ethereum endpoint with eth_getProof; for older finalizations, an archive node
   --l2 URL               an endpoint of the rollup
-  --scheme SCHEME        mimc or poseidon2: the one that the rollup uses
-  --rollup ROLLUP        mainnet or sepolia (Linea's), or the address of a rollup contract on L1
+  --scheme SCHEME        mimc or poseidon2: the hash scheme of the rollup
+  --rollup ROLLUP        mainnet or sepolia (Linea), or the address of the rollup contract on L1
   --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes or the number of a slot; repeat it, up to 1000 times
-  --mapping SLOT KEY     the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
-                         32 bytes
+  --storage-key KEY      32 bytes, or the number of a slot; repeat it for more, up to 1000
+  --mapping SLOT KEY     the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
+                         address, a number or 32 bytes); repeat it for more
   --l1-block BLOCK       the L1 block to prove from: a number, finalized, safe or latest (default: finalized)
-  --l1-block-hash HASH   the hash of that block, 32 bytes, from a source that you trust: any other is refused
-  --beacon URL           a beacon API of the L1's consensus layer; repeat it: each is asked until one sends what verifies
-  --checkpoint ROOT      root of a finalized beacon block that you trust, 32 bytes, not older than about two weeks: the L1
-                         block is proven from it. The bundle grows by about 60 kB per 27 hours since
-  --network NETWORK      of the checkpoint: mainnet, sepolia, or a file with your own (default: that of the rollup)
-  --l2-block NUMBER      this L2 block, the last one of a finalization, and no other
+  --l1-block-hash HASH   the hash of that block, 32 bytes, from a source that you trust: a block with another is refused
+  --beacon URL           a beacon API of L1's consensus layer; repeat it for more: the next is asked if one fails
+  --checkpoint ROOT      the root of a finalized beacon block that you trust, 32 bytes, at most about two weeks old: the L1
+                         block is proven from it. The bundle grows by about 60 kB per 27 hours since then
+  --network NETWORK      the network of the checkpoint: mainnet, sepolia, or a file with your own (default: the rollup's)
+  --l2-block NUMBER      exactly this L2 block, which must be the last of a finalization (default: the newest with a proof)
   --layout-roots-slot N, --layout-current-slot N
-                         of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
-  --method NAME          (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+                         the storage layout of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
+  --method NAME          the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
 ${endpointHelp}
 
-With --call instead of --address, the call is executed here over proven state, and the bundle holds all that it reads; that
-takes the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
-  --call TO DATA         the address of a contract, 20 bytes, and the data
-  --from ADDRESS         who calls (default: the zero address)
-  --value WEI            (default: 0)
-  --chain-id N           of the rollup (default: that of mainnet or sepolia)
+With --call instead of --address, record executes a call over proven state, and the bundle holds everything that the call
+reads. This needs the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
+  --call TO DATA         the contract, 20 bytes, and the calldata
+  --from ADDRESS         the sender (default: the zero address)
+  --value WEI            the value sent (default: 0)
+  --chain-id N           the chain id of the rollup (default: that of mainnet or sepolia)
   --environment NAME=VALUE
-                         a value of the block that no proof covers, as you state it: timestamp, baseFee, blobBaseFee,
-                         gasLimit, coinbase or prevRandao; repeat it
-  --hardfork NAME        the one that the rollup runs (default: prague)
+                         a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or
+                         prevRandao; repeat it for more
+  --hardfork NAME        the hard fork of the rollup (default: prague)
 
-If FILE exists, no endpoint is asked. Its contents are compared with the request and verified: from --l1-block-hash, or
-else from the hash that the file itself states. The report says which, and so does --json (source, sources).
+If FILE exists, no endpoint is asked. record compares the file with the request and verifies it, from --l1-block-hash, or
+else from the hash in the file. The report says which, and so does --json (source, sources).
 
-Exit code: 0 recorded and verified, or FILE exists and holds it; 1 what came does not verify; 2 wrong usage, or the file
-cannot be written; 3 an endpoint failed: run it again.
+Exit code: 0 recorded and verified, or FILE exists and verifies; 1 an answer does not verify; 2 wrong usage, or the file
+cannot be written; 3 an endpoint failed: run the command again.
 
 Examples:
   rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
@@ -152,7 +152,7 @@ export const record: Command = {
       const recorded = await recordEvidence(l1, l2, request, {
         ...options,
         beacon: trusted && { apis, trusted },
-        checkpoint: output.checkpoint,
+        resumeFrom: output.checkpoint,
         onProgress,
         signal,
       })
@@ -199,18 +199,18 @@ async function trustedOf(flags: TrustFlags, io: Io): Promise<TrustedBeaconBlock 
   if (checkpoint === undefined) {
     if (beacon !== undefined)
       throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
-    if (network !== undefined) throw new UsageError('--network goes with --checkpoint')
+    if (network !== undefined) throw new UsageError('--network needs --checkpoint')
     return undefined
   }
   if (l1Block !== undefined || l1BlockHash !== undefined) {
     throw new UsageError(
-      '--l1-block and --l1-block-hash do not go with --checkpoint, from which the L1 block is proven',
+      '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block',
     )
   }
   return checkpointOf(checkpoint, { ...(network && { network }), ...(rollup && { rollup }) }, io)
 }
 
-/** Said before most of it is fetched. @throws UsageError when \`verify\` would not read it */
+/** Said before most of it is fetched. @throws UsageError if `verify` would not read it */
 function refuseTooLarge(progress: ConsensusProgress): void {
   if (progress.step !== 'size' || progress.length < MAX_INPUT_BYTES) return
   throw new UsageError(
@@ -254,9 +254,9 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
     case 'l2Block':
       return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
     case 'proofUnavailable':
-      return `L2 block ${progress.l2BlockNumber}: the endpoint does not hold it; looking for the finalization before it`
+      return `L2 block ${progress.l2BlockNumber}: the endpoint has no proofs for it; trying the finalization before`
     case 'checkpointIgnored':
-      return `beginning anew: what was kept is of no use, ${progress.reason}`
+      return `starting over, without the saved progress: ${progress.reason}`
     case 'keys':
       return `${progress.keyCount} of ${keyCount} storage keys`
   }
@@ -339,16 +339,16 @@ function describe(recorded: Recorded, provenance: Provenance): object {
 
 const trustSentences: Readonly<Record<Provenance['hashSource'], readonly [string, string]>> = {
   checkpoint: [
-    'Everything rests on the beacon checkpoint that you stated: sync committees have signed for the rest.',
+    'Everything rests on the beacon checkpoint that you stated: the sync committees have signed for the rest.',
     'Anyone can verify, offline:',
   ],
   endpoint: [
-    'Everything rests on the L1 block hash. So far only the L1 endpoint says that it is the hash of an L1 block:',
+    'Everything rests on the L1 block hash. So far, only the L1 endpoint says that this is a block of L1:',
     'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
   ],
   file: [
-    'Everything rests on the L1 block hash. Only the file itself says that it is the hash of an L1 block, and anyone can',
-    'write such a file: compare the hash with a source that you trust. Then anyone can verify, offline:',
+    'Everything rests on the L1 block hash. Only the file says that this is a block of L1, and anyone can write such a file:',
+    'compare the hash with a source that you trust. Then anyone can verify, offline:',
   ],
   flag: ['Everything rests on the L1 block hash that you stated.', 'Anyone can verify, offline:'],
 }

@@ -119,12 +119,12 @@ function formatChecks(state: VerifiedState, answer: unknown): string[] {
   const isAbsent = paths.account + paths.storage > (account ? 1 : 0) + storage.filter(({ exists }) => exists).length
   const implied = storage.filter(({ exists }, index) => !exists && !storageProofsIn(answer)[index]).length
   return [
-    'Every field has its exact length and every field element its one canonical spelling.',
+    'Every field has its exact length, and every field element is canonical.',
     'The answer is for this address and these storage keys, in this order.',
     `${count(paths.account, 'path')} of 40 levels recomputed up to the state root.`,
     paths.storage > 0 && `${count(paths.storage, 'path')} of 40 levels recomputed up to the account's storage root.`,
-    isPresent && 'Of what exists, key and value hash to what the leaf commits to.',
-    isAbsent && 'Of what does not exist, the two neighbour leaves point at each other and the key sorts between them.',
+    isPresent && 'Where a key exists, it and its value hash to what the leaf holds.',
+    isAbsent && 'Where a key does not exist, two neighbours point at each other and its hash lies between theirs.',
     implied > 0 &&
       `${count(implied, 'slot')} absent because the account ${account ? 'has no storage' : 'does not exist'}.`,
   ].flatMap(sentence => (sentence === false ? [] : [`  ${sentence}`]))

@@ -12,7 +12,7 @@ import { formatTable, printable, toJson } from './report.ts'
 import { serve } from './serve.ts'
 import { snapshot } from './snapshot.ts'
 import { didYouMean } from './suggest.ts'
-import { fitToTerminal } from './terminal.ts'
+import { fitToTerminal, joinLines } from './terminal.ts'
 import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 import { readVersion } from './version.ts'
@@ -24,14 +24,14 @@ const commands = new Map<string, Command>(
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
-Verifies rollup_getProof / linea_getProof answers, offline, against a state root or an L1 block hash that you trust.
+Verifies rollup_getProof / linea_getProof answers offline, against a state root or an L1 block hash that you trust.
 
 Commands:
 ${formatTable([...commands].map(([name, { summary }]) => [name, summary]))}
 
 Options:
-  -h, --help       this text; after a command, or as \`help COMMAND\`, its options
-  -v, --version    the version
+  -h, --help       print this help; after a command, or as \`help COMMAND\`, print its options
+  -v, --version    print the version
 
 Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input, 3 an endpoint failed.
 
@@ -74,7 +74,8 @@ async function dispatch(name: string, args: readonly string[], io: Io): Promise<
   const wanted = name === 'help' ? (args.find(arg => !arg.startsWith('-')) ?? '') : name
   const command = commands.get(wanted)
   if (isHelp && (command !== undefined || wanted === '' || wanted.startsWith('-'))) {
-    io.stdout.write(command?.help ?? help)
+    const text = command?.help ?? help
+    io.stdout.write(io.stdout.isTTY ? joinLines(text) : text)
     return exitCodes.verified
   }
   if (name === '--version' || name === '-v') {

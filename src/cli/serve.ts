@@ -11,30 +11,31 @@ const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
 
 const help = `Usage: rollup-state-proof serve [options]
 
-Serves a rollup on this machine, for devnets and tests, over states in memory:
+Serves a rollup on this machine, for devnets and tests, with its state in memory:
   L2      rollup_getProof (and linea_getProof), and the standard methods that read blocks and accounts
   L1      a simulated L1 whose rollup contract holds the roots of the L2: blocks, eth_getProof, eth_getLogs
   beacon  the light-client part of the beacon API, over a simulated consensus layer with forks from Capella to Gloas
-Ends with Ctrl-C.
+Ctrl-C ends it.
 
 The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...), an ERC-20 token (0x7070...), another behind
 a proxy (0x7171...), and the aggregate3 of Multicall3 (0xcaca...).
 
 Options:
-  --port PORT               default: 8545; 0 for any free port
-  --host HOST               default: 127.0.0.1
-  --genesis FILE            { "alloc": { ADDRESS: { balance, nonce, code, storage } } }; default: the demo state, with a history
-  --scheme SCHEME           mimc or poseidon2; default: poseidon2
-  --finalize-every SECONDS  add a finalization this often; default: the chain stands still
-  --unfinalized COUNT       how many of the newest L1 blocks are not final; default: 0
-  --keep COUNT              keep this many finalizations and forget older ones; default: keep all
-  --contract-version N      version of the rollup contract, 7 or 8; default: 8
-  --api-key KEY             serve URL/v3/KEY without a rate limit; repeat it for more
-  --public-rate COUNT       requests per second for each client without a key; default: no limit
-  --proof-lag COUNT         how many finalizations the proofs are behind L1; default: 0
-  --json                    print what is served as one line of JSON, and one more for each finalization
+  --port PORT               the port to listen on; 0 for any free port (default: 8545)
+  --host HOST               the address to listen on (default: 127.0.0.1)
+  --genesis FILE            { "alloc": { ADDRESS: { balance, nonce, code, storage } } } (default: the demo state, with a
+                            history)
+  --scheme SCHEME           mimc or poseidon2 (default: poseidon2)
+  --finalize-every SECONDS  finalize at this interval (default: never; the chain stands still)
+  --unfinalized COUNT       how many of the newest L1 blocks are not final (default: 0)
+  --keep COUNT              how many finalizations to keep; older ones are forgotten (default: all)
+  --contract-version N      the version of the rollup contract, 7 or 8 (default: 8)
+  --api-key KEY             also serve URL/v3/KEY, without a rate limit; repeat it for more
+  --public-rate COUNT       requests per second per client without a key (default: no limit)
+  --proof-lag COUNT         how many finalizations the proofs lag behind L1 (default: 0)
+  --json                    print one line of JSON with what is served, and one per finalization
 
-Exit code: 0 ended, 2 wrong usage, unreadable input, or the port is taken.
+Exit code: 0 ended by Ctrl-C; 2 wrong usage, unreadable input, or the port is taken.
 
 Examples:
   rollup-state-proof serve --port 8545

@@ -38,45 +38,46 @@ const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --s
 
 Fetches and verifies the state of many accounts, or the entries of many holders in one mapping, at one finalized L2 block.
 Writes one row of proven values per address, in the order of the addresses. ADDRESSES is a file with one address per line, or
-- for standard input; empty lines, and text after #, are passed over.
+- for standard input; empty lines, and text after #, are ignored.
 
 What to fetch:
-  --storage-key KEY        a storage slot of every account, 32 bytes or the number of a slot; repeat it
-  --mapping SLOT KEY       the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
-                           32 bytes
-  --mapping-slot N         instead: of the contract at --address, the entry of each address in the mapping declared in slot N
-  --address CONTRACT       that contract, 20 bytes
+  --storage-key KEY        a storage key of every account: 32 bytes, or the number of a slot; repeat it for more
+  --mapping SLOT KEY       the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
+                           address, a number or 32 bytes); repeat it for more
+  --mapping-slot N         instead of accounts: each address's entry in the mapping that --address declares in slot N
+  --address CONTRACT       the contract with that mapping, 20 bytes
 
 Where from:
-  --l1 URL                 an Ethereum endpoint (eth_getProof); or the environment variable L1_URL
+  --l1 URL                 an Ethereum endpoint with eth_getProof; or the environment variable L1_URL
   --l2 URL                 an endpoint of the rollup; or L2_URL
-  --scheme SCHEME          mimc or poseidon2: the one that the rollup uses
-  --rollup ROLLUP          mainnet or sepolia (Linea's), or the address of a rollup contract on L1
+  --scheme SCHEME          mimc or poseidon2: the hash scheme of the rollup
+  --rollup ROLLUP          mainnet or sepolia (Linea), or the address of the rollup contract on L1
   --layout-roots-slot N, --layout-current-slot N
-                           of a fork's contract
-  --l1-block-hash HASH     the hash of the finalized L1 block, from a source that you trust: any other is refused
-  --l2-block NUMBER        this L2 block, the last one of a finalization (default: the newest one with a proof)
-  --method NAME            (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+                           the storage layout of a fork's contract
+  --l1-block-hash HASH     the hash of the finalized L1 block, from a source that you trust: a block with another is refused
+  --l2-block NUMBER        exactly this L2 block, which must be the last of a finalization (default: the newest with a proof)
+  --method NAME            the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
 
 How:
-  --concurrency N          how many requests at once, 1 to 256 (default: 8)
+  --concurrency N          requests at once, 1 to 256 (default: 8)
   --keys-per-request N     storage keys per request (default: 100)
-  --timeout SECONDS        for each request with its retries (default: 30)
+  --timeout SECONDS        time limit per request, including retries (default: 30)
 
 Output:
-  -o, --output ROWS        the rows. ROWS.manifest.json gets the evidence for the state root, counts, and the SHA-256 of
-                           the rows
-  --format FORMAT          ndjson or csv (default: csv when ROWS ends with .csv, otherwise ndjson)
+  -o, --output ROWS        required: the file for the rows. ROWS.manifest.json gets the evidence for the state root, counts, and
+                           the SHA-256 of the rows
+  --format FORMAT          ndjson or csv (default: csv if ROWS ends with .csv, otherwise ndjson)
   --keep FILE.ndjson.gz    keep the answers as recordings, for the command audit
   --force                  start over and overwrite the files
-  --json                   the summary as one JSON object
+  --json                   print the summary as one JSON object
 
-An endpoint that is busy (HTTP 429, Retry-After) or fails is asked again after growing pauses. An answer that does not verify
-is asked for again, and then its address gets a row with the verdict "refused". An interrupted run leaves a checkpoint in
-ROWS.partial: run the same command again to continue. The files are then the same as without the interruption.
+If an endpoint is busy (HTTP 429, Retry-After) or fails, snapshot asks again after growing pauses. If an answer does not verify,
+snapshot asks again. After three such answers, the address gets a row with the verdict "refused". An interrupted run keeps
+its progress in ROWS.partial: run the same command again to continue. The files are then the same as without the
+interruption.
 
 Exit code: 0 all verified; 1 some answers did not verify; 2 wrong usage, or a file cannot be written; 3 an endpoint failed:
-run it again.
+run the command again.
 
 Examples:
   rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet -o balances.csv --keep answers.ndjson.gz

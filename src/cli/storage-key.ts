@@ -21,8 +21,9 @@ export function storageKeyOf(text: string, option = '--storage-key'): Hex {
   const refuse = (reason: string) => new UsageError(`${option}: ${reason}: ${shown(text)}`)
   if (/^[0-9a-fA-F]{64}$/.test(text)) throw refuse('write 0x before hexadecimal')
   if (isHexOf(20, text))
-    throw refuse('this is an address, 20 bytes; for its entry in a mapping use --mapping SLOT ADDRESS')
-  if (/^0x[0-9a-fA-F]{17,63}$/.test(text)) throw refuse('fewer than 32 bytes; if no digit is lost, pad with zeros')
+    throw refuse('this is an address, 20 bytes; for its entry in a mapping, use --mapping SLOT ADDRESS')
+  if (/^0x[0-9a-fA-F]{17,63}$/.test(text))
+    throw refuse('fewer than 32 bytes; if no digit is missing, pad it with zeros on the left')
   const isNumber = /^0x[0-9a-fA-F]{1,16}$/.test(text) || /^(0|[1-9][0-9]{0,77})$/.test(text)
   if (!isNumber || BigInt(text) >= 1n << 256n) throw refuse(`expected ${NUMBER}`)
   // 20 bytes of hexadecimal without 0x can look like a decimal number.

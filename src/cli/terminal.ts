@@ -47,6 +47,29 @@ export const wrap = (text: string, width: number): string =>
     .map(line => wrapLine(line, width))
     .join('\n')
 
+/** A line of a help text that is shorter than this ended where it was meant to. */
+const MIN_BROKEN = 80
+
+/**
+ * The paragraphs and descriptions of a help text, each on one line: for a terminal of any width, `wrap` breaks them anew.
+ */
+export function joinLines(help: string): string {
+  const joined: string[] = []
+  for (const line of help.split('\n')) {
+    const before = joined.at(-1) ?? ''
+    const isDescription = /^ {12,}\S/.test(line) && before.startsWith('  ')
+    const isParagraph = /^\S/.test(line) && /^\S/.test(before) && before.length >= MIN_BROKEN
+    if (before.endsWith(' \\')) joined.push(`${joined.pop()?.slice(0, -2)} ${line.trim()}`)
+    else if (isDescription) joined.push(`${joined.pop()}${hasColumns(before) ? ' ' : '  '}${line.trim()}`)
+    else if (isParagraph) joined.push(`${joined.pop()} ${line}`)
+    else joined.push(line)
+  }
+  return joined.join('\n')
+}
+
+const hasColumns = (line: string): boolean => COLUMNS.test(line)
+const COLUMNS = /^( *\S+(?: \S+)* {2,})\S/
+
 /** Deeper columns leave no room beside them. */
 const MAX_INDENT_SHARE = 0.45
 
@@ -61,16 +84,19 @@ function wrapLine(line: string, width: number): string {
   const isCommand = /^(npx |curl |rollup-state-proof )/.test(line.slice(start.length))
   // Between quotes, a line break would be part of the argument.
   if (isCommand && /['"]/.test(line)) return line
-  const column = /^( *\S+(?: \S+)* {2,})\S/.exec(line)?.[1]?.length ?? 0
+  const column = COLUMNS.exec(line)?.[1]?.length ?? 0
   const isTable = column > 0 && column <= width * MAX_INDENT_SHARE
   const indent = ' '.repeat(isTable ? column : start.length + 2)
   const room = width - (isCommand ? 2 : 0)
   const lines: string[] = []
   let current = start
   let gap = ''
-  for (const [word] of line.slice(start.length).matchAll(/ +|[^ ]+/g)) {
+  // An option and its value stay together.
+  const words = isCommand ? / +|--?[a-z][\w-]* [^ -][^ ]*|[^ ]+/g : / +|[^ ]+/g
+  for (const [word] of line.slice(start.length).matchAll(words)) {
     if (word.startsWith(' ')) {
-      gap = word
+      // Once the line is broken, its columns no longer line up with those of its neighbours.
+      gap = lines.length > 0 ? word.slice(0, 2) : word
       continue
     }
     const isEmpty = current.trim() === ''

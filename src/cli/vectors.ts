@@ -26,25 +26,25 @@ import { answerOptions, requireClaim, verifyAnswer } from './flags.ts'
 import { isFolder, listJsonFiles, onePath, parseOptions, readRegularJson } from './input.ts'
 import { countPaths, describeError, describeSources, formatTable, paint, printable, toJson } from './report.ts'
 
-export const folderHelp = `In a folder every *.json file is run, but for *.schema.json, hidden files and node_modules. Each file states its own
-scheme, root, address and keys: a verdict is worth no more than the root, so compare it with one that you trust, or pin it
-with --state-root. A pinned folder may also hold bare answers, for which --scheme is needed.`
+export const folderHelp = `In a folder, every *.json file is verified, except *.schema.json, hidden files and node_modules. Each file states its own
+scheme, root, address and keys. A verdict is only as good as its root: compare the root with one that you trust, or fix it
+for all files with --state-root. With --state-root and --scheme, the folder may also hold bare answers.`
 
 const help = `Usage: rollup-state-proof vectors FOLDER [options]
 
-Verifies every vector and recording below FOLDER and compares each outcome with what the file expects: the verified fields,
-or the code of the failure. A recording is expected to verify. Vectors of calls take the optional @ethereumjs packages:
-without these they are not run, and the report says how many there are.
+Verifies every vector and recording in FOLDER and its subfolders, and compares each outcome with the one that the file
+expects: the verified fields, or an error code. Recordings are expected to verify. Vectors of calls need the optional
+@ethereumjs packages. Without these packages they are not run, and the report says how many there are.
 
 Options:
-  --state-root ROOT  the root you trust, 32 bytes: wins over what the files state
-  --scheme SCHEME    mimc or poseidon2: wins over what the files state
-  --address ADDRESS  20 bytes: wins over what the files state
-  --json             one JSON object per line: one per file, with what was proven and who stated it, then a summary
+  --state-root ROOT  the L2 state root that you trust, 32 bytes; overrides the files
+  --scheme SCHEME    mimc or poseidon2; overrides the files
+  --address ADDRESS  20 bytes; overrides the files
+  --json             print one JSON object per file, with what was proven and who stated it, then one with the summary
 
 ${folderHelp}
 
-Exit code: 0 all as expected, 1 a file is not, 2 there are no files, or one cannot be run.
+Exit code: 0 all as expected, 1 some are not, 2 there are no files, or a file cannot be read.
 
 Examples:
   rollup-state-proof vectors recordings/

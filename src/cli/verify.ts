@@ -27,42 +27,42 @@ const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root
        rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --checkpoint ROOT [options]
        rollup-state-proof verify CALL --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH --call TO DATA [options]
 
-Verifies a rollup_getProof / linea_getProof answer, offline. FILE is the result, the JSON-RPC response around it, a
-recording (scheme, stateRoot, address, storageKeys, result), a test vector, or a folder of these.
-BUNDLE is evidence: an answer together with what leads to it from an L1 block. - is standard input.
-At most ${MAX_INPUT_MIB} MiB.
+Verifies a rollup_getProof / linea_getProof answer offline. FILE is the result, the JSON-RPC response around it, a
+recording (scheme, stateRoot, address, storageKeys, result), a test vector, or a folder of these. BUNDLE is an evidence
+bundle: an answer with the proofs that lead to it from L1. - is standard input. Files have at most ${MAX_INPUT_MIB} MiB.
 
 Options:
-  --scheme SCHEME      mimc or poseidon2: the one that the rollup used at the block of the proof
-  --state-root ROOT    the root you trust, 32 bytes: stateRootHashes of the rollup contract on L1
-  --address ADDRESS    the address you asked for, 20 bytes
-  --storage-key KEY    a storage key you asked for, 32 bytes or the number of a slot; repeat it, in the order of the request
-  --mapping SLOT KEY   the storage key of an entry in a mapping declared in SLOT; KEY is an address, a number or
-                       32 bytes
-  --json               one JSON object on standard output (for a folder, one per line)
+  --scheme SCHEME      mimc or poseidon2: the hash scheme of the rollup at the block of the proof
+  --state-root ROOT    the L2 state root that you trust, 32 bytes: stateRootHashes of the rollup contract on L1
+  --address ADDRESS    the address that you asked for, 20 bytes
+  --storage-key KEY    a storage key that you asked for: 32 bytes, or the number of a slot. Repeat it for more, in the order
+                       of the request
+  --mapping SLOT KEY   the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
+                       address, a number or 32 bytes). Repeat it for more
+  --json               print one JSON object (for a folder, one per line)
 
-For a bundle, exactly one of these four is what you trust, and all else is proven from it:
-  --checkpoint ROOT        of a finalized beacon block not older than about two weeks, 32 bytes
-  --l1-block-hash HASH     of an L1 block, 32 bytes
-  --l1-state-root ROOT     of that block, 32 bytes
-  --state-root ROOT        of the L2: the L1 part of the bundle is not read
-and these say what the bundle has to be for:
-  --rollup ROLLUP          mainnet or sepolia (Linea's), or the address of a rollup contract on L1; needed
+For a bundle, state exactly one of these. Everything else is proven from it:
+  --checkpoint ROOT        the root of a finalized beacon block, at most about two weeks old when you trusted it, 32 bytes
+  --l1-block-hash HASH     the hash of an L1 block, 32 bytes
+  --l1-state-root ROOT     the state root of an L1 block, 32 bytes
+  --state-root ROOT        the L2 state root, 32 bytes: the L1 part of the bundle is ignored
+Also state what the bundle must be for:
+  --rollup ROLLUP          required: mainnet or sepolia (Linea), or the address of the rollup contract on L1
   --l2-block NUMBER        the L2 block
-  --network NETWORK        of the checkpoint: mainnet, sepolia, or a file with your own (default: that of the rollup)
-  --layout-roots-slot N    where a fork's contract declares stateRootHashes (default ${lineaLayout.stateRootHashes})
-  --layout-current-slot N  where it declares currentL2BlockNumber (default ${lineaLayout.currentL2BlockNumber})
+  --network NETWORK        the network of the checkpoint: mainnet, sepolia, or a file with your own (default: the
+                           rollup's)
+  --layout-roots-slot N    the slot of stateRootHashes in a fork's contract (default: ${lineaLayout.stateRootHashes})
+  --layout-current-slot N  the slot of currentL2BlockNumber in a fork's contract (default: ${lineaLayout.currentL2BlockNumber})
 
-CALL is a call as evidence, which \`record --call\` writes: it is executed again here, offline. That takes the packages
-@ethereumjs/evm, @ethereumjs/common and @ethereumjs/util. Beside --rollup and what you trust:
-  --call TO DATA           the call that you have in mind
-  --from ADDRESS, --value WEI
-                           who calls, and with how much
-  --chain-id N             of the rollup (default: that of mainnet or sepolia)
+CALL is a call as evidence, written by \`record --call\`. verify executes it again, offline; this needs the packages
+@ethereumjs/evm, @ethereumjs/common and @ethereumjs/util. In addition to --rollup and what you trust, state:
+  --call TO DATA           the call that you asked for: the contract, 20 bytes, and the calldata
+  --from ADDRESS           the sender
+  --value WEI              the value sent
+  --chain-id N             the chain id of the rollup (default: that of mainnet or sepolia)
 
-A vector or recording states all of these itself; for a recording or a vector of answers, an option wins over the file.
-What you leave out of --address, --storage-key and --l2-block comes from the answer or the bundle itself, and the report
-says so.
+Vectors and recordings state their own inputs. For recordings and vectors of answers, options override the file. If you
+omit --address, --storage-key or --l2-block, verify takes them from the answer or bundle, and the report says so.
 
 ${folderHelp}
 
@@ -110,11 +110,12 @@ export const verify: Command = {
       return verifyCallFile(content, stated, call, json, io)
     }
     if (isCallOption)
-      throw new UsageError(`${path} is no call as evidence: --call, --from, --value and --chain-id are for these`)
+      throw new UsageError(`${path} is not a call as evidence: --call, --from, --value and --chain-id are for calls`)
     if (isCallFile(file) || file.kind === 'evidence vector') {
-      if (Object.keys(stated).length > 0) throw new UsageError(`${path} is a vector: it states its own claim`)
+      if (Object.keys(stated).length > 0)
+        throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
       if (isCallFile(file)) {
-        throw new UsageError('it is a vector, but of no bundle: run it with the command vectors')
+        throw new UsageError('this vector has no bundle: run it with the command vectors')
       }
       return reportVector(file, json, io)
     }

@@ -12,7 +12,7 @@ export type Row = readonly [name: string, value: string, basis?: string]
 export const sourceWords: Readonly<Record<Source, string>> = {
   user: 'stated by you',
   file: 'from the file',
-  answer: 'taken from the answer, not stated by you',
+  answer: 'from the answer, not stated by you',
   bundle: 'from the bundle, not stated by you',
 }
 
@@ -41,7 +41,7 @@ export function verdictOf(state: VerifiedState, reach: Reach, sources: Readonly<
   const basis = isRootStated
     ? isStated
       ? `Verified against the ${name} that you stated`
-      : `Verified against the ${name} that you stated, for a question that is not all yours`
+      : `Verified against the ${name} that you stated, with other inputs from the file`
     : `Consistent with the ${name} that the file states`
   return { isStated, headline: `${basis}: ${describeState(state)}.` }
 }
@@ -49,12 +49,10 @@ export function verdictOf(state: VerifiedState, reach: Reach, sources: Readonly<
 /** Whether the account exists, and how many of its slots do. */
 function describeState({ account, storage }: VerifiedState): string {
   const present = storage.filter(({ exists }) => exists).length
-  const absent = storage.length - present
   const accountWords = `this account ${account === null ? 'does not exist' : 'exists'}`
   if (storage.length === 0) return accountWords
   if (storage.length === 1) return `${accountWords}, its slot ${present === 1 ? 'exists' : 'does not exist'}`
-  const others = absent === 0 ? '' : `, ${absent} ${absent === 1 ? 'does' : 'do'} not`
-  return `${accountWords}, ${present} of its ${storage.length} slots ${present === 1 ? 'exists' : 'exist'}${others}`
+  return `${accountWords}, ${present} of its ${storage.length} slots ${present === 1 ? 'exists' : 'exist'}`
 }
 
 export const accountRows = (account: Account): Row[] => [
@@ -91,7 +89,7 @@ export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCo
     sources.scheme === 'answer' && 'scheme',
   ].filter(name => name !== false)
   return [
-    ...(sources.stateRoot === 'file' ? ['the state root is what the file says; compare it with L1.'] : []),
+    ...(sources.stateRoot === 'file' ? ['the state root comes from the file: compare it with L1.'] : []),
     ...(taken.length > 0 ? [`the ${listed(taken)} came from the answer: check that this is what you asked for.`] : []),
   ]
 }
@@ -113,8 +111,8 @@ export function beaconRows(evidence: VerifiedEvidence): Row[] {
   return [
     ['beacon checkpoint', checkpoint, 'trusted'],
     ['sync committee', `of period ${period}`, 'proven from the checkpoint, period by period'],
-    ['signers', `${signers} of 512`, `the committee of period ${period} has signed`],
-    ['beacon block', blockRoot, 'proven to be finalized by these signatures'],
+    ['signers', `${signers} of 512`, `of the committee of period ${period}`],
+    ['beacon block', blockRoot, 'proven final by these signatures'],
     ['beacon slot', `${slot}`, `of ${formatTime(slotTimestamp)}`],
   ]
 }
@@ -214,13 +212,13 @@ export function bundleNotes(sources: EvidenceSources, evidence: VerifiedEvidence
   const isOld = l2BlockNumber !== null && currentL2BlockNumber !== null && l2BlockNumber < currentL2BlockNumber
   return [
     ...(sources.trusted === 'file'
-      ? [`the ${trustedNames[reach]} is what the file says: compare it with one that you trust.`]
+      ? [`the ${trustedNames[reach]} comes from the file: compare it with one that you trust.`]
       : []),
     ...(taken.length > 0
-      ? [`whoever made the bundle chose the ${listed(taken)}: check that this is what you want.`]
+      ? [`whoever made the bundle chose the ${listed(taken)}: check that this is what you asked for.`]
       : []),
-    ...(isOld ? [`the L2 had been finalized up to block ${currentL2BlockNumber}: this is an older state.`] : []),
-    ...(isAnchored ? [] : ['nothing here proves that the state root is of this rollup, or of which block.']),
+    ...(isOld ? [`this is an older state: the rollup had already finalized L2 block ${currentL2BlockNumber}.`] : []),
+    ...(isAnchored ? [] : ['nothing here proves that the state root belongs to this rollup, or to which block.']),
   ]
 }
 

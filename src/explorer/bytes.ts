@@ -60,7 +60,7 @@ function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFa
 const wordNote = (scheme: Scheme, what: string): string =>
   scheme.name === 'mimc'
     ? `${what} One field element: the number itself, 32 bytes.`
-    : `${what} Each 2-byte piece of the 32-byte number stands in 4 bytes, of which the first two are zero.`
+    : `${what} Each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.`
 
 /** A word that spells a number below the limit. */
 const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
@@ -111,8 +111,8 @@ export function siblingBytes(scheme: Scheme, node: unknown, fault: PlacedFault |
   const missing: FieldPlan = {
     name: 'missing leaf',
     length: DIGEST_BYTES,
-    value: () => 'no leaf stands there',
-    note: '32 zero bytes stand for a leaf that is missing: they are its digest, not its preimage.',
+    value: () => 'there is no leaf here',
+    note: '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.',
   }
   const isMissing = isHexOf(DIGEST_BYTES, node)
   return planBytes(title, node, isMissing ? [missing] : leafPlan(scheme), isFault)
@@ -127,7 +127,7 @@ export const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | n
         name: 'nextFreeNode',
         length: scheme.wordLength,
         value: bytes => `${readWord(scheme, bytes) ?? 'stray bytes: not a number'}`,
-        note: wordNote(scheme, 'The index that the next new key takes. Every leaf index is below it.'),
+        note: wordNote(scheme, 'The index that the next new key will get. Every leaf index is below it.'),
         isSound: isWordBelow(scheme, BigInt(MAX_LEAVES) + 1n),
       },
       digestField(scheme, 'sub-root', 'The top of the 40 levels. The root is the hash of these two fields together.'),
@@ -156,7 +156,7 @@ function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
       name: 'keccakCodeHash',
       length: 32,
       value: toHex,
-      note: 'keccak256 of the contract code; of nothing for an account without code.',
+      note: 'keccak256 of the contract code; without code, keccak256 of the empty string.',
     },
     number('codeSize', ' bytes', 'Length of the contract code.'),
   ]
@@ -169,7 +169,7 @@ export function valueBytes(scheme: Scheme, index: number, value: unknown, fault:
   }
   const note =
     index === 0
-      ? 'HEAD and TAIL are no accounts: their value is 32 zero bytes.'
+      ? 'HEAD and TAIL are not accounts: their value is 32 zero bytes.'
       : 'What the storage slot holds, as a number.'
   const title = index === 0 ? 'The value of HEAD or TAIL' : 'The slot value'
   return planBytes(title, value, [{ name: 'value', length: DIGEST_BYTES, value: asNumber, note }], isRefused)

@@ -1,4 +1,5 @@
 import type { VerifiedEvidence } from '../anchor.ts'
+import { isHexOf } from '../document/layout.ts'
 import { formatTime, sourceWords } from '../document/wording.ts'
 import type { VerifiedState } from '../index.ts'
 import type { Step } from './checks.ts'
@@ -19,6 +20,7 @@ export interface ChainInput {
 export function drawChain({ isBundle, statement, steps, failed, state, proofs }: ChainInput): ChainBox[] {
   const { trustedKind, trusted } = statement
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
+  const isGiven = isHexOf(32, trusted.value)
   const start =
     isBundle && !isFromBeacon
       ? ['l1BlockHash', 'l1StateRoot', 'l2StateRoot'].indexOf(trustedKind.value)
@@ -34,9 +36,9 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
   const l1Block = evidence?.l1Block ?? null
   const box = (place: number, title: string, status: Status, values: readonly string[], note = ''): ChainBox => ({
     title,
-    state: place === start ? 'trusted' : place < start ? 'left out' : status,
-    values: place === start ? [trusted.value === '' ? 'not given' : trusted.value] : place < start ? [] : values,
-    note: place === start ? sourceWords[trusted.source] : note,
+    state: place === start ? (isGiven ? 'trusted' : 'not reached') : place < start ? 'left out' : status,
+    values: place === start ? (isGiven ? [trusted.value] : []) : place < start ? [] : values,
+    note: place === start ? (isGiven ? sourceWords[trusted.source] : 'enter it under “What you know”') : note,
     tree: null,
   })
   const slots = proofs.slice(1)
@@ -53,8 +55,8 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
       consensus,
       [],
       beaconBlock === null
-        ? 'each signs for the next one'
-        : `${beaconBlock.signers} of the 512 members of period ${beaconBlock.period} have signed`,
+        ? 'each committee signs for the next'
+        : `${beaconBlock.signers} of the 512 members of period ${beaconBlock.period} signed`,
     ),
     box(
       0,
@@ -62,7 +64,7 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
       consensus,
       beaconBlock === null ? [] : [beaconBlock.blockRoot],
       beaconBlock === null
-        ? 'the one that they signed for'
+        ? 'signed by the last committee'
         : `slot ${beaconBlock.slot}, of ${formatTime(beaconBlock.slotTimestamp)}`,
     ),
   ]
@@ -106,9 +108,9 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
       values: account === null || slots.length === 0 ? [] : [`storage root ${account.storageRoot}`],
       note:
         slots.length === 0
-          ? 'none asked for'
+          ? 'none requested'
           : state === null
-            ? `${slots.length} asked for`
+            ? `${slots.length} requested`
             : `${slots.filter(({ value }) => value !== '').length} of ${slots.length} exist`,
       tree: "tree of the account's slots",
     },

@@ -71,7 +71,7 @@ export function listSteps({ forms, chain }: Shape): Step[] {
   return [
     {
       group: 'question',
-      title: 'The root, address and keys that you state have their lengths',
+      title: 'The root, address and keys that you state have the right lengths',
       codes: ['CLAIM_INVALID'],
       raises: anywhere,
     },
@@ -88,11 +88,11 @@ export function listSteps({ forms, chain }: Shape): Step[] {
 const envelopeSteps: readonly Step[] = [
   {
     group: 'answer',
-    title: 'It is an answer, and no error',
+    title: 'It is an answer, not an error',
     codes: ['RPC_ERROR', 'MALFORMED_RESPONSE'],
     raises: at('', 'error'),
   },
-  { group: 'answer', title: 'It is no eth_getProof answer', codes: ['FOREIGN_PROOF'], raises: anywhere },
+  { group: 'answer', title: 'It is not an eth_getProof answer', codes: ['FOREIGN_PROOF'], raises: anywhere },
 ]
 
 const listingSteps: readonly Step[] = [
@@ -126,7 +126,7 @@ const partsOf: Readonly<Record<Form, readonly Part[]>> = {
   both: [],
 }
 
-/** Reading one leaf proof: everything has its length and its one spelling. */
+/** Reading one leaf proof: everything has its exact length and is canonical. */
 function decodeSteps(group: number, form: Form): Step[] {
   if (form === 'implied') return []
   const isAccount = group === 0
@@ -166,21 +166,21 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
       error => error.path === index && !isLeafIndex(fieldIn(error.served, index)),
     ),
     step('there are 42 nodes', ['MALFORMED_RESPONSE', 'WRONG_NODE_COUNT'], at(proof, nodes)),
-    step('the nodes are of the scheme that you state', ['SCHEME_MISMATCH'], at(nodes)),
-    step('node 0 is a nextFreeNode and a sub-root, of their length and canonical', leafCodes, at(`${nodes}[0]`)),
+    step('the nodes have the lengths of the stated scheme', ['SCHEME_MISMATCH'], at(nodes)),
+    step('node 0, nextFreeNode and the sub-root, has its length and is canonical', leafCodes, at(`${nodes}[0]`)),
     step(
-      'nodes 1 to 39 are two digests each, of their length and canonical',
+      'nodes 1 to 39, two digests each, have their length and are canonical',
       hexCodes,
       error => below(`${nodes}[`)(error) && !isOuter(error),
     ),
     step(
-      'node 40 is a leaf of its length and canonical, or 32 zero bytes',
+      'node 40, the sibling leaf, has its length and is canonical, or is 32 zero bytes',
       [...leafCodes, 'ZERO_OPENING'],
       at(`${nodes}[40]`),
     ),
-    step('node 41 is a leaf of its length and canonical', leafCodes, at(`${nodes}[41]`)),
+    step('node 41, the leaf, has its length and is canonical', leafCodes, at(`${nodes}[41]`)),
     step(
-      'the value is hexadecimal of its length',
+      'the value is hexadecimal of the right length',
       ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH'],
       error =>
         error.path === value &&
@@ -204,7 +204,7 @@ function verifySteps(group: number, form: Form): Step[] {
     title:
       form === 'implied'
         ? 'No proof is needed: the account does not exist, or has no storage'
-        : 'The proof is called for: the account exists',
+        : 'The account exists, so the proof is allowed',
     codes: [form === 'implied' ? 'STORAGE_PROOF_MISSING' : 'STORAGE_PROOF_UNEXPECTED'],
     raises: at(''),
   }
@@ -214,7 +214,7 @@ function verifySteps(group: number, form: Form): Step[] {
   const pathSteps = ({ proof, label }: Part): Step[] => [
     {
       group,
-      title: `${label}HEAD's and TAIL's keys stand at index 0 and 1, and nowhere else`,
+      title: `${label}the keys of HEAD and TAIL are at index 0 and 1, and nowhere else`,
       codes: ['SENTINEL_MISPLACED'],
       raises: at(proof),
     },
@@ -267,7 +267,7 @@ const presentSteps = (group: number): Step[] => [
 
 const neighbourStep = (group: number, { proof, label }: Part): Step => ({
   group,
-  title: `${label}the value hashes to the leaf's hVal; HEAD and TAIL have zero`,
+  title: `${label}the value hashes to the leaf's hVal, or is zero for HEAD and TAIL`,
   codes: ['VALUE_MISMATCH', 'WRONG_LENGTH'],
   raises: error =>
     error.path === `${proof}.value` && (error.code !== 'WRONG_LENGTH' || isNeighbourValue(group, proof, error)),
@@ -282,13 +282,13 @@ function isNeighbourValue(group: number, proof: Part['proof'], { served }: Place
 const absentSteps = (group: number): Step[] => [
   {
     group,
-    title: "the left neighbour's next is the right one",
+    title: "the left neighbour's next is the right neighbour",
     codes: ['NOT_ADJACENT'],
     raises: error => !pointsRight(error),
   },
   {
     group,
-    title: "the right neighbour's prev is the left one",
+    title: "the right neighbour's prev is the left neighbour",
     codes: ['NOT_ADJACENT'],
     raises: error => pointsRight(error),
   },
@@ -338,7 +338,7 @@ function chainSteps({ reach, states, l1SlotCount }: Chain): Step[] {
     stated('Its version is known', 'EVIDENCE_VERSION'),
     {
       group: 'bundle',
-      title: 'Its parts have their shapes',
+      title: 'Its parts have the right shapes',
       codes: ['EVIDENCE_MALFORMED', 'BAD_HEX', 'WRONG_LENGTH'],
       raises: ({ path }) => path !== '',
     },
@@ -390,13 +390,13 @@ const consensusSteps: readonly Step[] = [
   },
   {
     group: 'consensus',
-    title: 'It is of the network that you stated',
+    title: 'It is for the network that you stated',
     codes: ['EVIDENCE_NETWORK_MISMATCH'],
     raises: anywhere,
   },
   {
     group: 'consensus',
-    title: 'The beacon checkpoint names its sync committee',
+    title: 'The beacon checkpoint commits to its sync committee',
     codes: [
       ...PART_SHAPE,
       ...COMMITTEE_SHAPE,
@@ -430,7 +430,7 @@ const headerSteps: readonly Step[] = [
   { group: 'header', title: 'The bundle has the L1 header', codes: ['EVIDENCE_L1_MISSING'], raises: anywhere },
   {
     group: 'header',
-    title: 'It is hexadecimal of a bearable length',
+    title: 'It is hexadecimal, and not too long',
     codes: ['HEADER_MALFORMED', 'BAD_HEX', 'WRONG_LENGTH'],
     raises: ({ code, path, served }) => path === '' && (code !== 'HEADER_MALFORMED' || typeof served !== 'string'),
   },
@@ -472,20 +472,20 @@ const contractSteps = (slotCount: number): Step[] => [
   },
   {
     group: 'contract',
-    title: 'What stands there, if anything, is an account',
+    title: 'What is there, if anything, is an account',
     codes: ['L1_ACCOUNT_MALFORMED'],
     raises: anywhere,
   },
   {
     group: 'contract',
-    title: 'The fields beside the nodes say what the nodes prove',
+    title: 'The redundant fields agree with what the nodes prove',
     codes: ['L1_KEY_MISMATCH', 'L1_PROOF_DISAGREES'],
     raises: at('address', 'nonce', 'balance', 'storageHash', 'codeHash'),
   },
   ...L1_SLOTS.slice(0, slotCount).flatMap((what, index): Step[] => [
     {
       group: 'contract',
-      title: `Slot of ${what}: it is the one asked for`,
+      title: `Slot of ${what}: it is the requested one`,
       codes: ['L1_KEY_MISMATCH'],
       raises: at(`storageProof[${index}].key`),
     },
@@ -497,7 +497,7 @@ const contractSteps = (slotCount: number): Step[] => [
     },
     {
       group: 'contract',
-      title: `Slot of ${what}: a canonical number stands there, and beside it`,
+      title: `Slot of ${what}: its value is a canonical number, and the redundant field agrees`,
       codes: ['L1_VALUE_MALFORMED', 'L1_PROOF_DISAGREES'],
       raises: below(`storageProof[${index}].`),
     },
@@ -524,7 +524,7 @@ const contractSteps = (slotCount: number): Step[] => [
     : [
         {
           group: 'contract',
-          title: 'The stated numbers and timestamp hash to what the contract keeps of its newest finalization',
+          title: 'The stated numbers and timestamp hash to what the contract keeps for its newest finalization',
           codes: ['ANCHOR_FINALIZED_STATE_MISMATCH'],
           raises: anywhere,
         } as const,

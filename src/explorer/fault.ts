@@ -37,7 +37,7 @@ export function describeFault({ code, path, found }: PlacedError): PlacedFault {
     case 'LEAF_KEY_MISMATCH':
       return fault('leaf', 'hKey')
     case 'SUB_ROOT_MISMATCH': {
-      const hint = 'Hashes cannot tell which node on the way was altered.'
+      const hint = 'Hashes cannot tell which node of the path was altered.'
       return fault('sub-root', null, `${errorMeanings[code]} ${hint}`)
     }
   }

@@ -18,9 +18,9 @@ const sources: Record<FieldName, Source> = Object.fromEntries(fieldNames.map(nam
 
 const sourceNotes: Readonly<Record<Source, string>> = {
   user: '',
-  file: 'as the vector or recording says',
+  file: 'stated by the file',
   answer: 'read from the answer: is it what you asked for?',
-  bundle: 'read from the bundle: is it what you want?',
+  bundle: 'read from the bundle: is it what you asked for?',
 }
 
 const trustedLabels = new Map([
@@ -43,8 +43,14 @@ function showSource(name: FieldName): void {
   controls[name].removeAttribute('aria-invalid')
   const hasNote = controls[name].value !== '' && name !== 'trustedKind'
   byId(`${name}-source`, HTMLElement).textContent = hasNote ? sourceNotes[sources[name]] : ''
-  if (name === 'trustedKind') {
-    byId('trusted-label', HTMLElement).textContent = trustedLabels.get(controls.trustedKind.value) ?? ''
+  if (name === 'trustedKind') showKindOfTrust()
+}
+
+function showKindOfTrust(): void {
+  const { value } = controls.trustedKind
+  byId('trusted-label', HTMLElement).textContent = trustedLabels.get(value) ?? ''
+  for (const field of document.querySelectorAll<HTMLElement>('[data-checkpoint]')) {
+    field.hidden = value !== 'beaconBlockRoot'
   }
 }
 

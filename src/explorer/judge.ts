@@ -71,24 +71,24 @@ function missing(file: OpenedFile, statement: Statement): string | null {
   const { isBundle } = file
   const { scheme, trustedKind, trusted, address, rollup } = statement
   if (schemeNamed(scheme.value) === undefined) {
-    return 'no scheme is chosen, the one that the rollup used at the block of the proof'
+    return 'choose the hash scheme that the rollup used at the block of the proof'
   }
   const name = trustedName(trustedKind.value)
   if (!isBundle && trustedKind.value !== 'l2StateRoot') {
-    return `an answer alone does not lead from an ${name} to the account, as an evidence bundle does`
+    return `an answer alone cannot be verified against an ${name}: that takes an evidence bundle`
   }
   if (trusted.value === '') {
-    return `no ${isBundle ? name : 'root'} is given, so nothing says what the proof must lead to`
+    return `enter the ${isBundle ? name : 'state root'} that you trust`
   }
   if (
     trustedKind.value === 'beaconBlockRoot' &&
     statement.network.value === '' &&
     networkOf(file, statement) === null
   ) {
-    return 'no network is given, the one that the beacon checkpoint is of'
+    return 'enter the network of the beacon checkpoint'
   }
-  if (!isBundle && address.value === '') return 'no address is given, and an answer does not say what was asked'
-  if (isBundle && rollup.value === '') return 'no rollup is given, and anyone can deploy a contract that holds any root'
+  if (!isBundle && address.value === '') return 'enter the address that you asked for'
+  if (isBundle && rollup.value === '') return 'enter the rollup: anyone can deploy a contract that holds any root'
   return null
 }
 
@@ -127,10 +127,10 @@ function findInputErrors(file: OpenedFile, statement: Statement): InputError[] {
 
 function hexMessage(bytes: number, text: string): string {
   const found = !text.startsWith('0x')
-    ? 'it does not begin with 0x'
+    ? 'this does not begin with 0x'
     : /^0x[0-9a-fA-F]*$/.test(text)
       ? `there are ${text.length - 2} digits`
-      : 'another character is among them'
+      : 'there are other characters'
   return `Expected 0x and ${2 * bytes} hexadecimal digits: ${found}.`
 }
 
@@ -154,13 +154,13 @@ function unjudged(
       verdict: 'unjudged',
       isStated: false,
       headline:
-        other !== null ? `No proof to judge: ${other.code}` : isInputWrong ? 'Check what you entered' : 'Cannot judge',
+        other !== null ? `No proof to verify: ${other.code}` : isInputWrong ? 'Check your input' : 'Not verified yet',
       text:
         other !== null
           ? `${errorMeanings[other.code]} ${brief(other.found ?? '')}`
           : isInputWrong
-            ? 'Nothing was verified: a field below is not what it must be.'
-            : `Not verified: ${reason}. What is shown below is what the file says: all of it can be made up.`,
+            ? 'Nothing was verified: a field of the form is marked as wrong.'
+            : `${capitalized(reason)}. Until then, everything below is only what the file claims.`,
       inputErrors,
       failure: null,
       question: questionRows(file, statement),
@@ -340,7 +340,7 @@ function verified(
       headline: verdict.headline,
       text: verdict.isStated
         ? 'Every check passed, for the root, address and storage keys that you stated.'
-        : 'Every check passed, but part of what this rests on is not your own word: “What was asked” says whose it is.',
+        : 'Every check passed. But some inputs come from the file, not from you: see “The inputs, and who stated them”.',
       inputErrors: [],
       failure: null,
       question: questionRows(file, statement),

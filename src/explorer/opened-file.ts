@@ -32,11 +32,11 @@ export function openFile(content: unknown): OpenedFile {
   if (isBundleFile(file)) return openBundle(file)
   if (isCallBundle(file)) {
     throw new DocumentError(
-      'This is a call as evidence. Verifying it takes an EVM, which this page does not have: use rollup-state-proof verify.',
+      'This is a call as evidence. Verifying it takes an EVM, which this page does not have. Use the command rollup-state-proof verify.',
     )
   }
   if (isCallFile(file)) {
-    throw new DocumentError('This vector is not about a bundle: it holds no proof of the rollup to look at.')
+    throw new DocumentError('This vector holds neither an answer nor an evidence bundle, so there is nothing to show.')
   }
   if (file.kind === 'unknown') {
     throw new DocumentError('This is not an answer, a JSON-RPC response, an evidence bundle, a recording or a vector.')
@@ -74,8 +74,8 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
     notes: isAsking
       ? [
           isTooMany
-            ? `The answer has ${slotCount} storage proofs, more than any honest one of this size: enter the keys that you asked for.`
-            : 'A storage proof names no storage key: enter the keys that you asked for.',
+            ? `The answer has ${slotCount} storage proofs, more than any honest answer of this size. Enter the keys that you asked for.`
+            : 'A storage proof does not name its storage key. Enter the keys that you asked for.',
         ]
       : [],
     answer,
@@ -107,7 +107,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
     },
     notes:
       known === undefined && said.rollup === undefined
-        ? [`The bundle is for the contract ${brief(show(contract))}${label}: enter the rollup that you mean.`]
+        ? [`The bundle is for the contract ${brief(show(contract))}${label}. Enter the rollup that you asked about.`]
         : [],
     answer,
     bundle,

@@ -29,6 +29,9 @@ const verdictStatus = byId('verdict-text', HTMLElement)
 const verdictMore = byId('verdict-details', HTMLElement)
 const reportPlace = byId('report', HTMLElement)
 const proofPlace = byId('proof', HTMLElement)
+const statement = byId('statement', HTMLDetailsElement)
+/** Narrow windows begin with long parts closed. */
+const isWide = () => window.matchMedia('(min-width: 64rem)').matches
 
 let loaded: Loaded | null = null
 let timer = 0
@@ -75,6 +78,8 @@ async function judge(): Promise<void> {
   verdict.setAttribute('data-verdict', report.verdict)
   verdict.toggleAttribute('data-stated', report.isStated)
   showInputErrors(report.inputErrors)
+  // Something is missing or wrong in the form.
+  if (report.verdict === 'unjudged') statement.open = true
   verdictStatus.replaceChildren(...nodesOf(verdictText(report)))
   verdictMore.replaceChildren(...nodesOf(verdictDetails(report)))
   reportPlace.replaceChildren(
@@ -113,7 +118,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
     if (message === '') return
     loaded = null
     fileStatus.textContent = message
-    showVerdict('none', 'Nothing to judge', message)
+    showVerdict('none', 'Nothing to verify', message)
   }
 }
 
@@ -158,7 +163,7 @@ function takeText(text: string): void {
 
 function listExamples(): void {
   const place = byId('examples', HTMLDetailsElement)
-  place.open = window.matchMedia('(min-width: 64rem)').matches
+  place.open = isWide()
   for (const group of new Set(rollupStateProofExamples.map(example => example.group))) {
     const items = rollupStateProofExamples.flatMap((example, index) => {
       if (example.group !== group) return []
@@ -199,7 +204,7 @@ function listen(): void {
   const form = byId('form', HTMLFormElement)
   form.addEventListener('submit', event => {
     event.preventDefault()
-    if (loaded === null) showVerdict('none', 'Nothing to judge yet', 'Open a file or choose an example.')
+    if (loaded === null) showVerdict('none', 'Nothing to verify yet', 'Open a file or choose an example.')
     else judgeSoon(0, () => verdict.focus())
   })
   form.addEventListener('reset', event => {
@@ -209,13 +214,15 @@ function listen(): void {
     fileStatus.textContent = ''
     loaded = null
     engine.forget()
-    showVerdict('none', 'Nothing to judge yet', 'Open a file or choose an example.')
+    statement.open = true
+    showVerdict('none', 'Nothing to verify yet', 'Open a file or choose an example.')
   })
   stopButton.addEventListener('click', () => engine.stop('Stopped.'))
   listenToForm(() => judgeSoon(400))
 }
 
 clear()
+statement.open = isWide()
 listExamples()
 listen()
 // The page opens on an example: the chain from L1 to a slot says best what this is.

@@ -9,7 +9,7 @@ export function pathView(path: PathView, keyHash: string | null): HTMLElement {
   const explanation = h('p', { class: 'explanation', role: 'status' })
   const explain = (text: Child[]) => explanation.replaceChildren(...nodesOf(text))
   if (path.levels.length === 0) {
-    return h('p', { class: 'note' }, 'The nodes cannot be read as a path of 42 nodes, so nothing is drawn.')
+    return h('p', { class: 'note' }, 'The nodes cannot be read as a path, so nothing is drawn.')
   }
   const levels = foldLevels(path.levels, path.fault?.place ?? null)
   return h(
@@ -81,11 +81,11 @@ function levelRow(level: PathLevel, path: PathView, explain: Explain): HTMLEleme
   const text = (): Child[] => [
     h('strong', {}, `Level ${level.level}. `),
     `Node ${entry} makes the sibling on the ${siblingSide}: `,
-    problem === null ? h('code', {}, sibling ?? '') : `cannot be hashed, ${problem}`,
+    problem === null ? h('code', {}, sibling ?? '') : `it cannot be hashed, ${problem}`,
     isEmpty ? ' (a subtree without leaves).' : '.',
-    ' On the path: ',
+    ' The node on the path is ',
     running === null ? 'not known' : h('code', {}, running),
-    '. Their hash is the node of the level above.',
+    '. The hash of both is the node one level up.',
   ]
   for (const event of ['focus', 'pointerenter', 'click']) button.addEventListener(event, () => explain(text()))
   const tag = isFault && h('p', { class: 'fault-line' }, h('span', { class: 'fault-tag' }, `✗ ${path.fault?.code}`))

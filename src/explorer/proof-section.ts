@@ -10,13 +10,15 @@ export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
   // A phone has no room for what nobody asked to see.
   const isWide = window.matchMedia('(min-width: 64rem)').matches
   const hasFault = paths.some(path => path.bytes.some(({ fields }) => fields.some(({ isFault }) => isFault)))
+  // Of two paths, the links and the key between them are drawn above.
+  const isOnPath = fault !== null && fault.place !== 'links' && fault.place !== 'key'
   return [
     h('h2', { id: 'proof-title' }, `Proof of ${title}`),
     isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
     h(
       'dl',
       { class: 'rows' },
-      row(proof.index === 0 ? 'Address asked for' : 'Key asked for', key || 'none'),
+      row(proof.index === 0 ? 'Requested address' : 'Requested key', key || 'none'),
       keyHash && row('Its key hash', keyHash),
       row('The proof claims', claims),
     ),
@@ -25,18 +27,18 @@ export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
     paths.length > 0
       ? h(
           'details',
-          { class: 'group', open: isWide || fault !== null },
+          { class: 'group', open: isWide || isOnPath },
           h('summary', {}, paths.length === 1 ? 'The path, level by level' : 'The paths, level by level'),
           h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path, keyHash)))),
         )
-      : h('p', {}, 'There is no path to draw: nothing here is proven by hashes of its own.'),
-    groupView({ title: `Checks of ${title}, in their order`, checks }),
+      : h('p', {}, 'There is no path to draw: this proof has no hashes of its own.'),
+    groupView({ title: `Checks of ${title}, in order`, checks }, isWide),
     paths.length > 0 &&
       h(
         'details',
         { class: 'group', open: hasFault || isWide },
         h('summary', {}, 'What the bytes mean'),
-        h('p', { class: 'hint' }, 'Point at a part, or move with the arrow keys.'),
+        h('p', { class: 'hint' }, 'Point at a field, or use the arrow keys.'),
         h(
           'div',
           { class: 'paths' },
@@ -67,9 +69,9 @@ function gapView(gap: Gap): HTMLElement {
     h(
       'p',
       { class: `link ${direction}`, 'data-status': status, 'data-elsewhere': !isSo },
-      h('span', {}, `${text}${isSo ? '' : ': it points at another leaf'} ${verdictMarks[status]}`),
+      h('span', {}, `${text}${isSo ? '' : ', which is another leaf'} ${verdictMarks[status]}`),
     )
-  const place = isAfterLeft ? 'not below the right neighbour' : 'not above the left neighbour'
+  const place = isAfterLeft ? 'its hash is not below the right one' : 'its hash is not above the left one'
   return h(
     'section',
     { class: 'gap-section' },
@@ -85,13 +87,9 @@ function gapView(gap: Gap): HTMLElement {
         h(
           'p',
           { class: 'gap-key', 'data-status': between.status },
-          h('span', { class: 'gap-name' }, 'key asked for'),
+          h('span', { class: 'gap-name' }, 'requested key'),
           h('code', {}, keyHash),
-          h(
-            'span',
-            {},
-            `${between.isSo ? 'it lies between them: no leaf stands here' : place} ${verdictMarks[between.status]}`,
-          ),
+          h('span', {}, `${between.isSo ? 'its hash lies between theirs' : place} ${verdictMarks[between.status]}`),
         ),
         link(`right.prev = ${right.prev}`, back, 'back'),
       ),

@@ -33,7 +33,7 @@ export function verdictDetails({ failure, notes, question }: Report): Child[] {
   return [
     failure && describeFailure(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
-    h('details', { class: 'group' }, h('summary', {}, 'What was asked, and who stated it'), rowList(question)),
+    h('details', { class: 'group' }, h('summary', {}, 'The inputs, and who stated them'), rowList(question)),
   ]
 }
 
@@ -62,14 +62,14 @@ export function reportView(report: Report, shown: number, onChoose: (index: numb
       'section',
       {},
       h('h2', {}, 'The chain of trust'),
-      h('p', {}, 'Each box is proven by the one above it, from what you trust down to the slots.'),
+      h('p', {}, 'Each box is proven by the one above it, from the trusted value down to the slots.'),
       chainView(boxes),
       chain.length > 0 &&
-        h('details', { class: 'group' }, h('summary', {}, 'Every value, and what it rests on'), rowList(chain)),
+        h('details', { class: 'group' }, h('summary', {}, 'Every value, and what proves it'), rowList(chain)),
     ),
     account.length > 0 && h('section', {}, h('h2', {}, 'Account'), rowList(account)),
     h('section', {}, h('h2', {}, 'Proofs'), proofList(proofs, shown, onChoose)),
-    h('section', {}, h('h2', {}, 'Checks of the whole'), ...groups.map(groupView)),
+    h('section', {}, h('h2', {}, 'Checks of the file'), ...groups.map(group => groupView(group))),
   ]
 }
 
@@ -105,7 +105,7 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
   const failing = proofs[shown]
   if (shown >= end && failing) list.append(proofRow(failing, shown))
   more.addEventListener('click', () => show(PAGE)?.querySelector('button')?.focus())
-  return h('div', {}, h('p', {}, 'Choose one to see its path and its checks.'), list, more)
+  return h('div', {}, h('p', {}, 'Choose one to see its path and checks below.'), list, more)
 }
 
 /** As bytes, and as the number that they spell when it is one that people read. */
@@ -123,14 +123,14 @@ function tally(checks: readonly Check[]): string {
   return counts.map(status => `${of(status)} ${status}`).join(', ')
 }
 
-/** A list of checks, folded unless one of them failed. */
-export function groupView({ title, checks }: CheckGroup): HTMLElement {
+/** A list of checks, folded unless one of them failed. @param isOpened whether it may open: a long list fills a phone */
+export function groupView({ title, checks }: CheckGroup, isOpened = true): HTMLElement {
   const failed = checks.some(({ status }) => status === 'failed')
   const passed = checks.every(({ status }) => status === 'passed')
   const status: Status = failed ? 'failed' : passed ? 'passed' : 'not reached'
   return h(
     'details',
-    { class: 'group', open: failed },
+    { class: 'group', open: failed && isOpened },
     h('summary', {}, h('span', {}, title), ' ', statusChip(status, tally(checks))),
     checkList(checks),
   )

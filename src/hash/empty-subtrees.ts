@@ -3,7 +3,7 @@ import type { Hasher } from './hasher.ts'
 
 const LEVELS = 40
 
-/** The digests of subtrees whose leaves are all missing. Element 0 is a missing leaf, 32 zero bytes; element 40 the whole. */
+/** The digests of subtrees whose leaves are all missing. Element 0 is a missing leaf, 32 zero bytes; element 40 an empty tree. */
 export function emptySubtreeDigests({ hash }: Pick<Hasher, 'hash'>): Uint8Array[] {
   const digests: Uint8Array[] = [new Uint8Array(32)]
   for (const digest of digests) if (digests.length <= LEVELS) digests.push(hash(concatBytes(digest, digest)))
@@ -17,14 +17,14 @@ interface EmptySubtree {
 }
 
 /**
- * A hasher that knows the empty subtrees: above the highest leaf index in use, the siblings are the same in every tree. It
- * finds the preimage of one by its text and its place among nodes 1 to 39, and hashes none that it gave out.
+ * A hasher that knows the digests of empty subtrees: above the highest leaf index in use, all siblings are empty. It
+ * recognizes the preimage of an empty subtree by its text and its place among nodes 1 to 39, and does not hash it again.
  */
 export function knowEmptySubtrees(hasher: Hasher): Hasher {
   let known: readonly EmptySubtree[] | undefined
   const subtreeAt = (node: number): EmptySubtree | undefined => {
     known ??= emptySubtreesFromTheTop(hasher)
-    // `at`, since an index past the end would read a polluted prototype.
+    // `at`, because an index past the end would read a polluted prototype.
     return node > 0 ? known.at(node - 1) : undefined
   }
   return {
@@ -36,7 +36,7 @@ export function knowEmptySubtrees(hasher: Hasher): Hasher {
     hashBatch(messages) {
       const isKnown = (message: Uint8Array, index: number) => subtreeAt(index + 1)?.preimage === message
       const digests = hasher.hashBatch(messages.filter((message, index) => !isKnown(message, index)))
-      // The known ones go between the others, each to its place.
+      // The known digests go between the others, each in its place.
       for (const [index, message] of messages.entries()) {
         const subtree = subtreeAt(index + 1)
         if (subtree?.preimage === message) digests.splice(index, 0, subtree.digest)

@@ -4,8 +4,8 @@ import { concatBytes } from '../bytes.ts'
  * One of the rollup's hash functions, in the three forms that verification needs. The last two are batch forms of `hash`,
  * so that an implementation can do the work of a whole path in one call.
  *
- * Messages must be canonical: the functions may reduce silently, so the caller checks first. Digests are 32 bytes. Nobody
- * changes one: a hasher may return the same array again.
+ * Messages must be canonical: the functions may reduce silently, so the caller checks first. Digests are 32 bytes, and must
+ * not be modified: a hasher may return the same array again.
  */
 export interface Hasher {
   /**
@@ -30,16 +30,16 @@ export interface Hasher {
    */
   foldPath(digest: Uint8Array, siblings: readonly Uint8Array[], leafIndex: number): Uint8Array
   /**
-   * The canonical bytes of a node that need not be decoded, since it is the same in every tree: the preimage of an empty
-   * subtree. Saves time, and nothing else.
+   * The canonical bytes of a node that is the same in every tree, the preimage of an empty subtree, so that it need not be
+   * decoded. This only saves time.
    *
-   * @param node where in `proofRelatedNodes` the node stands
-   * @param hex its text
+   * @param node its index in `proofRelatedNodes`
+   * @param hex the node as served
    */
   knownPreimage?(node: number, hex: string): Uint8Array | undefined
 }
 
-/** The plain meaning of the two batch forms, on top of any `hash`. */
+/** Both batch forms, on top of any `hash`. */
 export const hasherOf = (hash: (message: Uint8Array) => Uint8Array): Hasher => ({
   hash,
   hashBatch: messages => messages.map(hash),

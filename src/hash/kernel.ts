@@ -1,12 +1,12 @@
 import type { Hasher } from './hasher.ts'
 
-/** The part of the platform's WebAssembly that is used; TypeScript has its types only among those of browsers. */
+/** The part of the WebAssembly API that is used. TypeScript declares it only in its browser library. */
 declare const WebAssembly: {
   readonly Module: new (binary: Uint8Array) => object
   readonly Instance: new (module: object) => { readonly exports: unknown }
 }
 
-/** What a compiled kernel offers, besides the addresses of its tables: see the ends of the files in `assembly/`. */
+/** What a compiled kernel exports besides the addresses of its tables: see the ends of the files in `assembly/`. */
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly input: Global
@@ -24,7 +24,7 @@ interface Global {
 }
 
 /**
- * Compiles a kernel and gives it a memory of its own.
+ * Compiles a kernel and gives it its own memory.
  *
  * @typeParam Tables the names of the addresses at which it expects its constants
  * @throws whatever the engine throws: WebAssembly is missing, forbidden by the page's policy, or without SIMD
@@ -32,11 +32,11 @@ interface Global {
 export function instantiateKernel<Tables extends string>(base64: string): KernelExports & Record<Tables, Global> {
   const binary = Uint8Array.from(atob(base64), character => character.charCodeAt(0))
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(binary))
-  // The binary is our own: the types say what its source exports.
+  // The binary is our own: the types list what its source exports.
   return exports as KernelExports & Record<Tables, Global>
 }
 
-/** Messages of any length go through the kernel's memory in pieces; answers are copied out of it. */
+/** Messages of any length pass through the kernel's memory in pieces. Results are copied out of it. */
 export function hasherOfKernel(kernel: KernelExports): Hasher {
   const { buffer } = kernel.memory
   const input = new Uint8Array(buffer, kernel.input.value, kernel.inputLength.value)
@@ -44,7 +44,7 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
   const digestsAtOnce = output.length / 32
   const siblingsAtOnce = input.length / 32
 
-  /** Puts arrays of one length side by side. */
+  /** Places arrays of one length side by side. */
   const fill = (pieces: readonly Uint8Array[], length: number) => {
     for (let index = 0; index < pieces.length; index++) input.set(pieces[index] ?? [], index * length)
   }
@@ -52,7 +52,7 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
   function hash(message: Uint8Array): Uint8Array {
     kernel.begin()
     for (let offset = 0; offset < message.length; offset += input.length) {
-      // Not a view where the whole will do: a view of up to 64 bytes makes the engine move the array out of its heap.
+      // No view where the whole array will do: a view of up to 64 bytes makes the engine move the array out of its heap.
       const piece = message.length <= input.length ? message : message.subarray(offset, offset + input.length)
       input.set(piece)
       kernel.absorb(piece.length)

@@ -5,17 +5,17 @@ import type { Scheme } from '../scheme/scheme.ts'
 
 /** What you asked for, and the root you trust: never taken from the answer. */
 export interface Claim {
-  /** `mimc` or `poseidon2`: the one that the rollup used at the block of the proof. */
+  /** `mimc` or `poseidon2`: the hash scheme of the rollup at the block of the proof. */
   scheme: Scheme
-  /** The trusted root of the world state, 32 bytes: the rollup contract's `stateRootHashes` entry on L1. */
+  /** The trusted L2 state root, 32 bytes: `stateRootHashes[blockNumber]` of the rollup contract on L1. */
   stateRoot: Hex
-  /** The address you asked for, 20 bytes, any case. */
+  /** The address that you asked for, 20 bytes, in upper or lower case. */
   address: Hex
-  /** The storage keys you asked for, in the order you asked, 32 bytes each. Default: none. */
+  /** The storage keys that you asked for, in the order of the request, 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
 }
 
-/** A {@link Claim} that was checked, as bytes. */
+/** A validated {@link Claim}, as bytes. */
 export interface DecodedClaim {
   readonly stateRoot: Uint8Array
   readonly address: Uint8Array
@@ -30,7 +30,7 @@ export function decodeClaim(claim: Claim): DecodedClaim {
   return decodeVerifierClaim(claim, [...OPTIONS, 'scheme'])
 }
 
-/** A claim to a verifier, which has its scheme. @throws ProofError `CLAIM_INVALID` */
+/** A claim to a verifier, which already has a scheme. @throws ProofError `CLAIM_INVALID` */
 export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>, names: readonly string[] = OPTIONS): DecodedClaim {
   verifyOptions(claim, names)
   const { stateRoot, address, storageKeys = [] } = claim ?? {}
@@ -41,7 +41,7 @@ export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>, names: readonl
   }
 }
 
-/** A misspelt option would be one left out. @throws ProofError `CLAIM_INVALID` if an own property is none of `names` */
+/** A misspelt option must not be ignored. @throws ProofError `CLAIM_INVALID` if an own property is none of `names` */
 export function verifyOptions(options: object, names: readonly string[]): void {
   const path = Object.keys(options ?? {}).find(name => !names.includes(name))
   if (path !== undefined) throw new ProofError('CLAIM_INVALID', { path, expected: `no option but ${names.join(', ')}` })
@@ -49,7 +49,7 @@ export function verifyOptions(options: object, names: readonly string[]): void {
 
 /** @throws ProofError `CLAIM_INVALID` if it is neither `mimc` nor `poseidon2` */
 export function verifyScheme(scheme: Scheme): Scheme {
-  // Compared by name: a program may carry two copies of this package. But other packages have functions of these names.
+  // By name, since a program may hold two copies of this package; by a member too, since other packages have such names.
   const name: unknown = scheme?.name
   if ((name !== 'mimc' && name !== 'poseidon2') || !('hasher' in scheme)) {
     throw invalid('scheme', 'the scheme mimc or poseidon2', scheme)
@@ -73,7 +73,7 @@ export function decodeArgument(name: string, value: unknown, length: number): Ui
   throw invalid(name, `0x-prefixed hexadecimal of ${length} bytes`, value)
 }
 
-/** Says what was found by kind and length, never by content: an argument may be a secret in the wrong place. */
+/** Describes an argument by kind and length, never by content: it may be a secret in the wrong place. */
 export function invalid(path: string, expected: string, value: unknown): ProofError {
   return new ProofError('CLAIM_INVALID', { path, expected, found: describe(value) })
 }

@@ -28,7 +28,7 @@ const NON_EXISTENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'r
 const LEAF_PROOF_FIELDS = ['key', ...EXISTENCE_FIELDS, ...NON_EXISTENCE_FIELDS] as const
 
 /**
- * What the proofs of one kind of tree are decoded and hashed with. The decoders are pure, so a memory may wrap them.
+ * How the proofs of one kind of tree are decoded and hashed. The decoders are pure, so a cache may wrap them.
  */
 export interface Tree {
   readonly scheme: Scheme
@@ -38,18 +38,18 @@ export interface Tree {
   readonly decodeInner: Decode<Uint8Array>
   readonly decodeSiblingLeaf: Decode<PathNodes['siblingLeaf']>
   readonly decodeLeafNode: Decode<PathNodes['leafNode']>
-  /** A value that is not a sentinel's. */
+  /** A value other than that of HEAD or TAIL. */
   readonly decodeValue: Decode<DecodedValue>
 }
 
 /**
  * Decodes hexadecimal of the length that belongs there.
  *
- * @param node where in `proofRelatedNodes` it stands; a value goes with the leaf
+ * @param node its index in `proofRelatedNodes`; for a value, that of the leaf
  */
 export type Decode<T> = (hex: string, node: number) => T
 
-/** A value as served, and what the value hash in its leaf is the hash of. */
+/** A value as served, and the message whose hash is the value hash in its leaf. */
 export interface DecodedValue {
   readonly value: Uint8Array
   readonly preimage: Uint8Array
@@ -60,7 +60,7 @@ export interface DecodedProof extends DecodedValue {
   readonly path: Path
 }
 
-/** A leaf proof of the answer, decoded. Which of its two forms it has is what it claims, not yet a verdict. */
+/** A leaf proof of the answer, decoded. Its form is a claim, not yet a verdict. */
 export type DecodedLeafProof =
   | { readonly claims: 'existence'; readonly key: Uint8Array; readonly proof: DecodedProof }
   | {
@@ -82,7 +82,7 @@ export interface Trees {
   readonly storage: Tree
 }
 
-/** The tree whose decoders remember nothing. */
+/** The tree with decoders that remember nothing. */
 export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
   scheme,
   kind,
@@ -100,10 +100,10 @@ export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
 })
 
 /**
- * Reads what a stranger sent: a result of section 6, bare or in a JSON-RPC response. Each field is read once, own
- * properties only, and every length is checked before its content, so the work is bounded by what was asked for.
+ * Reads an untrusted answer: a result of section 6, bare or in a JSON-RPC response. Each field is read once, own properties
+ * only, and each length is checked before the content, so the request bounds the work.
  *
- * @param keyCount how many storage keys were asked for
+ * @param keyCount the number of requested storage keys
  */
 export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number): DecodedAnswer {
   const result = reader.fields(openResponse(answer), RESULT_FIELDS)
@@ -133,7 +133,7 @@ function decodeStorageProofs(tree: Tree, proofs: unknown, keyCount: number): (De
   const verifyCount = (count: number) => {
     const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
     if (count > keyCount) throw new ProofError('STORAGE_PROOF_UNEXPECTED', counts)
-    // An empty list stands for an account without storage, whatever was asked for; whether it is one shows later.
+    // An empty list stands for an account without storage, whatever the request; verifyStorage checks that it has none.
     if (count < keyCount && count !== 0) throw new ProofError('STORAGE_PROOF_MISSING', counts)
   }
   return reader.items(proofs, verifyCount, item => (item === null ? null : decodeLeafProof(tree, item)))
@@ -165,13 +165,13 @@ export function decodeLeafProof(tree: Tree, leafProof: unknown): DecodedLeafProo
 
 function decodeProof(tree: Tree, leafIndex: number, proof: unknown, valueLengths: readonly number[]): DecodedProof {
   const fields = reader.fields(proof, PROOF_FIELDS)
-  // The nodes first: their lengths tell the schemes apart, so a proof of the other scheme is called what it is.
+  // Nodes first: their lengths tell the schemes apart, so that a proof of the other scheme gets a code of its own.
   const nodes = atPath('proofRelatedNodes', () => decodeNodes(tree, fields.proofRelatedNodes))
   const value = atPath('value', () => decodeValueField(tree, reader.string(fields.value), valueLengths))
   return { ...value, path: { leafIndex, ...nodes } }
 }
 
-/** A JSON number can be fractional, negative or past 2^53; an index is none of these. */
+/** A JSON number can be fractional, negative or above 2^53; an index cannot. */
 export function decodeLeafIndex(index: unknown): number {
   const number = reader.number(index)
   if (!Number.isSafeInteger(number) || number < 0 || number >= MAX_LEAVES) {
@@ -184,13 +184,13 @@ export function decodeLeafIndex(index: unknown): number {
 function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: readonly number[]): DecodedValue {
   const length = knownLength(hex, lengths)
   if (length === kind.valueLength) return decodeValue(hex, LEAF)
-  // That of a sentinel: it is compared, not hashed.
+  // The value of HEAD or TAIL: it is compared, not hashed.
   const value = hexToBytes(hex, length)
   return { value, preimage: value }
 }
 
 /**
- * Section 4: the 42 nodes of `proofRelatedNodes`, each of the length that its place demands, and canonical.
+ * Section 4: the 42 nodes of `proofRelatedNodes`, each with the length required at its place, and canonical.
  *
  * @throws ProofError `WRONG_NODE_COUNT`, `SCHEME_MISMATCH`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`,
  * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`

@@ -15,7 +15,7 @@ import {
 } from './decode.ts'
 import { type LeafClaim, verifyLeafProof } from './leaf-proof.ts'
 
-/** One key of one tree, and the root of that tree which you trust. */
+/** One key of one tree, and the trusted root of that tree. */
 export type LeafProofClaim =
   | {
       /** `mimc` or `poseidon2`. */
@@ -62,7 +62,7 @@ export function verifyExistence(
   leafProof: unknown,
   claim: LeafProofClaim,
 ): {
-  /** From 2 up to 2^40. */
+  /** From 2 to 2^40 - 1. */
   leafIndex: number
   /** 192 bytes for an account, 32 for a slot. */
   value: Hex
@@ -78,7 +78,7 @@ export function verifyExistence(
  *
  * @param leafProof the `accountProof`, or one of the `storageProofs`, of an answer
  * @param claim the key you asked for, and the root you trust
- * @returns where the two neighbours stand
+ * @returns the leaf indices of the two neighbours
  * @throws ProofError as `verifyProof` does; `MALFORMED_RESPONSE` also if it is a proof of existence
  *
  * @example
@@ -147,10 +147,10 @@ const hasForm = <Form extends DecodedLeafProof['claims']>(
 
 /**
  * Recomputes the sub-root (the top of the 40 levels) and the root that a path leads to. It compares nothing: a root
- * proves something only if it equals one you trust. Of node 0 it takes nextFreeNode, and ignores the sub-root.
+ * proves something only if it equals one that you trust. It takes nextFreeNode from node 0 and ignores the sub-root there.
  *
  * @param scheme `mimc` or `poseidon2`
- * @param leafIndex from 0 up to 2^40
+ * @param leafIndex from 0 to 2^40 - 1
  * @param proofRelatedNodes the 42 nodes of a proof, root first
  * @throws ProofError `WRONG_NODE_COUNT`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`,
  * `MALFORMED_RESPONSE`; `CLAIM_INVALID` for the scheme
@@ -194,10 +194,10 @@ export function computeRoot(
 }
 
 /**
- * Takes an account value apart: nonce, balance, storage root, the rollup's code hash, keccak256 of the code, code size; 32
- * bytes each, big-endian. It proves nothing: see {@link verifyExistence}.
+ * Decodes an account value: nonce, balance, storage root, the rollup's code hash, keccak256 of the code, code size; 32 bytes
+ * each, big-endian. This proves nothing: see {@link verifyExistence}.
  *
- * @param scheme `mimc` or `poseidon2`: says which elements are canonical
+ * @param scheme `mimc` or `poseidon2`: decides which elements are canonical
  * @param value 192 bytes, as served
  * @throws ProofError `CLAIM_INVALID` if it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
  *
@@ -225,7 +225,7 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
 }
 
 /**
- * The key hash of an account: decides where its leaf stands in the sorted list.
+ * The key hash of an account: it determines the place of the leaf in the sorted list.
  *
  * @param scheme `mimc` or `poseidon2`
  * @param address 20 bytes, any case
@@ -267,7 +267,7 @@ export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
 }
 
 /**
- * The key hash of a storage slot: decides where its leaf stands in the sorted list.
+ * The key hash of a storage slot: it determines the place of the leaf in the sorted list.
  *
  * @param scheme `mimc` or `poseidon2`
  * @param storageKey 32 bytes

@@ -5,7 +5,7 @@ import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.
 import { mismatch, type Path, verifyPath } from '../tree/path.ts'
 import type { DecodedLeafProof, DecodedProof, Tree } from './decode.ts'
 
-/** What a leaf proof is checked against: the root that is trusted, and the key that was asked for. */
+/** What a leaf proof is checked against: the trusted root and the requested key. */
 export interface LeafClaim {
   readonly root: Uint8Array
   readonly key: Uint8Array
@@ -31,7 +31,7 @@ export function verifyLeafProof(tree: Tree, claim: LeafClaim, leafProof: Decoded
   return null
 }
 
-/** Section 5, existence: the path holds, hKey is the key's hash, hVal is the value's hash. */
+/** Section 5, existence: the path is right, hKey is the hash of the key, hVal the hash of the value. */
 function verifyExisting({ scheme, kind }: Tree, { root, key }: LeafClaim, proof: DecodedProof): ProvenLeaf {
   const { path, value, preimage } = proof
   verifySentinelPlace(scheme, path)
@@ -46,7 +46,7 @@ function verifyExisting({ scheme, kind }: Tree, { root, key }: LeafClaim, proof:
   return { leafIndex: path.leafIndex, value }
 }
 
-/** Section 5, non-existence: both paths hold against the same root, the leaves are neighbours, the key lies between. */
+/** Section 5, non-existence: both paths lead to the same root, the leaves are neighbours, the key hash lies between. */
 function verifyNonExisting(tree: Tree, { root, key }: LeafClaim, left: DecodedProof, right: DecodedProof): void {
   atPath('leftProof', () => verifyNeighbour(tree, root, left))
   atPath('rightProof', () => verifyNeighbour(tree, root, right))
@@ -76,7 +76,7 @@ function verifyValueHash({ leafNode: { leaf } }: Path, valueHash: Uint8Array): v
   if (!equalBytes(leaf.hVal, valueHash)) throw mismatch('VALUE_MISMATCH', leaf.hVal, valueHash)
 }
 
-/** HEAD's key stands at index 0 and nowhere else, TAIL's at index 1 and nowhere else. */
+/** The key of HEAD is at index 0 and nowhere else, the key of TAIL at index 1 and nowhere else. */
 function verifySentinelPlace(scheme: Scheme, { leafIndex, leafNode: { leaf } }: Path): void {
   const isHead = isZero(leaf.hKey)
   const isTail = equalBytes(leaf.hKey, scheme.tailKey())

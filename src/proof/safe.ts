@@ -19,7 +19,7 @@ export type SafeVerifiedState =
  * Like {@link verifyProof}, but returns a result object. Throws nothing.
  *
  * @param answer what the endpoint sent, parsed from JSON
- * @param claim what you asked for, and the root you trust
+ * @param claim what you asked for, and the root that you trust
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export function safeVerifyProof(answer: unknown, claim: Claim): SafeVerifiedStat
   return safely(() => verifyProof(answer, claim))
 }
 
-/** What `verify` returns, or the ProofError that it throws. Another error is no verdict, and thrown on. */
+/** What `verify` returns, or the ProofError that it throws. Any other error is rethrown. */
 export function safely(verify: () => VerifiedState): SafeVerifiedState {
   try {
     return { ok: true, ...verify() }

@@ -7,7 +7,7 @@ import { type ProvenLeaf, verifyLeafProof } from './leaf-proof.ts'
 
 /** An account whose existence is proven. */
 export interface Account extends AccountFields {
-  /** Where its leaf stands in the tree of accounts: from 2 up to 2^40. */
+  /** The index of its leaf in the tree of accounts: from 2 to 2^40 - 1. */
   leafIndex: number
 }
 
@@ -19,11 +19,11 @@ export interface StorageSlot {
   value: Hex
   /** false if non-existence is proven. */
   exists: boolean
-  /** Where its leaf stands in the account's storage tree: from 2 up to 2^40. null if non-existence is proven. */
+  /** The index of its leaf in the account's storage tree: from 2 to 2^40 - 1; null if non-existence is proven. */
   leafIndex: number | null
 }
 
-/** What an answer proves: nothing in it is the endpoint's word alone. */
+/** What an answer proves. Nothing in it rests on the endpoint's word. */
 export interface VerifiedState {
   /** null if non-existence is proven. */
   account: Account | null
@@ -35,10 +35,10 @@ export interface VerifiedState {
  * Verifies a `rollup_getProof` (`linea_getProof`) answer against a trusted state root. Pure and synchronous.
  *
  * @param answer what the endpoint sent, parsed from JSON: the bare result or the JSON-RPC response around it
- * @param claim what you asked for, and the root you trust
+ * @param claim what you asked for, and the root that you trust
  * @returns the account and the slots; the existence or non-existence of each is proven
  * @throws ProofError and nothing else: its `code` names the check that failed, its `path` the place in the answer.
- * `CLAIM_INVALID` means that the claim is wrong and the answer was not looked at
+ * `CLAIM_INVALID` means that the claim is wrong and the answer was not examined
  *
  * @example
  * ```ts
@@ -62,14 +62,14 @@ export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
   return verifyAnswer(trees, answer, decodedClaim)
 }
 
-/** {@link verifyProof}, with trees that may remember. */
+/** {@link verifyProof}, with trees that may have a cache. */
 export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim): VerifiedState {
   // Everything is decoded, and so canonical, before anything is hashed or compared.
   const { accountProof, storageProofs } = decodeAnswer(trees, answer, claim.storageKeys.length)
   const accountClaim = { root: claim.stateRoot, key: claim.address }
   const leaf = atPath('accountProof', () => verifyLeafProof(trees.account, accountClaim, accountProof))
   const account = leaf && { ...accountFieldsOf(leaf.value), leafIndex: leaf.leafIndex }
-  // Section 6: without an account, or with the empty storage root, no slot exists and no proof of that is needed.
+  // Section 6: without an account, or with the empty storage root, no slot exists, and no further proof is needed.
   const hasStorage = account !== null && account.storageRoot !== trees.storage.scheme.emptyTreeRoot
   const storage = atPath('storageProofs', () => verifyStorage(trees.storage, claim, leaf, hasStorage, storageProofs))
   return { account, storage }

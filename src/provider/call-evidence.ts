@@ -94,21 +94,21 @@ export interface CallEvidence {
   codes: Hex[]
 }
 
-/** What you know yourself. A bundle that says something else is refused. */
+/** What you know yourself. A bundle for anything else is refused. */
 export interface CallClaim {
-  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
+  /** `mimc` or `poseidon2`: the hash scheme of the rollup at the L2 block. */
   scheme: Scheme
-  /** The contract whose roots you believe. */
+  /** The contract whose roots you trust. */
   rollup: Rollup
-  /** What all else is proven from. */
+  /** The value that everything is proven from. */
   trusted: Trusted
   /** Of the rollup. */
   chainId: bigint
-  /** Any finalized block when left out: look at what is returned. Needed when an L2 state root is trusted. */
+  /** Required if you trust an L2 state root. Default: any finalized block; check the returned number. */
   l2BlockNumber?: bigint
-  /** The one that the rollup ran at the L2 block. Whatever the bundle states when left out: look at what is returned. */
+  /** The hard fork of the rollup at the L2 block. Default: that of the bundle; check the returned one. */
   hardfork?: Hardfork
-  /** The parts of the call that you know. Whatever the bundle is for when left out: look at what is returned. */
+  /** The parts of the call that you know. Default: those of the bundle; check the returned ones. */
   call?: Partial<{
     /** 20 bytes. */
     from: Hex
@@ -119,7 +119,7 @@ export interface CallClaim {
     /** In wei. */
     value: bigint
   }>
-  /** The most gas that you are willing to execute. Default: 50,000,000. */
+  /** Gas limit. Default: 50,000,000. */
   maxGas?: bigint
 }
 

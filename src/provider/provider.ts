@@ -17,45 +17,45 @@ import { meterReads } from './metered-reader.ts'
 import { readBlock, readHex, readList, readSlot, takeParams } from './params.ts'
 import { createViews, type Held, type View } from './view.ts'
 
-/** What a verified provider is made of. */
+/** The endpoints, the rollup and the limits of a verified provider. */
 export interface VerifiedProviderOptions extends ClientOptions {
-  /** Of the L1 on which the rollup is finalized. It is believed nothing: every answer leads to `l1BlockHash`. */
+  /** The L1 endpoint. It is not trusted: every answer is proven from `l1BlockHash`. */
   l1: Provider | SendProvider
-  /** Of the rollup. It is believed nothing: every answer leads to a state root that L1 holds. */
+  /** The rollup's endpoint. It is not trusted: every answer is proven from a state root that L1 holds. */
   l2: Provider | SendProvider
-  /** The contract whose roots you believe. */
+  /** The contract whose roots you trust. */
   rollup: Rollup
-  /** The hash scheme of the rollup's state, or which one it is at an L2 block: the Linea networks changed theirs. */
+  /** The hash scheme of the rollup, or a function that returns it for an L2 block: the Linea networks changed theirs. */
   scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
-  /** Of the rollup. */
+  /** The chain id of the rollup. */
   chainId: bigint
   /**
-   * The hash of a recent finalized L1 block: all that is proven rests on it. See `finalizedBlockHash` and
-   * `agreeingBlockHash` of `rollup-state-proof/rpc`, or ask a light client. Called when a view is looked for.
+   * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
+   * `followBeacon` in `rollup-state-proof/rpc`, or ask a light client. Called whenever the provider looks for a newer block.
    */
   l1BlockHash: () => Promise<Hex> | Hex
-  /** Methods that pass to `l2` as they are: what they answer is not proven. Default: none. */
+  /** Methods to pass to `l2` unchanged. Their results are not proven. Default: none. */
   forward?: readonly string[]
-  /** What no proof covers, as you state it. Default: nothing. */
+  /** Block values that no proof covers, as you state them. Default: none. */
   environment?: Environment
-  /** The most gas that a call may use. Default: 50,000,000. */
+  /** Gas limit per call. Default: 50,000,000. */
   maxGas?: bigint
-  /** The most requests that one call may take. Default: 1000. */
+  /** Limit on the requests to endpoints per call. Default: 1000. */
   maxRequests?: number
-  /** How many finalizations to try, from the newest back, until `l2` holds one. Default: 8. */
+  /** How many finalizations to try, from the newest back, until `l2` has the proofs of one. Default: 8. */
   maxFinalizations?: number
-  /** Whether to ask `l2` what a call is going to read, to fetch that at once. It tells `l2` of the call. Default: true. */
+  /** Whether to ask `l2` first what a call will read, to fetch it all at once. This shows the call to `l2`. Default: true. */
   prefetch?: boolean
   /**
-   * Which instructions there are, and what they cost. Default: `prague`, which Linea runs since 28 October 2025. State a
-   * later one as soon as the rollup runs it.
+   * The hard fork of the rollup: its instructions and their gas costs. Default: `prague`, on Linea since 28 October 2025. State
+   * a later one as soon as the rollup runs it.
    */
   hardfork?: Hardfork
-  /** Told when the view has moved, and of the first one. */
+  /** Called with the first view, and whenever the view has moved. */
   onView?: (view: View) => void
 }
 
-/** An EIP-1193 provider that answers only what is proven. */
+/** An EIP-1193 provider whose answers are all proven. */
 export interface VerifiedProvider extends Provider {
   /**
    * Sends one request. Throws a {@link ProviderError} and nothing else.
@@ -65,14 +65,14 @@ export interface VerifiedProvider extends Provider {
    */
   request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
   /**
-   * Looks for a newer block to answer from. Requests under way keep the one they began with. The view never goes back: when
-   * nothing newer is proven it stays.
+   * Looks for a newer block to answer from. Requests under way keep their block. The view never goes back: it stays if
+   * nothing newer is proven.
    *
-   * @throws ProviderError when the endpoints do not answer, or not with the truth; the view stays then too
+   * @throws ProviderError if the endpoints fail or lie; the view stays
    */
   refresh(): Promise<View>
   /**
-   * The block that is answered from; looked for when there is none yet.
+   * The block from which the provider answers. Looks for one if there is none yet.
    *
    * @throws ProviderError as {@link VerifiedProvider.refresh} does
    */
@@ -84,20 +84,20 @@ const MAX_OTHER_VIEWS = 4
 const PROOF_METHODS = ['rollup_getProof', 'linea_getProof'] as const
 
 /**
- * An EIP-1193 provider over two endpoints of which it believes neither: viem and ethers work over it unchanged, and every
- * value is proven from an L1 block hash down.
+ * An EIP-1193 provider over two endpoints, neither of which it trusts. viem and ethers work with it unchanged, and every value
+ * is proven from an L1 block hash.
  *
  * It answers `eth_chainId`, `net_version`, `eth_blockNumber`, `eth_getBalance`, `eth_getTransactionCount`,
  * `eth_getStorageAt`, `eth_getCode`, `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and `rollup_getProof` or
- * `linea_getProof`, and refuses every other method that `forward` does not name. `latest`, `safe` and `finalized` are the
- * block of its view: the newest finalized L2 block of which L1 holds the root and `l2` the proofs. The last blocks of
- * earlier finalizations can be asked for by number.
+ * `linea_getProof`, and refuses all other methods unless `forward` names them. `latest`, `safe` and `finalized` mean the
+ * block of its view: the newest finalized L2 block whose root is on L1 and whose proofs `l2` has. The last blocks of earlier
+ * finalizations can be requested by number.
  *
- * Calls are executed here, in `@ethereumjs/evm`, which you install beside this package. What a call reads is fetched and
- * proven when it reads it. Where it reads what no proof covers, such as `block.basefee`, it fails unless `environment` has
- * the value. A call that names no gas gets `maxGas`. The block's coinbase is warm only when `environment` states it.
+ * It executes calls locally with `@ethereumjs/evm`, which you install next to this package. It fetches and proves whatever a
+ * call reads. A call that reads a value which no proof covers, such as `block.basefee`, fails unless `environment` has the
+ * value. A call without a gas limit gets `maxGas`. The coinbase is warm only if `environment` states it.
  *
- * @param options the endpoints, the rollup, and whose L1 block hash to believe
+ * @param options the endpoints, the rollup, and the source of the L1 block hash
  * @throws ProofError `CLAIM_INVALID`; RpcError `ARGUMENT_INVALID`
  *
  * @example
@@ -113,7 +113,7 @@ const PROOF_METHODS = ['rollup_getProof', 'linea_getProof'] as const
  * const { url, l1Url } = await service.listen()
  *
  * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
- * const l1BlockHash = finalizedBlockHash(l1) // in earnest: not the word of the endpoint that is verified
+ * const l1BlockHash = finalizedBlockHash(l1) // in production: from a source that you trust
  * const provider = createVerifiedProvider({ l1, l2, rollup, scheme: poseidon2, chainId: 1337n, l1BlockHash })
  *
  * const address = `0x${'b2'.repeat(20)}`

@@ -26,7 +26,7 @@ import type { StateReader } from './state-reader.ts'
 export interface CallEvidenceRequest {
   /** The one that the rollup uses at that block. */
   scheme: Scheme
-  /** The contract whose roots you believe. */
+  /** The contract whose roots you trust. */
   rollup: Rollup
   /** Of the rollup. */
   chainId: bigint

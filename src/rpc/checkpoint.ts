@@ -4,13 +4,13 @@ import type { Scheme } from '../scheme/scheme.ts'
 import { admitAnswer, type PartialAnswer, readPartialAnswer, verifyAgreement } from './partial-answers.ts'
 import type { Redact } from './redact.ts'
 
-/** The answers for the first of the keys, to go on from later. JSON, and a stranger's word once it was in a file. */
-export interface Checkpoint {
+/** The answers for some of the keys, from the first, to resume an interrupted fetch. Plain JSON; untrusted once it was in a file. */
+export interface FetchCheckpoint {
   /** A quantity. */
   block: string
   /** 20 bytes. */
   address: Hex
-  /** All that were asked for, 32 bytes each. */
+  /** All requested keys, 32 bytes each. */
   storageKeys: readonly Hex[]
   /** Of a recording: the rollup contract on L1, 20 bytes. */
   rollup?: Hex
@@ -18,16 +18,16 @@ export interface Checkpoint {
   scheme?: Scheme['name']
   /** One per request that was answered, in order. */
   partialAnswers: readonly {
-    /** Of how many of the keys. */
+    /** For how many of the keys. */
     keyCount: number
-    /** What is known of what the endpoint said. */
+    /** The known fields of the endpoint's answer. */
     answer: unknown
   }[]
 }
 
 /** What a checkpoint has to be of: lower case. */
-export type CheckpointOwner = Pick<Checkpoint, 'address' | 'storageKeys'> &
-  Partial<Pick<Checkpoint, 'block' | 'rollup' | 'scheme'>>
+export type CheckpointOwner = Pick<FetchCheckpoint, 'address' | 'storageKeys'> &
+  Partial<Pick<FetchCheckpoint, 'block' | 'rollup' | 'scheme'>>
 
 /** How a checkpoint is not of this request, for people; null when it is. It may be anything. */
 export function checkpointMismatch(checkpoint: unknown, owner: CheckpointOwner): string | null {

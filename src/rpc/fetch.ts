@@ -3,7 +3,7 @@ import { atPath, excerpt, ProofError } from '../errors.ts'
 import { decodeArgument, decodeClaim, decodeKeys } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
+import { type FetchCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { redactError } from './diagnose.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import {
@@ -17,48 +17,48 @@ import {
 import { callProvider, type Provider, type SendProvider, toQuantity, verifyProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
-/** The tags that the method defines; endpoints take some or none of them, so prefer a number. */
+/** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
 export type BlockTag = 'latest' | 'earliest' | 'pending' | 'finalized'
 
 /** What to ask an endpoint for. */
 export interface ProofRequest {
-  /** 20 bytes, any case. */
+  /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
-  /** An L2 block that L1 has finalized. */
+  /** A finalized L2 block. */
   block: bigint | BlockTag
 }
 
-/** How to ask. */
+/** How to send requests. */
 export interface ClientOptions {
   /** Default: `rollup_getProof`. On the Linea networks it is `linea_getProof`. */
   method?: string
-  /** More keys than this are asked for in several requests, one after the other. Default: 100. */
+  /** Storage keys per request. More are fetched in several requests, one after the other. Default: 100. */
   maxKeysPerRequest?: number
 }
 
-/** How to ask, and what to do with what comes. */
+/** How to send requests, and what to do with the answers. */
 export interface FetchOptions extends ClientOptions {
-  /** With this, every answer is verified when it comes. Without, nothing is. */
+  /** With this, every answer is verified on arrival. Without it, nothing is verified. */
   trusted?:
     | {
         /** `mimc` or `poseidon2`. */
         scheme: Scheme
-        /** Of the block, 32 bytes. */
+        /** The state root of the block, 32 bytes. */
         stateRoot: Hex
       }
     | undefined
   /**
-   * What an earlier call handed to `onCheckpoint`. What is not for this request, or does not verify, is asked for again; so
-   * is the last of the keys in any case.
+   * The last checkpoint that `onCheckpoint` received. Parts for another request, or that do not verify, are fetched again; the
+   * last key is always fetched again.
    */
-  checkpoint?: unknown
+  resumeFrom?: unknown
   /**
-   * Told after every request but the last what there is, and for how many keys. Not for a tag: the block it stands for
-   * moves on.
+   * Called after every request but the last with the answers so far, and the number of their keys. Not for a tag, whose block
+   * moves.
    */
-  onCheckpoint?: ((checkpoint: Checkpoint, keyCount: number) => void) | undefined
+  onCheckpoint?: ((checkpoint: FetchCheckpoint, keyCount: number) => void) | undefined
   /** Ends the waiting. */
   signal?: AbortSignal | undefined
 }
@@ -94,7 +94,7 @@ export async function fetchAnswer(
   options: FetchOptions = {},
 ): Promise<unknown> {
   verifyProvider(provider)
-  const { method, maxKeysPerRequest, trusted, checkpoint, onCheckpoint, signal } = verifyFetchOptions(options)
+  const { method, maxKeysPerRequest, trusted, resumeFrom, onCheckpoint, signal } = verifyFetchOptions(options)
   const { address, storageKeys, block, isFixed } = decodeRequest(request)
   // Before anybody is asked, and not as a mistake in the answer.
   if (trusted) decodeClaim({ ...trusted, address, storageKeys })
@@ -117,7 +117,7 @@ export async function fetchAnswer(
   }
 
   const owner = { address, storageKeys, block }
-  const answers = isFixed ? readCheckpoint(checkpoint, owner, admission(), redact, verify) : []
+  const answers = isFixed ? readCheckpoint(resumeFrom, owner, admission(), redact, verify) : []
   const readCount = answers.length
   let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
   if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ask(storageKeys)
@@ -128,7 +128,7 @@ export async function fetchAnswer(
       verifyAgreement(answers)
     } catch (error) {
       // What came just now counts, not the checkpoint.
-      if (readCount > 0) return fetchAnswer(provider, request, { ...options, checkpoint: undefined })
+      if (readCount > 0) return fetchAnswer(provider, request, { ...options, resumeFrom: undefined })
       throw error
     }
     done += keys.length
@@ -142,7 +142,7 @@ export async function fetchAnswer(
 const toCheckpoint = ({ keyCount, ...answer }: PartialAnswer) => ({ keyCount, answer })
 
 const CLIENT_OPTIONS = ['method', 'maxKeysPerRequest']
-const FETCH_OPTIONS = [...CLIENT_OPTIONS, 'trusted', 'checkpoint', 'onCheckpoint', 'signal']
+const FETCH_OPTIONS = [...CLIENT_OPTIONS, 'trusted', 'resumeFrom', 'onCheckpoint', 'signal']
 
 /** With the defaults. @throws RpcError `ARGUMENT_INVALID` */
 export function verifyClientOptions<T extends ClientOptions>(

@@ -31,13 +31,13 @@ export interface BeaconVerifier {
   verifyFinality: (update: unknown, committee: Committee) => VerifiedFinality
 }
 
-/** What is known of the chain: plain JSON of some 53 kB. Whoever can change it chooses what is believed from then on. */
+/** The state of following a beacon chain: plain JSON, about 53 kB. Whoever can change it controls what is trusted from then on. */
 export interface BeaconState {
-  /** Of this format. */
+  /** The version of this format. */
   version: 1
-  /** The committee that has signed for the finalized block, or of the checkpoint. */
+  /** The committee that signed for the finalized block, or that of the checkpoint. */
   committee: Committee
-  /** The newest finalized block that is proven, or the checkpoint. */
+  /** The newest proven finalized block, or the checkpoint. */
   finalized: {
     /** Hash of the L1 block in it, 32 bytes. */
     l1BlockHash: Hex
@@ -50,29 +50,29 @@ export interface BeaconState {
   }
 }
 
-/** A source that failed, lied or is behind, and how. */
+/** An endpoint that failed, lied or lags, and how. */
 export interface BeaconFailure {
-  /** Which of the endpoints, from 0. */
+  /** Index of the endpoint. */
   index: number
   /** The code of the error. */
   code: string
 }
 
-/** Where to begin, and what is too old. */
+/** Where to start, and what is too old. */
 export interface FollowBeaconOptions {
   /** `mainnet`, `sepolia` or your own. */
   network: BeaconNetwork
   /** The beacon block that you trust, 32 bytes. Only used without `state`. */
   blockRoot: Hex
-  /** What an earlier call handed to `onState`, to go on from there. Keep it where nobody else can change it. */
+  /** The last state that `onState` received, to continue from there. Store it where nobody else can change it. */
   state?: BeaconState | undefined
-  /** Told whenever more is known: store it. What it throws, or rejects with, ends the call of `l1BlockHash`. */
+  /** Called with every new state: store it. If it throws or rejects, so does the current call. */
   onState?: (state: BeaconState) => void | Promise<void>
-  /** Told, at each call, which endpoints failed, lied or are behind. */
+  /** Called at each call with the endpoints that failed, lied or lag. */
   onFailure?: (failures: readonly BeaconFailure[]) => void
-  /** How old the newest finalized block may be, in seconds. Default: 86,400, a day; `Infinity` for any. */
+  /** Maximum age of the newest finalized block, in seconds. Default: 86,400, a day; `Infinity` for no limit. */
   maxAge?: number
-  /** How old the checkpoint or the stored state may be, in seconds. Default: 1,209,600, two weeks; `Infinity` for any. */
+  /** Maximum age of the checkpoint or stored state, in seconds. Default: 1,209,600, two weeks; `Infinity` for no limit. */
   maxCheckpointAge?: number
   /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
   timeout?: number
@@ -94,16 +94,16 @@ interface Known {
 }
 
 /**
- * Follows a beacon chain over several endpoints, of which none is believed: a source of L1 block hashes for the verified
- * provider and for `verifyEvidence`. One honest endpoint among them suffices. It is the newest proven block that counts, so
- * that an endpoint that holds news back is outvoted by one that does not, and it never goes back to an older one.
+ * Follows a beacon chain over several endpoints, none of which is trusted: a source of L1 block hashes for the verified provider
+ * and for `verifyEvidence`. One honest endpoint suffices: the newest proven block counts, so an endpoint cannot hide it. It never
+ * goes back to an older block.
  *
  * @param apis one or more beacon APIs
  * @param beacon the module `rollup-state-proof/beacon`, or its three functions
- * @param options where to begin, and what is too old
- * @returns a function that asks the endpoints at each call and hands out the hash of the newest finalized L1 block. It throws
- * an RpcError `BEACON_UNAVAILABLE` when nothing is proven, `BEACON_STALE` when what is proven is older than `maxAge`,
- * `BEACON_CHECKPOINT_OLD`; ProofError `CLAIM_INVALID`, or `BEACON_COMMITTEE_ROOT` when the stored state is damaged
+ * @param options where to start, and what is too old
+ * @returns a function that asks the endpoints at each call and returns the hash of the newest finalized L1 block. It throws an
+ * RpcError `BEACON_UNAVAILABLE` if nothing is proven, `BEACON_STALE` if the newest proven block is older than `maxAge`,
+ * `BEACON_CHECKPOINT_OLD`; ProofError `CLAIM_INVALID`, or `BEACON_COMMITTEE_ROOT` if the stored state is damaged
  * @throws RpcError `ARGUMENT_INVALID`
  *
  * @example

@@ -18,9 +18,9 @@ import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
 import { redactUrls } from './redact.ts'
 import { sleep } from './retry.ts'
 
-/** An account, and slots of it, to prove at every finalization. */
+/** An account and its slots to prove at every finalization. */
 export interface FollowRequest {
-  /** 20 bytes, any case. */
+  /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
@@ -29,14 +29,13 @@ export interface FollowRequest {
 /** What happened, for logs and metrics. */
 export interface FollowEvent {
   /**
-   * - `follow.poll`: the trusted L1 block hash was asked for. `l1.block.number` is there when it is a new one.
-   * - `follow.finalization`: an item is handed out. `l2.block.number`, `l1.block.number`, and `l2.block.timestamp` where it is
-   *   proven.
+   * - `follow.poll`: it asked for the trusted L1 block hash. `l1.block.number` if the block is new.
+   * - `follow.finalization`: it yields an item. `l2.block.number`, `l1.block.number`, and `l2.block.timestamp` if proven.
    * - `follow.request.failed`: an endpoint failed, or was refused. `layer`, `endpoint.index`, `error.type`.
    * - `follow.logs.unusable`: the logs of an L1 endpoint lack the newest finalization. `endpoint.index`.
    * - `follow.hint.refused`: an endpoint named a finalization that never was. `l2.block.number`.
-   * - `follow.proof.unavailable`: no L2 endpoint holds the block. `l2.block.number`.
-   * - `follow.skipped`: no L2 endpoint holds the block any longer, and `skipUnavailable` is set. `l2.block.number`.
+   * - `follow.proof.unavailable`: no L2 endpoint has the proofs of the block. `l2.block.number`.
+   * - `follow.skipped`: no L2 endpoint has these proofs any longer, and `skipUnavailable` is set. `l2.block.number`.
    * - `follow.retry`: after a failure, it waits. `retry.count`, `retry.delay` in milliseconds, `error.type`.
    */
   name:
@@ -48,44 +47,44 @@ export interface FollowEvent {
     | 'follow.proof.unavailable'
     | 'follow.skipped'
     | 'follow.retry'
-  /** As OpenTelemetry has them: numbers are numbers, and `error.type` is the code of the error. */
+  /** In the style of OpenTelemetry: numbers are numbers, and `error.type` is the code of the error. */
   attributes: Readonly<Record<string, string | number>>
   /** What failed. It holds no URL and no API key. */
   error?: RpcError | ProofError
 }
 
-/** What to follow, and how. */
+/** The endpoints, the rollup and what to prove. */
 export interface FollowOptions extends ClientOptions {
-  /** Of the L1 on which the rollup is finalized: one provider, or several, of which the next is used when one fails. */
+  /** One or more L1 endpoints: if one fails, the next is used. */
   l1: Provider | SendProvider | readonly (Provider | SendProvider)[]
-  /** Of the rollup: one provider, or several. */
+  /** One or more endpoints of the rollup. */
   l2: Provider | SendProvider | readonly (Provider | SendProvider)[]
-  /** The contract whose roots you believe. */
+  /** The contract whose roots you trust. */
   rollup: Rollup
-  /** The hash scheme of the rollup's state, or which one it is at an L2 block. */
+  /** The hash scheme of the rollup, or a function that returns it for an L2 block. */
   scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
   /**
-   * The hash of a recent finalized L1 block: everything that is proven rests on it. See `finalizedBlockHash` and
-   * `agreeingBlockHash`, or ask a light client.
+   * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
+   * `followBeacon`, or ask a light client.
    */
   l1BlockHash: () => Promise<Hex> | Hex
-  /** What to prove at every finalization. Default: nothing but the state root. */
+  /** What to prove at every finalization. Default: only the state root. */
   requests?: readonly FollowRequest[]
-  /** Where to begin: the first finalization at or above this L2 block. Default: the newest one. */
+  /** Start with the first finalization at or above this L2 block. Default: the newest. */
   from?: bigint
-  /** What came with the last item, to go on from there. Then `from` is ignored. */
+  /** The `state` of the last item that you acted on, to continue after it. `from` is then ignored. */
   state?: unknown
-  /** Only the newest finalization whose proofs are served, not all of them. Default: false. */
+  /** Yield only the newest finalization that has proofs, not all of them. Default: false. */
   newestOnly?: boolean
-  /** Go on when no L2 endpoint holds the proofs of a finalization any longer. Default: false, it throws. */
+  /** Skip a finalization whose proofs no L2 endpoint has any longer. Default: false, which throws. */
   skipUnavailable?: boolean
-  /** Milliseconds between polls when nothing is new; up to a tenth more or less. Default: 60,000. */
+  /** Milliseconds between polls, give or take a tenth. Default: 60,000. */
   pollInterval?: number
-  /** The longest wait after a failure, in milliseconds. The first is about a second, then it doubles. Default: 300,000. */
+  /** The longest pause after failures, in milliseconds. Pauses start at about a second and double. Default: 300,000. */
   maxBackoff?: number
-  /** Told what happens. What it throws ends the iteration. */
+  /** Called with every event. If it throws, the iteration ends with that error. */
   onEvent?: (event: FollowEvent) => void
-  /** Ends it: what is awaited rejects with the RpcError `ABORTED`. */
+  /** Aborts the iteration, which then throws the RpcError `ABORTED`. */
   signal?: AbortSignal
 }
 
@@ -96,23 +95,23 @@ export interface FollowedFinalization {
   /** Root of its state, 32 bytes. */
   stateRoot: Hex
   /**
-   * When that block was made, in seconds since 1970. null where L1 does not prove it: it was no longer the newest one, or no
-   * L1 endpoint serves the log.
+   * Time of that block, in seconds since 1970; null if L1 does not prove it, because it was no longer the newest one, or no L1
+   * endpoint serves the log.
    */
   finalizedTimestamp: bigint | null
-  /** The last L2 block that was finalized at the L1 block. */
+  /** The last finalized L2 block at the L1 block. */
   currentL2BlockNumber: bigint
   /** The L1 block from which it is proven. */
   l1Block: L1Block
-  /** What is proven of each request, in their order. */
+  /** What is proven for each request, in order. */
   states: Extract<VerifiedEvidence, { reach: 'l1BlockHash' }>[]
-  /** A bundle for each request, in their order: what anybody needs to verify the same. */
+  /** One bundle per request, in order: anyone can verify the same values with it. */
   evidence: Evidence[]
-  /** Keep it when you have acted on the item, and hand it in to go on with the next one. */
+  /** Save it once you have acted on the item. Pass it to a later call to continue with the next item. */
   state: FollowState
 }
 
-/** Whose time it is: tests have none to lose. */
+/** How time passes: tests replace it. */
 export interface Timing {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>
   /** From 0 to 1. */
@@ -120,27 +119,26 @@ export interface Timing {
 }
 
 /**
- * Follows the finalizations of a rollup, for as long as you like: an async iterator over all of them, or over the newest
- * only. Each is handed out once, in order, and proven from a trusted L1 block hash.
+ * Follows the finalizations of a rollup: an async iterator over all of them, or only the newest. It yields each once, in order,
+ * proven from a trusted L1 block hash.
  *
- * Endpoints may be slow, fail, lag, limit or lie: it changes over to the next one, waits ever longer, and tries again.
- * It throws where waiting does not help:
+ * Endpoints may be slow, fail, lag, limit or lie: it switches to the next one, waits longer each time, and tries again. It throws
+ * when waiting does not help:
  *
  * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before.
- * - A refusal such as a ProofError, when it comes in 8 rounds one after the other from every endpoint.
- * - `PROOF_UNAVAILABLE`, when every L2 endpoint holds newer blocks but not the next one, in 8 rounds.
+ * - A refusal such as a ProofError, if every endpoint causes one in 8 consecutive rounds.
+ * - `PROOF_UNAVAILABLE`, if every L2 endpoint has newer blocks but not the next one, in 8 rounds.
  *
- * What it guarantees: everything handed out is true, and newer than what came before. Where the contract names the same newest
- * block as before, nothing was finalized, and that is proven. Where several finalizations came since, the ones between are
- * listed by the L1 endpoints' logs: one is missed only when every L1 endpoint leaves it out. An endpoint that leaves out the
- * newest one is found out. Use L1 endpoints of different operators.
+ * Guarantees: every item is proven, and newer than the one before. If the contract names the same newest block as before,
+ * nothing was finalized, and that is proven. If there were several finalizations since the last poll, the logs of the L1
+ * endpoints list them: one is missed only if every L1 endpoint omits it. An endpoint that omits the newest one is detected. Use
+ * L1 endpoints with different operators.
  *
- * Requests: one while the L1 block hash stays the same, with `finalizedBlockHash` (none of its own with another source); three
- * for a new L1 block without a finalization; with one L1 endpoint, five for a finalization and one per 100 keys of each
- * request.
+ * Requests per poll: one while the L1 block hash stays the same (that of `finalizedBlockHash`), three for a new L1 block without a
+ * finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request.
  *
- * @param options the endpoints, the rollup, whose L1 block hash to believe, and what to prove
- * @throws RpcError `ARGUMENT_INVALID`, ProofError `CLAIM_INVALID` for the options, before anybody is asked
+ * @param options the endpoints, the rollup, the source of the L1 block hash, and what to prove
+ * @throws RpcError `ARGUMENT_INVALID`, ProofError `CLAIM_INVALID` for wrong options, before any request
  *
  * @example
  * ```ts
@@ -154,7 +152,7 @@ export interface Timing {
  * const { url, l1Url } = await service.listen()
  *
  * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
- * const l1BlockHash = finalizedBlockHash(l1) // in production: not the word of the endpoint that is verified
+ * const l1BlockHash = finalizedBlockHash(l1) // in production: from a source that you trust
  * const requests = [{ address: `0x${'b2'.repeat(20)}` }] as const
  * for await (const item of followFinalizations({ l1, l2, rollup, scheme: poseidon2, l1BlockHash, requests, from: 4n })) {
  *   console.log(item.l2BlockNumber, item.states[0]?.account?.balance)

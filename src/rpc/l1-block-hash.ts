@@ -7,13 +7,12 @@ import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
 import { inTime } from './retry.ts'
 
 /**
- * A source of L1 block hashes: what one endpoint says is the newest finalized block of L1. This is the word of that
- * endpoint and of nobody else. Use one that you run, or one that has nothing to do with whom you verify; or let several
- * agree, with {@link agreeingBlockHash}.
+ * A source of L1 block hashes: the newest finalized L1 block, on the word of one endpoint. Use an endpoint that you run, or at
+ * least one that is independent of those you verify. Or let several agree, with {@link agreeingBlockHash}.
  *
- * @param provider of the L1
- * @returns a function that asks each time it is called: it throws an RpcError when the conversation fails, and a ProofError
- * when the block is not what its hash was made of
+ * @param provider of L1
+ * @returns a function that asks at each call. It throws an RpcError if the request fails, and a ProofError if the block does not
+ * have the hash that the endpoint states
  *
  * @throws RpcError `ARGUMENT_INVALID`
  *
@@ -37,36 +36,35 @@ export function finalizedBlockHash(provider: Provider | SendProvider): () => Pro
   return async () => (await fetchBlock(provider, 'finalized')).hash
 }
 
-/** A source that said something else than what enough of the others agree on. */
-export interface OddSource {
-  /** Which of the providers, from 0. */
+/** A source that does not agree with the quorum. */
+export interface DissentingSource {
+  /** Index of the provider. */
   index: number
-  /** What it did: no answer, a block that is not finalized, or another hash. */
+  /** What was wrong: no answer, a block that is not finalized, or another hash. */
   found: string
 }
 
-/** How many must agree, and who is told of the others. */
+/** How many must agree, and who hears of the others. */
 export interface AgreementOptions {
-  /** How many must name the same hash. Default: more than half of them. */
+  /** How many must name the same hash. Default: more than half. */
   quorum?: number
-  /** Milliseconds that a source has for each answer. Default: 10,000. */
+  /** Time limit per answer of a source, in milliseconds. Default: 10,000. */
   timeout?: number
-  /** Told, whenever there is agreement, who did not take part in it. */
-  onOdd?: (odd: readonly OddSource[]) => void
+  /** Called on agreement with the sources that did not take part in it. */
+  onDissent?: (odd: readonly DissentingSource[]) => void
 }
 
 /**
- * A source of L1 block hashes: the newest finalized block on which enough of several endpoints agree. Each is asked for
- * its newest finalized block. They are seldom at the same height, so the block is the newest that `quorum` of them have
- * finalized, and those are asked for its hash by number.
+ * A source of L1 block hashes: the newest finalized block on which enough endpoints agree. It asks each for its newest finalized
+ * block. These are seldom at the same height, so it takes the newest block that `quorum` of them have finalized, and asks those
+ * for its hash by number.
  *
- * The hash is wrong only when `quorum` of them say so together, and missing when more than the others fail. Endpoints of one
- * company count as one.
+ * The hash is wrong only if `quorum` endpoints lie together. Count endpoints of one operator as one.
  *
- * @param providers of the L1, each of somebody else
+ * @param providers of L1, each with another operator
  * @param options how many must agree
- * @returns a function that asks each time it is called: it throws an RpcError that names each source by its place and what it
- * said: `L1_DISAGREEMENT` when two of them name different hashes of one block, `L1_UNCONFIRMED` when too few answered
+ * @returns a function that asks at each call. It throws an RpcError that lists what each source said: `L1_DISAGREEMENT` if two of
+ * them name different hashes for one block, `L1_UNCONFIRMED` if too few answer
  * @throws RpcError `ARGUMENT_INVALID`
  *
  * @example
@@ -81,7 +79,7 @@ export interface AgreementOptions {
  *
  * const unreachable = createHttpProvider('http://127.0.0.1:1')
  * const providers = [createHttpProvider(l1Url), unreachable, createHttpProvider(l1Url)]
- * const l1BlockHash = agreeingBlockHash(providers, { quorum: 2, onOdd: odd => console.log(odd[0]?.index) }) // 1
+ * const l1BlockHash = agreeingBlockHash(providers, { quorum: 2, onDissent: odd => console.log(odd[0]?.index) }) // 1
  * console.log((await l1BlockHash()).length) // 66
  * await service.close()
  * ```
@@ -96,11 +94,11 @@ export function agreeingBlockHash(
   const count = sources.length
   for (const [index, provider] of sources.entries()) verifyProvider(provider, `providers[${index}]`)
   if (new Set(sources).size < count) throw argumentInvalid('providers', 'each provider once', providers)
-  const own = readOptions('options', options, ['quorum', 'timeout', 'onOdd'])
-  const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onOdd } = own
+  const own = readOptions('options', options, ['quorum', 'timeout', 'onDissent'])
+  const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onDissent } = own
   verifyWhole('quorum', quorum, 1, count)
   verifyWhole('timeout', timeout, 1, 2 ** 31 - 1)
-  verifyFunction('onOdd', onOdd)
+  verifyFunction('onDissent', onDissent)
 
   return async () => {
     const said = await Promise.all(sources.map(provider => settle(timeout, () => fetchBlock(provider, 'finalized'))))
@@ -125,7 +123,7 @@ export function agreeingBlockHash(
         return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
       })
       if (agreed !== null) {
-        if (odd.length > 0) onOdd?.(odd)
+        if (odd.length > 0) onDissent?.(odd)
         return agreed
       }
     }

@@ -13,7 +13,7 @@ import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
-import { type Checkpoint, type CheckpointOwner, checkpointMismatch, readCheckpoint } from './checkpoint.ts'
+import { type CheckpointOwner, checkpointMismatch, type FetchCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { redactError } from './diagnose.ts'
 import { atEndpoint, RpcError } from './error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
@@ -24,17 +24,17 @@ import { answerAdmission } from './partial-answers.ts'
 import { type Provider, parseQuantity, type SendProvider, toQuantity, verifyProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
-/** What to have evidence of. */
+/** What to record evidence for. */
 export interface EvidenceRequest {
-  /** The one that the rollup uses at that block. */
+  /** The hash scheme of the rollup at that block. */
   scheme: Scheme
-  /** The contract whose roots you believe. */
+  /** The contract whose roots you trust. */
   rollup: Rollup
-  /** 20 bytes, any case. */
+  /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
-  /** The last block of a finalization. Default: the newest one whose proof the L2 endpoint holds. */
+  /** The last block of a finalization. Default: the newest with proofs on the L2 endpoint. */
   l2BlockNumber?: bigint | undefined
 }
 
@@ -42,10 +42,10 @@ export interface EvidenceRequest {
 export interface RecordOptions extends ClientOptions {
   /** The L1 block to prove from. Default: `finalized`. */
   l1Block?: bigint | L1BlockTag
-  /** Proves the L1 block as well, from a beacon block that you trust. The L1 block is then the newest that is finalized. */
+  /** Also proves the L1 block, from a beacon block that you trust. The L1 block is then the newest finalized one. */
   beacon?:
     | {
-        /** One or more beacon APIs, none of which is believed. */
+        /** One or more beacon APIs, none of which is trusted. */
         apis: readonly BeaconApi[]
         /** What `checkpoint` of `rollup-state-proof/beacon` returns. */
         trusted: TrustedBeaconBlock
@@ -54,28 +54,28 @@ export interface RecordOptions extends ClientOptions {
   /** How many finalizations to try, from the newest back. Default: 8. */
   maxFinalizations?: number
   /**
-   * What an earlier call handed to `onProgress`, to go on from there, at its L2 block. One of another request is ignored,
-   * and so is one whose first answer does not verify: `onProgress` is told.
+   * The last checkpoint that `onProgress` received, to continue from there, at its L2 block. A checkpoint of another request
+   * is ignored, and so is one whose first answer does not verify; `onProgress` reports this.
    */
-  checkpoint?: unknown
-  /** Told of every step. */
+  resumeFrom?: unknown
+  /** Called at every step. */
   onProgress?: (progress: RecordProgress) => void
-  /** Ends the recording. */
+  /** Aborts the recording. */
   signal?: AbortSignal
 }
 
-/** What was done. */
+/** A step of a recording. */
 export type RecordProgress =
   | {
-      /** The consensus part is on its way. */
+      /** The consensus part is being fetched. */
       step: 'consensus'
       /** How far it is. */
       progress: ConsensusProgress
     }
   | {
-      /** The L1 block is there. */
+      /** The L1 block was fetched. */
       step: 'l1Block'
-      /** From which all is proven. */
+      /** Everything is proven from this block. */
       l1Block: L1Block
     }
   | {
@@ -85,21 +85,21 @@ export type RecordProgress =
       l2BlockNumber: bigint
     }
   | {
-      /** The L2 endpoint does not hold the proof of this block. */
+      /** The L2 endpoint does not have the proofs of this block. */
       step: 'proofUnavailable'
       /** The last block of a finalization. */
       l2BlockNumber: bigint
     }
   | {
-      /** The answer for some of the keys is there, and verified. */
+      /** The answer for some of the keys was fetched and verified. */
       step: 'keys'
-      /** For how many of them. */
+      /** For how many keys. */
       keyCount: number
-      /** What to hand to a later call, to go on from here. */
-      checkpoint: Checkpoint
+      /** Pass it to a later call to continue from here. */
+      checkpoint: FetchCheckpoint
     }
   | {
-      /** Nothing of the `checkpoint` is used: the recording begins anew. */
+      /** The checkpoint in `resumeFrom` is not used: the recording starts over. */
       step: 'checkpointIgnored'
       /** Why, for people: in lower case, without a full stop. */
       reason: string
@@ -107,11 +107,11 @@ export type RecordProgress =
 
 /** A bundle, and what it proves. */
 export interface Recorded {
-  /** JSON; verified. */
+  /** The bundle, verified; plain JSON. */
   bundle: Evidence
   /**
-   * Whose word it is that the hash in `l1Block` is of L1. Nothing proves it when it is the L1 endpoint's: compare the hash with
-   * a source that you trust. From a beacon checkpoint it is proven.
+   * Where the hash in `l1Block` comes from. If it is the L1 endpoint's word, nothing proves it: compare the hash with a source
+   * that you trust. From a beacon checkpoint, it is proven.
    */
   l1BlockHashFrom: 'l1Endpoint' | 'beaconCheckpoint'
   /** What the bundle proves to whoever trusts that hash, or the checkpoint. */
@@ -119,15 +119,14 @@ export interface Recorded {
 }
 
 /**
- * Records an evidence bundle: finds the newest finalized L2 block whose proof the L2 endpoint holds, and fetches the L1
- * header, the proof of the rollup contract and the answer. For the newest finalized block, the proof also shows its
- * timestamp, when the L1 endpoint serves the contract's logs. Everything is verified when it comes, and the bundle as a whole
- * in the end. Only the L1 block hash is taken on the L1 endpoint's word: compare it with a source that you trust. The bundle
- * holds known fields only.
+ * Records an evidence bundle: finds the newest finalized L2 block with proofs on the L2 endpoint, and fetches the L1 header, the
+ * proof of the rollup contract and the answer. For the newest finalized block, the bundle also proves its timestamp if the L1
+ * endpoint serves the contract's logs. Everything is verified on arrival, and the whole bundle at the end. Only the L1 block hash
+ * is taken on the L1 endpoint's word: compare it with a source that you trust. The bundle holds known fields only.
  *
  * @param l1 provider of the L1 on which the rollup is finalized
  * @param l2 provider of the rollup
- * @param request what to have evidence of
+ * @param request what to record evidence for
  * @param options from which L1 block, and how
  * @throws RpcError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`, ...;
  * `ARGUMENT_INVALID` when an option is wrong or unknown; ProofError when what came does not verify, `CLAIM_INVALID` when the
@@ -203,7 +202,7 @@ const RECORD_OPTIONS = [
   'l1Block',
   'beacon',
   'maxFinalizations',
-  'checkpoint',
+  'resumeFrom',
   'onProgress',
   'signal',
 ]
@@ -230,7 +229,7 @@ async function recordWith(
   options: VerifiedOptions,
 ): Promise<Recorded> {
   const { scheme, rollup, address, storageKeys } = request
-  const { l1Block: l1BlockId, beacon, maxFinalizations, checkpoint, onProgress, signal, ...how } = options
+  const { l1Block: l1BlockId, beacon, maxFinalizations, resumeFrom: checkpoint, onProgress, signal, ...how } = options
   const source = { provider: l1, rollup, signal }
   const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup.address, 20))
   const owner: CheckpointOwner = { address, storageKeys, rollup: rollupAddress, scheme: scheme.name }
@@ -244,13 +243,13 @@ async function recordWith(
   async function recordAt(anchor: Anchor): Promise<Evidence | null> {
     const { l2BlockNumber, stateRoot } = anchor
     let hasBegun = false
-    const onCheckpoint = (made: Checkpoint, keyCount: number) => {
+    const onCheckpoint = (made: FetchCheckpoint, keyCount: number) => {
       hasBegun = true
       onProgress?.({ step: 'keys', keyCount, checkpoint: { ...made, rollup: rollupAddress, scheme: scheme.name } })
     }
     const asked = { address, storageKeys, block: l2BlockNumber }
     const begun = checkpointMismatch(checkpoint, owner) === null ? checkpoint : undefined
-    const fetching = { ...how, trusted: { scheme, stateRoot }, checkpoint: begun, onCheckpoint, signal }
+    const fetching = { ...how, trusted: { scheme, stateRoot }, resumeFrom: begun, onCheckpoint, signal }
     let answer: unknown
     try {
       answer = await atEndpoint('L2', () => fetchAnswer(l2, asked, fetching))

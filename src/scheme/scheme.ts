@@ -2,7 +2,7 @@ import type { Hex } from '../bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
 
 /**
- * All that sets one hash scheme of the rollup apart from the other. The tree and the proofs are the same for both.
+ * Everything that differs between the hash schemes of the rollup. They share the tree and the proofs.
  *
  * Pass one of the two that exist: `mimc` from `rollup-state-proof/mimc`, `poseidon2` from `rollup-state-proof/poseidon2`.
  */
@@ -26,7 +26,7 @@ export interface Scheme {
    */
   encodeWord(x: Uint8Array): Uint8Array
   /**
-   * Inverse of `encodeWord`: 32 bytes, or null if stray bytes show that `encodeWord` did not make the word.
+   * Inverse of `encodeWord`: 32 bytes, or null if the word is not one that `encodeWord` makes.
    *
    * @param word `wordLength` bytes
    */
@@ -45,6 +45,6 @@ export interface Scheme {
   encodeAddress(a: Uint8Array): Uint8Array
   /** The key hash of TAIL, 32 bytes: no key hash is larger. A new array per call. */
   tailKey(): Uint8Array
-  /** The root of a tree that holds HEAD and TAIL alone, 32 bytes: the storage root of an account without storage. */
+  /** The root of a tree with only HEAD and TAIL, 32 bytes: the storage root of an account without storage. */
   readonly emptyTreeRoot: Hex
 }

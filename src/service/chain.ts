@@ -5,7 +5,7 @@ import { createL1, type L1, type L1Options, type SimulatedL1 } from './simulated
 
 /** How the chain behaves. */
 export interface ChainOptions extends L1Options {
-  /** How many finalizations the proofs are behind L1, as those of real endpoints sometimes are. Default: 0. */
+  /** How many finalizations the proofs lag behind L1, as on real endpoints at times. Default: 0. */
   proofLag?: number
   /**
    * Of how many of the newest finalizations everything is kept: states, blocks and logs, of the L2 and its L1. What is older
@@ -14,21 +14,21 @@ export interface ChainOptions extends L1Options {
   keep?: number
 }
 
-/** An L2 whose states are held, and the L1 on which it is finalized. Block 0 is, from the start. */
+/** An L2 with its states, and the L1 on which it is finalized. Block 0 is finalized from the start. */
 export interface Chain {
-  /** The state that the next block will have: write to it. */
+  /** The state of the next block: write to it. */
   readonly pending: World
-  /** Where the roots of finalized blocks are written. */
+  /** Holds the roots of finalized blocks. */
   readonly l1: SimulatedL1
   /** Makes the pending state a block. @returns its number */
   addBlock(): bigint
-  /** Finalizes every block up to the newest on L1. Without a new one it changes nothing. */
+  /** Finalizes all blocks up to the newest on L1. Does nothing without a new block. */
   finalize(): void
   /** The number of the newest block. */
   latest(): bigint
   /** The number of the newest finalized block. */
   finalized(): bigint
-  /** The newest block that proofs are served of; -1 when there is none. */
+  /** The newest block with proofs; -1 if there is none. */
   provable(): bigint
   /**
    * The state at a block, to read; undefined when there is no such block, or it is no longer kept.

@@ -1,29 +1,29 @@
 /** A request to one of the endpoints, before it is answered. */
 export interface FaultRequest {
-  /** Whom it is for. */
+  /** The endpoint. */
   readonly endpoint: 'l2' | 'l1' | 'beacon'
-  /** The method of JSON-RPC, or the path for the beacon API. */
+  /** The JSON-RPC method, or the path for the beacon API. */
   readonly method: string
-  /** Of JSON-RPC; none for the beacon API. */
+  /** The JSON-RPC parameters; none for the beacon API. */
   readonly params: readonly unknown[]
-  /** How many requests came before this one, to any of the endpoints. */
+  /** The number of earlier requests to any of the endpoints. */
   readonly turn: number
 }
 
-/** What goes wrong with a request. */
+/** A fault in answering a request. */
 export type Fault =
   | {
       /** An HTTP status instead of an answer. */
       readonly kind: 'status'
-      /** 429 or 503, for instance. */
+      /** Such as 429 or 503. */
       readonly status: number
       /** Seconds, for the header `Retry-After`. Default: no such header. */
       readonly retryAfter?: number
     }
   | {
-      /** An error of JSON-RPC instead of a result. The beacon API answers it with the status 500. */
+      /** A JSON-RPC error instead of a result. The beacon API answers with status 500. */
       readonly kind: 'error'
-      /** Of JSON-RPC, such as -32000. */
+      /** The JSON-RPC code, such as -32000. */
       readonly code: number
       /** What the endpoint says. */
       readonly message: string
@@ -37,17 +37,17 @@ export type Fault =
       readonly kind: 'cut'
     }
   | {
-      /** The answer comes late. */
+      /** The answer is late. */
       readonly kind: 'delay'
       /** How long. */
       readonly milliseconds: number
     }
   | {
-      /** The answer is another one. */
+      /** The answer is false. */
       readonly kind: 'lie'
-      /** Makes the lie of a copy of the true result. */
+      /** Changes a copy of the true result into the false one. */
       readonly change: (result: unknown) => unknown
     }
 
-/** Decides what goes wrong with a request; undefined lets it pass. */
+/** Chooses the fault for a request; undefined for none. */
 export type FaultFunction = (request: FaultRequest) => Fault | undefined

@@ -9,33 +9,33 @@ import { answerRequest, errorResponse, parseRequest, RequestError } from './json
 import { type AccessListFunction, l1Methods, l2Methods, MethodError, type Methods, rpcCodes } from './methods.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** What the service serves, and whom. */
+/** What the service serves, and its limits. */
 export interface ServiceOptions extends ChainOptions {
   /** The state of block 0. */
   genesis: World
-  /** The contract that the simulated L1 has. */
+  /** The rollup contract on the simulated L1. */
   rollup: Rollup
   /** Default: 1337. */
   chainId?: bigint
   /** Default: 1338. */
   l1ChainId?: bigint
-  /** Whoever asks at `/v3/{key}` with one of these is not limited. Default: none. */
+  /** API keys: requests to `/v3/{key}` have no rate limit. Default: none. */
   apiKeys?: readonly string[]
-  /** Requests per second that each client may send without a key. Default: no limit. */
+  /** Requests per second per client without a key. Default: no limit. */
   publicRate?: number
   /** How many L1 blocks one `eth_getLogs` may search. Default: 10,000. */
   maxLogRange?: number
   /** Executes calls for `eth_createAccessList`. Default: there is no such method. */
   accessList?: AccessListFunction
-  /** What goes wrong, for tests. Default: nothing. */
+  /** Faults to inject, for tests. Default: none. */
   faults?: FaultFunction
 }
 
-/** An endpoint of the rollup, one of its L1 and one of the consensus layer of that, on this machine. */
+/** Endpoints of the rollup, its L1 and L1's consensus layer, on this machine. */
 export interface Service {
-  /** What is served: write to its pending state, add blocks, finalize. */
+  /** The chain: write to its pending state, add blocks, finalize. */
   readonly chain: Chain
-  /** The consensus layer over the L1. */
+  /** The consensus layer of L1. */
   readonly beacon: Beacon
   /**
    * Takes requests from now on. Rejects with the system's error when the port is taken.
@@ -76,7 +76,7 @@ const CORS = {
  * The service itself, embedded, for devnets and tests: it answers `rollup_getProof` and the standard methods over a chain of
  * worlds, finalizes it on a simulated L1, and behaves as real providers do where they refuse.
  *
- * @param options the state to begin with, the contract on L1, API keys, limits and faults
+ * @param options the initial state, the contract on L1, API keys, limits and faults
  * @throws ProofError `BAD_HEX`, `WRONG_LENGTH` when the contract's address is not one
  *
  * @example

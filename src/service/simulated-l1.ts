@@ -15,13 +15,13 @@ import { getEntry, proveEntry, putEntry, type Trie, trieRoot } from './growing-t
 
 /** How the simulated L1 behaves. */
 export interface L1Options {
-  /** How many of the newest L1 blocks are not final yet. Default: 0. */
+  /** How many of the newest L1 blocks are not final. Default: 0. */
   l1Unfinalized?: number
-  /** Of how many of the newest L1 blocks the state is kept; those that are not final always are. Default: all. */
+  /** How many of the newest L1 blocks keep their state; unfinalized ones always do. Default: all. */
   l1History?: number
   /** Version of the rollup contract; 7 knows no forced transactions. Default: 8. */
   contractVersion?: ContractVersion
-  /** The time of a new block, in seconds since 1970. Default: it counts up from a fixed time. */
+  /** The time of a new block, in seconds since 1970. Default: counts up from a fixed time. */
   clock?: () => number
 }
 
@@ -30,7 +30,7 @@ export interface L1Finalization extends Finalization {
   readonly l1BlockNumber: bigint
 }
 
-/** An L1 that holds the rollup contract and no more. */
+/** An L1 with nothing but the rollup contract. */
 export interface SimulatedL1 {
   /**
    * Writes the root of an L2 block into the contract, in a new L1 block.

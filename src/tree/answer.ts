@@ -2,9 +2,9 @@ import type { Hex } from '../bytes.ts'
 
 /** The path of one leaf, as served: section 4 of the tree format. */
 export interface Proof {
-  /** What the leaf's value hash was made of: 192 bytes for an account, 32 for a slot, 32 zero bytes for HEAD and TAIL. */
+  /** The value of the leaf: 192 bytes for an account, 32 for a slot, 32 zero bytes for HEAD and TAIL. */
   value: Hex
-  /** 42 entries, root first. */
+  /** 42 nodes, root first. */
   proofRelatedNodes: Hex[]
 }
 
@@ -12,7 +12,7 @@ export interface Proof {
 export interface ExistenceProof {
   /** 20 bytes for an account, 32 for a slot. */
   key: Hex
-  /** From 2 up to 2^40. */
+  /** From 2 to 2^40 - 1. */
   leafIndex: number
   /** The path of its leaf. */
   proof: Proof
@@ -22,11 +22,11 @@ export interface ExistenceProof {
 export interface NonExistenceProof {
   /** 20 bytes for an account, 32 for a slot. */
   key: Hex
-  /** Of the neighbour with the next smaller key hash; 0 is HEAD. */
+  /** Index of the neighbour with the next smaller key hash; 0 is HEAD. */
   leftLeafIndex: number
   /** The path of that neighbour. */
   leftProof: Proof
-  /** Of the neighbour with the next larger key hash; 1 is TAIL. */
+  /** Index of the neighbour with the next larger key hash; 1 is TAIL. */
   rightLeafIndex: number
   /** The path of that neighbour. */
   rightProof: Proof
@@ -37,10 +37,10 @@ export type AccountProof = ExistenceProof | NonExistenceProof
 /** `key` is the storage key, 32 bytes. */
 export type StorageProof = ExistenceProof | NonExistenceProof
 
-/** The result of `rollup_getProof` (on the Linea network `linea_getProof`): section 6 of the tree format. */
+/** The result of `rollup_getProof` (on the Linea networks `linea_getProof`): section 6 of the tree format. */
 export interface GetProofResult {
-  /** Of the account asked for. */
+  /** Of the requested account. */
   accountProof: AccountProof
-  /** One a requested key; empty, or null in each place, when the account is absent or has no storage. */
+  /** One per requested key. Empty, or null for each key, if the account does not exist or has no storage. */
   storageProofs: (StorageProof | null)[]
 }

@@ -6,10 +6,10 @@ import type { Scheme } from '../scheme/scheme.ts'
 export interface TreeKind {
   readonly keyLength: number
   readonly valueLength: number
-  /** The code raised when a proof does not lead to the root it must lead to. */
+  /** The error code for a proof that does not lead to the required root. */
   readonly rootMismatch: ErrorCode
   hashKey(scheme: Scheme, key: Uint8Array): Uint8Array
-  /** The message whose hash is the value's. Where the value holds field elements, they may not be canonical. */
+  /** The message whose hash is the value hash. Field elements in the value need not be canonical. */
   valuePreimage(scheme: Scheme, value: Uint8Array): Uint8Array
   /** @throws ProofError if no leaf may hold the value: `VALUE_OUT_OF_RANGE` (accounts), `ZERO_VALUE` (slots) */
   verifyStorable(value: Uint8Array): void
@@ -49,13 +49,13 @@ export const storageTree: TreeKind = {
 
 /** The fields of an account value. Hashes and roots are 32 bytes. */
 export interface AccountFields {
-  /** How many transactions it has sent; of a contract, how many it has created. Below 2^64. */
+  /** The number of transactions sent, or of contracts created. Below 2^64. */
   nonce: bigint
   /** In wei. */
   balance: bigint
   /** Root of the account's storage tree. */
   storageRoot: Hex
-  /** keccak256 of the contract code; of nothing for an account without code. */
+  /** keccak256 of the contract code; without code, of the empty string. */
   codeHash: Hex
   /** The rollup's own hash of the code. */
   snarkCodeHash: Hex

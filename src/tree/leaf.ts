@@ -9,13 +9,13 @@ export const MAX_LEAVES = 2 ** TREE_DEPTH
 export const HEAD_INDEX = 0
 /** The largest leaf of the list: key hash `scheme.tailKey()`. */
 export const TAIL_INDEX = 1
-/** Length in bytes of a digest: of a key hash, a value hash, a sub-root, a root. */
+/** Length in bytes of a digest: a key hash, value hash, sub-root or root. */
 export const DIGEST_LENGTH = 32
 
-/** A missing leaf's digest, and the value hash of HEAD and TAIL. Made anew, since bytes cannot be frozen. */
+/** The digest of a missing leaf, and the value hash of HEAD and TAIL. A new array per call, because bytes cannot be frozen. */
 export const zeroDigest = (): Uint8Array => new Uint8Array(DIGEST_LENGTH)
 
-/** What stands in a leaf of the sorted linked list. */
+/** The content of a leaf in the sorted linked list. */
 export interface Leaf {
   /** Index of the leaf with the next smaller key hash (HEAD: itself). */
   readonly prev: number
@@ -51,12 +51,12 @@ export function decodeOpening(scheme: Scheme, opening: Uint8Array): Leaf {
  * Inverse of `word(index)`.
  *
  * @param limit the index must be below it; at most 2^53
- * @throws ProofError `NON_CANONICAL` if bytes that a word leaves zero are not, `INDEX_OUT_OF_RANGE`
+ * @throws ProofError `NON_CANONICAL` if the padding of the word is not zero, `INDEX_OUT_OF_RANGE`
  */
 export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number): number {
   const x = scheme.decodeWord(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
-  // Rounded above 2^53, but then far above the limit.
+  // Rounds above 2^53, but that is far above the limit.
   let index = 0
   for (let byte = 0; byte < 32; byte++) index = index * 256 + byteAt(x, byte)
   if (index >= limit) {
@@ -66,7 +66,7 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
 }
 
 /**
- * Section 5: an element has one spelling. A hash that reduces silently would give two spellings one digest.
+ * Section 5: an element has one encoding. A hash that reduces silently would give two encodings the same digest.
  *
  * @param bytes digests and words, a multiple of 32 bytes
  * @throws ProofError `NON_CANONICAL`

@@ -10,7 +10,7 @@ export const INNER_LENGTH = 2 * DIGEST_LENGTH
 export const SIBLING_LEAF = 40
 export const LEAF = 41
 
-/** Node 0: what the root is the hash of. */
+/** Node 0: the preimage of the root. */
 export interface RootNode {
   readonly rootPreimage: Uint8Array
   /** At most 2^40. */
@@ -82,7 +82,7 @@ export function decodeSiblingLeaf(scheme: Scheme, bytes: Uint8Array): LeafNode |
 }
 
 /**
- * A leaf index is below nextFreeNode: no leaf was ever put at or past it.
+ * A leaf index is below nextFreeNode: no leaf was ever created at or above it.
  *
  * @throws ProofError `INDEX_OUT_OF_RANGE`
  */
@@ -93,7 +93,7 @@ export function verifyLeafIndex({ leafIndex, rootNode: { nextFreeNode } }: Path)
   }
 }
 
-/** The sub-root that the path from the leaf leads to. Whether it is the one in node 0 is for {@link verifyPath}. */
+/** The sub-root that the path from the leaf leads to. {@link verifyPath} compares it with the one in node 0. */
 export function computeSubRoot({ hasher }: Scheme, { leafIndex, inner, siblingLeaf, leafNode }: Path): Uint8Array {
   const lowest = siblingLeaf === null ? zeroDigest() : hasher.hash(siblingLeaf.opening)
   // From the leaf up, the last node comes first.

@@ -28,13 +28,13 @@ import {
   type Tree,
 } from './tree.ts'
 
-/** What {@link World.setAccount} sets. Omitted fields stay as they are; a new account has zeros and no code. */
+/** The fields that {@link World.setAccount} sets. Omitted fields do not change; a new account has zeros and no code. */
 export interface AccountChanges {
   /** Below 2^64. */
   nonce?: bigint
   /** In wei. Below 2^256, and with `mimc` below the order of its field, which has 253 bits. */
   balance?: bigint
-  /** The code itself, of any length. It decides `codeHash` and `codeSize`, and {@link World.getCode} gives it back. */
+  /** The code itself, of any length. It determines `codeHash` and `codeSize`, and {@link World.getCode} returns it. */
   code?: Hex
   /** keccak256 of the code, 32 bytes. */
   codeHash?: Hex
@@ -104,7 +104,7 @@ export interface World {
    * @param key 32 bytes
    */
   getStorage(address: Hex, key: Hex): Hex
-  /** The root that a verifier must trust, 32 bytes. Hashes what was written since it was last asked for. */
+  /** The state root, 32 bytes. Hashes everything written since the last call. */
   stateRoot(): Hex
   /**
    * Answers `rollup_getProof` for the state as it is now, in the form in which the network serves it.
@@ -122,7 +122,7 @@ export interface World {
    * @throws WorldError `OUT_OF_RANGE` when the leaf is already taken or there is none, `ACCOUNT_MISSING`
    */
   skipLeaves(nextFreeNode: number, address?: Hex): void
-  /** A world of its own with the same state, at no cost: what neither of the two changes, they share. */
+  /** An independent world with the same state. Forking costs nothing: the two share whatever neither changes. */
   fork(): World
 }
 
@@ -134,7 +134,7 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
 }
 
 /**
- * An empty state, held in memory. It grows trees and answers for them; it verifies nothing.
+ * An empty state, held in memory. It builds the trees and serves proofs; it verifies nothing.
  *
  * A write hashes only the key, in a time that grows with the logarithm of the state. The trees are hashed when a root
  * or a proof is asked for: the paths of the three leaves that one new key touches, some 120 hashes; when many slots are

@@ -183,7 +183,7 @@ async function checkFirstView(): Promise<string> {
   const hash = await page.inputValue('#trusted')
   await page.fill('#trusted', hash.slice(0, -1))
   await page.locator('#verdict[data-verdict="unjudged"]').waitFor()
-  assert.equal(await headlineOf(page), 'Check what you entered')
+  assert.equal(await headlineOf(page), 'Check your input')
   assert.equal(await page.getAttribute('#trusted', 'aria-invalid'), 'true')
   assert.match(await page.locator('#trusted-source').innerText(), /64 hexadecimal digits: there are 63 digits/)
   await page.fill('#trusted', hash)
@@ -191,7 +191,7 @@ async function checkFirstView(): Promise<string> {
   assert.equal(await page.getAttribute('#trusted', 'aria-invalid'), null)
   assert.match(
     await headlineOf(page),
-    /^Verified against the L1 block hash that you stated, for a question that is not all/,
+    /^Verified against the L1 block hash that you stated, with other inputs from the file/,
   )
   await page.getByRole('button', { name: 'This is what I asked for' }).click()
   await page.locator('#verdict[data-stated]').waitFor()
@@ -356,13 +356,13 @@ async function checkHostileFiles(): Promise<string> {
   const junk = { key: `0x${'00'.repeat(32)}`, leafIndex: 1, proof: { value: '0x', proofRelatedNodes: [] } }
   const files: readonly (readonly [name: string, text: string | Buffer, seen: RegExp])[] = [
     ['15 MiB of brackets', `{"accountProof":${'['.repeat(15 * MIB)}`, /not JSON/],
-    ['6 MiB nested', `{"accountProof":${'['.repeat(3 * MIB)}${']'.repeat(3 * MIB)}}`, /Cannot judge/],
+    ['6 MiB nested', `{"accountProof":${'['.repeat(3 * MIB)}${']'.repeat(3 * MIB)}}`, /Not verified yet/],
     [
       '100,000 proofs',
       JSON.stringify({ ...contract.answer, storageProofs: Array.from({ length: 100_000 }, () => junk) }),
-      /Cannot judge/,
+      /Not verified yet/,
     ],
-    ['15 MiB in one string', JSON.stringify({ accountProof: { key: '0'.repeat(15 * MIB) } }), /Cannot judge/],
+    ['15 MiB in one string', JSON.stringify({ accountProof: { key: '0'.repeat(15 * MIB) } }), /Not verified yet/],
     ['60,000 keys', JSON.stringify(withKeys(60_000)), / 0 of its 60000 slots exist/],
     ['17 MiB', '{}'.padEnd(17 * MIB), /larger than 16 MiB/],
     ['no text', Buffer.from([0x7b, 0xff, 0x7d]), /not UTF-8/],

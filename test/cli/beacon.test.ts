@@ -44,7 +44,7 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   for (const text of [
     'beacon checkpoint',
     'of 512',
-    'proven to be finalized',
+    'proven final by these signatures',
     'proven by the finalized beacon block',
   ]) {
     expect(verified.stdout).toContain(text)
@@ -83,13 +83,16 @@ it('refuses options that do not go together, before anything is fetched', async 
   const cases: [string, () => ReturnType<typeof record>][] = [
     ['--beacon is needed', () => record('--checkpoint', root, ...network)],
     ['--checkpoint is needed', () => record('--beacon', beaconUrl)],
-    ['--network goes with --checkpoint', () => record(...network)],
+    ['--network needs --checkpoint', () => record(...network)],
     ['--network is needed', () => record('--beacon', beaconUrl, '--checkpoint', root)],
-    ['do not go with', () => record('--beacon', beaconUrl, '--checkpoint', root, ...network, '--l1-block', '5')],
+    [
+      'cannot be combined with',
+      () => record('--beacon', beaconUrl, '--checkpoint', root, ...network, '--l1-block', '5'),
+    ],
     ['--checkpoint: expected', () => record('--beacon', beaconUrl, '--checkpoint', '0x12', ...network)],
     ['neither http nor https', () => record('--beacon', 'ftp://x', '--checkpoint', root, ...network)],
     ['exactly one of', () => verify('--checkpoint', root, ...network, '--l1-block-hash', root)],
-    ['--network goes with --checkpoint', () => verify('--l1-block-hash', root, ...network)],
+    ['--network needs --checkpoint', () => verify('--l1-block-hash', root, ...network)],
     ['--network is needed', () => verify('--checkpoint', root)],
     [
       '--network: network.genesisValidatorsRoot',

@@ -62,8 +62,8 @@ it.each(['poseidon2', 'mimc'])('verifies a bundle from an L1 block hash (%s)', a
   expect(stdout).toMatch(/storage keys +2 +stated by you/)
   expect(stdout).toMatch(/balance +5 wei/)
   expect(stdout).toMatch(/present +0x0+2a\n.*absent\n/)
-  expect(stdout).toContain('finalized up to block 448: this is an older state')
-  expect(stdout).not.toMatch(/from the bundle|what the file says/)
+  expect(stdout).toContain('this is an older state: the rollup had already finalized L2 block 448')
+  expect(stdout).not.toMatch(/from the bundle|comes from the file/)
 })
 
 it('marks what nobody stated, in the report and in the JSON', async () => {
@@ -99,7 +99,7 @@ it('says how far the chain of evidence reaches', async () => {
   expect(near.code).toBe(0)
   expect(near.stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +trusted/)
   expect(near.stdout).toMatch(/L2 block +436 +stated by you, not proven/)
-  expect(near.stdout).toContain('nothing here proves that the state root is of this rollup')
+  expect(near.stdout).toContain('nothing here proves that the state root belongs to this rollup')
   expect(near.stdout).not.toContain('proven by')
 })
 
@@ -188,7 +188,7 @@ it('reports each evidence vector, with the link that its code belongs to', async
         else expect(report.brokenLink, file).toMatch(linkOfCode(expected.code))
       }
       const readable = await runHere(['verify', file])
-      expect(readable.stdout.includes('is what the file says: compare it'), file).toBe(kind === 'valid')
+      expect(readable.stdout.includes('comes from the file: compare it'), file).toBe(kind === 'valid')
       expect(readable.stdout + readable.stderr, file).toContain('This is what the vector expects.')
       counts[kind]++
     }
@@ -321,7 +321,7 @@ it.each<[string, string[], string]>([
   [
     'a layout for a rollup whose layout is known',
     [...flagsOf(sample, ['--rollup']), '--rollup', 'sepolia', '--layout-current-slot', '7'],
-    'the layout of sepolia is known',
+    'whose layout is known',
   ],
 ])('calls %s wrong usage', async (_, flags, message) => {
   const { code, stdout, stderr } = await runHere(['verify', fileOf(sample.bundle), ...flags])
@@ -333,7 +333,7 @@ it.each<[string, string[], string]>([
 it('takes no options for a vector, which states its claim itself', async () => {
   const { code, stderr } = await runHere(['verify', `${FOLDER}/valid/poseidon2-block-hash.json`, '--rollup', 'mainnet'])
   expect(code).toBe(2)
-  expect(stderr).toContain('it states its own claim')
+  expect(stderr).toContain('states its own inputs')
 })
 
 it('lets no bundle steer the terminal', async () => {

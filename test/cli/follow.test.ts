@@ -145,7 +145,7 @@ it('ends with Ctrl-C, serves metrics until then, and says how to go on', async (
   }
   process.emit('SIGINT')
   const { code, stderr } = await running
-  expect([code, stderr]).toEqual([0, expect.stringContaining('stopped: run the same command again to go on\n')])
+  expect([code, stderr]).toEqual([0, expect.stringContaining('stopped: run the same command again to continue\n')])
   const address = /metrics at (\S+)/.exec(stderr)?.[1] ?? ''
   await expect(fetch(address)).rejects.toThrow()
 })

@@ -6,7 +6,7 @@ import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { ABSENT, fileOf, PRESENT, runHere, sampleOf } from './io.ts'
 
-const MARK = 'UNVERIFIED: this is what the file says. Nothing of it was checked.'
+const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 const bundleText = () =>
   JSON.stringify(JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')).bundle)
 

@@ -57,7 +57,7 @@ it('does not pass an existing file off as recorded: the L1 block hash in it is i
   expect(stdout).not.toContain('Verified')
   expect(stdout).toContain(`Nothing was fetched: ${truth.file} exists, and no endpoint was asked.`)
   expect(stdout).toMatch(/L1 block hash +0x\w+ +from the file/)
-  expect(stdout).toContain('Only the file itself says that it is the hash of an L1 block')
+  expect(stdout).toContain('Only the file says that this is a block of L1')
   expect(stdout).not.toContain('endpoint says')
   const report = JSON.parse((await truth.record('--json')).stdout)
   expect(report).toMatchObject({ fetched: false, source: 'file', sources: { l1BlockHash: 'file' } })

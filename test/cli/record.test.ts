@@ -78,7 +78,7 @@ it('records what verify then takes, with the very line that it prints', async ()
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(/^L1 block 64 of 20..-/),
     'L2 block 9: finalized; asking for the proof',
-    'L2 block 9: the endpoint does not hold it; looking for the finalization before it',
+    'L2 block 9: the endpoint has no proofs for it; trying the finalization before',
     'L2 block 5: finalized; asking for the proof',
   ])
   expect(code).toBe(0)

@@ -201,6 +201,8 @@ describe('a narrow terminal', () => {
       expect(narrow.replaceAll(' \\\n', ' ').match(/\S+/g), name).toEqual(wide.replaceAll(' \\\n', ' ').match(/\S+/g))
       const long = narrow.split('\n').filter(line => line.length > 60 && /\S\s+\S/.test(line) && !/['"]/.test(line))
       expect(long, name).toEqual([])
+      // No paragraph goes on where its source was broken.
+      expect(narrow, name).not.toMatch(/^[a-z]/m)
     }
   })
 

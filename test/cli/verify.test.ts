@@ -49,7 +49,7 @@ it.each([mimc, poseidon2])('verifies a bare result, a JSON-RPC response and a re
     expect(stdout).toMatch(new RegExp(`${PRESENT} +present +0x0+7\n.*${ABSENT} +absent\n`))
     expect(stdout).toContain('1 path of 40 levels recomputed up to the state root.')
     expect(stdout).toContain("3 paths of 40 levels recomputed up to the account's storage root.")
-    expect(stdout.includes('Note: the state root is what the file says')).toBe(source === 'from the file')
+    expect(stdout.includes('Note: the state root comes from the file')).toBe(source === 'from the file')
   }
 })
 
@@ -60,7 +60,7 @@ it('says that an account is absent, and that its slots are absent for that reaso
   expect(stdout).toContain('Verified: this account does not exist.')
   expect(stdout).toContain('2 paths of 40 levels recomputed up to the state root.')
   expect(stdout).toContain('1 slot absent because the account does not exist.')
-  expect(stdout).not.toContain('Of what exists')
+  expect(stdout).not.toContain('Where a key exists')
   const json = await runHere(['verify', fileOf(absent), '--json'])
   expect(JSON.parse(json.stdout)).toMatchObject({ account: null, recomputedPaths: { account: 2, storage: 0 } })
 })
@@ -68,7 +68,7 @@ it('says that an account is absent, and that its slots are absent for that reaso
 it('takes what nobody stated from the answer, and says so', async () => {
   const readable = await runHere(['verify', fileOf(result), ...rootOnly])
   expect(readable.code).toBe(0)
-  expect(readable.stdout).toMatch(new RegExp(`address +${ADDRESS} +taken from the answer, not stated by you`))
+  expect(readable.stdout).toMatch(new RegExp(`address +${ADDRESS} +from the answer, not stated by you`))
   expect(readable.stdout).toContain('Note: the address and storage keys came from the answer')
   const { stdout } = await runHere(['verify', fileOf(result), ...rootOnly, '--json'])
   expect(JSON.parse(stdout)).toMatchObject({

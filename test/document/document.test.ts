@@ -122,7 +122,7 @@ it('says first what a verdict rests on', () => {
   )
   const mixed = verdictOf(state, 'l2StateRoot', { ...sources, address: 'answer' })
   expect(mixed.isStated).toBe(false)
-  expect(mixed.headline).toMatch(/^Verified against the L2 state root that you stated, for a question that is not all/)
+  expect(mixed.headline).toMatch(/^Verified against the L2 state root that you stated, with other inputs from the file/)
   const files = verdictOf(state, 'l2StateRoot', { ...sources, stateRoot: 'file' })
   expect(files.isStated).toBe(false)
   expect(files.headline).toMatch(/^Consistent with the L2 state root that the file states: /)

@@ -135,12 +135,12 @@ it('leaves the rollup to the person, unless the bundle is for a known one', () =
     ...statementFrom(file.suggested),
     trusted: { value: claim.trusted.l1BlockHash, source: 'user' as const },
   }
-  expect(judge(file, statement).report.text).toContain('no rollup is given')
+  expect(judge(file, statement).report.text).toContain('Enter the rollup: anyone can deploy')
   const stated = { ...statement, rollup: { value: claim.rollup.address, source: 'user' as const } }
   const { report } = judge(file, stated)
   expect(report.verdict).toBe('verified')
   expect(report.notes).toContain(
-    'Whoever made the bundle chose the scheme, L2 block, address and storage keys: check that this is what you want.',
+    'Whoever made the bundle chose the scheme, L2 block, address and storage keys: check that this is what you asked for.',
   )
   const nothing = { value: '', source: 'user' as const }
   const cleared = judge(file, { ...stated, address: nothing, storageKeys: nothing, l2Block: nothing }).report
@@ -210,7 +210,7 @@ it('says what is no proof, whatever was asked', () => {
     const { answer } = JSON.parse(readFileSync(`vectors/poseidon2/invalid/${name}.json`, 'utf8'))
     const { report } = explore(answer).judgement
     expect(report.verdict).toBe('unjudged')
-    expect(report.headline).toBe(`No proof to judge: ${code}`)
+    expect(report.headline).toBe(`No proof to verify: ${code}`)
   }
 })
 

@@ -188,7 +188,7 @@ describe('sources of the hash', () => {
     ]
     const honest = Array.from({ length: 7 }, (): Provider => ({ request: args => l1.request(args) }))
     const told: unknown[] = []
-    const ask = agreeingBlockHash([...hostile, ...honest], { timeout: 400, onOdd: odd => told.push(...odd) })
+    const ask = agreeingBlockHash([...hostile, ...honest], { timeout: 400, onDissent: odd => told.push(...odd) })
     expect(await ask()).toBe(await l1BlockHash())
     expect(told.length).toBe(6)
     expect(JSON.stringify(told).length).toBeLessThan(2_000)

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { type GetProofResult, ProofError, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import {
-  type Checkpoint,
   type ClientOptions,
   createClient,
   diagnose,
+  type FetchCheckpoint,
   type FetchOptions,
   fetchAnswer,
   type Provider,
@@ -90,8 +90,8 @@ it('goes on from what was kept, and leaves what is not of one state', async () =
         return state.getProof(address, keys)
       },
     }
-    const parts: [Checkpoint, number][] = []
-    const onCheckpoint = (part: Checkpoint, count: number) => void parts.push([part, count])
+    const parts: [FetchCheckpoint, number][] = []
+    const onCheckpoint = (part: FetchCheckpoint, count: number) => void parts.push([part, count])
     const limits = { maxKeysPerRequest: 2, onCheckpoint, ...options }
     const answer = await fetchAnswer(provider, { ...request, block }, limits).catch((error: unknown) => error)
     return { answer, parts, requests: asked.length }
@@ -100,22 +100,22 @@ it('goes on from what was kept, and leaves what is not of one state', async () =
   expect(answer).toMatchObject({ code: 'UNREACHABLE' })
   expect(parts.map(([, count]) => count)).toEqual([2, 4])
   const kept = parts.at(-1)?.[0]
-  expect(await fetchFrom(world, { checkpoint: kept })).toMatchObject({ answer: honest(), requests: 1 })
+  expect(await fetchFrom(world, { resumeFrom: kept })).toMatchObject({ answer: honest(), requests: 1 })
   const pieces = kept?.partialAnswers ?? []
-  expect((await fetchFrom(world, { checkpoint: { ...kept, partialAnswers: [...pieces, ...pieces] } })).answer).toEqual(
+  expect((await fetchFrom(world, { resumeFrom: { ...kept, partialAnswers: [...pieces, ...pieces] } })).answer).toEqual(
     honest(),
   )
   // Nobody verifies it here, but it has to be of the state that the endpoint answers from.
-  expect(await fetchFrom(later, { checkpoint: kept })).toMatchObject({
+  expect(await fetchFrom(later, { resumeFrom: kept })).toMatchObject({
     answer: later.getProof(CONTRACT, storageKeys),
     requests: 4,
   })
   const trusted = { scheme: poseidon2, stateRoot: later.stateRoot() }
-  const verified = await fetchFrom(later, { checkpoint: kept, trusted })
+  const verified = await fetchFrom(later, { resumeFrom: kept, trusted })
   expect(verified).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 3 })
   expect(await fetchFrom(world, { trusted })).toMatchObject({ answer: { code: 'STATE_ROOT_MISMATCH' }, requests: 1 })
   // What a tag stands for moves on.
-  expect(await fetchFrom(world, { checkpoint: { ...kept, block: 'finalized' } }, 9, 'finalized')).toMatchObject({
+  expect(await fetchFrom(world, { resumeFrom: { ...kept, block: 'finalized' } }, 9, 'finalized')).toMatchObject({
     answer: honest(),
     parts: [],
     requests: 3,

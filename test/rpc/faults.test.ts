@@ -5,10 +5,10 @@ import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { redactorOf } from '../../src/rpc/redact.ts'
 import {
-  type Checkpoint,
   createClient,
   createHttpProvider,
   diagnose,
+  type FetchCheckpoint,
   fetchAnswer,
   type Provider,
   RpcError,
@@ -67,12 +67,12 @@ it('looks at no more of an error than a little, however long it is', () => {
 
 it('keeps nothing of an answer but the fields that the method defines', async () => {
   const large = 'x'.repeat(1_000_000)
-  const held: Checkpoint[] = []
+  const held: FetchCheckpoint[] = []
   const provider = providing(params => {
     const { accountProof, storageProofs } = honest(params)
     return { accountProof: { ...accountProof, large }, storageProofs: storageProofs.map(p => ({ ...p, large })), large }
   })
-  const options = { maxKeysPerRequest: 1, onCheckpoint: (made: Checkpoint) => void held.push(made) }
+  const options = { maxKeysPerRequest: 1, onCheckpoint: (made: FetchCheckpoint) => void held.push(made) }
   expect(await fetchAnswer(provider, request, options)).toEqual(honest([CONTRACT, keys]))
   expect(held.length).toBe(19)
   for (const checkpoint of held) expect(JSON.stringify(checkpoint).length).toBeLessThan(600_000)
@@ -255,7 +255,7 @@ it('takes a foreign checkpoint for nothing, and never an older block from it', a
   const serve = (methods: ReturnType<typeof l1Methods>) => providing((params, method) => methods.get(method)?.(params))
   const [l1, l2] = [serve(l1Methods(chain, 1n)), serve(l2Methods(chain, 2n))]
   const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys: keys.slice(0, 4) }
-  const made: Checkpoint[] = []
+  const made: FetchCheckpoint[] = []
   await recordEvidence(
     l1,
     l2,
@@ -280,14 +280,14 @@ it('takes a foreign checkpoint for nothing, and never an older block from it', a
   for (const [word, change] of changes) {
     const reasons: string[] = []
     const { evidence } = await recordEvidence(l1, l2, asked, {
-      checkpoint: { ...own, ...change },
+      resumeFrom: { ...own, ...change },
       onProgress: step => step.step === 'checkpointIgnored' && reasons.push(step.reason),
     })
     expect(evidence.l2BlockNumber, word).toBe(8n)
     expect(reasons).toEqual([expect.stringContaining(word)])
   }
   expect(changes.length).toBe(9)
-  expect((await recordEvidence(l1, l2, asked, { checkpoint: own })).evidence.l2BlockNumber).toBe(4n)
+  expect((await recordEvidence(l1, l2, asked, { resumeFrom: own })).evidence.l2BlockNumber).toBe(4n)
 })
 
 it('asks somebody, even with a checkpoint that claims to hold everything', async () => {
@@ -302,7 +302,7 @@ it('asks somebody, even with a checkpoint that claims to hold everything', async
     asked++
     return honest(params)
   })
-  await fetchAnswer(provider, request, { checkpoint: forged })
+  await fetchAnswer(provider, request, { resumeFrom: forged })
   expect(asked).toBe(1)
 })
 
@@ -408,7 +408,7 @@ it('reads nothing from a polluted Object.prototype', async () => {
     result: 1,
     method: 'x',
     trusted: 1,
-    checkpoint: {},
+    resumeFrom: {},
   }
   for (const [name, value] of Object.entries(polluted)) {
     Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true })

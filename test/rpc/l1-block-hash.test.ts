@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Provider } from '../../src/rpc.ts'
-import { agreeingBlockHash, finalizedBlockHash, type OddSource } from '../../src/rpc.ts'
+import { agreeingBlockHash, type DissentingSource, finalizedBlockHash } from '../../src/rpc.ts'
 import { createL1 } from '../../src/service/simulated-l1.ts'
 import { ROLLUP } from './servers.ts'
 
@@ -45,8 +45,8 @@ const AGREEMENTS: [string, Provider[], number, bigint, number[]][] = [
   ['a single one', [source(9n)], 1, 9n, []],
 ]
 it.each(AGREEMENTS)('finds agreement: %s', async (_, providers, quorum, height, oddOnes) => {
-  const told: OddSource[] = []
-  const options = { quorum, timeout: 300, onOdd: (odd: readonly OddSource[]) => told.push(...odd) }
+  const told: DissentingSource[] = []
+  const options = { quorum, timeout: 300, onDissent: (odd: readonly DissentingSource[]) => told.push(...odd) }
   expect(await agreeingBlockHash(providers, options)()).toBe(hashOf(height))
   expect(told.map(({ index }) => index)).toEqual(oddOnes)
 })

@@ -6,8 +6,8 @@ import { ProofError, type Scheme } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import {
-  type Checkpoint,
   createHttpProvider,
+  type FetchCheckpoint,
   type Provider,
   type RecordOptions,
   type RecordProgress,
@@ -401,7 +401,7 @@ it('goes on where it was interrupted', async () => {
     expect(broken.outcome).toMatchObject({ code: 'ENDPOINT_ERROR', layer: 'L2' })
     const { checkpoint } = broken.steps.findLast(step => step.step === 'keys') ?? {}
     // As a file keeps it; and the limit may be another one.
-    const again = await record({ chain }, { maxKeysPerRequest: 5, checkpoint: JSON.parse(JSON.stringify(checkpoint)) })
+    const again = await record({ chain }, { maxKeysPerRequest: 5, resumeFrom: JSON.parse(JSON.stringify(checkpoint)) })
     expect(again.askedL2.map(({ params }) => params[1])).toEqual([storageKeys.slice(2 * at)])
     expect(again.outcome).toEqual(whole.outcome)
     resumed++
@@ -410,7 +410,7 @@ it('goes on where it was interrupted', async () => {
 })
 
 /** What is kept after four of the five keys. */
-async function keptOf(chain: Chain): Promise<Checkpoint> {
+async function keptOf(chain: Chain): Promise<FetchCheckpoint> {
   const { steps } = await record({ chain }, { maxKeysPerRequest: 2 })
   const last = steps.findLast(step => step.step === 'keys')
   if (last?.step !== 'keys') throw new Error('nothing was kept')
@@ -447,7 +447,7 @@ it('verifies what was kept, and asks again for what does not hold', async () => 
   ]
   const whole = await record({ chain })
   for (const [what, from, requests] of cases) {
-    const { outcome, askedL2 } = await record({ chain }, { maxKeysPerRequest: 2, checkpoint: from })
+    const { outcome, askedL2 } = await record({ chain }, { maxKeysPerRequest: 2, resumeFrom: from })
     expect(outcome, what).toEqual(whole.outcome)
     expect(askedL2.length, what).toBe(requests)
   }
@@ -456,7 +456,7 @@ it('verifies what was kept, and asks again for what does not hold', async () => 
   let corrupted = 0
   await fc.assert(
     fc.asyncProperty(fractions, async random => {
-      const { outcome } = await record({ chain }, { maxKeysPerRequest: 2, checkpoint: corrupt(kept, random) })
+      const { outcome } = await record({ chain }, { maxKeysPerRequest: 2, resumeFrom: corrupt(kept, random) })
       expectTrue(outcome, chain)
       corrupted++
     }),
@@ -470,16 +470,16 @@ it('stays with the block that it has begun at, as long as the endpoint holds it'
   const kept = await keptOf(chain)
   chain.addBlock()
   chain.finalize()
-  const later = await record({ chain }, { maxKeysPerRequest: 2, checkpoint: kept })
+  const later = await record({ chain }, { maxKeysPerRequest: 2, resumeFrom: kept })
   expect(expectTrue(later.outcome, chain)).toMatchObject({ l2BlockNumber: 8n, currentL2BlockNumber: 9n })
   const isGone = (params: readonly unknown[]) => params[2] === '0x8'
   const l2: Tamper = (answer, _, params) => (isGone(params) ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN')() : answer)
-  const anew = await record({ chain, l2 }, { maxKeysPerRequest: 2, checkpoint: kept })
+  const anew = await record({ chain, l2 }, { maxKeysPerRequest: 2, resumeFrom: kept })
   expect(expectTrue(anew.outcome, chain).l2BlockNumber).toBe(9n)
   // Nobody is asked twice for what is not held.
   const isOld = (params: readonly unknown[]) => params[2] === '0x4'
   const older: Tamper = (answer, _, params) => (isOld(params) ? answer : fail(-32600, 'BLOCK_MISSING_IN_CHAIN')())
-  const last = await record({ chain, l2: older }, { checkpoint: kept })
+  const last = await record({ chain, l2: older }, { resumeFrom: kept })
   expect(expectTrue(last.outcome, chain).l2BlockNumber).toBe(4n)
   expect(last.askedL2.map(({ params }) => params[2])).toEqual(['0x8', '0x9', '0x4'])
 })

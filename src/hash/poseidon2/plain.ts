@@ -6,7 +6,7 @@ import { poseidon2Constants } from './generated.ts'
 const WIDTH = 16
 const HALF = WIDTH / 2
 const BLOCK_BYTES = 4 * HALF
-/** Keys of a full round, of three full rounds, and of the 21 partial rounds, which have one each. */
+/** The keys of three full rounds; then the partial rounds, with one key each. */
 const HALF_FULL_KEYS = 3 * WIDTH
 const PARTIAL_ROUNDS = 21
 /** 1/p, rounded up: so `reduce` is never fooled by a multiple of p. */
@@ -26,7 +26,7 @@ const minus = (x: number): number => P - x
 /** 1/2^power, for a power from 1 to 24: p = 127 * 2^24 + 1, so 2^-24 = -127. */
 const half = (power: number): number => minus(127 * 2 ** (24 - power))
 
-/** What the internal matrix adds to all ones on its diagonal. */
+/** The internal matrix is all ones, plus these on its diagonal. */
 export const diagonal = (): readonly number[] => [
   ...[minus(2), 1, 2, half(1), 3, 4, minus(half(1)), minus(3), minus(4)],
   ...[half(8), half(3), half(24), minus(half(8)), minus(half(3)), minus(half(4)), minus(half(24))],
