@@ -1,24 +1,16 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import { lineaLayout } from '../anchor.ts'
 import { formatAge, formatTime } from '../document/wording.ts'
 import { followWith } from '../rpc/follow.ts'
-import {
-  agreeingBlockHash,
-  type FollowEvent,
-  type FollowedFinalization,
-  type FollowOptions,
-  finalizedBlockHash,
-  type Provider,
-  RpcError,
-} from '../rpc.ts'
+import { type FollowEvent, type FollowedFinalization, type FollowOptions, RpcError } from '../rpc.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { type Endpoints, endProgress, keysPerRequestOf, requestOf, showProgress, withEndpoints } from './endpoint.ts'
+import { endProgress, keysPerRequestOf, requestOf, showProgress, withEndpoints } from './endpoint.ts'
 import { requireScheme, rollupOf, toInteger } from './flags.ts'
 import { type FollowedClaim, openFollowFolder } from './follow-folder.ts'
 import { messageOf, parseOptions, wholeNumber } from './input.ts'
+import { l1SourceHelp, l1SourceOptions, openL1Source } from './l1-source.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
 import type { AskedFor } from './output-file.ts'
 import { paint, printable, toJson } from './report.ts'
@@ -54,11 +46,9 @@ Options:
   --json                 one JSON object per line on standard output for each bundle
 
 Whose word the L1 block hash is, on which everything rests (default: that of the --l1 endpoints, more than half of them):
-  --l1-agree URL          an Ethereum endpoint; repeat it: they must agree on a finalized block
-  --quorum N              how many of them must agree (default: more than half)
-  --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
+${l1SourceHelp}
 
-URLs can also come from the environment, L1_URL and L2_URL, separated by spaces: then they are not in the list of
+URLs can also come from the environment, L1_URL, L2_URL and BEACON_URL, separated by spaces: then they are not in the list of
 processes. They are never printed. A program that was run before a crash may be run again for the same bundle.
 
 Exit code: 0 ended by Ctrl-C, or by --once; 1 what came does not verify; 2 wrong usage, or a file cannot be written;
@@ -67,7 +57,8 @@ Exit code: 0 ended by Ctrl-C, or by --once; 1 what came does not verify; 2 wrong
 Examples:
   rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --address 0x... -o bundles
   rollup-state-proof follow --l1 https://... --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 \\
-    --address 0x... --storage-key 0x... -o bundles --exec ./submit --metrics 9464
+    --address 0x... --storage-key 0x... -o bundles --exec ./submit --metrics 9464 \\
+    --checkpoint 0x... --beacon https://... --beacon https://... --beacon-state beacon.json
 `
 
 const options = {
@@ -92,9 +83,7 @@ const options = {
   'keys-per-request': { type: 'string', default: '100' },
   timeout: { type: 'string', default: '30' },
   json: { type: 'boolean', default: false },
-  'l1-agree': { type: 'string', multiple: true, default: [] as string[] },
-  quorum: { type: 'string' },
-  'l1-hash-module': { type: 'string' },
+  ...l1SourceOptions,
 } as const
 
 type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof options }>>['values']
@@ -118,8 +107,10 @@ export const follow: Command = {
     // The folder is no file that is fetched: it has no partial beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
       const { signal } = endpoints
-      const [l1, l2] = [openAll(endpoints, 'l1', values.l1), openAll(endpoints, 'l2', values.l2)]
-      const l1BlockHash = await sourceOf(values, l1, endpoints, io)
+      const [l1, l2] = [endpoints.openAll('l1', values.l1), endpoints.openAll('l2', values.l2)]
+      const onOdd = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
+      const { l1BlockHash, trust, isAlone } = await openL1Source(values, l1, endpoints, io, onOdd)
+      if (isAlone) showProgress(io, `the L1 block hash is the word of ${trust}`)
       const folder = await openFollowFolder(path, request, describeRequest(request, values))
       const metrics = createMetrics()
       const server = metricsPort === null ? null : await serveMetrics(metrics, metricsPort)
@@ -176,49 +167,6 @@ export const follow: Command = {
       return exitCodes.verified
     })
   },
-}
-
-function openAll({ open }: Endpoints, name: 'l1' | 'l2', flags: readonly string[] | undefined): Provider[] {
-  const stated = flags ?? (process.env[`${name.toUpperCase()}_URL`] ?? '').split(/\s+/).filter(url => url !== '')
-  return stated.length === 0 ? [open(name, undefined)] : stated.map(url => open(name, url))
-}
-
-/** Whose word the L1 block hash is. @throws UsageError */
-async function sourceOf(
-  values: Values,
-  l1: readonly Provider[],
-  { open }: Endpoints,
-  io: Io,
-): Promise<FollowOptions['l1BlockHash']> {
-  const { 'l1-agree': urls, 'l1-hash-module': path, quorum: quorumText } = values
-  if (path !== undefined && (urls.length > 0 || quorumText !== undefined)) {
-    throw new UsageError('--l1-hash-module and --l1-agree: only one of them can have the last word')
-  }
-  if (path !== undefined) return loadSource(path)
-  const sources = urls.length > 0 ? urls.map(url => open('l1', url)) : l1
-  const [only] = sources
-  if (only !== undefined && sources.length === 1 && quorumText === undefined) {
-    if (urls.length === 0) showProgress(io, 'the L1 block hash is the word of the L1 endpoint alone: see --l1-agree')
-    return finalizedBlockHash(only)
-  }
-  const quorum = quorumText === undefined ? {} : { quorum: wholeNumber('--quorum', quorumText, 1, sources.length) }
-  const onOdd: NonNullable<Parameters<typeof agreeingBlockHash>[1]>['onOdd'] = odd => {
-    for (const { index, found } of odd) showProgress(io, `L1 source ${index} ${printable(found)}`)
-  }
-  return agreeingBlockHash(sources, { ...quorum, onOdd })
-}
-
-async function loadSource(path: string): Promise<FollowOptions['l1BlockHash']> {
-  let module: unknown
-  try {
-    module = await import(pathToFileURL(resolve(path)).href)
-  } catch (error) {
-    throw new UsageError(`--l1-hash-module: ${messageOf(error)}`)
-  }
-  const l1BlockHash: unknown = Reflect.get(Object(module), 'l1BlockHash')
-  if (typeof l1BlockHash !== 'function')
-    throw new UsageError(`--l1-hash-module: ${path} exports no function l1BlockHash`)
-  return () => l1BlockHash()
 }
 
 /** What the state in the folder must be of. */
