@@ -59,28 +59,52 @@ const options = {
   'chain-id': { type: 'string' },
   from: { type: 'string' },
   value: { type: 'string' },
+  gas: { type: 'string' },
   environment: { type: 'string', multiple: true, default: [] as string[] },
-  hardfork: { type: 'string', default: 'prague' },
+  hardfork: { type: 'string' },
 } as const
+
+const STATED = [
+  ...(['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot', 'chain-id'] as const),
+  ...(['hardfork', 'gas'] as const),
+]
+
+interface StatedFlags {
+  readonly from?: string | undefined
+  readonly value?: string | undefined
+  readonly gas?: string | undefined
+  readonly hardfork?: string | undefined
+}
+
+/** What the user says of the call. The hexadecimal is unchecked, whatever the type says: the library refuses it. */
+function statedCall<T extends CallFlag | undefined>(call: T, { from, value, gas }: StatedFlags) {
+  const wei = weiOf(value)
+  return {
+    ...call,
+    ...(from !== undefined && { from: from as `0x${string}` }),
+    ...(wei !== undefined && { value: wei }),
+    ...(gas !== undefined && { gas: toInteger('--gas', gas, 64) }),
+  }
+}
+
+/** Unchecked, whatever the type says: the library refuses it. */
+const hardforkOf = ({ hardfork }: StatedFlags): { hardfork?: Hardfork } =>
+  hardfork === undefined ? {} : { hardfork: hardfork as Hardfork }
 
 /** `record --call TO DATA`: a call with all that it reads, in one file. */
 export async function recordCallFile(args: readonly string[], call: CallFlag, io: Io): Promise<number> {
   const { values } = parseOptions({ args: [...args], options })
-  const value = weiOf(values.value)
-  const from = values.from as `0x${string}` | undefined
-  const asked = { ...call, ...(from !== undefined && { from }), ...(value !== undefined && { value }) }
+  const asked = statedCall(call, values)
   const l2BlockNumber = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
   const request = {
     ...{ scheme: requireScheme(values.scheme), rollup: rollupOf(values), chainId: chainIdOf(values), call: asked },
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),
-    hardfork: values.hardfork as Hardfork,
+    ...hardforkOf(values),
     environment: environmentOf(values.environment),
   }
   const trust = await readRecordTrust(values, io)
   /** What the user has stated, for whoever verifies to state again. */
-  const stated = (
-    ['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot', 'chain-id'] as const
-  ).flatMap(name => {
+  const stated = STATED.flatMap(name => {
     const text = values[name]
     return text === undefined ? [] : [`--${name}`, text]
   })
@@ -159,22 +183,22 @@ export const callOptions = {
   'chain-id': { type: 'string' },
   from: { type: 'string' },
   value: { type: 'string' },
+  gas: { type: 'string' },
+  hardfork: { type: 'string' },
 } as const
 
 /** `verify` of a call as evidence. */
 export async function verifyCallFile(
   bundle: unknown,
-  flags: EvidenceFlags & { readonly 'chain-id'?: string; readonly from?: string; readonly value?: string },
+  flags: EvidenceFlags & StatedFlags & { readonly 'chain-id'?: string },
   call: CallFlag | undefined,
   json: boolean,
   io: Io,
 ): Promise<number> {
   const { scheme, rollup, trusted, l2BlockNumber } = await claimOfFlags(flags, io)
-  const value = weiOf(flags.value)
-  const from = flags.from as `0x${string}` | undefined
-  const stated = { ...call, ...(from !== undefined && { from }), ...(value !== undefined && { value }) }
+  const stated = statedCall(call, flags)
   const claim: CallClaim = {
-    ...{ scheme, rollup, trusted, chainId: chainIdOf(flags), call: stated },
+    ...{ scheme, rollup, trusted, chainId: chainIdOf(flags), call: stated, ...hardforkOf(flags) },
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),
   }
   try {
@@ -206,10 +230,11 @@ const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
 function formatCall(
   verified: VerifiedCall,
   stream: Output,
-  stated: Partial<CallFlag> & { from?: string } = {},
+  stated: Partial<CallFlag> & { from?: string; value?: bigint } = {},
 ): string {
   const { outcome, returnData, gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
-  const said = (name: 'to' | 'data' | 'from') => (stated[name] === undefined ? 'out of the bundle' : 'stated by you')
+  const said = (name: 'to' | 'data' | 'from' | 'value') =>
+    stated[name] === undefined ? 'out of the bundle' : 'stated by you'
   const rows = [
     ...beaconRows(verified).map(row => row.map((cell = '') => cell)),
     ...(l1Block === null ? [] : [['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`]]),
@@ -221,7 +246,8 @@ function formatCall(
     ['to', call.to, said('to')],
     ['data', call.data, said('data')],
     ['from', call.from, said('from')],
-    ['value', `${call.value} wei`],
+    ['value', `${call.value} wei`, said('value')],
+    ['gas limit', `${call.gas}`],
     ...Object.entries(environment).map(([name, value]) => [
       name,
       JSON.stringify(value, spell),
@@ -254,12 +280,18 @@ function reasonRows(outcome: VerifiedCall['outcome'], returnData: `0x${string}`)
 export async function runCallVector({ fields }: CallFile, expected: Expected): Promise<CallOutcome> {
   const { scheme, claim, bundle } = fields
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
-  const { value, ...others } = fieldsOf(call)
+  const { value, gas, ...others } = fieldsOf(call)
   const number = (text: unknown) => (text === undefined ? undefined : (parseNumber(text, 256) ?? undefined))
   const stated = {
     ...{ ...rest, scheme: requireScheme(scheme), chainId: number(chainId) },
     ...(l2BlockNumber !== undefined && { l2BlockNumber: number(l2BlockNumber) }),
-    ...(call !== undefined && { call: { ...others, ...(value !== undefined && { value: number(value) }) } }),
+    ...(call !== undefined && {
+      call: {
+        ...others,
+        ...(value !== undefined && { value: number(value) }),
+        ...(gas !== undefined && { gas: number(gas) }),
+      },
+    }),
   } as unknown as CallClaim
   try {
     const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated).catch(

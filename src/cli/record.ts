@@ -70,6 +70,7 @@ takes the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
   --call TO DATA         the address of a contract, 20 bytes, and the data
   --from ADDRESS         who calls (default: the zero address)
   --value WEI            (default: 0)
+  --gas N                of the transaction (default: 50000000, which is also the most)
   --chain-id N           of the rollup (default: that of mainnet or sepolia)
   --environment NAME=VALUE
                          a value of the block that no proof covers, as you state it: timestamp, baseFee, blobBaseFee,

@@ -58,6 +58,8 @@ CALL is a call as evidence, which \`record --call\` writes: it is executed again
   --call TO DATA           the call that you have in mind
   --from ADDRESS, --value WEI
                            who calls, and with how much
+  --gas N                  of the transaction (default: 50000000)
+  --hardfork NAME          the one that the rollup ran at the L2 block (default: prague)
   --chain-id N             of the rollup (default: that of mainnet or sepolia)
 
 A vector or recording states all of these itself; for a recording or a vector of answers, an option wins over the file.
@@ -113,7 +115,9 @@ export const verify: Command = {
       return verifyCallFile(content, stated, call, json, io)
     }
     if (isCallOption)
-      throw new UsageError(`${path} is no call as evidence: --call, --from, --value and --chain-id are for these`)
+      throw new UsageError(
+        `${path} is no call as evidence: --call, --from, --value, --gas, --hardfork and --chain-id are for these`,
+      )
     if (isCallFile(file) || file.kind === 'evidence vector') {
       if (Object.keys(stated).length > 0) throw new UsageError(`${path} is a vector: it states its own claim`)
       if (isCallFile(file)) {

@@ -11,9 +11,22 @@ import { type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts
 import { type Recorded, type RecordOptions, recordEvidence } from '../rpc/record.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier } from '../verifier/verifier.ts'
-import { type CallEvidence, type VerifiedCall, verifyCallEvidence, watchEnvironment } from './call-evidence.ts'
+import {
+  CALL_GAS,
+  type CallEvidence,
+  type VerifiedCall,
+  verifyCallEvidence,
+  watchEnvironment,
+} from './call-evidence.ts'
 import type { CallRequest } from './call-request.ts'
-import { type Environment, type Hardfork, verifyBigint, verifyEnvironment, verifyHardfork } from './environment.ts'
+import {
+  DEFAULT_HARDFORK,
+  type Environment,
+  type Hardfork,
+  verifyBigint,
+  verifyEnvironment,
+  verifyHardfork,
+} from './environment.ts'
 import { loadEvm } from './evm-packages.ts'
 import { execute } from './execute.ts'
 import { meterReads } from './metered-reader.ts'
@@ -66,7 +79,6 @@ export interface RecordedCall extends Pick<Recorded, 'l1BlockHashFrom'> {
   evidence: Extract<VerifiedCall, { reach: 'beaconBlockRoot' | 'l1BlockHash' }>
 }
 
-const MAX_GAS = 50_000_000n
 const NOBODY: Hex = `0x${'0'.repeat(40)}`
 
 /** The function of this name in `evidence.ts`. */
@@ -85,19 +97,19 @@ const REQUEST_FIELDS = ['scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 
 
 function verifyRequest(request: CallEvidenceRequest) {
   const own = readOptions('request', request, REQUEST_FIELDS)
-  const { scheme, rollup, chainId, l2BlockNumber, hardfork = 'prague' } = own
+  const { scheme, rollup, chainId, l2BlockNumber, hardfork = DEFAULT_HARDFORK } = own
   const {
     from = NOBODY,
     to,
     data = '0x',
     value = 0n,
-    gas = MAX_GAS,
+    gas = CALL_GAS,
   } = readOptions('call', own.call, [...['from', 'to', 'data', 'value', 'gas']])
   verifyBigint('chainId', chainId, 1n, 256)
   verifyHardfork(hardfork)
   verifyBigint('call.value', value, 0n, 256)
   verifyBigint('call.gas', gas, 21_000n, 64)
-  if (gas > MAX_GAS) throw argumentInvalid('call.gas', `at most ${MAX_GAS}`, gas)
+  if (gas > CALL_GAS) throw argumentInvalid('call.gas', `at most ${CALL_GAS}`, gas)
   if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(data) || data.length > 2 + 2 ** 21) {
     throw new ProofError('CLAIM_INVALID', { path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
   }

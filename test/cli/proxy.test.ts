@@ -189,6 +189,37 @@ it('answers pages of known origins alone, under known names', async () => {
   })
 })
 
+it('holds no more for all of its clients together than it can, and lets go of what nobody waits for', async () => {
+  const url = new URL(await serveHere(echo))
+  const half = Buffer.alloc(2 ** 22 - 10, ' ')
+  /** A client that sends most of a large request, and waits. */
+  const hoard = async () => {
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': `${2 ** 22}` }
+    const request = httpRequest(url, { method: 'POST', headers })
+    const ended = new Promise<number | string>(resolve => {
+      request.on('response', response => resolve(Number(response.statusCode)))
+      request.on('error', (error: NodeJS.ErrnoException) => resolve(`${error.code}`))
+    })
+    await new Promise(resolve => request.write(half, resolve))
+    return { request, ended }
+  }
+  const hoards = await Promise.all(Array.from({ length: 12 }, hoard))
+  onTestFinished(() => hoards.forEach(({ request }) => void request.destroy()))
+  // Eight have room; whoever comes after is sent away, or cut off while it still sends.
+  const refused: unknown[] = []
+  for (const { ended } of hoards) void ended.then(found => refused.push(found))
+  while (refused.length < 4) await setTimeout(10)
+  expect(refused.every(found => found === 503 || found === 'ECONNRESET' || found === 'EPIPE')).toBe(true)
+  const large = { body: `${JSON.stringify(PING)}${' '.repeat(2 ** 20)}` }
+  const turnedAway = await send(`${url}`, large).catch((error: NodeJS.ErrnoException) => ({ status: error.code }))
+  expect([503, 'ECONNRESET', 'EPIPE']).toContain(turnedAway.status)
+  for (const { request } of hoards) request.destroy()
+  // Who has gone takes up no room.
+  let status: unknown = 503
+  while (status !== 200) status = (await send(`${url}`, large).catch(() => ({ status: 503 }))).status
+  expect(status).toBe(200)
+})
+
 it('answers single requests, batches and notifications as JSON-RPC 2.0 says', async () => {
   const { answer } = createJsonRpcServer(echo, LIMITS)
   const result = { jsonrpc: '2.0', id: 1, result: { method: 'ping' } }

@@ -23,7 +23,7 @@ import { CHAIN_ID } from './full-state.ts'
 
 const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [BOB] })
 /** `decimals()`: in the demo world, 18. */
-const DECIMALS = '0x313ce567'
+const DECIMALS = '0x313ce567' as const
 const tooMuch = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 10n ** 9n] })
 const sum = encodeFunctionData({ abi: manyAbi, functionName: 'sum' })
 const around = (functionName: string, args: unknown[] = []) => ({
@@ -136,7 +136,7 @@ it('is proven from a beacon checkpoint, which the bundle leads to', async () => 
     [{ ...written, consensus: { ...Object(consensus), network: 'mainnet' } }, trusted, 'EVIDENCE_NETWORK_MISMATCH'],
     [written, checkpoint(word(1), service.beacon.network), 'BEACON_ROOT_MISMATCH'],
     // An L1 block that is not the one that was finalized.
-    [{ ...written, l1: other.bundle.l1 }, trusted, 'HEADER_HASH_MISMATCH'],
+    [{ ...written, l1: other.bundle.l1 }, trusted, 'EVIDENCE_L1_BLOCK_MISMATCH'],
   ]
   for (const [changed, stated, code] of wrong) {
     expect(await codeOf(verifyCallEvidence(changed, { ...claim, trusted: stated })), code).toBe(code)
@@ -167,6 +167,28 @@ it('refuses a bundle that is for something else', async () => {
     expect(found, Object.keys(change).join()).toBe(code)
   }
   expect(WRONG_CLAIMS.length).toBe(11)
+})
+
+it('does not let the bundle choose the gas or the hard fork, by which a part of the call can fail', async () => {
+  // The contract takes the failure of a call to itself for zero: with little gas, that one fails.
+  const honest = await record(around('guarded'))
+  const time = (await verifyCallEvidence(honest.bundle, honest.claim)).returnData
+  expect(BigInt(time)).toBeGreaterThan(0n)
+  let [found, tried] = [0, 0]
+  for (let gas = 21_400n; gas < 22_400n; gas += 50n) {
+    const starved = await record({ ...around('guarded'), gas })
+    const { outcome, returnData } = starved.evidence
+    expect(await codeOf(verifyCallEvidence(starved.bundle, starved.claim))).toBe('CALL_MISMATCH')
+    tried++
+    if (outcome !== 'returned' || returnData === time) continue
+    found++
+    const stated = await verifyCallEvidence(starved.bundle, { ...starved.claim, call: { gas } })
+    expect(stated.returnData).toBe(word(0))
+  }
+  expect([tried, found > 0]).toEqual([20, true])
+  const early = await record(around('guarded'), { hardfork: 'london' })
+  expect(await codeOf(verifyCallEvidence(early.bundle, early.claim))).toBe('CALL_MISMATCH')
+  expect((await verifyCallEvidence(early.bundle, { ...early.claim, hardfork: 'london' })).hardfork).toBe('london')
 })
 
 it('needs the number of the block where it trusts a state root', async () => {
