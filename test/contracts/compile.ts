@@ -21,7 +21,7 @@ interface Compiled {
 }
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
-const CACHE = 'node_modules/.cache/rollup-state-proof'
+const CACHE = 'node_modules/.cache/contracts'
 const SETTINGS = {
   optimizer: { enabled: true, runs: 200 },
   evmVersion: 'cancun',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Hex } from '../../src/index.ts'
 import { ProviderError } from '../../src/provider.ts'
 import { at, createEndpoints, word } from './endpoints.ts'
-import { type FullState, runFull } from './full-state.ts'
+import { type FullAccount, type FullState, runFull } from './full-state.ts'
 
 const TARGET = at('c0')
 const STRANGER = at('ee')
@@ -70,7 +70,7 @@ it('runs the code that an account delegates to (EIP-7702) as an EVM with the ful
   // Slot 0 and the address, added.
   const target = { nonce: 1n, code: `0x5f543001${RETURN}`, storage: { [word(0)]: word(1) } } as const
   const delegation = `0xef0100${TARGET.slice(2)}` as const
-  const state: FullState = new Map([
+  const state: FullState = new Map<Hex, FullAccount>([
     [TARGET, target],
     [wallet, { nonce: 4n, balance: 9n, code: delegation, storage: { [word(0)]: word(41) } }],
     [STRANGER, { nonce: 1n, code: `0x5f5f5f5f5f${push20(wallet)}5af1503d5f5f3e5f51${push20(wallet)}3b01${RETURN}` }],
@@ -169,11 +169,15 @@ it('refuses what it would have to ignore: overrides, unknown fields, unproven bl
     [[call], 'latest'],
   ]
   for (const given of params) {
-    const refused = await verified.request({ method: 'eth_call', params: given }).catch(error => error)
+    const asking = verified.request({ method: 'eth_call', params: given })
+    const refused = await asking.then(
+      () => null,
+      (error: ProviderError) => error,
+    )
     const place = JSON.stringify(given).slice(0, 80)
     expect(refused, place).toBeInstanceOf(ProviderError)
-    expect(refused.reason, place).toBe('PARAMS_INVALID')
-    expect(refused.message.length).toBeLessThan(200)
+    expect(refused?.reason, place).toBe('PARAMS_INVALID')
+    expect(refused?.message.length).toBeLessThan(200)
   }
   expect(params.length).toBe(24)
   expect(asked).toEqual([])
