@@ -204,14 +204,8 @@ async function recordWith(
   }
   // Its parts were verified one by one; this is the judge of the whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
-  const verified = await verifyCallEvidence(bundle, {
-    scheme,
-    rollup,
-    trusted,
-    chainId,
-    hardfork,
-    l2BlockNumber: block,
-  })
+  const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber: block, call: { gas } }
+  const verified = await verifyCallEvidence(bundle, claim)
   if (verified.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence: verified }
   return {
     bundle,

@@ -144,7 +144,7 @@ it('is proven from a beacon checkpoint, which the bundle leads to', async () => 
   expect(wrong.length).toBe(7)
   const both = { l1Block: 1n, beacon: { apis: [createBeaconApi(beaconUrl)], trusted } }
   await expect(recordCall(l1, l2, request, both)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
-  await expect(recordCall(l1, l2, request, { checkpoint: {} } as object)).rejects.toThrow('no field checkpoint')
+  await expect(recordCall(l1, l2, request, { checkpoint: {} } as object)).rejects.toThrow('no field "checkpoint"')
 })
 
 const WRONG_CLAIMS: [object, string][] = [

@@ -20,7 +20,7 @@ const chase = encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [3
 const QUESTIONS = [
   { method: 'eth_getBalance', params: [ALICE, 'latest'], truth: '0xde0b6b3a7640000' },
   { method: 'eth_getBalance', params: [`0x${'ee'.repeat(20)}`, 'latest'], truth: '0x0' },
-  { method: 'eth_getStorageAt', params: [TOKEN, '0x1', 'latest'], truth: word(107) },
+  { method: 'eth_getStorageAt', params: [TOKEN, '0x2', 'latest'], truth: word(107) },
   { method: 'eth_getStorageAt', params: [TOKEN, '0x77', 'latest'], truth: word(0) },
   { method: 'eth_getCode', params: [TOKEN, 'latest'], truth: demoState.get(TOKEN)?.code },
   { method: 'eth_call', params: [{ to: TOKEN, data: balanceOf(ALICE) }, 'latest'], truth: word(100) },
