@@ -27,7 +27,7 @@ const QUESTIONS = [
   { method: 'eth_call', params: [{ to: PROXY, data: balanceOf(BOB) }, 'latest'], truth: word(70) },
   { method: 'eth_call', params: [{ from: ALICE, to: PROXY, data: transfer }, 'latest'], truth: word(1) },
   { method: 'eth_call', params: [{ to: MANY, data: chase }, 'latest'], truth: word(3) },
-  { method: 'eth_estimateGas', params: [{ from: ALICE, to: TOKEN, data: balanceOf(ALICE) }], truth: '0x5da5' },
+  { method: 'eth_estimateGas', params: [{ from: ALICE, to: TOKEN, data: balanceOf(ALICE) }], truth: '0x5d8f' },
 ]
 type Question = (typeof QUESTIONS)[number]
 
