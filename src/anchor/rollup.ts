@@ -44,7 +44,7 @@ export interface Rollup {
  * console.log(lineaLayout.stateRootHashes, lineaLayout.currentL2BlockNumber) // 282n 281n
  * ```
  */
-export const lineaLayout: RollupLayout = {
+export const lineaLayout: Required<RollupLayout> = {
   stateRootHashes: 282n,
   currentL2BlockNumber: 281n,
   finalizedState: { currentFinalizedState: 447n, rollingHashes: 334n, forcedTransactionRollingHashes: 452n },

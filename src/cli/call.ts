@@ -1,14 +1,13 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, hexToBytes } from '../bytes.ts'
+import { hexToBytes } from '../bytes.ts'
 import { parseNumber } from '../document/evidence.ts'
 import { type CallOutcome, compareFields, compareRefusal } from '../document/expected.ts'
 import { type CallFile, type Expected, isCallBundle, readInputFile } from '../document/input-file.ts'
-import { fieldsOf, isObject } from '../document/value.ts'
-import { formatTime } from '../document/wording.ts'
+import { fieldsOf } from '../document/value.ts'
+import { ageOf, beaconRows, formatTime, timeRow } from '../document/wording.ts'
 import { ProofError } from '../index.ts'
 import type { Hardfork } from '../provider/environment.ts'
 import { type CallClaim, ProviderError, recordCall, type VerifiedCall, verifyCallEvidence } from '../provider.ts'
-import type { L1BlockTag } from '../rpc.ts'
+import type { RecordProgress } from '../rpc.ts'
 import { type CallFlag, chainIdOf, environmentOf, methodOf, weiOf } from './chain-flags.ts'
 import { exitCodes, type Io, type Output, UsageError } from './command.ts'
 import {
@@ -32,6 +31,17 @@ import {
 } from './flags.ts'
 import { parseOptions, readRegularJson } from './input.ts'
 import { openOutputFile, refuseOverwrite } from './output-file.ts'
+import {
+  describeProgress,
+  hashSourceOf,
+  type RecordTrust,
+  readRecordTrust,
+  recordTrustOptions,
+  refuseProgress,
+  trustedIn,
+  trustOptionsOf,
+  trustSentences,
+} from './record-trust.ts'
 import { describeError, formatError, formatTable, paint, printable, toJson } from './report.ts'
 
 const {
@@ -45,74 +55,100 @@ const options = {
   ...endpoints,
   l1: { type: 'string' },
   ...{ rollup, 'l2-block': l2Block, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot },
-  'l1-block': { type: 'string', default: 'finalized' },
+  ...recordTrustOptions,
   'chain-id': { type: 'string' },
   from: { type: 'string' },
   value: { type: 'string' },
+  gas: { type: 'string' },
   environment: { type: 'string', multiple: true, default: [] as string[] },
-  hardfork: { type: 'string', default: 'prague' },
+  hardfork: { type: 'string' },
 } as const
+
+const STATED = [
+  ...(['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot', 'chain-id'] as const),
+  ...(['hardfork', 'gas'] as const),
+]
+
+interface StatedFlags {
+  readonly from?: string | undefined
+  readonly value?: string | undefined
+  readonly gas?: string | undefined
+  readonly hardfork?: string | undefined
+}
+
+/** What the user says of the call. The hexadecimal is unchecked, whatever the type says: the library refuses it. */
+function statedCall<T extends CallFlag | undefined>(call: T, { from, value, gas }: StatedFlags) {
+  const wei = weiOf(value)
+  return {
+    ...call,
+    ...(from !== undefined && { from: from as `0x${string}` }),
+    ...(wei !== undefined && { value: wei }),
+    ...(gas !== undefined && { gas: toInteger('--gas', gas, 64) }),
+  }
+}
+
+/** Unchecked, whatever the type says: the library refuses it. */
+const hardforkOf = ({ hardfork }: StatedFlags): { hardfork?: Hardfork } =>
+  hardfork === undefined ? {} : { hardfork: hardfork as Hardfork }
 
 /** `record --call TO DATA`: a call with all that it reads, in one file. */
 export async function recordCallFile(args: readonly string[], call: CallFlag, io: Io): Promise<number> {
   const { values } = parseOptions({ args: [...args], options })
-  const value = weiOf(values.value)
-  const from = values.from as `0x${string}` | undefined
-  const asked = { ...call, ...(from !== undefined && { from }), ...(value !== undefined && { value }) }
+  const asked = statedCall(call, values)
   const l2BlockNumber = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
   const request = {
     ...{ scheme: requireScheme(values.scheme), rollup: rollupOf(values), chainId: chainIdOf(values), call: asked },
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),
-    hardfork: values.hardfork as Hardfork,
+    ...hardforkOf(values),
     environment: environmentOf(values.environment),
   }
-  const tag = values['l1-block']
-  const l1Block: bigint | L1BlockTag =
-    tag === 'finalized' || tag === 'safe' || tag === 'latest' ? tag : toInteger('--l1-block', tag, 64)
+  const trust = await readRecordTrust(values, io)
   /** What the user has stated, for whoever verifies to state again. */
-  const stated = (['scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot', 'chain-id'] as const).flatMap(
-    name => {
-      const text = values[name]
-      return text === undefined ? [] : [`--${name}`, text]
-    },
-  )
+  const stated = STATED.flatMap(name => {
+    const text = values[name]
+    return text === undefined ? [] : [`--${name}`, text]
+  })
   const { environment: ___, ...claim } = request
 
-  return withEndpoints(values, io, async ({ open, signal }) => {
-    const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
+  return withEndpoints(values, io, async ({ signal, ...connections }) => {
+    const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
+    const from = trustOptionsOf(trust, values.beacon, connections)
     const askedFor = { command: 'record --call', to: call.to, data: call.data }
     const output = await openOutputFile(values.output, values.force, askedFor, io)
     const { path } = output
     const report = (verified: VerifiedCall, source: 'network' | 'file') => {
-      const hash = verified.l1Block?.hash ?? ''
       const { from, to, data } = verified.call
-      const again = ['verify', asArgument(path), ...stated, '--l1-block-hash', hash, '--call', to, data, '--from', from]
+      const trusted =
+        verified.reach === 'beaconBlockRoot'
+          ? ['--checkpoint', verified.beaconBlock.checkpoint]
+          : ['--l1-block-hash', verified.l1Block?.hash ?? '']
+      const again = ['verify', asArgument(path), ...stated, ...trusted, '--call', to, data, '--from', from]
       const stream = path === '-' ? io.stderr : io.stdout
+      const hashSource = hashSourceOf(trust, source)
       if (values.json) {
-        const sources = { l1BlockHash: source === 'file' ? 'file' : 'endpoint' }
-        io.stdout.write(
-          toJson({ fetched: source === 'network', source, sources, file: path, ...verified, verify: again }),
-        )
+        const provenance = { fetched: source === 'network', source, sources: { l1BlockHash: hashSource }, file: path }
+        io.stdout.write(toJson({ ...provenance, ...verified, age: ageOf(verified), verify: again }))
       } else {
+        const [sentence, compare] = trustSentences[hashSource]
         const lines = [
           ...(source === 'file' ? [notFetched(path, stream)] : []),
           formatCall(verified, stream),
-          paint(
-            stream,
-            'bold',
-            `Everything rests on the L1 block hash, which so far only the ${source === 'file' ? 'file' : 'L1 endpoint'} states:`,
-          ),
-          '  compare it with a source that you trust. Then anyone can verify, offline:',
+          paint(stream, 'bold', sentence),
+          `  ${compare}`,
           `  ${commandLine(again)}`,
         ]
         stream.write(`${lines.join('\n')}\n`)
       }
       return exitCodes.verified
     }
-    if (output.exists) return report(await readRecorded(path, claim), 'file')
+    if (output.exists) return report(await readRecorded(path, claim, trust), 'file')
     showProgress(io, 'looking for the newest finalized block, then executing the call')
-    const how = { l1Block, method: methodOf(values), maxKeysPerRequest: keysPerRequestOf(values), signal }
-    const { bundle, evidence } = await recordCall(l1, l2, request, how).catch(toUsageError)
+    const onProgress = (progress: RecordProgress) => {
+      refuseProgress(progress, trust)
+      showProgress(io, describeProgress(progress, 0))
+    }
+    const how = { method: methodOf(values), maxKeysPerRequest: keysPerRequestOf(values), signal, onProgress }
+    const { bundle, evidence } = await recordCall(l1, l2, request, { ...from, ...how }).catch(toUsageError)
     output.write(bundle)
     endProgress(io)
     return report(evidence, 'network')
@@ -126,22 +162,20 @@ function toUsageError(error: unknown): never {
   throw new UsageError(`${error.message}${hint}`)
 }
 
-/** The bundle in the existing file, from the hash of its own header: only the file states that this is a block of L1. */
-async function readRecorded(path: string, claim: Omit<CallClaim, 'trusted'>): Promise<VerifiedCall> {
+/** The bundle in the existing file. Nobody is asked: where nothing is trusted, only the file states its L1 block hash. */
+async function readRecorded(
+  path: string,
+  claim: Omit<CallClaim, 'trusted'>,
+  trust: RecordTrust,
+): Promise<VerifiedCall> {
   const bundle = await readRegularJson(path, { followLinks: false })
   if (!isCallBundle(readInputFile(bundle))) throw refuseOverwrite(path, 'is not a call as evidence')
   try {
-    return await verifyCallEvidence(bundle, { ...claim, trusted: { l1BlockHash: hashOfHeader(bundle) } })
+    return await verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
   } catch (error) {
     if (!(error instanceof ProofError)) throw error
     throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
   }
-}
-
-function hashOfHeader(bundle: unknown): `0x${string}` {
-  const { l1 } = isObject(bundle) ? bundle : {}
-  const { header } = isObject(l1) ? l1 : {}
-  return bytesToHex(keccak_256(Buffer.from(typeof header === 'string' ? header.slice(2) : '', 'hex')))
 }
 
 /** The options that only a call has. */
@@ -149,27 +183,31 @@ export const callOptions = {
   'chain-id': { type: 'string' },
   from: { type: 'string' },
   value: { type: 'string' },
+  gas: { type: 'string' },
+  hardfork: { type: 'string' },
 } as const
 
 /** `verify` of a call as evidence. */
 export async function verifyCallFile(
   bundle: unknown,
-  flags: EvidenceFlags & { readonly 'chain-id'?: string; readonly from?: string; readonly value?: string },
+  flags: EvidenceFlags & StatedFlags & { readonly 'chain-id'?: string },
   call: CallFlag | undefined,
   json: boolean,
   io: Io,
 ): Promise<number> {
   const { scheme, rollup, trusted, l2BlockNumber } = await claimOfFlags(flags, io)
-  const value = weiOf(flags.value)
-  const from = flags.from as `0x${string}` | undefined
-  const stated = { ...call, ...(from !== undefined && { from }), ...(value !== undefined && { value }) }
+  const stated = statedCall(call, flags)
   const claim: CallClaim = {
-    ...{ scheme, rollup, trusted, chainId: chainIdOf(flags), call: stated },
+    ...{ scheme, rollup, trusted, chainId: chainIdOf(flags), call: stated, ...hardforkOf(flags) },
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),
   }
   try {
     const verified = await verifyCallEvidence(bundle, claim).catch(toUsageError)
-    io.stdout.write(json ? toJson({ verified: true, ...verified }) : `${formatCall(verified, io.stdout, stated)}\n`)
+    io.stdout.write(
+      json
+        ? toJson({ verified: true, ...verified, age: ageOf(verified) })
+        : `${formatCall(verified, io.stdout, stated)}\n`,
+    )
     return exitCodes.verified
   } catch (error) {
     if (!(error instanceof ProofError)) throw error
@@ -192,25 +230,24 @@ const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
 function formatCall(
   verified: VerifiedCall,
   stream: Output,
-  stated: Partial<CallFlag> & { from?: string } = {},
+  stated: Partial<CallFlag> & { from?: string; value?: bigint } = {},
 ): string {
-  const { outcome, returnData, gasUsed, call, l1Block, l2BlockNumber, finalizedTimestamp, environment, hardfork } =
-    verified
-  const said = (name: 'to' | 'data' | 'from') => (stated[name] === undefined ? 'out of the bundle' : 'stated by you')
+  const { outcome, returnData, gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
+  const said = (name: 'to' | 'data' | 'from' | 'value') =>
+    stated[name] === undefined ? 'out of the bundle' : 'stated by you'
   const rows = [
+    ...beaconRows(verified).map(row => row.map((cell = '') => cell)),
     ...(l1Block === null ? [] : [['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`]]),
     ...(l1Block === null ? [] : [['L1 block hash', l1Block.hash]]),
-    [
-      'L2 block',
-      `${l2BlockNumber}`,
-      finalizedTimestamp === null ? 'its time is not proven' : `of ${formatTime(finalizedTimestamp)}, proven`,
-    ],
+    ['L2 block', `${l2BlockNumber}`],
+    timeRow(verified).map((cell = '') => cell),
     ['L2 state root', verified.stateRoot],
     ['hard fork', hardfork],
     ['to', call.to, said('to')],
     ['data', call.data, said('data')],
     ['from', call.from, said('from')],
-    ['value', `${call.value} wei`],
+    ['value', `${call.value} wei`, said('value')],
+    ['gas limit', `${call.gas}`],
     ...Object.entries(environment).map(([name, value]) => [
       name,
       JSON.stringify(value, spell),
@@ -243,12 +280,18 @@ function reasonRows(outcome: VerifiedCall['outcome'], returnData: `0x${string}`)
 export async function runCallVector({ fields }: CallFile, expected: Expected): Promise<CallOutcome> {
   const { scheme, claim, bundle } = fields
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
-  const { value, ...others } = fieldsOf(call)
+  const { value, gas, ...others } = fieldsOf(call)
   const number = (text: unknown) => (text === undefined ? undefined : (parseNumber(text, 256) ?? undefined))
   const stated = {
     ...{ ...rest, scheme: requireScheme(scheme), chainId: number(chainId) },
     ...(l2BlockNumber !== undefined && { l2BlockNumber: number(l2BlockNumber) }),
-    ...(call !== undefined && { call: { ...others, ...(value !== undefined && { value: number(value) }) } }),
+    ...(call !== undefined && {
+      call: {
+        ...others,
+        ...(value !== undefined && { value: number(value) }),
+        ...(gas !== undefined && { gas: number(gas) }),
+      },
+    }),
   } as unknown as CallClaim
   try {
     const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated)

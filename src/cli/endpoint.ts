@@ -1,15 +1,8 @@
 import { existsSync } from 'node:fs'
 import { ProofError } from '../index.ts'
-import { redactorOf } from '../rpc/redact.ts'
-import {
-  type BeaconApi,
-  createBeaconApi,
-  createHttpProvider,
-  type HttpOptions,
-  type Provider,
-  RpcError,
-} from '../rpc.ts'
+import { RpcError } from '../rpc.ts'
 import { exitCodes, type Io, type Output, UsageError } from './command.ts'
+import { type Connections, createConnections } from './connections.ts'
 import { refuseWrongFlags } from './flags.ts'
 import { wholeNumber } from './input.ts'
 import { describeError, formatError, paint, printable, toJson } from './report.ts'
@@ -61,13 +54,9 @@ export const keysPerRequestOf = (flags: EndpointFlags): number =>
   wholeNumber('--keys-per-request', flags['keys-per-request'], 1, 1_000_000)
 
 /** The endpoints of a command. */
-export interface Endpoints {
+export interface Endpoints extends Connections {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
-  /** @param flag the URL that the user gave @throws UsageError */
-  open(name: 'l1' | 'l2', flag: string | undefined): Provider
-  /** @param flags the URLs that the user gave; none when there are none @throws UsageError */
-  openBeacon(flags: readonly string[] | undefined): BeaconApi[]
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -80,38 +69,13 @@ export async function withEndpoints(
 ): Promise<number> {
   const controller = new AbortController()
   const end = () => controller.abort()
-  const redactors: ((text: string) => string)[] = []
-  /** An endpoint can put the key that it was asked with into anything. */
-  const redact = (text: string) => redactors.reduce((running, each) => each(running), text)
-
-  function open(name: 'l1' | 'l2', flag: string | undefined): Provider {
-    const variable = `${name.toUpperCase()}_URL`
-    const url = flag ?? process.env[variable]
-    if (!url) throw new UsageError(`--${name} is needed: the URL of the ${name.toUpperCase()} endpoint`)
-    return connect(name, url, createHttpProvider)
-  }
-
-  function openBeacon(flags: readonly string[] | undefined): BeaconApi[] {
-    const { BEACON_URL } = process.env
-    const urls = flags ?? (BEACON_URL ? [BEACON_URL] : [])
-    return urls.map(url => connect('beacon', url, createBeaconApi))
-  }
-
-  function connect<T>(name: string, url: string, create: (url: string, options: HttpOptions) => T): T {
-    const milliseconds = 1000 * wholeNumber('--timeout', timeout, 1, 86_400)
-    try {
-      const opened = create(url, { timeout: milliseconds, signal: controller.signal })
-      redactors.push(redactorOf(new URL(url)))
-      return opened
-    } catch (error) {
-      throw error instanceof RpcError ? new UsageError(`--${name}: ${error.found}`) : error
-    }
-  }
+  const connections = createConnections(timeout, controller.signal)
+  const { redact } = connections
 
   for (const name of SIGNALS) process.once(name, end)
   try {
     if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
-    return await work({ signal: controller.signal, open, openBeacon })
+    return await work({ ...connections, signal: controller.signal })
   } catch (error) {
     endProgress(io)
     if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error

@@ -112,7 +112,11 @@ export async function trustedOf(flags: EvidenceFlags, io: Io): Promise<Trusted> 
 
 /** The beacon block that the user trusts, with its network: by default that of the rollup. @throws UsageError */
 export async function checkpointOf(root: string, flags: EvidenceFlags, io: Io): Promise<TrustedBeaconBlock> {
-  const network = await networkOf(flags, io)
+  return checkpointIn(root, await networkOf(flags, io))
+}
+
+/** @throws UsageError also for a network that a file does not describe as one */
+export function checkpointIn(root: string, network: BeaconNetwork): TrustedBeaconBlock {
   try {
     // The hexadecimal is unchecked, whatever the type says: checkpoint refuses with CLAIM_INVALID.
     return checkpoint(root as `0x${string}`, network)
@@ -123,7 +127,11 @@ export async function checkpointOf(root: string, flags: EvidenceFlags, io: Io): 
   }
 }
 
-async function networkOf({ network, rollup = '' }: EvidenceFlags, io: Io): Promise<BeaconNetwork> {
+/** That of a checkpoint: by default the one of the rollup. @throws UsageError */
+export async function networkOf(
+  { network, rollup = '' }: { readonly network?: string | undefined; readonly rollup?: string | undefined },
+  io: Io,
+): Promise<BeaconNetwork> {
   const known = networkNamed(network ?? rollup)
   if (known !== undefined) return known
   if (network === undefined) {

@@ -62,7 +62,7 @@ export async function openFollowFolder(
   })
   const [statePath, indexPath] = [join(path, STATE), join(path, INDEX)]
   const hasState = statRegular(statePath) !== undefined
-  const state = hasState ? await readCheckpoint(statePath, askedFor) : undefined
+  const state = hasState ? await readCheckpoint(statePath, askedFor, 'move it away') : undefined
   let indexed = mendIndex(indexPath)
 
   return {

@@ -1,24 +1,16 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 import { lineaLayout } from '../anchor.ts'
 import { formatAge, formatTime } from '../document/wording.ts'
 import { followWith } from '../rpc/follow.ts'
-import {
-  agreeingBlockHash,
-  type FollowEvent,
-  type FollowedFinalization,
-  type FollowOptions,
-  finalizedBlockHash,
-  type Provider,
-  RpcError,
-} from '../rpc.ts'
+import { type FollowEvent, type FollowedFinalization, type FollowOptions, RpcError } from '../rpc.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { type Endpoints, endProgress, keysPerRequestOf, requestOf, showProgress, withEndpoints } from './endpoint.ts'
+import { endProgress, keysPerRequestOf, requestOf, showProgress, withEndpoints } from './endpoint.ts'
 import { requireScheme, rollupOf, toInteger } from './flags.ts'
 import { type FollowedClaim, openFollowFolder } from './follow-folder.ts'
 import { messageOf, parseOptions, wholeNumber } from './input.ts'
+import { l1SourceHelp, l1SourceOptions, openL1Source } from './l1-source.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
 import type { AskedFor } from './output-file.ts'
 import { paint, printable, toJson } from './report.ts'
@@ -56,12 +48,10 @@ Options:
   --json                 print one JSON object per bundle, on a line of its own
 
 Everything rests on an L1 block hash. Where it comes from (default: more than half of the --l1 endpoints must agree):
-  --l1-agree URL          an Ethereum endpoint; repeat it for more: they must agree on a finalized block
-  --quorum N              how many of them must agree (default: more than half)
-  --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
+${l1SourceHelp}
 
-To hide URLs from the process list, set the environment variables L1_URL and L2_URL instead, with spaces between URLs. URLs
-are never printed. After a crash, the program of --exec may run again for the same bundle.
+To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead, with spaces between
+URLs. URLs are never printed. After a crash, the program of --exec may run again for the same bundle.
 
 Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong usage, or a file cannot be written; 3 an
 endpoint failed for good, or the L1 sources disagree; 4 the program of --exec failed.
@@ -69,7 +59,8 @@ endpoint failed for good, or the L1 sources disagree; 4 the program of --exec fa
 Examples:
   rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --address 0x... -o bundles
   rollup-state-proof follow --l1 https://... --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 \\
-    --address 0x... --storage-key 0x... -o bundles --exec ./submit --metrics 9464
+    --address 0x... --storage-key 0x... -o bundles --exec ./submit --metrics 9464 \\
+    --checkpoint 0x... --beacon https://... --beacon https://... --beacon-state beacon.json
 `
 
 const options = {
@@ -94,9 +85,7 @@ const options = {
   'keys-per-request': { type: 'string', default: '100' },
   timeout: { type: 'string', default: '30' },
   json: { type: 'boolean', default: false },
-  'l1-agree': { type: 'string', multiple: true, default: [] as string[] },
-  quorum: { type: 'string' },
-  'l1-hash-module': { type: 'string' },
+  ...l1SourceOptions,
 } as const
 
 type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof options }>>['values']
@@ -120,8 +109,10 @@ export const follow: Command = {
     // The folder is no file that is fetched: it has no partial beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
       const { signal } = endpoints
-      const [l1, l2] = [openAll(endpoints, 'l1', values.l1), openAll(endpoints, 'l2', values.l2)]
-      const l1BlockHash = await sourceOf(values, l1, endpoints, io)
+      const [l1, l2] = [endpoints.openAll('l1', values.l1), endpoints.openAll('l2', values.l2)]
+      const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
+      const { l1BlockHash, trust, isAlone } = await openL1Source(values, l1, endpoints, io, onDissent)
+      if (isAlone) showProgress(io, `the L1 block hash is the word of ${trust}`)
       const folder = await openFollowFolder(path, request, describeRequest(request, values))
       const metrics = createMetrics()
       const server = metricsPort === null ? null : await serveMetrics(metrics, metricsPort)
@@ -178,49 +169,6 @@ export const follow: Command = {
       return exitCodes.verified
     })
   },
-}
-
-function openAll({ open }: Endpoints, name: 'l1' | 'l2', flags: readonly string[] | undefined): Provider[] {
-  const stated = flags ?? (process.env[`${name.toUpperCase()}_URL`] ?? '').split(/\s+/).filter(url => url !== '')
-  return stated.length === 0 ? [open(name, undefined)] : stated.map(url => open(name, url))
-}
-
-/** Whose word the L1 block hash is. @throws UsageError */
-async function sourceOf(
-  values: Values,
-  l1: readonly Provider[],
-  { open }: Endpoints,
-  io: Io,
-): Promise<FollowOptions['l1BlockHash']> {
-  const { 'l1-agree': urls, 'l1-hash-module': path, quorum: quorumText } = values
-  if (path !== undefined && (urls.length > 0 || quorumText !== undefined)) {
-    throw new UsageError('--l1-hash-module and --l1-agree cannot be combined')
-  }
-  if (path !== undefined) return loadSource(path)
-  const sources = urls.length > 0 ? urls.map(url => open('l1', url)) : l1
-  const [only] = sources
-  if (only !== undefined && sources.length === 1 && quorumText === undefined) {
-    if (urls.length === 0) showProgress(io, 'the L1 block hash rests on the word of one L1 endpoint: see --l1-agree')
-    return finalizedBlockHash(only)
-  }
-  const quorum = quorumText === undefined ? {} : { quorum: wholeNumber('--quorum', quorumText, 1, sources.length) }
-  const onDissent: NonNullable<Parameters<typeof agreeingBlockHash>[1]>['onDissent'] = odd => {
-    for (const { index, found } of odd) showProgress(io, `L1 source ${index} ${printable(found)}`)
-  }
-  return agreeingBlockHash(sources, { ...quorum, onDissent })
-}
-
-async function loadSource(path: string): Promise<FollowOptions['l1BlockHash']> {
-  let module: unknown
-  try {
-    module = await import(pathToFileURL(resolve(path)).href)
-  } catch (error) {
-    throw new UsageError(`--l1-hash-module: ${messageOf(error)}`)
-  }
-  const l1BlockHash: unknown = Reflect.get(Object(module), 'l1BlockHash')
-  if (typeof l1BlockHash !== 'function')
-    throw new UsageError(`--l1-hash-module: ${path} exports no function l1BlockHash`)
-  return () => l1BlockHash()
 }
 
 /** What the state in the folder must be of. */

@@ -69,8 +69,8 @@ export async function openOutputFile(
 }
 
 /** The existing file is not what the command would have written: only the user may replace it. */
-export const refuseOverwrite = (path: string, reason: string): UsageError =>
-  new UsageError(`${path} exists, and ${reason}: ${REMEDY}`)
+export const refuseOverwrite = (path: string, reason: string, remedy = REMEDY): UsageError =>
+  new UsageError(`${path} exists, and ${reason}: ${remedy}`)
 
 const REMEDY = 'move it away, or use --force'
 
@@ -100,18 +100,23 @@ export function statRegular(path: string): Stats | undefined {
   )
 }
 
-/** @throws UsageError when it is not the checkpoint of a run that was asked for the same */
-export async function readCheckpoint(path: string, askedFor: AskedFor): Promise<unknown> {
+/**
+ * @param remedy what the user can do about a file of something else
+ * @throws UsageError when it is not the checkpoint of a run that was asked for the same
+ */
+export async function readCheckpoint(path: string, askedFor: AskedFor, remedy = REMEDY): Promise<unknown> {
   const content = await readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
     if (error instanceof UsageError) return undefined
     throw error
   })
   const { askedFor: before, checkpoint } = isObject(content) ? content : {}
-  if (!isObject(before)) throw refuseOverwrite(path, 'is not a checkpoint of this program')
+  if (!isObject(before)) throw refuseOverwrite(path, 'is not a checkpoint of this program', remedy)
   const differing = Object.keys(askedFor).filter(
     name => !Object.hasOwn(before, name) || Reflect.get(before, name) !== askedFor[name],
   )
-  if (differing.length > 0) throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`)
+  if (differing.length > 0) {
+    throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
+  }
   return checkpoint
 }
 

@@ -18,6 +18,10 @@ export interface ProxyServer {
 }
 
 const MAX_BODY_LENGTH = 2 ** 22
+/** Of all requests that are being read or answered, and of all responses that are not sent yet, in bytes. */
+const MAX_HELD_LENGTH = 2 ** 25
+/** How long a client may take none of its response, in milliseconds. */
+const SEND_TIMEOUT = 30_000
 const MAX_CONNECTIONS = 256
 
 /** A request that is not answered by JSON-RPC. */
@@ -40,6 +44,22 @@ export async function serveProxy(
   host: string,
 ): Promise<ProxyServer> {
   let isClosing = false
+  let heldLength = 0
+
+  /** Counts what is held for a client, until its response is sent or it has gone. */
+  function createHold(response: ServerResponse): (length: number) => void {
+    let own = 0
+    response.on('close', () => {
+      heldLength -= own
+      own = 0
+    })
+    return length => {
+      if (heldLength + length > MAX_HELD_LENGTH) throw new Refusal(503, 'Too much at once: try again later.')
+      if (response.closed) return
+      heldLength += length
+      own += length
+    }
+  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let cors: Record<string, string> = {}
@@ -55,9 +75,13 @@ export async function serveProxy(
       if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
         throw new Refusal(415, 'Content-Type must be application/json.')
       }
-      const text = await rpc.answer(await readBody(request))
+      const hold = createHold(response)
+      const text = await rpc.answer(await readBody(request, hold))
       if (text === null) response.writeHead(204, cors).end()
-      else send(response, 200, 'application/json', text, cors)
+      else {
+        hold(text.length)
+        send(response, 200, 'application/json', text, cors)
+      }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       const headers = { ...cors, ...error.headers, Connection: 'close' }
@@ -132,12 +156,13 @@ function preflightOf({ headers }: IncomingMessage): Record<string, string> {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage, hold: (length: number) => void): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request) {
     length += chunk.length
     if (length > MAX_BODY_LENGTH) throw new Refusal(413, `The request is larger than ${MAX_BODY_LENGTH} bytes.`)
+    hold(chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -151,5 +176,6 @@ function send(
   headers: Readonly<Record<string, string>>,
 ): void {
   const bytes = Buffer.from(text)
+  response.setTimeout(SEND_TIMEOUT, () => response.destroy())
   response.writeHead(status, { ...headers, 'Content-Type': type, 'Content-Length': `${bytes.length}` }).end(bytes)
 }

@@ -1,18 +1,16 @@
 import { once } from 'node:events'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type { Hex } from '../bytes.ts'
 import { formatTime } from '../document/wording.ts'
 import { ProofError } from '../index.ts'
 import { HARDFORKS, type Hardfork } from '../provider/environment.ts'
 import { createJsonRpcServer } from '../provider/json-rpc.ts'
 import { createVerifiedProvider, type VerifiedProvider, type View } from '../provider.ts'
-import { redactorOf } from '../rpc/redact.ts'
-import { agreeingBlockHash, createHttpProvider, finalizedBlockHash, type Provider, RpcError } from '../rpc.ts'
+import { RpcError } from '../rpc.ts'
 import { chainIdOf, environmentOf, methodOf } from './chain-flags.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
+import { createConnections } from './connections.ts'
 import { evidenceOptions, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
 import { messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
+import { l1SourceHelp, l1SourceOptions, openL1Source } from './l1-source.ts'
 import { serveProxy } from './proxy-server.ts'
 import { formatTable, printable, toJson } from './report.ts'
 
@@ -32,9 +30,7 @@ Options:
   --host HOST             the address to listen on (default: 127.0.0.1, for programs on this machine only)
 
 Everything rests on an L1 block hash. Where it comes from (default: --l1 alone, which you should not trust):
-  --l1-agree URL          an Ethereum endpoint; repeat it for more: they must agree on a finalized block
-  --quorum N              how many of them must agree (default: more than half)
-  --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
+${l1SourceHelp}
 
 Who may send requests:
   --allow-origin ORIGIN   admit web pages of this origin, such as https://wallet.example; * admits all; repeat it for more
@@ -55,7 +51,8 @@ What it answers:
   --timeout SECONDS       time limit per request to an endpoint, including retries (default: 30)
   --json                  print one line of JSON per event: listening, view, failure, disagreement, stopped
 
-To hide URLs from the process list, set the environment variables L1_URL and L2_URL instead. URLs are never printed.
+To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead. URLs are never
+printed.
 
 Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. An endpoint that fails does not end the proxy.
 
@@ -63,6 +60,8 @@ Examples:
   rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2
   rollup-state-proof proxy --l2 https://... --l1 https://... --l1-agree https://... --l1-agree https://... \\
     --l1-agree https://... --quorum 2 --rollup mainnet --scheme poseidon2 --allow-origin http://localhost:3000
+  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --checkpoint 0x... \\
+    --beacon https://... --beacon https://... --beacon-state beacon.json
   curl -H 'Content-Type: application/json' http://127.0.0.1:8545 \\
     -d '{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["0x...","latest"]}'
 `
@@ -78,9 +77,7 @@ const options = {
   'chain-id': { type: 'string' },
   port: { type: 'string', default: '8545' },
   host: { type: 'string', default: '127.0.0.1' },
-  'l1-agree': { type: 'string', multiple: true, default: [] as string[] },
-  quorum: { type: 'string' },
-  'l1-hash-module': { type: 'string' },
+  ...l1SourceOptions,
   'allow-origin': { type: 'string', multiple: true, default: [] as string[] },
   'allow-host': { type: 'string', multiple: true, default: [] as string[] },
   forward: { type: 'string', multiple: true, default: [] as string[] },
@@ -111,12 +108,14 @@ export const proxy: Command = {
     const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
     for (const origin of values['allow-origin']) verifyOrigin(origin)
 
-    const network = openNetwork(values)
-    const log = createLog(json, io, network.redact)
-    const source = await sourceOf(values, network, log)
+    const controller = new AbortController()
+    const connections = createConnections(values.timeout, controller.signal)
+    const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
+    const log = createLog(json, io, connections.redact)
+    const { l1BlockHash, trust } = await openL1Source(values, [l1], connections, io, log.oddSource)
     const provider = orUsage(() =>
       createVerifiedProvider({
-        ...{ l1: network.l1, l2: network.l2, l1BlockHash: source.l1BlockHash },
+        ...{ l1, l2, l1BlockHash },
         ...{ rollup: rollupOf(values), scheme: requireScheme(values.scheme), chainId: chainIdOf(values) },
         ...{ forward: values.forward, environment: environmentOf(values.environment), method: methodOf(values) },
         maxGas: toInteger('--max-gas', values['max-gas'], 64),
@@ -130,92 +129,18 @@ export const proxy: Command = {
       throw new UsageError(`cannot listen: ${messageOf(error)}`)
     })
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
-    log.listening(server.url, source.trust, values.forward)
+    log.listening(server.url, trust, values.forward)
     const following = follow(provider, seconds * 1000, log)
     await end
     following.stop()
     await server.close(GRACE)
-    network.stop()
+    controller.abort()
     log.stopped()
     return exitCodes.verified
   },
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-type Flags = ReturnType<typeof parseOptions<{ options: typeof options }>>['values']
-
-/** The endpoints, and what takes their URLs out of a text. */
-interface Network {
-  readonly l1: Provider
-  readonly l2: Provider
-  open(flag: string, url: string): Provider
-  redact(text: string): string
-  /** Ends the requests to them. */
-  stop(): void
-}
-
-function openNetwork(flags: Flags): Network {
-  const controller = new AbortController()
-  const timeout = 1000 * wholeNumber('--timeout', flags.timeout, 1, 86_400)
-  const redactors: ((text: string) => string)[] = []
-
-  function open(flag: string, url: string): Provider {
-    try {
-      const provider = createHttpProvider(url, { timeout, signal: controller.signal })
-      redactors.push(redactorOf(new URL(url)))
-      return provider
-    } catch (error) {
-      throw error instanceof RpcError ? new UsageError(`--${flag}: ${error.found}`) : error
-    }
-  }
-  const required = (name: 'l1' | 'l2') => {
-    const url = flags[name] ?? process.env[`${name.toUpperCase()}_URL`]
-    if (!url) throw new UsageError(`--${name} is needed: the URL of the ${name.toUpperCase()} endpoint`)
-    return open(name, url)
-  }
-  return {
-    l1: required('l1'),
-    l2: required('l2'),
-    open,
-    redact: text => redactors.reduce((running, redact) => redact(running), text),
-    stop: () => controller.abort(),
-  }
-}
-
-/** Where the L1 block hash comes from, and in words whose it is. */
-interface HashSource {
-  readonly l1BlockHash: () => Promise<Hex> | Hex
-  readonly trust: string
-}
-
-/** At most one kind of source: with two, nobody could say whose word the hash is. */
-async function sourceOf(flags: Flags, network: Network, log: Log): Promise<HashSource> {
-  const { 'l1-agree': urls, 'l1-hash-module': file, quorum: text } = flags
-  if (urls.length > 0 && file !== undefined) throw new UsageError('--l1-agree and --l1-hash-module exclude each other')
-  if (text !== undefined && urls.length === 0) throw new UsageError('--quorum goes with --l1-agree')
-  if (file !== undefined) {
-    return { l1BlockHash: await importSource(file), trust: `the function in ${printable(file)}` }
-  }
-  if (urls.length === 0) {
-    const trust = 'the L1 endpoint ALONE: it could make up an L1, so add --l1-agree or --l1-hash-module'
-    return { l1BlockHash: finalizedBlockHash(network.l1), trust }
-  }
-  if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice has one opinion')
-  const quorum = text === undefined ? Math.floor(urls.length / 2) + 1 : wholeNumber('--quorum', text, 1, urls.length)
-  const providers = urls.map(url => network.open('l1-agree', url))
-  const l1BlockHash = agreeingBlockHash(providers, { quorum, onDissent: log.disagreement })
-  return { l1BlockHash, trust: `${quorum} of ${urls.length} L1 endpoints that must agree` }
-}
-
-async function importSource(file: string): Promise<HashSource['l1BlockHash']> {
-  const module: unknown = await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
-    throw new UsageError(`--l1-hash-module: ${messageOf(error)}`)
-  })
-  const found: unknown = Reflect.get(Object(module), 'l1BlockHash')
-  if (typeof found !== 'function') throw new UsageError('--l1-hash-module: it exports no function l1BlockHash')
-  return () => found()
-}
 
 function verifyOrigin(origin: string): void {
   if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) return
@@ -261,7 +186,6 @@ type Log = ReturnType<typeof createLog>
 
 function createLog(json: boolean, io: Io, redact: (text: string) => string) {
   let lastFailure: string | undefined
-  let lastOdd: string | undefined
   const write = (event: string, fields: object, text: string) =>
     io.stdout.write(json ? toJson({ event, time: new Date().toISOString(), ...fields }) : `${text}\n`)
 
@@ -293,11 +217,8 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
     recovered(): void {
       lastFailure = undefined
     },
-    disagreement(odd: readonly { index: number; found: string }[]): void {
-      const text = redact(odd.map(({ index, found }) => `--l1-agree number ${index + 1} ${found}`).join('; '))
-      if (text === lastOdd) return
-      lastOdd = text
-      write('disagreement', { message: text }, `  L1 endpoints: ${printable(text)}`)
+    oddSource(text: string): void {
+      write('disagreement', { message: text }, `  L1 block hash: ${printable(text)}`)
     },
     stopped(): void {
       write('stopped', {}, '  stopped')

@@ -1,21 +1,10 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import {
-  type Evidence,
-  type EvidenceClaim,
-  lineaLayout,
-  safeVerifyEvidence,
-  type TrustedBeaconBlock,
-  type VerifiedEvidence,
-} from '../anchor.ts'
-import { bytesToHex, type Hex } from '../bytes.ts'
+import { type Evidence, type EvidenceClaim, lineaLayout, safeVerifyEvidence, type VerifiedEvidence } from '../anchor.ts'
 import { readInputFile } from '../document/input-file.ts'
-import { isObject } from '../document/value.ts'
 import { ageOf, beaconRows, formatTime, timeRow } from '../document/wording.ts'
-import { ProofError } from '../index.ts'
-import { type ConsensusProgress, type L1BlockTag, type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
+import { type Recorded, type RecordProgress, recordEvidence } from '../rpc.ts'
 import { recordCallFile } from './call.ts'
 import { takeCall } from './chain-flags.ts'
-import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
+import { type Command, exitCodes, type Output } from './command.ts'
 import {
   asArgument,
   commandLine,
@@ -28,9 +17,23 @@ import {
   showProgress,
   withEndpoints,
 } from './endpoint.ts'
-import { blockOptions, checkpointOf, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
-import { MAX_INPUT_BYTES, MAX_INPUT_MIB, parseOptions } from './input.ts'
+import { blockOptions, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
+import { parseOptions } from './input.ts'
 import { type AskedFor, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
+import {
+  describeProgress,
+  type HashSource,
+  hashSourceOf,
+  hashWords,
+  l1BlockOf,
+  type RecordTrust,
+  readRecordTrust,
+  recordTrustOptions,
+  refuseProgress,
+  trustedIn,
+  trustOptionsOf,
+  trustSentences,
+} from './record-trust.ts'
 import { formatState, formatTable, formatVerdict, paint, printable, toJson } from './report.ts'
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
@@ -67,6 +70,7 @@ reads. This needs the packages @ethereumjs/evm, @ethereumjs/common and @ethereum
   --call TO DATA         the contract, 20 bytes, and the calldata
   --from ADDRESS         the sender (default: the zero address)
   --value WEI            the value sent (default: 0)
+  --gas N                the gas limit of the transaction (default: 50000000, which is also the maximum)
   --chain-id N           the chain id of the rollup (default: that of mainnet or sepolia)
   --environment NAME=VALUE
                          a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or
@@ -98,10 +102,7 @@ export const record: Command = {
         ...endpointOptions,
         ...blockOptions,
         l1: { type: 'string' },
-        'l1-block': { type: 'string' },
-        beacon: { type: 'string', multiple: true },
-        checkpoint: { type: 'string' },
-        network: { type: 'string' },
+        ...recordTrustOptions,
       },
     })
     const { 'l1-block': l1BlockText, 'l2-block': l2Block } = values
@@ -111,12 +112,10 @@ export const record: Command = {
       ...requestOf(values),
       ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
     }
-    const l1Block = l1BlockOf(l1BlockText ?? 'finalized')
-    const trustedHash = l1BlockHashOf(values['l1-block-hash'])
-    const trusted = await trustedOf(values, io)
+    const trust = await readRecordTrust(values, io)
     const method =
       values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof')
-    const options = { ...(trusted === undefined && { l1Block }), method, maxKeysPerRequest: keysPerRequestOf(values) }
+    const options = { method, maxKeysPerRequest: keysPerRequestOf(values) }
     /** What the user has stated, for whoever verifies to state again. */
     const stated = (['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot'] as const).flatMap(
       name => {
@@ -124,34 +123,31 @@ export const record: Command = {
         return value === undefined ? [] : [`--${name}`, value]
       },
     )
-    const askedFor = describeRequest(request, method, trusted?.beaconBlockRoot ?? l1Block)
+    const askedFor = describeRequest(request, method, trust)
 
-    return withEndpoints(values, io, async ({ open, openBeacon, signal }) => {
-      const [l1, l2, apis] = [open('l1', values.l1), open('l2', values.l2), openBeacon(values.beacon)]
-      if (trusted !== undefined && apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
+    return withEndpoints(values, io, async ({ signal, ...connections }) => {
+      const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
+      const from = trustOptionsOf(trust, values.beacon, connections)
       const output = await openOutputFile(values.output, values.force, askedFor, io)
       const { path } = output
       const report = (recorded: Recorded, source: Provenance['source']) => {
-        const isStated = trustedHash !== undefined || trusted !== undefined
-        const hashSource = trusted ? 'checkpoint' : isStated ? 'flag' : source === 'file' ? 'file' : 'endpoint'
-        const provenance: Provenance = { source, hashSource, path, stated }
+        const provenance: Provenance = { source, hashSource: hashSourceOf(trust, source), path, stated }
         if (values.json) io.stdout.write(toJson(describe(recorded, provenance)))
         else if (path === '-') io.stderr.write(format(recorded, provenance, io.stderr))
         else io.stdout.write(format(recorded, provenance, io.stdout))
         return exitCodes.verified
       }
-      if (output.exists) return report(await readRecorded(path, request, l1BlockText, trustedHash, trusted), 'file')
+      if (output.exists) return report(await readRecorded(path, request, l1BlockText, trust), 'file')
 
       if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
       const onProgress = (progress: RecordProgress) => {
-        if (progress.step === 'consensus') refuseTooLarge(progress.progress)
-        if (progress.step === 'l1Block') requireHash(progress.l1Block.hash, trustedHash)
+        refuseProgress(progress, trust)
         if (progress.step === 'keys') output.saveCheckpoint(progress.checkpoint)
         showProgress(io, describeProgress(progress, request.storageKeys.length))
       }
       const recorded = await recordEvidence(l1, l2, request, {
         ...options,
-        beacon: trusted && { apis, trusted },
+        ...from,
         resumeFrom: output.checkpoint,
         onProgress,
         signal,
@@ -166,7 +162,7 @@ export const record: Command = {
 type Request = Omit<EvidenceClaim, 'trusted'> & ReturnType<typeof requestOf>
 
 /** What a checkpoint must be of. */
-function describeRequest(request: Request, method: string, l1Block: bigint | L1BlockTag | Hex): AskedFor {
+function describeRequest(request: Request, method: string, { beacon, l1Block }: RecordTrust): AskedFor {
   const { scheme, rollup, address, storageKeys, l2BlockNumber } = request
   const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
   return {
@@ -177,94 +173,14 @@ function describeRequest(request: Request, method: string, l1Block: bigint | L1B
     layout: `${stateRootHashes}, ${currentL2BlockNumber}`,
     address: address.toLowerCase(),
     'storage keys': storageKeys.join().toLowerCase(),
-    'L1 block': `${l1Block}`,
+    'L1 block': `${beacon?.beaconBlockRoot ?? l1Block}`,
     'L2 block': `${l2BlockNumber ?? 'newest'}`,
   }
 }
 
-function l1BlockOf(text: string): bigint | L1BlockTag {
-  if (text === 'finalized' || text === 'safe' || text === 'latest') return text
-  return toInteger('--l1-block', text, 64)
-}
-
-type TrustFlags = Readonly<
-  Partial<Record<'checkpoint' | 'network' | 'rollup' | 'l1-block' | 'l1-block-hash', string>>
-> & {
-  readonly beacon?: readonly string[]
-}
-
-/** The beacon block that the user trusts; undefined without. @throws UsageError */
-async function trustedOf(flags: TrustFlags, io: Io): Promise<TrustedBeaconBlock | undefined> {
-  const { checkpoint, beacon, network, 'l1-block': l1Block, 'l1-block-hash': l1BlockHash, rollup } = flags
-  if (checkpoint === undefined) {
-    if (beacon !== undefined)
-      throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
-    if (network !== undefined) throw new UsageError('--network needs --checkpoint')
-    return undefined
-  }
-  if (l1Block !== undefined || l1BlockHash !== undefined) {
-    throw new UsageError(
-      '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block',
-    )
-  }
-  return checkpointOf(checkpoint, { ...(network && { network }), ...(rollup && { rollup }) }, io)
-}
-
-/** Said before most of it is fetched. @throws UsageError if `verify` would not read it */
-function refuseTooLarge(progress: ConsensusProgress): void {
-  if (progress.step !== 'size' || progress.length < MAX_INPUT_BYTES) return
-  throw new UsageError(
-    `--checkpoint: ${describeConsensus(progress)}, more than the ${MAX_INPUT_MIB} MiB that verify reads; use a newer one`,
-  )
-}
-
-function describeConsensus(progress: ConsensusProgress): string {
-  switch (progress.step) {
-    case 'size': {
-      const { periods, length } = progress
-      const many = `${periods} sync-committee ${periods === 1 ? 'period' : 'periods'}`
-      return `${many} since the beacon checkpoint: about ${Math.round(length / 1000)} kB of the bundle`
-    }
-    case 'updates':
-      return `${progress.done} of ${progress.periods} committee updates`
-    case 'sourceFailed':
-      return `beacon endpoint ${progress.index + 1} failed (${progress.code}); asking the next`
-  }
-}
-
-/** @throws UsageError before anything is fetched */
-function l1BlockHashOf(text: string | undefined): Hex | undefined {
-  if (text === undefined) return undefined
-  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return `0x${text.slice(2).toLowerCase()}`
-  throw new UsageError('--l1-block-hash: expected 0x-prefixed hexadecimal of 32 bytes')
-}
-
-/** @throws ProofError when the L1 endpoint serves another block than the one that the user trusts */
-function requireHash(found: Hex, expected: Hex | undefined): void {
-  if (expected === undefined || found === expected) return
-  throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected, found })
-}
-
-function describeProgress(progress: RecordProgress, keyCount: number): string {
-  switch (progress.step) {
-    case 'consensus':
-      return describeConsensus(progress.progress)
-    case 'l1Block':
-      return `L1 block ${progress.l1Block.number} of ${formatTime(progress.l1Block.timestamp)}`
-    case 'l2Block':
-      return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
-    case 'proofUnavailable':
-      return `L2 block ${progress.l2BlockNumber}: the endpoint has no proofs for it; trying the finalization before`
-    case 'checkpointIgnored':
-      return `starting over, without the saved progress: ${progress.reason}`
-    case 'keys':
-      return `${progress.keyCount} of ${keyCount} storage keys`
-  }
-}
-
 /**
- * The bundle in the existing file. Nobody is asked: without `trustedHash` it is verified from the hash of its own header,
- * and only the file states that this is a block of L1.
+ * The bundle in the existing file. Nobody is asked: where nothing is trusted it is verified from the hash of its own
+ * header, and only the file states that this is a block of L1.
  *
  * @throws UsageError when it is not what this request would record
  */
@@ -272,13 +188,11 @@ async function readRecorded(
   path: string,
   request: Request,
   l1BlockText: string | undefined,
-  trustedHash: Hex | undefined,
-  beacon: TrustedBeaconBlock | undefined,
+  trust: RecordTrust,
 ): Promise<Recorded> {
   const bundle = await readExisting(path)
   if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
-  const trusted = beacon ?? { l1BlockHash: trustedHash ?? hashOfHeader(bundle) }
-  const outcome = safeVerifyEvidence(bundle, { ...request, trusted })
+  const outcome = safeVerifyEvidence(bundle, { ...request, trusted: trustedIn(bundle, trust) })
   if (!outcome.ok) {
     refuseWrongFlags(outcome.error)
     throw refuseOverwrite(path, `is not a bundle for this request (${outcome.error.message})`)
@@ -295,18 +209,11 @@ async function readRecorded(
   return { bundle: bundle as Evidence, l1BlockHashFrom: 'l1Endpoint', evidence }
 }
 
-export function hashOfHeader(bundle: unknown): Hex {
-  const { l1 } = isObject(bundle) ? bundle : {}
-  const { header } = isObject(l1) ? l1 : {}
-  return bytesToHex(keccak_256(Buffer.from(typeof header === 'string' ? header.slice(2) : '', 'hex')))
-}
-
 /** Where a report comes from. */
 interface Provenance {
   /** From endpoints in this run, or from the existing file, and then no endpoint was asked. */
   readonly source: 'network' | 'file'
-  /** Whose word the L1 block hash is: the user's, the file's or the L1 endpoint's; or it is proven from a checkpoint. */
-  readonly hashSource: 'checkpoint' | 'flag' | 'file' | 'endpoint'
+  readonly hashSource: HashSource
   readonly path: string
   /** The options to repeat. */
   readonly stated: readonly string[]
@@ -337,22 +244,6 @@ function describe(recorded: Recorded, provenance: Provenance): object {
   }
 }
 
-const trustSentences: Readonly<Record<Provenance['hashSource'], readonly [string, string]>> = {
-  checkpoint: [
-    'Everything rests on the beacon checkpoint that you stated: the sync committees have signed for the rest.',
-    'Anyone can verify, offline:',
-  ],
-  endpoint: [
-    'Everything rests on the L1 block hash. So far, only the L1 endpoint says that this is a block of L1:',
-    'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
-  ],
-  file: [
-    'Everything rests on the L1 block hash. Only the file says that this is a block of L1, and anyone can write such a file:',
-    'compare the hash with a source that you trust. Then anyone can verify, offline:',
-  ],
-  flag: ['Everything rests on the L1 block hash that you stated.', 'Anyone can verify, offline:'],
-}
-
 function format(recorded: Recorded, provenance: Provenance, stream: Output): string {
   const { bundle, evidence } = recorded
   const { source, hashSource, path } = provenance
@@ -380,13 +271,6 @@ function format(recorded: Recorded, provenance: Provenance, stream: Output): str
     `  ${commandLine(verifyArguments(recorded, provenance))}`,
   ]
   return `${lines.join('\n')}\n`
-}
-
-const hashWords: Readonly<Record<Provenance['hashSource'], string>> = {
-  checkpoint: 'proven by the finalized beacon block',
-  endpoint: 'from the L1 endpoint',
-  file: 'from the file',
-  flag: 'stated by you',
 }
 
 function describeLag({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {

@@ -30,7 +30,7 @@ import {
 import { blockOptions, requireScheme, rollupOf, toInteger } from './flags.ts'
 import { messageOf, parseOptions, wholeNumber } from './input.ts'
 import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
-import { hashOfHeader } from './record.ts'
+import { hashOfHeader } from './record-trust.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 import { type Counts, openSnapshotFiles } from './snapshot-file.ts'
 

@@ -59,6 +59,8 @@ CALL is a call as evidence, written by \`record --call\`. verify executes it aga
   --call TO DATA           the call that you asked for: the contract, 20 bytes, and the calldata
   --from ADDRESS           the sender
   --value WEI              the value sent
+  --gas N                  the gas limit of the transaction (default: 50000000)
+  --hardfork NAME          the hard fork of the rollup at the L2 block (default: prague)
   --chain-id N             the chain id of the rollup (default: that of mainnet or sepolia)
 
 Vectors and recordings state their own inputs. For recordings and vectors of answers, options override the file. If you
@@ -110,7 +112,9 @@ export const verify: Command = {
       return verifyCallFile(content, stated, call, json, io)
     }
     if (isCallOption)
-      throw new UsageError(`${path} is not a call as evidence: --call, --from, --value and --chain-id are for calls`)
+      throw new UsageError(
+        `${path} is not a call as evidence: --call, --from, --value, --gas, --hardfork and --chain-id are for calls`,
+      )
     if (isCallFile(file) || file.kind === 'evidence vector') {
       if (Object.keys(stated).length > 0)
         throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)

@@ -1,4 +1,4 @@
-import type { Reach, VerifiedEvidence } from '../anchor/evidence.ts'
+import type { ProvenBeaconBlock, Reach, VerifiedEvidence } from '../anchor/evidence.ts'
 import type { Account, VerifiedState } from '../proof/verify.ts'
 import { storageProofsIn } from './answer.ts'
 import type { ClaimField, Source } from './claim.ts'
@@ -105,9 +105,14 @@ export interface ChainClaim {
 }
 
 /** From the trusted beacon block to the finalized one; none for another trusted input. */
-export function beaconRows(evidence: VerifiedEvidence): Row[] {
-  if (evidence.reach !== 'beaconBlockRoot') return []
-  const { checkpoint, blockRoot, slot, slotTimestamp, signers, period } = evidence.beaconBlock
+export function beaconRows({
+  beaconBlock,
+}: {
+  readonly reach: Reach
+  readonly beaconBlock?: ProvenBeaconBlock
+}): Row[] {
+  if (beaconBlock === undefined) return []
+  const { checkpoint, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
   return [
     ['beacon checkpoint', checkpoint, 'trusted'],
     ['sync committee', `of period ${period}`, 'proven from the checkpoint, period by period'],
@@ -128,17 +133,20 @@ export interface StateAge {
   readonly since: 'l2Block' | 'l1Block'
 }
 
+/** What a bundle proves of the time of its state. */
+type Timed = Pick<VerifiedEvidence, 'finalizedTimestamp' | 'l1Block'>
+
 const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 
 /** @returns null when the bundle proves neither time */
-export function ageOf({ finalizedTimestamp, l1Block }: VerifiedEvidence, now = clockSeconds()): StateAge | null {
+export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds()): StateAge | null {
   const time = finalizedTimestamp ?? l1Block?.timestamp
   if (time === undefined) return null
   return { seconds: now > time ? now - time : 0n, since: finalizedTimestamp === null ? 'l1Block' : 'l2Block' }
 }
 
 /** When the L2 block was made, and how old its state is. */
-export function timeRow(evidence: VerifiedEvidence, now = clockSeconds()): Row {
+export function timeRow(evidence: Timed, now = clockSeconds()): Row {
   const { finalizedTimestamp, l1Block } = evidence
   const age = formatAge(ageOf(evidence, now)?.seconds ?? 0n)
   if (finalizedTimestamp !== null) {

@@ -7,7 +7,7 @@ import { readerOf } from '../json.ts'
 import { verifyOptions, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { type Environment, HARDFORKS, type Hardfork, verifyBigint } from './environment.ts'
+import { DEFAULT_HARDFORK, type Environment, HARDFORKS, type Hardfork, verifyBigint } from './environment.ts'
 import { ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
 import { execute } from './execute.ts'
@@ -15,6 +15,8 @@ import { EMPTY_CODE_HASH } from './proven-state.ts'
 import type { ReadAccount, StateReader } from './state-reader.ts'
 
 const VERSION = 1
+/** Of a call for which nobody has stated another: as much as nodes give to `eth_call`. */
+export const CALL_GAS = 50_000_000n
 /** Accounts, slots, codes and block hashes of a bundle, all together. */
 const MAX_PARTS = 65_536
 /** Bytes of one code, and of the data of a call. */
@@ -106,7 +108,7 @@ export interface CallClaim {
   chainId: bigint
   /** Required if you trust an L2 state root. Default: any finalized block; check the returned number. */
   l2BlockNumber?: bigint
-  /** The hard fork of the rollup at the L2 block. Default: that of the bundle; check the returned one. */
+  /** The hard fork of the rollup at the L2 block. Default: `prague`. Under another hard fork, a call can end differently. */
   hardfork?: Hardfork
   /** The parts of the call that you know. Default: those of the bundle; check the returned ones. */
   call?: Partial<{
@@ -118,6 +120,11 @@ export interface CallClaim {
     data: Hex
     /** In wei. */
     value: bigint
+    /**
+     * Of the transaction. Default: 50,000,000. It is never left to the bundle: with less, a call inside of the call can fail
+     * that would not have.
+     */
+    gas: bigint
   }>
   /** Gas limit. Default: 50,000,000. */
   maxGas?: bigint
@@ -163,7 +170,7 @@ const reader = readerOf('EVIDENCE_MALFORMED')
 
 /** The function of this name in `evidence.ts`. */
 export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Promise<VerifiedCall> {
-  const { maxGas = 50_000_000n, chainId } = claim ?? {}
+  const { maxGas = CALL_GAS, chainId } = claim ?? {}
   verifyOptions(claim, CLAIM_FIELDS)
   verifyScheme(claim?.scheme)
   verifyBigint('chainId', chainId, 1n, 256)
@@ -221,18 +228,19 @@ type Decoded = ReturnType<typeof decodeCallEvidence>
 
 /** Refuses a bundle that is for something else than what the caller states; the rest `verifyEvidence` compares. */
 function verifyExpected({ chainId, hardfork, call }: Decoded, claim: CallClaim): void {
-  const { from, to, data, value } = claim.call ?? {}
+  const { from, to, data, value, gas = CALL_GAS } = claim.call ?? {}
   const compare = (path: string, expected: unknown, found: unknown) => {
     if (expected === undefined || expected === found) return
     throw new ProofError('CALL_MISMATCH', { path, expected: excerpt(`${expected}`), found: excerpt(`${found}`) })
   }
   const lower = (text: Hex | undefined) => (typeof text === 'string' ? text.toLowerCase() : text)
   compare('chainId', claim.chainId, chainId)
-  compare('hardfork', claim.hardfork, hardfork)
+  compare('hardfork', claim.hardfork ?? DEFAULT_HARDFORK, hardfork)
   compare('call.from', lower(from), call.from)
   compare('call.to', lower(to), call.to)
   compare('call.data', lower(data), call.data)
   compare('call.value', value, call.value)
+  compare('call.gas', gas, call.gas)
 }
 
 /** An answer of the bundle, proven. */

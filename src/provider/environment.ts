@@ -7,6 +7,8 @@ import { invalidOption } from './error.ts'
 export type Hardfork = 'london' | 'paris' | 'shanghai' | 'cancun' | 'prague' | 'osaka'
 
 export const HARDFORKS: readonly Hardfork[] = ['london', 'paris', 'shanghai', 'cancun', 'prague', 'osaka']
+/** What Linea runs since 28 October 2025. */
+export const DEFAULT_HARDFORK: Hardfork = 'prague'
 
 /**
  * What no proof covers, as you state it: a call that reads one of these uses your value, and fails without it. It holds

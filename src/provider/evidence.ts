@@ -37,7 +37,7 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
  * @param l1 provider of the L1 on which the rollup is finalized
  * @param l2 provider of the rollup
  * @param request what to execute
- * @param options from which L1 block, and how
+ * @param options from which L1 block or beacon checkpoint, and how
  * @throws what `recordEvidence` throws; ProviderError `VALUE_UNPROVEN` when the call reads what no proof covers and you have
  * not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` when it cannot begin, `EVM_MISSING`
  *

@@ -11,7 +11,14 @@ import type { Scheme } from '../scheme/scheme.ts'
 import { copyAnswer } from './answer.ts'
 import type { CallPlan } from './call.ts'
 import { readCall, refuseOverrides } from './call-request.ts'
-import { type Environment, type Hardfork, verifyBigint, verifyEnvironment, verifyHardfork } from './environment.ts'
+import {
+  DEFAULT_HARDFORK,
+  type Environment,
+  type Hardfork,
+  verifyBigint,
+  verifyEnvironment,
+  verifyHardfork,
+} from './environment.ts'
 import { invalidOption, invalidParams, ProviderError, toProviderError } from './error.ts'
 import { meterReads } from './metered-reader.ts'
 import { readBlock, readHex, readList, readSlot, takeParams } from './params.ts'
@@ -297,7 +304,7 @@ function readVerifiedOptions(options: VerifiedProviderOptions) {
 function verifyOptions(options: VerifiedProviderOptions) {
   const own = verifyClientOptions(options, OPTIONS)
   const { l1, l2, rollup, scheme, chainId, l1BlockHash, onView, method, maxKeysPerRequest } = own
-  const { forward = [], maxGas = 50_000_000n, hardfork = 'prague', prefetch = true } = own
+  const { forward = [], maxGas = 50_000_000n, hardfork = DEFAULT_HARDFORK, prefetch = true } = own
   const { maxRequests = 1000, maxFinalizations = 8 } = own
   verifyProvider(l1, 'l1')
   verifyProvider(l2, 'l2')

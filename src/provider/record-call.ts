@@ -3,19 +3,30 @@ import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeArgument } from '../proof/claim.ts'
-import { redactError } from '../rpc/diagnose.ts'
+import { redactProofErrors } from '../rpc/diagnose.ts'
 import { atEndpoint } from '../rpc/error.ts'
-import { type ClientOptions, fetchAnswer, verifyClientOptions } from '../rpc/fetch.ts'
-import type { L1BlockTag } from '../rpc/l1.ts'
-import { argumentInvalid, readOptions, verifySignal, verifyWhole } from '../rpc/options.ts'
+import { fetchAnswer, verifyClientOptions } from '../rpc/fetch.ts'
+import { argumentInvalid, readOptions, verifyWhole } from '../rpc/options.ts'
 import { type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts'
-import { type RecordProgress, recordEvidence } from '../rpc/record.ts'
-import { redactorFor } from '../rpc/redact.ts'
+import { type Recorded, type RecordOptions, recordEvidence } from '../rpc/record.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier } from '../verifier/verifier.ts'
-import { type CallEvidence, type VerifiedCall, verifyCallEvidence, watchEnvironment } from './call-evidence.ts'
+import {
+  CALL_GAS,
+  type CallEvidence,
+  type VerifiedCall,
+  verifyCallEvidence,
+  watchEnvironment,
+} from './call-evidence.ts'
 import type { CallRequest } from './call-request.ts'
-import { type Environment, type Hardfork, verifyBigint, verifyEnvironment, verifyHardfork } from './environment.ts'
+import {
+  DEFAULT_HARDFORK,
+  type Environment,
+  type Hardfork,
+  verifyBigint,
+  verifyEnvironment,
+  verifyHardfork,
+} from './environment.ts'
 import { loadEvm } from './evm-packages.ts'
 import { execute } from './execute.ts'
 import { meterReads } from './metered-reader.ts'
@@ -55,30 +66,19 @@ export interface CallEvidenceRequest {
 }
 
 /** How to record. */
-export interface CallRecordOptions extends ClientOptions {
-  /** The L1 block to prove from. Default: `finalized`. */
-  l1Block?: bigint | L1BlockTag
-  /** How many finalizations to try, from the newest back. Default: 8. */
-  maxFinalizations?: number
+export interface CallRecordOptions extends Omit<RecordOptions, 'resumeFrom'> {
   /** The most requests that the execution may take. Default: 1000. */
   maxRequests?: number
-  /** Told of the steps until the anchor is there. */
-  onProgress?: (progress: RecordProgress) => void
-  /** Ends the recording. */
-  signal?: AbortSignal
 }
 
 /** A bundle, and what it proves. */
-export interface RecordedCall {
+export interface RecordedCall extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** JSON; verified. */
   bundle: CallEvidence
-  /** Whose word it is that the hash in `l1Block` is of L1: compare it with a source that you trust. */
-  l1BlockHashFrom: 'l1Endpoint'
-  /** What the bundle proves to whoever trusts that hash. */
-  evidence: Extract<VerifiedCall, { reach: 'l1BlockHash' }>
+  /** What the bundle proves to whoever trusts the L1 block hash, or the checkpoint. */
+  evidence: Extract<VerifiedCall, { reach: 'beaconBlockRoot' | 'l1BlockHash' }>
 }
 
-const MAX_GAS = 50_000_000n
 const NOBODY: Hex = `0x${'0'.repeat(40)}`
 
 /** The function of this name in `evidence.ts`. */
@@ -90,31 +90,26 @@ export async function recordCall(
 ): Promise<RecordedCall> {
   const wanted = verifyRequest(request)
   const how = verifyCallOptions(options)
-  try {
-    return await recordWith(l1, l2, wanted, how)
-  } catch (error) {
-    // What an answer said is quoted where it does not verify.
-    throw error instanceof ProofError ? redactError(error, redactorFor(l1, l2)) : error
-  }
+  return redactProofErrors(() => recordWith(l1, l2, wanted, how), l1, l2)
 }
 
 const REQUEST_FIELDS = ['scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment']
 
 function verifyRequest(request: CallEvidenceRequest) {
   const own = readOptions('request', request, REQUEST_FIELDS)
-  const { scheme, rollup, chainId, l2BlockNumber, hardfork = 'prague' } = own
+  const { scheme, rollup, chainId, l2BlockNumber, hardfork = DEFAULT_HARDFORK } = own
   const {
     from = NOBODY,
     to,
     data = '0x',
     value = 0n,
-    gas = MAX_GAS,
+    gas = CALL_GAS,
   } = readOptions('call', own.call, [...['from', 'to', 'data', 'value', 'gas']])
   verifyBigint('chainId', chainId, 1n, 256)
   verifyHardfork(hardfork)
   verifyBigint('call.value', value, 0n, 256)
   verifyBigint('call.gas', gas, 21_000n, 64)
-  if (gas > MAX_GAS) throw argumentInvalid('call.gas', `at most ${MAX_GAS}`, gas)
+  if (gas > CALL_GAS) throw argumentInvalid('call.gas', `at most ${CALL_GAS}`, gas)
   if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(data) || data.length > 2 + 2 ** 21) {
     throw new ProofError('CLAIM_INVALID', { path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
   }
@@ -136,13 +131,15 @@ function verifyRequest(request: CallEvidenceRequest) {
   }
 }
 
-const OPTIONS = ['method', 'maxKeysPerRequest', 'l1Block', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal']
+const OPTIONS = [
+  ...['method', 'maxKeysPerRequest', 'l1Block', 'beacon', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal'],
+]
 
+/** The rest of them `recordEvidence` looks at, before it asks anybody. */
 function verifyCallOptions(options: CallRecordOptions) {
   const own = verifyClientOptions(options, OPTIONS)
   const { maxRequests = 1000 } = own
   verifyWhole('maxRequests', maxRequests, 1)
-  verifySignal(own.signal)
   return Object.assign(own, { maxRequests })
 }
 
@@ -161,7 +158,7 @@ async function recordWith(
   }: ReturnType<typeof verifyRequest>,
   { maxRequests, ...options }: ReturnType<typeof verifyCallOptions>,
 ): Promise<RecordedCall> {
-  const { method, maxKeysPerRequest, signal } = options
+  const { method, maxKeysPerRequest, signal, beacon } = options
   // Every call reads its sender: that is the first answer, and brings the anchor with it.
   const first = { scheme, rollup, address: call.from, ...(stated !== undefined && { l2BlockNumber: stated }) }
   const { bundle: anchor, evidence } = await recordEvidence(l1, l2, first, options)
@@ -190,9 +187,11 @@ async function recordWith(
     })
     answers.push({ address, storageKeys, answer: understood })
   }
-  const { version, scheme: name, rollup: contract, l2BlockNumber, l1: way } = anchor
+  const { version, scheme: name, rollup: contract, l2BlockNumber, consensus, l1: way } = anchor
   const bundle: CallEvidence = {
-    ...{ version, kind: 'call', scheme: name, rollup: contract, l2BlockNumber, l1: way },
+    ...{ version, kind: 'call', scheme: name, rollup: contract, l2BlockNumber },
+    ...(consensus && { consensus }),
+    l1: way,
     chainId: toQuantity(chainId),
     hardfork,
     environment: spellEnvironment(environment, read, finalizedTimestamp !== null),
@@ -204,8 +203,10 @@ async function recordWith(
     codes: [...codes.values()].map(bytesToHex),
   }
   // Its parts were verified one by one; this is the judge of the whole.
-  const claim = { scheme, rollup, trusted: { l1BlockHash: l1Block.hash }, chainId, hardfork, l2BlockNumber: block }
+  const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
+  const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber: block, call: { gas } }
   const verified = await verifyCallEvidence(bundle, claim)
+  if (verified.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence: verified }
   return {
     bundle,
     l1BlockHashFrom: 'l1Endpoint',

@@ -52,7 +52,11 @@ export interface ViewSource {
 const PROBE: Hex = `0x${'0'.repeat(40)}`
 
 export interface Views {
-  /** The newest view, or `current` when nothing newer is to be had. @throws what the endpoints' answers are refused with */
+  /**
+   * The newest view, or `current` when nothing newer is to be had.
+   *
+   * @throws what the endpoints' answers are refused with; RpcError `L1_DISAGREEMENT` when what was final is undone
+   */
   find(current: Held | null): Promise<Held>
   /** Another block, of whose state L1 holds a root. @throws ProviderError `BLOCK_UNPROVEN` */
   findAt(current: Held, l2BlockNumber: bigint): Promise<Held>
@@ -81,11 +85,19 @@ export function createViews(source: ViewSource): Views {
       const hash = bytesToHex(decodeArgument('l1BlockHash', await source.l1BlockHash(), 32))
       const { l1Block } = await fetchL1Block(l1Source, hash)
       if (current !== null && l1Block.number < current.l1Block.number) return current
+      if (l1Block.number === current?.l1Block.number && l1Block.hash !== current.l1Block.hash) {
+        const found = `L1 block ${l1Block.number} had the hash ${current.l1Block.hash}, and has the hash ${l1Block.hash} now`
+        throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
+      }
       const tried: bigint[] = []
       for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations)) {
         const { l2BlockNumber, stateRoot } = anchor
         if (current !== null && l2BlockNumber < current.blockNumber) return current
-        const isSame = current?.blockNumber === l2BlockNumber && current.stateRoot === stateRoot
+        const isSame = current?.blockNumber === l2BlockNumber
+        if (isSame && current.stateRoot !== stateRoot) {
+          const found = `L2 block ${l2BlockNumber} had the root ${current.stateRoot}, and has the root ${stateRoot} now`
+          throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
+        }
         const state = isSame ? current.state : stateOf(l2BlockNumber, stateRoot)
         if (isSame || (await isHeld(state))) {
           // Once proven it stays so: L1 keeps it for the newest finalization alone.

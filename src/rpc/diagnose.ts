@@ -1,7 +1,7 @@
 import { excerpt, ProofError } from '../errors.ts'
 import { type EndpointError, RpcError, type RpcErrorCode } from './error.ts'
 import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
-import { admitText, type Redact, redactUrls } from './redact.ts'
+import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
 
 /**
  * What anything thrown on the way to a verified answer means: by a provider of whatever make, or by `verifyProof`.
@@ -201,4 +201,13 @@ export function redactCause(error: unknown, redact: Redact, depth = 0): Error | 
   if (typeof code === 'string') Object.assign(copy, { code: admitText(code, redact) })
   copy.stack = cleanStack === '' ? `${copy.name}: ${copy.message}` : (cleanStack ?? '')
   return copy
+}
+
+/** Runs `work`. A ProofError quotes what does not verify: it leaves without the URLs of the endpoints that were asked. */
+export async function redactProofErrors<T>(work: () => Promise<T>, ...endpoints: readonly object[]): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof ProofError ? redactError(error, redactorFor(...endpoints)) : error
+  }
 }

@@ -14,7 +14,7 @@ import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
 import { type CheckpointOwner, checkpointMismatch, type FetchCheckpoint, readCheckpoint } from './checkpoint.ts'
-import { redactError } from './diagnose.ts'
+import { redactProofErrors } from './diagnose.ts'
 import { atEndpoint, RpcError } from './error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
 import type { BeaconApi } from './http.ts'
@@ -161,12 +161,7 @@ export async function recordEvidence(
   // All of it before anybody is asked.
   const wanted = verifyRequest(request)
   const how = verifyRecordOptions(options)
-  try {
-    return await recordWith(l1, l2, wanted, how)
-  } catch (error) {
-    // What an answer said is quoted where it does not verify.
-    throw error instanceof ProofError ? redactError(error, redactorFor(l1, l2)) : error
-  }
+  return redactProofErrors(() => recordWith(l1, l2, wanted, how), l1, l2)
 }
 
 type VerifiedRequest = Required<Pick<EvidenceRequest, 'scheme' | 'rollup' | 'address' | 'storageKeys'>> &

@@ -25,9 +25,6 @@ export interface FinalizationLog {
   readonly data: Hex
 }
 
-/** Where the contract keeps the words that stand behind its newest finalization; from its compiler's storage layout. */
-const SLOTS = { currentFinalizedState: 447n, rollingHashes: 334n, forcedTransactionRollingHashes: 452n }
-
 const EVENTS: Readonly<Record<ContractVersion, string>> = {
   7: 'FinalizedStateUpdated(uint256,uint256,uint256)',
   8: 'FinalizedStateUpdated(uint256,uint256,uint256,uint256)',
@@ -43,7 +40,8 @@ export function writeFinalization(
   { l2BlockNumber, stateRoot, timestamp }: Finalization,
   { rollup, version, count }: { rollup: Rollup; version: ContractVersion; count: number },
 ): { storage: Trie; log: FinalizationLog } {
-  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
+  const { stateRootHashes, currentL2BlockNumber, finalizedState: stated } = rollup.layout ?? lineaLayout
+  const slots = stated ?? lineaLayout.finalizedState
   // Some finalizations bring no message from L1, and fewer a forced transaction.
   const messageNumber = BigInt(Math.floor((2 * count + 1) / 3))
   const forcedNumber = version === 8 ? BigInt(Math.floor(count / 4)) : 0n
@@ -55,9 +53,9 @@ export function writeFinalization(
   const writes: [Hex, bigint][] = [
     [mappingSlot(stateRootHashes, l2BlockNumber), BigInt(stateRoot)],
     [slotKey(currentL2BlockNumber), l2BlockNumber],
-    [slotKey(SLOTS.currentFinalizedState), BigInt(finalizedState)],
-    [mappingSlot(SLOTS.rollingHashes, messageNumber), messageHash],
-    [mappingSlot(SLOTS.forcedTransactionRollingHashes, forcedNumber), forcedHash],
+    [slotKey(slots.currentFinalizedState), BigInt(finalizedState)],
+    [mappingSlot(slots.rollingHashes, messageNumber), messageHash],
+    [mappingSlot(slots.forcedTransactionRollingHashes, forcedNumber), forcedHash],
   ]
   // A zero slot is never stored.
   const changed = writes

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { exampleSources } from '../../src/explorer/examples.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
+import { launch } from './launch.ts'
 import { serve } from './site.ts'
 
 /**
@@ -17,19 +18,7 @@ import { serve } from './site.ts'
 const FOLDER = 'docs/explorer'
 const WAIT = 30_000
 
-const { CHROMIUM = '/usr/bin/chromium' } = process.env
-const browser: Browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-})
+const browser = await launch()
 const strict = await serve(FOLDER)
 const fast = await serve(FOLDER, true)
 

@@ -10,12 +10,14 @@ const [ALICE, BOB, TOKEN] = ['a1', 'b2', '70'].map(byte => `0x${byte.repeat(20)}
 const BALANCE = `0x70a08231${'0'.repeat(24)}${BOB.slice(2)}`
 const STATED = ['--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
 
+const service = createService({ genesis: demoWorld(poseidon2), rollup: { address: ROLLUP } })
 let endpoints: string[]
+let beaconUrl: string
 beforeAll(async () => {
-  const service = createService({ genesis: demoWorld(poseidon2), rollup: { address: ROLLUP } })
   addDemoBlocks(service.chain)
-  const { url, l1Url } = await service.listen()
-  endpoints = ['--l1', l1Url, '--l2', url]
+  const urls = await service.listen()
+  endpoints = ['--l1', urls.l1Url, '--l2', urls.url]
+  beaconUrl = urls.beaconUrl
   return () => service.close(0)
 })
 
@@ -54,6 +56,52 @@ it('records a call, and verifies it offline', async () => {
   const forged = await runHere(args.map(arg => (arg === file ? join(folder, 'forged.json') : arg)).concat('--json'))
   expect(forged.code).toBe(1)
   expect(JSON.parse(forged.stdout)).toMatchObject({ verified: false, error: { code: 'CALL_STATE_MISSING' } })
+})
+
+it('records a call from a beacon checkpoint, and verifies it from there', async () => {
+  const folder = folderOf({ 'network.json': service.beacon.network })
+  const file = join(folder, 'call.json')
+  const checkpoint = [
+    '--checkpoint',
+    `${await service.beacon.blockRoot(60n)}`,
+    '--network',
+    join(folder, 'network.json'),
+  ]
+  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', file, ...checkpoint]
+  const recorded = await runHere([...record, '--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl])
+  expect(recorded).toMatchObject({ code: 0 })
+  expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')
+  expect(recorded.stdout).toContain('Everything rests on the beacon checkpoint that you stated')
+  const line = recorded.stdout.split('\n').find(line => line.includes('npx rollup-state-proof verify')) ?? ''
+  const args = line.trim().split(' ').slice(2)
+  expect(args).toContain('--checkpoint')
+  const verified = await runHere(args)
+  expect(verified).toMatchObject({ code: 0 })
+  for (const text of ['the call returned', 'beacon checkpoint', 'of 512', 'L2 block time']) {
+    expect(verified.stdout).toContain(text)
+  }
+  expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toMatchObject({
+    ...{
+      verified: true,
+      reach: 'beaconBlockRoot',
+      beaconBlock: { checkpoint: checkpoint[1] },
+      age: { since: 'l2Block' },
+    },
+  })
+  const other = args.map(arg => (arg === checkpoint[1] ? `0x${'11'.repeat(32)}` : arg))
+  const refused = await runHere(other)
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('BEACON_ROOT_MISMATCH')])
+  // The file exists: nobody is asked, and it is verified from the checkpoint.
+  const again = await runHere([...record, '--beacon', 'http://127.0.0.1:1'])
+  expect([again.code, again.stdout.includes('Nothing was fetched')]).toEqual([0, true])
+  expect((await runHere(record)).stderr).toContain('--beacon is needed with --checkpoint')
+  expect((await runHere([...record, '--l1-block', '5'])).stderr).toContain('do not go with --checkpoint')
+})
+
+it('refuses an L1 block with another hash than the one that is stated', async () => {
+  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', join(folderOf(), 'call.json')]
+  const refused = await runHere([...record, '--l1-block-hash', `0x${'11'.repeat(32)}`])
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
 it('says what a revert says, and what is nobody’s proof', async () => {

@@ -1,11 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { EventEmitter, once } from 'node:events'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { createPublicClient, http, parseAbi } from 'viem'
+import { createPublicClient, encodeFunctionData, http, parseAbi } from 'viem'
 import { expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/proxy-server.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -14,6 +13,7 @@ import type { Provider } from '../../src/rpc.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
 import { PROGRAM } from '../package/build.ts'
 import { folderOf, runHere } from './io.ts'
+import { startProxyProcess } from './proxy-process.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
 const TOKEN = `0x${'70'.repeat(20)}` as const
@@ -28,52 +28,17 @@ async function startService(port = 0) {
   return { service, ...urls }
 }
 
-interface Event {
-  readonly event: string
-  readonly url?: string
-  readonly trust?: string
-  readonly timestamp?: string | null
-  readonly blockNumber?: string
-}
-
-interface Running {
-  readonly program: ChildProcess
-  readonly url: string
-  /** What it has said, line by line. */
-  readonly events: Event[]
-  /** Waits for an event that is not there yet. */
-  until(matches: (event: Event) => boolean): Promise<Event>
-  end(signal?: NodeJS.Signals): Promise<unknown>
-}
-
-async function startProxy(port: string, l1: string, l2: string, ...more: string[]): Promise<Running> {
+const startProxy = (port: string, l1: string, l2: string, ...more: string[]) => {
   const network = ['--l1', l1, '--l2', l2, '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
-  const args = [PROGRAM, 'proxy', ...network, '--json', '--refresh', '1', '--port', port, ...more]
-  const program = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void program.kill('SIGKILL'))
-  const ended = once(program, 'close')
-  const events: Event[] = []
-  const changes = new EventEmitter()
-  createInterface({ input: program.stdout }).on('line', line => {
-    events.push(JSON.parse(line))
-    changes.emit('line')
-  })
-  async function until(matches: (event: Event) => boolean) {
-    for (;;) {
-      const found = events.find(matches)
-      if (found) return found
-      await Promise.race([once(changes, 'line'), ended.then(() => Promise.reject(new Error('it has ended')))])
-    }
-  }
-  const { url } = await until(({ event }) => event === 'listening')
-  return {
-    ...{ program, url: String(url), events, until },
-    async end(signal) {
-      if (signal) program.kill(signal)
-      const [code] = await ended
-      return code
-    },
-  }
+  const args = [...network, '--port', port, ...more]
+  return startProxyProcess([PROGRAM], args, program => onTestFinished(() => void program.kill('SIGKILL')))
+}
+
+/** What curl prints. */
+async function curl(url: string, id: unknown, method: string, params: unknown[]): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+  const args = ['-s', '-H', 'Content-Type: application/json', '-d', body, url]
+  return JSON.parse((await promisify(execFile)('curl', args)).stdout)
 }
 
 const clientOf = (url: string) => createPublicClient({ transport: http(url, { batch: true, retryCount: 0 }) })
@@ -90,10 +55,12 @@ it('serves curl and viem, through a finalization, a failing endpoint, a kill and
   expect(proxy.events[0]).toMatchObject({ trust: '1 of 1 L1 endpoints that must agree', forward: ['eth_gasPrice'] })
 
   const body = JSON.stringify({ jsonrpc: '2.0', id: 'one', method: 'eth_getBalance', params: [BOB, 'latest'] })
-  const { stdout } = await promisify(execFile)('curl', [
-    ...['-s', '-H', 'Content-Type: application/json', '-d', body, proxy.url],
-  ])
-  expect(JSON.parse(stdout)).toEqual({ jsonrpc: '2.0', id: 'one', result: '0xd' })
+  const balance = { jsonrpc: '2.0', id: 'one', result: '0xd' }
+  expect(await curl(proxy.url, 'one', 'eth_getBalance', [BOB, 'latest'])).toEqual(balance)
+  const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [BOB] })
+  const called = await curl(proxy.url, 2, 'eth_call', [{ to: TOKEN, data }, 'latest'])
+  expect(called).toMatchObject({ id: 2, result: expect.stringMatching(/^0x0{40}[0-9a-f]{24}$/) })
+  expect(await curl(proxy.url, 3, 'eth_getBlockByNumber', ['latest', false])).toMatchObject({ error: { code: 4200 } })
 
   const client = clientOf(proxy.url)
   const balanceOf = (owner: typeof ALICE | typeof BOB) =>
@@ -118,6 +85,7 @@ it('serves curl and viem, through a finalization, a failing endpoint, a kill and
   addDemoBlocks(chain, [2])
   expect(await running).toEqual([8n, 10n])
   await proxy.until(({ blockNumber }) => blockNumber === '10')
+  expect(await curl(proxy.url, 4, 'eth_blockNumber', [])).toMatchObject({ result: '0xa' })
 
   // The endpoints go away: what is proven stays so, and what is not is refused.
   const known = await balanceOf(ALICE)
@@ -131,6 +99,7 @@ it('serves curl and viem, through a finalization, a failing endpoint, a kill and
   const { url: again, l1Url: l1Again } = await startService()
   const restarted = await startProxy(port, l1Again, again)
   expect(await client.getBalance({ address: BOB })).toBe(13n)
+  expect(await curl(restarted.url, 'one', 'eth_getBalance', [BOB, 'latest'])).toEqual(balance)
   expect(restarted.events[0]?.trust).toContain('ALONE')
   // What is under way when it is told to end is answered.
   const url = new URL(proxy.url)
@@ -218,6 +187,35 @@ it('answers pages of known origins alone, under known names', async () => {
   expect(preflight.headers).toMatchObject({
     ...{ 'access-control-allow-origin': 'https://any.example', 'access-control-allow-private-network': 'true' },
   })
+})
+
+it('holds no more for all of its clients together than it can, and lets go of what nobody waits for', async () => {
+  const url = new URL(await serveHere(echo))
+  let isOver = false
+  const hoards: ReturnType<typeof httpRequest>[] = []
+  /** A client that sends all but the end of a large request, and waits. Where it is sent away, it comes again. */
+  const hoard = () => {
+    if (isOver) return
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': `${2 ** 22}` }
+    const request = httpRequest(url, { method: 'POST', headers })
+    request.on('response', response => response.resume()).on('error', () => {})
+    request.on('close', hoard)
+    request.write(Buffer.alloc(2 ** 22 - 10, ' '))
+    hoards.push(request)
+  }
+  for (let count = 0; count < 8; count++) hoard()
+  const body = `${JSON.stringify(PING)}${' '.repeat(1000)}`
+  const ask = async () => {
+    await setTimeout(20)
+    return (await send(`${url}`, { body }).catch(() => ({ status: 503 }))).status
+  }
+  let status = 200
+  while (status === 200) status = await ask()
+  expect(status).toBe(503)
+  // Who has gone takes up no room.
+  isOver = true
+  for (const request of hoards) request.destroy()
+  while (status !== 200) status = await ask()
 })
 
 it('answers single requests, batches and notifications as JSON-RPC 2.0 says', async () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Hex } from '../../src/index.ts'
 import { ProviderError } from '../../src/provider.ts'
 import { at, createEndpoints, word } from './endpoints.ts'
-import type { FullState } from './full-state.ts'
+import { type FullAccount, type FullState, runFull } from './full-state.ts'
 
 const TARGET = at('c0')
 const STRANGER = at('ee')
@@ -65,15 +65,120 @@ it('reads the history contract and the beacon roots as what the state says, not 
   await expect(asked).rejects.toMatchObject({ data: { instruction: 'BLOCKHASH' } })
 })
 
-it('runs the code that an account delegates to, proven as well', async () => {
-  // EIP-7702: the delegate's code, with the storage of the account.
-  const state: FullState = new Map([
-    [STRANGER, { nonce: 1n, code: `0xef0100${TARGET.slice(2)}` as Hex, storage: { [word(0)]: word(9) } }],
-    [TARGET, { nonce: 1n, code: `0x5f54${RETURN}` as Hex, storage: { [word(0)]: word(1) } }],
+it('runs the code that an account delegates to (EIP-7702) as an EVM with the full state does', async () => {
+  const wallet = at('aa')
+  // Slot 0 and the address, added.
+  const target = { nonce: 1n, code: `0x5f543001${RETURN}`, storage: { [word(0)]: word(1) } } as const
+  const delegation = `0xef0100${TARGET.slice(2)}` as const
+  const state: FullState = new Map<Hex, FullAccount>([
+    [TARGET, target],
+    [wallet, { nonce: 4n, balance: 9n, code: delegation, storage: { [word(0)]: word(41) } }],
+    [STRANGER, { nonce: 1n, code: `0x5f5f5f5f5f${push20(wallet)}5af1503d5f5f3e5f51${push20(wallet)}3b01${RETURN}` }],
   ])
   const endpoints = createEndpoints(state)
-  const ask = () => endpoints.provider().request({ method: 'eth_call', params: [{ to: STRANGER }, 'latest'] })
-  expect(await ask()).toBe(word(9))
-  endpoints.lie.l2 = (method, answer, [address]) => (method === 'eth_getCode' && address === TARGET ? '0x' : answer)
-  await expect(ask()).rejects.toMatchObject({ reason: 'PROOF_REFUSED', data: { error: 'CODE_HASH_MISMATCH' } })
+  const call = (to: Hex) => endpoints.provider().request({ method: 'eth_call', params: [{ to }, 'latest'] })
+  const own = word(BigInt(wallet) + 41n)
+  // Its storage and its address; and EXTCODESIZE is that of the delegation, 23 bytes.
+  expect(await call(wallet)).toBe(own)
+  expect(await call(STRANGER)).toBe(word(BigInt(own) + 23n))
+  for (const to of [wallet, STRANGER]) {
+    const { returnData } = await runFull(state, { from: at('00'), to, data: '0x' }, 0n, 1_000_000n)
+    expect(await call(to)).toBe(returnData)
+  }
+  expect(await endpoints.provider().request({ method: 'eth_getCode', params: [wallet] })).toBe(delegation)
+  // An endpoint that says what would run, in place of what is there; and that other code would.
+  const lies: [Hex, Hex][] = [
+    [wallet, target.code],
+    [TARGET, '0x'],
+  ]
+  for (const [lied, code] of lies) {
+    endpoints.lie.l2 = (method, answer, [address]) => (method === 'eth_getCode' && address === lied ? code : answer)
+    await expect(call(wallet)).rejects.toMatchObject({
+      ...{ reason: 'PROOF_REFUSED', data: { error: 'CODE_HASH_MISMATCH' } },
+    })
+  }
+})
+
+it('answers what the EVM itself knows of blocks and blobs, and stops at what nobody has proven', async () => {
+  const op = (bytes: string) => `0x${bytes}${RETURN}` as const
+  const codes: [Hex, unknown][] = [
+    // BLOCKHASH of the block itself, of a later one, and of one that is 2^256 - 1: zero by definition.
+    [op('600140'), word(0)],
+    [op('600240'), word(0)],
+    [op(`7f${'ff'.repeat(32)}40`), word(0)],
+    [op('5f40'), 'BLOCKHASH'],
+    // BLOBHASH of a call without blobs, PREVRANDAO, BASEFEE, BLOBBASEFEE, COINBASE, GASLIMIT.
+    [op('5f49'), word(0)],
+    [op('44'), 'PREVRANDAO'],
+    [op('48'), 'BASEFEE'],
+    [op('4a'), 'BLOBBASEFEE'],
+    [op('41'), 'COINBASE'],
+    [op('45'), 'GASLIMIT'],
+    // NUMBER, CHAINID and GASPRICE.
+    [op('43'), word(1)],
+    [op('46'), word(1337)],
+    [op('3a'), word(0)],
+  ]
+  for (const [code, expected] of codes) {
+    const { provider, chain } = createEndpoints(new Map([[TARGET, { nonce: 1n, code }]]))
+    chain.addBlock()
+    chain.finalize()
+    const asked = provider().request({ method: 'eth_call', params: [{ to: TARGET }, 'latest'] })
+    const found = await asked.catch((error: ProviderError) => Reflect.get(Object(error.data), 'instruction'))
+    expect(found, code).toBe(expected)
+  }
+  expect(codes.length).toBe(13)
+  const environment = { blockHashes: { 0: word(7) } }
+  const { provider, chain } = createEndpoints(new Map([[TARGET, { nonce: 1n, code: op('5f40') }]]))
+  chain.addBlock()
+  chain.finalize()
+  const asked = { method: 'eth_call', params: [{ to: TARGET }, '0x1'] }
+  expect(await provider({ environment }).request(asked)).toBe(word(7))
+})
+
+it('refuses what it would have to ignore: overrides, unknown fields, unproven blocks, data beyond measure', async () => {
+  const { provider, asked } = createEndpoints(new Map([[TARGET, { nonce: 1n, code: '0x00' }]]))
+  const verified = provider()
+  await verified.view()
+  asked.length = 0
+  const call = { to: TARGET }
+  const params: unknown[][] = [
+    [call, 'latest', { [TARGET]: { code: '0x' } }],
+    [call, 'latest', {}, { number: '0x1' }],
+    [call, 'latest', 'x'],
+    [{ ...call, blobVersionedHashes: [word(1)] }],
+    [{ ...call, authorizationList: [] }],
+    [{ ...call, data: `0x${'00'.repeat(2 ** 20 + 1)}` }],
+    [{ ...call, data: '0x00', input: '0x01' }],
+    [{ ...call, gas: 5 }],
+    [{ ...call, value: '-0x1' }],
+    [{ ...call, accessList: Array(1025).fill({ address: TARGET }) }],
+    [call, 'pending'],
+    [call, 'earliest'],
+    [call, 'LATEST'],
+    [call, ''],
+    [call, 0],
+    [call, '0'],
+    [call, '0x'],
+    [call, `0x${'f'.repeat(17)}`],
+    [call, { blockHash: word(1) }],
+    [call, { blockNumber: '0x0', blockHash: word(1) }],
+    [call, {}],
+    [call, []],
+    [null, 'latest'],
+    [[call], 'latest'],
+  ]
+  for (const given of params) {
+    const asking = verified.request({ method: 'eth_call', params: given })
+    const refused = await asking.then(
+      () => null,
+      (error: ProviderError) => error,
+    )
+    const place = JSON.stringify(given).slice(0, 80)
+    expect(refused, place).toBeInstanceOf(ProviderError)
+    expect(refused?.reason, place).toBe('PARAMS_INVALID')
+    expect(refused?.message.length).toBeLessThan(200)
+  }
+  expect(params.length).toBe(24)
+  expect(asked).toEqual([])
 })

@@ -1,8 +1,11 @@
 import { encodeFunctionData } from 'viem'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { checkpoint } from '../../src/beacon.ts'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type CallClaim, type CallEvidence, recordCall, verifyCallEvidence } from '../../src/provider.ts'
+import { createBeaconApi, createHttpProvider } from '../../src/rpc.ts'
+import { createService, demoWorld } from '../../src/service.ts'
 import {
   ALICE,
   BOB,
@@ -19,6 +22,8 @@ import { createEndpoints, ROLLUP, word } from './endpoints.ts'
 import { CHAIN_ID } from './full-state.ts'
 
 const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [BOB] })
+/** `decimals()`: in the demo world, 18. */
+const DECIMALS = '0x313ce567' as const
 const tooMuch = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 10n ** 9n] })
 const sum = encodeFunctionData({ abi: manyAbi, functionName: 'sum' })
 const around = (functionName: string, args: unknown[] = []) => ({
@@ -87,6 +92,61 @@ it('records reverts, 200 slots, and the values that were stated', async () => {
   await expect(record(around('coinbase'))).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN' })
 })
 
+it('is proven from a beacon checkpoint, which the bundle leads to', async () => {
+  const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
+  for (let count = 0; count < 3; count++) service.chain.l1.addBlock()
+  const { url, l1Url, beaconUrl } = await service.listen()
+  onTestFinished(() => service.close(0))
+  const trusted = checkpoint((await service.beacon.blockRoot(1n)) ?? '0x', service.beacon.network)
+  const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
+  const request = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { to: TOKEN, data: DECIMALS } }
+  const steps: string[] = []
+  const { bundle, evidence, l1BlockHashFrom } = await recordCall(l1, l2, request, {
+    beacon: { apis: [createBeaconApi(beaconUrl)], trusted },
+    onProgress: ({ step }) => void steps.push(step),
+  })
+  const head = Reflect.get(service.chain.l1.getBlock(3n) ?? {}, 'hash')
+  expect([l1BlockHashFrom, evidence.reach, evidence.l1Block.hash]).toEqual([
+    'beaconCheckpoint',
+    'beaconBlockRoot',
+    head,
+  ])
+  expect(steps).toContain('consensus')
+
+  const written: CallEvidence = JSON.parse(JSON.stringify(bundle))
+  const claim: CallClaim = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted }
+  const verified = await verifyCallEvidence(written, claim)
+  expect(verified).toEqual(evidence)
+  expect(verified).toMatchObject({ returnData: word(18), beaconBlock: { checkpoint: trusted.beaconBlockRoot } })
+  // It holds on its own L1 block hash as well, and then says no more than that.
+  const lower = await verifyCallEvidence(written, { ...claim, trusted: { l1BlockHash: evidence.l1Block.hash } })
+  expect([lower.reach, Object.hasOwn(lower, 'beaconBlock'), lower.returnData]).toEqual(['l1BlockHash', false, word(18)])
+
+  const { consensus, ...withoutConsensus } = written
+  const { finality, ...unfinished } = consensus as { finality: { data: { sync_aggregate: object } } }
+  const { data } = finality
+  const aggregate = { ...data.sync_aggregate, sync_committee_bits: `0x${'00'.repeat(64)}` }
+  const unsigned = { ...finality, data: { ...data, sync_aggregate: aggregate } }
+  const other = await record({ to: TOKEN, data: balanceOf })
+  const wrong: [unknown, CallClaim['trusted'], string][] = [
+    [withoutConsensus, trusted, 'EVIDENCE_CONSENSUS_MISSING'],
+    [{ ...written, consensus: 7 }, trusted, 'EVIDENCE_MALFORMED'],
+    [{ ...written, consensus: unfinished }, trusted, 'BEACON_FINALITY_MISSING'],
+    [{ ...written, consensus: { ...Object(consensus), finality: unsigned } }, trusted, 'BEACON_TOO_FEW_SIGNERS'],
+    [{ ...written, consensus: { ...Object(consensus), network: 'mainnet' } }, trusted, 'EVIDENCE_NETWORK_MISMATCH'],
+    [written, checkpoint(word(1), service.beacon.network), 'BEACON_ROOT_MISMATCH'],
+    // An L1 block that is not the one that was finalized.
+    [{ ...written, l1: other.bundle.l1 }, trusted, 'EVIDENCE_L1_BLOCK_MISMATCH'],
+  ]
+  for (const [changed, stated, code] of wrong) {
+    expect(await codeOf(verifyCallEvidence(changed, { ...claim, trusted: stated })), code).toBe(code)
+  }
+  expect(wrong.length).toBe(7)
+  const both = { l1Block: 1n, beacon: { apis: [createBeaconApi(beaconUrl)], trusted } }
+  await expect(recordCall(l1, l2, request, both)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
+  await expect(recordCall(l1, l2, request, { checkpoint: {} } as object)).rejects.toThrow('no field "checkpoint"')
+})
+
 const WRONG_CLAIMS: [object, string][] = [
   [{ chainId: 1n }, 'CALL_MISMATCH'],
   [{ hardfork: 'osaka' }, 'CALL_MISMATCH'],
@@ -107,6 +167,16 @@ it('refuses a bundle that is for something else', async () => {
     expect(found, Object.keys(change).join()).toBe(code)
   }
   expect(WRONG_CLAIMS.length).toBe(11)
+})
+
+it('does not let the bundle choose the gas or the hard fork, by which a part of the call can fail', async () => {
+  const starved = await record({ ...around('guarded'), gas: 21_400n })
+  expect(await codeOf(verifyCallEvidence(starved.bundle, starved.claim))).toBe('CALL_MISMATCH')
+  const stated = await verifyCallEvidence(starved.bundle, { ...starved.claim, call: { gas: 21_400n } })
+  expect([stated.outcome, stated.call.gas]).toEqual([starved.evidence.outcome, 21_400n])
+  const early = await record(around('guarded'), { hardfork: 'london' })
+  expect(await codeOf(verifyCallEvidence(early.bundle, early.claim))).toBe('CALL_MISMATCH')
+  expect((await verifyCallEvidence(early.bundle, { ...early.claim, hardfork: 'london' })).hardfork).toBe('london')
 })
 
 it('needs the number of the block where it trusts a state root', async () => {

@@ -14,13 +14,19 @@ const vectors = (['valid', 'invalid'] as const).flatMap(kind =>
 
 function claimOf({ claim }: CallVector): CallClaim {
   const { chainId, l2BlockNumber, call, ...rest } = claim
-  const { value, ...others } = call ?? {}
+  const { value, gas, ...others } = call ?? {}
   return {
     ...rest,
     scheme: poseidon2,
     chainId: BigInt(chainId),
     ...(l2BlockNumber !== undefined && { l2BlockNumber: BigInt(l2BlockNumber) }),
-    ...(call && { call: { ...others, ...(value !== undefined && { value: BigInt(value) }) } }),
+    ...(call && {
+      call: {
+        ...others,
+        ...(value !== undefined && { value: BigInt(value) }),
+        ...(gas !== undefined && { gas: BigInt(gas) }),
+      },
+    }),
   } as CallClaim
 }
 
@@ -41,7 +47,7 @@ it('says of every call what its vector expects', async () => {
       counts.invalid++
     }
   }
-  expect(counts).toEqual({ valid: 3, invalid: 30 })
+  expect(counts).toEqual({ valid: 3, invalid: 32 })
 })
 
 it('has a schema that knows every valid bundle, and refuses what is malformed', () => {

@@ -1,10 +1,11 @@
 import { mappingSlot } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
-import { compile } from './compile.ts'
+import { tokenSlots } from '../../src/service/demo-contracts.generated.ts'
+import { compiledContracts } from '../contracts/compile.ts'
 import { at, word } from './endpoints.ts'
 import type { FullAccount, FullState } from './full-state.ts'
 
-const { Token, Proxy: Forwarder, Multicall, Many, Surroundings } = await compile('Token.sol')
+const { Token, Proxy: Forwarder, Multicall, Many, Surroundings } = await compiledContracts()
 if (!Token || !Forwarder || !Multicall || !Many || !Surroundings) throw new Error('a contract is missing')
 
 export const tokenAbi = Token.abi
@@ -17,14 +18,14 @@ export const [ALICE, BOB, TOKEN, PROXY, MULTICALL, MANY, SURROUNDINGS] = [
 ] as [Hex, Hex, Hex, Hex, Hex, Hex, Hex]
 
 const IMPLEMENTATION = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
-const balanceSlot = (owner: Hex): Hex => mappingSlot(0n, BigInt(owner))
+const balanceSlot = (owner: Hex): Hex => mappingSlot(tokenSlots.balanceOf, owner)
 
 const tokenStorage = (scale: number): FullAccount['storage'] => ({
   [balanceSlot(ALICE)]: word(100 * scale),
   [balanceSlot(BOB)]: word(7 * scale),
-  [word(1)]: word(107 * scale),
+  [word(tokenSlots.totalSupply)]: word(107 * scale),
   // "Demo", as Solidity writes a short string.
-  [word(2)]: `0x44656d6f${'00'.repeat(27)}08`,
+  [word(tokenSlots.name)]: `0x44656d6f${'00'.repeat(27)}08`,
 })
 
 /** A token, plain and behind a proxy, what calls several at once, and what reads many slots or its block. */

@@ -6,13 +6,13 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { loadEvm } from '../../src/provider/evm-packages.ts'
 import { execute } from '../../src/provider/execute.ts'
 import { createProvenState } from '../../src/provider/proven-state.ts'
+import { sized } from '../size.ts'
 import { at, createEndpoints, word } from './endpoints.ts'
 import { bytesOf, CHAIN_ID, type FullAccount, type FullCall, type FullState, runFull } from './full-state.ts'
 import { worlds } from './programs.ts'
 
-const { PROVIDER_CALLS } = process.env
 /** Ten calls to each world. */
-const CALLS = Number(PROVIDER_CALLS ?? 120)
+const CALLS = sized(120)
 const CALLS_A_WORLD = 10
 
 /** What a transaction of Prague costs by itself, and what it costs at least. */
@@ -72,7 +72,7 @@ it('gives the return data and the gas of an EVM that holds the full state', asyn
   // The programs come to all kinds of ends.
   expect(seen.get('null')).toBeGreaterThan(CALLS / 4)
   expect([...seen.keys()].length).toBeGreaterThan(3)
-  if (PROVIDER_CALLS) console.log(Object.fromEntries(seen))
+  if (CALLS > 120) console.info(calls, Object.fromEntries(seen))
 })
 
 const CONTRACT = at('c0')

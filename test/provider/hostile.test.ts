@@ -154,6 +154,28 @@ describe('whoever makes a provider', () => {
 })
 
 describe('sources of the hash', () => {
+  it('do not undo what was final: the view stays, and both values are named', async () => {
+    // Two histories of the same length: in the other one, Bob has another balance.
+    const [one, other] = [demoState, new Map(demoState).set(BOB, { balance: 4n })].map(state => createEndpoints(state))
+    if (!one || !other) throw new Error('two')
+    let current = one
+    const either = (side: 'l1' | 'l2'): Provider => ({ request: args => current[side].request(args) })
+    const verified = one.provider({ l1: either('l1'), l2: either('l2'), l1BlockHash: () => current.l1BlockHash() })
+    const { l1Block, stateRoot } = await verified.view()
+    current = other
+    const undone = await verified.refresh().catch(error => error)
+    expect(undone).toBeInstanceOf(ProviderError)
+    expect(undone.data).toMatchObject({ error: 'L1_DISAGREEMENT' })
+    for (const hash of [l1Block.hash, await other.l1BlockHash()]) expect(undone.message).toContain(hash)
+    // Further on in the other history, the same L2 block has another root.
+    other.chain.l1.addBlock()
+    const later = await verified.refresh().catch(error => error)
+    expect(later.data).toMatchObject({ error: 'L1_DISAGREEMENT' })
+    expect(later.message).toContain(stateRoot)
+    expect(await verified.view()).toMatchObject({ stateRoot, l1Block })
+    expect(await verified.request({ method: 'eth_blockNumber' })).toBe('0x0')
+  })
+
   it('are refused whatever they give but 32 bytes', async () => {
     const endpoints = createEndpoints(demoState)
     const given: unknown[] = [

@@ -20,14 +20,14 @@ const chase = encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [3
 const QUESTIONS = [
   { method: 'eth_getBalance', params: [ALICE, 'latest'], truth: '0xde0b6b3a7640000' },
   { method: 'eth_getBalance', params: [`0x${'ee'.repeat(20)}`, 'latest'], truth: '0x0' },
-  { method: 'eth_getStorageAt', params: [TOKEN, '0x1', 'latest'], truth: word(107) },
+  { method: 'eth_getStorageAt', params: [TOKEN, '0x2', 'latest'], truth: word(107) },
   { method: 'eth_getStorageAt', params: [TOKEN, '0x77', 'latest'], truth: word(0) },
   { method: 'eth_getCode', params: [TOKEN, 'latest'], truth: demoState.get(TOKEN)?.code },
   { method: 'eth_call', params: [{ to: TOKEN, data: balanceOf(ALICE) }, 'latest'], truth: word(100) },
   { method: 'eth_call', params: [{ to: PROXY, data: balanceOf(BOB) }, 'latest'], truth: word(70) },
   { method: 'eth_call', params: [{ from: ALICE, to: PROXY, data: transfer }, 'latest'], truth: word(1) },
   { method: 'eth_call', params: [{ to: MANY, data: chase }, 'latest'], truth: word(3) },
-  { method: 'eth_estimateGas', params: [{ from: ALICE, to: TOKEN, data: balanceOf(ALICE) }], truth: '0x5da5' },
+  { method: 'eth_estimateGas', params: [{ from: ALICE, to: TOKEN, data: balanceOf(ALICE) }], truth: '0x5d8f' },
 ]
 type Question = (typeof QUESTIONS)[number]
 

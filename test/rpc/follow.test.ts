@@ -1,12 +1,19 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { verifyEvidence } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type FollowedFinalization, type FollowOptions, followWith } from '../../src/rpc/follow.ts'
-import { agreeingBlockHash, type FollowEvent, finalizedBlockHash, type Provider, RpcError } from '../../src/rpc.ts'
+import {
+  agreeingBlockHash,
+  createHttpProvider,
+  type FollowEvent,
+  finalizedBlockHash,
+  type Provider,
+  RpcError,
+} from '../../src/rpc.ts'
 import { type ChainOptions, createChain, type FullChain } from '../../src/service/chain.ts'
 import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
-import { demoWorld } from '../../src/service.ts'
+import { createService, demoWorld } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 /** How many finalizations the long run follows. 10,000 take some minutes. */
@@ -462,6 +469,70 @@ it('ends when it is told, also while it waits for an answer', async () => {
   controller.abort()
   await expect(next).rejects.toBeInstanceOf(RpcError)
   await expect(items.next()).resolves.toEqual({ done: true, value: undefined })
+})
+
+it('goes on over HTTP when either side is stopped and started again on its port', async () => {
+  let finalizations = 2
+  /** A new process of the service would have the same chain: it is made of the same blocks. */
+  async function start(port = 0) {
+    const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
+    const chain = service.chain as FullChain
+    for (let added = 0; added < finalizations; added++) finalize(chain)
+    const urls = await service.listen(port)
+    onTestFinished(() => service.close(0))
+    return { service, chain, ...urls, port: Number(new URL(urls.url).port) }
+  }
+  const sides = { l1: await start(), l2: await start() }
+  const move = () => {
+    finalizations++
+    for (const { chain } of Object.values(sides)) finalize(chain)
+  }
+  const stop = (side: keyof typeof sides) => sides[side].service.close(0)
+  const restart = async (side: keyof typeof sides) => {
+    sides[side] = await start(sides[side].port)
+  }
+  /** What happens at each wait: nothing is to be had from a side that is stopped. */
+  const script: (() => unknown)[] = [
+    move,
+    () => stop('l1'),
+    move,
+    () => restart('l1'),
+    move,
+    () => stop('l2'),
+    move,
+    () => restart('l2'),
+    async () => [await stop('l1'), await stop('l2'), move(), move()],
+    () => restart('l2'),
+    () => restart('l1'),
+    move,
+  ]
+  const [l1, l2] = [createHttpProvider(sides.l1.l1Url), createHttpProvider(sides.l2.url)]
+  const controller = new AbortController()
+  const events: FollowEvent[] = []
+  const options: FollowOptions = {
+    ...{ l1, l2, rollup: ROLLUP, scheme: poseidon2, l1BlockHash: finalizedBlockHash(l1), requests: REQUESTS, from: 0n },
+    ...{ signal: controller.signal, onEvent: event => events.push(event) },
+  }
+  const wait = async () => {
+    const next = script.shift()
+    if (next === undefined) controller.abort()
+    controller.signal.throwIfAborted()
+    await next?.()
+  }
+  const found: bigint[] = []
+  await expect(
+    (async () => {
+      for await (const item of followWith(options, { wait, random: () => 0.5 })) {
+        expectTrue(item, sides.l1.chain)
+        found.push(item.l2BlockNumber)
+      }
+    })(),
+  ).rejects.toThrow('ABORTED')
+  expect(found).toEqual(Array.from({ length: finalizations + 1 }, (_, index) => BigInt(index)))
+  expect(finalizations).toBe(9)
+  const retries = events.filter(({ name }) => name === 'follow.retry').map(({ error }) => error?.code)
+  expect(retries.length).toBeGreaterThan(3)
+  expect(new Set(retries)).toEqual(new Set(['UNREACHABLE']))
 })
 
 it(`follows ${RUNS} finalizations of a restless rollup, killed again and again, once each`, async () => {

@@ -27,7 +27,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
 
 /** A server that answers as it likes, until the test ends. `turn` counts its requests from 0. */
 export async function startServer(
-  answer: (response: ServerResponse, id: unknown, turn: number, body: string) => void,
+  answer: (response: ServerResponse, id: unknown, turn: number, body: string, target: string) => void,
 ): Promise<{ url: string; turns: () => number }> {
   let turns = 0
   const server = createServer((request: IncomingMessage, response) => {
@@ -35,7 +35,7 @@ export async function startServer(
     request.on('data', chunk => chunks.push(chunk))
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString()
-      answer(response, body === '' ? null : JSON.parse(body).id, turns++, body)
+      answer(response, body === '' ? null : JSON.parse(body).id, turns++, body, request.url ?? '/')
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -15,7 +15,7 @@ export interface CallVector {
     chainId: Hex
     l2BlockNumber?: Hex
     hardfork?: string
-    call?: { from?: Hex; to?: Hex; data?: Hex; value?: Hex }
+    call?: { from?: Hex; to?: Hex; data?: Hex; value?: Hex; gas?: Hex }
   }
   bundle: unknown
   expected:
@@ -183,9 +183,19 @@ function forgeriesOf(bundle: CallEvidence): Forgery[] {
       ...bundle,
       call: { ...call, gas: '0xffffffffff' },
     }),
-    row('gas-too-low', 'EVIDENCE_MALFORMED', 'Less gas than a transaction costs.', {
+    {
+      ...row('gas-too-low', 'EVIDENCE_MALFORMED', 'Less gas than a transaction costs.', {
+        ...{ ...bundle, call: { ...call, gas: '0x1' } },
+      }),
+      claim: { call: { gas: '0x1' } },
+    },
+    row('gas-of-another', 'CALL_MISMATCH', 'With less gas than is expected: a part of the call may fail.', {
       ...bundle,
-      call: { ...call, gas: '0x1' },
+      call: { ...call, gas: quantity(BigInt(call.gas) - 1n) },
+    }),
+    row('hardfork-earlier', 'CALL_MISMATCH', 'By an earlier hard fork, which nobody has stated.', {
+      ...bundle,
+      hardfork: 'london',
     }),
     { name: 'chain-of-another', code: 'CALL_MISMATCH', description: 'For another chain.', claim: { chainId: '0x1' } },
     {

@@ -1,0 +1,166 @@
+/**
+ * `rollup-state-proof proxy` and the pages of a browser: one whose origin may ask it, over a finalization, a kill and a
+ * restart; and pages that may not, also when the name of their site comes to stand for this machine.
+ */
+import { strict as assert } from 'node:assert'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { build } from 'esbuild'
+import type { Page } from 'playwright-core'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { type ProxyProcess, startProxyProcess } from '../cli/proxy-process.ts'
+import { launch } from './launch.ts'
+import type { Wallet } from './wallet.ts'
+
+const ROLLUP = '0x00000000000000000000000000000000000011ff'
+const TOKEN = `0x${'70'.repeat(20)}` as const
+const OWNER = `0x${'b2'.repeat(20)}` as const
+/** A site that is not on this machine, until its owner says so. */
+const REBOUND = 'rebound.example'
+
+const bundled = await build({ entryPoints: ['test/browser/wallet.ts'], bundle: true, format: 'esm', write: false })
+const [script] = bundled.outputFiles
+
+/** Serves the wallet's page, at any name. */
+async function servePage(): Promise<{ server: Server; port: number }> {
+  const server = createServer(({ url }, response) => {
+    const isScript = url === '/wallet.js'
+    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8')
+    response.end(
+      isScript
+        ? script?.text
+        : '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/wallet.js"></script>',
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+const service = createService({ genesis: demoWorld(poseidon2), rollup: { address: ROLLUP } })
+addDemoBlocks(service.chain)
+const { url: l2, l1Url: l1 } = await service.listen()
+const site = await servePage()
+const wallet = `http://127.0.0.1:${site.port}`
+
+const running: ProxyProcess['program'][] = []
+const startProxy = (port: number, ...more: string[]) => {
+  const network = ['--l1', l1, '--l2', l2, '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1337']
+  const source = ['--import', 'tsx', 'src/cli/main.ts']
+  return startProxyProcess(source, [...network, '--port', `${port}`, ...more], program => running.push(program))
+}
+
+const browser = await launch(`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`)
+async function openPage(url: string): Promise<Page> {
+  const page = await browser.newPage()
+  await page.goto(url)
+  await page.waitForFunction(() => Reflect.has(globalThis, 'wallet'))
+  return page
+}
+
+/** Calls a function of the wallet in its page. */
+const ask = <Name extends keyof Wallet>(page: Page, name: Name, ...args: Parameters<Wallet[Name]>) =>
+  page.evaluate(
+    ([name, args]) => {
+      const wallet: unknown = Reflect.get(globalThis, 'wallet')
+      return (Reflect.get(Object(wallet), name) as (...args: unknown[]) => unknown)(...args)
+    },
+    [name, args] as const,
+  ) as ReturnType<Wallet[Name]>
+
+const KEPT_OUT = { failure: 'TypeError', code: undefined }
+
+/** The page whose origin is allowed gets proven values and refusals, as any program does. */
+async function checkAdmitted(): Promise<string> {
+  const proxy = await startProxy(0, '--allow-origin', wallet)
+  const page = await openPage(wallet)
+  const [block, balance, tokens, refused] = await ask(page, 'viem', proxy.url, TOKEN, OWNER)
+  assert.deepEqual([block, balance], [{ result: '8' }, { result: '13' }])
+  assert.deepEqual(tokens, { result: `${250n * 10n ** 18n}` })
+  assert.equal(Reflect.get(refused ?? {}, 'code'), 4200)
+  const balanceText = '{"jsonrpc":"2.0","id":1,"result":"0xd"}'
+  assert.deepEqual(await ask(page, 'post', proxy.url, 'eth_getBalance', [OWNER, 'latest']), {
+    result: `200 ${balanceText}`,
+  })
+  assert.match(JSON.stringify(await ask(page, 'post', proxy.url, 'eth_getLogs', [{}])), /METHOD_REFUSED/)
+
+  // A finalization while the page asks: every answer is of one block or of the other, and none fails.
+  const seen = new Set<string>()
+  addDemoBlocks(service.chain, [2])
+  for (let asked = 0; !seen.has('10') && asked < 2000; asked++) {
+    const outcomes = await ask(page, 'viem', proxy.url, TOKEN, OWNER)
+    const [found, ...values] = outcomes.slice(0, 3).map(outcome => Reflect.get(outcome, 'result'))
+    assert.ok(found === '8' || found === '10', JSON.stringify(outcomes))
+    assert.ok(
+      values.every(value => typeof value === 'string'),
+      JSON.stringify(outcomes),
+    )
+    seen.add(found)
+  }
+  assert.ok(seen.has('10'))
+
+  const { port } = new URL(proxy.url)
+  await proxy.end('SIGKILL')
+  assert.deepEqual(await ask(page, 'post', proxy.url, 'eth_blockNumber', []), KEPT_OUT)
+  const again = await startProxy(Number(port), '--allow-origin', wallet)
+  const now = { result: `${service.chain.at(10n)?.getAccount(OWNER)?.balance}` }
+  assert.deepEqual((await ask(page, 'viem', proxy.url, TOKEN, OWNER)).slice(0, 2), [{ result: '10' }, now])
+  await again.end('SIGTERM')
+  await page.close()
+  return 'a page that may ask is answered, over a finalization, a kill and a restart'
+}
+
+/** Another origin learns nothing, and its requests do nothing: not even those that a browser sends without asking first. */
+async function checkKeptOut(): Promise<string> {
+  const forwarded = ['--forward', 'eth_gasPrice']
+  const proxy = await startProxy(0, '--allow-origin', 'https://wallet.example', ...forwarded)
+  await proxy.until(({ event }) => event === 'view')
+  // The same machine under another name is another origin.
+  for (const origin of [wallet, `http://localhost:${site.port}`, `http://${REBOUND}:${site.port}`]) {
+    const page = await openPage(origin)
+    for (const outcome of await ask(page, 'viem', proxy.url, TOKEN, OWNER)) {
+      assert.equal(Reflect.get(outcome, 'result'), undefined, `${origin}: ${JSON.stringify(outcome)}`)
+    }
+    assert.deepEqual(await ask(page, 'post', proxy.url, 'eth_blockNumber', []), KEPT_OUT)
+    assert.deepEqual(await ask(page, 'get', proxy.url), KEPT_OUT)
+    // It is sent; nobody reads what comes back, and it is refused before anybody is asked.
+    const status = page.waitForResponse(
+      response => response.url().startsWith(proxy.url) && response.request().method() === 'POST',
+    )
+    assert.deepEqual(await ask(page, 'sendBlindly', proxy.url, 'eth_gasPrice'), { result: 'opaque' })
+    assert.equal((await status).status(), 403)
+    await page.close()
+  }
+  await proxy.end('SIGTERM')
+  return 'pages of other origins are kept out'
+}
+
+/** DNS rebinding: the page stays, and the name of its site comes to stand for the machine of the proxy. */
+async function checkRebinding(): Promise<string> {
+  const bait = await servePage()
+  const page = await openPage(`http://${REBOUND}:${bait.port}`)
+  bait.server.close()
+  bait.server.closeAllConnections()
+  // Even where any origin may ask.
+  const proxy = await startProxy(bait.port, '--allow-origin', '*')
+  await proxy.until(({ event }) => event === 'view')
+  for (const outcome of [await ask(page, 'post', '/', 'eth_blockNumber', []), await ask(page, 'get', '/')]) {
+    assert.match(Reflect.get(outcome, 'result') ?? '', /^403 This Host is not known/)
+  }
+  // The same page by the proxy's own address: another origin, which `*` admits.
+  assert.match(JSON.stringify(await ask(page, 'post', proxy.url, 'eth_blockNumber', [])), /200 .*0xa/)
+  await proxy.end('SIGTERM')
+  await page.close()
+  return 'a site that is pointed at this machine is kept out'
+}
+
+try {
+  for (const check of [checkAdmitted, checkKeptOut, checkRebinding]) console.log(await check())
+} finally {
+  await browser.close()
+  for (const program of running) program.kill('SIGKILL')
+  site.server.close()
+  await service.close(0)
+}

@@ -1,0 +1,164 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { UsageError } from '../../src/cli/command.ts'
+import { createConnections } from '../../src/cli/connections.ts'
+import { type L1SourceFlags, openL1Source } from '../../src/cli/l1-source.ts'
+import { addDemoBlocks } from '../../src/service.ts'
+import { PROGRAM } from '../package/build.ts'
+import { CONTRACT, ROLLUP, startServer, startService } from '../rpc/servers.ts'
+import { collector, folderOf, runHere } from './io.ts'
+import { startProxyProcess } from './proxy-process.ts'
+
+/** The clock of the demo's consensus layer stands still. */
+const ANY_AGE = ['--beacon-max-age', '4000000000', '--checkpoint-max-age', '4000000000']
+const DOWN = 'http://127.0.0.1:1/SECRET'
+
+/** A service with a history, a checkpoint of it, and a beacon API over it that notes what it is asked. */
+async function startDemo() {
+  const started = await startService()
+  const { service, url, l1Url } = started
+  addDemoBlocks(service.chain)
+  const { l1 } = service.chain
+  const folder = folderOf({ 'network.json': service.beacon.network })
+  const path = (name: string) => join(folder, name)
+  const root = async (block: bigint) => (await service.beacon.blockRoot(block)) ?? '0x'
+  const head = () => Reflect.get(l1.getBlock(l1.blockNumber()) ?? {}, 'hash')
+  const asked: string[] = []
+  /** Answers with this finality update instead, once it is set. */
+  const held: { finality?: string } = {}
+  const api = await startServer((response, _, __, ___, target) => {
+    const { pathname, searchParams } = new URL(target, 'http://beacon')
+    asked.push(pathname.split('/').at(-1)?.slice(0, 15) ?? '')
+    const isHeld = pathname.endsWith('finality_update') && held.finality !== undefined
+    if (isHeld) return void response.end(held.finality)
+    service.beacon
+      .answer(pathname, searchParams)
+      .then(({ status, body }) => response.writeHead(status).end(JSON.stringify(body)))
+  })
+  return { ...started, endpoints: ['--l1', l1Url, '--l2', url], path, root, head, asked, held, apiUrl: api.url }
+}
+
+/** The source that these options make, without a command around it. */
+async function open(flags: Partial<L1SourceFlags>, urls: readonly string[] = [DOWN]) {
+  const controller = new AbortController()
+  onTestFinished(() => controller.abort())
+  const connections = createConnections('5', controller.signal)
+  const odd: string[] = []
+  const [l1, io] = [connections.openAll('l1', urls), collector(false).stream]
+  const streams = { stdin: (async function* () {})(), stdout: io, stderr: io }
+  const source = await openL1Source({ 'l1-agree': [], ...flags }, l1, connections, streams, text => odd.push(text))
+  return { ...source, odd }
+}
+
+it('proves the hash from a checkpoint, keeps what is proven, goes on from it, and never back', async () => {
+  const { service, path, root, head, asked, held, beaconUrl, apiUrl } = await startDemo()
+  const file = path('beacon.json')
+  const ages = { 'beacon-max-age': '4000000000', 'checkpoint-max-age': '4000000000' }
+  const flags = { ...ages, checkpoint: await root(60n), network: path('network.json'), 'beacon-state': file }
+  const first = await open({ ...flags, beacon: [DOWN, apiUrl] })
+  const old = head()
+  expect([await first.l1BlockHash(), await first.l1BlockHash()]).toEqual([old, old])
+  // Said once, without the URL.
+  expect(first.odd).toEqual(['--beacon number 1 UNREACHABLE'])
+  expect(first.trust).toBe(`the beacon checkpoint ${flags.checkpoint}, from which what 2 beacon APIs send is verified`)
+  expect(asked.filter(name => name === flags.checkpoint.slice(0, 15)).length).toBe(1)
+  held.finality = JSON.stringify((await service.beacon.answer('/eth/v1/beacon/light_client/finality_update')).body)
+
+  // Something newer comes, from another source, and is kept.
+  service.chain.l1.addBlock()
+  expect(await first.l1BlockHash()).toBe(old)
+  const second = await open({ ...flags, beacon: [apiUrl, beaconUrl] })
+  expect(await second.l1BlockHash()).toBe(head())
+  expect(second.odd).toEqual(['--beacon number 1 BEACON_OLDER_THAN_CHECKPOINT'])
+  // Whoever starts again begins there: neither the checkpoint nor an older block is asked for or believed.
+  asked.length = 0
+  const third = await open({ ...flags, beacon: [apiUrl] })
+  await expect(third.l1BlockHash()).rejects.toMatchObject({ code: 'BEACON_UNAVAILABLE' })
+  expect(third.odd).toEqual(['--beacon number 1 BEACON_OLDER_THAN_CHECKPOINT'])
+  expect(asked).toEqual(['finality_update'])
+
+  // Without the ages, the clock decides.
+  const { 'beacon-max-age': _, ...strict } = flags
+  await expect((await open({ ...strict, beacon: [beaconUrl] })).l1BlockHash()).rejects.toMatchObject({
+    code: 'BEACON_STALE',
+  })
+  const { 'checkpoint-max-age': __, ...stricter } = flags
+  const aged = await open({ ...stricter, beacon: [beaconUrl] })
+  await expect(aged.l1BlockHash()).rejects.toMatchObject({ code: 'BEACON_CHECKPOINT_OLD' })
+
+  // What is in the file is of this checkpoint and network, whole, or refused before anybody is asked.
+  const stored = JSON.parse(readFileSync(file, 'utf8'))
+  const damages: [unknown, string][] = [
+    ['{', 'is not a checkpoint of this program: move it away to begin anew'],
+    [{}, 'is not a checkpoint of this program: move it away to begin anew'],
+    [{ ...stored, askedFor: { ...stored.askedFor, checkpoint: '0x' } }, 'differs in checkpoint'],
+    [{ ...stored, askedFor: { ...stored.askedFor, network: '0x' } }, 'differs in network'],
+    [{ ...stored, checkpoint: { ...stored.checkpoint, version: 2 } }, 'state.version: expected 1'],
+    [{ ...stored, checkpoint: 7 }, 'state: expected an object'],
+  ]
+  for (const [content, message] of damages) {
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+    const refused = await open({ ...flags, beacon: [beaconUrl] }).catch(error => error)
+    expect(refused).toBeInstanceOf(UsageError)
+    expect(refused.message).toContain(message)
+  }
+  expect(damages.length).toBe(6)
+})
+
+it('is what follow and proxy take the hash from, with the same options', async () => {
+  const { service, endpoints, path, root, beaconUrl } = await startDemo()
+  const file = path('beacon.json')
+  const checkpoint = ['--checkpoint', await root(60n), '--network', path('network.json'), ...ANY_AGE]
+  const beacons = ['--beacon', DOWN, '--beacon', beaconUrl, '--beacon-state', file]
+  const claim = ['--rollup', ROLLUP.address, '--scheme', 'poseidon2']
+  const asked = [...endpoints, ...claim, ...checkpoint, ...beacons]
+  const follow = () => runHere(['follow', ...asked, '--address', CONTRACT, '-o', path('bundles'), '--once'])
+  const first = await follow()
+  expect(first).toMatchObject({ code: 0 })
+  expect(first.stdout).toMatch(/L2 block 9 .*the account exists/)
+  expect(first.stderr).toContain('L1 block hash: --beacon number 1 UNREACHABLE\n')
+  expect(first.stdout + first.stderr).not.toContain('SECRET')
+  expect(existsSync(file)).toBe(true)
+  addDemoBlocks(service.chain, [2])
+  expect((await follow()).stdout).toMatch(/^L2 block 11 /)
+
+  const proxy = await startProxyProcess([PROGRAM], [...asked, '--chain-id', '1337', '--port', '0'], program =>
+    onTestFinished(() => void program.kill('SIGKILL')),
+  )
+  expect(proxy.events[0]?.trust).toMatch(/^the beacon checkpoint 0x[0-9a-f]{64}, from which what 2 beacon APIs send/)
+  expect(await proxy.until(({ event }) => event === 'view')).toMatchObject({ blockNumber: '11' })
+  await proxy.until(({ event }) => event === 'disagreement')
+  expect(await proxy.end('SIGTERM')).toBe(0)
+  expect(JSON.stringify(proxy.events)).not.toContain('SECRET')
+})
+
+it('refuses options that do not go together, before anybody is asked', async () => {
+  const { path } = await startDemo()
+  const [root, network] = [`0x${'11'.repeat(32)}`, path('network.json')]
+  const cases: [Partial<L1SourceFlags>, string][] = [
+    [{ checkpoint: root }, '--beacon is needed'],
+    [{ checkpoint: root, beacon: [DOWN] }, '--network is needed'],
+    [{ checkpoint: '0x1', beacon: [DOWN], network }, '--checkpoint: expected'],
+    [{ checkpoint: root, beacon: ['ftp://x'], network }, '--beacon: '],
+    [{ checkpoint: root, beacon: [DOWN], network, quorum: '1' }, '--quorum goes with'],
+    [{ checkpoint: root, beacon: [DOWN], network, 'l1-agree': [DOWN] }, 'exclude each other'],
+    [{ checkpoint: root, beacon: [DOWN], network, 'l1-hash-module': 'x' }, 'exclude each other'],
+    [{ checkpoint: root, beacon: [DOWN], network, 'beacon-max-age': '-1' }, '--beacon-max-age: expected'],
+    [{ checkpoint: root, beacon: [DOWN], network, 'beacon-state': path('none/state.json') }, 'cannot write'],
+    [{ checkpoint: root, beacon: [DOWN], network: path('none.json') }, 'cannot read'],
+    [{ beacon: [DOWN] }, '--beacon goes with --checkpoint'],
+    [{ 'beacon-state': path('state.json') }, '--beacon-state goes with --checkpoint'],
+    [{ network: 'mainnet' }, '--network goes with --checkpoint'],
+    [{ 'checkpoint-max-age': '1' }, '--checkpoint-max-age goes with --checkpoint'],
+    [{ quorum: '1' }, '--quorum goes with --l1-agree'],
+    [{ 'l1-agree': [DOWN, DOWN] }, 'the same URL twice'],
+  ]
+  for (const [flags, message] of cases) {
+    const refused = await open(flags).catch(error => error)
+    expect(refused, JSON.stringify(flags)).toBeInstanceOf(UsageError)
+    expect(refused.message).toContain(message)
+    expect(refused.message).not.toContain('SECRET')
+  }
+  expect(cases.length).toBe(16)
+})

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Abi } from 'viem'
+import type { Hex } from '../../src/index.ts'
+
+/** A compiled contract. */
+export interface Contract {
+  readonly abi: Abi
+  /** What is deployed. */
+  readonly code: Hex
+  /** Of its variables, by name. */
+  readonly slots: Readonly<Record<string, string>>
+}
+
+interface Compiled {
+  readonly abi: Abi
+  readonly evm: { readonly deployedBytecode: { readonly object: string } }
+  readonly storageLayout: { readonly storage: readonly { readonly label: string; readonly slot: string }[] }
+}
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+const CACHE = 'node_modules/.cache/contracts'
+const SETTINGS = {
+  optimizer: { enabled: true, runs: 200 },
+  evmVersion: 'cancun',
+  // The hash of the sources at the end of the code would change with every comment.
+  metadata: { appendCBOR: false },
+  outputSelection: { '*': { '*': ['abi', 'evm.deployedBytecode.object', 'storageLayout'] } },
+}
+
+/** The contracts beside this file, by name. What the compiler makes of them is the same on every machine. */
+export async function compileContracts(): Promise<Readonly<Record<string, Contract>>> {
+  const files = readdirSync(FOLDER).filter(file => file.endsWith('.sol'))
+  const sources = Object.fromEntries(files.map(file => [file, { content: readFileSync(join(FOLDER, file), 'utf8') }]))
+  const { default: solc } = await import('solc')
+  const { errors = [], contracts } = JSON.parse(
+    solc.compile(JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS })),
+  )
+  if (errors.length > 0) {
+    throw new Error(errors.map((error: { formattedMessage: string }) => error.formattedMessage).join())
+  }
+  return Object.fromEntries(
+    Object.values<Record<string, Compiled>>(contracts).flatMap(file =>
+      Object.entries(file).map(([name, { abi, evm, storageLayout }]): [string, Contract] => [
+        name,
+        {
+          abi,
+          code: `0x${evm.deployedBytecode.object}`,
+          slots: Object.fromEntries(storageLayout.storage.map(({ label, slot }) => [label, slot])),
+        },
+      ]),
+    ),
+  )
+}
+
+/** {@link compileContracts}, once for each text of their sources: the compiler takes seconds to load. */
+export async function compiledContracts(): Promise<Readonly<Record<string, Contract>>> {
+  const texts = readdirSync(FOLDER).map(file => `${file}\n${readFileSync(join(FOLDER, file), 'utf8')}`)
+  const cached = join(CACHE, `${createHash('sha256').update(texts.join()).digest('hex')}.json`)
+  try {
+    return JSON.parse(readFileSync(cached, 'utf8'))
+  } catch {
+    // Not compiled yet.
+  }
+  const compiled = await compileContracts()
+  mkdirSync(CACHE, { recursive: true })
+  writeFileSync(cached, JSON.stringify(compiled))
+  return compiled
+}
