@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import type { AuditedBatch } from './audited.ts'
 import { unpack } from './input.ts'
 import { type Batch, readBatches, skipLines } from './lines.ts'
-import { createAuditPool } from './pool.ts'
+import { createAuditPool, type TakenBatch } from './pool.ts'
 import type { RecordClaim } from './record.ts'
 
 /** One input of an audit. */
@@ -28,7 +28,7 @@ export class AuditInputError extends Error {
 }
 
 /** Enough lines that handing them over costs nothing, and few enough that no worker waits for the others. */
-const BATCH_LENGTH = 2 ** 18
+export const BATCH_LENGTH = 2 ** 20
 
 /**
  * Verifies inputs line by line, on all cores, and gives the verdicts in the order of the lines. What is in memory is bounded,
@@ -39,12 +39,16 @@ const BATCH_LENGTH = 2 ** 18
 export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
   const { claim, jobs = availableParallelism() } = options
   const pool = await createAuditPool(claim, jobs)
-  const pending: Promise<AuditedBatch>[] = []
-  const batches = readInputs(inputs, options)
+  // Two batches for each worker; or fewer, when there are very long lines in them.
+  const most = 2 * jobs + 1
+  const pending: { readonly length: number; readonly outcome: Promise<TakenBatch> }[] = []
+  let pendingLength = 0
+  const spare: Uint8Array<ArrayBuffer>[] = []
+  const batches = readInputs(inputs, options, spare)
   try {
     let failure: unknown
     for (let isReading = true; isReading || pending.length > 0; ) {
-      if (isReading && pending.length <= 2 * jobs) {
+      if (isReading && pending.length < most && pendingLength < 2 * most * BATCH_LENGTH) {
         // What was read before an input fails still gets its verdicts.
         const next = await batches.next().catch(error => {
           failure = error
@@ -52,13 +56,21 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
         })
         isReading = !next.done
         if (next.value === undefined) continue
-        const audited = pool.run(next.value.batch, next.value.file)
+        const { batch, file } = next.value
+        const { length } = batch.bytes
+        const outcome = pool.run(batch, file)
         // Awaited in its turn: until then a failure is not unhandled.
-        audited.catch(() => {})
-        pending.push(audited)
+        outcome.catch(() => {})
+        pending.push({ length, outcome })
+        pendingLength += length
       } else {
         const first = pending.shift()
-        if (first !== undefined) yield await first
+        if (first === undefined) continue
+        const { audited, memory } = await first.outcome
+        pendingLength -= first.length
+        // What a very long line took is given back.
+        if (memory.length <= 2 * BATCH_LENGTH) spare.push(memory)
+        yield audited
       }
     }
     if (failure !== undefined) throw failure
@@ -71,13 +83,14 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
 async function* readInputs(
   inputs: readonly AuditInput[],
   { maxLineLength, skip = 0 }: AuditOptions,
+  spare: Uint8Array<ArrayBuffer>[],
 ): AsyncGenerator<{ batch: Batch; file: string | undefined }> {
   let left = skip
   for (const { name, open } of inputs) {
     const file = inputs.length > 1 ? name : undefined
     let line = 0
     try {
-      for await (const whole of readBatches(unpack(open()), BATCH_LENGTH, maxLineLength)) {
+      for await (const whole of readBatches(unpack(open()), { batchLength: BATCH_LENGTH, maxLineLength, spare })) {
         line += whole.count
         const batch = skipLines(whole, left)
         left = Math.max(left - whole.count, 0)

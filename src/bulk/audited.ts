@@ -1,5 +1,7 @@
+import { isAscii } from 'node:buffer'
+import type { Account } from '../proof/verify.ts'
 import { type Batch, linesOf } from './lines.ts'
-import type { RecordVerifier, Verdict } from './record.ts'
+import type { ProvenVerdict, RecordVerifier, Verdict } from './record.ts'
 
 /** What the verdicts of some lines come to. */
 export interface Tally {
@@ -33,10 +35,10 @@ export const createTally = (): Tally => ({
   rejected: [],
 })
 
-/** What the verdicts are counted by: the verdict, and the reason where it is no proof. */
+/** What the verdicts are counted by: the verdict, and the reason where it is no proof. There are few of these, whatever comes. */
 function countedAs(verdict: Verdict): string {
   if (verdict.verdict === 'refused') return `refused ${verdict.code}`
-  return verdict.verdict === 'unreadable' ? `unreadable: ${verdict.reason}` : verdict.verdict
+  return verdict.verdict === 'unreadable' ? `unreadable: ${verdict.reason.replace(/\[\d+\]/, '[…]')}` : verdict.verdict
 }
 
 /** @param text the verdict as a line of the output */
@@ -62,23 +64,56 @@ export function addTally(sum: Tally, { lines, kinds, sources, lengths, rejected 
 
 /** One line of output. Integers that a JSON number may not hold become decimal strings. */
 function formatVerdict(line: number, file: string | undefined, verdict: Verdict): string {
-  const place = file === undefined ? { line } : { line, file }
-  const toPlain = (_: string, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)
-  return `${JSON.stringify({ ...place, ...verdict }, toPlain)}\n`
+  const place = file === undefined ? `{"line":${line}` : `{"line":${line},"file":${JSON.stringify(file)}`
+  return `${place},${'account' in verdict ? formatProven(verdict) : JSON.stringify(verdict).slice(1)}\n`
+}
+
+/**
+ * The JSON of a verdict without its opening brace. Put together by hand, which takes a fifth of the time: hexadecimal, numbers
+ * and names of this library's own need no escapes.
+ */
+function formatProven({
+  verdict,
+  scheme,
+  stateRoot,
+  address,
+  l2BlockNumber,
+  sources,
+  account,
+  storage,
+}: ProvenVerdict) {
+  const block = l2BlockNumber === undefined ? '' : `,"l2BlockNumber":"${l2BlockNumber}"`
+  const from = `{"scheme":"${sources.scheme}","stateRoot":"${sources.stateRoot}","address":"${sources.address}","storageKeys":"${sources.storageKeys}"}`
+  const slots = storage.length === 0 ? '[]' : JSON.stringify(storage)
+  return `"verdict":"${verdict}","scheme":"${scheme}","stateRoot":"${stateRoot}","address":"${address}"${block},"sources":${from},"account":${formatAccount(account)},"storage":${slots}}`
+}
+
+function formatAccount(account: Account | null): string {
+  if (account === null) return 'null'
+  const { nonce, balance, storageRoot, codeHash, snarkCodeHash, codeSize, leafIndex } = account
+  return `{"nonce":"${nonce}","balance":"${balance}","storageRoot":"${storageRoot}","codeHash":"${codeHash}","snarkCodeHash":"${snarkCodeHash}","codeSize":"${codeSize}","leafIndex":${leafIndex}}`
 }
 
 /** @param file named in each verdict; undefined when there is but one input */
 export function auditBatch(batch: Batch, file: string | undefined, verify: RecordVerifier): AuditedBatch {
   const tally = createTally()
   let text = ''
+  const toText = textsOf(batch.bytes)
   for (const record of linesOf(batch)) {
-    const verdict = record === null ? TOO_LONG : hasTooManyValues(record) ? TOO_MANY : verify(record)
+    const verdict = record === null ? TOO_LONG : hasTooManyValues(record) ? TOO_MANY : verify(toText(record))
     const formatted = formatVerdict(batch.firstLine + tally.lines, file, verdict)
     countVerdict(tally, verdict, formatted)
     if (record !== null) count(tally.lengths, `${32 - Math.clz32(record.length)}`, 1)
     text += formatted
   }
   return { text, tally }
+}
+
+/** Decodes what is ASCII, as records are, several times faster than a decoder of UTF-8; what is not stays as it is. */
+export function textsOf(bytes: Uint8Array<ArrayBuffer>): (part: Uint8Array) => Uint8Array | string {
+  if (!isAscii(bytes)) return part => part
+  const whole = Buffer.from(bytes.buffer)
+  return ({ byteOffset, length }) => whole.toString('latin1', byteOffset, byteOffset + length)
 }
 
 const TOO_LONG: Verdict = { verdict: 'unreadable', reason: 'longer than a record may be' }

@@ -1,7 +1,28 @@
+import { open } from 'node:fs/promises'
 import zlib from 'node:zlib'
 
 /** How much is read and unpacked at a time. */
 export const CHUNK_LENGTH = 2 ** 18
+
+/**
+ * The bytes of a file. The memory of a chunk is used again for the one after the next.
+ *
+ * @param onRead told how much each chunk has
+ */
+export async function* readFileChunks(path: string, onRead?: (length: number) => void): AsyncGenerator<Uint8Array> {
+  const file = await open(path)
+  try {
+    const memory = [new Uint8Array(CHUNK_LENGTH), new Uint8Array(CHUNK_LENGTH)] as const
+    for (let turn = 0; ; turn++) {
+      const { bytesRead, buffer } = await file.read(memory[turn % 2 === 0 ? 0 : 1], 0, CHUNK_LENGTH, null)
+      if (bytesRead === 0) return
+      onRead?.(bytesRead)
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
+}
 
 /** Packed streams, by how they begin. */
 const PACKED: readonly {

@@ -12,6 +12,19 @@ export interface Batch {
 
 const [LF, CR] = [0x0a, 0x0d]
 
+/** How a stream is split. */
+export interface BatchLimits {
+  /** A batch ends with the first line that brings it to this many bytes. */
+  readonly batchLength: number
+  /** In bytes, without the terminator; the content of a longer line is dropped as it arrives. */
+  readonly maxLineLength: number
+  /** Memory of batches that nobody needs any more, of `batchLength` bytes each: used before more is taken. */
+  readonly spare?: Uint8Array<ArrayBuffer>[]
+}
+
+/** However short they are: a verdict is longer than an empty line. */
+const MAX_LINES = 4096
+
 /**
  * Splits a stream of bytes into batches of whole lines. Never holds more than one batch and one line, whatever the input.
  *
@@ -20,16 +33,11 @@ const [LF, CR] = [0x0a, 0x0d]
  * A line ends with `\n` or `\r\n`; the last one may end with the input. An empty line is a line.
  *
  * @param chunks the input
- * @param batchLength a batch ends with the first line that brings it to this many bytes
- * @param maxLineLength in bytes, without the terminator; the content of a longer line is dropped as it arrives
  */
-export async function* readBatches(
-  chunks: AsyncIterable<Uint8Array>,
-  batchLength: number,
-  maxLineLength: number,
-): AsyncGenerator<Batch> {
+export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: BatchLimits): AsyncGenerator<Batch> {
+  const { batchLength } = limits
   let firstLine = 1
-  let batch = createBatch(maxLineLength)
+  let batch = createBatch(limits)
   try {
     for await (const chunk of chunks) {
       let start = 0
@@ -38,10 +46,10 @@ export async function* readBatches(
         batch.add(chunk.subarray(start, end < 0 ? chunk.length : end))
         if (end < 0) break
         batch.endLine()
-        if (batch.length >= batchLength) {
+        if (batch.length >= batchLength || batch.count >= MAX_LINES) {
           yield batch.finish(firstLine)
           firstLine += batch.count
-          batch = createBatch(maxLineLength)
+          batch = createBatch(limits)
         }
         start = end + 1
       }
@@ -56,8 +64,8 @@ export async function* readBatches(
   if (batch.count > 0) yield batch.finish(firstLine)
 }
 
-function createBatch(maxLineLength: number) {
-  let bytes = new Uint8Array(2 ** 16)
+function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
+  let bytes = spare.pop() ?? new Uint8Array(batchLength)
   const tooLong: number[] = []
   let [length, lineStart, count] = [0, 0, 0]
   let [isInsideLine, isTooLong] = [false, false]
@@ -111,7 +119,7 @@ function createBatch(maxLineLength: number) {
     },
     /** Without the terminator of the last line. */
     finish(firstLine: number): Batch {
-      return { firstLine, count, bytes: bytes.slice(0, length - 1), tooLong }
+      return { firstLine, count, bytes: bytes.subarray(0, length - 1), tooLong }
     },
   }
 }
@@ -137,7 +145,7 @@ export function skipLines(batch: Batch, lines: number): Batch | null {
   return {
     firstLine: batch.firstLine + lines,
     count: batch.count - lines,
-    bytes: batch.bytes.slice(start),
+    bytes: batch.bytes.subarray(start),
     tooLong: batch.tooLong.filter(index => index >= lines).map(index => index - lines),
   }
 }

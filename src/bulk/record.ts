@@ -143,7 +143,6 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
       const file = readInputFile(content)
       if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
       if (isCallFile(file)) return unreadable('not a record: it holds no proof')
-      if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
       if (isBundleFile(file)) return judgeBundle(file, claim)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {

@@ -85,6 +85,7 @@ export function formatAuditReport(report: AuditReport): string {
     ['unreadable', unreadable, 'odd'],
   ] as const
   const judged = lines - resumedAt
+  const ofThisRun = resumedAt > 0 ? ', in this run' : ''
   const facts = [
     [inputs.length === 1 ? 'Input' : 'Inputs', inputs.join(', ')],
     ['This run', `${number(judged)} lines in ${number(seconds)} s with ${jobs} ${jobs === 1 ? 'worker' : 'workers'}`],
@@ -109,8 +110,8 @@ ${notes.length === 0 ? '' : `<h2>What the verdicts rest on</h2>\n<ul>${notes.map
 <h2>Verdicts</h2>
 ${verdictBars(kinds)}
 <div class="pair">
-<figure><figcaption>Lines per second over time</figcaption>${rateChart(report.samples)}</figure>
-<figure><figcaption>Length of a line, in bytes</figcaption>${lengthChart(tally.lengths)}</figure>
+<figure><figcaption>Lines per second over time${ofThisRun}</figcaption>${rateChart(report.samples)}</figure>
+<figure><figcaption>Lines by length${ofThisRun}</figcaption>${lengthChart(tally.lengths)}</figure>
 </div>
 ${rejectedList(tally.rejected, refused + unreadable)}
 <footer>rollup-state-proof ${escapeHtml(version)}</footer>
@@ -139,23 +140,27 @@ function verdictBars(kinds: AuditSummary['kinds']): string {
     const width = Math.max((100 * count) / most, 0.5).toFixed(2)
     const note = meaning && `<small>${escapeHtml(meaning)}</small>`
     const bar = `<i class="${toneOf(kind)}" style="width:${width}%"></i>`
-    return `<tr><th scope="row">${escapeHtml(kind)}${note}</th><td>${number(count)}</td><td class="bar">${bar}</td></tr>`
+    return `<tr><th scope="row">${escapeHtml(kind)}${note}</th><td class="count">${number(count)}</td><td class="bar">${bar}</td></tr>`
   })
-  const head = '<tr><th scope="col">verdict</th><th scope="col">lines</th><th></th></tr>'
+  const head = '<tr><th scope="col">verdict</th><th scope="col" class="count">lines</th><td></td></tr>'
   return `<table><thead>${head}</thead><tbody>${body.join('')}</tbody></table>`
 }
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 190, 62, 24]
 
-/** Axes with three marks each, and what is drawn between them. */
-function chart(label: string, highest: number, marks: readonly (readonly [number, string])[], content: string): string {
+/** What an axis says at which place. */
+type Mark = readonly [x: number, text: string, anchor: 'start' | 'middle' | 'end']
+
+/** Axes, and what is drawn between them. */
+function chart(label: string, highest: number, marks: readonly Mark[], content: string): string {
   const y = (share: number) => HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - 10)
   const rows = [0, 0.5, 1].map(
     share =>
       `<line x1="${LEFT}" x2="${WIDTH}" y1="${y(share)}" y2="${y(share)}"/><text x="${LEFT - 8}" y="${y(share) + 4}" text-anchor="end">${number(share * highest)}</text>`,
   )
   const columns = marks.map(
-    ([x, text]) => `<text x="${x.toFixed(1)}" y="${HEIGHT - 6}" text-anchor="middle">${escapeHtml(text)}</text>`,
+    ([x, text, anchor]) =>
+      `<text x="${x.toFixed(1)}" y="${HEIGHT - 6}" text-anchor="${anchor}">${escapeHtml(text)}</text>`,
   )
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(label)}"><g class="axes">${rows.join('')}${columns.join('')}</g>${content}</svg>`
 }
@@ -179,36 +184,45 @@ function rateChart(samples: AuditReport['samples']): string {
   const highest = roundUp(Math.max(...rates.map(({ rate }) => rate)))
   const last = rates.at(-1)?.seconds ?? 1
   const x = (seconds: number) => LEFT + (seconds / last) * (WIDTH - LEFT - 12)
-  const points = rates.map(({ seconds, rate }) => `${x(seconds).toFixed(1)} ${scaleY(rate, highest).toFixed(1)}`)
-  const start = x(rates[0]?.seconds ?? 0).toFixed(1)
+  // A rate is that of the time before its point: the first one holds from the beginning on.
+  const points = [{ seconds: 0, rate: rates[0]?.rate ?? 0 }, ...rates].map(
+    ({ seconds, rate }) => `${x(seconds).toFixed(1)} ${scaleY(rate, highest).toFixed(1)}`,
+  )
+  const start = x(0).toFixed(1)
   const base = HEIGHT - BOTTOM
   const content = `<path class="area" d="M${start} ${base} L${points.join(' L')} V${base} Z"/><path class="curve" d="M${points.join(' L')}"/>`
-  const marks = [0.02, 0.5, 0.97].map(share => [x(last * share), `${number(last * share)} s`] as const)
+  const marks: Mark[] = [
+    [x(0), '0 s', 'start'],
+    [x(last / 2), `${number(last / 2)} s`, 'middle'],
+    [x(last), `${number(last)} s`, 'end'],
+  ]
   return chart(`Between 0 and ${number(highest)} lines per second`, highest, marks, content)
 }
 
 function lengthChart(lengths: Tally['lengths']): string {
   const buckets = Object.entries(lengths).map(([digits, count]) => [Number(digits), count] as const)
-  if (buckets.length === 0) return '<p>There were no lines.</p>'
+  if (buckets.length === 0) return '<p>No line was judged.</p>'
   const [least, most] = [Math.min(...buckets.map(([digits]) => digits)), Math.max(...buckets.map(([digits]) => digits))]
   const highest = roundUp(Math.max(...buckets.map(([, count]) => count)))
   const width = (WIDTH - LEFT - 12) / (most - least + 1)
   const x = (digits: number) => LEFT + 4 + (digits - least) * width
   const bars = buckets.map(([digits, count]) => {
     const top = scaleY(count, highest)
-    return `<rect x="${(x(digits) + 1).toFixed(1)}" y="${top.toFixed(1)}" width="${(width - 2).toFixed(1)}" height="${(HEIGHT - BOTTOM - top).toFixed(1)}"><title>${number(count)} lines of ${bytesOf(digits - 1)} to ${bytesOf(digits)}</title></rect>`
+    return `<rect x="${(x(digits) + 1).toFixed(1)}" y="${top.toFixed(1)}" width="${(width - 2).toFixed(1)}" height="${(HEIGHT - BOTTOM - top).toFixed(1)}"><title>${number(count)} lines from ${bytesOf(digits - 1)} up to ${bytesOf(digits)}</title></rect>`
   })
   const step = Math.ceil((most - least + 1) / 6)
-  const marks = Array.from({ length: most - least + 1 }, (_, index) => least + index)
+  // Between the bars.
+  const marks = Array.from({ length: most - least + 2 }, (_, index) => least + index)
     .filter(digits => (digits - least) % step === 0)
-    .map(digits => [x(digits) + width / 2, `< ${bytesOf(digits)}`] as const)
+    .map((digits): Mark => [x(digits), bytesOf(digits - 1), 'middle'])
   return chart('How many lines have which length', highest, marks, `<g class="bars">${bars.join('')}</g>`)
 }
 
-/** 2 to the power of `digits` bytes. */
+/** 2 to the power of `digits` bytes; none before that of 0. */
 function bytesOf(digits: number): string {
+  if (digits < 0) return '0 B'
   const [unit, rest] = digits >= 20 ? ['MiB', digits - 20] : digits >= 10 ? ['KiB', digits - 10] : ['B', digits]
-  return `${2 ** Math.max(rest, 0)} ${unit}`
+  return `${2 ** rest} ${unit}`
 }
 
 function rejectedList(rejected: readonly string[], total: number): string {
@@ -243,8 +257,8 @@ h1{font-size:28px;line-height:1.2;margin:8px 0}h2{font-size:19px;margin:32px 0 8
 .cards .good b{color:var(--good)}.cards .bad b{color:var(--bad)}.cards .odd b{color:var(--odd)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px;margin:24px 0 0}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 table{width:100%;border-collapse:collapse}th,td{text-align:left;padding:8px 12px 8px 0;border-bottom:1px solid var(--line);vertical-align:top}
-th{font-weight:600;overflow-wrap:anywhere}th small{display:block;font-weight:400;color:var(--soft)}td{font-variant-numeric:tabular-nums;white-space:nowrap}
-thead th{font-weight:400;color:var(--soft)}.bar{width:38%;padding-right:0}.bar i{display:block;height:12px;margin-top:6px;border-radius:3px}
+th{font-weight:600;overflow-wrap:anywhere}th small{display:block;font-weight:400;color:var(--soft)}td{font-variant-numeric:tabular-nums;white-space:nowrap}.count{text-align:right}
+thead th{font-weight:400;color:var(--soft)}.bar{width:34%;padding-right:0}.bar i{display:block;min-width:2px;height:12px;margin-top:6px;border-radius:3px}
 i.good{background:var(--good)}i.bad{background:var(--bad)}i.odd{background:var(--odd)}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(300px,1fr));gap:24px;margin-top:32px}figure{margin:0}figcaption{font-weight:600;margin-bottom:8px}
 svg{display:block;width:100%;height:auto}.axes line{stroke:var(--line)}.axes text{fill:var(--soft);font:12px system-ui,sans-serif}

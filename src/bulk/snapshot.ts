@@ -6,7 +6,7 @@ import { fetchAnswer } from '../rpc/fetch.ts'
 import type { Provider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier } from '../verifier/verifier.ts'
-import { askInOrder } from './in-order.ts'
+import { askInOrder, createLimits } from './in-order.ts'
 
 /** One request of a snapshot. */
 export interface SnapshotRequest {
@@ -46,6 +46,7 @@ export function takeSnapshot(
 ): AsyncGenerator<SnapshotPart[]> {
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
   const verifier = createVerifier(scheme)
+  const limits = createLimits(concurrency, signal)
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
     const { address, storageKeys } = request
     const how = { method, maxKeysPerRequest: keysPerRequest, signal }
@@ -64,11 +65,10 @@ export function takeSnapshot(
       storageKeys: storageKeys.slice(index, index + 1),
     }))
     const parts: SnapshotPart[] = []
-    for await (const part of askInOrder({ ...{ items, concurrency: 1, signal, ask, refuse, onRetry } }))
-      parts.push(...part)
+    for await (const part of askInOrder({ items, limits, ask, refuse, onRetry })) parts.push(...part)
     return parts
   }
-  return askInOrder({ items: requests, concurrency, signal, ask, refuse, onRetry })
+  return askInOrder({ items: requests, limits, ask, refuse, onRetry })
 }
 
 /** A row of a snapshot. */

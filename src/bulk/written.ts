@@ -3,13 +3,11 @@ import { countVerdict, createTally, type Tally } from './audited.ts'
 import { CHUNK_LENGTH } from './input.ts'
 import { linesOf, readBatches } from './lines.ts'
 
-/** Drops the part of a line with which a run ended that was killed. */
-export async function dropPartialLine(file: FileHandle): Promise<void> {
-  await file.truncate(await endOfLastLine(file))
-}
-
-/** In bytes. Looked for from the end backwards, for the file may be large. */
-async function endOfLastLine(file: FileHandle): Promise<number> {
+/**
+ * How long a file is without the part of a line with which a run ended that was killed, in bytes. Looked for from the end
+ * backwards, for the file may be large.
+ */
+export async function endOfLastLine(file: FileHandle): Promise<number> {
   const chunk = new Uint8Array(2 ** 16)
   let { size: end } = await file.stat()
   while (end > 0) {
@@ -29,13 +27,19 @@ async function endOfLastLine(file: FileHandle): Promise<number> {
  */
 export async function readWritten(file: FileHandle): Promise<Tally> {
   const tally = createTally()
+  let line = 0
   const chunks = file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_LENGTH })
-  for await (const batch of readBatches(chunks, CHUNK_LENGTH, Number.POSITIVE_INFINITY)) {
-    for (const line of linesOf(batch)) {
-      const text = Buffer.from(line ?? []).toString()
+  for await (const batch of readBatches(chunks, {
+    batchLength: CHUNK_LENGTH,
+    maxLineLength: Number.POSITIVE_INFINITY,
+  })) {
+    for (const bytes of linesOf(batch)) {
+      const text = Buffer.from(bytes ?? []).toString()
       const verdict = JSON.parse(text)
       // Who changes it in between is not who runs this; it need only be what this program writes.
       if (typeof verdict?.verdict !== 'string') throw new Error('a line is not a verdict')
+      line = verdict.line === 1 ? 1 : line + 1
+      if (verdict.line !== line) throw new Error('a verdict is missing')
       countVerdict(tally, verdict, `${text}\n`)
     }
   }

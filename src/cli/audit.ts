@@ -1,16 +1,17 @@
 import { once } from 'node:events'
-import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import { type AuditInput, AuditInputError, audit as auditInputs } from '../bulk/audit.ts'
 import { type AuditedBatch, addTally, type Tally } from '../bulk/audited.ts'
-import { CHUNK_LENGTH } from '../bulk/input.ts'
+import { readFileChunks } from '../bulk/input.ts'
 import type { RecordClaim } from '../bulk/record.ts'
 import { formatAuditReport, REPORT_MARK, summarize } from '../bulk/report.ts'
 import { isHexOf } from '../document/layout.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { endProgress } from './endpoint.ts'
 import { answerOptions, type EvidenceFlags, requireScheme, rollupOf, trustedOf } from './flags.ts'
-import { MAX_INPUT_MIB, orUsageError, parseOptions, wholeNumber } from './input.ts'
+import { MAX_INPUT_MIB, messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 import { openVerdictFile, openVerdictPipe, type VerdictFile } from './verdict-file.ts'
@@ -184,12 +185,10 @@ function openInputs(files: readonly string[], { stdin }: Io): Sources {
   if (files.filter(file => file === '-').length > 1) throw new UsageError('standard input (-) is given twice')
   const stats = files.map(file => (file === '-' ? undefined : statInput(file)))
   let read = 0
-  async function* counted(file: string): AsyncGenerator<Uint8Array> {
-    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_LENGTH })) {
-      read += chunk.length
-      yield chunk
-    }
-  }
+  const counted = (file: string) =>
+    readFileChunks(file, length => {
+      read += length
+    })
   return {
     inputs: files.map(file =>
       file === '-' ? { name: 'standard input', open: () => stdin } : { name: file, open: () => counted(file) },
@@ -223,6 +222,7 @@ function requireOutputs(files: readonly string[], outputs: readonly (string | un
 /** A report of an earlier run is replaced, and nothing else. @throws UsageError */
 function requireReport(path: string, force: boolean): void {
   if (path === '-') throw new UsageError('--html: name a file')
+  orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
   if (statRegular(path) === undefined || force) return
   const text = orUsageError(`cannot read ${path}`, () => readFileSync(path, 'utf8'))
   if (!text.slice(0, 1024).includes(REPORT_MARK)) throw refuseOverwrite(path, 'is not the report of an audit')
@@ -233,13 +233,19 @@ class ClosedPipe extends Error {}
 
 function pipeTo(stream: Output): (text: string) => Promise<void> {
   let isClosed = false
-  const end = () => {
+  let failure: unknown
+  const end = (error?: unknown) => {
     isClosed = true
+    failure ??= error
   }
-  stream.once('error', end).once('close', end)
+  stream.once('error', end).once('close', () => end())
   return async text => {
     if (!isClosed && !stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(end)
-    if (isClosed) throw new ClosedPipe('standard output was closed')
+    if (!isClosed) return
+    if (failure instanceof Error && 'code' in failure && failure.code !== 'EPIPE') {
+      throw new UsageError(`cannot write standard output: ${messageOf(failure)}`)
+    }
+    throw new ClosedPipe('standard output was closed')
   }
 }
 
@@ -264,7 +270,7 @@ function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io): Ru
   const elapsed = () => (performance.now() - begun) / 1000
   let samples: Sample[] = [{ seconds: 0, lines: 0 }]
   let interval = 1
-  if (before > 0) io.stderr.write(`going on after line ${formatCount(before)}\n`)
+  if (before > 0) io.stderr.write(`continuing after line ${formatCount(before)}\n`)
   const show = () => {
     io.stderr.write(`\r\x1b[K${describeProgress(sources, tally.lines, tally.lines - before, elapsed())}`)
   }

@@ -15,9 +15,10 @@ export interface Connections {
   /**
    * @param flag without dashes
    * @param url that the user gave; from the environment where there is none, as in `L1_URL`
+   * @param maxRetries as HttpOptions has it
    * @throws UsageError
    */
-  open(flag: string, url: string | undefined): Provider
+  open(flag: string, url: string | undefined, maxRetries?: number): Provider
   /** {@link open} each; without any, those of the environment, separated by spaces. @throws UsageError */
   openAll(flag: 'l1' | 'l2', urls: readonly string[] | undefined): Provider[]
   /** @param urls that the user gave; none when there are none, neither here nor in the environment @throws UsageError */
@@ -30,10 +31,15 @@ export interface Connections {
 export function createConnections(timeout: string, signal: AbortSignal): Connections {
   const redactors: ((text: string) => string)[] = []
 
-  function connect<T>(flag: string, url: string, create: (url: string, options: HttpOptions) => T): T {
+  function connect<T>(
+    flag: string,
+    url: string,
+    create: (url: string, options: HttpOptions) => T,
+    more: HttpOptions = {},
+  ): T {
     const milliseconds = 1000 * wholeNumber('--timeout', timeout, 1, 86_400)
     try {
-      const opened = create(url, { timeout: milliseconds, signal })
+      const opened = create(url, { timeout: milliseconds, signal, ...more })
       redactors.push(redactorOf(new URL(url)))
       return opened
     } catch (error) {
@@ -41,11 +47,11 @@ export function createConnections(timeout: string, signal: AbortSignal): Connect
     }
   }
 
-  function open(flag: string, given: string | undefined): Provider {
+  function open(flag: string, given: string | undefined, maxRetries?: number): Provider {
     const name = flag.toUpperCase()
     const url = given ?? process.env[`${name}_URL`]
     if (!url) throw new UsageError(`--${flag} is needed: the URL of the ${name} endpoint`)
-    return connect(flag, url, createHttpProvider)
+    return connect(flag, url, createHttpProvider, { ...(maxRetries !== undefined && { maxRetries }) })
   }
 
   return {

@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { Evidence } from '../anchor.ts'
 import { fieldIn, isObject } from '../document/value.ts'
+import { type GrowingFile, openGrowingFile } from './growing-file.ts'
 import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
-import { openToAppend, orUnwritable } from './verdict-file.ts'
 
 /** How many rows came to which verdict. */
 export interface Counts {
@@ -25,7 +24,7 @@ export interface SnapshotFiles {
   /** What an interrupted run for the same has done; undefined when there was none. */
   readonly begun: SnapshotCheckpoint | undefined
   append(rows: string, kept: string): Promise<void>
-  saveCheckpoint(checkpoint: SnapshotCheckpoint): void
+  saveCheckpoint(checkpoint: SnapshotCheckpoint): Promise<void>
   removeCheckpoint(): void
   close(): Promise<void>
 }
@@ -42,43 +41,49 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
   const partial = `${path}.partial`
   const paths = keep === undefined ? [path] : [path, keep]
   const isContinued = statRegular(partial) !== undefined && !force
-  const checkpoint = isContinued ? readBegun(partial, await readCheckpoint(partial, askedFor)) : undefined
+  if (isContinued) await readCheckpoint(partial, askedFor)
   for (const each of paths) {
     const exists = statRegular(each) !== undefined
     if (exists && !isContinued && !force) throw refuseOverwrite(each, 'is not of a snapshot that can be continued')
-    if (exists && force) rmSync(each)
   }
-  if (force) for (const name of [partial, `${path}.manifest.json`]) rmSync(name, { force: true })
+  const begin = () => writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: null })}\n`, force)
   // Before the files themselves, so that there never are any of which nobody knows what they are of.
-  if (!isContinued) writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: null })}\n`, false)
-  const files: FileHandle[] = []
+  if (!isContinued && !force) begin()
+  const files: GrowingFile[] = []
   const close = async () => {
     for (const file of files) await file.close()
   }
   try {
+    for (const each of paths) files.push(await openGrowingFile(each))
+    if (force) {
+      rmSync(`${path}.manifest.json`, { force: true })
+      begin()
+    }
+    // Only now: no other run is at it any more.
+    const checkpoint = readBegun(partial, await readCheckpoint(partial, askedFor))
     const lengths: number[] = []
-    for (const [index, each] of paths.entries()) {
-      const file = await openToAppend(each)
-      files.push(file)
+    for (const [index, file] of files.entries()) {
       // What came after the last checkpoint is fetched again.
       const length = checkpoint?.lengths[index] ?? 0
-      if ((await file.stat()).size < length) throw refuseOverwrite(each, 'is shorter than when it was written')
+      if (file.length < length) throw refuseOverwrite(paths[index] ?? '', 'is shorter than when it was written')
       await file.truncate(length)
       lengths.push(length)
     }
-    const save = (state: SnapshotCheckpoint) =>
-      writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: { ...state, lengths } })}\n`, true)
     return {
       begun: checkpoint,
       async append(rows, kept) {
         // Each piece is a gzip member of its own: together they are a gzip file, cut off between any two of them.
         const pieces = [Buffer.from(rows), ...(kept === '' ? [] : [gzipSync(kept)])]
         for (const [index, piece] of pieces.entries()) {
-          await orUnwritable(paths[index] ?? '', files[index]?.appendFile(piece) ?? Promise.resolve())
+          await files[index]?.append(piece)
           lengths[index] = (lengths[index] ?? 0) + piece.length
         }
       },
-      saveCheckpoint: save,
+      async saveCheckpoint(state) {
+        // First what it speaks of: should the machine go down, it must not promise too much.
+        await Promise.all(files.map(file => file.sync()))
+        writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: { ...state, lengths } })}\n`, true)
+      },
       removeCheckpoint: () => rmSync(partial, { force: true }),
       close,
     }

@@ -61,7 +61,7 @@ Where from:
 How:
   --concurrency N          requests at once, 1 to 256 (default: 8)
   --keys-per-request N     storage keys per request (default: 100)
-  --timeout SECONDS        time limit per request, including retries (default: 30)
+  --timeout SECONDS        time limit per request (default: 30)
 
 Output:
   -o, --output ROWS        required: the file for the rows. ROWS.manifest.json gets the evidence for the state root, counts, and
@@ -71,8 +71,8 @@ Output:
   --force                  start over and overwrite the files
   --json                   print the summary as one JSON object
 
-If an endpoint is busy (HTTP 429, Retry-After) or fails, snapshot asks again after growing pauses. If an answer does not verify,
-snapshot asks again. After three such answers, the address gets a row with the verdict "refused". An interrupted run keeps
+If the endpoint is busy (HTTP 429 or 503), all requests wait: as long as Retry-After says, or longer each time. A request that
+fails otherwise is sent again after growing pauses. If an answer does not verify, snapshot asks again. After three such answers, the address gets a row with the verdict "refused". An interrupted run keeps
 its progress in ROWS.partial: run the same command again to continue. The files are then the same as without the
 interruption.
 
@@ -139,6 +139,8 @@ export const snapshot: Command = {
         return report(await readManifest(manifest, path, askedFor), { path, keep, manifest, json: values.json }, io)
       }
       const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
+      // When one request is told to wait, all wait: so none is sent again behind the back of the others.
+      const l2Once = open('l2', values.l2, 0)
       const files = await openSnapshotFiles({ path, keep, force, askedFor })
       try {
         const begun = files.begun
@@ -155,7 +157,7 @@ export const snapshot: Command = {
         const counts = { ...(begun?.counts ?? { present: 0, absent: 0, refused: 0 }) }
         let done = begun?.requests ?? 0
         let [text, kept] = [done === 0 && format === 'csv' ? `${columns.join(',')}\n` : '', '']
-        const parts = takeSnapshot(l2, requests.slice(done), {
+        const parts = takeSnapshot(l2Once, requests.slice(done), {
           ...{ scheme, stateRoot: anchor.stateRoot, block: anchor.l2BlockNumber },
           ...{ method, keysPerRequest, concurrency, signal },
           onRetry: (request, error) => {
@@ -165,7 +167,7 @@ export const snapshot: Command = {
         const commit = async () => {
           await files.append(text, kept)
           ;[text, kept] = ['', '']
-          files.saveCheckpoint({ requests: done, counts, bundle })
+          await files.saveCheckpoint({ requests: done, counts, bundle })
           showProgress(io, `${done} of ${requests.length} requests`)
         }
         const batch = isMapping ? 1 : ROWS_PER_COMMIT
@@ -245,14 +247,14 @@ function targetOf(contract: string | undefined, slot: string | undefined, keys: 
 }
 
 /** A line is an address and a remark. */
-const MAX_LINE_LENGTH = 4096
+const ADDRESS_LINES = { batchLength: 2 ** 16, maxLineLength: 4096 }
 
 /** @throws UsageError when a line is not an address */
 async function readAddresses(file: string, io: Io): Promise<Hex[]> {
   const name = file === '-' ? 'standard input' : file
   const addresses: Hex[] = []
   try {
-    for await (const batch of readBatches(chunksOf(file, io), 2 ** 16, MAX_LINE_LENGTH)) {
+    for await (const batch of readBatches(chunksOf(file, io), ADDRESS_LINES)) {
       let line = batch.firstLine
       for (const bytes of linesOf(batch)) addAddress(addresses, bytes, `${name}, line ${line++}`)
     }

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { closeSync, constants, openSync, readSync, rmSync, statSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { createTally, type Tally } from '../bulk/audited.ts'
-import { dropPartialLine, readWritten } from '../bulk/written.ts'
+import { endOfLastLine, readWritten } from '../bulk/written.ts'
 import { fieldIn, isObject, itemsOf } from '../document/value.ts'
-import { UsageError } from './command.ts'
-import { messageOf, orUsageError } from './input.ts'
+import { openGrowingFile } from './growing-file.ts'
+import { orUsageError } from './input.ts'
 import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
 /** Where `audit` writes its verdicts. */
@@ -31,24 +30,28 @@ export async function openVerdictFile(
   const beside = `${path}.audit`
   const [exists, isContinued] = [statRegular(path) !== undefined, statRegular(beside) !== undefined && !force]
   if (exists && !isContinued && !force) throw refuseOverwrite(path, 'is not the output of an audit')
-  if (force) for (const old of [path, beside]) rmSync(old, { force: true })
   if (isContinued) requireSameInputs(path, inputs, await readCheckpoint(beside, askedFor))
-  else {
-    // Before the first verdict, so that there never is one of which nobody knows what it is of.
+  const describe = () => {
     const checkpoint = { starts: inputs.map(input => startOf(input, START_LENGTH)) }
-    writeWhole(beside, `${JSON.stringify({ askedFor, checkpoint })}\n`, false)
+    writeWhole(beside, `${JSON.stringify({ askedFor, checkpoint })}\n`, force)
   }
-  const file = await openToAppend(path)
+  // Before the first verdict, so that there never is one of which nobody knows what it is of.
+  if (!isContinued && !force) describe()
+  const file = await openGrowingFile(path)
   try {
-    await dropPartialLine(file)
-    const written = await readWritten(file).catch(() => {
+    if (force) {
+      await file.truncate(0)
+      describe()
+    }
+    await file.truncate(await endOfLastLine(file.handle))
+    const written = await readWritten(file.handle).catch(() => {
       throw refuseOverwrite(path, 'holds something other than verdicts')
     })
     return {
       written,
-      write: text => orUnwritable(path, file.appendFile(text)),
+      write: text => file.append(text),
       async close() {
-        await orUnwritable(path, file.sync())
+        await file.sync()
         await file.close()
       },
     }
@@ -64,23 +67,6 @@ export const openVerdictPipe = (write: (text: string) => Promise<void>): Verdict
   write,
   close: async () => {},
 })
-
-export async function openToAppend(path: string): Promise<FileHandle> {
-  // Windows does not have the last one.
-  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
-  const file = await orUnwritable(path, open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
-  if ((await file.stat()).isFile()) return file
-  await file.close()
-  throw new UsageError(`${path} is not a regular file`)
-}
-
-export async function orUnwritable<T>(path: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw new UsageError(`cannot write ${path}: ${messageOf(error)}`)
-  }
-}
 
 /** How much of an input tells whether it is still the same one. */
 const START_LENGTH = 2 ** 16

@@ -1,5 +1,5 @@
 import { excerpt, ProofError } from '../errors.ts'
-import { type EndpointError, RpcError, type RpcErrorCode } from './error.ts'
+import { RpcError, type RpcErrorCode } from './error.ts'
 import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
 import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
 
@@ -95,9 +95,9 @@ function messageIn(link: object): string {
 }
 
 /** @param status not of success */
-export function diagnoseStatus(status: number, endpoint?: EndpointError): RpcError {
+export function diagnoseStatus(status: number, retryAfter?: number): RpcError {
   const code = status === 401 || status === 403 ? 'UNAUTHORIZED' : status === 429 ? 'RATE_LIMITED' : 'HTTP_ERROR'
-  return new RpcError(code, { status, ...(endpoint && { endpoint }) })
+  return new RpcError(code, { status, retryAfter })
 }
 
 /** The `error` of a JSON-RPC response, as the endpoint wrote it. */
@@ -160,10 +160,11 @@ export function redactError(error: RpcError | ProofError, redact: Redact): RpcEr
     const redacted = new ProofError(code, { path, expected: expected && clean(expected), found: found && clean(found) })
     return redacted.message === error.message ? error : redacted
   }
-  const { code, found, status, endpoint, layer, cause } = error
+  const { code, found, status, retryAfter, endpoint, layer, cause } = error
   const redacted = new RpcError(code, {
     found: found === undefined ? undefined : clean(found),
     status,
+    retryAfter,
     endpoint: endpoint && {
       code: endpoint.code,
       message: clean(endpoint.message),

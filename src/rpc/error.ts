@@ -79,6 +79,8 @@ export interface RpcErrorDetails {
   found?: string | undefined
   /** The HTTP status. */
   status?: number | undefined
+  /** How long the endpoint asked to wait, in milliseconds: the header `Retry-After`. */
+  retryAfter?: number | undefined
   /** What the endpoint itself said. */
   endpoint?: EndpointError | undefined
   /** The endpoint concerned, if the call uses several. */
@@ -111,6 +113,8 @@ export class RpcError extends Error {
   readonly advice: string
   /** The HTTP status, if it says more than the code. */
   readonly status: number | undefined
+  /** How long the endpoint asked to wait, in milliseconds. It may be any number. */
+  readonly retryAfter: number | undefined
   /** What the endpoint itself said. */
   readonly endpoint: EndpointError | undefined
   /** The endpoint concerned, if the call uses several. */
@@ -125,7 +129,7 @@ export class RpcError extends Error {
    * @param details what was found, without URLs and keys
    */
   constructor(code: RpcErrorCode, details: RpcErrorDetails = {}) {
-    const { found, status, endpoint, layer, cause } = details
+    const { found, status, retryAfter, endpoint, layer, cause } = details
     const facts = [
       layer && `the ${layer} endpoint`,
       found,
@@ -136,6 +140,7 @@ export class RpcError extends Error {
     this.code = code
     this.advice = rpcAdvice[code]
     this.status = status
+    this.retryAfter = retryAfter
     this.endpoint = endpoint
     this.layer = layer
     this.found = found
@@ -148,7 +153,7 @@ export async function atEndpoint<T>(layer: Layer, work: () => Promise<T>): Promi
     return await work()
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
-    const { code, found, status, endpoint, cause } = error
-    throw new RpcError(code, { found, status, endpoint, layer, ...(cause instanceof Error && { cause }) })
+    const { code, found, status, retryAfter, endpoint, cause } = error
+    throw new RpcError(code, { found, status, retryAfter, endpoint, layer, ...(cause instanceof Error && { cause }) })
   }
 }

@@ -172,16 +172,16 @@ function createConnection(url: string, options: HttpOptions) {
   ): Promise<unknown> {
     const both = signal && ownSignal ? AbortSignal.any([signal, ownSignal]) : (ownSignal ?? signal)
     return withDeadline(timeout, both, redact, async abort => {
-      let busyStatus = 0
+      let busy = { status: 0, wait: undefined as number | undefined }
       const attempt = async (): Promise<Attempt<unknown>> => {
         const response = await send(abort)
         if (response.status !== 429 && response.status !== 503) return { outcome: await read(response) }
-        busyStatus = response.status
+        busy = { status: response.status, wait: readRetryAfter(response) }
         await response.body?.cancel()
-        return { wait: readRetryAfter(response) }
+        return { wait: busy.wait }
       }
       const made = await retry(attempt, maxRetries, Date.now() + timeout, abort)
-      if (made === undefined) throw diagnoseStatus(busyStatus)
+      if (made === undefined) throw diagnoseStatus(busy.status, busy.wait)
       return made.outcome
     })
   }

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
-import { CHUNK_LENGTH, unpack } from '../../src/bulk/input.ts'
+import { gzipSync } from 'node:zlib'
+import { BATCH_LENGTH } from '../../src/bulk/audit.ts'
+import { textsOf } from '../../src/bulk/audited.ts'
+import { readFileChunks, unpack } from '../../src/bulk/input.ts'
 import { linesOf, readBatches } from '../../src/bulk/lines.ts'
 import { createRecordVerifier } from '../../src/bulk/record.ts'
 import type { Hex } from '../../src/index.ts'
@@ -41,11 +41,14 @@ function* linesUpTo(count: number): Generator<Buffer> {
   for (let index = 0; index < count; index++) yield all[(index * 7919) % ACCOUNTS] ?? Buffer.alloc(0)
 }
 
-async function writeInput(name: string, count: number, isPacked: boolean): Promise<string> {
+const block = Buffer.concat([...linesUpTo(ACCOUNTS)])
+const packedBlock = gzipSync(block)
+
+/** The lines repeat: packed, each round is a member of its own, as in files that were put together. */
+function writeInput(name: string, count: number, isPacked: boolean): string {
   const path = join(folder, name)
-  const source = Readable.from(linesUpTo(count))
-  if (isPacked) await pipeline(source, createGzip({ level: 6 }), createWriteStream(path))
-  else await pipeline(source, createWriteStream(path))
+  writeFileSync(path, '')
+  for (let lines = 0; lines < count; lines += ACCOUNTS) appendFileSync(path, isPacked ? packedBlock : block)
   return path
 }
 
@@ -58,16 +61,23 @@ async function secondsOf(work: () => Promise<unknown> | unknown): Promise<number
 /** The parts of the work, one after the other on one thread. Parsing and verifying are timed over some of the lines. */
 async function measureParts(path: string): Promise<{ reading: number; parsing: number; verifying: number }> {
   const reading = await secondsOf(async () => {
-    const chunks = unpack(createReadStream(path, { highWaterMark: CHUNK_LENGTH }))
-    for await (const batch of readBatches(chunks, CHUNK_LENGTH, 2 ** 24)) for (const _ of linesOf(batch));
+    const chunks = unpack(readFileChunks(path))
+    for await (const batch of readBatches(chunks, { batchLength: BATCH_LENGTH, maxLineLength: 2 ** 24 }))
+      for (const _ of linesOf(batch));
   })
   const verify = createRecordVerifier({})
   const sample = [...linesUpTo(Math.min(5000, LINES))]
   for (const line of sample) verify(line)
   let parsed: unknown[] = []
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const batch = new Uint8Array(Buffer.concat(sample))
   const parsing = await secondsOf(() => {
-    parsed = sample.map(line => JSON.parse(decoder.decode(line)))
+    const toText = textsOf(batch)
+    let start = 0
+    parsed = sample.map(({ length }) => {
+      const line = batch.subarray(start, start + length)
+      start += length
+      return JSON.parse(`${toText(line)}`)
+    })
   })
   const verifying = await secondsOf(() => {
     for (const record of parsed) if (verify(record).verdict !== 'present') throw new Error('not verified')
@@ -102,7 +112,7 @@ function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: 
 const cores = availableParallelism()
 const round = (value: number, digits = 1): string => value.toFixed(digits)
 for (const isPacked of [false, true]) {
-  const path = await writeInput(isPacked ? 'in.ndjson.gz' : 'in.ndjson', LINES, isPacked)
+  const path = writeInput(isPacked ? 'in.ndjson.gz' : 'in.ndjson', LINES, isPacked)
   const { reading, parsing, verifying } = await measureParts(path)
   const sum = reading + parsing + verifying
   console.log(`${isPacked ? 'gzip' : 'plain'}: ${LINES} lines, ${round(statSync(path).size / 2 ** 20)} MiB`)
@@ -118,6 +128,6 @@ for (const isPacked of [false, true]) {
   }
   rmSync(path)
 }
-const tenth = await writeInput('tenth.ndjson.gz', LINES / 10, true)
+const tenth = writeInput('tenth.ndjson.gz', LINES / 10, true)
 const { peak } = await runAudit(tenth, cores)
 console.log(`a tenth of the lines, packed, ${cores} jobs: peak ${round(peak, 0)} MiB`)

@@ -30,7 +30,7 @@ it('splits any bytes, in any chunks, into the lines that they have', async () =>
   const shape = fc.tuple(input, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), fc.nat({ max: 12 }))
   await fc.assert(
     fc.asyncProperty(shape, async ([bytes, chunkLength, batchLength, maxLineLength]) => {
-      const batches = await collect(readBatches(chunked(bytes, chunkLength), batchLength, maxLineLength))
+      const batches = await collect(readBatches(chunked(bytes, chunkLength), { batchLength, maxLineLength }))
       const lines = batches.flatMap(batch => [...linesOf(batch)].map(asText))
       expect(lines).toEqual(naiveLines(bytes, maxLineLength))
       let line = 1
@@ -48,7 +48,7 @@ it('passes over lines without changing the others', async () => {
   let passedOver = 0
   await fc.assert(
     fc.asyncProperty(input, fc.nat({ max: 9 }), async (bytes, skip) => {
-      for (const batch of await collect(readBatches(chunked(bytes, 7), 30, 4))) {
+      for (const batch of await collect(readBatches(chunked(bytes, 7), { batchLength: 30, maxLineLength: 4 }))) {
         const all = [...linesOf(batch)].map(asText)
         const rest = skipLines(batch, skip)
         expect(rest === null ? [] : [...linesOf(rest)].map(asText)).toEqual(all.slice(skip))
@@ -67,7 +67,7 @@ it('holds no more than a batch and a line of an input without line breaks', asyn
     for (; read < 2000; read++) yield new Uint8Array(2 ** 16).fill(0x61)
     yield Uint8Array.of(0x0a, 0x62)
   }
-  const batches = await collect(readBatches(endless(), 2 ** 18, 1000))
+  const batches = await collect(readBatches(endless(), { batchLength: 2 ** 18, maxLineLength: 1000 }))
   expect(batches.flatMap(batch => [...linesOf(batch)].map(asText))).toEqual([null, 'b'])
   expect(batches.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(10)
 })

@@ -79,9 +79,12 @@ const WRONG: readonly unknown[] = [
 /** Lines longer than this are too long: give `--max-line 1`. */
 const MAX_LINE = 2 ** 20
 
-/** A mixture, the same one for the same `seed`. Records repeat; what is wrong with the wrong ones does not. */
+/**
+ * A mixture, the same one for the same `seed`: first one line of every kind that is no answer, then any of them. Records
+ * repeat; what is wrong with the wrong ones does not.
+ */
 export function* mixedLines(count: number, seed = 1): Generator<RecordLine> {
-  const recordings = [...recordingsOf(mimc, 40), ...recordingsOf(poseidon2, 120)]
+  const recordings = [...recordingsOf(mimc, 16), ...recordingsOf(poseidon2, 64)]
   const good = recordings.map(recording => ({ line: Buffer.from(JSON.stringify(recording)), kind: kindOf(recording) }))
   let state = seed
   const random = (below: number): number => {
@@ -93,7 +96,13 @@ export function* mixedLines(count: number, seed = 1): Generator<RecordLine> {
     if (item === undefined) throw new Error('nothing to pick from')
     return item
   }
-  for (let index = 0; index < count; index++) {
+  const unreadable = UNREADABLE.map(([text, reason]) => ({ line: Buffer.from(text), kind: `unreadable: ${reason}` }))
+  const tooLong = () => ({
+    line: Buffer.alloc(MAX_LINE + 1 + random(2 ** 20), '{"a":'),
+    kind: 'unreadable: longer than a record may be',
+  })
+  yield* [...unreadable, tooLong()]
+  for (let index = unreadable.length + 1; index < count; index++) {
     const turn = random(100)
     if (turn >= 8) yield pick(good)
     else if (turn >= 4) {
@@ -102,15 +111,7 @@ export function* mixedLines(count: number, seed = 1): Generator<RecordLine> {
     } else if (turn === 3) {
       const wrong = { ...pick(recordings), result: pick(WRONG) as Recording['result'] }
       yield { line: Buffer.from(JSON.stringify(wrong)), kind: kindOf(wrong) }
-    } else if (turn >= 1 || random(20) > 0) {
-      const [text, reason] = pick(UNREADABLE)
-      yield { line: Buffer.from(text), kind: `unreadable: ${reason}` }
-    } else {
-      yield {
-        line: Buffer.alloc(MAX_LINE + 1 + random(2 ** 20), '{"a":'),
-        kind: 'unreadable: longer than a record may be',
-      }
-    }
+    } else yield turn >= 1 || random(20) > 0 ? pick(unreadable) : tooLong()
   }
 }
 

@@ -1,29 +1,39 @@
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { gunzipSync, constants as zlib } from 'node:zlib'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createEvidence } from '../../src/anchor.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { buildProgram, runProgram } from '../bulk/program.ts'
-import { gzipMembers, joinLines, mixedLines, type RecordLine } from '../bulk/records.ts'
+import { gzipMembers, joinLines, mixedLines } from '../bulk/records.ts'
 import { ADDRESS, folderOf, runHere, sampleOf } from './io.ts'
 
 /** 200,000 lines and 20 kills for a thorough run. */
-const { AUDIT_LINES = '1500', AUDIT_KILLS = '3' } = process.env
+const { AUDIT_LINES = '400', AUDIT_KILLS = '2' } = process.env
 const [LINES, KILLS] = [Number(AUDIT_LINES), Number(AUDIT_KILLS)]
 
 const program = buildProgram()
-const audit = (args: readonly string[], more = {}) => runProgram(program.path(), ['audit', ...args], more)
+/** With workers, which take a process of its own. */
+const auditApart = (args: readonly string[], more = {}) =>
+  runProgram(program.path(), ['audit', '--jobs', '2', ...args], more)
+/** One job is done where it was started. */
+const audit = (args: readonly string[], more = {}) => runHere(['audit', '--jobs', '1', ...args], more)
 
-let lines: RecordLine[]
-let input: Buffer
-let packed: Buffer
-beforeAll(() => {
-  lines = [...mixedLines(LINES)]
-  input = joinLines(lines)
-  packed = gzipMembers(input)
-})
+const lines = [...mixedLines(LINES)]
+const input = joinLines(lines)
+const packed = gzipMembers(input)
 
 interface Line {
   line: number
@@ -44,7 +54,7 @@ const kindOf = ({ verdict, code, reason }: Line): string =>
 it('gives every line its verdict, that of the verifier: packed or not, file or pipe, one job or two', async () => {
   const folder = folderOf({ 'plain.ndjson': input, 'packed.gz': packed })
   const [plain, gz] = [join(folder, 'plain.ndjson'), join(folder, 'packed.gz')]
-  const first = await audit([gz, '--jobs', '2', '--max-line', '1'])
+  const first = await auditApart([gz, '--max-line', '1'])
   expect(first.code).toBe(1)
   const verdicts = parseLines(first.stdout)
   expect(verdicts.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1))
@@ -55,9 +65,9 @@ it('gives every line its verdict, that of the verifier: packed or not, file or p
   expect(first.stderr).toContain('Nothing proves these roots')
 
   const others = [
-    await audit([plain, '--jobs', '1', '--max-line', '1']),
-    await audit(['--jobs', '2', '--max-line', '1'], { stdin: packed }),
-    await audit(['-', '--jobs', '1', '--max-line', '1'], { stdin: input }),
+    await audit([plain, '--max-line', '1']),
+    await auditApart(['--max-line', '1'], { stdin: input }),
+    await audit(['-', '--max-line', '1'], { stdin: packed }),
   ]
   for (const { code, stdout } of others) {
     expect(code).toBe(1)
@@ -80,7 +90,7 @@ it('goes on where it was killed: the output is that of an undisturbed run', asyn
   for (let turn = 0; turn < KILLS; turn++) {
     // Somewhere in the next part of the output.
     const killedAt = (length * (turn + Math.random())) / KILLS
-    const { code } = await audit(args, {
+    const { code } = await auditApart(args, {
       started: (child: ChildProcess) => {
         const timer = setInterval(() => {
           if ((statSync(out, { throwIfNoEntry: false })?.size ?? 0) >= killedAt) child.kill('SIGKILL')
@@ -99,9 +109,9 @@ it('goes on where it was killed: the output is that of an undisturbed run', asyn
   writeFileSync(out, readFileSync(whole).subarray(0, 12_345))
   const again = await audit([...args, '--json'])
   expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
-  expect(again.stderr).toMatch(/going on after line \d+/)
+  expect(again.stderr).toMatch(/continuing after line \d+/)
 
-  const once = await audit([...args, '--json', '--jobs', '1'])
+  const once = await audit([...args, '--json'])
   expect(once.code).toBe(1)
   expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
   expect({ ...JSON.parse(once.stdout), seconds: 0, judged: 0 }).toEqual({
@@ -137,8 +147,8 @@ it('says so when an input breaks off, and judges what came before', async () => 
 it('costs a line, and no other one, what would take too much memory', async () => {
   const sample = JSON.stringify(sampleOf(poseidon2))
   // Parsed, this takes twenty times as much.
-  const bomb = `[${'{},'.repeat(5_000_000)}0]`
-  const { code, stdout } = await audit(['--jobs', '1', '--max-line', '64'], {
+  const bomb = `[${'{},'.repeat(600_000)}0]`
+  const { code, stdout } = await audit(['--max-line', '64'], {
     stdin: Buffer.from([sample, bomb, sample, ''].join('\n')),
   })
   expect(code).toBe(1)
@@ -226,13 +236,14 @@ it('refuses wrong usage, and files that are not its own, before it reads anythin
     [[file, '-o', at('sub')], 'is a folder'],
     [[file, '-o', at('new'), '--html', at('new')], 'is named twice'],
     [[file, '--html', at('other.html')], 'is not the report of an audit'],
+    [[file, '--html', at('none/report.html')], 'cannot write'],
     [[file, '--jobs', '1', '--jobs', '2'], 'given twice'],
   ]
   for (const [args, message] of cases) {
     const { code, stderr } = await runHere(['audit', ...args])
     expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
-  expect(cases).toHaveLength(19)
+  expect(cases).toHaveLength(20)
   expect(readdirSync(folder).sort()).toEqual(['in.ndjson', 'link', 'other.html', 'other.txt', 'sub'])
   expect(readFileSync(file, 'utf8')).toBe('no record\n')
 })
@@ -254,8 +265,52 @@ it('does not go on with the output of another audit', async () => {
   expect(shorter).toMatchObject({ code: 2, stderr: expect.stringContaining('shorter than before') })
   expect((await audit([file, '-o', out, '--force'])).code).toBe(1)
   expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(1)
-  writeFileSync(out, 'not a verdict\n')
-  expect((await audit([file, '-o', out])).stderr).toContain('holds something other than verdicts')
+  const [verdict] = readFileSync(out, 'utf8').split('\n')
+  const altered = [
+    'not a verdict\n',
+    '{}\n',
+    'null\n',
+    `${verdict}\n${verdict?.replace('1', '3')}\n`,
+    '{"line":2,"verdict":"refused"}\n',
+    '\0\n',
+  ]
+  for (const content of altered) {
+    writeFileSync(out, content)
+    const { code, stderr } = await audit([file, '-o', out])
+    expect({ content, code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('something other than'),
+    })
+    expect(readFileSync(out, 'utf8')).toBe(content)
+  }
+  expect(altered).toHaveLength(6)
+})
+
+it('does not write where another run is writing', async () => {
+  const folder = folderOf({ 'other.ndjson': 'first\n' })
+  const out = join(folder, 'out')
+  const refused: string[] = []
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('no record\n')
+    for (const more of [[], ['--force']]) {
+      const { code, stderr } = await audit(['-o', out, ...more], { stdin: 'other\n' })
+      refused.push(`${code} ${stderr}`)
+    }
+    yield Buffer.from('no record\n')
+  }
+  const first = await audit(['-o', out], { stdin: slow() })
+  expect(first.code).toBe(1)
+  expect(refused).toHaveLength(2)
+  for (const message of refused) expect(message).toMatch(/^2 .*out: another run is writing it/)
+  expect(parseLines(readFileSync(out, 'utf8')).map(({ line }) => line)).toEqual([1, 2])
+
+  // Where nothing keeps a second one away, what it has changed is noticed before more is written.
+  async function* changed(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('1\n2\n3\n')
+    appendFileSync(out, 'more')
+  }
+  const noticed = await audit(['-o', out], { stdin: changed() })
+  expect(noticed).toMatchObject({ code: 2, stderr: expect.stringContaining('out: another program has changed it') })
 })
 
 it('names the files where there are several, and writes a report that asks nobody for anything', async () => {
@@ -287,12 +342,23 @@ it('stops quietly when nobody reads on', async () => {
   const folder = folderOf({ 'in.ndjson': input })
   const started = (child: { stdout: { once(name: 'data', then: () => void): void; destroy(): void } }) =>
     child.stdout.once('data', () => child.stdout.destroy())
-  const { code, stderr } = await audit([join(folder, 'in.ndjson'), '--jobs', '1', '--max-line', '1'], { started })
+  const { code, stderr } = await auditApart([join(folder, 'in.ndjson'), '--max-line', '1'], { started })
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
 })
 
-it('shows where it is on a terminal', async () => {
-  const help = await runHere(['audit', '--help'])
-  expect(help.code).toBe(0)
-  expect(help.stdout).toContain('Exit code:')
+it('shows where it is on a terminal, in one line that is gone at the end', async () => {
+  const record = Buffer.from(`${JSON.stringify(sampleOf(poseidon2))}\n`)
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    for (let turn = 0; turn < 2; turn++) {
+      yield record
+      await setTimeout(600)
+    }
+  }
+  const out = join(folderOf(), 'out.ndjson')
+  const { stderr } = await audit(['-o', out], { stdin: slow(), isTTY: true, columns: 24 })
+  const shown = stderr.split('\r\x1b[K')
+  expect(shown.length).toBeGreaterThan(2)
+  expect(shown.filter(text => text.length > 23 || text.includes('\n'))).toEqual([])
+  expect(shown[1]).toMatch(/^\d lines, \d/)
+  expect(shown.at(-1)).toBe('')
 })

@@ -13,7 +13,7 @@ import { ROLLUP, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
 /** 50,000 addresses and 20 kills for a thorough run. */
-const { SNAPSHOT_ADDRESSES = '400', SNAPSHOT_KILLS = '3' } = process.env
+const { SNAPSHOT_ADDRESSES = '200', SNAPSHOT_KILLS = '2' } = process.env
 const [COUNT, KILLS] = [Number(SNAPSHOT_ADDRESSES), Number(SNAPSHOT_KILLS)]
 
 const program = buildProgram()
@@ -101,8 +101,9 @@ it('loses nothing, and believes nothing, whatever the endpoint does', async () =
   ])
   expect(verified.stdout).toContain(manifest.stateRoot)
   expect(verified.code).toBe(0)
-  const audited = await runProgram(program.path(), [
-    ...['audit', join(folder, 'kept.ndjson.gz'), '--scheme', 'poseidon2', '--state-root', manifest.stateRoot],
+  const audited = await runHere([
+    ...['audit', join(folder, 'kept.ndjson.gz'), '--jobs', '1', '--scheme', 'poseidon2'],
+    ...['--state-root', manifest.stateRoot],
   ])
   expect(audited.code).toBe(0)
   expect(audited.stdout.trimEnd().split('\n')).toHaveLength(COUNT - 1)
@@ -112,7 +113,7 @@ it('goes on where it was killed: all files are those of an undisturbed run', asy
   const { args, read, folder } = await start(faultsAbout(undefined, 307))
   const names = (name: string) =>
     [`${name}.csv`, '--keep', join(folder, `${name}.ndjson.gz`), '--concurrency', '3'] as const
-  expect((await runProgram(program.path(), args(...names('whole')))).code).toBe(0)
+  expect((await runHere(args(...names('whole')))).code).toBe(0)
   const { size } = statSync(join(folder, 'whole.csv'))
   let killed = 0
   for (let turn = 0; turn < KILLS; turn++) {
@@ -129,7 +130,7 @@ it('goes on where it was killed: all files are those of an undisturbed run', asy
     if (code === null) killed++
   }
   expect(killed).toBeGreaterThan(0)
-  expect((await runProgram(program.path(), args(...names('cut')))).code).toBe(0)
+  expect((await runHere(args(...names('cut')))).code).toBe(0)
   expect(read('cut.csv').equals(read('whole.csv'))).toBe(true)
   expect(read('cut.ndjson.gz').equals(read('whole.ndjson.gz'))).toBe(true)
   const [head, first] = read('whole.csv').toString().split('\n')
@@ -165,6 +166,21 @@ it('proves the entries of many holders in one mapping, many with each request', 
   expect(again.code).toBe(0)
   expect(JSON.parse(again.stdout)).toMatchObject({ counts: { refused: 0 }, rows: { count: COUNT } })
   expect(asked).toHaveLength(before)
+})
+
+it('does not write where another run is writing', async () => {
+  let second: Promise<{ code: number; stderr: string }> | undefined
+  const { args, read } = await start(({ method, turn }) => {
+    // In the middle of the first run.
+    if (method === 'rollup_getProof' && turn > 50) second ??= runHere(args('rows.csv'))
+    return undefined
+  })
+  expect((await runHere(args('rows.csv'))).code).toBe(0)
+  expect(await second).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('rows.csv: another run is writing it'),
+  })
+  expect(read('rows.csv').toString().trimEnd().split('\n')).toHaveLength(COUNT + 1)
 })
 
 it('finds out whom a lie is about among many', async () => {

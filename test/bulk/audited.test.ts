@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { auditBatch } from '../../src/bulk/audited.ts'
+import { type Batch, readBatches } from '../../src/bulk/lines.ts'
+import { createRecordVerifier, type RecordClaim } from '../../src/bulk/record.ts'
+import { joinLines, mixedLines } from './records.ts'
+
+async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {
+  const all: Batch[] = []
+  async function* chunks() {
+    yield bytes
+  }
+  for await (const batch of readBatches(chunks(), { batchLength: 2 ** 18, maxLineLength: 2 ** 20 })) all.push(batch)
+  return all
+}
+
+/** As the platform writes JSON, with integers as decimal strings. */
+const toJson = (value: unknown): string =>
+  JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? `${field}` : field))
+
+it('writes each verdict as JSON, whatever is in it', async () => {
+  const recorded = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
+  const claim: RecordClaim = { rollup: recorded.claim.rollup, trusted: recorded.claim.trusted }
+  const lines = [
+    ...mixedLines(80),
+    { line: Buffer.from(JSON.stringify(recorded.bundle)), kind: 'present' },
+    { line: Buffer.from('"\u00e9"'), kind: 'unreadable: not a record' },
+  ]
+  const seen = new Set<string>()
+  for (const file of [undefined, 'a "quoted"\n\u2028 name']) {
+    const texts: string[] = []
+    for (const batch of await batchesOf(joinLines(lines))) {
+      const { text, tally } = auditBatch(batch, file, createRecordVerifier(claim))
+      expect(tally.lines).toBe(batch.count)
+      texts.push(...text.split('\n').slice(0, -1))
+    }
+    const verify = createRecordVerifier(claim)
+    const tooLong = { verdict: 'unreadable', reason: 'longer than a record may be' }
+    const expected = lines.map(({ line }, index) => {
+      const verdict = line.length > 2 ** 20 ? tooLong : verify(line)
+      for (const name of Object.keys(verdict)) seen.add(name)
+      return toJson({ line: index + 1, ...(file !== undefined && { file }), ...verdict })
+    })
+    expect(texts).toEqual(expected)
+  }
+  // Numbers from the input are no kinds of their own.
+  const slots = [0, 1, 2].map(count => {
+    const storageProofs = [...Array(count).fill({ key: `0x${'00'.repeat(32)}` }), {}]
+    return { line: Buffer.from(JSON.stringify({ accountProof: {}, storageProofs })), kind: '' }
+  })
+  for (const batch of await batchesOf(joinLines(slots))) {
+    const pinned = createRecordVerifier({ scheme: 'poseidon2', stateRoot: `0x${'00'.repeat(32)}` })
+    expect(auditBatch(batch, undefined, pinned).tally.kinds).toEqual({
+      'unreadable: no storage key: storageProofs[…] names none': 3,
+    })
+  }
+  expect([...seen].sort().join()).toBe(
+    'account,address,code,l2BlockNumber,path,reason,scheme,sources,stateRoot,storage,verdict',
+  )
+})

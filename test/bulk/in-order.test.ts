@@ -1,0 +1,119 @@
+import { setTimeout } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { askInOrder, createLimits } from '../../src/bulk/in-order.ts'
+import { type SnapshotRequest, takeSnapshot } from '../../src/bulk/snapshot.ts'
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createHttpProvider, RpcError } from '../../src/rpc.ts'
+import { createService } from '../../src/service.ts'
+import { createWorld } from '../../src/world.ts'
+import { ROLLUP, word } from '../rpc/servers.ts'
+
+const { signal } = new AbortController()
+
+async function collect<T>(outcomes: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const outcome of outcomes) all.push(outcome)
+  return all
+}
+
+const refuse = (_: unknown, error: Error) => Promise.reject(error)
+
+it('lets everybody wait as long as the first one is told to that is turned away', async () => {
+  const retryAfter = 300
+  let toldAt = 0
+  const askedAt: number[] = []
+  const ask = async (item: number) => {
+    if (toldAt > 0) askedAt.push(performance.now())
+    if (toldAt > 0 || item !== 1) await setTimeout(20)
+    else {
+      await setTimeout(1)
+      toldAt = performance.now()
+      throw new RpcError('RATE_LIMITED', { status: 429, retryAfter })
+    }
+    return item
+  }
+  const items = [1, 2, 3, 4, 5, 6, 7, 8]
+  const limits = createLimits(2, signal)
+  expect(await collect(askInOrder({ items, limits, ask, refuse }))).toEqual(items)
+  // The one that was turned away, and those that had not been sent.
+  expect(askedAt).toHaveLength(7)
+  // The clocks of timers and of this test are not quite the same.
+  expect(askedAt.filter(at => at < toldAt + retryAfter - 20)).toEqual([])
+})
+
+it('tells how long a busy endpoint asks to wait', async () => {
+  const genesis = createWorld(poseidon2)
+  const faults = () => ({ kind: 'status', status: 429, retryAfter: 7 }) as const
+  const service = createService({ genesis, rollup: ROLLUP, faults })
+  const { url } = await service.listen()
+  const asked = createHttpProvider(url, { maxRetries: 0 }).request({ method: 'eth_blockNumber' })
+  await expect(asked).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 7000 })
+  await service.close(0)
+})
+
+it('sends again what broke on the way, and says nothing of it', async () => {
+  const warnings: Error[] = []
+  const warn = (warning: Error) => {
+    if (warning.name === 'MaxListenersExceededWarning') warnings.push(warning)
+  }
+  process.on('warning', warn)
+  const failed = new Set<number>()
+  const ask = async (item: number) => {
+    if (failed.has(item)) return item
+    failed.add(item)
+    throw new RpcError('UNREACHABLE')
+  }
+  const items = Array.from({ length: 32 }, (_, index) => index)
+  const limits = createLimits(32, new AbortController().signal)
+  expect(await collect(askInOrder({ items, limits, ask, refuse }))).toEqual(items)
+  await setTimeout(0)
+  process.off('warning', warn)
+  expect(warnings).toEqual([])
+})
+
+it('gives up at once what will not pass', async () => {
+  let asked = 0
+  const ask = async () => {
+    asked++
+    throw new RpcError('UNAUTHORIZED')
+  }
+  const outcomes = collect(askInOrder({ items: [1, 2], limits: createLimits(1, signal), ask, refuse }))
+  await expect(outcomes).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  expect(asked).toBeLessThan(3)
+})
+
+it('sends no more at once than it may, also when it finds out whom a lie is about', async () => {
+  const contract: Hex = `0x${'c0'.repeat(20)}`
+  const world = createWorld(poseidon2)
+  world.setAccount(contract, { nonce: 1n })
+  const keys = Array.from({ length: 24 }, (_, index) => word(index))
+  for (const key of keys) world.setStorage(contract, key, word(7))
+  let [active, most, asked] = [0, 0, 0]
+  const provider = {
+    async request({ params = [] }: { params?: readonly unknown[] | object | undefined }) {
+      asked++
+      most = Math.max(most, ++active)
+      await setTimeout(1)
+      active--
+      // A lie about every key, in every answer.
+      const [, storageKeys] = params as [Hex, Hex[]]
+      return JSON.parse(
+        JSON.stringify(world.getProof(contract, storageKeys)).replaceAll(`${'0'.repeat(63)}7"`, `${'0'.repeat(63)}8"`),
+      )
+    },
+  }
+  const requests: SnapshotRequest[] = [0, 8, 16].map(start => {
+    const storageKeys = keys.slice(start, start + 8)
+    return { address: contract, storageKeys, holders: storageKeys }
+  })
+  const parts = await collect(
+    takeSnapshot(provider, requests, {
+      ...{ scheme: poseidon2, stateRoot: world.stateRoot(), block: 1n, method: 'rollup_getProof', keysPerRequest: 8 },
+      ...{ concurrency: 2, signal, onRetry: () => {} },
+    }),
+  )
+  expect(parts.flat().filter(part => 'refusal' in part)).toHaveLength(24)
+  expect(asked).toBe(3 * 3 + 3 * 24)
+  expect(most).toBe(2)
+})

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import zlib, { gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { readFileChunks, unpack } from '../../src/bulk/input.ts'
+import { folderOf } from '../cli/io.ts'
+
+async function* pieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += length) yield bytes.subarray(start, start + length)
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Buffer[] = []
+  // What is read from a file is overwritten later.
+  for await (const chunk of chunks) all.push(Buffer.from(chunk))
+  return Buffer.concat(all)
+}
+
+/** Bytes that no packer makes smaller. */
+function noise(length: number): Buffer {
+  const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>
+    createHash('sha256').update(`${index}`).digest(),
+  )
+  return Buffer.concat(blocks).subarray(0, length)
+}
+
+it('unpacks gzip of several members, and leaves what is not packed, in pieces of any length', async () => {
+  const text = Buffer.concat([noise(2000), Buffer.alloc(5000, 'a')])
+  const members = Buffer.concat([gzipSync(text.subarray(0, 10)), gzipSync(text.subarray(10))])
+  for (const length of [1, 2, 3, 5, 1000, 100_000]) {
+    expect((await collect(unpack(pieces(members, length)))).equals(text)).toBe(true)
+    expect((await collect(unpack(pieces(text, length)))).equals(text)).toBe(true)
+  }
+  expect(await collect(unpack(pieces(new Uint8Array(), 1)))).toHaveLength(0)
+})
+
+it('reads a file to its end, packed or not', async () => {
+  const bytes = noise(2 ** 20 + 17)
+  const folder = folderOf({ plain: bytes, packed: gzipSync(bytes) })
+  let read = 0
+  const count = (length: number) => {
+    read += length
+  }
+  expect((await collect(readFileChunks(join(folder, 'plain'), count))).equals(bytes)).toBe(true)
+  expect(read).toBe(bytes.length)
+  expect((await collect(unpack(readFileChunks(join(folder, 'packed'))))).equals(bytes)).toBe(true)
+})
+
+it('gives what came before the damage, and then says so', async () => {
+  const text = noise(300_000)
+  const packed = gzipSync(text)
+  const cases = [
+    [packed.subarray(0, 200_000), 'unexpected end of file'],
+    [Buffer.concat([packed.subarray(0, 200_000), Buffer.alloc(1000)]), ''],
+    [Buffer.concat([gzipSync('a'), Buffer.from('b')]), ''],
+  ] as const
+  let whole = 0
+  for (const [bytes, message] of cases) {
+    let came = 0
+    const read = async () => {
+      for await (const chunk of unpack(pieces(bytes, 50_000))) came += chunk.length
+    }
+    if (message === '') await read().catch(() => {})
+    else await expect(read()).rejects.toThrow(message)
+    if (came > 0) whole++
+  }
+  expect(whole).toBe(3)
+})
+
+it('unpacks zstd where this Node can, and else says which one does', async () => {
+  // A frame of one block that is not packed: "one\ntwo\n".
+  const frame = Uint8Array.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x08, 0x41, 0, 0, ...Buffer.from('one\ntwo\n')])
+  if ('createZstdDecompress' in zlib) {
+    expect((await collect(unpack(pieces(frame, 3)))).toString()).toBe('one\ntwo\n')
+  } else {
+    await expect(collect(unpack(pieces(frame, 3)))).rejects.toThrow('it is packed with zstd, which takes Node 22.15')
+  }
+})
