@@ -53,6 +53,7 @@ npm() {
     *) command npm "$@" ;;
   esac
 }
+${TARBALL ? '' : 'npx() { if [ "$1" = rollup-state-proof ]; then "./node_modules/.bin/$@"; else command npx "$@"; fi; }'}
 git() { cp -a '${join(folder, 'clone')}' rollup-state-proof; }
 `
 

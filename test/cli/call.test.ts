@@ -95,7 +95,7 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
   const again = await runHere([...record, '--beacon', 'http://127.0.0.1:1'])
   expect([again.code, again.stdout.includes('Nothing was fetched')]).toEqual([0, true])
   expect((await runHere(record)).stderr).toContain('--beacon is needed with --checkpoint')
-  expect((await runHere([...record, '--l1-block', '5'])).stderr).toContain('do not go with --checkpoint')
+  expect((await runHere([...record, '--l1-block', '5'])).stderr).toContain('cannot be combined with --checkpoint')
 })
 
 it('refuses an L1 block with another hash than the one that is stated', async () => {

@@ -38,7 +38,7 @@ it.each([
       'poseidon2 evidence valid': 14,
     },
   ],
-  ['calls', { 'call invalid': 30, 'call valid': 3 }],
+  ['calls', { 'call invalid': 32, 'call valid': 3 }],
 ])('runs the vectors of %s, every case as expected', async (folder, groups) => {
   const { code, stdout, stderr } = await runHere(['vectors', join('vectors', folder)])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
