@@ -4,13 +4,13 @@ import { expect, it } from 'vitest'
 import { mappingSlot } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
 import { ProviderError } from '../../src/provider.ts'
+import { sized } from '../size.ts'
 import { ALICE, BOB, demoState, MANY, manyAbi, PROXY, TOKEN, tokenAbi } from './contracts.ts'
 import { createEndpoints, type Endpoints, type Tamper, word } from './endpoints.ts'
 import { worldOf } from './full-state.ts'
 
-const { PROVIDER_LIES } = process.env
 /** How many lies are told. Half of them to the L1. */
-const LIES = Number(PROVIDER_LIES ?? 160)
+const LIES = sized(160)
 
 const balanceOf = (owner: Hex) => encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [owner] })
 const transfer = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 5n] })

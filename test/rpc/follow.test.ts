@@ -14,11 +14,11 @@ import {
 import { type ChainOptions, createChain, type FullChain } from '../../src/service/chain.ts'
 import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
 import { createService, demoWorld } from '../../src/service.ts'
+import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 /** How many finalizations the long run follows. 10,000 take some minutes. */
-const { FOLLOW_FINALIZATIONS = '60' } = process.env
-const RUNS = Number(FOLLOW_FINALIZATIONS)
+const RUNS = sized(60)
 const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
 const REQUESTS = [{ address: CONTRACT, storageKeys: KEYS }]
 

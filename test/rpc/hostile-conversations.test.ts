@@ -13,11 +13,11 @@ import {
   recordEvidence,
 } from '../../src/rpc.ts'
 import { runHere } from '../cli/io.ts'
+import { sized } from '../size.ts'
 import { demoChain, ENDPOINTS, everythingIn, hostileFetch, keysIn, randomOf } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
-const { HOSTILE_CONVERSATIONS = '400' } = process.env
-const RUNS = Number(HOSTILE_CONVERSATIONS)
+const RUNS = sized(400)
 
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const chain = demoChain()
