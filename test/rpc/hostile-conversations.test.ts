@@ -17,7 +17,7 @@ import { sized } from '../size.ts'
 import { demoChain, ENDPOINTS, everythingIn, hostileFetch, keysIn, randomOf } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
-const RUNS = sized(400)
+const RUNS = sized(200)
 
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const chain = demoChain()

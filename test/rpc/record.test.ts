@@ -18,6 +18,7 @@ import { type FullChain as Chain, createChain } from '../../src/service/chain.ts
 import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
 import { createL1 } from '../../src/service/simulated-l1.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service.ts'
+import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
 
 const storageKeys = [0, 1, 2, 7, 9].map(word)
@@ -143,9 +144,9 @@ it('finds every finalization of any history', async () => {
       expect(askedL1.length).toBeLessThan(3 + 22 * expected.length)
       walks++
     }),
-    { numRuns: 40, seed: 1 },
+    { numRuns: sized(15), seed: 1 },
   )
-  expect(walks).toBe(40)
+  expect(walks).toBe(sized(15))
 })
 
 it('proves the timestamp of the newest finalization, and goes on without it where it cannot', async () => {
@@ -381,10 +382,10 @@ it('records the truth or nothing, whatever is changed on the way', async () => {
         verdicts.refused++
       }
     }),
-    { numRuns: 300, seed: 1 },
+    { numRuns: sized(120), seed: 1 },
   )
-  expect(verdicts.recorded).toBeGreaterThan(10)
-  expect(verdicts.refused).toBeGreaterThan(100)
+  expect(verdicts.recorded).toBeGreaterThan(4)
+  expect(verdicts.refused).toBeGreaterThan(40)
   expect(codes.size).toBeGreaterThan(8)
 })
 
@@ -460,9 +461,9 @@ it('verifies what was kept, and asks again for what does not hold', async () => 
       expectTrue(outcome, chain)
       corrupted++
     }),
-    { numRuns: 100, seed: 1 },
+    { numRuns: sized(40), seed: 1 },
   )
-  expect(corrupted).toBe(100)
+  expect(corrupted).toBe(sized(40))
 })
 
 it('stays with the block that it has begun at, as long as the endpoint holds it', async () => {
