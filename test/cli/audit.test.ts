@@ -16,7 +16,7 @@ import { gunzipSync, constants as zlib } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { createEvidence } from '../../src/anchor.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { buildProgram, runProgram } from '../bulk/program.ts'
+import { runProgram } from '../bulk/program.ts'
 import { gzipMembers, joinLines, mixedLines } from '../bulk/records.ts'
 import { ADDRESS, folderOf, runHere, sampleOf } from './io.ts'
 
@@ -24,10 +24,8 @@ import { ADDRESS, folderOf, runHere, sampleOf } from './io.ts'
 const { AUDIT_LINES = '400', AUDIT_KILLS = '2' } = process.env
 const [LINES, KILLS] = [Number(AUDIT_LINES), Number(AUDIT_KILLS)]
 
-const program = buildProgram()
 /** With workers, which take a process of its own. */
-const auditApart = (args: readonly string[], more = {}) =>
-  runProgram(program.path(), ['audit', '--jobs', '2', ...args], more)
+const auditApart = (args: readonly string[], more = {}) => runProgram(['audit', '--jobs', '2', ...args], more)
 /** One job is done where it was started. */
 const audit = (args: readonly string[], more = {}) => runHere(['audit', '--jobs', '1', ...args], more)
 

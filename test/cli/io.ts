@@ -47,6 +47,12 @@ export function folderOf(files: Readonly<Record<string, unknown>> = {}): string 
 
 export const fileOf = (content: unknown): string => join(folderOf({ 'input.json': content }), 'input.json')
 
+/** Every command, in the order of the help text. */
+export const COMMANDS = [
+  ...['verify', 'record', 'follow', 'fetch', 'snapshot'],
+  ...['audit', 'inspect', 'vectors', 'serve', 'proxy'],
+]
+
 export const ADDRESS: Hex = `0x${'aa'.repeat(20)}`
 export const PRESENT: Hex = `0x${'11'.repeat(32)}`
 export const ABSENT: Hex = `0x${'22'.repeat(32)}`

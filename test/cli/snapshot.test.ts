@@ -8,15 +8,13 @@ import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createService, type Fault, type FaultRequest } from '../../src/service.ts'
 import { createWorld } from '../../src/world.ts'
-import { buildProgram, runProgram } from '../bulk/program.ts'
+import { runProgram } from '../bulk/program.ts'
 import { ROLLUP, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
 /** 50,000 addresses and 20 kills for a thorough run. */
 const { SNAPSHOT_ADDRESSES = '200', SNAPSHOT_KILLS = '2' } = process.env
 const [COUNT, KILLS] = [Number(SNAPSHOT_ADDRESSES), Number(SNAPSHOT_KILLS)]
-
-const program = buildProgram()
 
 const CONTRACT: Hex = `0x${'c0'.repeat(20)}`
 const addressOf = (index: number): Hex => `0x${(index + 1).toString(16).padStart(40, '0')}`
@@ -118,7 +116,7 @@ it('goes on where it was killed: all files are those of an undisturbed run', asy
   let killed = 0
   for (let turn = 0; turn < KILLS; turn++) {
     const killedAt = (size * (turn + Math.random())) / (KILLS + 1)
-    const { code } = await runProgram(program.path(), args(...names('cut')), {
+    const { code } = await runProgram(args(...names('cut')), {
       started: (child: ChildProcess) => {
         const timer = setInterval(() => {
           if ((statSync(join(folder, 'cut.csv'), { throwIfNoEntry: false })?.size ?? 0) >= killedAt)

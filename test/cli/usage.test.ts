@@ -8,7 +8,7 @@ import { didYouMean } from '../../src/cli/suggest.ts'
 import { fitToTerminal, OVERWRITE, wrap } from '../../src/cli/terminal.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
-import { ADDRESS, collector, fileOf, runHere } from './io.ts'
+import { ADDRESS, COMMANDS, collector, fileOf, runHere } from './io.ts'
 
 const word = (digits: string) => `0x${digits.padStart(64, '0')}`
 
@@ -182,20 +182,7 @@ describe('a narrow terminal', () => {
   })
 
   it('wraps every help text at 60 columns without a broken word', async () => {
-    const names = [
-      '',
-      'verify',
-      'record',
-      'follow',
-      'fetch',
-      'snapshot',
-      'audit',
-      'inspect',
-      'vectors',
-      'serve',
-      'proxy',
-    ]
-    for (const name of names) {
+    for (const name of ['', ...COMMANDS]) {
       const wide = (await runHere(['help', name].filter(Boolean))).stdout
       const narrow = (await runHere(['help', name].filter(Boolean), { isTTY: true, columns: 60 })).stdout
       expect(narrow.replaceAll(' \\\n', ' ').match(/\S+/g), name).toEqual(wide.replaceAll(' \\\n', ' ').match(/\S+/g))
