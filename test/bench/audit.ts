@@ -1,22 +1,20 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { BATCH_LENGTH } from '../../src/bulk/audit.ts'
-import { textsOf } from '../../src/bulk/audited.ts'
-import { readFileChunks, unpack } from '../../src/bulk/input.ts'
-import { linesOf, readBatches } from '../../src/bulk/lines.ts'
-import { createRecordVerifier } from '../../src/bulk/record.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 
 /**
- * How well `audit` uses the cores: its time against that of its parts, each timed alone in this process over the same lines.
- * And its memory, which must not depend on how many lines there are.
+ * How well `audit` uses the cores: its time against that of its parts, each timed by itself over the same lines. And its memory,
+ * which must not depend on how many lines there are.
+ *
+ * Usage: `npm run bench:audit -- [LINES] [ROUNDS]`. The fastest of several rounds counts.
  */
-const [COUNT = '200000'] = process.argv.slice(2)
+const [COUNT = '100000', ROUNDS = '3'] = process.argv.slice(2)
 const LINES = Number(COUNT)
 const ACCOUNTS = Math.min(LINES, 20_000)
 
@@ -52,43 +50,27 @@ function writeInput(name: string, count: number, isPacked: boolean): string {
   return path
 }
 
-async function secondsOf(work: () => Promise<unknown> | unknown): Promise<number> {
-  const begun = performance.now()
-  await work()
-  return (performance.now() - begun) / 1000
+const programAt = (path: string): string => new URL(path, import.meta.url).pathname
+
+/** Seconds for each part of the work on one thread. */
+interface Parts {
+  readonly reading: number
+  readonly parsing: number
+  readonly verifying: number
 }
 
-/** The parts of the work, one after the other on one thread. Parsing and verifying are timed over some of the lines. */
-async function measureParts(path: string): Promise<{ reading: number; parsing: number; verifying: number }> {
-  const reading = await secondsOf(async () => {
-    const chunks = unpack(readFileChunks(path))
-    for await (const batch of readBatches(chunks, { batchLength: BATCH_LENGTH, maxLineLength: 2 ** 24 }))
-      for (const _ of linesOf(batch));
-  })
-  const verify = createRecordVerifier({})
-  const sample = [...linesUpTo(Math.min(5000, LINES))]
-  for (const line of sample) verify(line)
-  let parsed: unknown[] = []
-  const batch = new Uint8Array(Buffer.concat(sample))
-  const parsing = await secondsOf(() => {
-    const toText = textsOf(batch)
-    let start = 0
-    parsed = sample.map(({ length }) => {
-      const line = batch.subarray(start, start + length)
-      start += length
-      return JSON.parse(`${toText(line)}`)
-    })
-  })
-  const verifying = await secondsOf(() => {
-    for (const record of parsed) if (verify(record).verdict !== 'present') throw new Error('not verified')
-  })
-  const scale = LINES / sample.length
-  return { reading, parsing: parsing * scale, verifying: verifying * scale }
+const sumOf = ({ reading, parsing, verifying }: Parts): number => reading + parsing + verifying
+
+/** In as many processes at once: they share nothing but the machine. */
+async function measureParts(path: string, processes: number): Promise<Parts[]> {
+  const measure = () => promisify(execFile)(process.execPath, [programAt('bench-audit-parts.mjs'), path, COUNT])
+  const printed = await Promise.all(Array.from({ length: processes }, measure))
+  return printed.map(({ stdout }): Parts => JSON.parse(stdout))
 }
 
 /** @returns seconds, and the peak memory in MiB where the system tells */
 function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: number }> {
-  const program = new URL('cli/main.js', import.meta.url).pathname
+  const program = programAt('cli/main.js')
   const begun = performance.now()
   const child = spawn(process.execPath, [program, 'audit', path, '--jobs', `${jobs}`], { stdio: 'ignore' })
   let peak = 0
@@ -110,24 +92,52 @@ function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: 
 }
 
 const cores = availableParallelism()
-const round = (value: number, digits = 1): string => value.toFixed(digits)
-for (const isPacked of [false, true]) {
-  const path = writeInput(isPacked ? 'in.ndjson.gz' : 'in.ndjson', LINES, isPacked)
-  const { reading, parsing, verifying } = await measureParts(path)
-  const sum = reading + parsing + verifying
-  console.log(`${isPacked ? 'gzip' : 'plain'}: ${LINES} lines, ${round(statSync(path).size / 2 ** 20)} MiB`)
-  console.log(
-    `  each alone: reading${isPacked ? ' and unpacking' : ''} ${round(reading)} s, parsing ${round(parsing)} s, verifying ${round(verifying)} s; sum ${round(sum)} s`,
-  )
+const shown = (value: number, digits = 1): string => value.toFixed(digits)
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** What is measured, until now. */
+interface Figures {
+  /** The parts one after the other in one process. */
+  alone: number
+  parts: Parts | undefined
+  /** The same in one process per core at once, in the mean. */
+  together: number
+  readonly runs: Map<number, { seconds: number; peak: number }>
+}
+
+async function measureRound(path: string, figures: Figures): Promise<void> {
+  const [parts] = await measureParts(path, 1)
+  if (parts !== undefined && sumOf(parts) < figures.alone) Object.assign(figures, { parts, alone: sumOf(parts) })
+  figures.together = Math.min(figures.together, mean((await measureParts(path, cores)).map(sumOf)))
   for (const jobs of new Set([1, cores])) {
     const { seconds, peak } = await runAudit(path, jobs)
-    const perHour = (3600 * LINES) / seconds / 1e6
+    const before = figures.runs.get(jobs) ?? { seconds, peak }
+    figures.runs.set(jobs, { seconds: Math.min(seconds, before.seconds), peak: Math.max(peak, before.peak) })
+  }
+}
+
+for (const isPacked of [false, true]) {
+  const path = writeInput(isPacked ? 'in.ndjson.gz' : 'in.ndjson', LINES, isPacked)
+  console.log(`${isPacked ? 'gzip' : 'plain'}: ${LINES} lines, ${shown(statSync(path).size / 2 ** 20)} MiB`)
+  const figures: Figures = { alone: Infinity, parts: undefined, together: Infinity, runs: new Map() }
+  for (let round = 0; round < Number(ROUNDS); round++) await measureRound(path, figures)
+  const { alone, parts, together, runs } = figures
+  if (parts !== undefined)
     console.log(
-      `  ${jobs} ${jobs === 1 ? 'job' : 'jobs'}: ${round(seconds)} s, ${round(perHour)} million per hour, efficiency ${round(sum / jobs / seconds, 2)}, peak ${round(peak, 0)} MiB`,
+      `  each part by itself: reading${isPacked ? ' and unpacking' : ''} ${shown(parts.reading)} s, parsing ${shown(parts.parsing)} s, verifying ${shown(parts.verifying)} s; sum ${shown(alone)} s, or ${shown(together)} s when all cores do it`,
+    )
+  for (const [jobs, { seconds, peak }] of runs) {
+    const perHour = (3600 * LINES) / seconds / 1e6
+    const work = jobs === 1 ? alone : together
+    console.log(
+      `  ${jobs} ${jobs === 1 ? 'job' : 'jobs'}: ${shown(seconds)} s, ${shown(perHour)} million per hour, efficiency ${shown(work / jobs / seconds, 2)}${jobs === 1 ? '' : ` (${shown(alone / jobs / seconds, 2)} of cores that do not slow each other)`}, peak ${shown(peak, 0)} MiB`,
     )
   }
   rmSync(path)
 }
-const tenth = writeInput('tenth.ndjson.gz', LINES / 10, true)
-const { peak } = await runAudit(tenth, cores)
-console.log(`a tenth of the lines, packed, ${cores} jobs: peak ${round(peak, 0)} MiB`)
+for (const part of [0.2, 5]) {
+  const path = writeInput('other.ndjson.gz', LINES * part, true)
+  const { peak } = await runAudit(path, cores)
+  console.log(`${LINES * part} lines, packed, ${cores} jobs: peak ${shown(peak, 0)} MiB`)
+  rmSync(path)
+}
