@@ -11,16 +11,32 @@ class QuickFirst extends BaseSequencer {
   }
 }
 
+/** They replace modules, which the other files would notice. */
+const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
+
+const shared = { testTimeout: 60_000 }
+
 /** What mutants are run against: the quick tests of the layers that are mutated, none that starts a process. */
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
-    include: [
-      ...['bytes', 'engines', 'errors', 'field', 'json', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
-      ...['hash', 'proof', 'tree', 'verifier', 'world'].map(layer => `test/${layer}/**/*.test.ts`),
-    ],
-    exclude: ['test/verifier/verifier.test.ts'],
-    testTimeout: 60_000,
     sequence: { sequencer: QuickFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'together',
+          include: [
+            ...['bytes', 'errors', 'field', 'json', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
+            ...['hash', 'proof', 'tree', 'verifier', 'world'].map(layer => `test/${layer}/**/*.test.ts`),
+          ],
+          exclude: [...ALONE, 'test/verifier/verifier.test.ts'],
+          // To load the modules anew for each file would take longer than the tests.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { ...shared, name: 'alone', include: ALONE } },
+    ],
   },
 })

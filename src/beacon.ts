@@ -1,5 +1,5 @@
 /**
- * The consensus layer: from one beacon block root that you trust to the finalized L1 block hash, with the answers of a
+ * The consensus layer: proves the finalized L1 block hash from one beacon block root that you trust, with the answers of a
  * beacon API that you need not trust. Pure and synchronous.
  *
  * @module rollup-state-proof/beacon

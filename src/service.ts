@@ -1,6 +1,6 @@
 /**
- * An endpoint to embed: a chain of in-memory states, finalized on a simulated L1 with a consensus layer. For devnets and
- * tests; needs Node (`node:http`).
+ * An embeddable endpoint for devnets and tests: a chain of in-memory states, finalized on a simulated L1 with a consensus
+ * layer. Needs Node (`node:http`).
  *
  * @module rollup-state-proof/service
  */

@@ -17,7 +17,7 @@ import type { Vector } from './vector.ts'
 const $schema = '../../vector.schema.json'
 
 /** The vectors of answers: path below this folder -> content. */
-export function generateAnswers(): Map<string, string> {
+function generateAnswers(): Map<string, string> {
   const files = new Map<string, string>()
   const add = (kind: 'valid' | 'invalid', name: string, vector: Vector) => {
     const path = `${vector.scheme}/${kind}/${name}.json`
@@ -83,15 +83,13 @@ function write(folder: string, files: ReadonlyMap<string, string>): void {
   for (const [path, content] of files) writeFileSync(join(folder, path), content)
 }
 
-const here = fileURLToPath(import.meta.url)
-if (process.argv[1] === here) {
-  const files = await generate()
-  const isCheck = process.argv.includes('--check')
-  const stale = isCheck ? findStale(dirname(here), files) : []
-  if (!isCheck) write(dirname(here), files)
-  if (stale.length === 0) console.log(`vectors: ${files.size} files${isCheck ? ' are what their source makes' : ''}`)
-  else {
-    console.error(`vectors: not what their source makes: ${stale.join(', ')}; run npm run generate`)
-    process.exitCode = 1
-  }
+const files = await generate()
+const folder = dirname(fileURLToPath(import.meta.url))
+const isCheck = process.argv.includes('--check')
+const stale = isCheck ? findStale(folder, files) : []
+if (!isCheck) write(folder, files)
+if (stale.length === 0) console.log(`vectors: ${files.size} files${isCheck ? ' are what their source makes' : ''}`)
+else {
+  console.error(`vectors: not what their source makes: ${stale.join(', ')}; run npm run generate`)
+  process.exitCode = 1
 }

@@ -2,21 +2,21 @@ import { atPath, ProofError } from '../errors.ts'
 import { readerOf } from '../json.ts'
 import type { Shape } from './known-fields.ts'
 
-/** The consensus part of a bundle as a document: its shape alone. What it proves is for `./beacon` to say. */
+/** The consensus part of a bundle as a document: only its shape. `./beacon` verifies what it proves. */
 
-/** What leads from a beacon block root to an L1 block hash: the answers of a beacon API, known fields only. */
+/** Proves an L1 block hash from a beacon block root: the answers of a beacon API, known fields only. */
 export interface Consensus {
   /** A label for people, such as `mainnet`. It proves nothing. */
   network?: string
   /** `/eth/v1/beacon/light_client/bootstrap/{root}`. */
   bootstrap: unknown
-  /** `/eth/v1/beacon/light_client/updates`: one per period since. About 50 kB each. */
+  /** `/eth/v1/beacon/light_client/updates`: one per period since the checkpoint. About 57 kB each. */
   updates: unknown[]
-  /** `/eth/v1/beacon/light_client/finality_update`; left out when the last update says what is finalized. */
+  /** `/eth/v1/beacon/light_client/finality_update`; omitted if the last update proves the finalized block. */
   finality?: unknown
 }
 
-/** A {@link Consensus} whose parts have not been looked at. */
+/** A {@link Consensus} whose parts have not been checked. */
 export interface DecodedConsensus {
   readonly network: string | undefined
   readonly bootstrap: unknown
@@ -26,7 +26,7 @@ export interface DecodedConsensus {
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
-/** @throws ProofError `EVIDENCE_MALFORMED` when a part is missing */
+/** @throws ProofError `EVIDENCE_MALFORMED` if a part is missing */
 export function decodeConsensus(source: unknown): DecodedConsensus {
   const { network, bootstrap, updates, finality } = reader.fields(source, [
     'network',
@@ -54,7 +54,7 @@ const HEADER = {
         body_root: 'scalar',
       },
     },
-    // From Capella to Fulu; in Gloas there is a hash in its place.
+    // From Capella to Fulu. In Gloas, `execution_block_hash` takes its place.
     execution: {
       fields: {
         parent_hash: 'scalar',
@@ -91,7 +91,7 @@ const UPDATE = { ...SIGNED, next_sync_committee: COMMITTEE, next_sync_committee_
 
 const BOOTSTRAP = { header: HEADER, current_sync_committee: COMMITTEE, current_sync_committee_branch: TEXTS } as const
 
-/** What is known of the answers of a beacon API. */
+/** The known fields of a beacon API's answers. */
 export const BOOTSTRAP_SHAPE: Shape = { fields: { version: 'scalar', data: { fields: BOOTSTRAP } } }
 export const UPDATES_SHAPE: Shape = { items: { fields: { version: 'scalar', data: { fields: UPDATE } } } }
 export const FINALITY_SHAPE: Shape = { fields: { version: 'scalar', data: { fields: SIGNED } } }

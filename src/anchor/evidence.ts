@@ -12,7 +12,7 @@ import { type Admission, ANSWER_SHAPE, ETH_PROOF_SHAPE, openResponse, pickKnown,
 import { type Rollup, type VerifiedAnchor, verifyAnchor, verifyBlockNumber } from './rollup.ts'
 
 const VERSION = 1
-/** Far more than an endpoint answers at once. */
+/** Far more than an endpoint answers per request. */
 const MAX_STORAGE_KEYS = 65_536
 
 /**
@@ -74,7 +74,7 @@ export interface TrustedBeaconBlock {
   /**
    * Proves an L1 block from the consensus part of a bundle, or throws a ProofError. It is part of what you trust.
    *
-   * @param consensus a stranger's {@link Consensus}, parsed from JSON
+   * @param consensus an untrusted {@link Consensus}, parsed from JSON
    */
   verifyConsensus: (consensus: { bootstrap: unknown; updates: unknown; finality: unknown }) => ProvenConsensus
 }
@@ -227,10 +227,10 @@ const reader = readerOf('EVIDENCE_MALFORMED')
  * If you trust an `l2StateRoot`, the rollup and the block are compared, but not proven.
  * Parts of the bundle that the trusted input makes unnecessary are not read.
  *
- * @param bundle a stranger's {@link Evidence}, parsed from JSON
+ * @param bundle an untrusted {@link Evidence}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
- * @throws ProofError `EVIDENCE_*`; `BEACON_*` for the way from a beacon block; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`, `RLP_NON_CANONICAL` for the way from L1; what
- * `verifyProof` throws for the answer; `CLAIM_INVALID` for the claim
+ * @throws ProofError `EVIDENCE_*`; `BEACON_*` for the path from a beacon block; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`,
+ * `RLP_NON_CANONICAL` for the path from L1; what `verifyProof` throws for the answer; `CLAIM_INVALID` for the claim
  *
  * @example
  * ```ts
@@ -289,7 +289,7 @@ function verifyState(evidence: DecodedEvidence, scheme: Scheme, stateRoot: Hex):
 /**
  * Like {@link verifyEvidence}, but returns a result object. Throws nothing.
  *
- * @param bundle a stranger's {@link Evidence}, parsed from JSON
+ * @param bundle an untrusted {@link Evidence}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
  *
  * @example
@@ -321,19 +321,19 @@ function verifyConsensus(consensus: unknown, { network, verifyConsensus }: Trust
       throw new ProofError('EVIDENCE_NETWORK_MISMATCH', { path: 'network', expected: network, found })
     }
     const proven = verifyConsensus(answers)
-    // Otherwise the result of a function that returns nothing could pass for a root of another kind.
+    // Without this check, a function that returns nothing would let the beacon block root pass for an L1 state root.
     decodeArgument('trusted.verifyConsensus().l1BlockHash', proven?.l1BlockHash, 32)
     return proven
   })
 }
 
-/** Field by field: the function may return more than belongs into a verdict. */
+/** Copied field by field, because the function may return further fields. */
 const toBeaconBlock = (proven: ProvenConsensus, checkpoint: Hex): ProvenBeaconBlock => {
   const { blockRoot, slot, slotTimestamp, signers, period } = proven
   return { checkpoint, blockRoot, slot, slotTimestamp, signers, period }
 }
 
-/** {@link verifyL1Header} for a hash that is proven: its bundle holds a header, but that of another block. */
+/** {@link verifyL1Header} for a proven hash. If the hash differs, the bundle has the header of another block. */
 function verifyFinalizedL1Header(header: unknown, l1BlockHash: Hex): L1Block {
   try {
     return verifyL1Header(header, l1BlockHash)
@@ -361,11 +361,11 @@ const REACHES: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoo
 interface DecodedTrusted {
   readonly reach: Reach
   readonly root: Hex
-  /** What goes with a beacon block root. */
+  /** Only for a beacon block root. */
   readonly beaconBlock: TrustedBeaconBlock | null
 }
 
-/** Exactly one: with two, a caller could think that both were checked. */
+/** Requires exactly one. Given two, a caller could think that both were checked. */
 function decodeTrusted(trusted: Trusted): DecodedTrusted {
   const read = (name: string): unknown =>
     trusted !== null && typeof trusted === 'object' && Object.hasOwn(trusted, name)
@@ -387,7 +387,7 @@ function decodeTrusted(trusted: Trusted): DecodedTrusted {
     const expected = 'what checkpoint(blockRoot, network) of rollup-state-proof/beacon returns'
     throw new ProofError('CLAIM_INVALID', { path: 'trusted', expected })
   }
-  // What the function returns is the caller's own affair, as the function is.
+  // The function is the caller's own, and so is the type of what it returns.
   const beaconBlock = { beaconBlockRoot: root, network, verifyConsensus } as TrustedBeaconBlock
   return { reach, root, beaconBlock }
 }
@@ -553,10 +553,10 @@ export interface EvidenceParts {
  *
  * The bundle holds only known fields: the header of the L1 block, and the fields that `eth_getProof` and `rollup_getProof`
  * define. Hexadecimal fields hold nothing but hexadecimal. Anything else that an endpoint sent, such as the URL of the request,
- * is left out. If the answer is in a JSON-RPC response, the response is removed.
+ * is left out. If the answer is a whole JSON-RPC response, only its result is kept.
  *
- * @param parts what was asked, of whom, and what they answered
- * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws; `EVIDENCE_MALFORMED` when an answer is larger than any for as
+ * @param parts what was requested, and the answers
+ * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws; `EVIDENCE_MALFORMED` if an answer is larger than any for that
  * many storage keys can be
  *
  * @example
@@ -611,19 +611,19 @@ function spellConsensus(source: unknown): Consensus {
   const { network, ...answers } = atPath('consensus', () => decodeConsensus(source))
   const { updates } = answers
   const count = reader.isArray(updates) ? Math.min(updates.length, MAX_UPDATES) : 0
-  // Numbers are decimal here, and forks have names. The shape says what the fields are.
+  // Here numbers are decimal, and forks have names. The shape determines the fields.
   const known = understood('consensus', answers, CONSENSUS_SHAPE, count + 2, /^(0x[0-9a-f]*|\d{1,78}|[a-z]{1,32})$/i)
   return { ...(network !== undefined && { network }), ...(known as Omit<Consensus, 'network'>) }
 }
 
 const HEXADECIMAL = /^0x[0-9a-f]*$/i
 
-/** More than the proof of one key takes on either layer, or a committee. */
+/** In characters: more than the proof of one key on either layer takes, or a committee. */
 const MAX_PROOF_LENGTH = 2 ** 17
-/** As many as are verified. */
+/** The most that are verified. */
 const MAX_UPDATES = 512
 
-/** What is known of a document with `proofCount` proofs. */
+/** The known fields of a document with `proofCount` proofs. */
 function understood(
   path: string,
   source: unknown,

@@ -52,7 +52,7 @@ const reader = readerOf('MALFORMED_RESPONSE')
  * Reads one log of an `eth_getLogs` result. Throws nothing: a log is only a hint.
  *
  * @param log what the endpoint sent, parsed from JSON
- * @returns null when it is not a `FinalizedStateUpdated` log, or names a block or time above 64 bits
+ * @returns null if it is not a `FinalizedStateUpdated` log, or names a block or time above 64 bits
  *
  * @example
  * ```ts

@@ -128,10 +128,10 @@ function encodeQuantity(value: string, maxLength: number): Uint8Array {
 /**
  * Verifies an L1 block header against a block hash that you trust.
  *
- * @param header the header's RLP in hexadecimal, as {@link encodeHeader} makes it
+ * @param header the header's RLP in hexadecimal, as {@link encodeHeader} returns it
  * @param trustedHash 32 bytes
- * @throws ProofError `HEADER_HASH_MISMATCH` when it is another header; `RLP_NON_CANONICAL`, `HEADER_MALFORMED` or
- * `HEADER_QUANTITY` when what was hashed is not a header; `BAD_HEX`, `WRONG_LENGTH`; `CLAIM_INVALID`
+ * @throws ProofError `HEADER_HASH_MISMATCH` if it is another header; `RLP_NON_CANONICAL`, `HEADER_MALFORMED` or
+ * `HEADER_QUANTITY` if what was hashed is not a header; `BAD_HEX`, `WRONG_LENGTH`; `CLAIM_INVALID`
  *
  * @example
  * ```ts
@@ -165,7 +165,7 @@ export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
   const expected = decodeArgument('trustedHash', trustedHash, 32)
   const rlp = bytesUpTo(reader, header, MAX_HEADER_LENGTH)
   const found = keccak_256(rlp)
-  // First of all: nothing is parsed that the trusted hash does not vouch for.
+  // Before parsing: only bytes that the trusted hash commits to are parsed.
   if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)
   return { ...decodeHeader(decodeRlp(rlp)), hash: bytesToHex(found) }
 }
@@ -190,7 +190,7 @@ function decodeField(type: FieldType, item: RlpItem | undefined): void {
   else decodeData(item, type.kind === 'string' ? type.length : undefined)
 }
 
-/** @param length any when left out */
+/** @param length Default: any. */
 function decodeData(item: RlpItem | undefined, length?: number): Uint8Array {
   if (!(item instanceof Uint8Array)) throw new ProofError('HEADER_MALFORMED', { expected: 'a string', found: 'a list' })
   if (length !== undefined && item.length !== length) {

@@ -1,4 +1,4 @@
-/** What is known of a document: a text or number, the fields of an object, or what the items of an array are. */
+/** The known parts of a document: a scalar, the fields of an object, or the shape of the items of an array. */
 export type Shape = 'scalar' | { readonly fields?: Readonly<Record<string, Shape>>; readonly items?: Shape }
 
 const PROOF: Shape = { fields: { value: 'scalar', proofRelatedNodes: { items: 'scalar' } } }
@@ -14,7 +14,7 @@ const LEAF_PROOF = {
   },
 } as const satisfies Shape
 
-/** Section 6; the last two tell an `eth_getProof` answer from it. */
+/** Section 6. The last two fields identify an `eth_getProof` answer. */
 export const ANSWER_SHAPE: Shape = {
   fields: {
     // In an `eth_getProof` answer it is a list of nodes.
@@ -38,21 +38,21 @@ export const ETH_PROOF_SHAPE: Shape = {
   },
 }
 
-/** How {@link pickKnown} treats what it meets. */
+/** How {@link pickKnown} treats the values that it copies. */
 export interface Admission {
-  /** Told of every value before it is copied, with its length in characters: throws when it is enough. */
+  /** Called before each value is copied, with its length in characters. Throws if the total is too large. */
   charge(length: number): void
-  /** What to take for a text; null to leave it out. */
+  /** Returns what to keep of a string; null to drop it. */
   admitText(text: string): string | null
 }
 
-/** What an object or an array that is empty costs, so that a list of nothing has its price too. */
+/** The cost of a value that is not a string, so that a list of empty objects is charged too. */
 const SMALL = 8
 
 /**
- * A copy of what is known of a stranger's document, own properties only; all else is left behind. What is of another kind
- * than it should be stays so, for the verifier to name: an object in place of a text becomes an empty object.
- * What cannot be read counts as missing.
+ * Copies the known fields of an untrusted document. Reads own properties only, and drops everything else. A value of the wrong
+ * kind stays wrong, so that the verifier can report it: an object in place of a string becomes an empty object. A value that
+ * cannot be read counts as missing.
  */
 export function pickKnown(source: unknown, shape: Shape, admission: Admission): unknown {
   admission.charge(typeof source === 'string' ? source.length : SMALL)
@@ -74,18 +74,18 @@ export function pickKnown(source: unknown, shape: Shape, admission: Admission): 
 function pickItems(source: object, shape: Shape, admission: Admission): unknown[] {
   const length = readOwn(source, 'length')
   const items: unknown[] = []
-  // Whatever a proxy says that its length is: every item has its price.
+  // A proxy can report any length, but every item is charged.
   for (let index = 0; typeof length === 'number' && index < length; index++) {
     items.push(pickKnown(readOwn(source, index) ?? null, shape, admission))
   }
   return items
 }
 
-/** The own property of this name; undefined without one, or where reading it fails: a getter or a proxy can throw anything. */
+/** The own property of this name; undefined if there is none or reading it fails. A getter or a proxy can throw anything. */
 export const readOwn = (source: object, name: PropertyKey): unknown =>
   tryRead(() => (Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined))
 
-/** null counts as missing: some serializers write it. */
+/** null counts as missing: some serializers write it for a missing field. */
 export const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
 function tryRead<T>(read: () => T): T | undefined {
@@ -96,7 +96,7 @@ function tryRead<T>(read: () => T): T | undefined {
   }
 }
 
-/** The result inside a JSON-RPC response, or the answer itself when it is bare. Once: what is inside is not opened again. */
+/** The result of a JSON-RPC response, or the answer itself if it is not one. A response inside the result is not opened. */
 export function openResponse(answer: unknown): { result: unknown; error: unknown } {
   const read = (name: string) => (typeof answer === 'object' && answer !== null ? readOwn(answer, name) : undefined)
   const [jsonrpc, result, error] = [read('jsonrpc'), read('result'), read('error')]

@@ -2,19 +2,19 @@ import { RLP } from '@ethereumjs/rlp'
 import { bytesToBigint, equalBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 
-/** What RLP can spell: a byte string, or a list of items. */
+/** What RLP can encode: a byte string, or a list of items. */
 export type RlpItem = Uint8Array | RlpItem[]
 
 export const encodeRlp = (item: RlpItem): Uint8Array => RLP.encode(item)
 
 /**
- * The one item that `bytes` spell. `bytes` come with a bound on their length, which bounds the depth of the lists.
+ * Decodes exactly one item. The caller bounds the length of `bytes`, which bounds the depth of the lists.
  *
- * @throws ProofError `RLP_NON_CANONICAL` when they are not exactly what {@link encodeRlp} makes of the item
+ * @throws ProofError `RLP_NON_CANONICAL` unless `bytes` are exactly what {@link encodeRlp} returns for the item
  */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const item = decodeLoosely(bytes)
-  // The library refuses most second spellings by itself; encoding again leaves no doubt.
+  // The library refuses most non-canonical encodings. Encoding the item again catches the rest.
   if (item === null || !equalBytes(encodeRlp(item), bytes))
     throw new ProofError('RLP_NON_CANONICAL', { expected: 'one canonical RLP item' })
   return item
@@ -28,7 +28,7 @@ function decodeLoosely(bytes: Uint8Array): RlpItem | null {
   }
 }
 
-/** An integer as RLP holds it: big-endian, at most `maxLength` bytes, no leading zero; null when it is not one. */
+/** An integer as RLP encodes it: big-endian, at most `maxLength` bytes, no leading zero; null if it is not one. */
 export function decodeInteger(item: RlpItem | undefined, maxLength: number): bigint | null {
   if (!(item instanceof Uint8Array) || item.length > maxLength || item[0] === 0) return null
   return bytesToBigint(item)

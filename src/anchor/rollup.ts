@@ -112,9 +112,9 @@ export interface VerifiedAnchor {
  * `currentL2BlockNumber`. With a `finalizedState`, the keys that prove its timestamp follow: `currentFinalizedState`, the
  * rolling hash of the message and, since version 8 of the contract, that of the forced transaction.
  *
- * @param rollup whose layout decides
+ * @param rollup the rollup, whose layout determines the keys
  * @param l2BlockNumber from 0 to 2^64 - 1
- * @param finalizedState out of the contract's log; without effect for a layout that has no place for it
+ * @param finalizedState from the contract's log; ignored if the layout has no slots for it
  * @returns 32 bytes each
  * @throws ProofError `CLAIM_INVALID`
  *
@@ -199,7 +199,7 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   return { stateRoot: root.value, currentL2BlockNumber, finalizedTimestamp: isNewest ? timestamp : null }
 }
 
-/** The timestamp that the contract hashed; null for a layout that has no place for it. */
+/** The timestamp that the contract hashed; null if the layout has no slots for it. */
 function verifyTimestamp(finalizedState: FinalizedState, [hash, ...rollingHashes]: readonly L1Slot[]): bigint | null {
   if (hash === undefined) return null
   const hashed = hashFinalizedState(

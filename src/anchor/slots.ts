@@ -8,7 +8,7 @@ const ADDRESS_LENGTH = 20
 const SLOT_COUNT = 1n << 256n
 
 /**
- * The storage slot of a Solidity mapping's entry, 32 bytes: keccak256(key || slot). Further keys lead into nested mappings.
+ * The storage slot of an entry in a Solidity mapping, 32 bytes: keccak256(key || slot). Further keys lead into nested mappings.
  *
  * @param slot where the mapping is declared: a number, or 32 bytes if the mapping is itself inside something else
  * @param keys each a number (any uint type), an address of 20 bytes, or 32 bytes (bytes32)
@@ -66,7 +66,7 @@ function mappingKey(name: string, key: bigint | Hex): Uint8Array {
   return concatBytes(new Uint8Array(WORD_LENGTH - ADDRESS_LENGTH), decodeArgument(name, key, ADDRESS_LENGTH))
 }
 
-/** A number as 32 bytes, big-endian; 32 bytes as they are. */
+/** A number as 32 bytes, big-endian; 32 bytes unchanged. */
 function word(name: string, value: bigint | Hex): Uint8Array {
   if (typeof value === 'string') return decodeArgument(name, value, WORD_LENGTH)
   if (typeof value !== 'bigint') throw invalid(name, 'a bigint, or 0x-prefixed hexadecimal of 32 bytes', value)

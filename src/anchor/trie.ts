@@ -22,24 +22,24 @@ type Node =
   | { readonly kind: 'leaf'; readonly path: readonly number[]; readonly value: Uint8Array }
 
 /**
- * Walks a Merkle-Patricia proof from its root to where the key is, or to where it is seen not to be.
+ * Walks a Merkle-Patricia proof from the root to the key, or to the node that proves the key absent.
  *
  * @param root 32 bytes, trusted
  * @param key 32 bytes: keccak256 of the address or storage key
- * @param nodes the RLP of the nodes on the way, root first, each at most {@link MAX_NODE_LENGTH} bytes. Nodes that are
- * embedded in their parent do not come again. None for an empty trie
- * @returns the value, or null when the key is proven absent
+ * @param nodes the RLP of the nodes on the path, root first, each at most {@link MAX_NODE_LENGTH} bytes. Nodes that are
+ * embedded in their parent are not repeated. Empty for an empty trie
+ * @returns the value, or null if the key is proven absent
  */
 export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readonly Uint8Array[]): Uint8Array | null {
   let used = 0
-  /** The next node of the proof, which must be the one that `digest` stands for. */
+  /** The next node of the proof, which must hash to `digest`. */
   const takeNode = (digest: Uint8Array): RlpItem => {
     const index = used++
     const bytes = nodes[index]
     if (bytes === undefined) throw new ProofError('MPT_NODES_MISSING', { expected: `a node ${bytesToHex(digest)}` })
     return atPath(`[${index}]`, () => {
       const found = keccak_256(bytes)
-      // Before it is parsed: only what the trusted root vouches for is.
+      // Before parsing: only bytes that the trusted root commits to are parsed.
       if (!equalBytes(found, digest)) throw mismatch('MPT_HASH_MISMATCH', digest, found)
       return decodeRlp(bytes)
     })
@@ -65,7 +65,7 @@ function walk(
   let item = takeRoot()
   let depth = 0
   let isBelowExtension = false
-  // Every turn but the last goes at least one nibble deeper, and no branch or extension is let past the last nibble.
+  // Every turn but the last goes at least one nibble deeper, and no branch or extension may go past the last nibble.
   for (;;) {
     const rest = key.slice(depth)
     const node = atPath(place(), () => decodeNode(item, rest.length))
@@ -94,11 +94,11 @@ function walk(
   }
 }
 
-/** A child that is shorter than a digest stands in its parent itself, every other by its digest. */
+/** A child shorter than a digest is embedded in its parent. Any other is referenced by its digest. */
 const open = (child: RlpItem, takeNode: (digest: Uint8Array) => RlpItem): RlpItem =>
   child instanceof Uint8Array ? takeNode(child) : child
 
-/** @param rest how many nibbles of the key are left where the node stands */
+/** @param rest how many nibbles of the key are left at this node */
 function decodeNode(item: RlpItem, rest: number): Node {
   if (item instanceof Uint8Array) {
     if (item.length > 0) throw malformed('a list')
@@ -111,7 +111,7 @@ function decodeNode(item: RlpItem, rest: number): Node {
   }
   const { path, isLeaf } = decodePath(encodedPath)
   if (isLeaf) {
-    // All keys have one length, so a leaf ends where the key does.
+    // All keys have the same length, so a leaf ends where the key does.
     if (path.length !== rest) throw malformed(`a leaf path of ${rest} nibbles`, '', `${path.length}`)
     if (!(content instanceof Uint8Array) || content.length === 0) throw malformed('a leaf with a value')
     return { kind: 'leaf', path, value: content }
@@ -126,12 +126,12 @@ function decodeBranch(items: readonly RlpItem[], rest: number): Node {
   if (rest === 0) throw malformed('no branch after the last nibble')
   const children = items.slice(0, -1)
   for (const child of children) verifyChild(child)
-  // No key ends at a branch, as all have one length.
+  // All keys have the same length, so none ends at a branch.
   if (items.at(-1)?.length !== 0) throw malformed('a branch without a value')
   return { kind: 'branch', children }
 }
 
-/** Nothing, a digest, or a whole node that is shorter than a digest: a longer one has to stand by its digest. */
+/** A child is empty, a digest, or a whole node shorter than a digest. A longer node must be referenced by its digest. */
 function verifyChild(child: RlpItem): void {
   if (child instanceof Uint8Array) {
     if (child.length !== 0 && child.length !== DIGEST_LENGTH) throw malformed('a child of 0 or 32 bytes')
@@ -141,8 +141,8 @@ function verifyChild(child: RlpItem): void {
 }
 
 /**
- * Hex-prefix encoding: the first nibble tells a leaf (2) from an extension (0) and, by its lowest bit, an odd path from
- * an even one, which a zero nibble follows. An extension is never empty.
+ * Hex-prefix encoding. The first nibble distinguishes a leaf (2) from an extension (0). Its lowest bit marks an odd path;
+ * before an even path comes a zero nibble. The path of an extension is never empty.
  */
 function decodePath(encoded: RlpItem): { path: readonly number[]; isLeaf: boolean } {
   const [flags, padding, ...evenPath] = encoded instanceof Uint8Array ? toNibbles(encoded) : []

@@ -5,7 +5,7 @@ import { type BeaconNetwork, decodeNetwork } from './network.ts'
 import { verifyCheckpoint } from './verify.ts'
 
 /**
- * A beacon block that you trust, as the trusted input of `verifyEvidence`: from its root to an L2 slot, nothing is believed.
+ * A beacon block that you trust, as the trusted input of `verifyEvidence`: everything from its root to an L2 slot is proven.
  *
  * @param blockRoot root of a finalized beacon block, 32 bytes, from a source that you trust and not older than the
  * weak-subjectivity period, about two weeks on mainnet

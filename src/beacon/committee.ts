@@ -8,14 +8,14 @@ import { type BeaconNetwork, type DecodedNetwork, decodeNetwork } from './networ
 import { hashPair, merkleize, rootOfBytes } from './ssz.ts'
 
 /**
- * A sync committee that was proven: 512 validators who sign the chain's headers for one period of 8,192 slots, some 27
- * hours. It is plain data of some 52,000 characters, so that `JSON.stringify` stores it and `JSON.parse` brings it back.
+ * A proven sync committee: 512 validators who sign the chain's headers for one period of 8,192 slots, about 27 hours. It is
+ * plain data of about 52,000 characters, which `JSON.stringify` and `JSON.parse` store and restore.
  *
  * `network`, `period` and `root` are what you trust about a stored committee: whoever can change them chooses the committee.
- * The keys are hashed and compared with `root` whenever the committee is used, so they may be kept anywhere.
+ * The keys are hashed and compared with `root` at every use, so they may be kept anywhere.
  */
 export interface Committee {
-  /** The network whose chain it signs. Replace it when its table of forks has grown since the committee was stored. */
+  /** The network whose chain it signs. Replace it if its fork table has grown since the committee was stored. */
   network: BeaconNetwork
   /** The period that it signs: its slots divided by 8,192, rounded down. */
   period: number
@@ -23,11 +23,11 @@ export interface Committee {
   root: Hex
   /** 512 public keys, 48 bytes each. */
   pubkeys: readonly Hex[]
-  /** The sum of the keys, 48 bytes. The chain has computed it: `root` covers it. */
+  /** The sum of the keys, 48 bytes. The chain has computed it, and `root` covers it. */
   aggregatePubkey: Hex
 }
 
-/** A {@link Committee} that was checked. */
+/** A checked {@link Committee}. */
 export interface DecodedCommittee {
   readonly network: DecodedNetwork
   readonly period: number
@@ -50,7 +50,7 @@ export function encodeCommittee(network: DecodedNetwork, period: number, keys: K
   }
 }
 
-/** @throws ProofError `CLAIM_INVALID`, `BEACON_COMMITTEE_ROOT`; of a stored key what `decodeKeys` throws */
+/** @throws ProofError `CLAIM_INVALID`, `BEACON_COMMITTEE_ROOT`; what {@link decodeKeyTexts} throws for a stored key */
 export function decodeCommittee(committee: unknown): DecodedCommittee {
   return atPath('committee', () => {
     const fields = reader.fields(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])

@@ -5,7 +5,7 @@ import { readerOf } from '../json.ts'
 import { type DecodedNetwork, forkAt, type Layout, verifyVersion } from './network.ts'
 import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } from './ssz.ts'
 
-/** From the beacon API's JSON to bytes and integers. Every length, count and spelling is checked here. */
+/** Decodes the beacon API's JSON to bytes and integers. Every length, count and spelling is checked here. */
 
 export const COMMITTEE_SIZE = 512
 const KEY_LENGTH = 48
@@ -14,7 +14,7 @@ const MAX_EXTRA_LENGTH = 32
 
 const reader = readerOf('BEACON_MALFORMED')
 
-/** A beacon block header, and what its body says of the execution layer, which is yet to be proven. */
+/** A beacon block header, and what it claims about the execution layer, which is still to be proven. */
 export interface Header {
   readonly slot: bigint
   /** The beacon block root. */
@@ -27,7 +27,7 @@ export interface Header {
 }
 
 interface Execution {
-  /** Of the execution payload header; in Gloas the block hash itself. */
+  /** Root of the execution payload header; in Gloas, the block hash itself. */
   readonly root: Uint8Array
   readonly blockHash: Uint8Array
   /** These two are null in Gloas, whose headers lack them. */
@@ -35,7 +35,7 @@ interface Execution {
   readonly timestamp: bigint | null
 }
 
-/** A sync committee's keys, in the encoding they came in. */
+/** A sync committee's keys, in their original encoding. */
 export interface Keys {
   readonly pubkeys: readonly Uint8Array[]
   readonly aggregatePubkey: Uint8Array
@@ -52,7 +52,7 @@ export interface SignedUpdate {
   readonly attested: Header
   readonly finalized: Header
   readonly finalityBranch: readonly Uint8Array[]
-  /** 64 bytes; bit i is bit i mod 8, from the lowest, of byte i / 8. */
+  /** 64 bytes. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
   readonly bits: Uint8Array
   readonly signature: Uint8Array
   readonly signatureSlot: bigint
@@ -112,7 +112,7 @@ export function decodeUpdate(source: unknown, network: DecodedNetwork): Committe
   })
 }
 
-/** The slot of the signature alone: which committee it takes. */
+/** Only the slot of the signature, which tells which committee signs. */
 export function readSignatureSlot(source: unknown): bigint {
   const { data } = reader.fields(source, ['data'])
   return atPath('data', () => {
@@ -138,7 +138,7 @@ function decodeSigned(fields: SignedFields, network: DecodedNetwork): SignedUpda
   })
 }
 
-/** An update of a chain that has finalized nothing, or that was made before, has a header of zeros or none. */
+/** An update from before the chain has finalized anything has a header of zeros or none. */
 function verifyFinalized(header: unknown): void {
   const slot = header === undefined ? 0n : readSlot(header)
   if (slot === 0n) throw new ProofError('BEACON_FINALITY_MISSING', { found: 'an empty finalized header' })
@@ -220,7 +220,7 @@ function decodeBlockHash(source: unknown): Execution {
   return { root: blockHash, blockHash, blockNumber: null, timestamp: null }
 }
 
-/** The keys of a committee. Which of them are points of the curve is for those to find out who use them. */
+/** The keys of a committee. Whether they are points of the curve is checked where they are used. */
 function decodeKeys(source: unknown): Keys {
   const fields = reader.fields(source, ['pubkeys', 'aggregate_pubkey'])
   return decodeKeyTexts(fields.pubkeys, 'pubkeys', fields.aggregate_pubkey, 'aggregate_pubkey')
@@ -239,16 +239,16 @@ function verifySize(count: number): void {
   }
 }
 
-/** Of the field that a key's coordinate is in, 48 bytes. */
+/** The modulus of the field that holds the coordinate of a key, 48 bytes. */
 const MODULUS = /* @__PURE__ */ bigintToBytes(
   0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaabn,
   KEY_LENGTH,
 )
 
-/** The first three bits of a key: it is compressed; it is infinity; which of the two points with this coordinate. */
+/** The first three bits of a key: compressed, infinity, and which of the two points with this coordinate it is. */
 const [COMPRESSED, INFINITY, SIGN] = [0x80, 0x40, 0x20]
 
-/** What the encoding alone shows, of every key. That it is a point is checked of the keys that are computed with. */
+/** Checks the encoding of every key. Only keys that enter the computation are checked to be points. */
 function decodeKey(source: unknown): Uint8Array {
   const key = reader.bytes(source, KEY_LENGTH)
   const coordinate = key.slice()
@@ -261,7 +261,7 @@ function decodeKey(source: unknown): Uint8Array {
   return key
 }
 
-/** @throws ProofError `BEACON_BRANCH_LENGTH` unless it has one hash for each level up to the root */
+/** @throws ProofError `BEACON_BRANCH_LENGTH` unless it has one hash per level up to the root */
 function decodeBranch(name: string, source: unknown, generalizedIndex: number): Uint8Array[] {
   const length = branchLength(generalizedIndex)
   const verifyLength = (count: number): void => {
@@ -271,11 +271,11 @@ function decodeBranch(name: string, source: unknown, generalizedIndex: number): 
   return atPath(name, () => reader.items(source, verifyLength, hash => reader.bytes(hash, 32)))
 }
 
-/** An unsigned integer as the beacon API spells it. A second spelling is refused: `007`, `7.0`, `0x7`, and the number 7. */
+/** An unsigned integer as the beacon API writes it. Any other spelling is refused: `007`, `7.0`, `0x7`, and the number 7. */
 function decodeUint(name: string, source: unknown, bits: 64n | 256n): bigint {
   return atPath(name, () => {
     const text = reader.string(source)
-    // 2^256 has 78 digits. The length comes first, so that a huge string costs nothing.
+    // 2^256 has 78 digits. The length is checked first, so that a huge string costs nothing.
     const value = text.length <= 78 && /^(0|[1-9][0-9]*)$/.test(text) ? BigInt(text) : null
     if (value === null || value >> bits !== 0n) {
       const expected = `a decimal integer of at most ${bits} bits without leading zeros`

@@ -3,9 +3,9 @@ import { atPath, excerpt, ProofError } from '../errors.ts'
 import { readerOf } from '../json.ts'
 import { decodeArgument } from '../proof/claim.ts'
 
-/** A fork of a consensus network: from which epoch on it holds, and the version that its signatures commit to. */
+/** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */
 export interface BeaconFork {
-  /** As the beacon API spells it, such as `capella`. The layouts from `capella` to `gloas` are known. */
+  /** As the beacon API spells it, such as `capella`. Layouts are known from `capella` to `gloas`. */
   name: string
   /** 4 bytes. */
   version: Hex
@@ -13,15 +13,15 @@ export interface BeaconFork {
   epoch: number | null
 }
 
-/** A consensus network as plain data. Forks are still to come: replace the table when yours is newer than this release. */
+/** A consensus network as plain data. It cannot list future forks: replace the table if yours is newer than this release. */
 export interface BeaconNetwork {
   /** A label for people, such as `mainnet`. It proves nothing. */
   name: string
   /** 32 bytes. Signatures commit to it, so those of another network do not count. */
   genesisValidatorsRoot: Hex
-  /** Of slot 0, in seconds since 1970. */
+  /** When slot 0 began, in seconds since 1970. */
   genesisTime: number
-  /** In the order of their epochs, from Capella on; those without an epoch last. */
+  /** Ordered by epoch, from Capella on. Forks without an epoch come last. */
   forks: readonly BeaconFork[]
 }
 
@@ -82,7 +82,7 @@ const MAX_FORKS = 64
 /** The sync-committee period of a slot. */
 export const periodOf = (slot: bigint): number => Number(slot / SLOTS_PER_PERIOD)
 
-/** Where a fork keeps things: generalized indices in the beacon state and in the block body. */
+/** The layout of a fork: generalized indices in the beacon state and in the block body. */
 export interface Layout {
   readonly finalizedRoot: number
   readonly currentCommittee: number
@@ -107,9 +107,9 @@ const layouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map<string, Lay
 /** Forks without execution headers in light-client data. */
 const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
 
-/** A {@link BeaconNetwork} that was checked. */
+/** A checked {@link BeaconNetwork}. */
 export interface DecodedNetwork {
-  /** What was read, and nothing else. */
+  /** A copy of the known fields. */
   readonly source: BeaconNetwork
   readonly genesisValidatorsRoot: Uint8Array
 }
@@ -125,7 +125,7 @@ export function decodeNetwork(network: unknown): DecodedNetwork {
     atPath('forks', () => verifyOrder(forks))
     const source: BeaconNetwork = {
       name: atPath('name', () => reader.string(fields.name)),
-      // Hexadecimal: decodeArgument has seen to it.
+      // decodeArgument has checked that it is hexadecimal.
       genesisValidatorsRoot: fields.genesisValidatorsRoot as Hex,
       genesisTime: atPath('genesisTime', () => decodeCount(fields.genesisTime)),
       forks,
@@ -168,7 +168,7 @@ export function timeOfSlot({ source }: DecodedNetwork, slot: bigint): bigint {
   return BigInt(source.genesisTime) + slot * SECONDS_PER_SLOT
 }
 
-/** The version of the fork that a slot is in, and the layout that it has. */
+/** The version and the layout of the fork that a slot is in. */
 export function forkAt(network: DecodedNetwork, slot: bigint): { layout: Layout; version: Uint8Array } {
   const fork = network.source.forks.findLast(({ epoch }) => epoch !== null && slot >= BigInt(epoch) * SLOTS_PER_EPOCH)
   const layout = layouts.get(fork?.name ?? '')
@@ -182,8 +182,8 @@ export function forkAt(network: DecodedNetwork, slot: bigint): { layout: Layout;
 }
 
 /**
- * The `version` beside the data proves nothing, and the slot decides. But a name that the table has no epoch for says that
- * the table is out of date: what follows from its last fork would be a guess.
+ * The `version` beside the data proves nothing: the slot decides. But a name for which the table has no epoch shows that the
+ * table is out of date. Then its last fork may not be the current one.
  */
 export function verifyVersion({ source }: DecodedNetwork, version: string): void {
   const known = source.forks.filter(({ epoch }) => epoch !== null).map(({ name }) => name)

@@ -26,8 +26,8 @@ export function verifySigners(bits: Uint8Array): number {
 }
 
 /**
- * The sum of the signers' keys: the aggregate of the committee less the keys of those who did not sign. Fewer than a third of
- * them are absent, so this takes a fraction of the time of adding up the signers.
+ * The sum of the signers' keys: the aggregate key of the committee minus the keys of those who did not sign. These are less
+ * than a third, so this takes a fraction of the time that adding up the signers' keys takes.
  *
  * @throws ProofError `BEACON_KEY_POINT`
  */

@@ -22,16 +22,16 @@ export interface Checkpoint {
   network: BeaconNetwork
   /**
    * The root of a finalized beacon block, 32 bytes, from a source that you trust. It must not be older than the
-   * weak-subjectivity period, about two weeks on mainnet: older committees may have left, and lose nothing by lying.
+   * weak-subjectivity period, about two weeks on mainnet: members of older committees may have left, and lose nothing by lying.
    */
   blockRoot: Hex
 }
 
 /** A beacon block, and the L1 block in it. */
 export interface BeaconBlock {
-  /** Hash of the L1 block, 32 bytes: what `verifyHeader` and `verifyEvidence` want. From Gloas on that of the parent. */
+  /** Hash of the L1 block, 32 bytes: what `verifyHeader` and `verifyEvidence` need. From Gloas on, that of its parent. */
   l1BlockHash: Hex
-  /** Height of the L1 block; null from Gloas on, where the beacon chain's headers do not say it. */
+  /** Height of the L1 block; null from Gloas on, where the beacon chain's headers do not contain it. */
   l1BlockNumber: bigint | null
   /** Timestamp of the L1 block, in seconds since 1970; null from Gloas on. */
   l1Timestamp: bigint | null
@@ -51,15 +51,15 @@ export interface VerifiedBootstrap extends BeaconBlock {
 
 /** A beacon block that is proven to be finalized. */
 export interface VerifiedFinality extends BeaconBlock {
-  /** How many of the 512 have signed: 342 or more. */
+  /** How many of the 512 validators signed: 342 or more. */
   signers: number
-  /** The period of the committee that has signed. */
+  /** The period of the committee that signed. */
   period: number
 }
 
 /** What a committee update proves: a finalized block, and the committee of the next period. */
 export interface VerifiedUpdate extends VerifiedFinality {
-  /** The next period's. */
+  /** The committee of the next period. */
   committee: Committee
 }
 
@@ -74,26 +74,26 @@ export interface CheckpointAnswers {
   /** `/eth/v1/beacon/light_client/bootstrap/{root}`. */
   bootstrap: unknown
   /**
-   * `/eth/v1/beacon/light_client/updates?start_period=&count=`: an array of at most 512, from the checkpoint's period on,
-   * none left out. None at all while the committee of the checkpoint still signs.
+   * `/eth/v1/beacon/light_client/updates?start_period=&count=`: an array of at most 512 without gaps, starting at the
+   * checkpoint's period. It is empty as long as the checkpoint's committee still signs.
    */
   updates: unknown
-  /** `/eth/v1/beacon/light_client/finality_update`. Without it, the last update says what is finalized. */
+  /** `/eth/v1/beacon/light_client/finality_update`. Without it, the last update proves the finalized block. */
   finality?: unknown
 }
 
-/** Some 19 months on mainnet. Each takes about as long as a signature: 512 take a minute or two, and some 30 MB of JSON. */
+/** About 19 months on mainnet. Each takes about as long as a signature: 512 take a minute or two, and about 30 MB of JSON. */
 const MAX_UPDATES = 512
 
 const reader = readerOf('BEACON_MALFORMED')
 
 /**
- * Verifies a bootstrap: the beacon block is the one that you trust, and this is the committee of its period.
+ * Verifies a bootstrap: the beacon block is the one that you trust, and the committee is that of its period.
  *
  * @param bootstrap what the beacon API sent, `{ version, data }`, parsed from JSON
  * @param checkpoint the network and the beacon block root that you trust
  * @throws ProofError `BEACON_ROOT_MISMATCH`, `BEACON_COMMITTEE_MISMATCH`, `BEACON_EXECUTION_MISMATCH`,
- * `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and their like when it is not a bootstrap; `CLAIM_INVALID`
+ * `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and similar if it is not a bootstrap; `CLAIM_INVALID`
  *
  * @example
  * ```ts
@@ -126,7 +126,7 @@ export function verifyBootstrap(bootstrap: unknown, checkpoint: Checkpoint): Ver
  * next period.
  *
  * @param update one of the updates that the beacon API sent, `{ version, data }`, parsed from JSON
- * @param committee the committee of the update's period, out of {@link verifyBootstrap} or of the update before
+ * @param committee the committee of the update's period, from {@link verifyBootstrap} or from the update before
  * @throws ProofError what {@link verifyFinality} throws; `BEACON_ATTESTED_PERIOD`, `BEACON_FINALIZED_PERIOD`,
  * `BEACON_NEXT_COMMITTEE_MISMATCH`
  *
@@ -169,12 +169,12 @@ export function verifyUpdate(update: unknown, committee: Committee): VerifiedUpd
  * Verifies a finality update: the committee signs for a finalized block.
  *
  * @param update what the beacon API sent, `{ version, data }`, parsed from JSON; or a committee update
- * @param committee the committee of the period that the signature is in
+ * @param committee the committee of the period of the signature
  * @throws ProofError `BEACON_FINALITY_MISSING`, `BEACON_SLOT_ORDER`, `BEACON_SIGNATURE_PERIOD`,
  * `BEACON_EXECUTION_MISMATCH`, `BEACON_FINALITY_MISMATCH`, `BEACON_TOO_FEW_SIGNERS`, `BEACON_KEY_POINT`,
- * `BEACON_SIGNATURE_POINT`, `BEACON_SIGNATURE_MISMATCH`, `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and their
- * like when it is not an update; `BEACON_COMMITTEE_ROOT` when the committee's keys are not those of its root;
- * `CLAIM_INVALID` when it is no committee
+ * `BEACON_SIGNATURE_POINT`, `BEACON_SIGNATURE_MISMATCH`, `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and similar if it
+ * is not an update; `BEACON_COMMITTEE_ROOT` if the committee's keys do not match its root; `CLAIM_INVALID` if it is not a
+ * committee
  *
  * @example
  * ```ts
@@ -199,8 +199,8 @@ export function verifyFinality(update: unknown, committee: Committee): VerifiedF
 
 /**
  * Verifies the whole chain from a beacon block that you trust to a finalized L1 block: a bootstrap, the committee updates of
- * all periods since, and a finality update. It says nothing of how recent that block is, for an endpoint may hold newer ones
- * back: compare `slotTimestamp` with your clock.
+ * all periods since, and a finality update. It does not show how recent that block is, because an endpoint may withhold newer
+ * ones: compare `slotTimestamp` with your clock.
  *
  * @param answers what the beacon API sent
  * @param checkpoint the network and the beacon block root that you trust
@@ -232,7 +232,7 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
       return { ...verified, committee: signing }
     }),
   )
-  // In a new period the update of that period may be there already: then the last committee but one signs.
+  // The updates may already include that of the current period: then the last committee but one signs.
   const signing =
     finality === undefined ? undefined : atPath('finality', () => committeeFor(finality, steps, committee))
   const finalized = signing
@@ -248,7 +248,7 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
   return finalized
 }
 
-/** That of the signature's period; the newest when there is none, which {@link verifyFinality} then refuses. */
+/** The committee of the signature's period. If there is none, the newest, which {@link verifyFinality} then refuses. */
 function committeeFor(finality: unknown, steps: readonly { committee: Committee }[], newest: Committee): Committee {
   const period = periodOf(readSignatureSlot(finality))
   return steps.find(({ committee }) => committee.period === period)?.committee ?? newest
@@ -260,7 +260,7 @@ function verifyUpdateCount(count: number): void {
   }
 }
 
-/** The order of the three slots, and that this committee is the one to sign. */
+/** Checks the order of the three slots, and that this committee is the one to sign. */
 function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { period }: DecodedCommittee): void {
   if (!(signatureSlot > attested.slot && attested.slot >= finalized.slot)) {
     throw new ProofError('BEACON_SLOT_ORDER', {
@@ -279,8 +279,8 @@ function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { pe
 }
 
 /**
- * The next committee of the attested state is that of the attested slot's period + 1. It is settled once a block of that
- * period is finalized: until then another branch of the chain may have another.
+ * The next committee of the attested state belongs to the period after that of the attested slot. It is settled once a block of
+ * that slot's period is finalized: until then, another branch of the chain may have a different one.
  */
 function verifyPeriodOfNextCommittee(attested: Header, finalized: Header, period: number): void {
   if (periodOf(attested.slot) !== period) {
@@ -293,7 +293,7 @@ function verifyPeriodOfNextCommittee(attested: Header, finalized: Header, period
   }
 }
 
-/** The finalized header is the one that the attested state names, and both have the L1 blocks that they say. */
+/** Checks that the attested state names the finalized header, and that both headers contain the L1 blocks they claim. */
 function verifyFinalized({ attested, finalized, finalityBranch }: SignedUpdate): void {
   atPath('attested_header', () => verifyExecution(attested))
   atPath('finalized_header', () => verifyExecution(finalized))
@@ -308,7 +308,7 @@ function verifyExecution({ execution, executionBranch, layout, bodyRoot }: Heade
   if (!equalBytes(found, bodyRoot)) throw mismatch('BEACON_EXECUTION_MISMATCH', bodyRoot, found)
 }
 
-/** Enough of the committee have signed the attested header. Last of all, for it takes the longest. */
+/** Checks that enough of the committee signed the attested header. Comes last, because it takes the longest. */
 function verifySigned(update: SignedUpdate, { network, keys }: DecodedCommittee): number {
   const { attested, bits, signature, signatureSlot } = update
   const signers = verifySigners(bits)

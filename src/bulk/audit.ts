@@ -7,7 +7,7 @@ import type { RecordClaim } from './record.ts'
 
 /** One input of an audit. */
 export interface AuditInput {
-  /** For messages, and for the verdicts where there are several inputs. */
+  /** Used in messages, and in the verdicts if there are several inputs. */
   readonly name: string
   readonly open: () => AsyncIterable<Uint8Array | string>
 }
@@ -18,7 +18,7 @@ export interface AuditOptions {
   readonly jobs?: number
   /** In bytes. */
   readonly maxLineLength: number
-  /** How many lines an earlier run has judged: they are read, and passed over. */
+  /** How many lines an earlier run judged. They are read and skipped. */
   readonly skip?: number
 }
 
@@ -27,19 +27,19 @@ export class AuditInputError extends Error {
   override readonly name = 'AuditInputError'
 }
 
-/** Enough lines that handing them over costs nothing, and few enough that no worker waits for the others. */
+/** In bytes: enough that handing over a batch costs nothing, and few enough that no worker waits for the others. */
 export const BATCH_LENGTH = 2 ** 20
 
 /**
- * Verifies inputs line by line, on all cores, and gives the verdicts in the order of the lines. What is in memory is bounded,
- * whatever the inputs: reading waits for the verdicts to be taken.
+ * Verifies inputs line by line, on all cores, and yields the verdicts in the order of the lines. Memory is bounded for any
+ * input, because reading waits until the verdicts are consumed.
  *
  * @throws AuditInputError
  */
 export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
   const { claim, jobs = availableParallelism() } = options
   const pool = await createAuditPool(claim, jobs)
-  // Two batches for each worker; or fewer, when there are very long lines in them.
+  // Two batches per worker and one more, or fewer if they hold very long lines.
   const most = 2 * jobs + 1
   const pending: { readonly length: number; readonly outcome: Promise<TakenBatch> }[] = []
   let pendingLength = 0
@@ -49,7 +49,7 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
     let failure: unknown
     for (let isReading = true; isReading || pending.length > 0; ) {
       if (isReading && pending.length < most && pendingLength < 2 * most * BATCH_LENGTH) {
-        // What was read before an input fails still gets its verdicts.
+        // Lines that were read before an input fails still get their verdicts.
         const next = await batches.next().catch(error => {
           failure = error
           return { done: true, value: undefined } as const
@@ -59,7 +59,7 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
         const { batch, file } = next.value
         const { length } = batch.bytes
         const outcome = pool.run(batch, file)
-        // Awaited in its turn: until then a failure is not unhandled.
+        // Awaited in its turn. Until then, a failure must not count as unhandled.
         outcome.catch(() => {})
         pending.push({ length, outcome })
         pendingLength += length
@@ -68,7 +68,7 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
         if (first === undefined) continue
         const { audited, memory } = await first.outcome
         pendingLength -= first.length
-        // What a very long line took is given back.
+        // Memory that grew for a very long line is not kept.
         if (memory.length <= 2 * BATCH_LENGTH) spare.push(memory)
         yield audited
       }

@@ -3,16 +3,16 @@ import type { Account } from '../proof/verify.ts'
 import { type Batch, linesOf } from './lines.ts'
 import type { ProvenVerdict, RecordVerifier, Verdict } from './record.ts'
 
-/** What the verdicts of some lines come to. */
+/** The counts of the verdicts on some lines. */
 export interface Tally {
   lines: number
-  /** How many lines came to each {@link countedAs}. */
+  /** Number of lines per kind of verdict: see {@link countedAs}. */
   readonly kinds: Record<string, number>
-  /** Of the proven ones, how many rest on whose word: by part of the claim and source, such as `stateRoot record`. */
+  /** Number of proven lines per part of the claim and its source, such as `stateRoot record`. */
   readonly sources: Record<string, number>
-  /** How many lines take less than 2^key bytes, and not less than half of that. */
+  /** Number of lines that are shorter than 2^key bytes, but not shorter than half of that. */
   readonly lengths: Record<string, number>
-  /** The first verdicts that are no proof, each a line of the output. */
+  /** The first verdicts that are not proofs, each as a line of the output. */
   readonly rejected: string[]
 }
 
@@ -26,7 +26,7 @@ export interface AuditedBatch {
 /** How many rejected lines are kept for the report. */
 export const MAX_REJECTED = 1000
 
-// Without prototypes: a name is never mistaken for something inherited.
+// No prototypes, so that a lookup finds no inherited property.
 export const createTally = (): Tally => ({
   lines: 0,
   kinds: Object.create(null),
@@ -35,7 +35,7 @@ export const createTally = (): Tally => ({
   rejected: [],
 })
 
-/** What the verdicts are counted by: the verdict, and the reason where it is no proof. There are few of these, whatever comes. */
+/** The name under which a verdict is counted: the verdict, and the reason if it is not a proof. No input creates many names. */
 function countedAs(verdict: Verdict): string {
   if (verdict.verdict === 'refused') return `refused ${verdict.code}`
   return verdict.verdict === 'unreadable' ? `unreadable: ${verdict.reason.replace(/\[\d+\]/, '[…]')}` : verdict.verdict
@@ -62,15 +62,15 @@ export function addTally(sum: Tally, { lines, kinds, sources, lengths, rejected 
   sum.rejected.push(...rejected.slice(0, MAX_REJECTED - sum.rejected.length))
 }
 
-/** One line of output. Integers that a JSON number may not hold become decimal strings. */
+/** One line of output. Integers that may not fit a JSON number become decimal strings. */
 function formatVerdict(line: number, file: string | undefined, verdict: Verdict): string {
   const place = file === undefined ? `{"line":${line}` : `{"line":${line},"file":${JSON.stringify(file)}`
   return `${place},${'account' in verdict ? formatProven(verdict) : JSON.stringify(verdict).slice(1)}\n`
 }
 
 /**
- * The JSON of a verdict without its opening brace. Put together by hand, which takes a fifth of the time: hexadecimal, numbers
- * and names of this library's own need no escapes.
+ * The JSON of a verdict, without its opening brace. It is concatenated by hand, which takes a fifth of the time and is safe:
+ * hexadecimal, numbers and fixed names need no escapes.
  */
 function formatProven({
   verdict,
@@ -94,7 +94,7 @@ function formatAccount(account: Account | null): string {
   return `{"nonce":"${nonce}","balance":"${balance}","storageRoot":"${storageRoot}","codeHash":"${codeHash}","snarkCodeHash":"${snarkCodeHash}","codeSize":"${codeSize}","leafIndex":${leafIndex}}`
 }
 
-/** @param file named in each verdict; undefined when there is but one input */
+/** @param file named in each verdict; undefined if there is only one input */
 export function auditBatch(batch: Batch, file: string | undefined, verify: RecordVerifier): AuditedBatch {
   const tally = createTally()
   let text = ''
@@ -109,7 +109,7 @@ export function auditBatch(batch: Batch, file: string | undefined, verify: Recor
   return { text, tally }
 }
 
-/** Decodes what is ASCII, as records are, several times faster than a decoder of UTF-8; what is not stays as it is. */
+/** Decodes ASCII, which records are, several times faster than a UTF-8 decoder. Anything else is returned as bytes. */
 export function textsOf(bytes: Uint8Array<ArrayBuffer>): (part: Uint8Array) => Uint8Array | string {
   if (!isAscii(bytes)) return part => part
   const whole = Buffer.from(bytes.buffer)
@@ -120,7 +120,7 @@ const TOO_LONG: Verdict = { verdict: 'unreadable', reason: 'longer than a record
 
 const TOO_MANY: Verdict = { verdict: 'unreadable', reason: 'more values than a record may have' }
 
-/** A proof of a thousand slots has an eighth of it. */
+/** A proof of 1000 slots has an eighth of this. */
 const MAX_VALUES = 2 ** 20
 
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]

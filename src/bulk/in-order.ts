@@ -3,39 +3,39 @@ import { setTimeout } from 'node:timers/promises'
 import { ProofError } from '../errors.ts'
 import { RpcError, type RpcErrorCode } from '../rpc/error.ts'
 
-/** Asks an endpoint for many things at once, within what it bears, and gives the outcomes in order. */
+/** Many requests to one endpoint. They run concurrently within its limits, and their outcomes come in order. */
 export interface Asking<Item, Outcome> {
   readonly items: Iterable<Item>
   readonly limits: Limits
   ask(item: Item): Promise<Outcome>
-  /** What becomes of an item whose answer is refused every time. */
+  /** Returns the outcome of an item whose answers are all wrong. */
   refuse(item: Item, error: ProofError | RpcError): Promise<Outcome>
-  /** Told of every failure that is not the last. */
+  /** Called for every failure that is followed by a retry. */
   onRetry?: (item: Item, error: ProofError | RpcError) => void
 }
 
-/** What all requests to one endpoint share. */
+/** The limits that all requests to one endpoint share. */
 export interface Limits {
-  /** How many requests at once. */
+  /** Maximum number of requests at once. */
   readonly concurrency: number
   readonly signal: AbortSignal
-  /** Runs `work` when it may begin. */
+  /** Runs `work` as soon as it may start. */
   whenAllowed<T>(work: () => Promise<T>): Promise<T>
   readonly pauses: Pauses
 }
 
-/** A pause that all requests share, longer with each failure that follows another. */
+/** The backoff that all requests share. It grows with each consecutive failure. */
 interface Pauses {
-  /** How many there were since an answer came. */
+  /** Number of pauses since the last answer. */
   readonly count: number
   wait(): Promise<void>
   /** @param retryAfter how long the endpoint asks to wait, in milliseconds */
   begin(retryAfter: number | undefined): void
-  /** An answer came. */
+  /** Resets the backoff after an answer, unless a pause is under way. */
   end(): void
 }
 
-/** These pass: the endpoint has too much to do, or something on the way to it broke. */
+/** Failures that pass: the endpoint is overloaded, or something on the way to it broke. */
 const TEMPORARY: readonly RpcErrorCode[] = [
   'RATE_LIMITED',
   'UNREACHABLE',
@@ -46,16 +46,18 @@ const TEMPORARY: readonly RpcErrorCode[] = [
   'ID_MISMATCH',
   'ENDPOINT_ERROR',
 ]
-/** These are wrong answers, as a ProofError is: another server behind the same URL may know better. */
+/** Wrong answers, like a ProofError. They are retried because another server behind the same URL may answer correctly. */
 const WRONG: readonly RpcErrorCode[] = ['ANSWER_MALFORMED', 'ETH_PROOF_ANSWER', 'OTHER_KEYS', 'ANSWERS_INCONSISTENT']
 
-/** Of one item, or of all of them one after the other. */
-/** Of one item; and how many pauses there may be without an answer between them. */
+/** Gives up at this many failures of one item, or at this many pauses without an answer between them. */
 const MAX_FAILURES = 12
+/** Refuses an item at this many wrong answers. */
 const MAX_WRONG = 3
+/** In milliseconds, before jitter. Doubles with each further pause. */
 const FIRST_PAUSE = 100
+/** In milliseconds, before jitter. */
 const LONGEST_PAUSE = 30_000
-/** An endpoint that asks to wait longer is asked again after this. */
+/** In milliseconds. An endpoint that asks for a longer wait is asked again after this. */
 const LONGEST_RETRY_AFTER = 600_000
 
 const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
@@ -74,7 +76,7 @@ function createPauses(signal: AbortSignal): Pauses {
     },
     begin(retryAfter) {
       const now = Date.now()
-      // Requests that fail together are one failure. The first time, what the endpoint asks for is enough.
+      // Requests that fail together count as one failure. For the first one, Retry-After alone is enough.
       if (now >= until) {
         if (retryAfter === undefined || count > 0) until = now + length * (1 + Math.random())
         length = Math.min(2 * length, LONGEST_PAUSE)
@@ -89,11 +91,11 @@ function createPauses(signal: AbortSignal): Pauses {
 }
 
 /**
- * @param concurrency how many requests at once
- * @param signal ends a pause
+ * @param concurrency maximum number of requests at once
+ * @param signal aborts a pause
  */
 export function createLimits(concurrency: number, signal: AbortSignal): Limits {
-  // Every request may wait for it. Node warns of more than ten.
+  // Every request may listen to it. By default, Node warns about more than ten listeners.
   setMaxListeners(0, signal)
   const pauses = createPauses(signal)
   const waiting: (() => void)[] = []
@@ -107,7 +109,7 @@ export function createLimits(concurrency: number, signal: AbortSignal): Limits {
         await pauses.wait()
         return await work()
       } catch (error) {
-        // Before the next one is allowed.
+        // Starts the pause before the next request may start.
         if (error instanceof RpcError && isBusy(error)) pauses.begin(error.retryAfter)
         throw error
       } finally {
@@ -122,9 +124,7 @@ const isTemporary = (error: unknown): error is RpcError => error instanceof RpcE
 
 const isBusy = ({ code, status }: RpcError): boolean => code === 'RATE_LIMITED' || status === 503
 
-/**
- * @throws RpcError when the endpoint fails for good, or too often
- */
+/** @throws RpcError if the endpoint fails for good or too often */
 export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>): AsyncGenerator<Outcome> {
   const { items, limits, ask, refuse, onRetry } = asking
   const { pauses, concurrency, signal } = limits
@@ -142,11 +142,12 @@ export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>):
           onRetry?.(item, error)
         } else {
           if (!isTemporary(error)) throw error
-          // Of a busy endpoint one item may be refused often, while the others are answered.
+          // A busy endpoint may refuse one item often while it answers the others, so count the pauses instead.
           if (isBusy(error) ? pauses.count >= MAX_FAILURES : ++failures >= MAX_FAILURES) throw error
           onRetry?.(item, error)
-          // What breaks on the way is no reason for the others to wait.
-          if (!isBusy(error)) await sleep(Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE) * Math.random(), signal)
+          // Only a busy endpoint makes the other items wait.
+          if (!isBusy(error))
+            await sleep(Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE) * Math.random(), signal)
         }
       }
     }
@@ -155,13 +156,13 @@ export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>):
   const pending: Promise<Outcome>[] = []
   const rest = items[Symbol.iterator]()
   for (let isDone = false; !isDone || pending.length > 0; ) {
-    // Some are ahead of the one that is waited for, so that a slow answer does not stop the others.
+    // Runs ahead of the awaited item, so that a slow answer does not hold up the others.
     while (!isDone && pending.length < 4 * concurrency) {
       const next = rest.next()
       isDone = next.done === true
       if (next.done) break
       const outcome = askUntilAnswered(next.value)
-      // Awaited in its turn: until then a failure is not unhandled.
+      // Awaited in its turn. Until then, a failure must not count as unhandled.
       outcome.catch(() => {})
       pending.push(outcome)
     }

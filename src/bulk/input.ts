@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises'
 import zlib from 'node:zlib'
 
-/** How much is read and unpacked at a time. */
+/** Bytes to read and decompress at a time. */
 export const CHUNK_LENGTH = 2 ** 18
 
 /**
- * The bytes of a file. The memory of a chunk is used again for the one after the next.
+ * Reads the bytes of a file. The memory of a chunk is reused for the second chunk after it.
  *
- * @param onRead told how much each chunk has
+ * @param onRead called with the length of each chunk
  */
 export async function* readFileChunks(path: string, onRead?: (length: number) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path)
@@ -24,7 +24,7 @@ export async function* readFileChunks(path: string, onRead?: (length: number) =>
   }
 }
 
-/** Packed streams, by how they begin. */
+/** The compression formats, and the bytes with which they begin. */
 const PACKED: readonly {
   readonly magic: readonly number[]
   readonly name: string
@@ -34,21 +34,21 @@ const PACKED: readonly {
   { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'zstd', unpacker: createZstd },
 ]
 
-/** Node has it from 22.15 on. */
+/** Needs Node 22.15 or later; undefined before that. */
 function createZstd(): zlib.Gunzip | undefined {
   const create: unknown = Reflect.get(zlib, 'createZstdDecompress')
   return typeof create === 'function' ? create({ chunkSize: CHUNK_LENGTH }) : undefined
 }
 
 /**
- * The bytes of a stream, unpacked when they are gzip or zstd. How they begin decides, not the name of a file.
+ * The bytes of a stream, decompressed if they are gzip or zstd. The first bytes decide, not the name of a file.
  *
- * @throws Error of the unpacker when they are damaged or cut off
+ * @throws the decompressor's Error if they are damaged or truncated
  */
 export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]()
   let start: Uint8Array = new Uint8Array()
-  // A pipe may bring less at first than it takes to tell.
+  // The first chunk of a pipe may be too short to tell.
   while (start.length < 4) {
     const { done, value } = await iterator.next()
     if (done) break
@@ -62,8 +62,8 @@ export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): Async
 }
 
 /**
- * How much is handed to an unpacker at a time: it may become a thousand times as much, and all of that is then in memory.
- * (Left to a pipe of streams, an error would take with it what came before.)
+ * Bytes to pass to the decompressor at a time. They can expand a thousandfold, and the result is held in memory. (A stream
+ * pipeline is no alternative: on an error, it discards the output that came before.)
  */
 const PIECE_LENGTH = 2 ** 15
 
@@ -86,7 +86,7 @@ async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Arr
         const ready = unpacked.splice(0)
         if (failure === undefined) {
           const piece = chunk.subarray(start, start + PIECE_LENGTH)
-          // Unpacked on another thread, while the consumer works on what is ready.
+          // Decompresses on another thread, while the consumer works on what is ready.
           written = new Promise(resolve => unpacker.write(piece, () => resolve()))
         }
         yield* ready

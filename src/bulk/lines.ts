@@ -18,17 +18,17 @@ export interface BatchLimits {
   readonly batchLength: number
   /** In bytes, without the terminator; the content of a longer line is dropped as it arrives. */
   readonly maxLineLength: number
-  /** Memory of batches that nobody needs any more, of `batchLength` bytes each: used before more is taken. */
+  /** Memory of finished batches, at least `batchLength` bytes each. It is reused before more is allocated. */
   readonly spare?: Uint8Array<ArrayBuffer>[]
 }
 
-/** However short they are: a verdict is longer than an empty line. */
+/** Lines per batch, even if they are short: a verdict is longer than an empty line. */
 const MAX_LINES = 4096
 
 /**
- * Splits a stream of bytes into batches of whole lines. Never holds more than one batch and one line, whatever the input.
+ * Splits a stream of bytes into batches of whole lines. Never holds more than one batch and one line in memory.
  *
- * When the input fails, the whole lines before that are given, and then its error is thrown on.
+ * If the input fails, yields the whole lines before the failure, and then rethrows its error.
  *
  * A line ends with `\n` or `\r\n`; the last one may end with the input. An empty line is a line.
  *
@@ -55,7 +55,7 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
       }
     }
   } catch (error) {
-    // The lines that came whole count; the one that was cut off does not.
+    // Keeps the lines that are complete, and drops the one that was cut off.
     batch.dropOpenLine()
     if (batch.count > 0) yield batch.finish(firstLine)
     throw error
@@ -90,7 +90,7 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
     add(part: Uint8Array) {
       isInsideLine ||= part.length > 0
       if (isTooLong) return
-      // One more, for the carriage return of a terminator that is still on its way.
+      // One more byte, for the carriage return of a terminator whose line feed is still on its way.
       if (length - lineStart + part.length > maxLineLength + 1) {
         isTooLong = true
         length = lineStart
@@ -117,7 +117,7 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
       length = lineStart
       isInsideLine = false
     },
-    /** Without the terminator of the last line. */
+    /** The batch, without the terminator of its last line. */
     finish(firstLine: number): Batch {
       return { firstLine, count, bytes: bytes.subarray(0, length - 1), tooLong }
     },
@@ -136,7 +136,7 @@ export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array
   }
 }
 
-/** The batch without its first `lines` lines; null when none is left. */
+/** The batch without its first `lines` lines; null if none is left. */
 export function skipLines(batch: Batch, lines: number): Batch | null {
   if (lines <= 0) return batch
   if (lines >= batch.count) return null

@@ -19,7 +19,7 @@ import type { Account, StorageSlot, VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 
-/** What you state of all records. It wins over what a record says, and fills in what a record leaves out. */
+/** What you state about all records. It overrides what a record says, and fills in what a record omits. */
 export interface RecordClaim {
   /** The hash scheme of every record. */
   scheme?: Scheme['name']
@@ -31,17 +31,17 @@ export interface RecordClaim {
   storageKeys?: readonly Hex[]
   /** For evidence bundles: the contract whose roots you trust. */
   rollup?: Rollup
-  /** For evidence bundles: what everything else is proven from. */
+  /** For evidence bundles: the trusted input from which everything else is proven. */
   trusted?: Trusted
 }
 
 /**
- * Who said what a verdict is about: you, the record, or the very answer that is verified. `L1` stands for a state root that a
- * bundle proves. Nothing proves what only the record or the answer says.
+ * Who stated a part of the claim: you, the record, or the answer itself. `L1` means that a bundle proves the state root.
+ * Nothing proves a part that only the record or the answer states.
  */
 export type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
 
-/** A record that holds. */
+/** The verdict on a record that verifies. */
 export interface ProvenVerdict {
   /** Whether the account exists. */
   verdict: 'present' | 'absent'
@@ -49,62 +49,62 @@ export interface ProvenVerdict {
   scheme: Scheme['name']
   /** The root that the record was verified against, 32 bytes. */
   stateRoot: Hex
-  /** Whose account it is, 20 bytes, lower case. */
+  /** The address of the account, 20 bytes, lower case. */
   address: Hex
-  /** The L2 block, where a bundle proves it. */
+  /** The L2 block, if a bundle proves it. */
   l2BlockNumber?: bigint
-  /** Who said each part of the claim. */
+  /** Who stated each part of the claim. */
   sources: {
-    /** Of the hash scheme. */
+    /** Source of the hash scheme. */
     scheme: ClaimSource
-    /** Of the state root. */
+    /** Source of the state root. */
     stateRoot: ClaimSource
-    /** Of the address. */
+    /** Source of the address. */
     address: ClaimSource
-    /** Of the storage keys. */
+    /** Source of the storage keys. */
     storageKeys: ClaimSource
   }
-  /** null when proven absent. */
+  /** null if proven absent. */
   account: Account | null
   /** One per requested key, in the order of the request. */
   storage: StorageSlot[]
 }
 
-/** A record that does not hold. */
+/** The verdict on a record that does not verify. */
 export interface RefusedVerdict {
   /** Always `refused`. */
   verdict: 'refused'
   /** The check that failed: see `errorMeanings`. */
   code: ErrorCode
-  /** Where inside the answer or bundle; empty for the whole. */
+  /** Where it failed, inside the answer or bundle; empty for the whole. */
   path: string
 }
 
-/** A record that cannot be judged: not JSON, not a record, or a claim that nobody completed. */
+/** The verdict on input that cannot be judged: it is not JSON, not a record, or its claim is incomplete. */
 export interface UnreadableVerdict {
   /** Always `unreadable`. */
   verdict: 'unreadable'
-  /** Why, in a few words of this library's own. */
+  /** Why, in a few words that quote nothing from the record. */
   reason: string
 }
 
-/** What became of one record. */
+/** The verdict on one record. */
 export type Verdict = ProvenVerdict | RefusedVerdict | UnreadableVerdict
 
-/** Judges one record: its JSON text, or what was parsed from it. Throws nothing. */
+/** Judges one record: its JSON text, as a string or bytes, or the value parsed from it. Does not throw. */
 export type RecordVerifier = (record: unknown) => Verdict
 
 const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
 
 /**
- * Verifies many records, one after the other: recordings, answers and evidence bundles. Answers under one state root share
- * their work. One record at a time is in memory.
+ * Verifies many records, one after another: recordings, answers and evidence bundles. Answers under the same state root share
+ * work. Only one record is in memory at a time.
  *
- * A record is a JSON text, its bytes in UTF-8, or the value parsed from it. A bad record costs its own verdict and no other.
+ * A record is a JSON text, its UTF-8 bytes, or the value parsed from it. A bad record affects only its own verdict.
  *
  * @param records in any order, from an array, a generator or a stream of lines
- * @param claim what you state of all of them; what you leave out is the record's word, as `sources` in each verdict tells
- * @returns one verdict per record, in their order. Throws nothing of its own: what `records` throws ends it
+ * @param claim what you state about all records. What you omit comes from each record, and its verdict says so in `sources`
+ * @returns one verdict per record, in order. It throws only what `records` throws
  *
  * @example
  * ```ts
@@ -129,7 +129,7 @@ export async function* verifyRecords(
   for await (const record of records) yield verify(record)
 }
 
-/** One verifier per scheme, whose memory the records share. */
+/** Keeps one verifier per scheme, whose cache all records share. */
 export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
   const verifiers = new Map<Scheme, Verifier>()
   const verifierOf = (scheme: Scheme): Verifier => {
@@ -161,7 +161,7 @@ function parseRecord(record: Uint8Array | string): unknown {
   return attempt('not JSON', () => JSON.parse(text))
 }
 
-/** The platform's own message would quote the record. @throws DocumentError with `reason` */
+/** Hides the platform's message, which would quote the record. @throws DocumentError with `reason` */
 function attempt<T>(reason: string, work: () => T): T {
   try {
     return work()
@@ -179,7 +179,7 @@ function reasonOf(problem: ClaimProblem): string {
   return `no ${name}: neither you nor the record names one`
 }
 
-/** As `audit` says it. What is not from the user is the record's, or of the answer inside it. */
+/** The sources as verdicts name them. What the user does not state comes from the record, or from the answer in it. */
 const sourceWords: Readonly<Record<Source, ClaimSource>> = {
   user: 'user',
   file: 'record',
@@ -198,7 +198,7 @@ function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: 
   const state = verifierOf(known).verifyProof(file.answer, asked)
   return proven(state, {
     scheme: known.name,
-    // Both were decoded on the way, so they are hexadecimal.
+    // verifyProof decoded both, so they are hexadecimal.
     stateRoot: lowerCase(asked.stateRoot),
     address: lowerCase(asked.address),
     sources: {

@@ -1,14 +1,14 @@
 import { type ErrorCode, errorMeanings } from '../errors.ts'
 import { MAX_REJECTED, type Tally } from './audited.ts'
 
-/** What an audit came to. */
+/** The result of an audit. */
 export interface AuditSummary {
   readonly lines: number
   readonly present: number
   readonly absent: number
   readonly refused: number
   readonly unreadable: number
-  /** The most frequent first. `meaning` is empty unless the kind is a refusal. */
+  /** Most frequent first. `meaning` is empty unless the kind is a refusal. */
   readonly kinds: readonly { readonly kind: string; readonly count: number; readonly meaning: string }[]
   /** What the verdicts rest on, in sentences. */
   readonly notes: readonly string[]
@@ -34,7 +34,7 @@ const meaningOf = (kind: string): string => {
   return Object.hasOwn(errorMeanings, code) ? errorMeanings[code as ErrorCode] : ''
 }
 
-/** What nothing proves, because only the records or the answers say it. */
+/** Notes on what nothing proves, because only the records or the answers state it. */
 function notesOf(sources: Tally['sources']): string[] {
   const count = (source: string) => sources[source] ?? 0
   const about = (lines: number, one: string, many: string) => `${number(lines)} ${lines === 1 ? one : many}`
@@ -49,7 +49,7 @@ function notesOf(sources: Tally['sources']): string[] {
   ].filter(note => note !== false)
 }
 
-/** What a report has near its beginning, and no other file. */
+/** Identifies a report: it is near the beginning of every report, and in no other file. */
 export const REPORT_MARK = '<meta name="generator" content="rollup-state-proof audit">'
 
 /** What to report. */
@@ -57,14 +57,14 @@ export interface AuditReport {
   readonly inputs: readonly string[]
   readonly tally: Tally
   readonly jobs: number
-  /** How many of the lines an earlier run had judged. */
+  /** How many of the lines an earlier run judged. */
   readonly resumedAt: number
   /** How long this run took. */
   readonly seconds: number
-  /** How many lines this run had judged at which time. */
+  /** How many lines this run had judged after so many seconds. */
   readonly samples: readonly { readonly seconds: number; readonly lines: number }[]
   readonly version: string
-  /** Why the audit ended before the end of its inputs. */
+  /** Why the audit ended before the end of its inputs; undefined if it did not. */
   readonly failure: string | undefined
 }
 
@@ -73,7 +73,7 @@ const escapeHtml = (text: string): string =>
 
 const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 })
 
-/** A page of one file: it asks nobody for anything, and runs no script. */
+/** A self-contained page: it loads nothing and runs no script. */
 export function formatAuditReport(report: AuditReport): string {
   const { inputs, tally, seconds, version, resumedAt, jobs, failure } = report
   const summary = summarize(tally)
@@ -133,7 +133,7 @@ function conclusion({ lines, refused, unreadable }: AuditSummary): string {
 const toneOf = (kind: string): string =>
   kind.startsWith('refused') ? 'bad' : kind.startsWith('unreadable') ? 'odd' : 'good'
 
-/** A table, so that it reads without the bars too. */
+/** A table, so that it can be read without the bars. */
 function verdictBars(kinds: AuditSummary['kinds']): string {
   const most = kinds[0]?.count ?? 1
   const body = kinds.map(({ kind, count, meaning }) => {
@@ -148,10 +148,10 @@ function verdictBars(kinds: AuditSummary['kinds']): string {
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 190, 62, 24]
 
-/** What an axis says at which place. */
+/** A label of the horizontal axis, and where it stands. */
 type Mark = readonly [x: number, text: string, anchor: 'start' | 'middle' | 'end']
 
-/** Axes, and what is drawn between them. */
+/** Draws the axes, and `content` between them. */
 function chart(label: string, highest: number, marks: readonly Mark[], content: string): string {
   const y = (share: number) => HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - 10)
   const rows = [0, 0.5, 1].map(
@@ -168,7 +168,7 @@ function chart(label: string, highest: number, marks: readonly Mark[], content: 
 const scaleY = (value: number, highest: number): number =>
   HEIGHT - BOTTOM - (value / Math.max(highest, 1)) * (HEIGHT - BOTTOM - 10)
 
-/** To a number that reads well on an axis, and so does its half. */
+/** Rounds up to a number that reads well on an axis, as does its half. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)))
   return power * ([1, 2, 4, 5, 6, 8].find(factor => factor * power >= value) ?? 10)
@@ -184,7 +184,7 @@ function rateChart(samples: AuditReport['samples']): string {
   const highest = roundUp(Math.max(...rates.map(({ rate }) => rate)))
   const last = rates.at(-1)?.seconds ?? 1
   const x = (seconds: number) => LEFT + (seconds / last) * (WIDTH - LEFT - 12)
-  // A rate is that of the time before its point: the first one holds from the beginning on.
+  // A rate covers the time before its point, so the first one applies from the start.
   const points = [{ seconds: 0, rate: rates[0]?.rate ?? 0 }, ...rates].map(
     ({ seconds, rate }) => `${x(seconds).toFixed(1)} ${scaleY(rate, highest).toFixed(1)}`,
   )
@@ -211,14 +211,14 @@ function lengthChart(lengths: Tally['lengths']): string {
     return `<rect x="${(x(digits) + 1).toFixed(1)}" y="${top.toFixed(1)}" width="${(width - 2).toFixed(1)}" height="${(HEIGHT - BOTTOM - top).toFixed(1)}"><title>${number(count)} lines from ${bytesOf(digits - 1)} up to ${bytesOf(digits)}</title></rect>`
   })
   const step = Math.ceil((most - least + 1) / 6)
-  // Between the bars.
+  // The labels stand between the bars.
   const marks = Array.from({ length: most - least + 2 }, (_, index) => least + index)
     .filter(digits => (digits - least) % step === 0)
     .map((digits): Mark => [x(digits), bytesOf(digits - 1), 'middle'])
   return chart('How many lines have which length', highest, marks, `<g class="bars">${bars.join('')}</g>`)
 }
 
-/** 2 to the power of `digits` bytes; none before that of 0. */
+/** 2^digits bytes, or 0 bytes if `digits` is negative. */
 function bytesOf(digits: number): string {
   if (digits < 0) return '0 B'
   const [unit, rest] = digits >= 20 ? ['MiB', digits - 20] : digits >= 10 ? ['KiB', digits - 10] : ['B', digits]

@@ -12,11 +12,11 @@ import { askInOrder, createLimits } from './in-order.ts'
 export interface SnapshotRequest {
   readonly address: Hex
   readonly storageKeys: readonly Hex[]
-  /** For whom: the address itself, or the holders to whom the storage keys belong. */
+  /** The address itself or, for a mapping, the holder of each storage key. */
   readonly holders: readonly Hex[]
 }
 
-/** What came of a request, or of a part of it. */
+/** The outcome of a request, or of a part of it. */
 export type SnapshotPart =
   | { readonly request: SnapshotRequest; readonly answer: unknown; readonly state: VerifiedState }
   | { readonly request: SnapshotRequest; readonly refusal: { readonly code: string; readonly path: string } }
@@ -33,11 +33,11 @@ export interface SnapshotOptions {
 }
 
 /**
- * Fetches and verifies many answers of one block. A request whose answer is refused every time is taken apart, one holder
- * each, so that a lie costs no more than whom it is about.
+ * Fetches and verifies many answers at one block. If all answers to a request are wrong, it is split into one request per
+ * holder, so that a false value affects only its own holder.
  *
  * @returns the parts of each request, in the order of the requests
- * @throws RpcError when the endpoint fails for good, or too often
+ * @throws RpcError if the endpoint fails for good or too often
  */
 export function takeSnapshot(
   provider: Provider,
@@ -108,7 +108,7 @@ const toPlain = (_: string, field: unknown) => (typeof field === 'bigint' ? fiel
 
 export const rowToJson = (row: SnapshotRow): string => `${JSON.stringify(row, toPlain)}\n`
 
-/** Nothing in a row needs quotes: hexadecimal, numbers, and names of this library's own. */
+/** Nothing in a row needs quotes: it holds only hexadecimal, numbers and fixed names. */
 export function rowToCsv(row: SnapshotRow, columns: readonly string[]): string {
   const slots = new Map<string, unknown>((row.storage ?? []).map(({ key, value }) => [key, value]))
   const cells = columns.map(column => (Object.hasOwn(row, column) ? row[column] : slots.get(column)))

@@ -4,8 +4,8 @@ import { CHUNK_LENGTH } from './input.ts'
 import { linesOf, readBatches } from './lines.ts'
 
 /**
- * How long a file is without the part of a line with which a run ended that was killed, in bytes. Looked for from the end
- * backwards, for the file may be large.
+ * The length of a file in bytes, without the incomplete last line that a killed run leaves. Searches backwards from the end,
+ * because the file may be large.
  */
 export async function endOfLastLine(file: FileHandle): Promise<number> {
   const chunk = new Uint8Array(2 ** 16)
@@ -23,7 +23,7 @@ export async function endOfLastLine(file: FileHandle): Promise<number> {
 /**
  * Counts the verdicts that earlier runs wrote.
  *
- * @throws Error when a line is not a verdict
+ * @throws Error if a line is not a verdict, or a verdict is missing
  */
 export async function readWritten(file: FileHandle): Promise<Tally> {
   const tally = createTally()
@@ -36,7 +36,7 @@ export async function readWritten(file: FileHandle): Promise<Tally> {
     for (const bytes of linesOf(batch)) {
       const text = Buffer.from(bytes ?? []).toString()
       const verdict = JSON.parse(text)
-      // Who changes it in between is not who runs this; it need only be what this program writes.
+      // A shallow check is enough: the file is the user's own, and only has to be what this program writes.
       if (typeof verdict?.verdict !== 'string') throw new Error('a line is not a verdict')
       line = verdict.line === 1 ? 1 : line + 1
       if (verdict.line !== line) throw new Error('a verdict is missing')

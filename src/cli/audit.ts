@@ -7,13 +7,13 @@ import { type AuditedBatch, addTally, type Tally } from '../bulk/audited.ts'
 import { readFileChunks } from '../bulk/input.ts'
 import type { RecordClaim } from '../bulk/record.ts'
 import { formatAuditReport, REPORT_MARK, summarize } from '../bulk/report.ts'
-import { isHexOf } from '../document/layout.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { endProgress } from './endpoint.ts'
-import { answerOptions, type EvidenceFlags, requireScheme, rollupOf, trustedOf } from './flags.ts'
+import { answerOptions, type EvidenceFlags, requireHex, requireScheme, rollupOf, trustedOf } from './flags.ts'
 import { MAX_INPUT_MIB, messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
+import { overwriteProgress } from './terminal.ts'
 import { openVerdictFile, openVerdictPipe, type VerdictFile } from './verdict-file.ts'
 import { readVersion } from './version.ts'
 
@@ -116,14 +116,14 @@ export const audit: Command = {
     }
     if (values.json) stream.write(toJson({ ...summary, ...(failed !== undefined && { failure: failed }) }))
     else stream.write(formatSummary(tally, seconds, resumedAt, stream))
-    // With --json, the summary has said it.
+    // With --json, the summary already says it.
     if (failure !== undefined && values.json) return exitCodes.unusable
     if (failure !== undefined) throw new UsageError(failure.message)
     return summary.refused + summary.unreadable > 0 ? exitCodes.notVerified : exitCodes.verified
   },
 }
 
-/** @returns why an input, or standard output, ended before it should */
+/** @returns why an input or standard output ended too early */
 async function writeVerdicts(
   batches: AsyncIterable<AuditedBatch>,
   verdicts: VerdictFile,
@@ -143,7 +143,7 @@ async function writeVerdicts(
   }
 }
 
-/** What is stated of all records. @throws UsageError when some of it cannot be right: it would refuse every record */
+/** What the user states about all records. @throws UsageError if a value is malformed, because it would refuse every record */
 async function claimOf(flags: EvidenceFlags, io: Io): Promise<RecordClaim> {
   const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
   const { rollup, 'l1-block-hash': l1BlockHash, 'l1-state-root': l1StateRoot } = flags
@@ -166,21 +166,15 @@ async function claimOf(flags: EvidenceFlags, io: Io): Promise<RecordClaim> {
 }
 
 /** @throws UsageError */
-function requireHex(flag: string, length: number, value: string | undefined): void {
-  if (value !== undefined && !isHexOf(length, value)) {
-    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
-  }
-}
-
 interface Sources {
   readonly inputs: readonly AuditInput[]
-  /** How much of the files was read, in bytes. */
+  /** Bytes of the files that were read so far. */
   read(): number
-  /** Undefined when one is not a file, and so has no length. */
+  /** In bytes; undefined if an input is not a file, and so has no length. */
   readonly length: number | undefined
 }
 
-/** @throws UsageError before anything is read when one of them cannot be */
+/** @throws UsageError before reading anything, if one of the files cannot be read */
 function openInputs(files: readonly string[], { stdin }: Io): Sources {
   if (files.filter(file => file === '-').length > 1) throw new UsageError('standard input (-) is given twice')
   const stats = files.map(file => (file === '-' ? undefined : statInput(file)))
@@ -204,7 +198,7 @@ function statInput(file: string): Stats {
   return stats
 }
 
-/** @throws UsageError when what is written would be what is read, or each other */
+/** @throws UsageError if an output is also an input or another output */
 function requireOutputs(files: readonly string[], outputs: readonly (string | undefined)[]): void {
   const idOf = (path: string) => {
     const stats = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })
@@ -219,7 +213,7 @@ function requireOutputs(files: readonly string[], outputs: readonly (string | un
   }
 }
 
-/** A report of an earlier run is replaced, and nothing else. @throws UsageError */
+/** Without `force`, only the report of an earlier run is replaced. @throws UsageError */
 function requireReport(path: string, force: boolean): void {
   if (path === '-') throw new UsageError('--html: name a file')
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
@@ -228,7 +222,7 @@ function requireReport(path: string, force: boolean): void {
   if (!text.slice(0, 1024).includes(REPORT_MARK)) throw refuseOverwrite(path, 'is not the report of an audit')
 }
 
-/** Whoever read standard output has seen enough. */
+/** The reader of standard output closed it. */
 class ClosedPipe extends Error {}
 
 function pipeTo(stream: Output): (text: string) => Promise<void> {
@@ -249,7 +243,7 @@ function pipeTo(stream: Output): (text: string) => Promise<void> {
   }
 }
 
-/** A run as it goes. */
+/** A run in progress. */
 interface Run {
   add(tally: Tally): void
   end(): { readonly tally: Tally; readonly seconds: number; readonly samples: Sample[] }
@@ -260,7 +254,7 @@ interface Sample {
   readonly lines: number
 }
 
-/** More say no more on a chart. */
+/** More samples would show no more on a chart. */
 const MAX_SAMPLES = 240
 const PROGRESS_INTERVAL = 500
 
@@ -272,7 +266,7 @@ function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io): Ru
   let interval = 1
   if (before > 0) io.stderr.write(`continuing after line ${formatCount(before)}\n`)
   const show = () => {
-    io.stderr.write(`\r\x1b[K${describeProgress(sources, tally.lines, tally.lines - before, elapsed())}`)
+    overwriteProgress(io, describeProgress(sources, tally.lines, tally.lines - before, elapsed()))
   }
   const timer = io.stderr.isTTY ? setInterval(show, PROGRESS_INTERVAL) : undefined
   return {

@@ -76,7 +76,7 @@ interface StatedFlags {
   readonly hardfork?: string | undefined
 }
 
-/** What the user says of the call. The hexadecimal is unchecked, whatever the type says: the library refuses it. */
+/** What the user states about the call. Despite the types, hexadecimal is unchecked: the library refuses malformed values. */
 function statedCall<T extends CallFlag | undefined>(call: T, { from, value, gas }: StatedFlags) {
   const wei = weiOf(value)
   return {
@@ -87,11 +87,11 @@ function statedCall<T extends CallFlag | undefined>(call: T, { from, value, gas 
   }
 }
 
-/** Unchecked, whatever the type says: the library refuses it. */
+/** Despite the type, the name is unchecked: the library refuses an unknown one. */
 const hardforkOf = ({ hardfork }: StatedFlags): { hardfork?: Hardfork } =>
   hardfork === undefined ? {} : { hardfork: hardfork as Hardfork }
 
-/** `record --call TO DATA`: a call with all that it reads, in one file. */
+/** Runs `record --call TO DATA`: writes a call, and all that it reads, to one file. */
 export async function recordCallFile(args: readonly string[], call: CallFlag, io: Io): Promise<number> {
   const { values } = parseOptions({ args: [...args], options })
   const asked = statedCall(call, values)
@@ -103,7 +103,7 @@ export async function recordCallFile(args: readonly string[], call: CallFlag, io
     environment: environmentOf(values.environment),
   }
   const trust = await readRecordTrust(values, io)
-  /** What the user has stated, for whoever verifies to state again. */
+  /** The options that the user stated, to be stated again when verifying. */
   const stated = STATED.flatMap(name => {
     const text = values[name]
     return text === undefined ? [] : [`--${name}`, text]
@@ -155,14 +155,14 @@ export async function recordCallFile(args: readonly string[], call: CallFlag, io
   })
 }
 
-/** What a user can change: a value to state, a package to install, a call that cannot begin. */
+/** Turns errors that the user can fix into UsageErrors: a value to state, a package to install, a call that cannot start. */
 function toUsageError(error: unknown): never {
   if (!(error instanceof ProviderError)) throw error
   const hint = error.reason === 'VALUE_UNPROVEN' ? ' (--environment NAME=VALUE)' : ''
   throw new UsageError(`${error.message}${hint}`)
 }
 
-/** The bundle in the existing file. Nobody is asked: where nothing is trusted, only the file states its L1 block hash. */
+/** Verifies the bundle in the existing file, offline. If nothing is trusted, only the file states its L1 block hash. */
 async function readRecorded(
   path: string,
   claim: Omit<CallClaim, 'trusted'>,
@@ -178,7 +178,7 @@ async function readRecorded(
   }
 }
 
-/** The options that only a call has. */
+/** The options that only calls have. */
 export const callOptions = {
   'chain-id': { type: 'string' },
   from: { type: 'string' },
@@ -234,7 +234,7 @@ function formatCall(
 ): string {
   const { outcome, returnData, gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
   const said = (name: 'to' | 'data' | 'from' | 'value') =>
-    stated[name] === undefined ? 'out of the bundle' : 'stated by you'
+    stated[name] === undefined ? 'from the bundle' : 'stated by you'
   const rows = [
     ...beaconRows(verified).map(row => row.map((cell = '') => cell)),
     ...(l1Block === null ? [] : [['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`]]),
@@ -263,7 +263,7 @@ function formatCall(
 
 const spell = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
 
-/** What Solidity itself reverts with: a text, or the number of a panic. */
+/** Decodes what Solidity itself reverts with: a text, or the number of a panic. */
 function reasonRows(outcome: VerifiedCall['outcome'], returnData: `0x${string}`): string[][] {
   if (outcome !== 'reverted') return []
   const word = (at: number) => BigInt(`0x${returnData.slice(10 + 64 * at, 74 + 64 * at) || '0'}`)
@@ -276,7 +276,7 @@ function reasonRows(outcome: VerifiedCall['outcome'], returnData: `0x${string}`)
   return [['which says', printable(new TextDecoder().decode(bytes))]]
 }
 
-/** Makes the call that a vector is about. Its claim is unchecked: the verifier refuses it. */
+/** Makes the call that a vector is about. Its claim is unchecked: the verifier refuses a malformed one. */
 export async function runCallVector({ fields }: CallFile, expected: Expected): Promise<CallOutcome> {
   const { scheme, claim, bundle } = fields
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)

@@ -29,7 +29,7 @@ export const methodOf = ({ method, rollup = '' }: ChainFlags): string =>
 const QUANTITIES = ['timestamp', 'baseFee', 'blobBaseFee', 'gasLimit']
 const HASHES = ['coinbase', 'prevRandao']
 
-/** What `--environment NAME=VALUE` states. @throws UsageError */
+/** Parses the values of `--environment NAME=VALUE`. @throws UsageError */
 export function environmentOf(stated: readonly string[]): Environment {
   const environment = new Map<string, unknown>()
   for (const text of stated) {
@@ -40,17 +40,17 @@ export function environmentOf(stated: readonly string[]): Environment {
     if (environment.has(name)) throw new UsageError(`--environment: ${name} is given twice`)
     environment.set(name, HASHES.includes(name) ? value : toInteger(`--environment ${name}`, value, 256))
   }
-  // The hexadecimal is unchecked, whatever the type says: the provider refuses it.
+  // Despite the types, the hexadecimal is unchecked: the provider refuses malformed values.
   return Object.fromEntries(environment) as Environment
 }
 
-/** What `--call TO DATA` says. */
+/** The values of `--call TO DATA`. */
 export interface CallFlag {
   readonly to: `0x${string}`
   readonly data: `0x${string}`
 }
 
-/** Takes `--call TO DATA` out of the arguments: no parser knows an option of two values. @throws UsageError */
+/** Takes `--call TO DATA` out of the arguments: `parseArgs` does not support options with two values. @throws UsageError */
 export function takeCall(args: readonly string[]): { readonly call: CallFlag | undefined; readonly rest: string[] } {
   const at = args.indexOf('--call')
   if (at === -1) return { call: undefined, rest: [...args] }

@@ -7,7 +7,7 @@ export interface Io {
 
 export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** One word after the program's name. */
+/** A command: the first word after the program's name. */
 export interface Command {
   /** One line, for the list of commands. */
   readonly summary: string
@@ -17,8 +17,8 @@ export interface Command {
 }
 
 /**
- * The exit codes of every command. After `noAnswer` the same command may do better another time; `programFailed` is that of
- * the user's own program, which `follow` runs.
+ * The exit codes of every command. After `noAnswer`, the same command may succeed another time. `programFailed` means that
+ * the user's own program failed, which `follow` runs.
  */
 export const exitCodes = { verified: 0, notVerified: 1, unusable: 2, noAnswer: 3, programFailed: 4 } as const
 

@@ -14,20 +14,20 @@ import { wholeNumber } from './input.ts'
 export interface Connections {
   /**
    * @param flag without dashes
-   * @param url that the user gave; from the environment where there is none, as in `L1_URL`
-   * @param maxRetries as HttpOptions has it
+   * @param url from the user. Default: from the environment, such as `L1_URL`
+   * @param maxRetries as in HttpOptions
    * @throws UsageError
    */
   open(flag: string, url: string | undefined, maxRetries?: number): Provider
-  /** {@link open} each; without any, those of the environment, separated by spaces. @throws UsageError */
+  /** {@link open} for each URL. Default: those in the environment, separated by spaces. @throws UsageError */
   openAll(flag: 'l1' | 'l2', urls: readonly string[] | undefined): Provider[]
-  /** @param urls that the user gave; none when there are none, neither here nor in the environment @throws UsageError */
+  /** @param urls from the user. Default: those in the environment, which may be none @throws UsageError */
   openBeacon(urls: readonly string[] | undefined): BeaconApi[]
-  /** An endpoint can put the key that it was asked with into anything: takes all of them out of a text. */
+  /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
   redact(text: string): string
 }
 
-/** @param timeout of each request with its retries, in seconds @param signal ends all of them */
+/** @param timeout per request, including retries, in seconds @param signal aborts all requests */
 export function createConnections(timeout: string, signal: AbortSignal): Connections {
   const redactors: ((text: string) => string)[] = []
 

@@ -6,8 +6,9 @@ import { type Connections, createConnections } from './connections.ts'
 import { refuseWrongFlags } from './flags.ts'
 import { wholeNumber } from './input.ts'
 import { describeError, formatError, paint, printable, toJson } from './report.ts'
+import { overwriteProgress } from './terminal.ts'
 
-/** The options of every command that asks endpoints and writes what they answer to a file. */
+/** The options of every command that writes the answers of endpoints to a file. */
 export const endpointOptions = {
   l2: { type: 'string' },
   scheme: { type: 'string' },
@@ -21,7 +22,7 @@ export const endpointOptions = {
   json: { type: 'boolean', default: false },
 } as const
 
-/** There is room for these in a file that `verify` reads. */
+/** This many fit into a file that `verify` reads. */
 const MAX_KEYS = 1000
 
 export const endpointHelp = `  --keys-per-request N   storage keys per request (default: 100)
@@ -42,7 +43,7 @@ export interface EndpointFlags {
   readonly json: boolean
 }
 
-/** Whose proof to fetch. The hexadecimal is unchecked, whatever the type says: it is refused with CLAIM_INVALID. */
+/** Whose proof to fetch. Despite the types, the hexadecimal is unchecked: malformed values are refused with CLAIM_INVALID. */
 export function requestOf({ address, 'storage-key': storageKeys = [] }: EndpointFlags) {
   if (address === undefined) throw new UsageError('--address is needed: whose proof to fetch, 20 bytes')
   if (storageKeys.length > MAX_KEYS) throw new UsageError(`--storage-key: at most ${MAX_KEYS} fit into one file`)
@@ -61,7 +62,7 @@ export interface Endpoints extends Connections {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Runs `work`, and reports what goes wrong with it. @returns the exit code */
+/** Runs `work` and reports its failure. @returns the exit code */
 export async function withEndpoints(
   { timeout, json, output }: EndpointFlags,
   io: Io,
@@ -103,28 +104,27 @@ function formatFailure(error: ProofError | RpcError, output = '', { stderr }: Io
   return `${paint(stderr, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
 }
 
-/** The first line of a report on a file that existed. */
+/** The first line of a report on a file that already existed. */
 export const notFetched = (path: string, stream: Output): string =>
   paint(stream, 'bold', `Nothing was fetched: ${printable(path)} exists, and no endpoint was asked.`)
 
-/** On a terminal one line, overwritten by the next; else a line each. */
-export function showProgress({ stderr }: Io, text: string): void {
-  stderr.write(stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
+/** On a terminal, each text overwrites the one before. Otherwise, each gets a line. */
+export function showProgress(io: Io, text: string): void {
+  if (io.stderr.isTTY) overwriteProgress(io, text)
+  else io.stderr.write(`${text}\n`)
 }
 
-export function endProgress({ stderr }: Io): void {
-  if (stderr.isTTY) stderr.write('\r\x1b[K')
-}
+export const endProgress = (io: Io): void => overwriteProgress(io, '')
 
-/** The line of a shell that runs this program with `args`. */
+/** The shell command that runs this program with `args`. */
 export const commandLine = (args: readonly string[]): string => ['npx rollup-state-proof', ...args.map(quote)].join(' ')
 
 function quote(arg: string): string {
   if (/^[\w./:-]+$/.test(arg)) return arg
   if (printable(arg) === arg) return `'${arg.replaceAll("'", "'\\''")}'`
-  // bash and zsh read $'...', in which every byte that could obey or hide can be spelled.
+  // bash and zsh support $'...', in which bytes that could act or hide in a terminal can be escaped.
   return `$'${[...Buffer.from(arg)].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`
 }
 
-/** How to write a path so that it is not read as an option. */
+/** Writes a path so that it is not read as an option. */
 export const asArgument = (path: string): string => (path.startsWith('-') && path !== '-' ? `./${path}` : path)

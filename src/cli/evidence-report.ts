@@ -19,7 +19,7 @@ import {
 /** Where the claim came from: the user's options, or a vector. */
 export type ClaimSource = Extract<Source, 'user' | 'file'>
 
-/** In a vector there may be none, or two. What goes with a root is not trusted by itself, and has no row. */
+/** A vector may have no trusted input, or two. What accompanies a root is not trusted by itself, and has no row. */
 const trustedRows = (trusted: Trusted, source: ClaimSource): string[][] =>
   Object.entries(trusted ?? {}).flatMap(([name, value]) => {
     const words = fieldsOf(trustedNames)[name] ?? (typeof value === 'string' && name !== 'network' ? name : undefined)
@@ -77,7 +77,7 @@ export function formatBroken(claim: EvidenceClaim, source: ClaimSource, error: P
   return `${formatError(error, rows, stderr)}${chain}`
 }
 
-/** The links are verified in their order: what stands before the broken one holds. */
+/** Links are verified in order, so those before the broken one hold. */
 function formatChain({ trusted }: EvidenceClaim, broken: Link): string {
   const chain = linksFrom(trusted)
   const at = chain.indexOf(broken)

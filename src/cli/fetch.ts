@@ -60,7 +60,7 @@ export const fetch: Command = {
     const request = { ...requestOf(values), block: isTag(block) ? block : toInteger('--block', block, 64) }
     if (scheme !== undefined && stateRoot === undefined)
       throw new UsageError('--scheme is of use with --state-root only')
-    // Unchecked, whatever the type says: a wrong root is refused with CLAIM_INVALID.
+    // Despite the type, the root is unchecked: a malformed one is refused with CLAIM_INVALID.
     const trusted =
       stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot: stateRoot as `0x${string}` }
     const options = {
@@ -115,10 +115,10 @@ export const fetch: Command = {
   },
 }
 
-/** From the endpoint in this run, or from the existing file, and then no endpoint was asked. */
+/** From the endpoint in this run, or from the existing file without asking an endpoint. */
 type Source = 'network' | 'file'
 
-/** @throws UsageError when the existing file holds anything but the answer to this request */
+/** @throws UsageError if the existing file holds anything but the answer to this request */
 async function readFetched(path: string, claim: Claim | undefined): Promise<{ answer: unknown; state: VerifiedState }> {
   if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
   const answer = await readExisting(path)

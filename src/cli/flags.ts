@@ -4,8 +4,9 @@ import { schemeNamed } from '../document/answer.ts'
 import { type ClaimWithSources, completeClaim } from '../document/claim.ts'
 import { forkOf, isProblem, networkNamed, parseNumber, rollupNamed } from '../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../document/input-file.ts'
+import { isHexOf } from '../document/layout.ts'
 import { fieldIn, show } from '../document/value.ts'
-import { ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
+import { type Hex, ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../index.ts'
 import { type Io, UsageError } from './command.ts'
 import { messageOf, readJson } from './input.ts'
 import { didYouMean } from './suggest.ts'
@@ -27,10 +28,15 @@ export const blockOptions = {
   'layout-current-slot': { type: 'string' },
 } as const
 
+/** The options that state a beacon checkpoint. */
+const checkpointOptions = { checkpoint: { type: 'string' }, network: { type: 'string' } } as const
+
+/** The same, for commands that fetch what leads from the checkpoint to L1. */
+export const beaconOptions = { ...checkpointOptions, beacon: { type: 'string', multiple: true } } as const
+
 /** The options that only an evidence bundle has. */
 export const evidenceOptions = {
-  checkpoint: { type: 'string' },
-  network: { type: 'string' },
+  ...checkpointOptions,
   'l1-state-root': { type: 'string' },
   ...blockOptions,
 } as const
@@ -188,4 +194,11 @@ const flagNames = [
 export function refuseWrongFlags({ code, path, expected }: ProofError): void {
   const [, flag] = (code === 'CLAIM_INVALID' && flagNames.find(([start]) => path.startsWith(start))) || []
   if (flag !== undefined) throw new UsageError(`${flag}: expected ${expected}`)
+}
+
+/** @throws UsageError */
+export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
+  if (value !== undefined && !isHexOf(length, value)) {
+    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
+  }
 }

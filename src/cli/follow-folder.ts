@@ -19,37 +19,37 @@ import { orUsageError, readRegularJson } from './input.ts'
 import { type AskedFor, readCheckpoint, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
 import { toJson } from './report.ts'
 
-/** What the bundles of a folder are of. */
+/** What all bundles of a folder are for. */
 export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
 
-/** What a bundle of the folder says in the index. */
+/** The entry of a bundle in the index. */
 export interface IndexEntry {
   readonly l2BlockNumber: bigint
   readonly stateRoot: string
-  /** Seconds since 1970; null when it is not proven. */
+  /** Seconds since 1970; null if it is not proven. */
   readonly finalizedTimestamp: bigint | null
   readonly l1BlockNumber: bigint
   readonly l1BlockHash: string
-  /** In the folder. */
+  /** Name of the bundle in the folder. */
   readonly file: string
 }
 
-/** Where `follow` writes: a bundle per finalization, an index of them, and how far it has come. */
+/** Where `follow` writes: a bundle per finalization, an index of them, and its progress. */
 export interface FollowFolder {
-  /** What an earlier run left; undefined without one. */
+  /** The state that an earlier run left; undefined if there was none. */
   readonly state: unknown
   /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
   write(item: FollowedFinalization): Promise<string>
-  /** The item is done with: a later run goes on with the next one. */
+  /** Marks the item as done, so that a later run continues with the next one. */
   commit(item: FollowedFinalization): void
 }
 
 const INDEX = 'index.ndjson'
 const STATE = 'state.json'
-/** More than a line of the index has. */
+/** In bytes. Every line of the index is shorter. */
 const TAIL_LENGTH = 4096
 
-/** Makes the folder where there is none. @throws UsageError when nothing can be written there, or an earlier run was asked for something else */
+/** Creates the folder if missing. @throws UsageError if it is not writable, or an earlier run was for something else */
 export async function openFollowFolder(
   path: string,
   request: FollowedClaim,
@@ -73,7 +73,7 @@ export async function openFollowFolder(
       if (bundle === undefined || proven === undefined) throw new UsageError('nothing was asked for')
       const file = `${item.l2BlockNumber}.json`
       const bundlePath = join(path, file)
-      // An earlier run was killed after it had written it: its bundle may rest on an older L1 block, and stays.
+      // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
       if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath, item, request)
       else writeWhole(bundlePath, serialize(bundlePath, bundle), false)
       if (indexed === null || item.l2BlockNumber > indexed) {
@@ -91,7 +91,7 @@ export async function openFollowFolder(
   }
 }
 
-/** @throws UsageError when the file is not a bundle of this finalization for this request */
+/** @throws UsageError if the file is not a bundle of this finalization for this request */
 async function verifyExisting(path: string, item: FollowedFinalization, request: FollowedClaim): Promise<void> {
   const bundle = await readRegularJson(path, { followLinks: false })
   const { scheme, address, storageKeys, rollup } = request
@@ -114,9 +114,9 @@ function append(path: string, line: string): void {
 }
 
 /**
- * Takes the rest of a line off that a killed run has not finished.
+ * Removes the incomplete last line that a killed run leaves.
  *
- * @returns the L2 block of the last line; null when there is none
+ * @returns the L2 block of the last line; null if there is none
  */
 function mendIndex(path: string): bigint | null {
   const size = statRegular(path)?.size ?? 0

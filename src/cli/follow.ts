@@ -106,7 +106,7 @@ export const follow: Command = {
     const method = values.method ?? (known ? 'linea_getProof' : 'rollup_getProof')
     const path = values.output
 
-    // The folder is no file that is fetched: it has no partial beside it.
+    // The output is a folder, which has no .partial file beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
       const { signal } = endpoints
       const [l1, l2] = [endpoints.openAll('l1', values.l1), endpoints.openAll('l2', values.l2)]
@@ -122,7 +122,7 @@ export const follow: Command = {
       let isRetry = false
       const onEvent = (event: FollowEvent) => {
         metrics.count(event)
-        // Proofs that lag are not there now: with --once, the next run takes them.
+        // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
         isRetry = event.name === 'follow.retry' && event.attributes['error.type'] !== 'BLOCK_MISSING'
         const text = describeEvent(event)
         if (text !== null) showProgress(io, text)
@@ -171,7 +171,7 @@ export const follow: Command = {
   },
 }
 
-/** What the state in the folder must be of. */
+/** The request for which the state in the folder must have been saved. */
 function describeRequest({ scheme, rollup, address, storageKeys }: FollowedClaim, values: Values): AskedFor {
   const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
   return {
@@ -196,9 +196,9 @@ const environmentOf = (item: FollowedFinalization, file: string): Record<string,
 })
 
 /**
- * Runs the user's program; what it prints goes to standard error.
+ * Runs the user's program. Its output goes to standard error.
  *
- * @returns how it failed, for people; null when it did not
+ * @returns how it failed, as text; null if it did not
  */
 function runProgram(
   program: string,
@@ -254,13 +254,13 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
   return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}  ${time}  ${account}  ${printable(file)}`
 }
 
-/** null for what needs no line. */
+/** The progress line for an event; null if it needs none. */
 function describeEvent({ name, attributes, error }: FollowEvent): string | null {
   const { layer } = attributes
   const block = `L2 block ${attributes['l2.block.number']}`
   switch (name) {
     case 'follow.request.failed':
-      // Said once for all endpoints, by follow.proof.unavailable.
+      // follow.proof.unavailable reports this once, for all endpoints.
       if (layer === 'L2' && attributes['error.type'] === 'BLOCK_MISSING') return null
       return `${layer} endpoint ${attributes['endpoint.index']}: ${printable(error?.message ?? '')}`
     case 'follow.retry':

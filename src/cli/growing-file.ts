@@ -5,22 +5,22 @@ import { createServer, type Server } from 'node:net'
 import { UsageError } from './command.ts'
 import { messageOf } from './input.ts'
 
-/** A file to which one run appends, and none besides it. */
+/** A file to which only one run appends at a time. */
 export interface GrowingFile {
   /** For reading. */
   readonly handle: FileHandle
   /** In bytes. */
   readonly length: number
   truncate(length: number): Promise<void>
-  /** @throws UsageError when it cannot be written, or somebody else has */
+  /** @throws UsageError if it cannot be written, or another program has changed it */
   append(content: string | Uint8Array): Promise<void>
   sync(): Promise<void>
   close(): Promise<void>
 }
 
-/** @throws UsageError when it cannot be opened, is no regular file, or another run appends to it */
+/** @throws UsageError if it cannot be opened, is not a regular file, or another run appends to it */
 export async function openGrowingFile(path: string): Promise<GrowingFile> {
-  // Windows does not have the last one.
+  // Windows has no O_NOFOLLOW.
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
   const handle = await orUnwritable(path, open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
   try {
@@ -37,7 +37,7 @@ export async function openGrowingFile(path: string): Promise<GrowingFile> {
         length = to
       },
       async append(content) {
-        // Where a file cannot be claimed, a second run is noticed here.
+        // On systems where a file cannot be claimed, this detects a second run.
         if ((await handle.stat()).size !== length) throw new UsageError(`${path}: another program has changed it`)
         await orUnwritable(path, handle.appendFile(content))
         length += Buffer.byteLength(content)
@@ -55,10 +55,10 @@ export async function openGrowingFile(path: string): Promise<GrowingFile> {
 }
 
 /**
- * Takes a name that Linux gives to one process at a time, and takes back when that process ends, however it ends. A lock file
- * would stay behind.
+ * Claims the file by listening on an abstract socket, whose name Linux gives to one process at a time and frees when that
+ * process ends, however it ends. A lock file would stay behind.
  *
- * @returns undefined where there are no such names
+ * @returns undefined on systems without such names
  */
 async function claimFile(path: string, handle: FileHandle): Promise<Server | undefined> {
   if (process.platform !== 'linux') return undefined

@@ -9,17 +9,17 @@ import { expandMappings, storageKeyOf } from './storage-key.ts'
 import { didYouMean } from './suggest.ts'
 
 /**
- * A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsed, hostile JSON takes up to 50
- * times its size in memory: four times this limit would already end some processes.
+ * A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsing hostile JSON takes up to 50
+ * times its size in memory: four times this limit would already crash some processes.
  */
 export const MAX_INPUT_MIB = 16
 export const MAX_INPUT_BYTES = MAX_INPUT_MIB * 2 ** 20
 
-/** Limits of a folder: a wrong one, such as a home folder, is refused before it takes hours. */
+/** Limits for a folder, so that a wrong one, such as a home folder, is refused instead of searched for hours. */
 const MAX_ENTRIES = 200_000
 const MAX_DEPTH = 32
 
-/** The number that an option gives. @throws UsageError */
+/** Parses the number that an option gives. @throws UsageError */
 export function wholeNumber(name: string, text: string, least: number, most: number): number {
   const number = /^\d{1,7}$/.test(text) ? Number(text) : -1
   if (number < least || number > most) throw new UsageError(`${name}: expected ${least} to ${most}`)
@@ -27,8 +27,9 @@ export function wholeNumber(name: string, text: string, least: number, most: num
 }
 
 /**
- * Like `parseArgs`, but refuses an option that is given twice: of two state roots, nobody could say which one the verdict
- * rests on. Where there is `--storage-key` there is `--mapping SLOT KEY`, and its values are 32 bytes.
+ * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
+ * unclear on which one the verdict rests. If `--storage-key` is an option, so is `--mapping SLOT KEY`, and all keys become 32
+ * bytes.
  *
  * @throws UsageError, and the errors of `parseArgs`
  */
@@ -57,29 +58,29 @@ export function parseOptions<const T extends ParseArgsConfig>(config: T): Return
   return parsed as ReturnType<typeof parseArgs<T>>
 }
 
-/** The arguments of a command that takes one path, and of options only `--json`. */
+/** Parses the arguments of a command that takes one path, and `--json` as its only option. */
 export function parsePath(args: readonly string[], expectation: string): { path: string; json: boolean } {
   const options = { json: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
   return { path: onePath(positionals, expectation), json: values.json }
 }
 
-/** @throws UsageError when it is not exactly one */
+/** @throws UsageError unless there is exactly one path */
 export function onePath([path, ...more]: readonly string[], expectation: string): string {
   if (path === undefined || more.length > 0) throw new UsageError(expectation)
   return path
 }
 
 export function isFolder(path: string): boolean {
-  // A missing file is for the reading to report.
+  // A missing file is reported when it is read.
   return orUsageError(`cannot read ${path}`, () => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
 }
 
 /**
- * The JSON files below `folder`, sorted. Schemas, hidden entries and `node_modules` are passed over, and links to folders
- * are not followed.
+ * The JSON files below `folder`, sorted. Schemas, hidden entries and `node_modules` are skipped, and links to folders are
+ * not followed.
  *
- * @throws UsageError when there is too much below it, or a folder cannot be read
+ * @throws UsageError if it holds too many files or is too deep, or a folder cannot be read
  */
 export function listJsonFiles(folder: string): string[] {
   const files: string[] = []
@@ -99,14 +100,14 @@ export function listJsonFiles(folder: string): string[] {
   return files.sort()
 }
 
-/** Parses the file at `path`, or standard input for `-`. @throws UsageError when it is not a JSON text */
+/** Parses the file at `path`, or standard input for `-`. @throws UsageError if it is not a JSON text */
 export async function readJson(path: string, io: Io): Promise<unknown> {
   if (path === '-') return parseInput('standard input', await readCapped('standard input', io.stdin))
-  // Not only regular files: a shell writes `<(command)` as the path of a pipe.
+  // Not only regular files: a shell passes `<(command)` as the path of a pipe.
   return parseInput(path, await readCapped(path, openedFile(path, constants.O_RDONLY, false)))
 }
 
-/** {@link readJson} of a regular file only: never waits, as for the writer of a FIFO. @throws UsageError */
+/** {@link readJson} for regular files only, so that it never waits for the writer of a FIFO. @throws UsageError */
 export async function readRegularJson(path: string, { followLinks = true } = {}): Promise<unknown> {
   // Windows has neither flag.
   const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
@@ -117,7 +118,7 @@ export async function readRegularJson(path: string, { followLinks = true } = {})
 async function* openedFile(path: string, flags: number, onlyRegular: boolean): AsyncGenerator<Uint8Array> {
   const file = await open(path, flags)
   try {
-    // Asked of what was opened: the name could stand for something else by now.
+    // Checks the opened file: by now, the path could name another one.
     if (onlyRegular && !(await file.stat()).isFile()) throw new UsageError(`${path} is not a regular file`)
     yield* file.createReadStream({ autoClose: false })
   } finally {
@@ -149,7 +150,7 @@ async function readCapped(name: string, chunks: AsyncIterable<string | Uint8Arra
   return Buffer.concat(parts)
 }
 
-/** What `work` throws is wrong usage: `what` and why. */
+/** Turns what `work` throws into a UsageError that says `what` failed and why. */
 export function orUsageError<T>(what: string, work: () => T): T {
   try {
     return work()

@@ -14,7 +14,7 @@ import {
 } from '../rpc.ts'
 import { type Io, UsageError } from './command.ts'
 import type { Connections } from './connections.ts'
-import { checkpointIn, networkOf, toInteger } from './flags.ts'
+import { beaconOptions, checkpointIn, networkOf, toInteger } from './flags.ts'
 import { messageOf, orUsageError, wholeNumber } from './input.ts'
 import { type AskedFor, readCheckpoint, statRegular, writeWhole } from './output-file.ts'
 import { printable } from './report.ts'
@@ -24,9 +24,7 @@ export const l1SourceOptions = {
   'l1-agree': { type: 'string', multiple: true, default: [] as string[] },
   quorum: { type: 'string' },
   'l1-hash-module': { type: 'string' },
-  checkpoint: { type: 'string' },
-  beacon: { type: 'string', multiple: true },
-  network: { type: 'string' },
+  ...beaconOptions,
   'beacon-state': { type: 'string' },
   'beacon-max-age': { type: 'string' },
   'checkpoint-max-age': { type: 'string' },

@@ -4,11 +4,11 @@ import { run } from './run.ts'
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', error => {
-    // A reader that has seen enough (`| head -1`) changes nothing about the verdict; a report lost otherwise does.
+    // A reader that closes the pipe early (`| head -1`) does not change the verdict. A report lost in any other way does.
     if (!('code' in error) || error.code !== 'EPIPE') process.exitCode = exitCodes.unusable
   })
 }
 
 const exitCode = await run(process.argv.slice(2), process)
-// Not process.exit: what was written to a pipe may still be on its way.
+// Not process.exit, which could lose output that is still on its way to a pipe.
 process.exitCode ??= exitCode

@@ -4,34 +4,34 @@ import type { FollowEvent } from '../rpc.ts'
 import { UsageError } from './command.ts'
 import { messageOf } from './input.ts'
 
-/** What `follow` counts, as Prometheus reads it. */
+/** The Prometheus metrics of `follow`. */
 export interface Metrics {
   count(event: FollowEvent): void
-  /** How the user's program ended. */
+  /** Counts one run of the user's program. */
   countProgram(isFailure: boolean): void
-  /** In Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   text(): string
 }
 
 const PREFIX = 'rollup_state_proof_follow'
 
 const METRICS = {
-  polls_total: ['counter', 'How often the L1 block hash was asked for.'],
-  finalizations_total: ['counter', 'Finalizations that were proven.'],
-  l2_block: ['gauge', 'The last L2 block of the newest one.'],
-  l1_block: ['gauge', 'The L1 block from which it is proven.'],
+  polls_total: ['counter', 'Number of polls for the L1 block hash.'],
+  finalizations_total: ['counter', 'Number of finalizations proven.'],
+  l2_block: ['gauge', 'Last L2 block of the newest proven finalization.'],
+  l1_block: ['gauge', 'L1 block from which the newest finalization is proven.'],
   l2_block_timestamp_seconds: [
     'gauge',
-    'The proven time of the L2 block; of an older one where that of the newest is not proven.',
+    'Proven Unix time of the L2 block, or of an older one if its own time is not proven.',
   ],
-  proven_at_timestamp_seconds: ['gauge', 'When it was proven, by the clock of this machine.'],
-  request_failures_total: ['counter', 'Requests that failed or were refused.'],
-  retries_total: ['counter', 'Waits after a round in which every endpoint failed.'],
-  proofs_unavailable_total: ['counter', 'How often no L2 endpoint held the proofs.'],
-  skipped_total: ['counter', 'Finalizations whose proofs no L2 endpoint held any longer.'],
-  hints_refused_total: ['counter', 'Finalizations that an endpoint made up.'],
-  logs_unusable_total: ['counter', 'How often the logs of an L1 endpoint lacked the newest finalization.'],
-  program_runs_total: ['counter', 'How often the program of --exec ended.'],
+  proven_at_timestamp_seconds: ['gauge', 'Unix time of the newest proof, by the clock of this machine.'],
+  request_failures_total: ['counter', 'Number of requests that failed or whose answer was refused.'],
+  retries_total: ['counter', 'Number of pauses after a round in which every endpoint failed.'],
+  proofs_unavailable_total: ['counter', 'Number of times that no L2 endpoint had the proofs of a finalization.'],
+  skipped_total: ['counter', 'Number of finalizations skipped because no L2 endpoint has their proofs any longer.'],
+  hints_refused_total: ['counter', 'Number of finalizations that an L1 endpoint invented.'],
+  logs_unusable_total: ['counter', 'Number of times that the logs of an L1 endpoint lacked the newest finalization.'],
+  program_runs_total: ['counter', 'Number of runs of the --exec program.'],
 } as const satisfies Record<string, readonly ['counter' | 'gauge', string]>
 
 type Name = keyof typeof METRICS
@@ -61,7 +61,7 @@ export function createMetrics(): Metrics {
   return {
     count({ name, attributes }) {
       const { layer, 'endpoint.index': index, 'error.type': code } = attributes
-      // A code, a layer and a number: nothing in them has to be escaped.
+      // A layer, a number and a code need no escapes.
       add(COUNTED[name], layer === undefined ? '' : `{layer="${layer}",endpoint="${index}",code="${code}"}`)
       if (name !== 'follow.finalization') return
       set('l2_block', Number(attributes['l2.block.number']))
@@ -83,7 +83,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Serves the metrics at `/metrics`, to programs on this machine only. @throws UsageError when the port is taken */
+/** Serves the metrics at `/metrics`, to programs on this machine only. @throws UsageError if the port is taken */
 export async function serveMetrics(metrics: Metrics, port: number): Promise<{ url: string; close(): void }> {
   const server = createServer((request, response) => {
     const isKnown = request.url === '/metrics' && request.method === 'GET'

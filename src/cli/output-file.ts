@@ -19,23 +19,23 @@ import { isObject } from '../document/value.ts'
 import { type Io, UsageError } from './command.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB, orUsageError, readRegularJson } from './input.ts'
 
-/** What a run was asked for, by name: compared before an earlier run is continued. */
+/** What a run was asked for, by name. It is compared before an earlier run is continued. */
 export type AskedFor = Readonly<Record<string, string>>
 
-/** The file that a command writes, and the checkpoint beside it until then. */
+/** The file that a command writes, and the checkpoint beside it until the file is complete. */
 export interface OutputFile {
   /** `-` is standard output. */
   readonly path: string
   /** Whether the file exists and must not be replaced. */
   readonly exists: boolean
-  /** The checkpoint that an interrupted run for the same request left; undefined without one. */
+  /** The checkpoint that an interrupted run for the same request left; undefined if there is none. */
   readonly checkpoint: unknown
   saveCheckpoint(checkpoint: unknown): void
   /** Writes the file and removes the checkpoint. */
   write(content: unknown): void
 }
 
-/** @throws UsageError if nothing can be written there: better before anything is fetched */
+/** Fails before anything is fetched. @throws UsageError if nothing can be written there */
 export async function openOutputFile(
   path: string | undefined,
   force: boolean,
@@ -58,7 +58,7 @@ export async function openOutputFile(
     checkpoint: isContinued ? await readCheckpoint(partial, askedFor) : undefined,
     saveCheckpoint(checkpoint) {
       const text = `${JSON.stringify({ askedFor, checkpoint })}\n`
-      // One that could not be read again is of no use: the one before it stays.
+      // A checkpoint that is too large to be read again is useless, so the one before it stays.
       if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(partial, text, true)
     },
     write(content) {
@@ -68,27 +68,27 @@ export async function openOutputFile(
   }
 }
 
-/** The existing file is not what the command would have written: only the user may replace it. */
+/** The existing file is not what the command would write, so only the user may replace it. */
 export const refuseOverwrite = (path: string, reason: string, remedy = REMEDY): UsageError =>
   new UsageError(`${path} exists, and ${reason}: ${remedy}`)
 
 const REMEDY = 'move it away, or use --force'
 
-/** The contents of an existing file that may be what the command would have written. @throws UsageError */
+/** The contents of an existing file that may be what the command would write. @throws UsageError */
 export async function readExisting(path: string): Promise<unknown> {
   return readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
     throw error instanceof UsageError ? new UsageError(`${error.message}: ${REMEDY}`) : error
   })
 }
 
-/** @throws UsageError when `verify` would refuse to read it: an endpoint can pad its answer */
+/** @throws UsageError if `verify` would refuse to read it, because an endpoint can pad its answer */
 export function serialize(name: string, content: unknown): string {
   const text = `${JSON.stringify(content)}\n`
   if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) return text
   throw new UsageError(`${name} would be larger than the ${MAX_INPUT_MIB} MiB that verify reads`)
 }
 
-/** Undefined when there is nothing. @throws UsageError for a link, device, FIFO, socket or folder: never replaced */
+/** Undefined if nothing is there. @throws UsageError for a link, device, FIFO, socket or folder, which are never replaced */
 export function statRegular(path: string): Stats | undefined {
   const stats = orUsageError(`cannot write ${path}`, () => lstatSync(path, { throwIfNoEntry: false }))
   if (stats === undefined || stats.isFile()) return stats
@@ -101,8 +101,8 @@ export function statRegular(path: string): Stats | undefined {
 }
 
 /**
- * @param remedy what the user can do about a file of something else
- * @throws UsageError when it is not the checkpoint of a run that was asked for the same
+ * @param remedy what the user can do about a file that belongs to something else
+ * @throws UsageError if it is not the checkpoint of a run for the same request
  */
 export async function readCheckpoint(path: string, askedFor: AskedFor, remedy = REMEDY): Promise<unknown> {
   const content = await readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
@@ -120,10 +120,10 @@ export async function readCheckpoint(path: string, askedFor: AskedFor, remedy = 
   return checkpoint
 }
 
-/** Readers see the whole file, or what was there before: it is written under another name first. */
+/** Writes a file under a temporary name first, so that readers see all of it, or what was there before. */
 export function writeWhole(path: string, text: string, replace: boolean): void {
   const replaced = replace ? statRegular(path) : undefined
-  // A name that nobody can predict; and with `wx`, whatever has it already is neither followed nor changed.
+  // The name is unpredictable, and `wx` neither follows nor changes whatever has that name already.
   const temporary = join(dirname(path), `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)
   orUsageError(`cannot write ${path}`, () => {
     const file = openSync(temporary, 'wx', 0o666)
@@ -143,12 +143,12 @@ export function writeWhole(path: string, text: string, replace: boolean): void {
   })
 }
 
-/** Fails when `path` exists by now. A rename would replace it. */
+/** Fails if `path` exists by now. A rename would replace it. */
 function linkExclusive(temporary: string, path: string): void {
   try {
     linkSync(temporary, path)
   } catch {
-    // The file exists, and this fails as well; or the file system knows no hard links.
+    // Either the file exists, and this fails too, or the file system has no hard links.
     copyFileSync(temporary, path, constants.COPYFILE_EXCL)
   }
 }

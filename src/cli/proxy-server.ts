@@ -2,29 +2,29 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { isIP } from 'node:net'
 import type { JsonRpcServer } from '../provider/json-rpc.ts'
 
-/** Who may ask the proxy. */
+/** Who may send requests to the proxy. */
 export interface Admission {
   /** Origins of web pages, such as `https://wallet.example`; `*` for all of them. */
   readonly origins: readonly string[]
-  /** Names under which the proxy is reached, beside localhost and IP addresses. */
+  /** Host names under which the proxy may be reached, besides localhost and IP addresses. */
   readonly hosts: readonly string[]
 }
 
 /** The proxy's HTTP server, running. */
 export interface ProxyServer {
   readonly url: string
-  /** Takes no more requests, and cuts those that are not answered after `grace` milliseconds. */
+  /** Accepts no more requests, and cuts off those that are unanswered after `grace` milliseconds. */
   close(grace: number): Promise<void>
 }
 
 const MAX_BODY_LENGTH = 2 ** 22
-/** Of all requests that are being read or answered, and of all responses that are not sent yet, in bytes. */
+/** In bytes, for all requests that are being read or answered and all responses that are not sent yet. */
 const MAX_HELD_LENGTH = 2 ** 25
-/** How long a client may take none of its response, in milliseconds. */
+/** How long a client may read nothing of its response, in milliseconds. */
 const SEND_TIMEOUT = 30_000
 const MAX_CONNECTIONS = 256
 
-/** A request that is not answered by JSON-RPC. */
+/** A request that gets an HTTP error instead of a JSON-RPC answer. */
 class Refusal extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -36,7 +36,7 @@ class Refusal extends Error {
   }
 }
 
-/** Serves JSON-RPC at the path `/`. @throws the system's error when the port is taken */
+/** Serves JSON-RPC at the path `/`. @throws the system's error if the port is taken */
 export async function serveProxy(
   rpc: JsonRpcServer,
   admission: Admission,
@@ -46,7 +46,7 @@ export async function serveProxy(
   let isClosing = false
   let heldLength = 0
 
-  /** Counts what is held for a client, until its response is sent or it has gone. */
+  /** Counts the bytes held for a client, until its response is sent or it disconnects. */
   function createHold(response: ServerResponse): (length: number) => void {
     let own = 0
     response.on('close', () => {
@@ -79,7 +79,7 @@ export async function serveProxy(
       const text = await rpc.answer(await readBody(request, hold))
       if (text === null) response.writeHead(204, cors).end()
       else {
-        hold(text.length)
+        hold(Buffer.byteLength(text))
         send(response, 200, 'application/json', text, cors)
       }
     } catch (error) {
@@ -94,7 +94,7 @@ export async function serveProxy(
     response.on('close', () => {
       if (isClosing) server.closeIdleConnections()
     })
-    // What is left is a client that went away in the middle.
+    // The only failure left is a client that disconnected midway.
     answer(request, response).catch(() => response.destroy())
   })
   server.requestTimeout = 30_000
@@ -123,8 +123,8 @@ export async function serveProxy(
 }
 
 /**
- * A web page can point a name of its own at this machine, and is then of the same origin as the proxy. So a name must be
- * known; an IP address cannot be pointed elsewhere.
+ * Prevents DNS rebinding: a web page can point its own host name at this machine, and then has the same origin as the proxy.
+ * So a host name must be known. An IP address cannot be pointed elsewhere.
  */
 function verifyHost(header: string | undefined, hosts: readonly string[]): void {
   const [, bracketed, plain] = /^(?:\[([0-9a-f:.]{2,45})\]|([^:[\]]{1,253}))(?::\d{1,5})?$/i.exec(header ?? '') ?? []
@@ -133,7 +133,7 @@ function verifyHost(header: string | undefined, hosts: readonly string[]): void 
   throw new Refusal(403, 'This Host is not known here: start the proxy with --allow-host NAME.')
 }
 
-/** Programs send no Origin; whatever a browser sends for a page has one. */
+/** Programs send no Origin header, but a browser adds it to the requests of a page. */
 function corsOf(origin: string | undefined, origins: readonly string[]): Record<string, string> {
   if (origin === undefined) return {}
   if (!origins.includes('*') && !origins.includes(origin)) {
@@ -149,7 +149,7 @@ function preflightOf({ headers }: IncomingMessage): Record<string, string> {
     'Access-Control-Allow-Methods': 'POST',
     'Access-Control-Allow-Headers': 'Content-Type',
     'Access-Control-Max-Age': '600',
-    // A page from the internet that asks a machine of the local network.
+    // For a page from the internet that sends requests to a machine in the local network.
     ...(headers['access-control-request-private-network'] === 'true' && {
       'Access-Control-Allow-Private-Network': 'true',
     }),

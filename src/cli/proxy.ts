@@ -91,10 +91,10 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const
 
-/** For one request of a client: an execution that reads a great deal takes many requests to the endpoint. */
+/** In milliseconds, per client request. An execution that reads a lot sends many requests to the endpoint. */
 const REQUEST_TIMEOUT = 120_000
 const LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24, timeout: REQUEST_TIMEOUT }
-/** What is under way when the proxy is told to end has this long. */
+/** How long pending requests may take once the proxy is told to end, in milliseconds. */
 const GRACE = 5000
 
 export const proxy: Command = {
@@ -147,7 +147,7 @@ function verifyOrigin(origin: string): void {
   throw new UsageError('--allow-origin: expected an origin such as https://wallet.example, without a path, or *')
 }
 
-/** What is wrong with the options is wrong usage. */
+/** Turns errors about the options into UsageErrors. */
 function orUsage<T>(work: () => T): T {
   try {
     return work()
@@ -160,7 +160,7 @@ function orUsage<T>(work: () => T): T {
   }
 }
 
-/** Looks for a newer view again and again. What fails is said once, until something else happens. */
+/** Polls for a newer view. Logs a recurring failure once, until something else happens. */
 function follow(provider: VerifiedProvider, interval: number, log: Log): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false

@@ -7,16 +7,14 @@ import { ProofError } from '../index.ts'
 import type { ConsensusProgress, L1BlockTag, RecordOptions, RecordProgress } from '../rpc.ts'
 import { type Io, UsageError } from './command.ts'
 import type { Connections } from './connections.ts'
-import { checkpointOf, toInteger } from './flags.ts'
+import { beaconOptions, checkpointOf, toInteger } from './flags.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from './input.ts'
 
 /** The options that say from which L1 block a bundle is recorded, and what is trusted for it. */
 export const recordTrustOptions = {
   'l1-block': { type: 'string' },
   'l1-block-hash': { type: 'string' },
-  beacon: { type: 'string', multiple: true },
-  checkpoint: { type: 'string' },
-  network: { type: 'string' },
+  ...beaconOptions,
 } as const
 
 export type RecordTrustFlags = Readonly<
@@ -90,7 +88,7 @@ export function hashOfHeader(bundle: unknown): Hex {
 /**
  * Ends a recording as soon as it is clear that it leads nowhere.
  *
- * @throws ProofError when the L1 endpoint serves another block than the one that the user trusts; UsageError when \`verify\`
+ * @throws ProofError when the L1 endpoint serves another block than the one that the user trusts; UsageError when `verify`
  * would not read what is about to be fetched
  */
 export function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: RecordTrust): void {

@@ -116,7 +116,7 @@ export const record: Command = {
     const method =
       values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof')
     const options = { method, maxKeysPerRequest: keysPerRequestOf(values) }
-    /** What the user has stated, for whoever verifies to state again. */
+    /** The options that the user stated, to be stated again when verifying. */
     const stated = (['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot'] as const).flatMap(
       name => {
         const value = values[name]
@@ -161,7 +161,7 @@ export const record: Command = {
 
 type Request = Omit<EvidenceClaim, 'trusted'> & ReturnType<typeof requestOf>
 
-/** What a checkpoint must be of. */
+/** The request for which a checkpoint must have been saved. */
 function describeRequest(request: Request, method: string, { beacon, l1Block }: RecordTrust): AskedFor {
   const { scheme, rollup, address, storageKeys, l2BlockNumber } = request
   const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
@@ -179,10 +179,10 @@ function describeRequest(request: Request, method: string, { beacon, l1Block }: 
 }
 
 /**
- * The bundle in the existing file. Nobody is asked: where nothing is trusted it is verified from the hash of its own
- * header, and only the file states that this is a block of L1.
+ * Verifies the bundle in the existing file, offline. If nothing is trusted, it is verified from the hash of its own header,
+ * and only the file states that this is a block of L1.
  *
- * @throws UsageError when it is not what this request would record
+ * @throws UsageError if it is not what this request would record
  */
 async function readRecorded(
   path: string,
@@ -209,17 +209,17 @@ async function readRecorded(
   return { bundle: bundle as Evidence, l1BlockHashFrom: 'l1Endpoint', evidence }
 }
 
-/** Where a report comes from. */
+/** Where the bundle of a report comes from. */
 interface Provenance {
-  /** From endpoints in this run, or from the existing file, and then no endpoint was asked. */
+  /** From endpoints in this run, or from the existing file without asking an endpoint. */
   readonly source: 'network' | 'file'
   readonly hashSource: HashSource
   readonly path: string
-  /** The options to repeat. */
+  /** The options to repeat when verifying. */
   readonly stated: readonly string[]
 }
 
-/** The arguments that state everything against which the bundle is to be verified. */
+/** The arguments of `verify` that state the whole claim of the bundle. */
 function verifyArguments({ evidence }: Recorded, { path, stated }: Provenance): string[] {
   const { l1Block, l2BlockNumber, address, storage } = evidence
   const keys = storage.flatMap(({ key }) => ['--storage-key', key])
@@ -251,7 +251,7 @@ function format(recorded: Recorded, provenance: Provenance, stream: Output): str
   const [trust, compare] = trustSentences[hashSource]
   const lines = [
     ...(source === 'file' ? [notFetched(path, stream)] : []),
-    // A file that rests on its own word alone is not given the verdict of one that was checked.
+    // A file that rests only on what it states itself does not get the verdict of one that was checked.
     hashSource === 'file'
       ? `The file says that this account ${evidence.account === null ? 'does not exist' : 'exists'}. It is consistent with the L1 block hash in it, which nobody has confirmed.`
       : formatVerdict(evidence, stream),

@@ -9,7 +9,7 @@ import type { Output } from './command.ts'
 
 export { countPaths, printable }
 
-/** Colours for a terminal that wants them: not for a pipe, and not under NO_COLOR. */
+/** Adds colour for a terminal, but not for a pipe or under NO_COLOR. */
 export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
   styleText(format, text, { stream })
 
@@ -20,9 +20,9 @@ const MAX_JSON_DEPTH = 32
 
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** One line of JSON in which a terminal finds nothing to obey; bigints become decimal strings. */
+/** One line of JSON without control characters that a terminal would obey. Bigints become decimal strings. */
 export const toJson = (value: unknown): string =>
-  // JSON.stringify escapes controls only up to 0x1f. The others stand inside strings, where an escape means the same.
+  // JSON.stringify escapes controls only up to 0x1f. The others occur only inside strings, where an escape means the same.
   `${JSON.stringify(toPlain(value, MAX_JSON_DEPTH)).replace(UNPRINTABLE, text => text.replace(/[\s\S]/g, escapeUnit))}\n`
 
 function toPlain(value: unknown, depth: number): unknown {
@@ -34,7 +34,7 @@ function toPlain(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [clip(name), toPlain(field, depth - 1)]))
 }
 
-/** One very long cell must not widen all others, nor fill the terminal. */
+/** One very long cell must not widen all others or fill the terminal. */
 const MAX_COLUMN_WIDTH = 120
 const MAX_CELL_LENGTH = 4096
 
@@ -55,7 +55,7 @@ export function formatTable(table: readonly (readonly string[])[]): string {
 const clip = (cell: string): string =>
   cell.length <= MAX_CELL_LENGTH ? cell : `${cell.slice(0, MAX_COLUMN_WIDTH)}... (${cell.length} characters)`
 
-/** Rows of data, of which values may come from a file. */
+/** {@link formatTable} for rows whose values may come from a file. */
 export const formatRows = (rows: readonly Row[]): string =>
   formatTable(rows.map(row => row.map((cell = '') => printable(cell))))
 
@@ -63,7 +63,7 @@ export const formatRows = (rows: readonly Row[]): string =>
 export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
   Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, source === 'user' ? 'flag' : source]))
 
-/** What was asked, and who said so. */
+/** What was asked, and who stated it. */
 function claimRows(
   { scheme, stateRoot, address, storageKeys }: StatedClaim,
   { sources }: ClaimWithSources,
@@ -97,7 +97,7 @@ export function formatVerified(
 export const formatVerdict = ({ account }: VerifiedState, stdout: Output): string =>
   paint(stdout, 'green', `Verified: this account ${account === null ? 'does not exist' : 'exists'}.`)
 
-/** The account, its slots, and what was checked to be sure of them. */
+/** The account, its slots, and what was checked to prove them. */
 export function formatState(state: VerifiedState, answer: unknown, stdout: Output): string[] {
   const { account, storage } = state
   const parts: string[] = []
@@ -111,7 +111,7 @@ export function formatState(state: VerifiedState, answer: unknown, stdout: Outpu
   return [...parts, paint(stdout, 'bold', 'Checked'), ...formatChecks(state, answer)]
 }
 
-/** The specification's sentences that were checked, in plain words; only those that this answer called for. */
+/** The rules of the specification that were checked for this answer, in plain words. */
 function formatChecks(state: VerifiedState, answer: unknown): string[] {
   const { account, storage } = state
   const paths = countPaths(state, answer)
@@ -153,7 +153,7 @@ export function formatError(
   return `${paint(stderr, 'red', `Not verified: ${code}`)}\n${errorMeanings[code]}\n${table}\n`
 }
 
-/** What `--json` says of a failure. */
+/** What `--json` prints about a failure. */
 export const describeError = ({ code, path, expected, found }: ProofError): object => ({
   code,
   path,

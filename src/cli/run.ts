@@ -17,7 +17,7 @@ import { vectors } from './vectors.ts'
 import { verify } from './verify.ts'
 import { readVersion } from './version.ts'
 
-// A map, for an object would also know a command named `constructor`.
+// A map, because an object would also have a command named `constructor`.
 const commands = new Map<string, Command>(
   Object.entries({ verify, record, follow, fetch, snapshot, audit, inspect, vectors, serve, proxy }),
 )
@@ -44,7 +44,7 @@ Examples:
 
 const MAX_MESSAGE_LENGTH = 4096
 
-/** Runs the program. Throws nothing. @param argv what follows the program's name @returns the exit code */
+/** Runs the program. Does not throw. @param argv the arguments after the program's name @returns the exit code */
 export async function run(argv: readonly string[], streams: Io): Promise<number> {
   const [name = '', ...args] = argv
   const io = fitToTerminal(streams)
@@ -63,7 +63,7 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
   }
 }
 
-/** Whether an option is there, even where the rest cannot be parsed. */
+/** Whether one of the options is given, even if the rest cannot be parsed. */
 function isAsked(argv: readonly string[], ...options: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return (end === -1 ? argv : argv.slice(0, end)).some(arg => options.includes(arg))

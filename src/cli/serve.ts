@@ -74,7 +74,7 @@ export const serve: Command = {
     const seconds = number('finalize-every', 86_400)
     const isDemo = values.genesis === undefined
     const genesis = values.genesis === undefined ? demoWorld(scheme) : await readWorld(values.genesis, scheme, io)
-    // What moves has the time of the clock; what stands still has the same hashes every time.
+    // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
     const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
     let isRunning = false
     const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
@@ -113,7 +113,7 @@ export const serve: Command = {
       io.stdout.write(`${formatTable(rows)}\n`)
     }
     const move = () => {
-      // As many as there would be on a real L1.
+      // As many blocks as a real L1 adds in this time.
       const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
       if (isDemo) addDemoBlocks(chain, [BLOCKS_PER_FINALIZATION], l1Blocks)
       else addEmptyBlock(chain, l1Blocks)
@@ -127,12 +127,12 @@ export const serve: Command = {
   },
 }
 
-/** How old the history of a moving demo is when it begins to move. */
+/** Age of the history of a moving demo when it starts to move, in seconds. */
 const HISTORY_SECONDS = 600
 const BLOCKS_PER_FINALIZATION = 2
 const L1_SECONDS_PER_BLOCK = 12
 
-/** Nobody knows what to change in a state of one's own. */
+/** The block is empty, because it is unknown what could change in the user's own state. */
 function addEmptyBlock({ addBlock, finalize, l1 }: Chain, l1Blocks: number): void {
   addBlock()
   for (let added = 0; added < l1Blocks; added++) l1.addBlock()

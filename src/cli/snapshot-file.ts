@@ -5,14 +5,14 @@ import { fieldIn, isObject } from '../document/value.ts'
 import { type GrowingFile, openGrowingFile } from './growing-file.ts'
 import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
-/** How many rows came to which verdict. */
+/** Number of rows per verdict. */
 export interface Counts {
   present: number
   absent: number
   refused: number
 }
 
-/** Up to where a snapshot is done. */
+/** How far a snapshot has come. */
 export interface SnapshotCheckpoint {
   readonly requests: number
   readonly counts: Counts
@@ -21,7 +21,7 @@ export interface SnapshotCheckpoint {
 
 /** The files that a snapshot writes piece by piece, and the checkpoint beside them. */
 export interface SnapshotFiles {
-  /** What an interrupted run for the same has done; undefined when there was none. */
+  /** The progress of an interrupted run for the same request; undefined if there is none. */
   readonly begun: SnapshotCheckpoint | undefined
   append(rows: string, kept: string): Promise<void>
   saveCheckpoint(checkpoint: SnapshotCheckpoint): Promise<void>
@@ -36,7 +36,7 @@ export interface SnapshotPaths {
   readonly askedFor: AskedFor
 }
 
-/** @throws UsageError when there are files that are of something else */
+/** @throws UsageError if there are files that belong to something else */
 export async function openSnapshotFiles({ path, keep, force, askedFor }: SnapshotPaths): Promise<SnapshotFiles> {
   const partial = `${path}.partial`
   const paths = keep === undefined ? [path] : [path, keep]
@@ -47,7 +47,7 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
     if (exists && !isContinued && !force) throw refuseOverwrite(each, 'is not of a snapshot that can be continued')
   }
   const begin = () => writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: null })}\n`, force)
-  // Before the files themselves, so that there never are any of which nobody knows what they are of.
+  // Written before the files themselves, so that it always says what they belong to.
   if (!isContinued && !force) begin()
   const files: GrowingFile[] = []
   const close = async () => {
@@ -59,11 +59,11 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
       rmSync(`${path}.manifest.json`, { force: true })
       begin()
     }
-    // Only now: no other run is at it any more.
+    // Read again: only from here on can no other run change it.
     const checkpoint = readBegun(partial, await readCheckpoint(partial, askedFor))
     const lengths: number[] = []
     for (const [index, file] of files.entries()) {
-      // What came after the last checkpoint is fetched again.
+      // Drops what came after the last checkpoint: it is fetched again.
       const length = checkpoint?.lengths[index] ?? 0
       if (file.length < length) throw refuseOverwrite(paths[index] ?? '', 'is shorter than when it was written')
       await file.truncate(length)
@@ -72,7 +72,7 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
     return {
       begun: checkpoint,
       async append(rows, kept) {
-        // Each piece is a gzip member of its own: together they are a gzip file, cut off between any two of them.
+        // Each piece is a gzip member of its own, so the file stays valid gzip if it is cut between two of them.
         const pieces = [Buffer.from(rows), ...(kept === '' ? [] : [gzipSync(kept)])]
         for (const [index, piece] of pieces.entries()) {
           await files[index]?.append(piece)
@@ -80,7 +80,7 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
         }
       },
       async saveCheckpoint(state) {
-        // First what it speaks of: should the machine go down, it must not promise too much.
+        // Syncs the files first: if the machine crashes, the checkpoint must not claim more than they hold.
         await Promise.all(files.map(file => file.sync()))
         writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: { ...state, lengths } })}\n`, true)
       },
@@ -93,7 +93,7 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
   }
 }
 
-/** @throws UsageError when it is not what {@link SnapshotFiles.saveCheckpoint} has written */
+/** @throws UsageError if {@link SnapshotFiles.saveCheckpoint} did not write it */
 function readBegun(
   partial: string,
   checkpoint: unknown,

@@ -27,7 +27,7 @@ import {
   showProgress,
   withEndpoints,
 } from './endpoint.ts'
-import { blockOptions, requireScheme, rollupOf, toInteger } from './flags.ts'
+import { blockOptions, requireHex, requireScheme, rollupOf, toInteger } from './flags.ts'
 import { messageOf, parseOptions, wholeNumber } from './input.ts'
 import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { hashOfHeader } from './record-trust.ts'
@@ -72,9 +72,9 @@ Output:
   --json                   print the summary as one JSON object
 
 If the endpoint is busy (HTTP 429 or 503), all requests wait: as long as Retry-After says, or longer each time. A request that
-fails otherwise is sent again after growing pauses. If an answer does not verify, snapshot asks again. After three such answers, the address gets a row with the verdict "refused". An interrupted run keeps
-its progress in ROWS.partial: run the same command again to continue. The files are then the same as without the
-interruption.
+fails otherwise is sent again after growing pauses. If an answer does not verify, snapshot asks again. After three such
+answers, the address gets a row with the verdict "refused". An interrupted run keeps its progress in ROWS.partial: run the same
+command again to continue. The files are then the same as without the interruption.
 
 Exit code: 0 all verified; 1 some answers did not verify; 2 wrong usage, or a file cannot be written; 3 an endpoint failed:
 run the command again.
@@ -139,7 +139,7 @@ export const snapshot: Command = {
         return report(await readManifest(manifest, path, askedFor), { path, keep, manifest, json: values.json }, io)
       }
       const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
-      // When one request is told to wait, all wait: so none is sent again behind the back of the others.
+      // If one request is told to wait, all must wait, so this provider does not retry by itself.
       const l2Once = open('l2', values.l2, 0)
       const files = await openSnapshotFiles({ path, keep, force, askedFor })
       try {
@@ -183,7 +183,7 @@ export const snapshot: Command = {
             if (keep !== undefined) kept += recordingOf(part, scheme, anchor.stateRoot)
           }
           done++
-          // At fixed places: the packed file is then the same however often the run was interrupted.
+          // Commits at fixed places, so that the compressed file is the same however often the run was interrupted.
           if (done % batch === 0) await commit()
         }
         if (text !== '') await commit()
@@ -210,23 +210,17 @@ export const snapshot: Command = {
 }
 
 const ROWS_PER_COMMIT = 64
-/** Far more than one block is asked for at once, and few enough to be held in memory. */
+/** Far more than anyone needs at one block, and few enough to keep in memory. */
 const MAX_ADDRESSES = 2_000_000
 
 const describeLie = ({ address, holders }: SnapshotRequest): string =>
   holders.length === 1 ? `${holders[0]}` : `${address}, ${holders.length} holders from ${holders[0]}`
 
 interface Target {
-  /** Of a mapping. */
+  /** The contract of a mapping; undefined for accounts. */
   readonly contract?: Hex
   readonly slot?: bigint
   readonly storageKeys: readonly Hex[]
-}
-
-function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
-  if (value !== undefined && !isHexOf(length, value)) {
-    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
-  }
 }
 
 const lowerCase = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`
@@ -246,7 +240,7 @@ function targetOf(contract: string | undefined, slot: string | undefined, keys: 
   return { contract: lowerCase(contract), slot: toInteger('--mapping-slot', slot, 256), storageKeys }
 }
 
-/** A line is an address and a remark. */
+/** A line holds an address and a comment. */
 const ADDRESS_LINES = { batchLength: 2 ** 16, maxLineLength: 4096 }
 
 /** @throws UsageError when a line is not an address */
@@ -296,7 +290,7 @@ function requestsFor(
   return requests
 }
 
-/** A line for `audit`. What was refused is not kept. */
+/** A recording, as a line for `audit`. Refused answers are not kept. */
 function recordingOf(part: SnapshotPart, scheme: Scheme, stateRoot: Hex): string {
   if (!('answer' in part)) return ''
   const { address, storageKeys } = part.request
@@ -332,7 +326,7 @@ async function fetchBundle({
   return bundle
 }
 
-/** @throws ProofError, when the block is not the one that is trusted as well */
+/** @throws ProofError if it does not verify, or is not from the trusted L1 block */
 function verifyBundle(bundle: Evidence, about: { scheme: Scheme; rollup: Rollup; l1BlockHash: Hex | undefined }) {
   const { scheme, rollup, l1BlockHash } = about
   const trusted = { l1BlockHash: l1BlockHash ?? hashOfHeader(bundle) }
@@ -350,7 +344,7 @@ async function sha256OfFile(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** What `snapshot` says of its rows, and what proves their state root. */
+/** Describes the rows, and holds the evidence for their state root. */
 interface Manifest {
   readonly version: number
   readonly askedFor: AskedFor
@@ -363,7 +357,7 @@ interface Manifest {
   readonly evidence: Evidence
 }
 
-/** The manifest of an earlier run for the same, whose rows are there. @throws UsageError */
+/** The manifest of an earlier run for the same request, whose rows must be unchanged. @throws UsageError */
 async function readManifest(manifest: string, path: string, askedFor: AskedFor): Promise<Manifest> {
   const content = await readExisting(manifest)
   if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
@@ -373,7 +367,7 @@ async function readManifest(manifest: string, path: string, askedFor: AskedFor):
   if (statRegular(path) === undefined || (await sha256OfFile(path)) !== hash) {
     throw refuseOverwrite(manifest, `does not match ${path}`)
   }
-  // Written by this program for the same request: the rows are as it says.
+  // This program wrote it for the same request, and the rows match it.
   return content as Manifest
 }
 

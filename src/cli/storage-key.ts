@@ -5,14 +5,14 @@ import { isHexOf } from '../document/layout.ts'
 import { ProofError } from '../index.ts'
 import { UsageError } from './command.ts'
 
-/** How an option shows what it was given, at most: a command line can be megabytes long. */
+/** Maximum number of characters to show of an option's value, because a command line can be megabytes long. */
 const MAX_SHOWN = 80
 
 const NUMBER = '0, 0x0 or 32 bytes of hexadecimal after 0x'
 
 /**
- * A storage key as people write it: 32 bytes, or the number of a slot, decimal or hexadecimal. Text that could be two
- * things is refused, since a key that nobody meant verifies as an empty slot.
+ * A storage key as people write it: 32 bytes, or the number of a slot, decimal or hexadecimal. Ambiguous text is refused,
+ * because an unintended key verifies as an empty slot.
  *
  * @throws UsageError
  */
@@ -48,8 +48,8 @@ export function mappingKeyOf(slot: string, key: string): Hex {
 }
 
 /**
- * Replaces each `--mapping SLOT KEY` by `--storage-key` with the key that it stands for, so that keys keep their order.
- * `parseArgs` knows no option with two values.
+ * Replaces each `--mapping SLOT KEY` with the `--storage-key` that it stands for, so that keys keep their order.
+ * `parseArgs` does not support options with two values.
  *
  * @throws UsageError
  */

@@ -1,7 +1,7 @@
-/** Longer text is no misspelt name, and comparing it would take long. */
+/** Longer text is not a misspelt name, and comparing it would be slow. */
 const MAX_LENGTH = 40
 
-/** The names that `text` may be a misspelling of, as a sentence after a space; empty when there are none. */
+/** Suggests the name of which `text` may be a misspelling, as a sentence after a space; empty if there is none. */
 export function didYouMean(text: string, names: Iterable<string>): string {
   if (text.length > MAX_LENGTH) return ''
   let [closest, least] = ['', Number.POSITIVE_INFINITY]
@@ -10,7 +10,7 @@ export function didYouMean(text: string, names: Iterable<string>): string {
     if (distance < least) [closest, least] = [name, distance]
   }
   const stem = closest.replace(/^-+/, '')
-  // In a short name, two changes leave nothing of it.
+  // Two changes leave nothing of a short name.
   return least <= (stem.length < 5 ? 1 : 2) ? ` Did you mean ${closest}?` : ''
 }
 

@@ -1,15 +1,20 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Io, Output } from './command.ts'
 
-/** What a line begins with that the next one overwrites. */
+/** Begins a progress line: returns to the start of the current line and clears it. */
 export const OVERWRITE = '\r\x1b[K'
 
-/** Narrower than this, words would be broken anyway. */
+/** Shows progress on a terminal, in place of the text before; nothing elsewhere. */
+export function overwriteProgress({ stderr }: Io, text: string): void {
+  if (stderr.isTTY) stderr.write(OVERWRITE + text)
+}
+
+/** On a narrower terminal, words would be broken anyway. */
 const MIN_WIDTH = 20
 
 /**
- * Lays out what a command writes for the width of a terminal: long lines are broken between words, a line of progress is
- * cut to one line, and it is gone before anything else is written. What is not a terminal gets every byte as it is.
+ * Fits what a command writes to the width of the terminal: breaks long lines between words, cuts a progress line to one line,
+ * and clears it before anything else is written. Anything but a terminal gets every byte unchanged.
  */
 export function fitToTerminal({ stdin, stdout, stderr }: Io): Io {
   let inProgress: Output | undefined
@@ -47,12 +52,10 @@ export const wrap = (text: string, width: number): string =>
     .map(line => wrapLine(line, width))
     .join('\n')
 
-/** A line of a help text that is shorter than this ended where it was meant to. */
+/** A shorter line of a help text ends there on purpose. */
 const MIN_BROKEN = 80
 
-/**
- * The paragraphs and descriptions of a help text, each on one line: for a terminal of any width, `wrap` breaks them anew.
- */
+/** Joins each paragraph and description of a help text into one line, so that `wrap` can break it for any width. */
 export function joinLines(help: string): string {
   const joined: string[] = []
   for (const line of help.split('\n')) {
@@ -70,15 +73,15 @@ export function joinLines(help: string): string {
 const hasColumns = (line: string): boolean => COLUMNS.test(line)
 const COLUMNS = /^( *\S+(?: \S+)* {2,})\S/
 
-/** Deeper columns leave no room beside them. */
+/** Columns further to the right leave too little room beside them. */
 const MAX_INDENT_SHARE = 0.45
 
 /**
- * Breaks a line between words. What follows stands under the second column of a table, or else indented. A word that is
- * too long for a line, such as a hash, has one of its own.
+ * Breaks a line between words. Further lines start at the second column of a table, or are indented. A word that is too
+ * long for a line, such as a hash, gets its own line.
  */
 function wrapLine(line: string, width: number): string {
-  // JSON stays one line, for whoever copies it.
+  // JSON stays on one line, so that it can be copied.
   if (length(line) <= width || line.startsWith('{')) return line
   const [start = ''] = line.match(/^ */) ?? []
   const isCommand = /^(npx |curl |rollup-state-proof )/.test(line.slice(start.length))
@@ -111,5 +114,5 @@ function wrapLine(line: string, width: number): string {
   return [...lines, current].join(isCommand ? ' \\\n' : '\n')
 }
 
-/** How many columns it takes: colours take none. */
+/** Number of columns that a text takes. Colours take none. */
 const length = (text: string): number => stripVTControlCharacters(text).length

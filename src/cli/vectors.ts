@@ -25,6 +25,7 @@ import { describeEvidence } from './evidence-report.ts'
 import { answerOptions, requireClaim, verifyAnswer } from './flags.ts'
 import { isFolder, listJsonFiles, onePath, parseOptions, readRegularJson } from './input.ts'
 import { countPaths, describeError, describeSources, formatTable, paint, printable, toJson } from './report.ts'
+import { overwriteProgress } from './terminal.ts'
 
 export const folderHelp = `In a folder, every *.json file is verified, except *.schema.json, hidden files and node_modules. Each file states its own
 scheme, root, address and keys. A verdict is only as good as its root: compare the root with one that you trust, or fix it
@@ -67,13 +68,13 @@ export const vectors: Command = {
   },
 }
 
-/** What became of one file. `group` is what the summary counts it under. */
+/** The result of one file. The summary counts it under `group`. */
 type CaseResult = ({ file: string } & Judged) | { file: string; unusable: string } | { file: string; notRun: string }
 
 /**
  * Runs every case below `folder` and reports.
  *
- * @param pinned what the user states: it wins over the files
+ * @param pinned what the user states. It overrides the files
  * @returns the exit code
  */
 export async function runVectors(folder: string, pinned: StatedClaim, json: boolean, io: Io): Promise<number> {
@@ -81,13 +82,13 @@ export async function runVectors(folder: string, pinned: StatedClaim, json: bool
   if (files.length === 0) throw new UsageError(`there are no vectors in ${folder}`)
   const results: CaseResult[] = []
   for (const [index, file] of files.entries()) {
-    if (!json) showProgress(`${index + 1}/${files.length} ${printable(file)}`, io)
+    if (!json) overwriteProgress(io, `${index + 1}/${files.length} ${printable(file)}`)
     const result = await runCase(file, pinned)
     if (json) io.stdout.write(toJson('group' in result ? { ...result, ...result.details, details: undefined } : result))
-    // What was proven is printed, and not kept.
+    // The details are only for printing, and are not kept.
     results.push('group' in result ? { ...result, details: {} } : result)
   }
-  if (!json) showProgress('', io)
+  if (!json) overwriteProgress(io, '')
 
   const unusable = results.filter(result => 'unusable' in result)
   const run = results.filter(result => 'group' in result)
@@ -149,7 +150,7 @@ async function runCase(file: string, pinned: StatedClaim): Promise<CaseResult> {
   }
 }
 
-/** What is in a file. A vector that changes another one gets that one's input, changed. */
+/** Reads a file. A vector with a base gets the input of the base, with its own changes. */
 async function readCase(file: string): Promise<InputFile> {
   const content = await readRegularJson(file)
   const base = baseNameOf(content)
@@ -172,7 +173,7 @@ interface Judged {
   readonly outcome: string
   readonly path: string
   readonly mismatches: readonly string[]
-  /** Who stated the root or hash on which the verdict rests; null when it rests on none. */
+  /** Who stated the root or hash on which the verdict rests; null if it rests on none. */
   readonly rootFrom: 'flag' | 'file' | null
   /** For `--json`: what was asked and proven. */
   readonly details: object
@@ -192,7 +193,7 @@ function refusePinned(pinned: StatedClaim): void {
   }
 }
 
-/** @throws UsageError, DocumentError when there is nothing to run */
+/** @throws UsageError, DocumentError if there is nothing to run */
 function runFile(file: InputFile, pinned: StatedClaim): Judged {
   if (isCallBundle(file)) {
     throw new UsageError('it is a call as evidence: verify it by itself, with --rollup and --l1-block-hash')
@@ -223,7 +224,7 @@ function runFile(file: InputFile, pinned: StatedClaim): Judged {
   }
   const { kind } = file
   const isCase = kind === 'vector' || kind === 'recording'
-  // A bare answer says nothing by itself, but a pinned root says what it is to be verified against.
+  // A bare answer states no claim, but a pinned root says what to verify it against.
   if (!isCase && pinned.stateRoot === undefined) throw new UsageError(NOT_A_CASE)
   const expected = isCase ? readExpected(file.expected) : { valid: true }
   const claim = requireClaim(pinned, file)
@@ -238,7 +239,7 @@ function runFile(file: InputFile, pinned: StatedClaim): Judged {
   }
 }
 
-/** What `--json` says of an answer: what was asked, who said so, and what is proven. */
+/** What `--json` prints about an answer: what was asked, who stated it, and what is proven. */
 export function describeAnswer(file: AnswerFile, given: ClaimWithSources, outcome: SafeVerifiedState): object {
   const { claim } = given
   const sources = describeSources(given.sources)
@@ -260,8 +261,3 @@ const callSubjects = new Map<unknown, string>([
   ['verifyCheckpoint', 'beacon'],
   ['verifyFinality', 'beacon'],
 ])
-
-/** One line on a terminal, overwritten by the next. */
-function showProgress(text: string, { stderr }: Io): void {
-  if (stderr.isTTY) stderr.write(`\r\x1b[K${text}`)
-}

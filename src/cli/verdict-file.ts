@@ -9,17 +9,17 @@ import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole
 
 /** Where `audit` writes its verdicts. */
 export interface VerdictFile {
-  /** What earlier runs of the same audit have written. */
+  /** The counts of what earlier runs of the same audit wrote. */
   readonly written: Tally
   write(text: string): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Opens the file, to go on where an earlier run of the same audit ended. The file `PATH.audit` beside it says what that was.
+ * Opens the file, to continue where an earlier run of the same audit ended. The file `PATH.audit` describes that audit.
  *
  * @param inputs paths; `-` is standard input
- * @throws UsageError when the file is of something else
+ * @throws UsageError if the file belongs to something else
  */
 export async function openVerdictFile(
   path: string,
@@ -35,7 +35,7 @@ export async function openVerdictFile(
     const checkpoint = { starts: inputs.map(input => startOf(input, START_LENGTH)) }
     writeWhole(beside, `${JSON.stringify({ askedFor, checkpoint })}\n`, force)
   }
-  // Before the first verdict, so that there never is one of which nobody knows what it is of.
+  // Written before the first verdict, so that it always says what the verdicts belong to.
   if (!isContinued && !force) describe()
   const file = await openGrowingFile(path)
   try {
@@ -61,17 +61,17 @@ export async function openVerdictFile(
   }
 }
 
-/** Standard output: there is nothing to go on from. */
+/** Writes to standard output, where there is no earlier run to continue. */
 export const openVerdictPipe = (write: (text: string) => Promise<void>): VerdictFile => ({
   written: createTally(),
   write,
   close: async () => {},
 })
 
-/** How much of an input tells whether it is still the same one. */
+/** Bytes at the start of an input that tell whether it is still the same one. */
 const START_LENGTH = 2 ** 16
 
-/** SHA-256 of how an input begins; null for a pipe, of which nothing can be said before it is read. */
+/** SHA-256 of the first bytes of an input; null for a pipe, whose bytes are unknown before it is read. */
 function startOf(path: string, length: number): { length: number; sha256: string } | null {
   if (path === '-' || !statSync(path).isFile()) return null
   return orUsageError(`cannot read ${path}`, () => {
@@ -86,7 +86,7 @@ function startOf(path: string, length: number): { length: number; sha256: string
   })
 }
 
-/** An input may have grown since: what it began with must be there. */
+/** An input may have grown since, but must begin with the same bytes. */
 function requireSameInputs(path: string, inputs: readonly string[], checkpoint: unknown): void {
   const starts = itemsOf(fieldIn(checkpoint, 'starts'))
   for (const [index, input] of inputs.entries()) {

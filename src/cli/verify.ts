@@ -123,7 +123,7 @@ export const verify: Command = {
       }
       return reportVector(file, json, io)
     }
-    // An option that only a bundle has tells what the file is to be: a damaged bundle is not taken for an answer.
+    // An option for bundles says that the file is one, so that a damaged bundle is not taken for an answer.
     if (isBundleFile(file) || Object.keys(stated).some(name => name in evidenceOptions)) {
       return reportBundle(content, await claimOfFlags(stated, io), json, io)
     }
@@ -176,7 +176,7 @@ function reportVector(file: BundleFile, json: boolean, io: Io): number {
   return outcome.ok && asExpected ? exitCodes.verified : exitCodes.notVerified
 }
 
-/** @returns where it was printed to */
+/** @returns the stream that it printed to */
 function printEvidence(
   bundle: unknown,
   claim: EvidenceClaim,

@@ -4,13 +4,13 @@ import type { Scheme } from '../scheme/scheme.ts'
 import { isHexOf, LEAF_NODE, leafLength } from './layout.ts'
 import { type Fields, fieldsOf, isGiven, isObject, itemsOf } from './value.ts'
 
-/** What an answer itself says was asked. None of it is the user's word. */
+/** What an answer itself says was asked. The user stated none of it. */
 
 const schemes: readonly Scheme[] = [mimc, poseidon2]
 
 export const schemeNamed = (name: unknown): Scheme | undefined => schemes.find(scheme => scheme.name === name)
 
-/** The result inside a JSON-RPC response, or the answer itself when it is bare: as the verifier opens it. */
+/** The result inside a JSON-RPC response, or the bare answer itself, as the verifier reads it. */
 export function resultIn(answer: unknown): Fields {
   const fields = fieldsOf(answer)
   const { jsonrpc, result } = fields
@@ -22,7 +22,7 @@ export const storageProofsIn = (answer: unknown): readonly unknown[] => {
   return itemsOf(storageProofs)
 }
 
-/** The account's leaf proof for 0, the slots' from 1. */
+/** The leaf proof of the account at index 0, and of the slots from index 1. */
 export function leafProofAt(answer: unknown, index: number): unknown {
   const { accountProof } = resultIn(answer)
   return index === 0 ? accountProof : storageProofsIn(answer)[index - 1]
@@ -39,26 +39,26 @@ export function formOf(leafProof: unknown): LeafForm {
   return exists ? 'existence' : 'non-existence'
 }
 
-/** The length of the leaf tells the schemes apart. Undefined when no leaf has the length of one. */
+/** The scheme by the length of the leaf; undefined if no scheme has leaves of that length. */
 export function guessScheme(leafProof: unknown): Scheme | undefined {
   const { proof, leftProof } = fieldsOf(leafProof)
   return guessSchemeOfPath(isGiven(proof) ? proof : leftProof)
 }
 
-/** {@link guessScheme}, of one `proof`, `leftProof` or `rightProof`. */
+/** {@link guessScheme}, for one `proof`, `leftProof` or `rightProof`. */
 export function guessSchemeOfPath(proof: unknown): Scheme | undefined {
   const { proofRelatedNodes } = fieldsOf(proof)
   const leaf = itemsOf(proofRelatedNodes)[LEAF_NODE]
   return schemes.find(scheme => typeof leaf === 'string' && leaf.length === 2 + 2 * leafLength(scheme))
 }
 
-/** The address that the answer says it is for; undefined when it names none. */
+/** The address that the answer says it is for; undefined if it names none. */
 export function addressIn(answer: unknown): string | undefined {
   const { key } = fieldsOf(leafProofAt(answer, 0))
   return isHexOf(20, key) ? key : undefined
 }
 
-/** The storage keys that the answer says it is for; or the place of the first storage proof that names none. */
+/** The storage keys that the answer says it is for, or the index of the first storage proof that names none. */
 export function storageKeysIn(answer: unknown): readonly string[] | number {
   const keys: string[] = []
   for (const [index, proof] of storageProofsIn(answer).entries()) {

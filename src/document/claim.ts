@@ -5,7 +5,7 @@ import type { AnswerFile, StatedClaim } from './input-file.ts'
 
 export type ClaimField = keyof Claim
 
-/** Who said it: the user; the vector or recording; or, for want of both, the very answer or bundle that is verified. */
+/** Who stated it: the user, the vector or recording, or else the verified answer or bundle itself. */
 export type Source = 'user' | 'file' | 'answer' | 'bundle'
 
 /** A claim, and who stated each part of it. */
@@ -18,10 +18,10 @@ export interface ClaimWithSources {
 export type ClaimProblem =
   | { readonly missing: 'scheme' | 'stateRoot' }
   | { readonly unknownScheme: unknown }
-  /** The place of a storage proof that names no key, where the keys are to come from the answer. */
+  /** The index of a storage proof that names no key, if the keys have to come from the answer. */
   | { readonly unnamedSlot: number }
 
-/** Puts the claim together: what the user states wins over the file, and the answer itself is asked last. */
+/** Completes the claim: what the user states overrides the file, and the answer itself is the last resort. */
 export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources | ClaimProblem {
   const pick = (name: ClaimField): { value: unknown; source: Source } => {
     if (stated[name] !== undefined) return { value: stated[name], source: 'user' }
@@ -42,10 +42,10 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
     claim: {
       scheme,
       stateRoot: stateRoot.value,
-      // Without a readable key any address will do: the answer is decoded, and refused, before the keys are compared.
+      // If the answer has no readable key, any address will do: decoding refuses it before the keys are compared.
       address: address.value ?? addressIn(file.answer) ?? `0x${'00'.repeat(20)}`,
       storageKeys: servedKeys,
-      // Unchecked, whatever the type says: verifyProof refuses a wrong claim with CLAIM_INVALID.
+      // Despite the type, this is unchecked: verifyProof refuses a malformed claim with CLAIM_INVALID.
     } as Claim,
     sources: {
       scheme: name.source,
@@ -56,7 +56,7 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
   }
 }
 
-/** The claim without what came from the answer: nothing in a refused answer is worth repeating. */
+/** The claim without the parts from the answer, because nothing in a refused answer is worth repeating. */
 export function statedClaim({ claim, sources }: ClaimWithSources): StatedClaim & { readonly scheme: Scheme['name'] } {
   const { scheme, stateRoot, address, storageKeys } = claim
   return {

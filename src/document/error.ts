@@ -1,4 +1,4 @@
-/** The file cannot be used for what it was opened for. The message says why, and can follow the name of the file. */
+/** A file that cannot be used for its purpose. The message says why, and is worded to follow the file's name. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
 }

@@ -11,14 +11,14 @@ import type { BundleFile } from './input-file.ts'
 import { attempt } from './layout.ts'
 import { fieldsOf, isObject, show } from './value.ts'
 
-/** The claim that a bundle is held against, and the links of its chain. */
+/** The claim against which a bundle is verified, and the links of its chain. */
 
 const knownRollups = new Map<string, Rollup>([
   ['mainnet', lineaMainnet],
   ['sepolia', lineaSepolia],
 ])
 
-/** The rollup that goes by this name. */
+/** The rollup with this name. */
 export const rollupNamed = (name: string): Rollup | undefined => knownRollups.get(name)
 
 const knownNetworks = new Map<string, BeaconNetwork>([
@@ -26,10 +26,10 @@ const knownNetworks = new Map<string, BeaconNetwork>([
   ['sepolia', sepolia],
 ])
 
-/** The consensus network that goes by this name. */
+/** The consensus network with this name. */
 export const networkNamed = (name: string): BeaconNetwork | undefined => knownNetworks.get(name)
 
-/** The name of the rollup whose contract this is; undefined for a contract that anyone may have deployed. */
+/** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */
 export function nameOfRollup(contract: unknown): string | undefined {
   const isSame = (address: string) => typeof contract === 'string' && contract.toLowerCase() === address.toLowerCase()
   return [...knownRollups].find(([, { address }]) => isSame(address))?.[0]
@@ -43,7 +43,7 @@ export function forkOf(address: string, rootsSlot: bigint | undefined, currentSl
     stateRootHashes: rootsSlot ?? stateRootHashes,
     currentL2BlockNumber: currentSlot ?? currentL2BlockNumber,
   }
-  // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
+  // Despite the type, the address is unchecked: verifyEvidence refuses a malformed one with CLAIM_INVALID.
   return { address, layout } as Rollup
 }
 
@@ -78,15 +78,15 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
     scheme,
     rollup: { ...contract, ...slots },
     ...(l2BlockNumber !== undefined && { l2BlockNumber: toNumber('l2BlockNumber', l2BlockNumber, 64) }),
-    // The rest is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
+    // Despite the type, the rest is unchecked: verifyEvidence refuses a malformed claim with CLAIM_INVALID.
   } as unknown as EvidenceClaim
 }
 
-/** A vector names a beacon block with its network, as JSON can; what is to verify it comes from here. */
+/** Being JSON, a vector can only name a beacon block and its network. This adds the function that verifies the consensus. */
 function trustedOfVector(trusted: unknown): unknown {
   const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
   if (beaconBlockRoot === undefined || !isObject(network)) return trusted
-  // Both are unchecked, whatever the type says: checkpoint refuses with CLAIM_INVALID.
+  // Despite the types, both are unchecked: checkpoint refuses malformed ones with CLAIM_INVALID.
   const checked = attempt(() => checkpoint(beaconBlockRoot as Hex, network as unknown as BeaconNetwork))
   return { ...others, ...(checked ?? { beaconBlockRoot }) }
 }
@@ -97,12 +97,12 @@ function toNumber(name: string, text: unknown, bits: number): bigint {
   return number
 }
 
-/** The parts of a bundle's claim that someone states, or leaves to the bundle. */
+/** The source of each part of a bundle's claim. */
 export type EvidenceSources = Readonly<
   Record<'trusted' | 'scheme' | 'rollup' | 'l2BlockNumber' | 'address' | 'storageKeys', Source>
 >
 
-/** Who stated each part: `by` stated all that the claim has, and the bundle the rest. */
+/** Who stated each part: `by` states what the claim has, and the bundle states the rest. */
 export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file'): EvidenceSources {
   const of = (value: unknown): Source => (value === undefined ? 'bundle' : by)
   const { l2BlockNumber, address, storageKeys } = claim
@@ -123,7 +123,7 @@ export const links = {
 
 export type Link = keyof typeof links
 
-/** The links that lead away from the trusted input. */
+/** The links of the chain that starts at this trusted input. */
 export function linksFrom(trusted: Trusted): Link[] {
   const has = (name: string) => isObject(trusted) && Object.hasOwn(trusted, name)
   if (has('beaconBlockRoot')) return ['bundle', 'consensus', 'l1Header', 'rollupContract', 'answer']
@@ -131,7 +131,7 @@ export function linksFrom(trusted: Trusted): Link[] {
   return has('l1StateRoot') ? ['bundle', 'rollupContract', 'answer'] : ['bundle', 'answer']
 }
 
-/** The link that broke; null when it is the claim that is wrong. */
+/** The broken link; null if the claim itself is wrong. */
 export function linkOf({ code, path }: ProofError): Link | null {
   if (code === 'CLAIM_INVALID') return null
   if (path.startsWith('consensus')) return 'consensus'

@@ -10,7 +10,7 @@ import { DocumentError } from './error.ts'
 import type { CallFile, Expected } from './input-file.ts'
 import { type Fields, fieldIn, fieldsOf, show } from './value.ts'
 
-/** How outcomes differ from what files expect: one sentence per mismatch, none when the outcome is as expected. */
+/** Compares outcomes with what files expect: one sentence per mismatch, none if the outcome is as expected. */
 
 export function compareState(expected: Expected, outcome: SafeVerifiedState): string[] {
   if (!outcome.ok) return compareRefusal(expected, outcome.error)
@@ -18,7 +18,7 @@ export function compareState(expected: Expected, outcome: SafeVerifiedState): st
   return compareFields(expected, { account, storage })
 }
 
-/** {@link compareState}, for a file that expects no more than the verdict. */
+/** {@link compareState}, for a file that expects only a verdict. */
 export const compareVerdict = (expected: Expected, outcome: SafeVerifiedState): string[] =>
   outcome.ok ? compareFields(expected, {}) : compareRefusal(expected, outcome.error)
 
@@ -27,7 +27,7 @@ export const compareEvidence = (expected: Expected, outcome: SafeVerifiedEvidenc
 
 const quantity = (value: bigint): string => `0x${value.toString(16)}`
 
-/** As vectors spell it: hexadecimal quantities, and of the account no more than nonce and balance. */
+/** The evidence as vectors write it: numbers as hexadecimal quantities, and only the account's nonce and balance. */
 function spell({ ok: _, ...evidence }: VerifiedEvidence & { ok: true }): object {
   const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = evidence
   const beaconBlock = evidence.reach === 'beaconBlockRoot' && {
@@ -47,12 +47,12 @@ function spell({ ok: _, ...evidence }: VerifiedEvidence & { ok: true }): object 
 }
 
 export interface CallOutcome {
-  /** What the call threw; null when it returned. */
+  /** What the call threw; null if it returned. */
   readonly error: ProofError | null
   readonly mismatches: string[]
 }
 
-/** Makes the call that the vector is about. @throws DocumentError when its operation is unknown */
+/** Makes the call that the vector is about. @throws DocumentError if its operation is unknown */
 export function runCall({ operation, fields }: CallFile, expected: Expected): CallOutcome {
   const call = calls.get(operation)
   if (call === undefined) throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
@@ -64,7 +64,7 @@ export function runCall({ operation, fields }: CallFile, expected: Expected): Ca
   }
 }
 
-/** By operation, what is called, and what of its result a vector states. The arguments are unchecked, whatever the types say. */
+/** Per operation, the call and the part of its result that a vector states. Despite the types, arguments are unchecked. */
 const calls = new Map<unknown, (fields: Fields) => object>([
   [
     'verifyCode',
@@ -98,14 +98,14 @@ const calls = new Map<unknown, (fields: Fields) => object>([
   ],
 ])
 
-/** How a verdict "valid", with these fields, differs from what the file expects. */
+/** How the verdict "valid", with the fields of `found`, differs from what the file expects. */
 export function compareFields({ valid, code, ...expected }: Expected, found: object): string[] {
   if (!valid) return [`expected ${show(code)}, but it verified`]
   const wanted = fieldsOf(expected)
   return Object.entries(found).flatMap(([name, value]) => differences(name, wanted[name], value))
 }
 
-/** How a verdict "invalid" differs from what the file expects. */
+/** How the verdict "invalid" differs from what the file expects. */
 export function compareRefusal(
   { valid, code: wanted, path: wantedPath }: Expected,
   { code, path }: ProofError,
@@ -117,7 +117,7 @@ export function compareRefusal(
 
 const placed = (code: unknown, path: unknown): string => (path ? `${show(code)} at ${show(path)}` : show(code))
 
-/** Field by field, along the shape of `found`, which is ours: `expected` comes from a file and can be anything. */
+/** Compares field by field, no deeper than `found`, because `expected` comes from a file and can be anything. */
 function differences(path: string, expected: unknown, found: unknown): string[] {
   if (typeof found === 'object' && found !== null && typeof expected === 'object' && expected !== null) {
     const [wanted, got] = [Array.isArray(expected) ? { ...expected } : expected, { ...found }].map(fieldsOf)
@@ -125,7 +125,7 @@ function differences(path: string, expected: unknown, found: unknown): string[] 
       differences(`${path}.${name}`, wanted?.[name], got?.[name]),
     )
   }
-  // A JSON number cannot hold every bigint: vectors write decimal strings.
+  // A JSON number cannot hold every bigint, so vectors use decimal strings.
   const plain = typeof found === 'bigint' ? found.toString() : found
   return plain === expected ? [] : [`${path}: expected ${show(expected)}, got ${show(plain)}`]
 }

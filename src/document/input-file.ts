@@ -1,7 +1,7 @@
 import { DocumentError } from './error.ts'
 import { type Fields, fieldsOf, hasFields } from './value.ts'
 
-/** What was asked, as a file or a person states it. Unchecked: the verifier judges it. Undefined where nobody said it. */
+/** What was asked, as a file or the user states it. The verifier checks it. Parts that nobody stated are undefined. */
 export interface StatedClaim {
   readonly scheme?: unknown
   readonly stateRoot?: unknown
@@ -9,7 +9,7 @@ export interface StatedClaim {
   readonly storageKeys?: unknown
 }
 
-/** The `expected` of a vector, unchecked but for `valid` and `code`. */
+/** The `expected` of a vector, unchecked except for `valid` and `code`. */
 export interface Expected {
   readonly valid: boolean
   readonly code?: unknown
@@ -21,8 +21,8 @@ export interface Expected {
 /** A `rollup_getProof` answer, and what its file says was asked. One line of NDJSON holds the same. */
 export interface AnswerFile {
   /**
-   * An answer or a response is what an endpoint sent and no more. A recording states its claim and is expected to verify; a
-   * vector states what it expects as well. Anything else is unknown, and its whole content stands as the answer.
+   * An answer or a response is only what an endpoint sent. A recording also states its claim, and is expected to verify. A
+   * vector also states what it expects. Anything else is unknown, and its whole content is taken as the answer.
    */
   readonly kind: 'answer' | 'JSON-RPC response' | 'recording' | 'vector' | 'unknown'
   readonly description: string
@@ -37,13 +37,13 @@ export interface BundleFile {
   readonly kind: 'evidence bundle' | 'evidence vector'
   readonly description: string
   readonly bundle: unknown
-  /** What a vector states; undefined for a bundle, which can only say what it is for. */
+  /** What a vector states; undefined for a bare bundle, which says what it is for but states no claim. */
   readonly claim: { readonly scheme: unknown; readonly claim: unknown } | undefined
   /** Unchecked: see {@link readExpected}. */
   readonly expected: unknown
 }
 
-/** A vector of another function than the two that verify answers and bundles, which `operation` names. */
+/** A vector for a function other than the two that verify answers and bundles. `operation` names the function. */
 export interface CallFile {
   readonly kind: 'call vector'
   readonly description: string
@@ -54,7 +54,7 @@ export interface CallFile {
   readonly expected: unknown
 }
 
-/** A call as evidence: what it is for, an execution says. */
+/** A call as evidence. Only executing the call can verify it, so nothing else is read from the file. */
 export interface CallBundleFile {
   readonly kind: 'call bundle'
   readonly description: string
@@ -71,9 +71,9 @@ export const isCallBundle = (file: InputFile): file is CallBundleFile => file.ki
 export const isCallFile = (file: InputFile): file is CallFile => file.kind === 'call vector'
 
 /**
- * What a parsed JSON text is, by the fields that it has. Nothing in it is checked.
+ * Tells what a parsed JSON text is by the names of its fields. It checks nothing else.
  *
- * @throws DocumentError when it states a scheme, as vectors and recordings do, but holds no answer
+ * @throws DocumentError if it states a scheme, as vectors and recordings do, but holds no answer
  */
 export function readInputFile(content: unknown): InputFile {
   const has = (...names: string[]) => hasFields(content, ...names)
@@ -88,7 +88,7 @@ export function readInputFile(content: unknown): InputFile {
     return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
   }
   if (has('operation')) return { kind: 'call vector', description, operation, fields, expected }
-  // Whatever calls itself a JSON-RPC response came from an endpoint: nothing else in it is the user's word.
+  // Anything that calls itself a JSON-RPC response came from an endpoint, so the user stated nothing in it.
   const isResponse = has('jsonrpc')
   if (!isResponse && has('scheme')) {
     const { stateRoot, address, storageKeys } = fields
@@ -104,7 +104,7 @@ export function readInputFile(content: unknown): InputFile {
 const kindOfBare = (content: unknown): 'answer' | 'unknown' =>
   ['accountProof', 'storageProofs', 'storageProof'].some(name => hasFields(content, name)) ? 'answer' : 'unknown'
 
-/** @throws DocumentError when it is not what a vector must say */
+/** @throws DocumentError if it is not what a vector must state */
 export function readExpected(expected: unknown): Expected {
   const fields = fieldsOf(expected)
   const { valid, code } = fields

@@ -19,12 +19,12 @@ import {
 } from '../tree/leaf.ts'
 import { INNER_LENGTH, LEAF, NODE_COUNT, type PathNodes, rootLength } from '../tree/path.ts'
 
-/** How the bytes of a path are laid out, for whoever shows them. Everything is decoded by the verifier's own functions. */
+/** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
 
 export const LEAF_NODE = LEAF
 export const SIBLING_LEAF_NODE = LEAF - 1
 export const DIGEST_BYTES = DIGEST_LENGTH
-/** Length in bytes of a leaf as the nodes spell it. */
+/** Length in bytes of a leaf as the nodes encode it. */
 export const leafLength = openingLength
 
 /** Lengths in bytes of the keys and values of the two kinds of tree. */
@@ -37,13 +37,13 @@ export { decodeLeafIndex, MAX_LEAVES }
 
 const hexReader = readerOf('BAD_HEX')
 
-/** Strict hexadecimal of one of the `lengths` in bytes, or of any length. @throws ProofError */
+/** Decodes strict hexadecimal of one of the `lengths` in bytes. Default: any length. @throws ProofError */
 export function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Array {
   const hex = hexReader.string(value)
   return hexToBytes(hex, lengths ? knownLength(hex, lengths) : hexLength(hex))
 }
 
-/** What `decode` returns; null when it throws a ProofError. */
+/** The result of `decode`; null if it throws a ProofError. */
 export function attempt<T>(decode: () => T): T | null {
   try {
     return decode()
@@ -63,7 +63,7 @@ export const toHex = bytesToHex
 
 export const toNumber = bytesToBigint
 
-/** The number in an index word; null when the word has stray bytes. */
+/** The number in an index word; null if the word has stray bytes. */
 export function readWord(scheme: Scheme, word: Uint8Array): bigint | null {
   const number = scheme.decodeWord(word)
   return number && bytesToBigint(number)
@@ -71,13 +71,13 @@ export function readWord(scheme: Scheme, word: Uint8Array): bigint | null {
 
 export const isLeafIndex = (value: unknown): value is number => attempt(() => decodeLeafIndex(value)) !== null
 
-/** The number, with the name of the two leaves that have one. */
+/** The index, with the name if it is HEAD or TAIL. */
 export function nameLeafIndex(index: number): string {
   const name = index === HEAD_INDEX ? ' (HEAD)' : index === TAIL_INDEX ? ' (TAIL)' : ''
   return `${index}${name}`
 }
 
-/** The leaf in node 41; null when it cannot be read. */
+/** The leaf in node 41; null if it cannot be read. */
 export function readLeaf(scheme: Scheme, node: unknown): Leaf | null {
   const bytes = readBytes(openingLength(scheme), node)
   return bytes && attempt(() => decodeOpening(scheme, bytes))
@@ -89,12 +89,12 @@ export const readNodes = (scheme: Scheme, nodes: unknown): PathNodes =>
 
 /** Node 0. */
 export interface RootNodeFields {
-  /** null when the word has stray bytes. */
+  /** null if the word has stray bytes. */
   readonly nextFreeNode: bigint | null
   readonly subRoot: Hex
 }
 
-/** Node 0, taken apart even if it is not canonical; null when it does not have its length. */
+/** The fields of node 0, even if it is not canonical; null if it has the wrong length. */
 export function readRootNode(scheme: Scheme, node: unknown): RootNodeFields | null {
   const bytes = readBytes(rootLength(scheme), node)
   return (
@@ -108,20 +108,20 @@ export function readRootNode(scheme: Scheme, node: unknown): RootNodeFields | nu
 /** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */
 export interface PathLevel {
   readonly level: number
-  /** Where in `proofRelatedNodes` the sibling stands. */
+  /** Index of the sibling in `proofRelatedNodes`. */
   readonly entry: number
   readonly siblingSide: 'left' | 'right'
-  /** The sibling's digest; null when it cannot be hashed. */
+  /** The sibling's digest; null if it cannot be hashed. */
   readonly sibling: Hex | null
   /** Whether the sibling is a subtree without leaves. */
   readonly isEmpty: boolean
-  /** The digest of the node on the path; null when something below it cannot be hashed. */
+  /** The digest of the node on the path; null if something below it cannot be hashed. */
   readonly running: Hex | null
-  /** Why the sibling cannot be hashed; null when it can. */
+  /** Why the sibling cannot be hashed; null if it can. */
   readonly problem: string | null
 }
 
-/** The levels of a path, from the sub-root down. None unless there are 42 nodes. */
+/** The levels of a path, from the sub-root down. Empty unless there are 42 nodes. */
 export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: readonly unknown[]): PathLevel[] {
   if (nodes.length !== NODE_COUNT) return []
   const { hasher } = scheme
@@ -132,7 +132,7 @@ export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: read
     const entry = TREE_DEPTH - level
     const { digest, problem } =
       level === 0 ? hashSiblingLeaf(scheme, nodes[entry]) : hashNode(scheme, nodes[entry], INNER_LENGTH)
-    // Division, not a shift: an index passes 2^32.
+    // Division instead of a shift, because an index can exceed 2^32.
     const isRight = Math.floor((leafIndex ?? 0) / 2 ** level) % 2 === 1
     levels.push({
       level,

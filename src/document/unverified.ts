@@ -24,7 +24,7 @@ import {
 import { type Fields, fieldIn, fieldsOf, isGiven, isObject, show } from './value.ts'
 import { formatTime } from './wording.ts'
 
-/** What a file says, part by part. No part is passed on whole: it can be nested deeply enough to break a printer. */
+/** What a file says, part by part. No part is passed on whole, because deep nesting could break the code that prints it. */
 export type UnverifiedField = string | number | bigint | boolean | null | UnverifiedFields
 export interface UnverifiedFields {
   [name: string]: UnverifiedField
@@ -42,10 +42,10 @@ export interface Inspection {
   readonly problems: readonly Problem[]
 }
 
-/** More of a kind are counted, not listed. */
+/** Maximum number of items to list. Any more are only counted. */
 const MAX_ITEMS = 1000
 
-/** Takes apart what can be taken apart, and notes what cannot. @throws DocumentError when the file is of no known kind */
+/** Decodes what can be decoded, and notes what cannot. @throws DocumentError if the kind of file is unknown */
 export function inspectContent(content: unknown): Inspection {
   const problems: Problem[] = []
   const inspector = inspectorOf(problems)
@@ -75,13 +75,13 @@ function inspectDocument(inspector: Inspector, content: unknown): { kind: string
   return { kind, fields: inspectAnswer(inspector, '', content, guess) }
 }
 
-/** Collects what goes wrong and goes on. */
+/** Collects problems instead of stopping at the first one. */
 interface Inspector {
-  /** What `decode` returns, or nothing when it throws a ProofError. */
+  /** The result of `decode`; undefined if it throws a ProofError. */
   attempt<T>(path: string, decode: () => T): T | undefined
-  /** The fields of an object; none when it is no object. */
+  /** The fields of an object; empty for any other value. */
   fields(path: string, value: unknown): Fields
-  /** The first items of an array; none when it is no array. */
+  /** The first items of an array; empty for any other value. */
   items(path: string, value: unknown): readonly unknown[]
 }
 
@@ -115,7 +115,7 @@ function inspectorOf(problems: Problem[]): Inspector {
 const join = (path: string, rest: string): string =>
   path === '' || rest === '' || rest.startsWith('[') ? `${path}${rest}` : `${path}.${rest}`
 
-/** Those of the named fields that are there. Of a list, its items. */
+/** The named fields, if present. A list becomes its items. */
 function pick(fields: Fields, names: readonly string[]): UnverifiedFields {
   const given = names.filter(name => Object.hasOwn(fields, name))
   return Object.fromEntries(
@@ -126,7 +126,7 @@ function pick(fields: Fields, names: readonly string[]): UnverifiedFields {
   )
 }
 
-/** Numbered; when there were more than were looked at, it says how many. */
+/** Items by index. If `all` has further items, `more` says how many. */
 function listItems(items: readonly UnverifiedField[], all: unknown): UnverifiedFields {
   const more = Array.isArray(all) ? all.length - items.length : 0
   return { ...Object.fromEntries(items.map((item, index) => [`[${index}]`, item])), ...(more > 0 && { more }) }
@@ -146,7 +146,7 @@ function inspectBundle(inspector: Inspector, path: string, content: unknown): Un
   }
 }
 
-/** Per answer of the beacon API: its slots, its committee's size, who signed. The root of the first header is the checkpoint. */
+/** Slots, committee size and signers of each beacon API answer. The root of the first header is the checkpoint. */
 function inspectConsensus(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
   const consensus = inspector.fields(path, content)
   const { bootstrap, updates, finality } = consensus
@@ -208,7 +208,7 @@ function inspectBeaconHeader(header: unknown): UnverifiedFields {
   }
 }
 
-/** The answers one by one; of the codes no more than how many there are. */
+/** Inspects each answer, but only counts the codes. */
 function inspectCallBundle(inspector: Inspector, content: unknown): UnverifiedFields {
   const bundle = inspector.fields('', content)
   const { rollup, l2BlockNumber, l1, environment, call, answers, codes, scheme } = bundle
@@ -262,7 +262,7 @@ function inspectHeader(inspector: Inspector, path: string, header: unknown): Unv
   const bytes = inspector.attempt(path, () => decodeHex(header))
   if (bytes === undefined) return { header: show(header) }
   const hash = bytesToHex(keccak_256(bytes))
-  // Verified against its own hash, which says no more than that it is a header.
+  // Verifying it against its own hash shows only that it is a header.
   const block = inspector.attempt(path, () => verifyHeader(header, hash))
   if (block === undefined) return { hash }
   const items = decodeRlp(bytes)
@@ -273,7 +273,7 @@ function inspectHeader(inspector: Inspector, path: string, header: unknown): Unv
   return { hash, ...Object.fromEntries(fields), timestamp: formatTime(block.timestamp) }
 }
 
-/** An eth_getProof answer: what stands beside its nodes. */
+/** The fields of an eth_getProof answer, with only the number of its nodes. */
 function inspectEthProof(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
   const proof = inspector.fields(path, content)
   const { accountProof, storageProof } = proof

@@ -2,14 +2,14 @@ import { DocumentError } from './error.ts'
 
 export { isGiven } from '../anchor/known-fields.ts'
 
-/** How JSON values from outside are read and named. Only own properties count. */
+/** Reads and describes JSON values from outside. Only own properties count. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The own properties of an object, without a prototype: a missing name stays missing. None for any other value. */
+/** The own properties of an object, without a prototype, so that a missing name stays missing. Empty for any other value. */
 export const fieldsOf = (value: unknown): Fields =>
   Object.assign(Object.create(null), isObject(value) ? value : undefined)
 
@@ -22,7 +22,7 @@ export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(va
 export const hasFields = (value: unknown, ...names: readonly string[]): boolean =>
   isObject(value) && names.every(name => Object.hasOwn(value, name))
 
-/** A string, number, boolean or null as text; an object or array only by its kind, since converting one can throw. */
+/** A string, number, boolean or null as text; an object or array only by its kind, because converting one can throw. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return `an array of ${value.length}`
@@ -40,7 +40,7 @@ export const brief = (text: string): string =>
 
 /** Parses a JSON text in UTF-8. @throws DocumentError */
 export function parseJson(bytes: Uint8Array): unknown {
-  // A fatal decoder: bytes that are silently replaced are not the bytes that were sent. It drops a leading BOM.
+  // The decoder is fatal, because it must not replace bytes silently. It drops a leading BOM.
   const text = orDocumentError('not UTF-8', () => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   if (text.trim() === '') throw new DocumentError('empty')
   return orDocumentError('not JSON', () => JSON.parse(text))

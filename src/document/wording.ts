@@ -4,7 +4,7 @@ import { storageProofsIn } from './answer.ts'
 import type { ClaimField, Source } from './claim.ts'
 import type { EvidenceSources } from './evidence.ts'
 
-/** What was asked and what was proven, in words: for terminals, the page and reports alike. */
+/** What was asked and what was proven, in words shared by terminals, the page and reports. */
 
 /** A name, a value, and what the value rests on. */
 export type Row = readonly [name: string, value: string, basis?: string]
@@ -24,9 +24,9 @@ export const trustedNames: Readonly<Record<Reach, string>> = {
   l2StateRoot: 'L2 state root',
 }
 
-/** The verdict in one line, which says first what it rests on. */
+/** The verdict in one line, which begins with what it rests on. */
 export interface Verdict {
-  /** Whether the user stated everything that the verdict depends on; only then is it fully the user's. */
+  /** Whether the user stated everything that the verdict depends on. */
   readonly isStated: boolean
   readonly headline: string
 }
@@ -81,7 +81,7 @@ export function countPaths({ account, storage }: VerifiedState, answer: unknown)
   }
 }
 
-/** How much the verdict on an answer is worth, given who stated the claim. */
+/** Caveats about the verdict on an answer, given who stated the claim. */
 export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCount: number): string[] {
   const taken = [
     sources.address === 'answer' && 'address',
@@ -94,7 +94,7 @@ export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCo
   ]
 }
 
-/** What the rows of a chain say of the claim. */
+/** The parts of the claim that the rows of a chain show. */
 export interface ChainClaim {
   readonly sources: EvidenceSources
   readonly scheme: string
@@ -104,7 +104,7 @@ export interface ChainClaim {
   readonly trusted: string
 }
 
-/** From the trusted beacon block to the finalized one; none for another trusted input. */
+/** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
 export function beaconRows({
   beaconBlock,
 }: {
@@ -127,18 +127,18 @@ export interface StateAge {
   /** By this machine's clock, never negative. */
   readonly seconds: bigint
   /**
-   * Since when: since the proven timestamp of the L2 block, or, where none is proven, since the L1 block. The state is
-   * older than that block, by an unknown time.
+   * Where the age is counted from: the proven timestamp of the L2 block or, if none is proven, that of the L1 block. In
+   * the second case, the state is older by an unknown time.
    */
   readonly since: 'l2Block' | 'l1Block'
 }
 
-/** What a bundle proves of the time of its state. */
+/** What a bundle proves about the time of its state. */
 type Timed = Pick<VerifiedEvidence, 'finalizedTimestamp' | 'l1Block'>
 
 const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 
-/** @returns null when the bundle proves neither time */
+/** @returns null if the bundle proves neither time */
 export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds()): StateAge | null {
   const time = finalizedTimestamp ?? l1Block?.timestamp
   if (time === undefined) return null
@@ -162,7 +162,7 @@ const UNITS = [
   [60n, 'minute'],
 ] as const
 
-/** In the largest unit of which there are at least two, rounded down: `3 hours`, `110 minutes`, `1 second`. */
+/** Uses the largest unit of which there are at least two, and rounds down: `3 hours`, `110 minutes`, `1 second`. */
 export function formatAge(seconds: bigint): string {
   const [size, name] = UNITS.find(([length]) => seconds >= 2n * length) ?? [1n, 'second']
   const count = seconds / size
@@ -172,7 +172,7 @@ export function formatAge(seconds: bigint): string {
 /**
  * The chain of evidence, from the trusted input down: each row says what it rests on.
  *
- * @param now seconds since 1970. Default: by this machine's clock
+ * @param now seconds since 1970. Default: this machine's clock
  */
 export function chainRows(
   { sources, scheme, rollup, trusted }: ChainClaim,
@@ -205,7 +205,7 @@ export function chainRows(
   return rows.filter(row => row !== false)
 }
 
-/** What the verdict on a bundle does not say by itself. */
+/** Caveats about the verdict on a bundle. */
 export function bundleNotes(sources: EvidenceSources, evidence: VerifiedEvidence): string[] {
   const { reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
   const isAnchored = reach !== 'l2StateRoot'
@@ -235,7 +235,7 @@ const listed = (names: readonly string[]): string =>
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** A header can hold any 64-bit number, and a Date cannot. */
+/** A header can hold any 64-bit number, but a Date cannot. */
 export function formatTime(seconds: bigint): string {
   const time = new Date(Number(seconds) * 1000)
   return Number.isNaN(time.getTime()) ? `${seconds} s after 1970` : time.toISOString().replace('.000', '')

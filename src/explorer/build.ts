@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { exampleSources } from './examples.ts'
 
-/** Builds the page into `docs/explorer/`; with `--check`, compares it with what is there instead. */
+/** Builds the page into `docs/explorer/`. With `--check`, compares it with the existing files instead. */
 const source = fileURLToPath(new URL('.', import.meta.url))
 const target = fileURLToPath(new URL('../../docs/explorer/', import.meta.url))
 const catalogue = fileURLToPath(new URL('../../docs/checks.md', import.meta.url))

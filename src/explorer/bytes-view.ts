@@ -3,7 +3,7 @@ import type { ByteField, Bytes } from './messages.ts'
 
 let made = 0
 
-/** Bytes, a part a line. One stop of the tab key; the arrow keys move over the parts, and each is explained below. */
+/** Bytes, one part per line. The list is a single tab stop, the arrow keys move between parts, and a text explains each. */
 export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
   const id = `bytes-${++made}`
   if (problem !== null) {
@@ -64,12 +64,12 @@ function fieldOption({ name, start, end, value, isFault }: ByteField, hex: strin
     },
     h('span', { class: 'part-name' }, name, isShort ? h('span', { class: 'part-value' }, ` = ${value}`) : null),
     hidden(`, ${end - start} bytes${isFault ? ', at fault' : ''}`),
-    // To be heard digit by digit is no help: the explanation says the value.
+    // Screen readers would read this digit by digit. The explanation has the value.
     h('code', { 'aria-hidden': 'true' }, foldZeros(digits)),
   )
 }
 
-/** More zero bytes in front than this are counted, not shown. */
+/** More leading zero bytes than this are shown as their number. */
 const MAX_ZERO_BYTES = 8
 
 function foldZeros(digits: string): string {

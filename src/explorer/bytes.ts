@@ -20,16 +20,16 @@ interface FieldPlan {
   readonly length: number
   readonly value: (bytes: Uint8Array) => string
   readonly note: string
-  /** Whether the bytes of this field alone would pass. Any would when left out. */
+  /** Whether the bytes of this field are valid by themselves. Default: always. */
   readonly isSound?: (bytes: Uint8Array) => boolean
 }
 
 const asNumber = (bytes: Uint8Array): string => `${toNumber(bytes)}`
 
 /**
- * Takes bytes apart by a plan, when they have its length.
+ * Splits bytes into the fields of a plan, if they have its length.
  *
- * @param isFault whether a field was refused, or all of them; then those that are not sound are marked
+ * @param isFault whether the failed check covers a field. If it covers several, only unsound ones are marked
  */
 function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean): Bytes {
   const length = plan.reduce((sum, field) => sum + field.length, 0)
@@ -47,7 +47,7 @@ function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFa
     start = end
     return { field, isSound: isSound(part) }
   })
-  // When no field by itself is to blame, all that were refused are marked.
+  // If no covered field is unsound by itself, all of them are marked.
   const isBlamed = fields.some(({ field, isSound }) => field.isFault && !isSound)
   return {
     title,
@@ -62,7 +62,7 @@ const wordNote = (scheme: Scheme, what: string): string =>
     ? `${what} One field element: the number itself, 32 bytes.`
     : `${what} Each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.`
 
-/** A word that spells a number below the limit. */
+/** Whether a word encodes a number below the limit. */
 const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
   const number = scheme.isCanonical(bytes) ? readWord(scheme, bytes) : null
   return number !== null && number < limit
@@ -137,7 +137,7 @@ export const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | n
   )
 
 function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
-  // The fields are looked at for what the check was about: their range, or their one spelling.
+  // What counts as sound depends on the failed check: range, or canonical form.
   const isSmall = (bytes: Uint8Array) => toNumber(bytes) < 2n ** 64n
   const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.encodeWord(bytes))
   const number = (name: string, unit: string, note: string): FieldPlan => ({

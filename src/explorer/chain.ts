@@ -5,18 +5,18 @@ import type { VerifiedState } from '../index.ts'
 import type { Step } from './checks.ts'
 import type { ChainBox, ProofSummary, Statement, Status } from './messages.ts'
 
-/** What the chain of trust is drawn from. */
+/** The input of {@link drawChain}. */
 export interface ChainInput {
   readonly isBundle: boolean
   readonly statement: Statement
   readonly steps: readonly Step[]
   readonly failed: number
-  /** What was proven; null when something was refused, or nothing was judged. */
+  /** What was proven; null if something was refused, or nothing was verified. */
   readonly state: VerifiedState | VerifiedEvidence | null
   readonly proofs: readonly ProofSummary[]
 }
 
-/** The chain of trust from L1 down to the slots. A box that the file or the trusted input leaves out is marked so. */
+/** The chain of trust from L1 down to the slots. Boxes that the file or the trusted input leaves out are marked. */
 export function drawChain({ isBundle, statement, steps, failed, state, proofs }: ChainInput): ChainBox[] {
   const { trustedKind, trusted } = statement
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
@@ -46,7 +46,7 @@ export function drawChain({ isBundle, statement, steps, failed, state, proofs }:
   const account = state?.account ?? null
   const beaconBlock = evidence?.reach === 'beaconBlockRoot' ? evidence.beaconBlock : null
   const consensus = statusOf('consensus')
-  /** Only there when the proof begins with them. */
+  /** Shown only if the proof starts from a beacon checkpoint. */
   const beaconBoxes = [
     box(-1, 'Beacon checkpoint', 'not reached', []),
     box(

@@ -14,26 +14,26 @@ import type { Check, CheckGroup, Status } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
 
 /**
- * The checks of the verifier in the order in which it makes them. It stops at the first that fails: what stands before
- * has passed, what stands after was not reached. Nothing here decides anything: the one that failed is found by the code
- * and path of the error that was thrown and, where two checks share these, by the part of the file that they are about.
- * Tests hold the list in step with the verifier.
+ * A check of the verifier. They are listed in the verifier's order. It stops at the first check that fails: those before it
+ * have passed, those after it were not reached. This list decides nothing. It finds the failed check by the code and path of
+ * the thrown error and, if two checks share these, by the part of the file that they cover. Tests keep the list in sync with
+ * the verifier.
  */
 export interface Step {
   readonly group: GroupKey
   readonly title: string
   readonly codes: readonly ErrorCode[]
-  /** Whether the error, of one of the `codes` and of this group, is this check's. `path` is inside the group. */
+  /** Whether this check raised an error that has one of the `codes` and is in this group. `path` is relative to the group. */
   readonly raises: (error: PlacedError) => boolean
 }
 
-/** A number is a leaf proof: 0 the account's, 1 the first slot's. */
+/** A number stands for a leaf proof: 0 is the account's, 1 the first slot's. */
 export type GroupKey = 'question' | 'bundle' | 'consensus' | 'header' | 'contract' | 'answer' | number
 
 export interface PlacedError {
   readonly code: ErrorCode
   readonly path: string
-  /** For people: nothing is decided by it. */
+  /** For people. It decides nothing. */
   readonly found: string
   /** The part of the file that the group is about: a leaf proof, the L1 header or the L1 proof. */
   readonly served: unknown
@@ -45,14 +45,14 @@ export type Form = LeafForm | 'implied'
 export interface Shape {
   /** Of the account and of each requested key. */
   readonly forms: readonly Form[]
-  /** What a bundle is verified from, and what of it the person stated; null for a bare answer. */
+  /** What a bundle is verified from, and which parts of the claim the user stated; null for a bare answer. */
   readonly chain: Chain | null
 }
 
 export interface Chain {
   readonly reach: string
   readonly states: { readonly block: boolean; readonly address: boolean; readonly keys: boolean }
-  /** How many slots of the rollup contract the bundle proves: the second may be left out. */
+  /** How many slots of the rollup contract the bundle proves: one or two, or more with the finalized state. */
   readonly l1SlotCount: number
 }
 
@@ -126,7 +126,7 @@ const partsOf: Readonly<Record<Form, readonly Part[]>> = {
   both: [],
 }
 
-/** Reading one leaf proof: everything has its exact length and is canonical. */
+/** Decoding one leaf proof: everything has its exact length and is canonical. */
 function decodeSteps(group: number, form: Form): Step[] {
   if (form === 'implied') return []
   const isAccount = group === 0
@@ -184,7 +184,7 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
       ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH'],
       error =>
         error.path === value &&
-        // The exact length of a neighbour's value is checked later: HEAD and TAIL have another.
+        // The exact length of a neighbour's value is checked later, because HEAD and TAIL have another.
         (error.code !== 'WRONG_LENGTH' || form === 'existence' || !isNeighbourValue(group, proof, error)),
     ),
     ...(group === 0 ? [step('the elements of the value are canonical', ['NON_CANONICAL'], at(value))] : []),
@@ -273,7 +273,7 @@ const neighbourStep = (group: number, { proof, label }: Part): Step => ({
     error.path === `${proof}.value` && (error.code !== 'WRONG_LENGTH' || isNeighbourValue(group, proof, error)),
 })
 
-/** Whether the value has the length of one of this tree, or of HEAD's and TAIL's: which of them is right shows later. */
+/** Whether the value has the length of this tree's values, or of those of HEAD and TAIL. A later check decides between them. */
 function isNeighbourValue(group: number, proof: Part['proof'], { served }: PlacedError): boolean {
   const value = fieldIn(fieldIn(served, proof), 'value')
   return isHexOf(treeLengths[group === 0 ? 'account' : 'slot'].value, value) || isHexOf(DIGEST_BYTES, value)
@@ -317,7 +317,7 @@ const NODES_OF_TRIE: readonly ErrorCode[] = [
   'RLP_NON_CANONICAL',
 ]
 
-/** More nodes than any key has are refused before one is read. */
+/** Whether a proof was refused, before any node was read, because it has more nodes than any key can have. */
 function isOverlong({ code, path, served }: PlacedError): boolean {
   const [, slot] = /^(?:accountProof|storageProof\[(\d{1,6})\]\.proof)$/.exec(path) ?? []
   const { accountProof, storageProof } = fieldsOf(served)
@@ -533,7 +533,7 @@ const contractSteps = (slotCount: number): Step[] => [
 
 export type Placed = PlacedError & { readonly group: GroupKey }
 
-/** In which group the error is, and where in it. */
+/** The group of an error, and its path in the group. */
 export function placeError(error: ProofError, { bundle, answer, isBundle }: OpenedFile): Placed {
   const { code, found = '' } = error
   const placed = (group: GroupKey, path: string, served: unknown) => ({ group, code, path, found, served })
@@ -554,12 +554,12 @@ export function placeError(error: ProofError, { bundle, answer, isBundle }: Open
   return placed(Number(slot) + 1, rest, leafProofAt(answer, Number(slot) + 1))
 }
 
-/** The check that threw the error; -1 when the list does not know it. */
+/** The index of the check that raised the error; -1 if none in the list did. */
 export function findFailed(steps: readonly Step[], error: Placed): number {
   return steps.findIndex(step => step.group === error.group && step.codes.includes(error.code) && step.raises(error))
 }
 
-/** @param failed the place of the check that failed; the length of the list when none did */
+/** @param failed index of the check that failed; the length of the list if none did */
 export function checksOf(steps: readonly Step[], failed: number, group: GroupKey): Check[] {
   return steps.flatMap((step, index) =>
     step.group === group ? [{ title: sentence(step.title), codes: step.codes, status: statusAt(index, failed) }] : [],
@@ -580,7 +580,7 @@ const groupTitles = {
   answer: 'The answer as a whole',
 } as const
 
-/** All but the leaf proofs, which have lists of their own. */
+/** All groups but the leaf proofs, which have their own lists. */
 export function groupsOf(steps: readonly Step[], failed: number): CheckGroup[] {
   return (Object.keys(groupTitles) as (keyof typeof groupTitles)[])
     .map(group => ({ title: groupTitles[group], checks: checksOf(steps, failed, group) }))

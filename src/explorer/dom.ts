@@ -1,9 +1,9 @@
-/** Elements are made of text nodes and attributes alone: nothing that a file says is ever read as HTML. */
+/** Builds elements from text nodes and attributes only, so that nothing in a file is ever parsed as HTML. */
 
 export type Child = Node | string | null | false
 type Attributes = Readonly<Record<string, string | boolean | number | null | undefined>>
 
-/** An attribute that is true stands without a value; one that is false, null or undefined is left out. */
+/** Creates an element. True attributes get no value; false, null and undefined ones are omitted. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes,
@@ -18,7 +18,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** The children that are there. */
+/** The children that are neither null nor false. */
 export const nodesOf = (children: readonly Child[]): (Node | string)[] =>
   children.filter(child => child !== null && child !== false)
 
@@ -29,7 +29,7 @@ export function byId<Type extends HTMLElement>(id: string, type: new () => Type)
   return element
 }
 
-/** The middle of a long text left out; the whole of it is for screen readers and the clipboard to have elsewhere. */
+/** Omits the middle of a long text. Screen readers and the clipboard must get the full text elsewhere. */
 export const abbreviate = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`)
 
 export const hidden = (text: string): HTMLElement => h('span', { class: 'visually-hidden' }, text)

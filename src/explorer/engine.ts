@@ -1,11 +1,11 @@
 import type { Reply, Request } from './messages.ts'
 
-/** A request that came to nothing: it took too long, was stopped, or the worker died. */
+/** A request failed: it timed out, was stopped, or the worker crashed. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
 }
 
-/** After this, a file is given up. */
+/** Time limit per request. */
 const LIMIT_SECONDS = 15
 
 type Explore = (request: Request) => Promise<Reply>
@@ -15,18 +15,18 @@ export interface Engine {
   ask<Kind extends Question['kind']>(
     question: Extract<Question, { kind: Kind }>,
   ): Promise<Extract<Reply, { kind: Kind }> | Extract<Reply, { kind: 'problem' }>>
-  /** Makes what is under way moot: its reply is not waited for. The worker keeps the file. */
+  /** Abandons the pending request and ignores its reply. The worker keeps the file. */
   forget(): void
-  /** Ends what is under way, and with it the worker and the file. */
+  /** Stops the pending request by terminating the worker, which loses the file. */
   stop(reason: string): void
 }
 
 /**
- * Runs the explorer in a worker, so that no file can freeze the page, and ends the worker when it takes too long. A page
- * that was opened from a file gets no worker: then it runs here, for small files.
+ * Runs the explorer in a worker, so that no file can freeze the page, and terminates the worker if it takes too long. A page
+ * opened from disk gets no worker. The explorer then runs on the page itself, for small files only.
  *
- * @param onBusy told whether something is under way
- * @param onNoWorker told when there is no worker to be had
+ * @param onBusy called when a request starts or ends
+ * @param onNoWorker called if no worker is available
  */
 export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () => void): Engine {
   let onPage: Promise<Explore> | null = null
@@ -57,7 +57,7 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
   function goOnWithoutWorker(): void {
     worker = null
     onPage = loadOnPage()
-    // Whoever asks for something is told.
+    // Each request reports this failure itself.
     onPage.catch(() => {})
     onNoWorker()
     if (pending !== null) post(pending.request)
@@ -93,7 +93,7 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     const { reject } = pending
     pending = null
     onBusy(false)
-    // Nobody is told.
+    // An empty message is not shown.
     reject(new EngineError(''))
   }
 
@@ -111,7 +111,7 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     })
   }
 
-  // A reply has the kind of its request, or tells of a problem.
+  // A reply has the kind of its request, or is a problem.
   return { ask: question => send(question) as Promise<never>, forget, stop }
 }
 
@@ -130,7 +130,7 @@ interface TrustedTypes {
 }
 declare const trustedTypes: TrustedTypes | undefined
 
-/** The one address of a script that this page ever makes. */
+/** The only script URL that this page ever creates. */
 const scriptUrl = ((): string => {
   const createScriptURL = (url: string): string => (url === SCRIPT ? url : '')
   const policy =

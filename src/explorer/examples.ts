@@ -1,12 +1,12 @@
-/** The vectors that the page offers to try. */
+/** A vector that the page offers as an example. */
 export interface ExampleSource {
   readonly group: string
   readonly title: string
-  /** Below `vectors/`. */
+  /** Relative to `vectors/`. */
   readonly path: string
-  /** The proof to look at: 0 the account's, 1 the first slot's. */
+  /** The proof to show: 0 is the account's, 1 the first slot's. */
   readonly proof?: number
-  /** The page opens on it. */
+  /** Whether the page opens with it. */
   readonly isStart?: boolean
 }
 

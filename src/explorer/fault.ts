@@ -6,7 +6,7 @@ import type { Fault, FaultPlace, PathView } from './messages.ts'
 
 export interface PlacedFault extends Fault {
   readonly part: PathView['part'] | null
-  /** The field of the leaf that is to blame, when the check is about one. */
+  /** The leaf field at fault, if the check is about one. */
   readonly field: string | null
 }
 
@@ -21,7 +21,7 @@ export function describeFault({ code, path, found }: PlacedError): PlacedFault {
     code,
     text,
     field,
-    // The pattern above lets no other name through.
+    // The pattern above matches no other names.
     part: ofIndex ?? (part as PathView['part'] | null),
   })
   if (ofIndex !== undefined) return fault('leaf index')

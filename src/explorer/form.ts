@@ -30,7 +30,7 @@ const trustedLabels = new Map([
   ['l1StateRoot', 'L1 state root, 32 bytes'],
 ])
 
-/** What a choice starts with. */
+/** The initial values of choices. */
 const defaults: Readonly<Partial<Record<FieldName, string>>> = { trustedKind: 'l2StateRoot' }
 
 function set(name: FieldName, { value, source }: Field): void {
@@ -54,7 +54,7 @@ function showKindOfTrust(): void {
   }
 }
 
-/** Fills in what the file says. What the person typed stays, unless a whole example was chosen. */
+/** Fills in what the file says. Keeps what the user typed, unless they chose an example. */
 export function fill(
   suggested: Readonly<Partial<Record<FieldName, Field>>>,
   isBundle: boolean,
@@ -68,7 +68,7 @@ export function fill(
   showBundleFields(isBundle)
 }
 
-/** Marks the fields whose text cannot be used, and says why beside them. */
+/** Marks the invalid fields, and explains the error next to each. */
 export function showInputErrors(errors: readonly InputError[]): void {
   for (const name of fieldNames) showSource(name)
   for (const { field, message } of errors) {
@@ -80,7 +80,7 @@ export function showInputErrors(errors: readonly InputError[]): void {
 
 const confirmButton = byId('confirm', HTMLButtonElement)
 
-/** What was read from the file and can be made the person's own word. The root is not among it: that one is typed or pasted. */
+/** The fields read from the file that the user can confirm as their own. The root is not among them: users enter it. */
 const confirmable = (): FieldName[] =>
   fieldNames.filter(
     name => !['trusted', 'trustedKind'].includes(name) && sources[name] !== 'user' && controls[name].value !== '',
@@ -102,7 +102,7 @@ export function readStatement(): Statement {
   ) as Record<FieldName, Field>
 }
 
-/** @param onChange called at every change by the person */
+/** @param onChange called on every change by the user */
 export function listenToForm(onChange: () => void): void {
   confirmButton.addEventListener('click', () => {
     for (const name of confirmable()) {

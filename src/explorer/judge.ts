@@ -41,11 +41,11 @@ import {
   trustedName,
 } from './wording.ts'
 
-/** A report, and what the view of a single proof needs of it. */
+/** A report, and what the view of a single proof needs. */
 export interface Judgement {
   readonly report: Report
   readonly scheme: Scheme | null
-  /** What the account proof must lead to; null when nobody said it, or nothing was proven. */
+  /** The root that the account proof must lead to; null if it was neither stated nor proven. */
   readonly stateRoot: { readonly value: string; readonly source: string } | null
   readonly address: string
   readonly storageKeys: readonly string[]
@@ -55,7 +55,7 @@ export interface Judgement {
   readonly accountIsProven: boolean
 }
 
-/** Verifies the file with the published functions, and reports what they said. */
+/** Verifies the file with the published functions, and reports their verdict. */
 export function judge(file: OpenedFile, statement: Statement): Judgement {
   const scheme = schemeNamed(statement.scheme.value) ?? null
   const inputErrors = findInputErrors(file, statement)
@@ -66,7 +66,7 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
   return file.isBundle ? judgeBundle(file, statement, scheme) : judgeAnswer(file, statement, scheme)
 }
 
-/** What has to be stated before anything can be judged; null when all of it is. */
+/** What the user still has to state before anything can be verified; null if nothing is missing. */
 function missing(file: OpenedFile, statement: Statement): string | null {
   const { isBundle } = file
   const { scheme, trustedKind, trusted, address, rollup } = statement
@@ -92,7 +92,7 @@ function missing(file: OpenedFile, statement: Statement): string | null {
   return null
 }
 
-/** The fields of the form whose text cannot be what they ask for. An empty field is missing, not wrong. */
+/** The form fields with invalid text. An empty field is missing, not invalid. */
 function findInputErrors(file: OpenedFile, statement: Statement): InputError[] {
   const { isBundle } = file
   const check = (field: FieldName, isRight: (text: string) => boolean, message: string): InputError[] => {
@@ -146,7 +146,7 @@ function unjudged(
   const steps = listSteps(shape)
   const isInputWrong = inputErrors.length > 0
   const other = isInputWrong || file.isBundle ? null : noProof(file.answer)
-  // The check of what is stated is the one that fails.
+  // The failed check is that of the stated inputs.
   const failed = isInputWrong ? steps.findIndex(({ group }) => group === 'question') : -1
   const proofs = summarize(shape.forms, statement.address.value, storageKeys, null, steps, failed)
   return {
@@ -183,7 +183,7 @@ function unjudged(
   }
 }
 
-/** What is no proof at all is so whatever was asked: an endpoint's error, or an answer of another method. */
+/** Recognizes an answer that is no proof, whatever was requested: an endpoint's error, or the answer of another method. */
 function noProof(answer: unknown): ProofError | null {
   const zeros = (length: number) => `0x${'00'.repeat(length)}` as const
   const outcome = safeVerifyProof(answer, { scheme: poseidon2, stateRoot: zeros(32), address: zeros(20) })
@@ -194,7 +194,7 @@ function judgeAnswer(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
   const storageKeys = keysIn(statement)
   const { trusted, address } = statement
   const shape = shapeOf(file, statement, storageKeys)
-  // The hexadecimal is unchecked, whatever the type says: the verifier refuses a wrong claim with CLAIM_INVALID.
+  // Despite its type, the hexadecimal is unchecked: the verifier refuses an invalid claim with CLAIM_INVALID.
   const claim = { stateRoot: trusted.value, address: address.value, storageKeys } as VerifierClaim
   const outcome = createVerifier(scheme).safeVerifyProof(file.answer, claim)
   const stateRoot = { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` }
@@ -238,14 +238,14 @@ function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
   })
 }
 
-/** When the answer is refused for its root, the error names the one that L1 led to. */
+/** If the answer is refused for its root, the error contains the root that L1 proves. */
 function provenRoot({ code, expected }: ProofError): Judgement['stateRoot'] {
   return code === 'STATE_ROOT_MISMATCH' && expected !== undefined
     ? { value: expected, source: 'proven by the rollup contract' }
     : null
 }
 
-/** What the person stated; what came from the bundle itself is left to it. */
+/** The claim that the user stated. It omits what came from the bundle itself. */
 function evidenceClaim(file: OpenedFile, statement: Statement, scheme: Scheme): EvidenceClaim {
   const { l2Block, address, rollup } = statement
   return {
@@ -255,7 +255,7 @@ function evidenceClaim(file: OpenedFile, statement: Statement, scheme: Scheme): 
     ...(isStated(statement, 'l2Block') && { l2BlockNumber: parseNumber(l2Block.value, 64) }),
     ...(isStated(statement, 'address') && { address: address.value }),
     ...(isStated(statement, 'storageKeys') && { storageKeys: keysIn(statement) }),
-    // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
+    // Despite its type, the hexadecimal is unchecked: verifyEvidence refuses an invalid claim with CLAIM_INVALID.
   } as unknown as EvidenceClaim
 }
 
@@ -263,15 +263,15 @@ function trustedOf(file: OpenedFile, statement: Statement): unknown {
   const { trustedKind, trusted } = statement
   const network = networkOf(file, statement)
   if (trustedKind.value !== 'beaconBlockRoot' || network === null) return { [trustedKind.value]: trusted.value }
-  // Both were checked when the form was.
+  // Validation of the form has checked both.
   return attempt(() => checkpoint(trusted.value as Hex, network)) ?? { beaconBlockRoot: trusted.value }
 }
 
-/** By its name: that of the rollup when none is given. A vector brings the table of its own network along. */
+/** Finds the network by its name, or by that of the rollup if it is empty. A vector may define its own network. */
 function networkOf(file: OpenedFile, { network, rollup }: Statement): BeaconNetwork | null {
   const name = network.value === '' ? rollup.value : network.value
   const isOfFile = network.source === 'file' && fieldIn(file.network, 'name') === name
-  // Unchecked, whatever the type says: checkpoint refuses with CLAIM_INVALID.
+  // Unchecked, despite its type: checkpoint refuses an invalid network with CLAIM_INVALID.
   return isOfFile ? (file.network as BeaconNetwork) : (networkNamed(name) ?? null)
 }
 
@@ -289,10 +289,10 @@ function bundleRequest({ bundle }: OpenedFile): { address: string; storageKeys: 
   }
 }
 
-/** A file of 16 MiB has no room for as many proofs of slots; what needs no proof is verified, but not listed. */
+/** A file of 16 MiB has no room for this many slot proofs. Keys beyond it that need no proof are verified, but not listed. */
 const MAX_LISTED = 4096
 
-/** What the answer and the question look like, as far as the list of checks depends on it. */
+/** The properties of the answer and the question that determine the list of checks. */
 function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly string[]): Shape {
   const slots = storageProofsIn(file.answer)
   const storageProof = fieldIn(fieldIn(fieldIn(file.bundle, 'l1'), 'proof'), 'storageProof')
@@ -369,7 +369,7 @@ function refused(input: Common & { error: ProofError }): Judgement {
   const place = placeError(error, file)
   const failed = findFailed(steps, place)
   const { code, path, expected, found } = error
-  // The account is proven when what failed stands after its last check.
+  // The account is proven if the failed check comes after its last one.
   const lastOfAccount = steps.findLastIndex(({ group }) => group === 0)
   const proofs = summarize(shape.forms, address, storageKeys, null, steps, failed)
   return {
@@ -406,7 +406,7 @@ function refused(input: Common & { error: ProofError }): Judgement {
   }
 }
 
-/** The state of each leaf proof: it failed, or all of its checks passed, or some were not reached. */
+/** The status of each leaf proof: it failed, all of its checks passed, or some were not reached. */
 function summarize(
   forms: readonly Form[],
   address: string,

@@ -3,7 +3,7 @@ import type { InputFile } from '../document/input-file.ts'
 import type { PathLevel } from '../document/layout.ts'
 import type { Row } from '../document/wording.ts'
 
-/** What the page and its worker say to each other. All of it is bounded, whatever the file was. */
+/** The messages between the page and its worker. Their size is bounded, whatever the file contains. */
 
 export type { PathLevel, Row, Source }
 
@@ -21,7 +21,7 @@ export const fieldNames = [
 ] as const
 export type FieldName = (typeof fieldNames)[number]
 
-/** What stands in one field of the form; of `storageKeys`, one a line. */
+/** The content of one form field. `storageKeys` has one key per line. */
 export interface Field {
   readonly value: string
   readonly source: Source
@@ -35,7 +35,7 @@ export interface Loaded {
   readonly description: string
   /** How many storage proofs the answer has. */
   readonly slotCount: number
-  /** What the file itself says was asked. */
+  /** The inputs that the file itself suggests. */
   readonly suggested: Readonly<Partial<Record<FieldName, Field>>>
   readonly notes: readonly string[]
 }
@@ -66,10 +66,10 @@ export interface Failure {
 export interface ChainBox {
   readonly title: string
   readonly state: Status | 'trusted' | 'left out'
-  /** Hashes and addresses, whole. */
+  /** Hashes and addresses in full. */
   readonly values: readonly string[]
   readonly note: string
-  /** The tree that a proof of this box climbs; null above the L2 state root. */
+  /** The tree that proves this box; null for the L2 state root and above. */
   readonly tree: string | null
 }
 
@@ -84,17 +84,17 @@ export interface ProofSummary {
   readonly key: string
   readonly status: Status
   readonly outcome: string
-  /** Of a slot that was proven present, 32 bytes; else empty. */
+  /** The value of a slot that is proven to exist, 32 bytes; otherwise empty. */
   readonly value: string
 }
 
 export interface Report {
   readonly verdict: Verdict
-  /** Whether the person stated everything that a verdict "verified" rests on. */
+  /** Whether the user stated everything that the verdict "verified" rests on. */
   readonly isStated: boolean
   readonly headline: string
   readonly text: string
-  /** What was entered in the form and cannot be used. */
+  /** The invalid inputs in the form. */
   readonly inputErrors: readonly InputError[]
   readonly failure: Failure | null
   readonly question: readonly Row[]
@@ -104,7 +104,7 @@ export interface Report {
   readonly notes: readonly string[]
   readonly groups: readonly CheckGroup[]
   readonly proofs: readonly ProofSummary[]
-  /** The proof to look at first. */
+  /** The proof to show first. */
   readonly shown: number
 }
 
@@ -113,13 +113,13 @@ export interface Bytes {
   readonly title: string
   readonly hex: string
   readonly fields: readonly ByteField[]
-  /** Why they cannot be taken apart. */
+  /** Why the bytes cannot be split into fields; null if they can. */
   readonly problem: string | null
 }
 
 export interface ByteField {
   readonly name: string
-  /** In bytes; `end` is past the last. */
+  /** In bytes; `end` is exclusive. */
   readonly start: number
   readonly end: number
   readonly value: string
@@ -150,7 +150,7 @@ export interface PathView {
   readonly part: 'proof' | 'leftProof' | 'rightProof'
   readonly title: string
   readonly leafIndex: string
-  /** What the path must lead to, and what that rests on; null when it is not known. */
+  /** The root that the path must lead to; null if it is unknown. */
   readonly wantedRoot: string | null
   readonly rootName: string
   readonly rootSource: string
@@ -158,15 +158,15 @@ export interface PathView {
   readonly nextFreeNode: string | null
   readonly statedSubRoot: string | null
   readonly computedSubRoot: string | null
-  /** The highest level first; none when the nodes cannot be read. */
+  /** The highest level first; empty if the nodes cannot be read. */
   readonly levels: readonly PathLevel[]
   readonly bytes: readonly Bytes[]
-  /** What the value hashes to; null when it cannot be hashed. */
+  /** What the value hashes to; null if it cannot be hashed. */
   readonly valueHash: string | null
   readonly fault: Fault | null
 }
 
-/** A leaf next to the place of a key that does not exist. */
+/** A leaf next to the position of an absent key. */
 export interface Neighbour {
   readonly name: string
   readonly prev: string
@@ -174,7 +174,7 @@ export interface Neighbour {
   readonly hKey: string
 }
 
-/** Something that the drawing shows: whether it is so in the file, and whether the verifier came to check it. */
+/** A statement in the drawing: whether it holds in the file, and the status of its check. */
 export interface Shown {
   readonly isSo: boolean
   readonly status: Status

@@ -12,20 +12,20 @@ import {
 import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
 import { type Field, type FieldName, fieldNames, type Loaded, type Source, type Statement } from './messages.ts'
 
-/** A file that was read: what it holds, and what it suggests for the form. */
+/** An opened file: what it contains, and what it suggests for the form. */
 export interface OpenedFile extends Loaded {
-  /** What the endpoint answered; of a bundle, its `answer`. */
+  /** The endpoint's answer; for a bundle, its `answer`. */
   readonly answer: unknown
   /** The bundle, if it is one. */
   readonly bundle: unknown
-  /** The consensus network that a vector states as a whole; undefined for any other file. */
+  /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
 }
 
 /** More keys than an honest answer of 16 MiB has room for. */
 const MAX_KEYS = 4096
 
-/** @throws DocumentError when the file is of no kind that the page can show */
+/** @throws DocumentError if the page cannot show this kind of file */
 export function openFile(content: unknown): OpenedFile {
   if (!isObject(content)) throw new DocumentError(`This is not a JSON object, but ${brief(show(content))}.`)
   const file = readInputFile(content)
@@ -88,7 +88,7 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
   const { address, storageKeys } = fieldsOf(request)
   const { address: contract, name } = fieldsOf(rollup)
   const said = stated === undefined ? {} : suggestClaim(stated)
-  // A contract that is not known is for the person to state: anyone can deploy one that holds any root.
+  // The user must state an unknown contract, because anyone can deploy one that holds any root.
   const known = nameOfRollup(contract)
   const label = typeof name === 'string' ? ` (${brief(name)})` : ''
   return {
@@ -136,13 +136,13 @@ function suggestClaim({ scheme, claim }: { readonly scheme: unknown; readonly cl
   }
 }
 
-/** A quantity as people write it; anything else as it is. */
+/** Converts a quantity to decimal. Returns anything else unchanged. */
 const decimal = (quantity: unknown): unknown => {
   const number = parseNumber(quantity, 256)
   return number === null ? quantity : `${number}`
 }
 
-/** What fits a field of the form. */
+/** Suggests a value for a form field, if it fits. */
 const suggest = (name: FieldName, value: unknown, source: Source): Suggested =>
   typeof value === 'string' && value.length <= 200 ? { [name]: { value: printable(value), source } } : {}
 
@@ -153,9 +153,9 @@ function suggestKeys(keys: unknown, source: Source): Suggested {
   return { storageKeys: { value: items.map(key => printable(String(key))).join('\n'), source } }
 }
 
-/** The form as it stands once the file is open: whatever the file does not say is left to the person. */
+/** The content of the form once the file is open. The user fills in what the file does not say. */
 export function statementFrom(suggested: Suggested): Statement {
   const entries = fieldNames.map((name): [FieldName, Field] => [name, suggested[name] ?? { value: '', source: 'user' }])
-  // Of all the names.
+  // The entries have all field names.
   return Object.fromEntries(entries) as Record<FieldName, Field>
 }

@@ -8,16 +8,16 @@ import { reportView, verdictDetails, verdictText } from './report-view.ts'
 interface Example {
   readonly group: string
   readonly title: string
-  /** The proof to look at. */
+  /** The proof to show. */
   readonly proof?: number
   readonly content: unknown
-  /** The page opens on it. */
+  /** Whether the page opens with it. */
   readonly isStart?: boolean
 }
 declare const rollupStateProofExamples: readonly Example[]
 
 const EXAMPLE_TYPE = 'application/x-explorer-example'
-/** A longer text is read but not shown: a browser takes its time to lay it out. */
+/** Longer text is read but not shown, because browsers are slow to lay it out. */
 const MAX_SHOWN_TEXT = 20_000
 
 const fileStatus = byId('file-status', HTMLElement)
@@ -30,7 +30,7 @@ const verdictMore = byId('verdict-details', HTMLElement)
 const reportPlace = byId('report', HTMLElement)
 const proofPlace = byId('proof', HTMLElement)
 const statement = byId('statement', HTMLDetailsElement)
-/** Narrow windows begin with long parts closed. */
+/** Narrow windows start with long sections closed. */
 const isWide = () => window.matchMedia('(min-width: 64rem)').matches
 
 let loaded: Loaded | null = null
@@ -88,7 +88,7 @@ async function judge(): Promise<void> {
   await showProof(report, shown)
 }
 
-/** Where the person chose to go, eyes and keyboard alike. */
+/** Shows the proof that the user chose, and moves the focus there. */
 async function goToProof(report: Report, index: number): Promise<void> {
   await showProof(report, index)
   proofPlace.focus()
@@ -101,7 +101,7 @@ async function showProof(report: Report, index: number): Promise<void> {
   proofPlace.hidden = false
 }
 
-/** Nothing that was shown before may stand beside a new question. */
+/** Also clears the old results, because they must not appear next to a new question. */
 function showVerdict(state: string, headline: string, text: string): void {
   verdict.setAttribute('data-verdict', state)
   verdictStatus.replaceChildren(h('p', { class: 'headline' }, headline), h('p', {}, text))
@@ -114,7 +114,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
     await work()
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    // What became moot has nothing to say.
+    // The request was abandoned.
     if (message === '') return
     loaded = null
     fileStatus.textContent = message
@@ -125,7 +125,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
 function judgeSoon(delay: number, then: () => void = () => {}): void {
   clearTimeout(timer)
   if (loaded === null) return
-  // A verdict on what stood in the form before must not arrive now.
+  // A verdict on the previous content of the form must not arrive now.
   engine.forget()
   showVerdict('none', 'Verifying…', '')
   timer = window.setTimeout(() => void attempt(judge).then(then), delay)
@@ -191,7 +191,7 @@ function listen(): void {
   paste.addEventListener('input', () => {
     if (paste.value.trim() !== '') openText(paste.value)
   })
-  // The whole window takes what is dropped: a browser would leave the page for a file that misses the mark.
+  // The whole window accepts drops, because the browser would leave the page for a file dropped outside the target.
   window.addEventListener('dragover', event => {
     event.preventDefault()
     drop.setAttribute('data-over', '')
@@ -225,6 +225,6 @@ clear()
 statement.open = isWide()
 listExamples()
 listen()
-// The page opens on an example: the chain from L1 to a slot says best what this is.
+// The page opens with an example, because the chain from L1 to a slot best explains what this is.
 const [start] = rollupStateProofExamples.filter(({ isStart }) => isStart)
 if (start) openExample(start, false)

@@ -1,10 +1,10 @@
 import { abbreviate, type Child, h, hidden, nodesOf } from './dom.ts'
 import type { FaultPlace, PathLevel, PathView } from './messages.ts'
 
-/** As many neighbouring levels with empty siblings are folded into one line. */
+/** At least this many adjacent levels with empty siblings are folded into one line. */
 const MIN_FOLDED = 2
 
-/** From the root down to the leaf, as in `proofRelatedNodes`. The sibling of each level stands on its side of the line. */
+/** Draws a path from the root down to the leaf, as in `proofRelatedNodes`. Each sibling is on its side of the line. */
 export function pathView(path: PathView, keyHash: string | null): HTMLElement {
   const explanation = h('p', { class: 'explanation', role: 'status' })
   const explain = (text: Child[]) => explanation.replaceChildren(...nodesOf(text))
@@ -29,7 +29,7 @@ export function pathView(path: PathView, keyHash: string | null): HTMLElement {
   )
 }
 
-/** Runs of levels; those of more than one level can be folded. The level at fault stands alone. */
+/** Groups the levels into runs. Runs of more than one level can be folded; the level at fault is always alone. */
 function foldLevels(levels: readonly PathLevel[], fault: FaultPlace | null): PathLevel[][] {
   const runs: PathLevel[][] = []
   for (const level of levels) {
@@ -92,7 +92,7 @@ function levelRow(level: PathLevel, path: PathView, explain: Explain): HTMLEleme
   return h('li', {}, button, tag)
 }
 
-/** A box on the line, with what stands in it. */
+/** A box on the line, with its content. */
 function box(isFault: boolean, code: string | undefined, ...children: readonly Child[]): HTMLElement {
   return h(
     'li',

@@ -7,10 +7,10 @@ import { groupView } from './report-view.ts'
 /** One leaf proof: its checks, the neighbours of an absent key, the paths and their bytes. */
 export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
   const { title, claims, key, keyHash, checks, gap, paths, fault } = proof
-  // A phone has no room for what nobody asked to see.
+  // A phone has no room for details that the user did not open.
   const isWide = window.matchMedia('(min-width: 64rem)').matches
   const hasFault = paths.some(path => path.bytes.some(({ fields }) => fields.some(({ isFault }) => isFault)))
-  // Of two paths, the links and the key between them are drawn above.
+  // The links between two neighbours and the key between them are drawn above the paths.
   const isOnPath = fault !== null && fault.place !== 'links' && fault.place !== 'key'
   return [
     h('h2', { id: 'proof-title' }, `Proof of ${title}`),

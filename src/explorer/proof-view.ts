@@ -30,7 +30,7 @@ import type { Check, Gap, Neighbour, PathView, ProofView, Status } from './messa
 import type { OpenedFile } from './opened-file.ts'
 import { claimWords } from './wording.ts'
 
-/** Everything that one leaf proof says, taken apart as far as it goes; the account's is 0, the first slot's 1. */
+/** Decodes one leaf proof as far as possible. Index 0 is the account's proof, 1 the first slot's. */
 export function viewProof(file: OpenedFile, judgement: Judgement, index: number): ProofView {
   const { scheme, steps, failed, error, address, storageKeys } = judgement
   const leafProof = fieldsOf(leafProofAt(file.answer, index))
@@ -66,7 +66,7 @@ const PRESENT: Part = { proof: 'proof', index: 'leafIndex', title: 'Path of the 
 const LEFT: Part = { proof: 'leftProof', index: 'leftLeafIndex', title: 'Path of the left neighbour' }
 const RIGHT: Part = { proof: 'rightProof', index: 'rightLeafIndex', title: 'Path of the right neighbour' }
 
-/** What can be drawn: whichever paths are there. */
+/** The paths that are present and can be drawn. */
 const partsOf = (leafProof: Fields): Part[] => [PRESENT, LEFT, RIGHT].filter(({ proof }) => isGiven(leafProof[proof]))
 
 const formIn = (steps: readonly Step[], parts: readonly Part[], index: number): Form => {
@@ -74,7 +74,7 @@ const formIn = (steps: readonly Step[], parts: readonly Part[], index: number): 
   return parts.includes(PRESENT) ? (parts.length === 1 ? 'existence' : 'both') : 'non-existence'
 }
 
-/** The published functions check each argument, whatever the type says. */
+/** The casts are safe, because the published functions validate each argument. */
 function hashKey(scheme: Scheme, index: number, key: string): string | null {
   return attempt(() => (index === 0 ? hashAccountKey(scheme, key as Hex) : hashStorageKey(scheme, key as Hex)))
 }
@@ -83,7 +83,7 @@ function hashValue(scheme: Scheme, index: number, value: unknown): string | null
   return attempt(() => (index === 0 ? hashAccountValue(scheme, value as Hex) : hashStorageValue(scheme, value as Hex)))
 }
 
-/** The root that the paths must lead to, and what it rests on. */
+/** The root that the paths must lead to, and its source. */
 function rootOf({ answer }: OpenedFile, { scheme, stateRoot, accountIsProven }: Judgement, index: number) {
   if (index === 0) {
     const root = stateRoot && isHexOf(32, stateRoot.value) ? stateRoot : null
@@ -115,7 +115,7 @@ function viewPath(input: PathInput): PathView {
   const isPath = nodes.length === LEAF_NODE + 1
   const fault = input.fault?.part === part.proof ? input.fault : null
   const leafIndex = isLeafIndex(index) ? index : null
-  // Unchecked, whatever the type says: computeRoot checks each node.
+  // Unchecked, despite their type: computeRoot checks each node.
   const computed = leafIndex === null ? null : attempt(() => computeRoot(scheme, leafIndex, nodes as readonly Hex[]))
   const [first] = nodes
   const rootNode = readRootNode(scheme, first)
@@ -145,15 +145,15 @@ function viewPath(input: PathInput): PathView {
   }
 }
 
-/** The two leaves around a key that does not exist, as far as they can be read. */
+/** The two leaves around an absent key; null if either cannot be read. */
 function viewGap(scheme: Scheme, leafProof: Fields, keyHash: string, checks: readonly Check[]): Gap | null {
   const left = readNeighbour(scheme, leafProof, LEFT)
   const right = readNeighbour(scheme, leafProof, RIGHT)
   if (left === null || right === null) return null
-  // The last three checks of an absence are these.
+  // These are the last three checks of an absence.
   const [forth, back, between] = checks.slice(-3).map(({ status }) => status)
   const shown = (isSo: boolean, status: Status = 'not reached') => ({ isSo, status })
-  // Lower-case hexadecimal of one length sorts as its bytes do.
+  // Lower-case hexadecimal of equal length sorts like its bytes.
   const isAfterLeft = left.neighbour.hKey < keyHash
   return {
     left: left.neighbour,

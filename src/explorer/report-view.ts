@@ -2,7 +2,7 @@ import { chainView } from './chain-view.ts'
 import { type Child, h } from './dom.ts'
 import type { Check, CheckGroup, Failure, ProofSummary, Report, Row, Status } from './messages.ts'
 
-/** What an attacker could do if a check were missing: the catalogue's words, put here by the build. */
+/** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
 declare const CHECK_REASONS: Readonly<Record<string, string>>
 
 const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 'not reached': '–' }
@@ -10,7 +10,7 @@ const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 
 const statusChip = (status: Status, text: string = status): HTMLElement =>
   h('span', { class: 'chip', 'data-status': status }, h('span', { 'aria-hidden': 'true' }, `${marks[status]} `), text)
 
-/** A name, a value and where it is from, a line. */
+/** One row per line: a name, a value and its source. */
 const rowList = (rows: readonly Row[]): HTMLElement =>
   h(
     'dl',
@@ -52,7 +52,7 @@ function describeFailure({ code, path, expected, found }: Failure): HTMLElement 
   )
 }
 
-/** More rows are shown when they are asked for: a file may have thousands of slots. */
+/** Rows per page. A file may have thousands of slots. */
 const PAGE = 20
 
 export function reportView(report: Report, shown: number, onChoose: (index: number) => void): Child[] {
@@ -108,7 +108,7 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
   return h('div', {}, h('p', {}, 'Choose one to see its path and checks below.'), list, more)
 }
 
-/** As bytes, and as the number that they spell when it is one that people read. */
+/** Shows the bytes, and the number that they encode if it is small enough to read. */
 function describeValue(value: string): Child {
   if (value === '') return null
   const number = BigInt(value)
@@ -116,14 +116,14 @@ function describeValue(value: string): Child {
   return h('span', { class: 'value' }, `${value}${decimal}`)
 }
 
-/** How many of the checks came to what. */
+/** Counts the checks by status. */
 function tally(checks: readonly Check[]): string {
   const of = (status: Status) => checks.filter(check => check.status === status).length
   const counts = (['passed', 'failed', 'not reached'] as const).filter(status => of(status) > 0)
   return counts.map(status => `${of(status)} ${status}`).join(', ')
 }
 
-/** A list of checks, folded unless one of them failed. @param isOpened whether it may open: a long list fills a phone */
+/** A list of checks, folded unless one failed. @param isOpened false to keep it folded, because a long list fills a phone */
 export function groupView({ title, checks }: CheckGroup, isOpened = true): HTMLElement {
   const failed = checks.some(({ status }) => status === 'failed')
   const passed = checks.every(({ status }) => status === 'passed')

@@ -8,7 +8,7 @@ import type { Form } from './checks.ts'
 import type { FieldName, Statement } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
 
-/** What the page says of the form and of leaf proofs. The words of verdicts are in the document layer. */
+/** The page's wording for the form and leaf proofs. The wording of verdicts is in the document layer. */
 
 export const claimWords: Readonly<Record<Form, string>> = {
   existence: 'existence',
@@ -25,7 +25,7 @@ export const trustedName = (kind: string): string => (isReach(kind) ? trustedNam
 export const keysIn = ({ storageKeys }: Statement): string[] =>
   storageKeys.value.split(/[\s,]/).filter(key => key !== '')
 
-/** Whether the person, or a vector, says it; a field that is left empty is the bundle's to say. */
+/** Whether the user or a vector stated this field. The bundle decides the fields that are empty. */
 export const isStated = (statement: Statement, name: FieldName): boolean =>
   statement[name].source !== 'bundle' && statement[name].value !== ''
 

@@ -1,7 +1,7 @@
 import { createExplorer, MAX_INPUT_MIB } from './explore.ts'
 import type { Reply, Request } from './messages.ts'
 
-/** Where there are no workers, which is the case for a page opened from a file, the page runs this itself. */
+/** Limit if the page runs this itself, because it was opened from disk and gets no worker. */
 const MAX_MIB_ON_PAGE = 2
 
 if (typeof document === 'undefined') {

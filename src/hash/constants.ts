@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToBigint } from '../bytes.ts'
 
 /**
- * The chain that both hashes draw their round constants from: c <- keccak256(c), starting at the ASCII string `seed`.
+ * The chain from which both hashes draw their round constants: c <- keccak256(c), starting at the ASCII string `seed`.
  * The first constant is the SECOND digest. Each digest is a big-endian integer reduced modulo `order`.
  */
 export function* roundConstants(seed: string, order: bigint): Generator<bigint, never> {

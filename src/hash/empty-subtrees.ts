@@ -17,7 +17,7 @@ interface EmptySubtree {
 }
 
 /**
- * A hasher that knows the digests of empty subtrees: above the highest leaf index in use, all siblings are empty. It
+ * A hasher that knows the digests of empty subtrees, because above the highest leaf index in use, all siblings are empty. It
  * recognizes the preimage of an empty subtree by its text and its place among nodes 1 to 39, and does not hash it again.
  */
 export function knowEmptySubtrees(hasher: Hasher): Hasher {
@@ -36,7 +36,7 @@ export function knowEmptySubtrees(hasher: Hasher): Hasher {
     hashBatch(messages) {
       const isKnown = (message: Uint8Array, index: number) => subtreeAt(index + 1)?.preimage === message
       const digests = hasher.hashBatch(messages.filter((message, index) => !isKnown(message, index)))
-      // The known digests go between the others, each in its place.
+      // Insert each known digest in its place among the others.
       for (const [index, message] of messages.entries()) {
         const subtree = subtreeAt(index + 1)
         if (subtree?.preimage === message) digests.splice(index, 0, subtree.digest)
@@ -46,7 +46,7 @@ export function knowEmptySubtrees(hasher: Hasher): Hasher {
   }
 }
 
-/** Of the heights 39 to 1. */
+/** The empty subtrees of heights 39 down to 1. */
 function emptySubtreesFromTheTop(hasher: Hasher): EmptySubtree[] {
   const digests = emptySubtreeDigests(hasher).slice(0, LEVELS)
   const subtrees = digests.slice(1).map((digest, height) => {

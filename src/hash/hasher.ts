@@ -24,14 +24,14 @@ export interface Hasher {
    * Folds a leaf's digest with its siblings into the top of the tree. At level i the running digest is the right child if
    * bit i of `leafIndex` is 1, else the left child; it becomes H(left || right).
    *
-   * @param digest of the leaf
+   * @param digest the leaf's digest
    * @param siblings digests, lowest level first
    * @param leafIndex a safe integer
    */
   foldPath(digest: Uint8Array, siblings: readonly Uint8Array[], leafIndex: number): Uint8Array
   /**
-   * The canonical bytes of a node that is the same in every tree, the preimage of an empty subtree, so that it need not be
-   * decoded. This only saves time.
+   * The canonical bytes of the preimage of an empty subtree; undefined for any other node. Empty subtrees are the same in
+   * every tree, so these nodes need no decoding. This only saves time.
    *
    * @param node its index in `proofRelatedNodes`
    * @param hex the node as served
@@ -39,13 +39,13 @@ export interface Hasher {
   knownPreimage?(node: number, hex: string): Uint8Array | undefined
 }
 
-/** Both batch forms, on top of any `hash`. */
+/** Builds both batch forms on top of any `hash`. */
 export const hasherOf = (hash: (message: Uint8Array) => Uint8Array): Hasher => ({
   hash,
   hashBatch: messages => messages.map(hash),
   foldPath: (leafDigest, siblings, leafIndex) =>
     siblings.reduce((digest, sibling, level) => {
-      // Division, not a shift: leaf indices pass 2^32.
+      // Division instead of a shift, because leaf indices can exceed 2^32.
       const isRight = Math.floor(leafIndex / 2 ** level) % 2 === 1
       return hash(isRight ? concatBytes(sibling, digest) : concatBytes(digest, sibling))
     }, leafDigest),

@@ -27,7 +27,7 @@ interface Global {
  * Compiles a kernel and gives it its own memory.
  *
  * @typeParam Tables the names of the addresses at which it expects its constants
- * @throws whatever the engine throws: WebAssembly is missing, forbidden by the page's policy, or without SIMD
+ * @throws whatever the engine throws if WebAssembly is missing, is forbidden by the page's policy, or lacks SIMD
  */
 export function instantiateKernel<Tables extends string>(base64: string): KernelExports & Record<Tables, Global> {
   const binary = Uint8Array.from(atob(base64), character => character.charCodeAt(0))
@@ -36,7 +36,7 @@ export function instantiateKernel<Tables extends string>(base64: string): Kernel
   return exports as KernelExports & Record<Tables, Global>
 }
 
-/** Messages of any length pass through the kernel's memory in pieces. Results are copied out of it. */
+/** Passes messages of any length through the kernel's memory in pieces, and copies the results out of it. */
 export function hasherOfKernel(kernel: KernelExports): Hasher {
   const { buffer } = kernel.memory
   const input = new Uint8Array(buffer, kernel.input.value, kernel.inputLength.value)
@@ -52,7 +52,7 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
   function hash(message: Uint8Array): Uint8Array {
     kernel.begin()
     for (let offset = 0; offset < message.length; offset += input.length) {
-      // No view where the whole array will do: a view of up to 64 bytes makes the engine move the array out of its heap.
+      // Avoid views of whole messages: a view of an array of up to 64 bytes makes the engine move the array off its heap.
       const piece = message.length <= input.length ? message : message.subarray(offset, offset + input.length)
       input.set(piece)
       kernel.absorb(piece.length)
@@ -88,7 +88,7 @@ export function hasherOfKernel(kernel: KernelExports): Hasher {
   }
 }
 
-/** The kernel, or the fallback, which gives the same digests more slowly, if WebAssembly SIMD is unavailable. */
+/** The kernel or, if WebAssembly SIMD is unavailable, the fallback, which computes the same digests more slowly. */
 export function kernelOr(kernel: () => Hasher, fallback: () => Hasher): Hasher {
   try {
     return kernel()

@@ -8,14 +8,14 @@ const LEAF_FIELDS = ['key', 'leafIndex', 'proof', 'leftLeafIndex', 'leftProof', 
 const PROOF_FIELDS = ['value', 'proofRelatedNodes'] as const
 
 /**
- * A copy of an answer that holds what verification reads and nothing else, to be verified and then handed on: whoever gets
- * it finds no field beside the proofs that looks proven and is not.
+ * Copies only the fields of an answer that verification reads. Verify the copy before you return it to the client. Then no
+ * field reaches the client that looks proven but is not.
  *
- * @throws RpcError `ANSWER_MALFORMED`; the copy may still be anything
+ * @throws RpcError `ANSWER_MALFORMED`; a copy that is returned may still be malformed
  */
 export function copyAnswer(answer: unknown): GetProofResult {
   try {
-    // Read once: what was verified must be what is handed on.
+    // Read the answer only once, because what is verified must be what the client gets.
     const json: unknown = JSON.parse(JSON.stringify(answer))
     const { result } = reader.fields(json, ['result'])
     const { accountProof, storageProofs } = reader.fields(result ?? json, ['accountProof', 'storageProofs'])
@@ -29,7 +29,7 @@ export function copyAnswer(answer: unknown): GetProofResult {
   }
 }
 
-/** Arrays and texts are refused when the copy is verified. */
+/** Verification of the copy refuses arrays and strings. */
 const isFields = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function copyLeaf(leaf: unknown): unknown {

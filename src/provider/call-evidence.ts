@@ -15,35 +15,35 @@ import { EMPTY_CODE_HASH } from './proven-state.ts'
 import type { ReadAccount, StateReader } from './state-reader.ts'
 
 const VERSION = 1
-/** Of a call for which nobody has stated another: as much as nodes give to `eth_call`. */
+/** The default gas limit of a call: as much as nodes allow for `eth_call`. */
 export const CALL_GAS = 50_000_000n
-/** Accounts, slots, codes and block hashes of a bundle, all together. */
+/** Limit on the accounts, slots, codes and block hashes of a bundle, all together. */
 const MAX_PARTS = 65_536
-/** Bytes of one code, and of the data of a call. */
+/** Limit on the bytes of one code, and of the data of a call. */
 const MAX_BYTES = 2 ** 20
 
-/** A call, as a bundle has it. */
+/** A call in a bundle. */
 export interface CallStatement {
-  /** Who calls, 20 bytes. */
+  /** The caller, 20 bytes. */
   from: Hex
   /** The contract, 20 bytes. */
   to: Hex
-  /** Of any length. */
+  /** At most 1 MiB. */
   data: Hex
   /** In wei, a quantity. */
   value: Hex
-  /** Of the transaction, a quantity. */
+  /** Gas limit of the transaction, a quantity. */
   gas: Hex
 }
 
 /**
- * A call as evidence: one JSON document that holds all that an execution reads, and what leads from an L1 block hash to it.
+ * A call as evidence: one JSON document with everything that an execution reads, and every proof from an L1 block hash to it.
  * Its JSON Schema is `docs/call-evidence.schema.json`.
  */
 export interface CallEvidence {
-  /** Of this format. */
+  /** The version of this format. */
   version: 1
-  /** Tells it from evidence of accounts and slots. */
+  /** Distinguishes it from evidence of accounts and slots. */
   kind: 'call'
   /** The hash scheme of the rollup at the L2 block. */
   scheme: Scheme['name']
@@ -54,17 +54,17 @@ export interface CallEvidence {
     /** The contract on L1, 20 bytes. */
     address: Hex
   }
-  /** A quantity: the block in which the call is executed. */
+  /** The block in which the call is executed, a quantity. */
   l2BlockNumber: Hex
   /** As in an `Evidence`. */
   consensus?: unknown
   /** As in an `Evidence`. */
   l1?: unknown
-  /** A quantity. */
+  /** Chain id of the rollup, a quantity. */
   chainId: Hex
-  /** Which instructions there are, and what they cost. */
+  /** Determines the available instructions and their gas costs. */
   hardfork: Hardfork
-  /** What no proof covers, as whoever recorded it has stated it: only what the execution reads. */
+  /** The block values that the execution reads and no proof covers, as stated by the author of the bundle. */
   environment: {
     /** Seconds since 1970, a quantity. */
     timestamp?: Hex
@@ -72,18 +72,18 @@ export interface CallEvidence {
     baseFee?: Hex
     /** In wei, a quantity. */
     blobBaseFee?: Hex
-    /** Of the block, a quantity. */
+    /** Gas limit of the block, a quantity. */
     gasLimit?: Hex
     /** 20 bytes. */
     coinbase?: Hex
     /** 32 bytes. */
     prevRandao?: Hex
-    /** By the decimal number of the block, 32 bytes each. */
+    /** Block hashes by decimal block number, 32 bytes each. */
     blockHashes?: Record<string, Hex>
   }
   /** What is executed. */
   call: CallStatement
-  /** What `rollup_getProof` answered for each account that the execution reads, with the slots that it reads. */
+  /** The answers of `rollup_getProof` for each account that the execution reads, with the slots that it reads. */
   answers: {
     /** 20 bytes. */
     address: Hex
@@ -92,7 +92,7 @@ export interface CallEvidence {
     /** The result. */
     answer: unknown
   }[]
-  /** Each code that the execution reads, once. */
+  /** Each contract code that the execution reads, once. */
   codes: Hex[]
 }
 
@@ -104,7 +104,7 @@ export interface CallClaim {
   rollup: Rollup
   /** The value that everything is proven from. */
   trusted: Trusted
-  /** Of the rollup. */
+  /** Chain id of the rollup. */
   chainId: bigint
   /** Required if you trust an L2 state root. Default: any finalized block; check the returned number. */
   l2BlockNumber?: bigint
@@ -121,29 +121,29 @@ export interface CallClaim {
     /** In wei. */
     value: bigint
     /**
-     * Of the transaction. Default: 50,000,000. It is never left to the bundle: with less, a call inside of the call can fail
-     * that would not have.
+     * Gas limit of the transaction. Default: 50,000,000. The bundle never decides it, because with less gas, an inner call can
+     * fail that would otherwise succeed.
      */
     gas: bigint
   }>
-  /** Gas limit. Default: 50,000,000. */
+  /** The highest gas limit to accept. Default: 50,000,000. */
   maxGas?: bigint
 }
 
-/** What an anchored call proves of its block. */
+/** What a bundle proves about the block of the call. */
 export type CallAnchor = VerifiedEvidence extends infer One
   ? One extends VerifiedEvidence
     ? Omit<One, 'account' | 'storage' | 'address'>
     : never
   : never
 
-/** What a call came to, and what that rests on. */
+/** The outcome of a call, and what it rests on. */
 export type VerifiedCall = CallAnchor & {
-  /** Of the rollup, as you stated it. */
+  /** Chain id of the rollup, as you stated it. */
   chainId: bigint
-  /** By which it was executed. */
+  /** The hard fork under which it was executed. */
   hardfork: Hardfork
-  /** What no proof covers: the word of whoever made the bundle. Only what the execution has read. */
+  /** The block values that the execution read and no proof covers, as stated by the author of the bundle. */
   environment: Environment
   /** What was executed. */
   call: {
@@ -151,24 +151,24 @@ export type VerifiedCall = CallAnchor & {
     from: Hex
     /** 20 bytes, lower case. */
     to: Hex
-    /** Of any length, lower case. */
+    /** At most 1 MiB, lower case. */
     data: Hex
     /** In wei. */
     value: bigint
-    /** Of the transaction. */
+    /** Gas limit of the transaction. */
     gas: bigint
   }
   /** How it ended. A call that reverts or fails is proven to do so. */
   outcome: 'returned' | 'reverted' | 'failed'
   /** What it returned, or reverted with. */
   returnData: Hex
-  /** Of the transaction, less refunds. */
+  /** Gas used by the transaction, less refunds. */
   gasUsed: bigint
 }
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
-/** The function of this name in `evidence.ts`. */
+/** Implements the function of the same name in `evidence.ts`. */
 export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Promise<VerifiedCall> {
   const { maxGas = CALL_GAS, chainId } = claim ?? {}
   verifyOptions(claim, CLAIM_FIELDS)
@@ -207,7 +207,7 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
 
 const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'chainId', 'l2BlockNumber', 'hardfork', 'call', 'maxGas']
 
-/** A value that nobody stated is missing like an account that nobody proved. */
+/** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
   if (!(error instanceof ProviderError)) throw error
   const instruction: unknown = Reflect.get(Object(error.data), 'instruction')
@@ -226,7 +226,7 @@ const unused = (path: string, found: string) => new ProofError('CALL_STATE_UNUSE
 
 type Decoded = ReturnType<typeof decodeCallEvidence>
 
-/** Refuses a bundle that is for something else than what the caller states; the rest `verifyEvidence` compares. */
+/** Refuses a bundle that differs from what the caller states. `verifyEvidence` compares the rest. */
 function verifyExpected({ chainId, hardfork, call }: Decoded, claim: CallClaim): void {
   const { from, to, data, value, gas = CALL_GAS } = claim.call ?? {}
   const compare = (path: string, expected: unknown, found: unknown) => {
@@ -243,7 +243,7 @@ function verifyExpected({ chainId, hardfork, call }: Decoded, claim: CallClaim):
   compare('call.gas', gas, call.gas)
 }
 
-/** An answer of the bundle, proven. */
+/** A proven answer of the bundle. */
 interface Proven {
   readonly account: ReadAccount | null
   readonly slots: ReadonlyMap<Hex, Hex>
@@ -252,7 +252,7 @@ interface Proven {
   isUsed: boolean
 }
 
-/** The state that the bundle holds, and what it rests on. */
+/** Proves the answers of the bundle, and returns the state that they hold. */
 function verifyAnswers(decoded: Decoded, claim: CallClaim) {
   const { answers, codes, evidence } = decoded
   const [first] = answers
@@ -298,7 +298,7 @@ function verifyAnswers(decoded: Decoded, claim: CallClaim) {
     getAccount: async address => read(address).account,
     async getStorage(address, key) {
       const { account, slots, usedSlots, index } = read(address)
-      // Without storage the account's own proof says that every slot is zero.
+      // Without storage, the account proof alone proves that every slot is zero.
       if (account === null || !account.hasStorage) return `0x${'0'.repeat(64)}`
       const value = slots.get(key)
       if (value === undefined) {
@@ -320,7 +320,7 @@ function verifyAnswers(decoded: Decoded, claim: CallClaim) {
     },
   }
 
-  /** What is beyond need would be in the bundle unread: nobody could say what it is there for. */
+  /** Refuses whatever the execution did not read, because a bundle must not contain anything of unknown purpose. */
   function verifyAllUsed(): void {
     for (const [address, { isUsed, usedSlots, index }] of accounts) {
       if (!isUsed) throw unused(`answers[${index}]`, `account ${address}`)
@@ -333,7 +333,7 @@ function verifyAnswers(decoded: Decoded, claim: CallClaim) {
   return { anchor, state, verifyAllUsed }
 }
 
-/** The first answer is verified together with what leads to it: its place in this bundle is another one. */
+/** The first answer is verified as part of an `Evidence`. This translates the paths in its errors to those of the bundle. */
 function inFirstAnswer<T>(work: () => T): T {
   try {
     return work()
@@ -345,7 +345,7 @@ function inFirstAnswer<T>(work: () => T): T {
   }
 }
 
-/** Notes what is read. */
+/** Wraps an environment, and adds the names of the values that are read to `read`. */
 export function watchEnvironment(environment: Environment, proven: bigint | null, read: Set<string>): Environment {
   const watched: Environment = Object.create(null)
   const timestamp = proven ?? environment.timestamp
@@ -396,7 +396,7 @@ function decodeCallEvidence(bundle: unknown, maxGas: bigint) {
     if (parts > MAX_PARTS) throw malformed('', `at most ${MAX_PARTS} accounts, slots and codes`, 'more')
   }
   return {
-    /** What the first answer is verified with; the request and the answer are put in for that. */
+    /** The `Evidence` of the first answer. Verification adds the request and the answer. */
     evidence: { version, scheme, rollup, l2BlockNumber, consensus, l1 },
     chainId: atPath('chainId', () => decodeQuantity(fields.chainId, 256)),
     hardfork: atPath('hardfork', () => decodeHardfork(fields.hardfork)),
@@ -493,7 +493,7 @@ function decodeQuantity(value: unknown, bits: number): bigint {
   return BigInt(quantity)
 }
 
-/** The length is looked at before anything is decoded. */
+/** Checks the length before decoding. */
 function decodeBytes(value: unknown): Uint8Array {
   const hex = reader.string(value)
   const length = hexLength(hex)

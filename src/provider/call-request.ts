@@ -2,27 +2,27 @@ import type { Hex } from '../bytes.ts'
 import { invalidParams, unprovenValue } from './error.ts'
 import { ownOf, readData, readHex, readList, readObject, readQuantity, readSlot } from './params.ts'
 
-/** The addresses and slots that a transaction names beforehand. */
+/** The addresses and slots that a transaction declares in advance. */
 export type AccessList = readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
 
-/** A call, as `eth_call` and its like are asked for it. Addresses are 20 bytes, in lower case. */
+/** The call parameter of `eth_call` and similar methods. Addresses are 20 bytes, in lower case. */
 export interface CallRequest {
   readonly from: Hex
-  /** null when a contract is to be created. */
+  /** null if the call creates a contract. */
   readonly to: Hex | null
   readonly data: Hex
   readonly value: bigint
-  /** null when the caller states none. */
+  /** null if the client states none. */
   readonly gas: bigint | null
-  /** What GASPRICE gives, and what the sender pays for each unit of gas. */
+  /** The result of GASPRICE, and what the sender pays per unit of gas. */
   readonly gasPrice: bigint
-  /** What the sender must be able to pay for each unit of gas. */
+  /** What the sender must be able to pay per unit of gas. */
   readonly maxGasPrice: bigint
   readonly accessList: AccessList
 }
 
 const NOBODY: Hex = `0x${'0'.repeat(40)}`
-/** Fields that change nothing in what a call does: nodes do not read them either. */
+/** Fields that do not affect a call. Nodes ignore them, too. */
 const IGNORED = ['nonce', 'type']
 const READ = [
   ...['from', 'to', 'data', 'input', 'value', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas'],
@@ -30,9 +30,9 @@ const READ = [
 ]
 
 /**
- * @param baseFee that the caller states for the block, if any
- * @throws ProviderError `PARAMS_INVALID` also for fields that are not implemented; `VALUE_UNPROVEN` for a fee that
- * depends on an unknown base fee
+ * @param baseFee the base fee stated for the block, if any
+ * @throws ProviderError `PARAMS_INVALID`, also for unsupported fields; `VALUE_UNPROVEN` for a fee that depends on an
+ * unknown base fee
  */
 export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undefined): CallRequest {
   const source = readObject('The call', call)
@@ -91,7 +91,7 @@ const readAccessList = (place: string, value: unknown): AccessList =>
     }
   })
 
-/** State and block overrides would change what is proven. */
+/** Refuses state and block overrides, because they would change what is proven. */
 export function refuseOverrides(...overrides: readonly unknown[]): void {
   for (const override of overrides) {
     if (override === undefined || override === null) continue

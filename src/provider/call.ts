@@ -12,21 +12,21 @@ export interface CallPlan {
   readonly maxGas: bigint
 }
 
-/** Most gas that a transaction of Osaka may state (EIP-7825). */
+/** The highest gas limit of a transaction in Osaka (EIP-7825). */
 const OSAKA_MAX_GAS = 1n << 24n
-/** How far an estimate may be above the least gas that does, in parts of a thousand. */
+/** How far an estimate may exceed the least sufficient gas, in parts per thousand. */
 const TOLERANCE = 15n
 
-/** What `eth_call` answers. @throws ProviderError `REVERTED`, `EXECUTION_FAILED` */
+/** The result of `eth_call`. @throws ProviderError `REVERTED`, `EXECUTION_FAILED` */
 export async function runCall(plan: CallPlan): Promise<string> {
   return requireSuccess(await executePlan(plan, gasOf(plan))).returnData
 }
 
 /**
- * The least gas with which the call succeeds, or up to 1.5% more: what a call uses is not always enough, for part of it may
- * come back at the end, and a contract keeps a 64th when it calls another.
+ * The least gas with which the call succeeds, or up to 1.5% more. The gas that a call uses is not always enough, because part
+ * of it may be refunded at the end, and because a contract keeps a 64th when it calls another.
  *
- * @throws ProviderError `REVERTED`, `EXECUTION_FAILED` when it does not succeed with any
+ * @throws ProviderError `REVERTED`, `EXECUTION_FAILED` if no amount of gas suffices
  */
 export async function estimateGas(plan: CallPlan): Promise<bigint> {
   const { call, reader, context } = plan
@@ -39,7 +39,7 @@ export async function estimateGas(plan: CallPlan): Promise<bigint> {
   }
   let least = requireSuccess(await executePlan(plan, most)).gasUsed
   if (await succeeds(plan, least)) return least
-  // Now `least` does not do, and `most` does.
+  // From here on, `least` is not enough and `most` is.
   const likely = (least * 64n) / 63n + 2300n
   if (likely < most) {
     if (await succeeds(plan, likely)) most = likely
@@ -53,7 +53,7 @@ export async function estimateGas(plan: CallPlan): Promise<bigint> {
   return most
 }
 
-/** Naming what a call touches changes what it costs, and so what it may do: again, until the list stays as it is. */
+/** Declaring what a call touches changes its gas costs, and so perhaps what it does. Repeats until the list is stable. */
 export async function createAccessList(plan: CallPlan): Promise<object> {
   let call = plan.call
   for (let round = 0; ; round++) {

@@ -3,21 +3,21 @@ import { decodeArgument } from '../proof/claim.ts'
 import { readOptions } from '../rpc/options.ts'
 import { invalidOption } from './error.ts'
 
-/** The hard forks whose instructions and prices can be had. */
+/** The supported hard forks. */
 export type Hardfork = 'london' | 'paris' | 'shanghai' | 'cancun' | 'prague' | 'osaka'
 
 export const HARDFORKS: readonly Hardfork[] = ['london', 'paris', 'shanghai', 'cancun', 'prague', 'osaka']
-/** What Linea runs since 28 October 2025. */
+/** Linea has run it since 28 October 2025. */
 export const DEFAULT_HARDFORK: Hardfork = 'prague'
 
 /**
- * What no proof covers, as you state it: a call that reads one of these uses your value, and fails without it. It holds
- * for every block that is asked for.
+ * Block values that no proof covers, as you state them. A call that reads one of them uses your value, and fails if you
+ * state none. Your values apply to every requested block.
  */
 export interface Environment {
   /** Seconds since 1970. Default: the proven timestamp of the view, which only the newest finalized block has. */
   timestamp?: bigint
-  /** In wei. On the Linea networks 7. */
+  /** In wei. On the Linea networks, it is 7. */
   baseFee?: bigint
   /** In wei. */
   blobBaseFee?: bigint
@@ -25,18 +25,18 @@ export interface Environment {
   coinbase?: Hex
   /** 32 bytes. */
   prevRandao?: Hex
-  /** Of the block. */
+  /** Gas limit of the block. */
   gasLimit?: bigint
-  /** By the decimal number of the block, 32 bytes each: for BLOCKHASH. */
+  /** Block hashes for BLOCKHASH, by decimal block number, 32 bytes each. */
   blockHashes?: Readonly<Record<string, Hex>>
 }
 
 const FIELDS = ['timestamp', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao', 'gasLimit', 'blockHashes']
-/** BLOCKHASH reaches no further back. */
+/** BLOCKHASH reaches back this far. */
 const MAX_BLOCK_HASHES = 256
 
 /**
- * A copy of what is stated, so that nobody changes it during a call.
+ * Returns a validated copy, so that the values cannot change during a call.
  *
  * @throws RpcError `ARGUMENT_INVALID`; ProofError `CLAIM_INVALID`
  */
@@ -63,7 +63,7 @@ export function verifyEnvironment(environment: Environment = {}): Environment {
     ...(prevRandao !== undefined && { prevRandao: bytes('prevRandao', prevRandao, 32) }),
     ...(blockHashes !== undefined && { blockHashes: verifyBlockHashes(blockHashes) }),
   }
-  // Without a prototype: what a polluted Object.prototype has was stated by nobody.
+  // No prototype, because values on a polluted Object.prototype do not come from the caller.
   return Object.assign(Object.create(null), verified)
 }
 

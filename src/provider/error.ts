@@ -41,7 +41,7 @@ export const providerRefusals = {
   },
 } as const
 
-/** The stable name of why a request was refused. */
+/** The stable name of the reason why a request was refused. */
 export type ProviderRefusal = keyof typeof providerRefusals
 
 /** What {@link ProviderError} carries besides its reason. */
@@ -72,7 +72,7 @@ export interface ProviderErrorDetails {
 export class ProviderError extends Error {
   /** Always `ProviderError`. */
   override readonly name = 'ProviderError'
-  /** Why. */
+  /** Why the request was refused. */
   readonly reason: ProviderRefusal
   /** The JSON-RPC error code: see {@link providerRefusals}. */
   readonly code: number
@@ -95,7 +95,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** Converts anything thrown while answering into what the client is told. */
+/** Converts anything thrown while answering into the error for the client. */
 export function toProviderError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error
   const cause = diagnose(error)
@@ -125,7 +125,7 @@ export const unprovenValue = (instruction: string): ProviderError =>
     data: { reason: 'VALUE_UNPROVEN', instruction },
   })
 
-/** What the EVM itself said, which may quote what a contract made of it. */
+/** @param said the EVM's message, which may quote text from a contract */
 export const executionFailed = (said: string): ProviderError =>
   new ProviderError('EXECUTION_FAILED', {
     found: `It ended with: ${excerpt(said)}`,

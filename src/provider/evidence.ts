@@ -2,11 +2,11 @@ import type { Provider, SendProvider } from '../rpc/provider.ts'
 import type { CallClaim, VerifiedCall } from './call-evidence.ts'
 import type { CallEvidenceRequest, CallRecordOptions, RecordedCall } from './record-call.ts'
 
-// Imported on first use: a bundler puts them into chunks of their own, and who only asks the provider never loads them.
+// Imported on first use: bundlers put them into separate chunks, which programs that only use the provider never load.
 
 /**
- * Verifies a call as evidence: proves what it holds from the one thing that you trust, and executes the call again over that.
- * Nothing is asked of anybody. Whatever the execution reads has to be in the bundle, and nothing else.
+ * Verifies a call as evidence: proves the state in the bundle from the one thing that you trust, and executes the call again
+ * on that state. It sends no requests. The bundle must contain what the execution reads, and nothing else.
  *
  * @param bundle a stranger's {@link CallEvidence}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
@@ -31,15 +31,15 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
 }
 
 /**
- * Records a call as evidence: executes it over proven state, and puts all that it read into one bundle, which
- * {@link verifyCallEvidence} executes again years later without anybody. A call that reverts is recorded too.
+ * Records a call as evidence: executes it on proven state, and puts everything that it read into one bundle. Years later,
+ * {@link verifyCallEvidence} can execute it again from the bundle alone. A call that reverts is recorded, too.
  *
  * @param l1 provider of the L1 on which the rollup is finalized
  * @param l2 provider of the rollup
  * @param request what to execute
- * @param options from which L1 block or beacon checkpoint, and how
- * @throws what `recordEvidence` throws; ProviderError `VALUE_UNPROVEN` when the call reads what no proof covers and you have
- * not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` when it cannot begin, `EVM_MISSING`
+ * @param options the L1 block or beacon checkpoint to start from, and how to record
+ * @throws what `recordEvidence` throws; ProviderError `VALUE_UNPROVEN` if the call reads a value that no proof covers and that
+ * you have not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` if it cannot begin, `EVM_MISSING`
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ export interface EvmPackages {
   readonly util: typeof import('@ethereumjs/util')
 }
 
-/** On first use, for whoever calls nothing needs none of them. @throws ProviderError `EVM_MISSING` */
+/** Imports the packages on first use, because only calls need them. @throws ProviderError `EVM_MISSING` */
 export async function loadEvm(): Promise<EvmPackages> {
   try {
     const [evm, common, util] = await Promise.all([

@@ -6,7 +6,7 @@ import type { EvmPackages } from './evm-packages.ts'
 import { EMPTY_CODE_HASH } from './proven-state.ts'
 import type { StateReader } from './state-reader.ts'
 
-/** An account as it is at this point of the execution. */
+/** An account at the current point of the execution. */
 interface Current {
   readonly nonce: bigint
   readonly balance: bigint
@@ -17,22 +17,22 @@ interface Current {
 /** What the EVM reads from and writes to during one execution. */
 export interface EvmState extends StateManagerInterface {
   /**
-   * Ends the execution: whatever the EVM makes of the error, its result is void.
+   * Ends the execution. Its result is void, however the EVM handles the error.
    *
-   * @returns never: throws the first error there was
+   * @returns never; throws the first error that occurred
    */
   fail(error: unknown): never
-  /** Throws the first error there was. */
+  /** Throws the first error that occurred, if any. */
   verifyIntact(): void
 }
 
 const EMPTY = new Uint8Array(0)
-/** The EVM asks only whether an account's storage root is that of no storage, as Ethereum's trie spells it. */
+/** The root of empty storage in Ethereum's trie. The EVM only checks whether an account's storage root equals it. */
 const NO_STORAGE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /**
- * The EVM's writes over a proven state. Writes are kept here and undone when a frame reverts; reads that no write
- * answers go to `reader`. The EVM changes the accounts that it is given, so it gets copies.
+ * Layers the EVM's writes over a proven state. Writes are kept here, and undone if a frame reverts. Reads of anything not
+ * written go to `reader`. The EVM modifies the accounts that it receives, so it gets copies.
  */
 export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmState {
   const accounts = new Map<Hex, Current | null>()
@@ -53,7 +53,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
     if (failure !== undefined) throw failure.error
   }
 
-  /** The EVM turns some errors into failures of a frame: one that is not its own must end all of it. */
+  /** The EVM turns some errors into failures of a frame, but an error of `reader` must end the whole execution. */
   async function read<T>(work: () => Promise<T>): Promise<T> {
     verifyIntact()
     try {
@@ -138,12 +138,12 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
       slots.set(hex, written)
       set(written, bytesToHex(key), shortest(value))
     },
-    /** Called for a new contract: it cannot have storage, or its creation is a collision. */
+    /** Called for a new contract. It has no proven storage, because otherwise its creation would be a collision. */
     async clearStorage(address) {
       const written = slots.get(hexOf(address)) ?? new Map<Hex, Uint8Array>()
       for (const key of written.keys()) set(written, key, EMPTY)
     },
-    // What the slot was before the execution: the price of a write depends on it.
+    // The value of the slot before the execution: the gas cost of a write depends on it.
     originalStorageCache: { get: originalStorage, clear: () => {} },
     async checkpoint() {
       marks.push(undo.length)
@@ -165,13 +165,13 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
 
 const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hexLength(hex))
 
-/** Without leading zeros: the EVM compares values in this form. */
+/** Strips leading zeros, because the EVM compares values in this form. */
 function shortest(value: Uint8Array): Uint8Array {
   const start = value.findIndex(byte => byte !== 0)
   return start === -1 ? EMPTY : value.slice(start)
 }
 
-/** Of blocks and tries, which no execution of a call touches. */
+/** Stands in for functions of blocks and tries, which a call never uses. */
 function unneeded(): never {
   throw new Error('not part of a call')
 }

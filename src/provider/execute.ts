@@ -15,23 +15,23 @@ export interface ExecutionContext {
   readonly environment: Environment
 }
 
-/** What a call came to. */
+/** The result of a call. */
 export interface Execution {
-  /** Why it failed; null when it did not. */
+  /** Why it failed; null if it succeeded. */
   readonly failure: 'revert' | (string & {}) | null
   readonly returnData: Hex
-  /** Of the transaction: with what it costs by itself, less refunds. */
+  /** Gas used by the transaction: includes its intrinsic gas, less refunds. */
   readonly gasUsed: bigint
-  /** What it touched beyond its sender, its receiver and the precompiled contracts. */
+  /** What it touched, without the sender, the receiver and precompiles, unless their slots were touched. */
   readonly accessList: AccessList
 }
 
 /**
- * Executes a call over a state. It fails with an error of `reader` or of a value that no proof covers, whatever the
- * contract makes of it.
+ * Executes a call on a state. If `reader` throws, or the call reads a value that no proof covers, the execution ends with
+ * that error, even if the contract would handle it.
  *
- * @param gas of the transaction
- * @throws ProviderError `VALUE_UNPROVEN`, `EXECUTION_FAILED` when it cannot begin; what `reader` throws
+ * @param gas gas limit of the transaction
+ * @throws ProviderError `VALUE_UNPROVEN`, `EXECUTION_FAILED` if it cannot begin; what `reader` throws
  */
 export async function execute(
   packages: EvmPackages,
@@ -86,7 +86,7 @@ export async function execute(
       state.verifyIntact()
       throw executionFailed(`${Reflect.get(Object(error), 'error') ?? Reflect.get(Object(error), 'message')}`)
     })
-  // The EVM takes some errors for failures of the contract: they are ours, and its result is void.
+  // The EVM treats some of our errors as failures of the contract. Its result is void then.
   state.verifyIntact()
 
   const spent = costs.gas + execResult.executionGasUsed
@@ -100,7 +100,7 @@ export async function execute(
   }
 }
 
-/** A new one for each execution: nothing of one call is left for the next. */
+/** Creates an EVM per execution, so that nothing carries over from one call to the next. */
 async function createEvm(
   { evm, common }: EvmPackages,
   state: ReturnType<typeof createEvmState>,
@@ -119,7 +119,7 @@ async function createEvm(
   return evm.createEVM({ common: chain, stateManager: state, blockchain })
 }
 
-/** Each value is looked for when an instruction reads it, so that a call which reads none needs none. */
+/** Looks up each value only when an instruction reads it, so that a call needs no value that it does not read. */
 function headerOf(
   { blockNumber, environment }: ExecutionContext,
   addressOf: (hex: Hex) => Address,
@@ -153,7 +153,7 @@ function headerOf(
   }
 }
 
-/** What a transaction costs before its first instruction, and from Prague on (EIP-7623) what it costs at least. */
+/** The gas that a transaction costs before its first instruction, and its minimum since Prague (EIP-7623). */
 function intrinsicGas(
   { to, accessList }: CallRequest,
   data: Uint8Array,
@@ -168,7 +168,7 @@ function intrinsicGas(
   return { gas: BigInt(gas), floor: since('prague') ? BigInt(21_000 + 10 * tokens) : 0n }
 }
 
-/** The journal's list, without the addresses that are warm anyhow. */
+/** The journal's list, without addresses that are always warm and have no slots in it. */
 function readTouched(list: ReadonlyMap<string, ReadonlySet<string>>, warm: readonly Hex[]): AccessList {
   return [...list]
     .map(([address, keys]) => ({

@@ -2,21 +2,21 @@ import type { Provider } from '../rpc/provider.ts'
 import { invalidParams, type ProviderError, toProviderError } from './error.ts'
 import { ownOf } from './params.ts'
 
-/** What one HTTP client, and all of them together, can make the process do. */
+/** Limits on the work that HTTP clients can cause. */
 export interface ServerLimits {
-  /** Requests that are worked on at once, those of batches counted one by one. */
+  /** Requests processed at once. Each request of a batch counts. */
   readonly concurrency: number
-  /** Requests that may wait for that. */
+  /** Requests that may wait in the queue. */
   readonly maxWaiting: number
-  /** Requests of one batch. */
+  /** Requests per batch. */
   readonly maxBatch: number
-  /** Characters of one response. */
+  /** Characters per response. */
   readonly maxResponseLength: number
-  /** Milliseconds for one request, its waiting included. */
+  /** Milliseconds per request, including its time in the queue. */
   readonly timeout: number
 }
 
-/** Codes of JSON-RPC 2.0, and what nodes answer with when they limit. */
+/** Error codes of JSON-RPC 2.0, and the code with which nodes enforce limits. */
 const codes = { parse: -32700, invalidRequest: -32600, limited: -32005 } as const
 
 type Id = string | number | null
@@ -24,9 +24,9 @@ type Id = string | number | null
 const failure = (id: Id, code: number, message: string, data?: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 
-/** Answers texts of JSON-RPC 2.0, single requests and batches, with what a provider answers. */
+/** Answers JSON-RPC 2.0 messages, single requests and batches, from a provider. */
 export interface JsonRpcServer {
-  /** @returns null when nothing is to be answered, for there were only notifications. Throws nothing */
+  /** @returns null if there is nothing to answer, because the message contains only notifications. Throws nothing */
   answer(text: string): Promise<string | null>
 }
 
@@ -97,7 +97,7 @@ const spell = (id: Id, { code, message, data }: ProviderError): string => failur
 
 const LATE = Symbol('late')
 
-/** The work itself goes on, and keeps its place among those that are worked on. */
+/** Rejects with {@link LATE} after the timeout. The work itself continues, and keeps its slot. */
 async function within<T>(timeout: number, work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
@@ -110,7 +110,7 @@ async function within<T>(timeout: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Lets `count` works run at once and `maxWaiting` wait. */
+/** Lets `count` requests run at once, and `maxWaiting` wait. */
 function createSlots(count: number, maxWaiting: number) {
   const waiting: (() => void)[] = []
   let free = count
@@ -127,7 +127,7 @@ function createSlots(count: number, maxWaiting: number) {
     }
   }
   return {
-    /** null when no more may wait. */
+    /** @returns null if the queue is full */
     take: <T>(work: () => Promise<T>): Promise<T> | null =>
       free === 0 && waiting.length >= maxWaiting ? null : run(work),
   }

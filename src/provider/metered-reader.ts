@@ -6,11 +6,11 @@ import { ownOf, readHex } from './params.ts'
 import type { ProvenState } from './proven-state.ts'
 import type { StateReader } from './state-reader.ts'
 
-/** Contracts that a hint may name, and slots in all of them. */
+/** Limits on the contracts in a hint, and on the slots of all of them together. */
 const MAX_HINTED_CONTRACTS = 32
 const MAX_HINTED_KEYS = 1024
 
-/** What reading costs at most, and whom to ask for a hint. */
+/** Limits on reading, and the endpoint to ask for a hint. */
 export interface Meter {
   readonly l2: Provider | SendProvider
   readonly block: bigint
@@ -20,16 +20,16 @@ export interface Meter {
 }
 
 /**
- * A view's state for one request: counts what it takes, and asks the endpoint once what the call is going to read, to
- * fetch and prove that together. The endpoint's list decides nothing else: what it leaves out is fetched when it is read.
+ * Wraps a view's state for one call. It counts the requests to the endpoint, and asks the endpoint once what the call will
+ * read, to fetch and prove all of it together. The hint decides nothing else: what it omits is fetched when it is read.
  *
- * @throws ProviderError `LIMIT_REACHED` from its functions
+ * @throws ProviderError `LIMIT_REACHED`, from the functions of the reader
  */
 export function meterReads(state: ProvenState, call: CallRequest, meter: Meter): StateReader {
   const { l2, block, maxRequests, maxKeysPerRequest } = meter
   let requests = 0
   let misses = 0
-  // One slot of a contract that is known costs one request, with a hint two.
+  // A single slot of a known contract costs one request without a hint, and two with one.
   const hintAt = call.to !== null && state.holds(call.to) ? 2 : 1
   let prefetching: Promise<unknown> | undefined
 
@@ -45,7 +45,7 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
     // Every call reads its sender.
     const sender = state.holds(call.from) ? undefined : load(call.from, [])
     const contracts = limitHint(await hint)
-    // What fails here is read again when it is needed, and fails there.
+    // If a read fails here, it is repeated when the call needs it, and fails there.
     await Promise.allSettled([sender, ...contracts.map(([address, keys]) => load(address, keys))])
     await Promise.allSettled(contracts.map(([address]) => state.holdsCode(address) || loadCode(address)))
   }
@@ -90,7 +90,7 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
   }
 }
 
-/** What the endpoint says that the call touches; nothing when it does not say. */
+/** What the endpoint says that the call touches; empty if it gives no usable answer. */
 async function fetchHint(l2: Provider | SendProvider, call: CallRequest, block: bigint): Promise<AccessList> {
   const { from, to, data, value, gas } = call
   const transaction = {

@@ -1,15 +1,15 @@
 import type { Hex } from '../bytes.ts'
 import { invalidParams } from './error.ts'
 
-/** The longest data of a call, in bytes: the largest init code has 48 KiB, and no calldata comes near this. */
+/** Limit on the data of a call, in bytes. Init code has at most 48 KiB, and no calldata comes near this. */
 const MAX_DATA_LENGTH = 2 ** 20
 const MAX_LISTED = 1024
 
-/** An own property of whatever a client sent; null is nothing. */
+/** An own property of a value that a client sent. Null counts as undefined. */
 export const ownOf = (source: object, name: string): unknown =>
   Object.hasOwn(source, name) ? (Reflect.get(source, name) ?? undefined) : undefined
 
-/** The parameters, at least `least` and at most `most` of them. What is left out at the end is undefined. */
+/** Returns `least` to `most` parameters. Omitted parameters at the end are undefined. */
 export function takeParams(params: unknown, least: number, most: number): readonly unknown[] {
   const given = params === undefined ? [] : params
   if (!Array.isArray(given)) throw invalidParams('They are not an array.')
@@ -40,7 +40,7 @@ export function readData(place: string, value: unknown): Hex {
   throw invalidParams(`${place} is not 0x-prefixed hexadecimal of at most ${MAX_DATA_LENGTH} bytes.`)
 }
 
-/** A quantity. Clients write leading zeros, so they may. */
+/** Reads a quantity. Leading zeros are allowed, because clients send them. */
 export function readQuantity(place: string, value: unknown, bits: number): bigint {
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) {
     const quantity = BigInt(value)
@@ -49,7 +49,7 @@ export function readQuantity(place: string, value: unknown, bits: number): bigin
   throw invalidParams(`${place} is not a quantity below 2^${bits}.`)
 }
 
-/** The number of a slot, as a quantity or as 32 bytes. */
+/** Reads the number of a slot, as a quantity or as 32 bytes. */
 export function readSlot(place: string, value: unknown): Hex {
   return `0x${readQuantity(place, value, 256).toString(16).padStart(64, '0')}`
 }
@@ -61,7 +61,7 @@ export function readList<T>(place: string, value: unknown, read: (place: string,
   return Array.from(value, (item, index) => read(`${place}[${index}]`, item))
 }
 
-/** Which block a client asks for: `latest` is the view's. */
+/** Reads the block that a client requests. `latest` is the block of the view. */
 export function readBlock(value: unknown): bigint | 'latest' {
   const named = typeof value === 'object' && value !== null ? blockNumberIn(value) : (value ?? 'latest')
   if (named === 'latest' || named === 'safe' || named === 'finalized') return 'latest'
@@ -69,7 +69,7 @@ export function readBlock(value: unknown): bigint | 'latest' {
   return readQuantity('The block', named, 64)
 }
 
-/** EIP-1898. A block's hash is not proven, so nobody can be sure which block it names. */
+/** EIP-1898. Refuses block hashes, because no proof shows which block a hash belongs to. */
 function blockNumberIn(block: object): unknown {
   const number = ownOf(block, 'blockNumber')
   if (number === undefined || ownOf(block, 'blockHash') !== undefined) {

@@ -10,27 +10,27 @@ import type { Scheme } from '../scheme/scheme.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import type { ReadAccount, StateReader } from './state-reader.ts'
 
-/** keccak256 of no bytes. */
+/** keccak256 of the empty string. */
 export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 const ZERO: Hex = `0x${'0'.repeat(64)}`
 
-/** Accounts and slots that a view remembers, at about 300 bytes each. */
+/** Limit on the accounts and slots that a view caches, at about 300 bytes each. */
 const MAX_REMEMBERED = 2 ** 16
-/** Bytes of code that a view remembers. */
+/** Limit on the bytes of code that a view caches. */
 const MAX_CODE_BYTES = 2 ** 24
 
-/** The state of one L2 block, each part fetched and proven when it is first read. */
+/** The state of one L2 block. Each part is fetched and proven when it is first read. */
 export interface ProvenState extends StateReader {
-  /** Also what an execution does not read. */
+  /** The account, including the fields that an execution does not read. */
   getWholeAccount(address: Hex): Promise<Account | null>
-  /** Whether this is known, so that reading it takes no request. */
+  /** Whether this is cached, so that reading it takes no request. */
   holds(address: Hex, key?: Hex): boolean
   holdsCode(address: Hex): boolean
-  /** Proves the account with these slots, in one request for `maxKeysPerRequest` of them. */
+  /** Proves the account with these slots, in one request per `maxKeysPerRequest` slots. */
   load(address: Hex, keys: readonly Hex[]): Promise<void>
 }
 
-/** Where a state comes from, and the root that decides what it is. */
+/** Where a state comes from, and the root that it is proven against. */
 export interface StateSource {
   readonly l2: Provider | SendProvider
   readonly block: bigint
@@ -47,7 +47,7 @@ interface Known {
   readonly slots: Map<Hex, Hex>
 }
 
-/** Reads that wait for the end of the tick, to go out as one request. */
+/** Reads of one account that wait for the end of the tick, to be sent as one request. */
 interface Batch {
   readonly keys: Set<Hex>
   readonly answer: Promise<Known>
@@ -64,7 +64,7 @@ export function createProvenState(source: StateSource): ProvenState {
   const loading = new Map<string, Promise<Known>>()
   const loadingCodes = new Map<Hex, Promise<Uint8Array>>()
 
-  /** The oldest goes first: whoever needs it again fetches and proves it again. */
+  /** Evicts the oldest accounts first. They are fetched and proven again if they are needed again. */
   function makeRoom(): void {
     for (const [address, { slots }] of accounts) {
       if (remembered <= MAX_REMEMBERED) return
@@ -108,7 +108,7 @@ export function createProvenState(source: StateSource): ProvenState {
     return known
   }
 
-  /** Joined with the other reads of this tick, and with those under way. */
+  /** Joins the other reads of this account in the same tick. Until the answer arrives, {@link read} shares it. */
   function prove(address: Hex, keys: readonly Hex[]): Promise<Known> {
     let batch = waiting.get(address)
     if (batch === undefined) {
@@ -161,7 +161,7 @@ export function createProvenState(source: StateSource): ProvenState {
     },
     async getStorage(address, key) {
       const { hasStorage, slots } = await read(address, key)
-      // Without storage the account's own proof says that every slot is zero.
+      // Without storage, the account proof alone proves that every slot is zero.
       const value = hasStorage ? slots.get(key) : ZERO
       if (value === undefined) throw new Error('a slot was read that was not asked for')
       return value
@@ -190,5 +190,5 @@ export function createProvenState(source: StateSource): ProvenState {
   }
 }
 
-/** After everything that the present tick has begun. */
+/** Resolves after everything that the current tick has started. */
 const endOfTick = (): Promise<void> => new Promise(resolve => setTimeout(resolve, 0))

@@ -58,7 +58,7 @@ export interface VerifiedProviderOptions extends ClientOptions {
    * a later one as soon as the rollup runs it.
    */
   hardfork?: Hardfork
-  /** Called with the first view, and whenever the view has moved. */
+  /** Called with the first view, and whenever the view moves. */
   onView?: (view: View) => void
 }
 
@@ -72,7 +72,7 @@ export interface VerifiedProvider extends Provider {
    */
   request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
   /**
-   * Looks for a newer block to answer from. Requests under way keep their block. The view never goes back: it stays if
+   * Looks for a newer block to answer from. Requests in flight keep their block. The view never goes back: it stays if
    * nothing newer is proven.
    *
    * @throws ProviderError if the endpoints fail or lie; the view stays
@@ -86,7 +86,7 @@ export interface VerifiedProvider extends Provider {
   view(): Promise<View>
 }
 
-/** Views of other blocks than the newest that are kept. */
+/** Limit on cached views of earlier blocks. */
 const MAX_OTHER_VIEWS = 4
 const PROOF_METHODS = ['rollup_getProof', 'linea_getProof'] as const
 
@@ -142,7 +142,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const before = current
     const found = await views.find(before)
     current = found
-    // Afterwards, for what it throws is none of the provider's errors.
+    // Deferred, because what it throws is not an error of the provider.
     if (before?.blockNumber !== found.blockNumber && onView) queueMicrotask(() => onView(describe(found)))
     return found
   }
@@ -155,7 +155,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     return finding
   }
 
-  /** The block that a request is answered from, from its begin to its end. */
+  /** The block from which a request is answered. It stays the same until the request ends. */
   async function heldAt(block: unknown): Promise<Held> {
     const wanted = readBlock(block)
     const view = current ?? (await refresh())
@@ -174,7 +174,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
 
   const readAddress = (value: unknown): Hex => readHex('The address', value, 20)
 
-  /** The call, and the state that it is executed over. */
+  /** The call, and the state that it is executed on. */
   async function planCall(params: unknown, overrides: number): Promise<CallPlan> {
     const [transaction, block, ...rest] = takeParams(params, 1, 2 + overrides)
     refuseOverrides(...rest)
@@ -182,7 +182,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const { blockNumber, timestamp, state } = await heldAt(block)
     const stated = environment.timestamp ?? timestamp ?? undefined
     const reader = meterReads(state, call, { l2, block: blockNumber, maxRequests, maxKeysPerRequest, prefetch })
-    // Still without a prototype.
+    // Like `environment`, without a prototype.
     const around = Object.assign(Object.create(null), environment, stated !== undefined && { timestamp: stated })
     return { call, reader, maxGas, context: { chainId, hardfork, blockNumber, environment: around } }
   }
@@ -271,7 +271,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   }
 }
 
-/** Whatever is thrown, as clients expect it. */
+/** Converts whatever is thrown into the error that clients expect. */
 async function asProvider<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -291,7 +291,7 @@ const OPTIONS = [
   ...['maxFinalizations', 'prefetch', 'hardfork', 'onView', 'method', 'maxKeysPerRequest'],
 ]
 
-/** Everything is looked at before anybody is asked. What getters and proxies throw is an error of the argument too. */
+/** Validates all options before any request. An error that a getter or proxy throws is an invalid argument, too. */
 function readVerifiedOptions(options: VerifiedProviderOptions) {
   try {
     return verifyOptions(options)
@@ -327,7 +327,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   }
 }
 
-/** A copy: what is added to the list later passes nothing. */
+/** Returns a copy, so that later additions to the list have no effect. */
 function verifyForward(forward: readonly string[]): readonly string[] {
   if (!Array.isArray(forward)) throw argumentInvalid('forward', 'an array', forward)
   const methods: readonly unknown[] = Array.from(forward)
@@ -337,5 +337,5 @@ function verifyForward(forward: readonly string[]): readonly string[] {
   return methods as readonly string[]
 }
 
-/** On first use: a bundler puts it into a chunk of its own, and who only reads balances never loads it. */
+/** Imported on first use: bundlers put it into a separate chunk, which programs that only read balances never load. */
 const execution = () => import('./call.ts')

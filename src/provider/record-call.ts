@@ -33,55 +33,55 @@ import { meterReads } from './metered-reader.ts'
 import { createProvenState, EMPTY_CODE_HASH } from './proven-state.ts'
 import type { StateReader } from './state-reader.ts'
 
-/** What to have evidence of. */
+/** What to record evidence of. */
 export interface CallEvidenceRequest {
-  /** The one that the rollup uses at that block. */
+  /** The hash scheme of the rollup at the L2 block. */
   scheme: Scheme
   /** The contract whose roots you trust. */
   rollup: Rollup
-  /** Of the rollup. */
+  /** Chain id of the rollup. */
   chainId: bigint
   /** What to execute. */
   call: {
-    /** Who calls, 20 bytes. Default: the zero address. */
+    /** The caller, 20 bytes. Default: the zero address. */
     from?: Hex
     /** The contract, 20 bytes. */
     to: Hex
-    /** At most 1 MiB. Default: none. */
+    /** At most 1 MiB. Default: empty. */
     data?: Hex
     /** In wei. Default: 0. */
     value?: bigint
-    /** Of the transaction. Default: 50,000,000, which is also the most. */
+    /** Gas limit of the transaction. Default: 50,000,000, which is also the maximum. */
     gas?: bigint
   }
   /** The last block of a finalization. Default: the newest one whose proof the L2 endpoint holds. */
   l2BlockNumber?: bigint
-  /** The one that the rollup runs. Default: `prague`. */
+  /** The hard fork of the rollup at the L2 block. Default: `prague`. */
   hardfork?: Hardfork
   /**
-   * What no proof covers, as you state it: the bundle says that it is your word. Your timestamp is used only where L1 proves
-   * none. Default: nothing.
+   * Block values that no proof covers, as you state them. The bundle keeps them apart from what is proven. Your timestamp is
+   * used only if L1 proves none. Default: none.
    */
   environment?: Environment
 }
 
 /** How to record. */
 export interface CallRecordOptions extends Omit<RecordOptions, 'resumeFrom'> {
-  /** The most requests that the execution may take. Default: 1000. */
+  /** Limit on the requests for the execution. Default: 1000. */
   maxRequests?: number
 }
 
 /** A bundle, and what it proves. */
 export interface RecordedCall extends Pick<Recorded, 'l1BlockHashFrom'> {
-  /** JSON; verified. */
+  /** The verified bundle, as JSON. */
   bundle: CallEvidence
-  /** What the bundle proves to whoever trusts the L1 block hash, or the checkpoint. */
+  /** What the bundle proves if you trust the L1 block hash, or the checkpoint. */
   evidence: Extract<VerifiedCall, { reach: 'beaconBlockRoot' | 'l1BlockHash' }>
 }
 
 const NOBODY: Hex = `0x${'0'.repeat(40)}`
 
-/** The function of this name in `evidence.ts`. */
+/** Implements the function of the same name in `evidence.ts`. */
 export async function recordCall(
   l1: Provider | SendProvider,
   l2: Provider | SendProvider,
@@ -135,7 +135,7 @@ const OPTIONS = [
   ...['method', 'maxKeysPerRequest', 'l1Block', 'beacon', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal'],
 ]
 
-/** The rest of them `recordEvidence` looks at, before it asks anybody. */
+/** `recordEvidence` validates the other options before it sends a request. */
 function verifyCallOptions(options: CallRecordOptions) {
   const own = verifyClientOptions(options, OPTIONS)
   const { maxRequests = 1000 } = own
@@ -159,7 +159,7 @@ async function recordWith(
   { maxRequests, ...options }: ReturnType<typeof verifyCallOptions>,
 ): Promise<RecordedCall> {
   const { method, maxKeysPerRequest, signal, beacon } = options
-  // Every call reads its sender: that is the first answer, and brings the anchor with it.
+  // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
   const first = { scheme, rollup, address: call.from, ...(stated !== undefined && { l2BlockNumber: stated }) }
   const { bundle: anchor, evidence } = await recordEvidence(l1, l2, first, options)
   const { l2BlockNumber: block, stateRoot, finalizedTimestamp, l1Block } = evidence
@@ -202,7 +202,7 @@ async function recordWith(
     answers,
     codes: [...codes.values()].map(bytesToHex),
   }
-  // Its parts were verified one by one; this is the judge of the whole.
+  // The parts were verified one by one. This verifies the bundle as a whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber: block, call: { gas } }
   const verified = await verifyCallEvidence(bundle, claim)
@@ -214,7 +214,7 @@ async function recordWith(
   }
 }
 
-/** Notes what an execution reads: each account with its slots, and each code. */
+/** Records what an execution reads: each account with its slots, and each code. */
 function noteReads(reader: StateReader) {
   const touched = new Map<Hex, Set<Hex>>()
   const codes = new Map<Hex, Uint8Array>()
@@ -228,7 +228,7 @@ function noteReads(reader: StateReader) {
     getAccount: async address => (await read(address)).account,
     async getStorage(address, key) {
       const { account, slots } = await read(address)
-      // Without storage the account's own proof says that every slot is zero.
+      // Without storage, the account proof alone proves that every slot is zero.
       if (account?.hasStorage) slots.add(key)
       return reader.getStorage(address, key)
     },

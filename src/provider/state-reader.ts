@@ -1,6 +1,6 @@
 import type { Hex } from '../bytes.ts'
 
-/** An account, as far as an execution reads it. */
+/** The part of an account that an execution reads. */
 export interface ReadAccount {
   readonly nonce: bigint
   readonly balance: bigint
@@ -11,13 +11,13 @@ export interface ReadAccount {
 }
 
 /**
- * The state that an execution reads: everything from here is proven, or throws. Nothing is read as empty because it is
- * not known. Addresses are 20 bytes, keys and values 32, in lower case.
+ * The state that an execution reads. Every result is proven; otherwise, the function throws. Unknown state never reads as
+ * empty. Addresses are 20 bytes, keys and values 32, in lower case.
  */
 export interface StateReader {
-  /** null when the account is proven absent. */
+  /** null if the account is proven absent. */
   getAccount(address: Hex): Promise<ReadAccount | null>
-  /** Empty when the account has none. */
+  /** Empty if the account has none. */
   getCode(address: Hex): Promise<Uint8Array>
   getStorage(address: Hex, key: Hex): Promise<Hex>
 }

@@ -11,22 +11,22 @@ import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 import { ProviderError } from './error.ts'
 import { createProvenState, type ProvenState } from './proven-state.ts'
 
-/** The block that a provider answers from, as it is proven. */
+/** The proven block from which a provider answers. */
 export interface View {
-  /** The L2 block. */
+  /** Number of the L2 block. */
   blockNumber: bigint
-  /** Root of its state, 32 bytes: L1 holds it. */
+  /** Its state root, 32 bytes, proven from L1. */
   stateRoot: Hex
   /** The L1 block from which it is proven. */
   l1Block: L1Block
   /**
-   * When the L2 block was made, in seconds since 1970. L1 proves it for the newest finalized block, if `l1` serves the
+   * Timestamp of the L2 block, in seconds since 1970. L1 proves it for the newest finalized block, if `l1` serves the
    * contract's logs; null otherwise.
    */
   timestamp: bigint | null
   /**
-   * Seconds since then by this machine's clock. Where the timestamp is not proven, seconds since the L1 block: the state
-   * is older than that.
+   * Seconds since that timestamp, by this machine's clock. If the timestamp is not proven, seconds since the L1 block; the
+   * state is older than that.
    */
   age: number
 }
@@ -48,17 +48,17 @@ export interface ViewSource {
   readonly maxFinalizations: number
 }
 
-/** Read first in every view, to see whether the endpoint holds it: it is also the sender of a call that names none. */
+/** Read first in every view, to check that the endpoint has its proofs. It is also the default sender of a call. */
 const PROBE: Hex = `0x${'0'.repeat(40)}`
 
 export interface Views {
   /**
-   * The newest view, or `current` when nothing newer is to be had.
+   * The newest view, or `current` if nothing newer is proven.
    *
-   * @throws what the endpoints' answers are refused with; RpcError `L1_DISAGREEMENT` when what was final is undone
+   * @throws the error with which an endpoint's answer is refused; RpcError `L1_DISAGREEMENT` if a final block has changed
    */
   find(current: Held | null): Promise<Held>
-  /** Another block, of whose state L1 holds a root. @throws ProviderError `BLOCK_UNPROVEN` */
+  /** The view of another block, if L1 holds its state root. @throws ProviderError `BLOCK_UNPROVEN` */
   findAt(current: Held, l2BlockNumber: bigint): Promise<Held>
 }
 
@@ -69,7 +69,7 @@ export function createViews(source: ViewSource): Views {
 
   function verifierOf(scheme: Scheme): Verifier {
     const known = verifiers.get(scheme) ?? createVerifier(scheme)
-    // There are two schemes; a function that makes a new object each time must not fill the memory.
+    // There are two schemes. A `schemeAt` that creates a new object each time must not fill the memory.
     if (verifiers.size < 2) verifiers.set(scheme, known)
     return known
   }
@@ -100,7 +100,7 @@ export function createViews(source: ViewSource): Views {
         }
         const state = isSame ? current.state : stateOf(l2BlockNumber, stateRoot)
         if (isSame || (await isHeld(state))) {
-          // Once proven it stays so: L1 keeps it for the newest finalization alone.
+          // Keep a proven timestamp, because L1 holds it only for the newest finalization.
           const known = isSame ? current.timestamp : null
           const timestamp = known ?? (await fetchTimestamp(l1Source, l1Block, anchor)).finalizedTimestamp
           return { blockNumber: l2BlockNumber, stateRoot, l1Block, timestamp, state }

@@ -10,12 +10,12 @@ import { argumentInvalid, verifyFunction, verifySignal } from './options.ts'
 import { admissionOf } from './partial-answers.ts'
 import { redactorFor } from './redact.ts'
 
-/** One period's update as JSON, in bytes: what a bundle grows by for each period since the checkpoint. */
+/** One period's update as JSON, in bytes: a bundle grows by this for each period since the checkpoint. */
 const BYTES_PER_PERIOD = 64_000
 const SLOTS_PER_PERIOD = 8192n
 const LIGHT_CLIENT = '/eth/v1/beacon/light_client'
 
-/** Asks for one document, and keeps what is known of it. */
+/** Fetches one document, and keeps its known fields. */
 async function fetchKnown(api: BeaconApi, path: string, shape: Shape, steps: number, signal?: AbortSignal) {
   const redact = redactorFor(api)
   try {
@@ -37,7 +37,7 @@ export const fetchBootstrap = (api: BeaconApi, blockRoot: string, signal?: Abort
 export const fetchFinality = (api: BeaconApi, signal?: AbortSignal): Promise<unknown> =>
   fetchKnown(api, 'finality_update', FINALITY_SHAPE, 1, signal)
 
-/** The updates of `count` periods, in order and none left out: the verifier sees whether they are. */
+/** The updates of `count` periods. The verifier checks that they are in order and without gaps. */
 export async function fetchUpdates(
   api: BeaconApi,
   start: number,
@@ -62,7 +62,7 @@ export async function fetchUpdates(
   return updates
 }
 
-/** An integer where the path of names leads, as an endpoint says it. Nothing of it is proven. */
+/** The integer at this path of names, as an endpoint claims it. Nothing of it is proven. */
 export function readClaimed(source: unknown, ...names: string[]): bigint {
   const value = names.reduce<unknown>(
     (holder, name) =>
@@ -75,42 +75,42 @@ export function readClaimed(source: unknown, ...names: string[]): bigint {
   throw new RpcError('ANSWER_MALFORMED', { found: `no ${names.at(-1)}`, layer: 'beacon' })
 }
 
-/** The period that an answer says its slot is in. @throws RpcError when it would be beyond all counting */
+/** The period of a slot that an endpoint claims. @throws RpcError if the slot is impossibly large */
 export function periodOf(slot: bigint): number {
   const period = slot / SLOTS_PER_PERIOD
   if (period < 2n ** 32n) return Number(period)
   throw new RpcError('ANSWER_MALFORMED', { found: `slot ${slot}`, layer: 'beacon' })
 }
 
-/** How many updates lead from one period to another. @throws RpcError when it is more than are verified */
+/** How many updates lead from one period to another. @throws RpcError if there are more than are verified */
 export function countPeriods(from: number, to: number): number {
   const count = Math.max(to - from, 0)
   if (count <= MAX_UPDATES) return count
   throw new RpcError('RESPONSE_TOO_LARGE', { found: `${count} periods, more than ${MAX_UPDATES}`, layer: 'beacon' })
 }
 
-/** What {@link fetchConsensus} tells while it is at work. */
+/** What {@link fetchConsensus} reports while it runs. */
 export type ConsensusProgress =
   | {
-      /** The size is known, before most of it is fetched. */
+      /** The size is known. Most of it is still to be fetched. */
       step: 'size'
       /** How many periods lie between the checkpoint and now. */
       periods: number
-      /** About how many bytes of JSON it will be. */
+      /** Approximate size of the JSON, in bytes. */
       length: number
     }
   | {
-      /** Some of the updates are there. */
+      /** Some of the updates were fetched. */
       step: 'updates'
-      /** How many. */
+      /** How many so far. */
       done: number
-      /** Of how many. */
+      /** How many in total. */
       periods: number
     }
   | {
-      /** An endpoint failed, or what it sent does not verify: the next one is asked. */
+      /** An endpoint failed, or its answer does not verify. The next endpoint is tried, if there is one. */
       step: 'sourceFailed'
-      /** Which of the endpoints, from 0. */
+      /** Index of the endpoint, from 0. */
       index: number
       /** The code of its error. */
       code: string
@@ -118,9 +118,9 @@ export type ConsensusProgress =
 
 /** How to fetch. */
 export interface ConsensusOptions {
-  /** Told of every step. It may throw, to end it: when the size is more than is wanted, for instance. */
+  /** Called at every step. It may throw to end the fetch, for example if the size is too large. */
   onProgress?: (progress: ConsensusProgress) => void
-  /** Ends it. */
+  /** Aborts the fetch. */
   signal?: AbortSignal | undefined
 }
 
@@ -128,19 +128,19 @@ export interface ConsensusOptions {
 export interface FetchedConsensus {
   /** Known fields only; verified. */
   consensus: Consensus
-  /** What `trusted.verifyConsensus` made of it. */
+  /** What `trusted.verifyConsensus` returned. */
   proven: ProvenConsensus
 }
 
 /**
- * Fetches what leads from a beacon block that you trust to the newest finalized L1 block, and verifies it. The endpoints are
- * asked one after the other until one has sent what verifies: none of them is believed.
+ * Fetches what leads from a beacon block that you trust to the newest finalized L1 block, and verifies it. Asks the endpoints
+ * one after another until one sends an answer that verifies. None of them is trusted.
  *
  * @param apis one or more beacon APIs
  * @param trusted what `checkpoint` of `rollup-state-proof/beacon` returns
- * @param options who is told, and what ends it
- * @throws RpcError of the endpoint's failure, or ProofError of what does not verify; with several endpoints
- * `BEACON_UNAVAILABLE`, which names each by its place; `ARGUMENT_INVALID`
+ * @param options progress and cancellation
+ * @throws RpcError if the endpoint fails, ProofError if its answer does not verify. With several endpoints:
+ * `BEACON_UNAVAILABLE`, which lists each by its index. `ARGUMENT_INVALID`
  *
  * @example
  * ```ts
@@ -174,14 +174,22 @@ export async function fetchConsensus(
   if (typeof trusted?.verifyConsensus !== 'function') {
     throw argumentInvalid('trusted', 'what checkpoint of rollup-state-proof/beacon returns', trusted)
   }
+  let isReporting = false
+  const report = (progress: ConsensusProgress) => {
+    isReporting = true
+    onProgress?.(progress)
+    isReporting = false
+  }
   const failures: (RpcError | ProofError)[] = []
   for (const [index, api] of apis.entries()) {
     try {
-      return await fetchFrom(api, trusted, onProgress, signal)
+      return await fetchFrom(api, trusted, report, signal)
     } catch (error) {
-      if (!(error instanceof RpcError || error instanceof ProofError) || error.code === 'ABORTED') throw error
+      // What onProgress throws is no failure of the endpoint, whatever its class.
+      if (isReporting || !(error instanceof RpcError || error instanceof ProofError) || error.code === 'ABORTED')
+        throw error
       failures.push(error instanceof ProofError ? redactError(error, redactorFor(api)) : error)
-      if (apis.length > 1) onProgress?.({ step: 'sourceFailed', index, code: error.code })
+      if (apis.length > 1) report({ step: 'sourceFailed', index, code: error.code })
     }
   }
   const [only] = failures
@@ -204,17 +212,15 @@ export function verifyApis(apis: readonly BeaconApi[]): void {
 async function fetchFrom(
   api: BeaconApi,
   trusted: TrustedBeaconBlock,
-  onProgress: ConsensusOptions['onProgress'],
+  report: (progress: ConsensusProgress) => void,
   signal: AbortSignal | undefined,
 ): Promise<FetchedConsensus> {
   const bootstrap = await fetchBootstrap(api, trusted.beaconBlockRoot, signal)
   const start = periodOf(readClaimed(bootstrap, 'data', 'header', 'beacon', 'slot'))
   const finality = await fetchFinality(api, signal)
   const periods = countPeriods(start, periodOf(readClaimed(finality, 'data', 'signature_slot')))
-  onProgress?.({ step: 'size', periods, length: BYTES_PER_PERIOD * (periods + 1) })
-  const updates = await fetchUpdates(api, start, periods, signal, done =>
-    onProgress?.({ step: 'updates', done, periods }),
-  )
+  report({ step: 'size', periods, length: BYTES_PER_PERIOD * (periods + 1) })
+  const updates = await fetchUpdates(api, start, periods, signal, done => report({ step: 'updates', done, periods }))
   const answers = { bootstrap, updates, finality }
   const proven = trusted.verifyConsensus(answers)
   return { consensus: { network: trusted.network, ...answers }, proven }

@@ -4,32 +4,32 @@ import type { Scheme } from '../scheme/scheme.ts'
 import { admitAnswer, type PartialAnswer, readPartialAnswer, verifyAgreement } from './partial-answers.ts'
 import type { Redact } from './redact.ts'
 
-/** The answers for some of the keys, from the first, to resume an interrupted fetch. Plain JSON; untrusted once it was in a file. */
+/** The answers for the first keys of a request, to resume an interrupted fetch. Plain JSON; untrusted once it was stored. */
 export interface FetchCheckpoint {
-  /** A quantity. */
+  /** The block, a quantity. */
   block: string
   /** 20 bytes. */
   address: Hex
   /** All requested keys, 32 bytes each. */
   storageKeys: readonly Hex[]
-  /** Of a recording: the rollup contract on L1, 20 bytes. */
+  /** For a recording: the rollup contract on L1, 20 bytes. */
   rollup?: Hex
-  /** Of a recording. */
+  /** For a recording: the hash scheme. */
   scheme?: Scheme['name']
-  /** One per request that was answered, in order. */
+  /** One per answered request, in order. */
   partialAnswers: readonly {
-    /** For how many of the keys. */
+    /** How many of the keys it covers. */
     keyCount: number
     /** The known fields of the endpoint's answer. */
     answer: unknown
   }[]
 }
 
-/** What a checkpoint has to be of: lower case. */
+/** What a checkpoint must be for. Hexadecimal is in lower case. */
 export type CheckpointOwner = Pick<FetchCheckpoint, 'address' | 'storageKeys'> &
   Partial<Pick<FetchCheckpoint, 'block' | 'rollup' | 'scheme'>>
 
-/** How a checkpoint is not of this request, for people; null when it is. It may be anything. */
+/** Why a checkpoint is not for this request, for people; null if it is. The checkpoint may be any value. */
 export function checkpointMismatch(checkpoint: unknown, owner: CheckpointOwner): string | null {
   const { partialAnswers, storageKeys, ...found } = ownFields(checkpoint)
   if (!Array.isArray(partialAnswers) || !Array.isArray(storageKeys)) return 'it is not a checkpoint'
@@ -43,10 +43,10 @@ export function checkpointMismatch(checkpoint: unknown, owner: CheckpointOwner):
 }
 
 /**
- * The partial answers of a checkpoint that can be used again, from the first. Never all that there are to ask for: no
- * checkpoint that this library made holds them, and somebody has to be asked.
+ * The partial answers of a checkpoint that can be reused, from the first on. They never cover all keys: this library makes no
+ * such checkpoint, and at least one request must reach the endpoint.
  *
- * @param verify throws when the answer does not hold
+ * @param verify throws if the answer does not verify
  */
 export function readCheckpoint(
   checkpoint: unknown,
@@ -61,7 +61,7 @@ export function readCheckpoint(
   try {
     let done = 0
     const { partialAnswers } = ownFields(checkpoint)
-    // Whatever they are: what is not so throws, and ends the reading.
+    // They may be anything: a value of another shape throws, which ends the loop.
     for (const part of partialAnswers as Iterable<unknown>) {
       const { keyCount, answer } = ownFields(part)
       if (typeof keyCount !== 'number' || !Number.isSafeInteger(keyCount) || keyCount < 1) break
@@ -74,12 +74,12 @@ export function readCheckpoint(
       done += keyCount
     }
   } catch {
-    // It is asked for again.
+    // The rest is fetched again.
   }
   return answers
 }
 
-/** @returns without a prototype, so that what is missing does not turn up on a polluted Object.prototype */
+/** Without a prototype, so that a missing field does not turn up on a polluted Object.prototype. */
 function ownFields(source: unknown): Readonly<Record<string, unknown>> {
   try {
     return Object.assign(Object.create(null), typeof source === 'object' ? source : undefined)

@@ -6,37 +6,38 @@ import { readOptions } from './options.ts'
 import { callProvider, type Provider, parseQuantity, type SendProvider, verifyProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
-/** A {@link ProofRequest} with the root that you trust: that of the block, so the block is a number. */
+/** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
 export interface StateRequest extends Claim {
-  /** An L2 block that L1 has finalized: the one of `stateRoot`. */
+  /** The L2 block of `stateRoot`, which L1 has finalized. */
   block: bigint
 }
 
-/** Asks an endpoint. Every function throws an RpcError when the conversation fails. */
+/** Sends requests to an endpoint. Every function throws an RpcError if a request fails. */
 export interface Client {
-  /** The newest L2 block, which L1 has not finalized yet: see `eth_blockNumber`. */
+  /** Returns the newest L2 block, from `eth_blockNumber`. L1 has not finalized it yet. */
   getBlockNumber(): Promise<bigint>
   /**
-   * What the endpoint says, in the fields that the method defines: not verified.
+   * Returns the endpoint's answer, reduced to the fields that the method defines. It is not verified.
    *
    * @param request what to ask for
-   * @throws ProofError `CLAIM_INVALID` when the request itself is wrong
+   * @throws ProofError `CLAIM_INVALID` if the request itself is wrong
    */
   getProof(request: ProofRequest): Promise<unknown>
   /**
    * {@link Client.getProof}, then `verifyProof`.
    *
-   * @param request what to ask for, and the root you trust
-   * @throws ProofError when what the endpoint says is not so
+   * @param request what to ask for, and the root that you trust
+   * @throws ProofError if the answer does not verify
    */
   getVerifiedState(request: StateRequest): Promise<VerifiedState>
 }
 
 /**
- * A client over any EIP-1193 provider, or one of ethers. It never sends a batch, for several providers refuse batches of this method.
+ * A client over any EIP-1193 provider, or one of ethers. It never sends a batch, because several providers refuse batches of
+ * this method.
  *
- * @param provider what EIP-1193 defines, or a `JsonRpcProvider` of ethers
- * @param options the method's name, and how many keys to ask for at once
+ * @param provider an EIP-1193 provider, or a `JsonRpcProvider` of ethers
+ * @param options the method's name, and the number of keys per request
  * @throws RpcError `ARGUMENT_INVALID`
  *
  * @example

@@ -4,13 +4,12 @@ import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
 import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
 
 /**
- * What anything thrown on the way to a verified answer means: by a provider of whatever make, or by `verifyProof`.
+ * Diagnoses an error that any provider, or `verifyProof`, threw on the way to a verified answer. Throws nothing.
  *
- * @param error whatever was thrown
- * @param params of the request, when it is known: whether a block was asked for by tag decides what some errors mean
- * @returns an RpcError that says what to do, without anything that looks like a URL; a ProofError as it is, unless it is
- * the endpoint's mistake and not a lie. What is not recognised is `UNREACHABLE` with what was thrown as its `cause`.
- * Throws nothing
+ * @param error what was thrown
+ * @param params the parameters of the request, if known: some errors mean something else if it names a block by tag
+ * @returns an RpcError that says what to do, without anything that looks like a URL. A ProofError is returned as it is, unless
+ * it shows a mistake of the endpoint rather than a lie. An unknown error becomes the `cause` of an `UNREACHABLE`
  *
  * @example
  * ```ts
@@ -24,7 +23,7 @@ export function diagnose(error: unknown, params: readonly unknown[] = []): RpcEr
   return diagnoseWith(redactUrls, error, params)
 }
 
-/** {@link diagnose} where the endpoint's URL is known. */
+/** Like {@link diagnose}, for an endpoint whose URL is known. */
 export function diagnoseWith(redact: Redact, error: unknown, params: readonly unknown[] = []): RpcError | ProofError {
   try {
     if (error instanceof RpcError) return redactError(error, redact)
@@ -35,14 +34,14 @@ export function diagnoseWith(redact: Redact, error: unknown, params: readonly un
     }
     return diagnoseThrown(error, params, redact)
   } catch {
-    // A proxy, for instance, whose every trap throws.
+    // For example a proxy whose traps all throw.
     return new RpcError('UNREACHABLE', { found: 'the provider threw something that cannot be read' })
   }
 }
 
 function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Redact): RpcError {
   const chain = causeChain(error)
-  // By their names, for a DOMException also has a code, and it is none of JSON-RPC.
+  // Checked by name, because the code of a DOMException is not a JSON-RPC code.
   const names = chain.map(link => field(link, 'name'))
   if (names.includes('TimeoutError')) return new RpcError('TIMEOUT')
   if (names.includes('AbortError')) return new RpcError('ABORTED')
@@ -59,7 +58,7 @@ function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Reda
   return new RpcError('UNREACHABLE', { cause: redactCause(error, redact) })
 }
 
-/** How the libraries wrap what the endpoint said, the innermost first: `cause` (viem), `error` and `info` (ethers). */
+/** The errors that libraries wrap in each other, innermost first: in `cause` (viem), `error` and `info` (ethers). */
 function causeChain(error: unknown): object[] {
   const chain: object[] = []
   const follow = (link: unknown, depth: number): void => {
@@ -71,10 +70,7 @@ function causeChain(error: unknown): object[] {
   return chain
 }
 
-/**
- * Whatever the library put there, or its class did; never what `Object.prototype` has, which may be polluted. A getter can
- * throw.
- */
+/** A field that the library or its class has set, never one of a polluted `Object.prototype`. A getter can throw. */
 function field(source: object, name: string): unknown {
   try {
     let owner: object | null = source
@@ -83,18 +79,18 @@ function field(source: object, name: string): unknown {
       owner = Reflect.getPrototypeOf(owner)
     }
   } catch {
-    // Then there is nothing.
+    // A field that cannot be read counts as missing.
   }
   return undefined
 }
 
-/** viem keeps what the endpoint said in `details`, apart from the text that it makes of it. */
+/** viem keeps the endpoint's own message in `details`. */
 function messageIn(link: object): string {
   const message = field(link, 'details') ?? field(link, 'message')
   return typeof message === 'string' ? message : ''
 }
 
-/** @param status not of success */
+/** @param status any status but success */
 export function diagnoseStatus(status: number, retryAfter?: number): RpcError {
   const code = status === 401 || status === 403 ? 'UNAUTHORIZED' : status === 429 ? 'RATE_LIMITED' : 'HTTP_ERROR'
   return new RpcError(code, { status, retryAfter })
@@ -107,7 +103,7 @@ interface EndpointErrorSource {
   readonly data?: unknown
 }
 
-/** What the `error` of a JSON-RPC response stands for. */
+/** The RpcError for the `error` of a JSON-RPC response. */
 export function diagnoseEndpointError(
   error: EndpointErrorSource,
   params: readonly unknown[],
@@ -115,7 +111,7 @@ export function diagnoseEndpointError(
 ): RpcError {
   const message = admitText(error.message, redact)
   const data = error.data === undefined || error.data === null ? undefined : admitText(error.data, redact)
-  // A key may be a number.
+  // An API key may be a number, and appear as the code.
   const code = redact(`${error.code}`) === `${error.code}` ? error.code : 0
   const endpoint = { code, message: excerpt(message), ...(data !== undefined && { data }) }
   return new RpcError(nameEndpointError(code, `${message} ${data ?? ''}`, params), { endpoint })
@@ -123,7 +119,7 @@ export function diagnoseEndpointError(
 
 const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 'safe']
 
-/** By its code where that says enough; endpoints use -32600, -32602 and -32000 for so much that the words have to. */
+/** Goes by the code if it is specific. Endpoints use -32600, -32602 and -32000 so broadly that only the words can tell. */
 function nameEndpointError(code: number, text: string, params: readonly unknown[]): RpcErrorCode {
   const hasTag = params.some(param => TAGS.includes(param))
   if (text.includes('BLOCK_MISSING_IN_CHAIN')) return 'BLOCK_MISSING'
@@ -138,22 +134,22 @@ function nameEndpointError(code: number, text: string, params: readonly unknown[
   return code === -32602 ? 'PARAMS_REFUSED' : 'ENDPOINT_ERROR'
 }
 
-/** "method", then "not", then one of these: word by word, for a pattern of all three would take cubic time. */
+/** Finds "method", then "not", then one of these words. In steps, because one pattern for all three would take cubic time. */
 function saysMethodIsMissing(text: string): boolean {
   const afterMethod = text.slice(indexAfter(text, /method\b/i))
   return /\b(?:found|supported|available|exist|allowed)/i.test(afterMethod.slice(indexAfter(afterMethod, /\bnot\b/i)))
 }
 
-/** Past the end when it is not there. */
+/** The index after the match, or the length of the text if there is none. */
 function indexAfter(text: string, pattern: RegExp): number {
   const match = pattern.exec(text)
   return match === null ? text.length : match.index + match[0].length
 }
 
-/** The same error without what must not be seen: itself when there is nothing of it. */
+/** Removes URLs and keys from an error. Returns the error itself if it contains none. */
 export function redactError<T extends RpcError | ProofError>(error: T, redact: Redact): T
 export function redactError(error: RpcError | ProofError, redact: Redact): RpcError | ProofError {
-  /** What an error quotes was cut when it was quoted, perhaps within a key. */
+  /** Text that an error quotes may have been cut inside a key. */
   const clean = (text: string) => (text.includes('…') ? redact(redact.trimCut(text)) : redact(text))
   if (error instanceof ProofError) {
     const { code, path, expected, found } = error
@@ -178,8 +174,8 @@ export function redactError(error: RpcError | ProofError, redact: Redact): RpcEr
 }
 
 /**
- * What was thrown, as an error that may be shown: itself when nothing in it looks like a URL or a key, else a copy of its
- * name, message, stack and causes.
+ * What was thrown, as an error that may be shown: itself if it has no further properties and nothing in it looks like a URL or
+ * a key, otherwise a copy of its name, message, stack, code and causes.
  */
 export function redactCause(error: unknown, redact: Redact, depth = 0): Error | undefined {
   if (error === undefined || depth > MAX_DEPTH) return undefined
@@ -204,7 +200,7 @@ export function redactCause(error: unknown, redact: Redact, depth = 0): Error | 
   return copy
 }
 
-/** Runs `work`. A ProofError quotes what does not verify: it leaves without the URLs of the endpoints that were asked. */
+/** Runs `work`. A ProofError from it quotes what does not verify, so the URLs of these endpoints are removed from it. */
 export async function redactProofErrors<T>(work: () => Promise<T>, ...endpoints: readonly object[]): Promise<T> {
   try {
     return await work()

@@ -6,19 +6,19 @@ import type { Provider, SendProvider } from './provider.ts'
 export interface Endpoints {
   readonly providers: readonly (Provider | SendProvider)[]
   /**
-   * Runs `work` with the endpoint in use. When it fails, with each of the others.
+   * Runs `work` with the current endpoint. If that fails, tries each of the others.
    *
-   * @throws when all have failed: the failure that leaves the most hope, see {@link isPassing}
+   * @throws if all fail: the failure that is most likely to pass with time, see {@link isPassing}
    */
   run<T>(work: (provider: Provider | SendProvider) => Promise<T>): Promise<T>
 }
 
-/** These pass with time. Every other failure means that an endpoint lies, or cannot serve what is asked of it. */
+/** These pass with time. Any other failure means that an endpoint lies, or cannot serve the request. */
 const PASSING: readonly RpcErrorCode[] = [
   ...(['UNREACHABLE', 'TIMEOUT', 'HTTP_ERROR', 'RATE_LIMITED', 'NOT_JSON', 'ENDPOINT_ERROR'] as const),
   ...(['BLOCK_MISSING', 'BLOCK_NOT_FINALIZED', 'L1_UNCONFIRMED', 'BEACON_UNAVAILABLE', 'BEACON_STALE'] as const),
 ]
-/** These are no endpoint's fault: asking another one would change nothing. */
+/** These are not the fault of the endpoint, so another one would not help. */
 const FINAL: readonly string[] = [
   ...['ABORTED', 'ARGUMENT_INVALID', 'CLAIM_INVALID', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'],
 ]
@@ -26,7 +26,7 @@ const FINAL: readonly string[] = [
 /** Whether the same request may succeed later. */
 export const isPassing = (error: unknown): boolean => error instanceof RpcError && PASSING.includes(error.code)
 
-/** Whether the failure is one of an endpoint. */
+/** Whether an endpoint caused the error. */
 export const isFailure = (error: unknown): error is RpcError | ProofError =>
   (error instanceof RpcError || error instanceof ProofError) && !FINAL.includes(error.code)
 
@@ -36,7 +36,7 @@ export const isMissing = (error: unknown): boolean =>
 
 const hopeOf = (error: unknown): number => (isMissing(error) ? 1 : isPassing(error) ? 2 : 0)
 
-/** @param onFailure told of every failure, and of the place of the endpoint, from 0 */
+/** @param onFailure called with every failure, and the index of the endpoint */
 export function createEndpoints(
   layer: Layer,
   providers: readonly (Provider | SendProvider)[],

@@ -16,18 +16,18 @@ export function buildRequest(id: number, method: string, params: readonly unknow
 }
 
 /**
- * The result in a JSON-RPC 2.0 response.
+ * The result of a JSON-RPC 2.0 response.
  *
  * @param response parsed from JSON
- * @param request what was asked
+ * @param request the request that was sent
  * @param redact applied to what the endpoint says
- * @throws RpcError `ENVELOPE_MALFORMED`, `ID_MISMATCH`; what the endpoint's own error stands for
+ * @throws RpcError `ENVELOPE_MALFORMED`, `ID_MISMATCH`; the RpcError for the endpoint's own error
  */
 export function parseResponse(response: unknown, request: RpcRequest, redact: Redact = redactUrls): unknown {
   if (!isObject(response)) throw malformed(Array.isArray(response) ? 'an array' : 'no object')
   const version = readOwn(response, 'jsonrpc')
   if (version !== '2.0') throw malformed('its jsonrpc is not "2.0"')
-  // Some serializers write null for a field that is not there; as a result, null is a value.
+  // Some serializers write null for a missing field. As a result, null is a value.
   const error = readOwn(response, 'error') ?? undefined
   const hasResult = Object.hasOwn(response, 'result')
   if (error !== undefined && readOwn(response, 'result') != null) throw malformed('it has both a result and an error')
@@ -39,7 +39,7 @@ export function parseResponse(response: unknown, request: RpcRequest, redact: Re
   throw parseError(error, request.params, redact)
 }
 
-/** What the `error` of a response stands for, or why it is none. */
+/** The RpcError for the `error` of a response; `ENVELOPE_MALFORMED` if it is not a valid one. */
 export function parseError(error: unknown, params: readonly unknown[], redact: Redact): RpcError {
   if (!isObject(error)) return malformed('its error is no object')
   const [code, message, data] = ['code', 'message', 'data'].map(name => readOwn(error, name))

@@ -62,7 +62,7 @@ export type RpcErrorCode = keyof typeof rpcAdvice
 
 /** The `error` of a JSON-RPC response, without URLs and API keys. */
 export interface EndpointError {
-  /** Of JSON-RPC, such as -32600. */
+  /** The JSON-RPC error code, such as -32600. */
   code: number
   /** The first 80 characters, in quotes. */
   message: string
@@ -70,7 +70,7 @@ export interface EndpointError {
   data?: string
 }
 
-/** Which of the endpoints. */
+/** What an endpoint serves. */
 export type Layer = 'beacon' | 'L1' | 'L2'
 
 /** What {@link RpcError} carries besides its code. None of it may contain a URL or an API key. */

@@ -55,23 +55,23 @@ export interface FetchOptions extends ClientOptions {
    */
   resumeFrom?: unknown
   /**
-   * Called after every request but the last with the answers so far, and the number of their keys. Not for a tag, whose block
-   * moves.
+   * Called after every request but the last, with the answers so far and the number of their keys. Not called for a block tag,
+   * because its block changes.
    */
   onCheckpoint?: ((checkpoint: FetchCheckpoint, keyCount: number) => void) | undefined
-  /** Ends the waiting. */
+  /** Aborts the fetch. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * What the endpoint answers for a request, in as many requests as the keys take. Of what comes, only the fields that the
- * method defines are kept; with `trusted`, what is returned is exactly what was verified.
+ * Fetches the answer to a proof request, in as many requests as its keys need. Keeps only the fields that the method defines.
+ * With `trusted`, it returns exactly what was verified.
  *
- * @param provider of the rollup's endpoint
+ * @param provider provider of the rollup
  * @param request what to ask for
- * @param options how; with `trusted` what comes is verified
- * @throws RpcError when the conversation fails, `ARGUMENT_INVALID` when an option is wrong or unknown; ProofError `CLAIM_INVALID` when the request itself is wrong, and with
- * `trusted` what `verifyProof` throws
+ * @param options how to send requests; with `trusted`, the answers are verified
+ * @throws RpcError if a request fails; `ARGUMENT_INVALID` if an option is wrong or unknown. ProofError `CLAIM_INVALID` if the
+ * request itself is wrong and, with `trusted`, what `verifyProof` throws
  *
  * @example
  * ```ts
@@ -96,7 +96,7 @@ export async function fetchAnswer(
   verifyProvider(provider)
   const { method, maxKeysPerRequest, trusted, resumeFrom, onCheckpoint, signal } = verifyFetchOptions(options)
   const { address, storageKeys, block, isFixed } = decodeRequest(request)
-  // Before anybody is asked, and not as a mistake in the answer.
+  // Checked before any request, so that a wrong claim does not look like a fault of the answer.
   if (trusted) decodeClaim({ ...trusted, address, storageKeys })
   const redact = redactorFor(provider)
   const admission = () =>
@@ -127,7 +127,7 @@ export async function fetchAnswer(
     try {
       verifyAgreement(answers)
     } catch (error) {
-      // What came just now counts, not the checkpoint.
+      // The new answer counts, not the checkpoint: start over without it.
       if (readCount > 0) return fetchAnswer(provider, request, { ...options, resumeFrom: undefined })
       throw error
     }
@@ -144,7 +144,7 @@ const toCheckpoint = ({ keyCount, ...answer }: PartialAnswer) => ({ keyCount, an
 const CLIENT_OPTIONS = ['method', 'maxKeysPerRequest']
 const FETCH_OPTIONS = [...CLIENT_OPTIONS, 'trusted', 'resumeFrom', 'onCheckpoint', 'signal']
 
-/** With the defaults. @throws RpcError `ARGUMENT_INVALID` */
+/** Adds the defaults. @throws RpcError `ARGUMENT_INVALID` */
 export function verifyClientOptions<T extends ClientOptions>(
   options: T,
   names: readonly string[] = CLIENT_OPTIONS,
@@ -165,7 +165,7 @@ function verifyFetchOptions(options: FetchOptions): FetchOptions & Required<Clie
   return own
 }
 
-/** Those of a StateRequest too: it may be handed to every function that asks for a proof. */
+/** Includes the fields of a StateRequest, which any function that requests a proof accepts. */
 const REQUEST_FIELDS = ['address', 'storageKeys', 'block', 'scheme', 'stateRoot']
 
 function decodeRequest(request: ProofRequest) {

@@ -6,11 +6,11 @@ import { findPrevious, type L1Source, type Sample } from './l1.ts'
 import { MAX_LISTED } from './limits.ts'
 import { toQuantity } from './provider.ts'
 
-/** A finalization that somebody named: a hint. Storage proves it, or refutes it. */
+/** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {
   /** The last block of the finalization. */
   readonly l2BlockNumber: bigint
-  /** What different endpoints say that the contract hashed. */
+  /** What the contract hashed, according to different endpoints. */
   readonly states: readonly FinalizedState[]
 }
 
@@ -20,18 +20,18 @@ export interface ListRange {
   readonly after: bigint
   /** Up to this L2 block: the newest finalized one, which is proven. */
   readonly newest: bigint
-  /** Above this L1 block; null when it is not known. */
+  /** Above this L1 block; null if it is unknown. */
   readonly l1After: bigint | null
   /** Up to this L1 block. */
   readonly l1Block: L1Block
 }
 
 /**
- * The finalizations in the range, oldest first: what the contract's logs say at any of the L1 endpoints. An endpoint whose
- * logs lack the newest finalization is not believed. Where none serves logs, the contract's storage at older L1 blocks is
- * searched. One endpoint that lists everything is enough, for more hints do no harm: each is proven before it counts.
+ * Lists the finalizations in the range, oldest first, from the contract's logs at all L1 endpoints. An endpoint whose logs lack
+ * the newest finalization is not believed. If no endpoint has usable logs, it searches the contract's storage at older L1
+ * blocks. One endpoint that lists everything is enough. More hints do no harm, because each is proven before it counts.
  *
- * @param onUseless told of each endpoint whose logs are of no use
+ * @param onUseless called with the index of each endpoint whose logs are unusable
  */
 export async function listFinalizations(
   endpoints: Endpoints,
@@ -54,7 +54,7 @@ export async function listFinalizations(
     .sort((a, b) => (a.l2BlockNumber < b.l2BlockNumber ? -1 : 1))
 }
 
-/** From the newest logs back; null when the newest finalization is not among them. */
+/** From the newest logs back; null if they lack the newest finalization, or cannot be fetched. */
 async function listFromLogs(
   { provider, rollup, signal }: L1Source,
   { after, newest, l1After, l1Block }: ListRange,
@@ -80,7 +80,7 @@ async function listFromLogs(
   return found.has(newest) ? found : null
 }
 
-/** What the contract held at older L1 blocks, as the endpoint says. */
+/** What the contract held at older L1 blocks, according to the endpoint. */
 async function walkBack(source: L1Source, { after, newest, l1Block }: ListRange): Promise<bigint[]> {
   const numbers = [newest]
   if (newest === after + 1n) return numbers

@@ -3,11 +3,11 @@ import type { Rollup } from '../anchor/rollup.ts'
 import { RpcError } from './error.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
 
-/** Endpoints that limit `eth_getLogs` allow at least this many blocks; mainnet has a finalization every few hours. */
+/** Endpoints that limit `eth_getLogs` allow at least this many blocks. Mainnet has a finalization every few hours. */
 export const BLOCKS_PER_REQUEST = 2_000n
 /** About three days of L1 blocks. */
 const MAX_REQUESTS = 10
-/** Far more than the finalizations of so many blocks. */
+/** Far more than the finalizations in that many blocks. */
 const MAX_LOGS = 2_000
 
 /** Where to look for the log of a finalization. */
@@ -15,16 +15,16 @@ export interface FinalizedStateQuery {
   readonly rollup: Rollup
   /** The last block of the finalization. */
   readonly l2BlockNumber: bigint
-  /** The L1 block at which all is proven: the log is not above it. */
+  /** The L1 block at which everything is proven. The log is not above it. */
   readonly l1BlockNumber: bigint
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * What the contract's log says of the finalization that ended with this L2 block: a hint, which `verifyAnchor` proves.
- * The newest logs are asked for first, in ranges that endpoints allow.
+ * What the contract's log says about the finalization that ended with this L2 block: a hint, which `verifyAnchor` proves.
+ * Requests the newest logs first, in ranges that endpoints allow.
  *
- * @returns null when the endpoint serves no logs, or none of this finalization: then no timestamp is proven
+ * @returns null if the endpoint serves no logs, or none of this finalization: no timestamp is proven then
  * @throws RpcError `ABORTED` and nothing else
  */
 export async function fetchFinalizedState(
@@ -46,7 +46,7 @@ export async function fetchFinalizedState(
   return null
 }
 
-/** null when the endpoint does not serve logs, whatever it says instead: there is no evidence in a hint. */
+/** null if the endpoint does not serve logs, whatever the reason: they are only hints. */
 export async function fetchLogs(
   l1: Provider | SendProvider,
   filter: object,
@@ -61,7 +61,7 @@ export async function fetchLogs(
   }
 }
 
-/** The newest one counts, if there are several. */
+/** If there are several, the newest counts. */
 function findState(logs: readonly unknown[], l2BlockNumber: bigint): FinalizedState | null {
   for (let index = logs.length - 1; index >= 0; index--) {
     const log = decodeFinalizedStateLog(logs[index])

@@ -19,8 +19,8 @@ import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './opt
 import { inTime } from './retry.ts'
 
 /**
- * The functions of `rollup-state-proof/beacon` that verify: pass the whole module. They come from the caller, so that only
- * those who follow a beacon chain carry its cryptography.
+ * The functions of `rollup-state-proof/beacon` that verify: pass the whole module. The caller passes them, so that only
+ * programs that follow a beacon chain carry its cryptography.
  */
 export interface BeaconVerifier {
   /** `verifyBootstrap`. */
@@ -31,7 +31,7 @@ export interface BeaconVerifier {
   verifyFinality: (update: unknown, committee: Committee) => VerifiedFinality
 }
 
-/** The state of following a beacon chain: plain JSON, about 53 kB. Whoever can change it controls what is trusted from then on. */
+/** The state of following a beacon chain: plain JSON, about 53 kB. Whoever can change it controls what is trusted next. */
 export interface BeaconState {
   /** The version of this format. */
   version: 1
@@ -81,10 +81,10 @@ export interface FollowBeaconOptions {
 const OPTIONS = ['network', 'blockRoot', 'state', 'onState', 'onFailure', 'maxAge', 'maxCheckpointAge', 'timeout']
 const DAY = 86_400
 
-/** One question to an endpoint. */
+/** One request to an endpoint. */
 type Ask = (api: BeaconApi, signal: AbortSignal) => Promise<unknown>
 
-/** A block that is proven, with the committee that goes on from it. */
+/** A proven block, and the committee to continue with. */
 interface Known {
   readonly committee: Committee
   readonly l1BlockHash: Hex
@@ -94,9 +94,9 @@ interface Known {
 }
 
 /**
- * Follows a beacon chain over several endpoints, none of which is trusted: a source of L1 block hashes for the verified provider
- * and for `verifyEvidence`. One honest endpoint suffices: the newest proven block counts, so an endpoint cannot hide it. It never
- * goes back to an older block.
+ * Follows a beacon chain over several endpoints, none of which is trusted: a source of L1 block hashes for the verified
+ * provider and for `verifyEvidence`. One honest endpoint suffices: the newest proven block counts, so an endpoint cannot hide
+ * it. It never goes back to an older block.
  *
  * @param apis one or more beacon APIs
  * @param beacon the module `rollup-state-proof/beacon`, or its three functions
@@ -145,7 +145,7 @@ export function followBeacon(
     if (typeof seconds !== 'number' || !(seconds >= 0)) throw argumentInvalid(name, 'a number of seconds', seconds)
   }
   let known: Known | undefined = own.state === undefined ? undefined : readState(own.state, network)
-  /** Whether its age was looked at: what is proven from it later is as good as it was. */
+  /** Whether the age of the starting point was checked. What is proven from it later needs no such check. */
   let hasBegun = false
   let running: Promise<Hex> | undefined
 
@@ -162,11 +162,11 @@ export function followBeacon(
   const toKnown = (bootstrap: unknown): Known => beacon.verifyBootstrap(bootstrap, { network, blockRoot })
 
   async function keep(next: Known): Promise<void> {
-    known = next
     await onState?.(toState(next))
+    known = next
   }
 
-  /** What the first of the endpoints sends that `verify` accepts. */
+  /** The first answer that `verify` accepts. Asks one endpoint after another. */
   async function fromFirst<T>(ask: Ask, verify: (answer: unknown) => T): Promise<T> {
     const codes: string[] = []
     for (const api of apis) {
@@ -179,7 +179,7 @@ export function followBeacon(
     throw new RpcError('BEACON_UNAVAILABLE', { found: describeFailures(codes), layer: 'beacon' })
   }
 
-  /** The way from committee to committee, by the updates of this endpoint or, when they are no good, of another. */
+  /** Advances from committee to committee, with the updates of `first` or, if they fail, of any endpoint. */
   async function advance(from: Known, period: number, first: BeaconApi): Promise<Known> {
     let at = from
     countPeriods(at.committee.period, period)
@@ -193,7 +193,7 @@ export function followBeacon(
           if (!isFailure(error)) throw error
           return fromFirst(ask, verify)
         })
-      // The block of an update may be older than the newest that is known.
+      // The block of an update may be older than the newest known block.
       at = update.slot > at.slot ? update : { ...at, committee: update.committee }
     }
     return at
@@ -221,21 +221,21 @@ export function followBeacon(
       .sort((a, b) => (a.slot < b.slot ? 1 : a.slot > b.slot ? -1 : 0))
     let at = begun
     for (const { api, index, finality, slot, period } of claims) {
-      // Sorted: nobody after this one claims to have a newer block.
+      // Claims are sorted: no later one is newer.
       if (slot < at.slot) failures.push({ index, code: 'BEACON_OLDER_THAN_CHECKPOINT' })
       if (slot <= at.slot) continue
       try {
-        // Nothing of it is kept unless its finality is proven: else a lie about the period would leave the present
-        // committee, and all that it still signs, behind.
+        // Keep nothing unless finality is proven. Otherwise a lie about the period would make us leave the current
+        // committee while it still signs.
         const next = await advance(at, period, api)
         const finalized = beacon.verifyFinality(finality, next.committee)
         at = finalized.slot > next.slot ? { ...finalized, committee: next.committee } : next
-        await keep(at)
       } catch (error) {
         if (!isFailure(error)) throw error
         fail(index, error)
       }
     }
+    if (at !== begun) await keep(at)
     if (failures.length > 0) onFailure?.(failures.sort((a, b) => a.index - b.index))
     if (failures.length === apis.length && at.slot === begun.slot) {
       const codes = failures.map(({ code }) => code)
@@ -247,7 +247,7 @@ export function followBeacon(
     return at.l1BlockHash
   }
 
-  // Whoever asks while it is at work gets the same.
+  // Concurrent calls share one refresh.
   return () => {
     running ??= refresh().finally(() => {
       running = undefined
@@ -270,7 +270,7 @@ function toState({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: Kno
   return { version: 1, committee, finalized }
 }
 
-/** The table of forks may have grown since: it is the caller's. The committee is verified when it is used. */
+/** Uses the caller's network, whose fork table may have grown since. The committee is verified when it is used. */
 function readState(state: BeaconState, network: BeaconNetwork): Known {
   const { version, committee, finalized } = readOptions('state', state, ['version', 'committee', 'finalized'])
   if (version !== 1) throw argumentInvalid('state.version', '1', version)

@@ -4,19 +4,19 @@ import { ProofError } from '../errors.ts'
 import { readerOf } from '../json.ts'
 import { RpcError } from './error.ts'
 
-/** How far a rollup has been followed: small, and JSON. Keep it, and hand it to `followFinalizations` to go on from there. */
+/** How far a rollup has been followed: small, plain JSON. Store it, and pass it to `followFinalizations` to continue. */
 export interface FollowState {
-  /** Of this format. */
+  /** The version of this format. */
   version: 1
   /** The rollup contract on L1, 20 bytes. */
   rollup: Hex
-  /** The finalization that was handed out last: its last L2 block. A quantity. */
+  /** The last L2 block of the newest finalization that was yielded. A quantity. */
   l2BlockNumber: Hex
-  /** The L1 block up to which every finalization has been handed out; left out when there is none. */
+  /** The L1 block up to which every finalization has been yielded; omitted if there is none. */
   l1Block?: {
     /** A quantity. */
     number: Hex
-    /** 32 bytes. It was trusted, so it stays true. */
+    /** 32 bytes. It was trusted when it was stored, and stays true. */
     hash: Hex
   }
 }
@@ -39,7 +39,7 @@ export function writeState(rollup: Hex, { l2BlockNumber, mark }: Position): Foll
   return { version: 1, rollup, l2BlockNumber: quantity(l2BlockNumber), ...(l1Block && { l1Block }) }
 }
 
-/** @throws RpcError `ARGUMENT_INVALID` when it is not a state, or one of another rollup */
+/** @throws RpcError `ARGUMENT_INVALID` if it is not a state, or one of another rollup */
 export function readState(state: unknown, rollup: Hex): Position {
   try {
     const fields = reader.fields(state, ['version', 'rollup', 'l2BlockNumber', 'l1Block'])

@@ -31,7 +31,7 @@ export interface FollowEvent {
   /**
    * - `follow.poll`: it asked for the trusted L1 block hash. `l1.block.number` if the block is new.
    * - `follow.finalization`: it yields an item. `l2.block.number`, `l1.block.number`, and `l2.block.timestamp` if proven.
-   * - `follow.request.failed`: an endpoint failed, or was refused. `layer`, `endpoint.index`, `error.type`.
+   * - `follow.request.failed`: an endpoint failed, or its answer was refused. `layer`, `endpoint.index`, `error.type`.
    * - `follow.logs.unusable`: the logs of an L1 endpoint lack the newest finalization. `endpoint.index`.
    * - `follow.hint.refused`: an endpoint named a finalization that never was. `l2.block.number`.
    * - `follow.proof.unavailable`: no L2 endpoint has the proofs of the block. `l2.block.number`.
@@ -111,7 +111,7 @@ export interface FollowedFinalization {
   state: FollowState
 }
 
-/** How time passes: tests replace it. */
+/** Waiting and randomness. Tests replace them. */
 export interface Timing {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>
   /** From 0 to 1. */
@@ -122,8 +122,8 @@ export interface Timing {
  * Follows the finalizations of a rollup: an async iterator over all of them, or only the newest. It yields each once, in order,
  * proven from a trusted L1 block hash.
  *
- * Endpoints may be slow, fail, lag, limit or lie: it switches to the next one, waits longer each time, and tries again. It throws
- * when waiting does not help:
+ * Endpoints may be slow, fail, lag, limit or lie: it switches to the next one, waits longer each time, and tries again. It
+ * throws when waiting does not help:
  *
  * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before.
  * - A refusal such as a ProofError, if every endpoint causes one in 8 consecutive rounds.
@@ -134,8 +134,8 @@ export interface Timing {
  * endpoints list them: one is missed only if every L1 endpoint omits it. An endpoint that omits the newest one is detected. Use
  * L1 endpoints with different operators.
  *
- * Requests per poll: one while the L1 block hash stays the same (that of `finalizedBlockHash`), three for a new L1 block without a
- * finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request.
+ * Requests per poll: one while the L1 block hash stays the same (that of `finalizedBlockHash`), three for a new L1 block
+ * without a finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request.
  *
  * @param options the endpoints, the rollup, the source of the L1 block hash, and what to prove
  * @throws RpcError `ARGUMENT_INVALID`, ProofError `CLAIM_INVALID` for wrong options, before any request
@@ -167,13 +167,13 @@ export function followFinalizations(options: FollowOptions): AsyncGenerator<Foll
   return followWith(options, { wait: sleep, random: Math.random })
 }
 
-/** {@link followFinalizations} with other time. */
+/** {@link followFinalizations} with another {@link Timing}. */
 export function followWith(options: FollowOptions, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
   return follow(verifyFollowOptions(options), timing)
 }
 
 const FIRST_BACKOFF = 1_000
-/** Rounds in which every endpoint fails for a reason that does not pass. With growing waits this takes some minutes. */
+/** Maximum rounds in which every endpoint fails for a reason that does not pass. With growing waits, they take minutes. */
 const MAX_REFUSED_ROUNDS = 8
 
 async function* follow(settings: Settings, timing: Timing): AsyncGenerator<FollowedFinalization, void, void> {
@@ -214,7 +214,7 @@ async function* follow(settings: Settings, timing: Timing): AsyncGenerator<Follo
 
 /** A trusted L1 block, and what the contract held there. */
 interface View {
-  /** As the endpoint answered. */
+  /** As the endpoint sent it. */
   readonly block: unknown
   readonly l1Block: L1Block
   readonly newest: bigint
@@ -230,19 +230,19 @@ function createFollower(settings: Settings): { next(): Promise<FollowedFinalizat
   const l1 = createEndpoints('L1', settings.l1, onFailure)
   const l2 = createEndpoints('L2', settings.l2, onFailure)
 
-  /** What was handed out last. */
+  /** The L2 block that was yielded last. */
   let last: bigint | null = settings.position?.l2BlockNumber ?? null
-  /** Everything finalized up to there has been handed out. */
+  /** Everything finalized up to this L1 block has been yielded. */
   let mark: L1Mark | null = settings.position?.mark ?? null
-  /** The newest L1 block that was trusted. */
+  /** The newest trusted L1 block. */
   let trusted: L1Mark | null = mark
   let view: View | null = null
-  /** Not handed out yet, oldest first: all that was finalized after `mark` and up to `listed`. */
+  /** Not yielded yet, oldest first: all that was finalized after `mark` and up to `listed`. */
   let pending: Hint[] = []
   let listed: L1Mark | null = mark
-  /** The anchors at the block of the view. */
+  /** The anchors at the L1 block of the view. */
   const anchors = new Map<bigint, Anchor | null>()
-  /** Whether the endpoints have been asked what is new since the last wait. */
+  /** Whether the endpoints have been polled since the last wait. */
   let isFresh = false
 
   const eventOf = (name: FollowEvent['name'], l2BlockNumber: bigint) =>
@@ -256,7 +256,7 @@ function createFollower(settings: Settings): { next(): Promise<FollowedFinalizat
     }
     const { block, l1Block } = await l1.run(provider => fetchL1Block({ provider, signal }, hash))
     onEvent?.({ name: 'follow.poll', attributes: { 'l1.block.number': Number(l1Block.number) } })
-    // A source that is behind what was trusted before has nothing new to say.
+    // A source that lags behind the last trusted block has nothing new.
     if (trusted !== null && l1Block.number < trusted.number) return
     if (trusted !== null && l1Block.number === trusted.number && l1Block.hash !== trusted.hash) {
       const found = `L1 block ${l1Block.number} had the hash ${trusted.hash}, and has the hash ${l1Block.hash} now`
@@ -278,16 +278,16 @@ function createFollower(settings: Settings): { next(): Promise<FollowedFinalizat
         pending = [...pending, ...(await listFinalizations(l1, source, range, useless))]
       }
     }
-    // Nothing that failed on the way has changed anything.
+    // A failure above has changed nothing.
     view = { block, l1Block, newest }
     trusted = { number: l1Block.number, hash: l1Block.hash }
-    // With `from` ahead of the chain nothing is listed yet, and nothing is left out.
+    // If `from` is ahead of the chain, nothing is listed yet, and nothing is missed.
     listed = trusted
     if (pending.length === 0) mark = trusted
     anchors.clear()
   }
 
-  /** What the contract says of the finalization; null when there never was one. */
+  /** What the contract says about the finalization; null if it never took place. */
   async function anchorOf({ l1Block, newest }: View, { l2BlockNumber, states }: Hint): Promise<Anchor | null> {
     const known = anchors.get(l2BlockNumber)
     if (known !== undefined) return known
@@ -299,7 +299,7 @@ function createFollower(settings: Settings): { next(): Promise<FollowedFinalizat
     return anchor
   }
 
-  /** Everything proven of one finalization. @throws RpcError `BLOCK_MISSING` when no L2 endpoint holds it */
+  /** Everything that is proven about one finalization. @throws RpcError `BLOCK_MISSING` if no L2 endpoint holds it */
   async function prove({ block, l1Block, newest }: View, anchor: Anchor): Promise<Omit<FollowedFinalization, 'state'>> {
     const { l2BlockNumber, stateRoot, proof, finalizedState, finalizedTimestamp } = anchor
     const scheme = verifyScheme(schemeAt(l2BlockNumber))
@@ -311,7 +311,7 @@ function createFollower(settings: Settings): { next(): Promise<FollowedFinalizat
       const answer = await l2.run(provider => atEndpoint('L2', () => fetchAnswer(provider, asked, how)))
       const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
       const bundle = createEvidence({ ...claim, answer, l1: { block, proof, finalizedState } })
-      // Its parts were verified one by one; this is the judge of the whole.
+      // The parts were verified one by one. This verifies the whole.
       const proven = verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
       if (proven.reach !== 'l1BlockHash') throw new RpcError('L1_CONTRADICTION', { found: 'another kind of bundle' })
       evidence.push(bundle)
@@ -367,7 +367,7 @@ function createFollower(settings: Settings): { next(): Promise<FollowedFinalizat
         drop(first)
         continue
       }
-      // Lagging endpoints come to hold it. Those that hold a newer one do not, unless several stand behind one URL.
+      // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
       const others = newestOnly ? pending.slice(0, -1).reverse() : pending.slice(1)
       for (const hint of newestOnly ? others : others.slice(-1)) {
         const other = await tryProve(at, hint)
@@ -406,7 +406,7 @@ const gone = (missing: bigint, held: bigint) =>
 const nameOf = (block: L1Mark | null): string =>
   block === null ? 'the start' : `L1 block ${block.number} (${block.hash})`
 
-/** With the timestamp, if one of the hints holds. null when the contract has no root of the block: that is proven too. */
+/** With the timestamp, if one of the hints is right. null if the contract has no root of the block, which is proven too. */
 async function fetchProven(
   source: L1Source,
   l1Block: L1Block,
@@ -425,7 +425,7 @@ async function fetchProven(
   return null
 }
 
-/** @throws RpcError, or ProofError `CLAIM_INVALID` when it is no hash */
+/** @throws RpcError, or ProofError `CLAIM_INVALID` if it is not a hash */
 async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
   let hash: unknown
   try {
@@ -438,7 +438,7 @@ async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
 
 type Settings = ReturnType<typeof verifyFollowOptions>
 
-/** Everything is looked at before anybody is asked. */
+/** Checks everything before the first request. */
 function verifyFollowOptions(options: FollowOptions) {
   const own = verifyClientOptions(options, [
     ...['method', 'maxKeysPerRequest', 'l1', 'l2', 'rollup', 'scheme', 'l1BlockHash', 'requests', 'from', 'state'],

@@ -8,10 +8,10 @@ import { type Redact, redactorOf, setRedactor } from './redact.ts'
 import { type Attempt, retry } from './retry.ts'
 
 /**
- * The URL of an endpoint: with an API key that of a private provider, `{base}/v3/{key}`; without one that of a node of
- * your own or of a public endpoint, which is `base` itself.
+ * The URL of an endpoint. With an API key, it is that of a private provider: `{base}/v3/{key}`. Without one, it is `base`
+ * itself: a node of your own or a public endpoint.
  *
- * @param base `http` or `https`
+ * @param base an `http` or `https` URL
  * @param apiKey letters, digits, `.`, `_`, `~` and `-`
  * @throws RpcError `ARGUMENT_INVALID`
  *
@@ -35,31 +35,32 @@ export function endpointUrl(base: string, apiKey?: string): string {
   return `${base.slice(0, end)}/v3/${apiKey}`
 }
 
-/** How long, how much and how often. */
+/** Limits for requests. */
 export interface HttpOptions {
-  /** For one request with all its retries, in milliseconds. Default: 30 000. */
+  /** Time limit for one request including its retries, in milliseconds. Default: 30,000. */
   timeout?: number
-  /** Ends every request of this provider. */
+  /** Aborts every request of this provider. */
   signal?: AbortSignal
-  /** Of one answer, unpacked, in bytes. Default: 16 MiB. */
+  /** Maximum length of one answer, in bytes after decompression. Default: 16 MiB. */
   maxResponseLength?: number
-  /** How often a request is sent again after HTTP status 429 or 503. Default: 4. */
+  /** How often a request is retried after HTTP status 429 or 503. Default: 4. */
   maxRetries?: number
 }
 
 const HTTP_OPTIONS = ['timeout', 'signal', 'maxResponseLength', 'maxRetries']
-/** Timers count in 31 bits. */
+/** Timers take at most 31 bits of milliseconds. */
 const MAX_TIMEOUT = 2 ** 31 - 1
 
 /**
- * An EIP-1193 provider over `fetch`, for those who have none. One HTTP request per call, never a batch.
+ * An EIP-1193 provider over `fetch`, for programs that have none. It sends one HTTP request per call, never a batch.
  *
- * After HTTP status 429 or 503 it honours `Retry-After`, otherwise backs off exponentially; when the wait would pass the
- * timeout it gives up at once. All its errors are {@link RpcError}s without the URL or any key in it: query values, path
- * segments, host and port. Keys of 4 characters and more are found wherever they stand, shorter ones as words of their own.
+ * After HTTP status 429 or 503 it honours `Retry-After`, otherwise it backs off exponentially. If the wait would exceed the
+ * timeout, it gives up at once. All its errors are {@link RpcError}s without the URL, and without any part of it that may be a
+ * key: query values, path segments, host and port. Keys of 4 or more characters are removed wherever they occur, shorter ones
+ * only as separate words.
  *
- * @param url `http` or `https`, see {@link endpointUrl}
- * @param options limits; the defaults suit some hundred keys at once
+ * @param url an `http` or `https` URL, see {@link endpointUrl}
+ * @param options limits; the defaults suit a few hundred keys per request
  * @throws RpcError `ARGUMENT_INVALID`
  *
  * @example
@@ -93,22 +94,22 @@ export function createHttpProvider(url: string, options: HttpOptions = {}): Prov
   return provider
 }
 
-/** A beacon API: what answers `GET` requests with JSON. */
+/** A beacon API: answers `GET` requests with JSON. */
 export interface BeaconApi {
   /**
-   * Asks for one document. Rejects when it does not come.
+   * Fetches one document. Rejects if that fails.
    *
    * @param path from `/eth/v1` on, with its query
-   * @param signal ends the request
+   * @param signal aborts the request
    * @returns the body, parsed from JSON
    */
   get(path: string, signal?: AbortSignal): Promise<unknown>
 }
 
 /**
- * A beacon API over `fetch`, with the limits, waits and silence about its URL that {@link createHttpProvider} has.
+ * A beacon API over `fetch`, with the limits, the retries and the errors without URLs of {@link createHttpProvider}.
  *
- * @param url `http` or `https`, without `/eth/v1`; a query in it, such as one with an API key, is sent with each request
+ * @param url an `http` or `https` URL, without `/eth/v1`; a query in it, such as one with an API key, is sent with each request
  * @param options limits
  * @throws RpcError `ARGUMENT_INVALID`
  *
@@ -155,7 +156,7 @@ async function readDocument(response: Response, maxLength: number): Promise<unkn
   return parsed.value
 }
 
-/** What all requests to one URL have in common: their limits, and that they are sent again when the endpoint is busy. */
+/** What all requests to one URL share: their limits, and the retries while the endpoint is busy. */
 function createConnection(url: string, options: HttpOptions) {
   const redact = redactorOf(parseUrl(url))
   const own = readOptions('options', options, HTTP_OPTIONS)
@@ -204,14 +205,14 @@ function parseUrl(url: string): URL {
   return parsed
 }
 
-/** Runs `work`, and ends it after `timeout` milliseconds or with `signal`. Only RpcErrors leave. */
+/** Runs `work`, and aborts it after `timeout` milliseconds or with `signal`. Throws RpcErrors only. */
 async function withDeadline<T>(
   timeout: number,
   signal: AbortSignal | undefined,
   redact: Redact,
   work: (abort: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  // Held here until the end: nothing else refers to it strongly, and once it is collected it never fires.
+  // Keep this reference until the end: nothing else holds the signal strongly, and once collected, it never fires.
   const deadline = AbortSignal.timeout(timeout)
   const abort = signal === undefined ? deadline : AbortSignal.any([signal, deadline])
   try {
@@ -224,7 +225,7 @@ async function withDeadline<T>(
   }
 }
 
-/** Such as `ECONNREFUSED`. */
+/** A system error code, such as `ECONNREFUSED`. */
 function systemCodeIn(error: unknown): { found?: string } {
   const cause = error instanceof Error ? error.cause : undefined
   const code: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'code') : undefined
@@ -236,7 +237,7 @@ function post(url: string, request: RpcRequest, signal: AbortSignal): Promise<Re
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
     body: JSON.stringify(request),
-    // A POST that is redirected may arrive as something else, somewhere else.
+    // A redirected POST may arrive as another method, at another place.
     redirect: 'manual',
     signal,
   })
@@ -248,7 +249,7 @@ async function readAnswer(
   maxLength: number,
   redact: Redact,
 ): Promise<unknown> {
-  // Some endpoints say the same twice: an HTTP status, and in the body why.
+  // Some endpoints explain an HTTP error with a JSON-RPC error in the body. These two statuses say enough.
   if (response.status === 401 || response.status === 403) {
     await response.body?.cancel()
     throw diagnoseStatus(response.status)
@@ -267,7 +268,7 @@ async function readAnswer(
   throw diagnoseStatus(response.status)
 }
 
-/** The body, of which no more than `maxLength` bytes are ever held. */
+/** The body. Never holds more than `maxLength` bytes of it. */
 async function readText(response: Response, maxLength: number): Promise<string> {
   const decoder = new TextDecoder('utf-8')
   const reader = response.body?.getReader()
@@ -294,7 +295,7 @@ function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** What it is instead of JSON. The text itself may hold anything, so it is not quoted. */
+/** What the text is instead of JSON. It may contain anything, so it is not quoted. */
 function describeText(response: Response, text: string): string {
   const type = response.headers.get('Content-Type') ?? ''
   const start = text.trimStart().slice(0, 16)
@@ -303,7 +304,7 @@ function describeText(response: Response, text: string): string {
   return /^[{[]/.test(start) ? 'JSON that is cut off or broken' : 'a text'
 }
 
-/** Milliseconds; undefined without the header or when it says nothing. */
+/** Milliseconds; undefined if the header is missing or invalid. */
 function readRetryAfter({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After')?.trim() ?? ''
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000

@@ -11,8 +11,8 @@ import { inTime } from './retry.ts'
  * least one that is independent of those you verify. Or let several agree, with {@link agreeingBlockHash}.
  *
  * @param provider of L1
- * @returns a function that asks at each call. It throws an RpcError if the request fails, and a ProofError if the block does not
- * have the hash that the endpoint states
+ * @returns a function that asks at each call. It throws an RpcError if the request fails, and a ProofError if the block does
+ * not have the hash that the endpoint states
  *
  * @throws RpcError `ARGUMENT_INVALID`
  *
@@ -44,7 +44,7 @@ export interface DissentingSource {
   found: string
 }
 
-/** How many must agree, and who hears of the others. */
+/** How many sources must agree, and who is told about the others. */
 export interface AgreementOptions {
   /** How many must name the same hash. Default: more than half. */
   quorum?: number
@@ -55,16 +55,16 @@ export interface AgreementOptions {
 }
 
 /**
- * A source of L1 block hashes: the newest finalized block on which enough endpoints agree. It asks each for its newest finalized
- * block. These are seldom at the same height, so it takes the newest block that `quorum` of them have finalized, and asks those
- * for its hash by number.
+ * A source of L1 block hashes: the newest finalized block on which enough endpoints agree. It asks each for its newest
+ * finalized block. These are seldom at the same height, so it takes the newest block that `quorum` of them have finalized, and
+ * asks those for its hash by number.
  *
  * The hash is wrong only if `quorum` endpoints lie together. Count endpoints of one operator as one.
  *
  * @param providers of L1, each with another operator
  * @param options how many must agree
- * @returns a function that asks at each call. It throws an RpcError that lists what each source said: `L1_DISAGREEMENT` if two of
- * them name different hashes for one block, `L1_UNCONFIRMED` if too few answer
+ * @returns a function that asks at each call. It throws an RpcError that lists what each source said: `L1_DISAGREEMENT` if two
+ * of them name different hashes for one block, `L1_UNCONFIRMED` if too few answer
  * @throws RpcError `ARGUMENT_INVALID`
  *
  * @example
@@ -89,7 +89,7 @@ export function agreeingBlockHash(
   options: AgreementOptions = {},
 ): () => Promise<Hex> {
   if (!Array.isArray(providers)) throw argumentInvalid('providers', 'an array of providers', providers)
-  // A copy: what becomes of the array later must not change who has to agree.
+  // A copy, so that later changes to the array do not change who must agree.
   const sources: readonly (Provider | SendProvider)[] = Array.from(providers)
   const count = sources.length
   for (const [index, provider] of sources.entries()) verifyProvider(provider, `providers[${index}]`)
@@ -103,7 +103,7 @@ export function agreeingBlockHash(
   return async () => {
     const said = await Promise.all(sources.map(provider => settle(timeout, () => fetchBlock(provider, 'finalized'))))
     const heights = said.flatMap(({ block }) => (block === undefined ? [] : [block.number]))
-    // Newest first. Liars may name any height: where they break the agreement on one, an older one is tried.
+    // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
     const candidates = [...heights].sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
     let odd = said.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
     let isContradicted = false
@@ -128,7 +128,7 @@ export function agreeingBlockHash(
       }
     }
     const found = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
-    // Two hashes of one finalized block: somebody is wrong. Otherwise there are only too few who have answered.
+    // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
     throw new RpcError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', {
       found: `${quorum} of ${count} must agree. ${found}`,
       layer: 'L1',
@@ -136,13 +136,13 @@ export function agreeingBlockHash(
   }
 }
 
-/** What a source said of one block. */
+/** What a source says about one block. */
 interface Vote {
   readonly block?: L1Block
   readonly failure?: string | undefined
 }
 
-/** The only hash that enough of them name; null when there is none, or more than one. */
+/** The only hash that enough sources name; null if there is none, or more than one. */
 function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
   const counts = new Map<Hex, number>()
   for (const { block } of votes) if (block !== undefined) counts.set(block.hash, (counts.get(block.hash) ?? 0) + 1)
@@ -155,7 +155,7 @@ async function fetchBlock(provider: Provider | SendProvider | undefined, id: big
   return (await fetchL1Block({ provider, signal: undefined }, id)).l1Block
 }
 
-/** What a source that fails says of itself is its code alone. */
+/** A source that fails is described by its error code alone. */
 async function settle(timeout: number, work: () => Promise<L1Block>): Promise<Vote> {
   try {
     return { block: await inTime(timeout, work) }

@@ -14,27 +14,27 @@ import { admissionOf, admitAnswer } from './partial-answers.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
-/** An L1 endpoint, and the rollup that is looked for there. */
+/** An L1 endpoint, and the rollup to look for there. */
 export interface L1Source {
   readonly provider: Provider | SendProvider
   readonly rollup: Rollup
   readonly signal: AbortSignal | undefined
 }
 
-/** A tag, as every L1 endpoint takes it. */
+/** The block tags that every L1 endpoint accepts. */
 export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 
-/** An L2 block of which the rollup contract has the state root, proven at an L1 block. */
+/** An L2 block whose state root the rollup contract holds, proven at an L1 block. */
 export interface Anchor {
   readonly l2BlockNumber: bigint
   readonly stateRoot: Hex
-  /** What is known of what `eth_getProof` answered. */
+  /** The known fields of the `eth_getProof` answer. */
   readonly proof: unknown
-  /** The last L2 block that was finalized at that L1 block; null when the endpoint left it out. */
+  /** The last L2 block that was finalized at that L1 block; null if the endpoint omitted it. */
   readonly currentL2BlockNumber: bigint | null
-  /** What the timestamp is proven with; undefined when it is not. */
+  /** Proves the timestamp; undefined if the timestamp is not proven. */
   readonly finalizedState: FinalizedState | undefined
-  /** Of the L2 block, in seconds since 1970; null when it is not proven. */
+  /** Time of the L2 block, in seconds since 1970; null if it is not proven. */
   readonly finalizedTimestamp: bigint | null
 }
 
@@ -44,7 +44,7 @@ const call = (
   params: readonly unknown[],
 ): Promise<unknown> => atEndpoint('L1', () => callProvider(provider, method, params, signal))
 
-/** What is known of an `eth_getProof` answer for the rollup contract. */
+/** The known fields of the `eth_getProof` answer for the rollup contract. */
 function fetchProof(source: L1Source, storageKeys: readonly Hex[], l1BlockNumber: bigint): Promise<unknown> {
   const redact = redactorFor(source.provider)
   const params = [source.rollup.address, storageKeys, toQuantity(l1BlockNumber)]
@@ -55,8 +55,8 @@ function fetchProof(source: L1Source, storageKeys: readonly Hex[], l1BlockNumber
 }
 
 /**
- * What the L1 endpoint says is this block: the header is what it was hashed from, but unless the hash was asked for, that
- * the hash is of L1 is its word.
+ * Fetches an L1 block. Its header is verified against its hash. Unless the block was requested by hash, only the endpoint's
+ * word says that the hash is one of L1.
  */
 export async function fetchL1Block(
   source: Omit<L1Source, 'rollup'>,
@@ -88,8 +88,8 @@ export async function fetchL1Block(
 }
 
 /**
- * @param finalizedState a hint: what the timestamp is to be proven with
- * @throws ProofError `ANCHOR_NO_ROOT` when the block is not the last one of a finalization, and what `verifyAnchor` throws
+ * @param finalizedState a hint with which to prove the timestamp
+ * @throws ProofError `ANCHOR_NO_ROOT` if the block is not the last one of a finalization, and what `verifyAnchor` throws
  */
 export async function fetchAnchor(
   source: L1Source,
@@ -106,8 +106,8 @@ export async function fetchAnchor(
 }
 
 /**
- * The same anchor with the timestamp of its L2 block, where that can be proven: the block is the newest finalized one, the
- * contract keeps what it takes, and the endpoint serves the log of the finalization. Otherwise the anchor as it is.
+ * Adds the timestamp of the L2 block to the anchor if it can be proven: the block is the newest finalized one, the layout has
+ * the slots for it, and the endpoint serves the log of the finalization. Otherwise returns the anchor unchanged.
  */
 export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor: Anchor): Promise<Anchor> {
   const { provider, rollup, signal } = source
@@ -120,13 +120,13 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
   try {
     return await fetchAnchor(source, l1Block, l2BlockNumber, hint)
   } catch (error) {
-    // The hint is wrong, or the contract is laid out otherwise. What is proven without it stays proven.
+    // The hint is wrong, or the contract has another layout. What is proven without the hint stays proven.
     if (error instanceof ProofError && error.code === 'ANCHOR_FINALIZED_STATE_MISMATCH') return anchor
     throw error
   }
 }
 
-/** The last blocks of up to `most` finalizations, from the newest back, all proven at `l1Block`. */
+/** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. */
 export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: number): AsyncGenerator<Anchor> {
   let known: Sample = { at: l1Block.number, value: await fetchNewest(source, l1Block) }
   yield await fetchAnchor(source, l1Block, known.value)
@@ -152,13 +152,13 @@ export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Blo
   throw new ProofError('CLAIM_INVALID', { path: 'rollup', expected })
 }
 
-/** {@link fetchAnchor} of a block that the L1 endpoint named without proof; null for block 0 when it never was finalized. */
+/** {@link fetchAnchor} for a block that the L1 endpoint named without proof; null for block 0 if it was never finalized. */
 async function fetchHinted(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
   try {
     return await fetchAnchor(source, l1Block, l2BlockNumber)
   } catch (error) {
     if (!(error instanceof ProofError) || error.code !== 'ANCHOR_NO_ROOT') throw error
-    // Before the contract was there, its storage was zero.
+    // Before the contract was deployed, its storage was zero.
     if (l2BlockNumber === 0n) return null
     throw contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has no root`)
   }
@@ -173,8 +173,8 @@ export interface Sample {
 const FIRST_DISTANCE = 32n
 
 /**
- * The newest sample with another value than this one, as the L1 endpoint has it: back in time ever further until the
- * value is smaller, then narrower. At most 64 requests each. None of it is proven; {@link fetchHinted} does that.
+ * The newest sample with another value than this one, according to the L1 endpoint. Goes back in doubling steps until the value
+ * is smaller, then bisects: at most 64 requests for each. None of it is proven; {@link fetchHinted} does that.
  */
 export async function findPrevious(source: L1Source, newest: Sample): Promise<Sample | null> {
   let after = newest
@@ -199,7 +199,7 @@ export async function findPrevious(source: L1Source, newest: Sample): Promise<Sa
   return before
 }
 
-/** These mean what they say; any other error of an old block is most likely because it is old. */
+/** These codes are specific. Any other error for an old block most likely means that the endpoint no longer has its state. */
 const UNAMBIGUOUS: readonly RpcErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
 
 async function readCurrent(source: L1Source, at: bigint): Promise<bigint> {

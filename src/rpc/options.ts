@@ -2,10 +2,10 @@ import { excerpt } from '../errors.ts'
 import { RpcError } from './error.ts'
 
 /**
- * The own fields of an object that the caller made. A field of another name is a mistake that would go unseen otherwise:
- * with `storagekeys` no storage key would be asked for.
+ * Copies the own fields of an object from the caller. An unknown name is refused, because the mistake would go unnoticed: with
+ * `storagekeys`, no storage key would be requested.
  *
- * @param what the object, for people
+ * @param what name of the object, for people
  * @throws RpcError `ARGUMENT_INVALID`
  */
 export function readOptions<T extends object>(what: string, options: T, names: readonly string[]): T {
@@ -18,11 +18,11 @@ export function readOptions<T extends object>(what: string, options: T, names: r
     const hint = meant === undefined ? `known are ${names.join(', ')}` : `did you mean ${meant}?`
     throw new RpcError('ARGUMENT_INVALID', { found: `${what} has no field ${excerpt(name)}: ${hint}` })
   }
-  // Without a prototype: what a polluted Object.prototype has is none of the caller's.
+  // Without a prototype, so that nothing comes from a polluted Object.prototype.
   return Object.assign(Object.create(null), options)
 }
 
-/** Says of what kind the argument was, and not what it was: it may hold a key. */
+/** Names the kind of the argument. Of values, it shows only numbers, because others may contain a key. */
 export function argumentInvalid(what: string, expected: string, found: unknown): RpcError {
   const kind =
     found === null ? 'null' : Array.isArray(found) ? 'an array' : found === undefined ? 'nothing' : `a ${typeof found}`
@@ -30,7 +30,7 @@ export function argumentInvalid(what: string, expected: string, found: unknown):
   return new RpcError('ARGUMENT_INVALID', { found: `${what}: expected ${expected}, got ${came}` })
 }
 
-/** @throws RpcError `ARGUMENT_INVALID` when it is not a whole number from `min` to `max` */
+/** @throws RpcError `ARGUMENT_INVALID` unless it is a whole number from `min` to `max` */
 export function verifyWhole(what: string, value: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value
   const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`

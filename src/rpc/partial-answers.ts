@@ -11,7 +11,7 @@ export interface PartialAnswer {
   readonly storageProofs: readonly unknown[]
 }
 
-/** Admits what an endpoint answered, until all of it together is longer than `limit` characters. */
+/** Admits what an endpoint sends until the total exceeds `limit` characters. */
 export function admissionOf(limit: number, redact: Redact): Admission {
   let left = limit
   return {
@@ -19,19 +19,16 @@ export function admissionOf(limit: number, redact: Redact): Admission {
       left -= length
       if (left < 0) throw new RpcError('RESPONSE_TOO_LARGE', { found: `more than ${limit} characters of proofs` })
     },
-    // Every text of a proof is hexadecimal. Another one is wrong anyway, and will be quoted by whatever refuses it.
+    // Every string in a proof is hexadecimal. Any other string is redacted, because the error that refuses it quotes it.
     admitText: text => (/^0x[0-9a-f]*$/i.test(text) && !redact.isInHex(text) ? text : admitText(text, redact)),
   }
 }
 
-/** {@link admissionOf} the answers for this many keys, and one account proof per request. */
+/** {@link admissionOf} the answers for this many keys, with one account proof per request. */
 export const answerAdmission = (keyCount: number, requestCount: number, redact: Redact): Admission =>
   admissionOf(Math.min((keyCount + requestCount) * MAX_PROOF_LENGTH, MAX_ANSWER_LENGTH), redact)
 
-/**
- * What is known of a result of {@link shape}; all else is dropped. A provider may hand out the JSON-RPC response around the
- * result: it is opened here, once.
- */
+/** The known fields of a result of this shape. If a provider returns the whole JSON-RPC response, it is unwrapped, once. */
 export function admitAnswer(
   answer: unknown,
   admission: Admission,
@@ -43,7 +40,7 @@ export function admitAnswer(
   return pickKnown(result, shape, admission)
 }
 
-/** Only what joining needs: verifyProof is the judge of the rest. */
+/** Reads only what joining needs. verifyProof checks the rest. */
 export function readPartialAnswer(answer: unknown, keyCount: number): PartialAnswer {
   const { accountProof, storageProofs, storageHash, storageProof } = fieldsOf(answer)
   if (Array.isArray(accountProof) && (storageHash ?? storageProof) != null) throw new RpcError('ETH_PROOF_ANSWER')
@@ -62,7 +59,7 @@ export const joinAnswers = (answers: readonly PartialAnswer[]) => ({
   storageProofs: answers.flatMap(({ storageProofs }) => storageProofs),
 })
 
-/** One account proof has one storage root, so answers that share it are of one state. The newest is compared. */
+/** Answers with the same account proof have the same storage root, so they are of one state. Compares the newest answer. */
 export function verifyAgreement(answers: readonly PartialAnswer[]): void {
   const [first, last] = [answers[0], answers.at(-1)]
   const isOneAccount = isDeepEqual(first?.accountProof, last?.accountProof)
@@ -71,7 +68,7 @@ export function verifyAgreement(answers: readonly PartialAnswer[]): void {
   if (!isOneAccount || !(areAllEmpty || isNoneEmpty)) throw new RpcError('ANSWERS_INCONSISTENT')
 }
 
-/** Of JSON values: the order of fields does not matter. */
+/** Compares JSON values. The order of fields does not matter. */
 function isDeepEqual(a: unknown, b: unknown, depth = 0): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   // An account proof is four levels deep.

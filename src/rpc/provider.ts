@@ -3,7 +3,7 @@ import { RpcError } from './error.ts'
 import { argumentInvalid } from './options.ts'
 import { redactorFor } from './redact.ts'
 
-/** What EIP-1193 defines: viem's clients and transports, browser wallets and light clients are providers. */
+/** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
 export interface Provider {
   /**
    * Sends one request.
@@ -14,7 +14,7 @@ export interface Provider {
   request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
 }
 
-/** What a `JsonRpcProvider` of ethers is: it works wherever a {@link Provider} does. */
+/** A `JsonRpcProvider` of ethers, which works wherever a {@link Provider} does. */
 export interface SendProvider {
   /**
    * Sends one request.
@@ -26,7 +26,7 @@ export interface SendProvider {
   send(method: string, params: unknown[]): Promise<unknown>
 }
 
-/** @throws RpcError `ARGUMENT_INVALID` when there is no way to send a request with it */
+/** @throws RpcError `ARGUMENT_INVALID` if it has no method to send a request */
 export function verifyProvider(provider: Provider | SendProvider, what = 'provider'): void {
   const isObject = (typeof provider === 'object' && provider !== null) || typeof provider === 'function'
   if (isObject && (hasMethod(provider, 'request') || hasMethod(provider, 'send'))) return
@@ -43,7 +43,7 @@ function send(provider: Provider | SendProvider, method: string, params: readonl
     : (provider as SendProvider).send(method, [...params])
 }
 
-/** One request; whatever the provider throws becomes an RpcError. `signal` ends the waiting for it. */
+/** Sends one request. Throws what {@link diagnoseWith} makes of the provider's errors. `signal` ends the wait. */
 export async function callProvider(
   provider: Provider | SendProvider,
   method: string,
@@ -63,7 +63,7 @@ function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => reject(new RpcError('ABORTED'))
     const forget = () => signal.removeEventListener('abort', end)
-    // The provider itself may have ended it.
+    // The call to the provider may already have aborted the signal.
     if (signal.aborted) end()
     signal.addEventListener('abort', end, { once: true })
     Promise.resolve(work).then(resolve, reject).then(forget)

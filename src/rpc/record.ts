@@ -119,18 +119,18 @@ export interface Recorded {
 }
 
 /**
- * Records an evidence bundle: finds the newest finalized L2 block with proofs on the L2 endpoint, and fetches the L1 header, the
- * proof of the rollup contract and the answer. For the newest finalized block, the bundle also proves its timestamp if the L1
- * endpoint serves the contract's logs. Everything is verified on arrival, and the whole bundle at the end. Only the L1 block hash
- * is taken on the L1 endpoint's word: compare it with a source that you trust. The bundle holds known fields only.
+ * Records an evidence bundle: finds the newest finalized L2 block with proofs on the L2 endpoint, and fetches the L1 header,
+ * the proof of the rollup contract and the answer. For the newest finalized block, the bundle also proves its timestamp if the
+ * L1 endpoint serves the contract's logs. Everything is verified on arrival, and the whole bundle at the end. Only the L1 block
+ * hash is taken on the L1 endpoint's word: compare it with a source that you trust. The bundle holds known fields only.
  *
  * @param l1 provider of the L1 on which the rollup is finalized
  * @param l2 provider of the rollup
  * @param request what to record evidence for
  * @param options from which L1 block, and how
- * @throws RpcError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`, ...;
- * `ARGUMENT_INVALID` when an option is wrong or unknown; ProofError when what came does not verify, `CLAIM_INVALID` when the
- * request itself is wrong. None holds a URL or an API key
+ * @throws RpcError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`,
+ * ...; `ARGUMENT_INVALID` if an option is wrong or unknown. ProofError if an answer does not verify; `CLAIM_INVALID` if the
+ * request itself is wrong. None contains a URL or an API key
  *
  * @example
  * ```ts
@@ -158,7 +158,7 @@ export async function recordEvidence(
 ): Promise<Recorded> {
   verifyProvider(l1, 'l1')
   verifyProvider(l2, 'l2')
-  // All of it before anybody is asked.
+  // Check everything before the first request.
   const wanted = verifyRequest(request)
   const how = verifyRecordOptions(options)
   return redactProofErrors(() => recordWith(l1, l2, wanted, how), l1, l2)
@@ -234,7 +234,7 @@ async function recordWith(
   const { block, l1Block } = await fetchL1Block(source, fetched?.proven.l1BlockHash ?? l1BlockId)
   onProgress?.({ step: 'l1Block', l1Block })
 
-  /** The bundle for this block; null when the L2 endpoint does not hold it. */
+  /** The bundle for this block; null if the L2 endpoint does not hold the block. */
   async function recordAt(anchor: Anchor): Promise<Evidence | null> {
     const { l2BlockNumber, stateRoot } = anchor
     let hasBegun = false
@@ -249,17 +249,17 @@ async function recordWith(
     try {
       answer = await atEndpoint('L2', () => fetchAnswer(l2, asked, fetching))
     } catch (error) {
-      // An endpoint that has begun to answer does hold the block.
+      // An endpoint that has already sent an answer holds the block.
       if (!hasBegun && request.l2BlockNumber === undefined && isMissing(error)) return null
       throw error
     }
-    // Not before the answer is there: of a block that the L2 endpoint does not hold it would be of no use.
+    // Only once the answer is here: the timestamp of a block that the L2 endpoint does not hold is of no use.
     const { proof, finalizedState } = await fetchTimestamp(source, l1Block, anchor)
     const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer }
     return createEvidence({ ...parts, consensus: fetched?.consensus, l1: { block, proof, finalizedState } })
   }
 
-  /** The block of an earlier recording, for what it had is of no use at another one. */
+  /** The block of the earlier recording. The answers of its checkpoint are useless for any other block. */
   async function fetchBegun(): Promise<Anchor | null> {
     const ignore = (reason: string) => {
       onProgress?.({ step: 'checkpointIgnored', reason })
@@ -276,7 +276,7 @@ async function recordWith(
       const redact = redactorFor(l1, l2)
       const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
       const held = { ...owner, block: toQuantity(anchor.l2BlockNumber) }
-      // Without an answer that verifies, anybody could have named the block.
+      // Without an answer that verifies, anyone could have named this block.
       if (readCheckpoint(checkpoint, held, admission, redact, verify).length > 0) return anchor
       return ignore('its answers do not verify')
     } catch (error) {
@@ -306,7 +306,7 @@ async function recordWith(
     onProgress?.({ step: 'l2Block', l2BlockNumber })
     const bundle = await recordAt(anchor)
     if (bundle) {
-      // Its parts were verified one by one; this is the judge of the whole.
+      // The parts were verified one by one. This verifies the whole.
       const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
       const claim = { scheme, rollup, trusted, l2BlockNumber, address, storageKeys }
       const evidence = verifyEvidence(bundle, claim)

@@ -1,33 +1,33 @@
 import { MAX_DEPTH, MAX_TEXT_LENGTH } from './limits.ts'
 
 /**
- * Takes out of a text what nobody may see. Which that is, is decided here and nowhere else:
+ * Removes secrets from a text. What counts as a secret is decided here alone:
  *
- * - whatever looks like a URL, or like the path of one from `/v3/` on, plain or percent-encoded;
+ * - anything that looks like a URL, or like the path of one from a version such as `/v3/` on, plain or percent-encoded;
  * - the host and `host:port` of the endpoint's own URL;
  * - every part of that URL that can be a key: query values, path segments, user and password, long labels of the host.
- *   A part of 4 characters and more is taken out wherever it stands. A shorter one is taken out where it stands as a word
- *   of its own: inside of words it would turn every text into noise. Path segments that name an interface or a network
- *   (`rpc`, `mainnet`, `v2`, numbers below 1000) are no keys.
+ *   A part of 4 or more characters is removed wherever it occurs. A shorter one is removed only as a separate word, because
+ *   inside words it would turn every text into noise. Path segments that name an interface or a network (`rpc`, `mainnet`,
+ *   `v2`, numbers below 1000) are not keys.
  *
- * A key is recognised in upper and lower case, and with any of its characters percent-encoded or as a JSON escape.
- * Not recognised: a key that the endpoint has split, reversed or encrypted.
+ * A key is recognised in upper and lower case, and with any of its characters percent-encoded or as a JSON escape. It is not
+ * recognised if the endpoint has split, reversed or encrypted it.
  */
 export interface Redact {
   (text: string): string
-  /** Removes what may be the beginning of a key, or of its encoding, at the end of a text that was cut. */
+  /** Removes what may be the beginning of a key, plain or encoded, from the end of a text that was cut. */
   trimCut(text: string): string
-  /** Whether hexadecimal holds a key. A short key may occur in honest data, so only long ones are looked for. */
+  /** Whether hexadecimal contains a key. Only long keys are looked for, because a short one may occur in honest data. */
   isInHex(hex: string): boolean
 }
 
 const SLASH = String.raw`(?:\\{0,4}\/|%(?:25){0,3}2f)`
 const COLON = '(?::|%(?:25){0,3}3a)'
-/** Without the scheme, which no pattern could look for in linear time. */
+/** Without the scheme, which no pattern could match in linear time. */
 const URL_TEXT = new RegExp(String.raw`${COLON}${SLASH}{2}[^\s"'<>]*`, 'gi')
 const VERSIONED_PATH = new RegExp(String.raw`${SLASH}v\d{1,2}${SLASH}[^\s"'<>]*`, 'gi')
 
-/** Of what an endpoint's URL is made beside the key. */
+/** What the URL of an endpoint consists of besides the key. */
 const ORDINARY_SEGMENT =
   /^(?:v?\d{1,3}|v\d\.\d|api|rpc|jsonrpc|json-rpc|http|https|ws|wss|json|eth|evm|l1|l2|node|nodes|public|main|mainnet|testnet|devnet|sepolia|goerli|hoodi|linea|ethereum|chain|chains|block|network|archive|full|proof|key|keys|project|projects|lb|app|apps)$/i
 const ANYWHERE_LENGTH = 4
@@ -36,20 +36,20 @@ const IN_HEX_LENGTH = 16
 
 const withoutUrls = (text: string) =>
   text
-    // The places in a stack are files of the program.
+    // The locations in a stack trace are files of the program.
     .replace(URL_TEXT, (found, at: number) =>
       found.startsWith(':///') && text.slice(Math.max(at - 4, 0), at) === 'file' ? found : '[URL]',
     )
     .replace(/(?:https?|wss?)\[URL\]/gi, '[URL]')
     .replace(VERSIONED_PATH, '[URL]')
 
-/** Of an endpoint whose URL is not known: takes out what looks like a URL. */
+/** For an endpoint whose URL is unknown: removes what looks like a URL. */
 export const redactUrls: Redact = Object.assign(withoutUrls, {
   trimCut: (text: string) => text,
   isInHex: () => false,
 })
 
-/** Of the endpoint at `url`: also takes out every part of it that may be a key. */
+/** For the endpoint at `url`: also removes every part of the URL that may be a key. */
 export function redactorOf(url: URL): Redact {
   const keys = keysOf(url)
   if (keys.length === 0) return redactUrls
@@ -63,7 +63,7 @@ export function redactorOf(url: URL): Redact {
     }
   })
   const whole = new RegExp(patterns.map(pattern => pattern.whole).join('|'), 'giu')
-  // What follows the beginning of a key may be the beginning of an encoded character, and what follows a cut quote, its end.
+  // The beginning of a key may be followed by the beginning of an encoded character, and by the end of a cut quote.
   const end = String.raw`(?:%[0-9a-f]{0,8}|\\u?[0-9a-f]{0,4})?(?=…|$)`
   const beginning = new RegExp(`(?:${patterns.map(pattern => pattern.beginning).join('|')})${end}`, 'giu')
   const hexKeys = keys.filter(key => key.length >= IN_HEX_LENGTH && /^[0-9a-f]*$/i.test(key))
@@ -73,7 +73,7 @@ export function redactorOf(url: URL): Redact {
   })
 }
 
-/** The longest first, so that none is taken out in part. */
+/** Longest first, so that no key is removed only in part. */
 function keysOf(url: URL): string[] {
   const { username, password, host, hostname, pathname, search, searchParams, hash } = url
   const segments = pathname.split('/').filter(segment => !ORDINARY_SEGMENT.test(segment))
@@ -85,7 +85,7 @@ function keysOf(url: URL): string[] {
   return [...keys].sort((a, b) => b.length - a.length)
 }
 
-/** Without a value, as in `?key`, the name may be the key. */
+/** If a parameter has no value, as in `?key`, its name may be the key. */
 const isNoName = (parameters: URLSearchParams) => (part: string) => (parameters.get(part) ?? '') === ''
 
 function tryDecodeUri(part: string): string {
@@ -96,7 +96,7 @@ function tryDecodeUri(part: string): string {
   }
 }
 
-/** One character: as it is, percent-encoded any number of times, or as a JSON escape. */
+/** One character: as it is, percent-encoded up to four times, or as a JSON escape. */
 function patternOf(character: string): string {
   const percent = [...new TextEncoder().encode(character)]
     .map(byte => `%(?:25){0,3}${byte.toString(16).padStart(2, '0')}`)
@@ -109,10 +109,10 @@ function patternOf(character: string): string {
 
 const REDACTORS = new WeakMap<object, Redact>()
 
-/** Remembers what must not be seen of this provider's URL. */
+/** Remembers how to redact the URL of this provider. */
 export const setRedactor = (provider: object, redact: Redact): void => void REDACTORS.set(provider, redact)
 
-/** Takes out the URL of each of these providers where it is known, and what looks like a URL in any case. */
+/** Removes the URL of each of these providers if it is known, and anything that looks like a URL in any case. */
 export function redactorFor(...providers: readonly object[]): Redact {
   const all = providers.map(provider => REDACTORS.get(provider) ?? redactUrls)
   const [only] = all
@@ -124,10 +124,9 @@ export function redactorFor(...providers: readonly object[]): Redact {
 }
 
 /**
- * The one way in for the text of strangers: it is cut to {@link MAX_TEXT_LENGTH}, then redacted, and only then may anything
- * look at it.
+ * The only way in for untrusted text: it is cut to {@link MAX_TEXT_LENGTH} and redacted before anything else reads it.
  *
- * @param value a text; anything else is shown as JSON, as far as it fits
+ * @param value a string; anything else is shown as JSON, as far as it fits
  */
 export function admitText(value: unknown, redact: Redact): string {
   const text = typeof value === 'string' ? value : showJson(value, MAX_TEXT_LENGTH + 1)
@@ -135,7 +134,7 @@ export function admitText(value: unknown, redact: Redact): string {
   return redact(redact.trimCut(text.slice(0, MAX_TEXT_LENGTH)))
 }
 
-/** JSON of about `limit` characters at most. Runs no code of the value beside getters, whose errors it ignores. */
+/** JSON of at most about `limit` characters. Runs no code of the value except getters, whose errors it ignores. */
 function showJson(value: unknown, limit: number): string {
   let text = ''
   const show = (part: unknown, depth: number): void => {

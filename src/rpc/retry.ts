@@ -2,22 +2,22 @@ import { RpcError } from './error.ts'
 
 const FIRST_WAIT = 250
 
-/** What {@link retry} makes of an attempt: its outcome, or how long it was told to wait before the next one. */
+/** The result of one attempt of {@link retry}: its outcome, or how long to wait before the next one. */
 export type Attempt<T> =
   | { readonly outcome: T }
   | {
-      /** Milliseconds; undefined when nobody said. */
+      /** Milliseconds; undefined to back off exponentially. */
       readonly wait: number | undefined
     }
 
 /**
- * Makes attempts until one has an outcome. Waits as long as an attempt says, otherwise backs off exponentially.
+ * Repeats `attempt` until it has an outcome. Waits as long as the attempt says, otherwise backs off exponentially.
  *
- * @param attempt makes one
+ * @param attempt makes one attempt
  * @param maxRetries how many attempts may follow the first
- * @param deadline when all of it must be over, as `Date.now()` counts: a wait that would pass it is not begun
- * @param signal ends a wait
- * @returns undefined when no attempt had an outcome
+ * @param deadline when to give up, as `Date.now()` counts: a wait that would reach it is not started
+ * @param signal aborts a wait
+ * @returns undefined if no attempt had an outcome
  */
 export async function retry<T>(
   attempt: () => Promise<Attempt<T>>,
@@ -50,10 +50,10 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
 }
 
 /**
- * What `work` gives, unless it takes longer: a source that stays silent must not hold up the others.
+ * Runs `work` with a time limit, so that a silent source does not hold up the others.
  *
  * @param timeout in milliseconds
- * @param work may end early when its signal says so
+ * @param work may end early when its signal is aborted
  * @throws RpcError `TIMEOUT`
  */
 export async function inTime<T>(timeout: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -3,23 +3,24 @@ import type { Hex } from '../bytes.ts'
 import type { Consensus } from './consensus.ts'
 import type { L1, L1Options } from './simulated-l1.ts'
 
-/** What the beacon API answers. */
+/** A response of the beacon API. */
 export interface BeaconAnswer {
-  /** Of HTTP. */
+  /** The HTTP status code. */
   readonly status: number
-  /** To be sent as JSON. */
+  /** The body, to be sent as JSON. */
   readonly body: object
 }
 
 /**
- * A consensus layer over the simulated L1: one beacon block per L1 block, many slots apart, so that sync-committee periods and
- * forks pass quickly. Its committees are made when they are first asked for.
+ * The consensus layer of the simulated L1. It has one beacon block per L1 block, many slots apart, so that sync committee
+ * periods and forks pass quickly. It generates its sync committees on first use.
  */
 export interface Beacon {
-  /** Its forks and its genesis, as a verifier wants them. */
+  /** Its genesis and forks, as a verifier expects them. */
   readonly network: BeaconNetwork
   /**
-   * The root of the beacon block that has an L1 block, 32 bytes: a checkpoint. Null when there is no such L1 block.
+   * The root of the beacon block that contains an L1 block, 32 bytes, for use as a checkpoint. Null if there is no such L1
+   * block.
    *
    * @param l1BlockNumber from 0
    */
@@ -27,8 +28,8 @@ export interface Beacon {
   /**
    * Answers a GET request of the beacon API.
    *
-   * @param path from `/eth/v1` on
-   * @param query its parameters
+   * @param path the path, starting with `/eth/v1`
+   * @param query the query parameters
    */
   answer(path: string, query?: URLSearchParams): Promise<BeaconAnswer>
 }
@@ -37,7 +38,7 @@ const network: BeaconNetwork = {
   name: 'devnet',
   genesisValidatorsRoot: `0x${'5e'.repeat(32)}`,
   genesisTime: 0x69000000,
-  // Half a period each: 8192 slots are a period, 256 epochs.
+  // Each fork lasts one and a half sync committee periods. A period has 256 epochs, or 8192 slots.
   forks: [
     { name: 'capella', version: '0x30000001', epoch: 0 },
     { name: 'deneb', version: '0x40000001', epoch: 384 },
@@ -47,7 +48,7 @@ const network: BeaconNetwork = {
   ],
 }
 
-/** Loads the curve and makes the committees only when somebody asks. */
+/** Defers loading the curve and generating the committees until first use. */
 export function lazyBeacon(l1: L1, { l1Unfinalized = 0 }: L1Options): Beacon {
   let loaded: Promise<Consensus> | undefined
   const load = () => {

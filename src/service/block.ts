@@ -3,7 +3,7 @@ import { encodeHeader } from '../anchor/header.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { toQuantity } from '../rpc/provider.ts'
 
-/** What tells one simulated block from another. The other fields of its header are the same in all of them. */
+/** The fields that vary between simulated blocks. All other header fields are constant. */
 export interface BlockFields {
   readonly number: bigint
   readonly parentHash: Hex
@@ -19,9 +19,8 @@ export interface Block extends BlockFields {
 }
 
 export const ZERO_HASH: Hex = `0x${'00'.repeat(32)}`
-/** The time of block 0 where nobody gives a clock, so that the hashes of a demo are the same every time. */
+/** The timestamp of block 0 if there is no `clock`. It is fixed, so that the hashes of a demo are reproducible. */
 export const GENESIS_TIME = 0x69000000n
-/** Gas that a simulated block has room for. */
 export const GAS_LIMIT = 36_000_000n
 export const BASE_FEE = 7n
 export const EMPTY_TRIE: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
@@ -31,7 +30,7 @@ export function sealBlock(fields: BlockFields): Block {
   return { ...fields, hash: bytesToHex(keccak_256(hexToBytes(header, header.length / 2 - 1))) }
 }
 
-/** As `eth_getBlockByNumber` answers. */
+/** A block as an `eth_getBlockByNumber` result. */
 export const describeBlock = (block: Block): object => ({
   ...headerOf(block),
   hash: block.hash,
@@ -44,7 +43,7 @@ export const describeBlock = (block: Block): object => ({
 
 const zeros = (length: number): Hex => `0x${'00'.repeat(length)}`
 
-/** A header of Prague. */
+/** A block header of the Prague fork. */
 const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData }: BlockFields) => ({
   number: toQuantity(number),
   parentHash,

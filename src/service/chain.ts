@@ -5,46 +5,46 @@ import { createL1, type L1, type L1Options, type SimulatedL1 } from './simulated
 
 /** How the chain behaves. */
 export interface ChainOptions extends L1Options {
-  /** How many finalizations the proofs lag behind L1, as on real endpoints at times. Default: 0. */
+  /** How many finalizations the proofs lag behind L1, as they sometimes do on real endpoints. Default: 0. */
   proofLag?: number
   /**
-   * Of how many of the newest finalizations everything is kept: states, blocks and logs, of the L2 and its L1. What is older
-   * is gone, so that a chain that runs for years does not grow. Default: all.
+   * How many of the newest finalizations to keep, with the states, blocks and logs of the L2 and its L1. Older data is pruned,
+   * so that a chain can run for years without growing. Default: all.
    */
   keep?: number
 }
 
 /** An L2 with its states, and the L1 on which it is finalized. Block 0 is finalized from the start. */
 export interface Chain {
-  /** The state of the next block: write to it. */
+  /** The state of the next block. Write your changes to it. */
   readonly pending: World
-  /** Holds the roots of finalized blocks. */
+  /** The L1 that holds the roots of finalized blocks. */
   readonly l1: SimulatedL1
-  /** Makes the pending state a block. @returns its number */
+  /** Turns the pending state into a new block. @returns its number */
   addBlock(): bigint
-  /** Finalizes all blocks up to the newest on L1. Does nothing without a new block. */
+  /** Finalizes all blocks up to the newest on L1. Does nothing if there is no new block. */
   finalize(): void
   /** The number of the newest block. */
   latest(): bigint
   /** The number of the newest finalized block. */
   finalized(): bigint
-  /** The newest block with proofs; -1 if there is none. */
+  /** The number of the newest block with proofs; -1 if there is none. */
   provable(): bigint
   /**
-   * The state at a block, to read; undefined when there is no such block, or it is no longer kept.
+   * The state at a block; do not write to it. Undefined if the block does not exist or has been pruned.
    *
    * @param number from 0
    */
   at(number: bigint): World | undefined
   /**
-   * The time of a block, in seconds since 1970; undefined when there is no such block, or it is no longer kept.
+   * The timestamp of a block, in seconds since 1970. Undefined if the block does not exist or has been pruned.
    *
    * @param number from 0
    */
   timestamp(number: bigint): bigint | undefined
 }
 
-/** What the rest of the service asks of the chain beside. */
+/** The chain as the rest of the service uses it. */
 export interface FullChain extends Chain {
   readonly l1: L1
   block(number: bigint): Block | null
@@ -72,7 +72,7 @@ export function createChain(genesis: World, rollup: Rollup, options: ChainOption
     const block = sealBlock({
       number,
       parentHash: parent?.hash ?? ZERO_HASH,
-      // The root that such a header has is of another tree, which is not simulated.
+      // A real header holds the root of another tree, which is not simulated.
       stateRoot: EMPTY_TRIE,
       timestamp: parent && now <= parent.timestamp ? parent.timestamp + 1n : now,
       extraData: '0x',

@@ -4,7 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, byteAt, bytesToBigint, concatBytes } from '../bytes.ts'
 import { hashPair, merkleize } from './ssz.ts'
 
-/** A sync committee of the simulation, with all its keys. */
+/** A simulated sync committee with all its keys. */
 export interface Committee {
   /** 48 bytes each. */
   readonly pubkeys: readonly Uint8Array[]
@@ -16,14 +16,14 @@ export interface Committee {
 }
 
 export const COMMITTEE_SIZE = 512
-/** More keys than one committee has, so that each period has other members. */
+/** More keys than a committee has members, so that the members change with each period. */
 const POOL_SIZE = 640
 const STEP = 37
 const DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'
 
 const { Point, Fn } = { Point: bls12_381.G1.Point, Fn: bls12_381.fields.Fr }
 
-/** The public keys, made once: they are the same for every service in this process. */
+/** The public keys, computed once and shared by all services in this process. */
 let pool: readonly Uint8Array[] | undefined
 
 function createPool(): readonly Uint8Array[] {
@@ -33,13 +33,13 @@ function createPool(): readonly Uint8Array[] {
 }
 
 /**
- * The 48 bytes of a public key. The point's own `toBytes` first checks that it is in the subgroup, which takes a hundred times
- * as long, and is known of a multiple of the base.
+ * Encodes a public key in 48 bytes. The point's own `toBytes` first checks that the point is in the subgroup. That takes a
+ * hundred times as long, and multiples of the base point are always in it.
  */
 export function encodeKey(point: { toAffine(): { x: bigint; y: bigint } }): Uint8Array {
   const { x, y } = point.toAffine()
   const bytes = bigintToBytes(x, 48)
-  // Compressed; and which of the two points with this x.
+  // The flags: compressed, and which of the two points with this x.
   bytes[0] = byteAt(bytes, 0) | (2n * y > bls12_381.fields.Fp.ORDER ? 0xa0 : 0x80)
   return bytes
 }
@@ -48,8 +48,8 @@ const firstSecret = (): bigint =>
   Fn.create(bytesToBigint(keccak_256(new TextEncoder().encode('the committees of a devnet'))))
 
 /**
- * Consecutive numbers as secret keys: each public key is one addition away from that before, and the signature of many is
- * one signature by the sum of their secrets. This is a simulation: everybody knows these keys.
+ * The secret keys are consecutive numbers. So each public key is one addition away from the previous one, and the aggregate
+ * signature of many members is a single signature by the sum of their keys. This is a simulation: everybody knows these keys.
  */
 export function createCommittees(): (period: number) => Committee {
   const first = firstSecret()
@@ -78,7 +78,7 @@ export function createCommittees(): (period: number) => Committee {
   return period => {
     const shift = (period * STEP) % POOL_SIZE
     const committee = made.get(shift) ?? makeCommittee(shift)
-    // There are no more than there are keys.
+    // Bounded: there are at most POOL_SIZE shifts.
     made.set(shift, committee)
     return committee
   }

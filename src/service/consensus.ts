@@ -16,7 +16,7 @@ import {
   ZERO_CHUNK,
 } from './ssz.ts'
 
-/** The consensus layer, loaded. */
+/** The consensus layer, once it is loaded. */
 export interface Consensus {
   blockRoot(l1BlockNumber: bigint): Hex | null
   answer(path: string, query: URLSearchParams): Promise<BeaconAnswer>
@@ -29,7 +29,7 @@ interface BeaconHeader {
   readonly bodyRoot: Uint8Array
 }
 
-/** The beacon block that has an L1 block, and what its proofs are made of. */
+/** The beacon block that contains an L1 block, with the trees for its proofs. */
 interface BeaconBlock {
   readonly header: BeaconHeader
   readonly root: Uint8Array
@@ -38,7 +38,7 @@ interface BeaconBlock {
   readonly body: SparseTree
 }
 
-/** Where a fork keeps things: generalized indices in the state and in the body. */
+/** A fork's generalized indices in the beacon state and in the block body. */
 interface Layout {
   readonly finalized: number
   readonly current: number
@@ -59,9 +59,9 @@ const layouts: Readonly<Record<string, Layout>> = {
 
 const SLOTS_PER_EPOCH = 32n
 const SLOTS_PER_PERIOD = 8192
-/** As the beacon API has it. */
+/** The limit that the beacon API specifies. */
 const MAX_UPDATES = 128
-/** Signatures take some 50 ms each, so the answers are remembered. */
+/** Limit on cached answers. They are cached because each signature takes some 50 ms. */
 const MAX_REMEMBERED = 256
 /** The roots of a payload without transactions and withdrawals. */
 const NO_TRANSACTIONS: Hex = '0x7ffe241ea60187fdb0187bfa22de35d1f9bed7ab061d9401fd47e34a54fbede1'
@@ -69,7 +69,8 @@ const NO_WITHDRAWALS: Hex = '0x792930bbd5baac43bcc798ee49aa8185ef76bb3b44ba62b91
 const DOMAIN_SYNC_COMMITTEE = Uint8Array.of(7, 0, 0, 0)
 
 /**
- * A period has at least 8 beacon blocks, and enough for one of them to be finalized in the state of another.
+ * The number of slots between beacon blocks. A period has at least 8 beacon blocks, and enough that one of them can be
+ * finalized in the state of another.
  *
  * @param unfinalized how many of the newest L1 blocks are not final
  */
@@ -81,7 +82,7 @@ function slotsPerBlock(unfinalized: number): number {
 export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: number): Consensus {
   const committeeOf = createCommittees()
   const spacing = BigInt(slotsPerBlock(unfinalized))
-  /** By the number of the L1 block; in their order. */
+  /** By L1 block number, in ascending order. */
   const blocks = new Map<bigint, BeaconBlock>()
   const byRoot = new Map<Hex, bigint>()
   const signed = new Map<string, object>()
@@ -91,12 +92,12 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
   const forkAt = (slot: bigint) => {
     const fork = network.forks.findLast(({ epoch }) => epoch !== null && slot / SLOTS_PER_EPOCH >= BigInt(epoch))
     const layout = layouts[fork?.name ?? '']
-    // Its table begins at slot 0 and names only forks that are here.
+    // Unreachable: the first fork starts at slot 0, and every fork of the network has a layout.
     if (fork === undefined || layout === undefined) throw new RangeError(`no fork at slot ${slot}`)
     return { ...fork, layout }
   }
 
-  /** The L1 block that is final in the state of the beacon block over this one. */
+  /** The number of the L1 block that is final in the state of this L1 block's beacon block. */
   const finalizedIn = (l1BlockNumber: bigint) => l1BlockNumber - 1n - BigInt(unfinalized)
 
   function makeBlock(l1Block: Block): BeaconBlock {
@@ -118,7 +119,7 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
     return { header, root: headerRoot(header), l1Block, state, body }
   }
 
-  /** Makes what has come, and forgets what the L1 has forgotten or replaced. */
+  /** Adds beacon blocks for new L1 blocks, and drops those of L1 blocks that have been pruned or replaced. */
   function catchUp(): void {
     const newest = l1.blockNumber()
     const drop = (number: bigint, { root }: BeaconBlock) => {
@@ -144,11 +145,11 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
     }
   }
 
-  /** The block over an L1 block; one past the newest, that which comes next if nothing happens. */
+  /** The beacon block of an L1 block. For the number after the newest, a preview with an empty L1 block. */
   const blockOver = (l1BlockNumber: bigint): BeaconBlock | undefined =>
     l1BlockNumber === l1.blockNumber() + 1n ? makeBlock(l1.nextBlock()) : blocks.get(l1BlockNumber)
 
-  /** What is signed over an attested block: its header, the finalized one, and the signature of the next slot. */
+  /** The signed part of an update: the attested header, the finalized one, and the signature in the next slot. */
   function attest(attested: BeaconBlock, finalized: BeaconBlock): object {
     const { slot } = attested.header
     const { layout, version } = forkAt(slot)
@@ -157,7 +158,7 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
     const domain = new Uint8Array(32)
     domain.set(DOMAIN_SYNC_COMMITTEE)
     domain.set(forkData.subarray(0, 28), 4)
-    // Some are away, never so many that it does not count.
+    // Some members are absent, but never so many that the signature is invalid.
     const absent = Number((slot / spacing) % 40n)
     const signs = (index: number) => index % 13 !== Number(slot % 13n) || Math.floor(index / 13) >= absent
     const committee = committeeOf(periodAt(signatureSlot))
@@ -189,7 +190,7 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
 
   const nameAt = (slot: bigint) => forkAt(slot).name
 
-  /** A signed answer, made once. */
+  /** Caches signed answers, and evicts the least recently used. */
   function remember(key: string, make: () => object): object {
     const answer = signed.get(key) ?? make()
     signed.delete(key)
@@ -201,7 +202,7 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
     return answer
   }
 
-  /** The best update of a period: of its newest attested block whose finalized block is of the same period. */
+  /** The best update of a period: that of its newest attested block. Null if the finalized block is in another period. */
   function updateOf(period: number): object | null {
     const perPeriod = BigInt(SLOTS_PER_PERIOD) / spacing
     const lastOfPeriod = (BigInt(period) + 1n) * perPeriod - 2n
@@ -280,13 +281,13 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
       const update = updateOf(period)
       if (update === null) break
       found.push(update)
-      // Others want to be answered between two signatures.
+      // Yield between signatures, so that other requests are answered.
       await new Promise(resolve => setImmediate(resolve))
     }
     return found
   }
 
-  /** @returns null when there is no such thing */
+  /** @returns null if there is no such path or block */
   function find(path: string, query: URLSearchParams): object | null | Promise<object> {
     if (path === '/eth/v1/beacon/light_client/updates') return updates(query)
     if (path === '/eth/v1/beacon/light_client/finality_update') return finalityUpdate()
@@ -360,7 +361,7 @@ const describeCommittee = ({ pubkeys, aggregate }: Committee) => ({
 
 const ZEROS = new Uint8Array(256)
 
-/** The fields of an execution payload's header: how each is sent, and its root. */
+/** The fields of an execution payload header: name, JSON value and root. */
 function payloadFields(block: Block, { executionKind }: Layout): [string, string, Uint8Array][] {
   const hash = (name: string, value: Hex): [string, string, Uint8Array] => [name, value, hexToBytes(value, 32)]
   const number = (name: string, value: bigint): [string, string, Uint8Array] => [name, `${value}`, integerChunk(value)]

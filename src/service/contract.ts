@@ -5,12 +5,12 @@ import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { bigintToBytes, bytesToHex, concatBytes, type Hex, hexToBytes } from '../bytes.ts'
 import { putEntry, type Trie } from './growing-trie.ts'
 
-/** Which contract the simulated L1 has: the numbers of its versions. Version 8 brought forced transactions. */
+/** The version of the rollup contract on the simulated L1. Version 8 added forced transactions. */
 export type ContractVersion = 7 | 8
 
-/** A finalization, as the rollup contract is told of it. */
+/** A finalization, as submitted to the rollup contract. */
 export interface Finalization {
-  /** The last L2 block of it. */
+  /** The last L2 block that it finalizes. */
   readonly l2BlockNumber: bigint
   /** The root of the L2 state at that block, 32 bytes. */
   readonly stateRoot: Hex
@@ -18,7 +18,7 @@ export interface Finalization {
   readonly timestamp: bigint
 }
 
-/** The log that the contract writes of a finalization. */
+/** The log that the contract emits for a finalization. */
 export interface FinalizationLog {
   /** 32 bytes each. */
   readonly topics: readonly Hex[]
@@ -31,9 +31,9 @@ const EVENTS: Readonly<Record<ContractVersion, string>> = {
 }
 
 /**
- * The storage of the rollup contract after a finalization, and the log of it.
+ * The storage of the rollup contract after a finalization, and the log that the contract emits.
  *
- * @param count how many finalizations there were before; it decides how many messages have come from L1
+ * @param count number of earlier finalizations; it determines how many messages have arrived from L1
  */
 export function writeFinalization(
   storage: Trie,
@@ -42,7 +42,7 @@ export function writeFinalization(
 ): { storage: Trie; log: FinalizationLog } {
   const { stateRootHashes, currentL2BlockNumber, finalizedState: stated } = rollup.layout ?? lineaLayout
   const slots = stated ?? lineaLayout.finalizedState
-  // Some finalizations bring no message from L1, and fewer a forced transaction.
+  // Two finalizations in three bring a message from L1, and one in four a forced transaction.
   const messageNumber = BigInt(Math.floor((2 * count + 1) / 3))
   const forcedNumber = version === 8 ? BigInt(Math.floor(count / 4)) : 0n
   const messageHash = rollingHash('message', messageNumber)
@@ -73,6 +73,6 @@ export const integer = (value: bigint): Uint8Array =>
 const toWord = (value: bigint): Uint8Array => bigintToBytes(value, 32)
 const keccakWords = (words: readonly bigint[]): Hex => bytesToHex(keccak_256(concatBytes(...words.map(toWord))))
 
-/** Nobody has the messages themselves, so their number stands for them. That of no message is zero. */
+/** There are no actual messages, so their number is hashed in their place. Before the first one, the rolling hash is zero. */
 const rollingHash = (kind: string, number: bigint): bigint =>
   number === 0n ? 0n : BigInt(bytesToHex(keccak_256(new TextEncoder().encode(`${kind} ${number}`))))

@@ -4,20 +4,20 @@ export interface FaultRequest {
   readonly endpoint: 'l2' | 'l1' | 'beacon'
   /** The JSON-RPC method, or the path for the beacon API. */
   readonly method: string
-  /** The JSON-RPC parameters; none for the beacon API. */
+  /** The JSON-RPC parameters; empty for the beacon API. */
   readonly params: readonly unknown[]
   /** The number of earlier requests to any of the endpoints. */
   readonly turn: number
 }
 
-/** A fault in answering a request. */
+/** A fault to inject into the answer to a request. */
 export type Fault =
   | {
       /** An HTTP status instead of an answer. */
       readonly kind: 'status'
       /** Such as 429 or 503. */
       readonly status: number
-      /** Seconds, for the header `Retry-After`. Default: no such header. */
+      /** The `Retry-After` header, in seconds. Default: no such header. */
       readonly retryAfter?: number
     }
   | {
@@ -25,7 +25,7 @@ export type Fault =
       readonly kind: 'error'
       /** The JSON-RPC code, such as -32000. */
       readonly code: number
-      /** What the endpoint says. */
+      /** The error message. */
       readonly message: string
     }
   | {
@@ -37,9 +37,9 @@ export type Fault =
       readonly kind: 'cut'
     }
   | {
-      /** The answer is late. */
+      /** The answer is delayed. */
       readonly kind: 'delay'
-      /** How long. */
+      /** The length of the delay. */
       readonly milliseconds: number
     }
   | {

@@ -10,13 +10,13 @@ import type { Chain } from './chain.ts'
 import { demoCode, tokenSlots } from './demo-contracts.generated.ts'
 
 /**
- * The world of a genesis file: `{ "alloc": { ADDRESS: { "balance", "nonce", "code", "storage": { KEY: VALUE } } } }`, with
- * numbers as decimal or `0x` strings. The rollup's own hash of code is not specified, so code gets that of no code; state
- * `snarkCodeHash` where it matters.
+ * Creates a world from a genesis file: `{ "alloc": { ADDRESS: { "balance", "nonce", "code", "storage": { KEY: VALUE } } } }`.
+ * `balance` and `nonce` are integers, or decimal or `0x` strings; all else is hexadecimal. The rollup's own code hash is not
+ * specified, so accounts with code get the hash of empty code. If it matters, set `snarkCodeHash` in the account.
  *
  * @param scheme `mimc` or `poseidon2`
  * @param genesis parsed from JSON
- * @throws RpcError `ARGUMENT_INVALID`
+ * @throws RpcError `ARGUMENT_INVALID`; WorldError `ARGUMENT_INVALID` if the scheme is neither
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ const DEMO_CONTRACT: Hex = `0x${'c0'.repeat(20)}`
 const DEMO_TOKEN: Hex = `0x${'70'.repeat(20)}`
 const DEMO_PROXY: Hex = `0x${'71'.repeat(20)}`
 const DEMO_MULTICALL: Hex = `0x${'ca'.repeat(20)}`
-/** Where EIP-1967 has the address of a proxy's implementation. */
+/** The EIP-1967 slot for the address of a proxy's implementation. */
 const IMPLEMENTATION_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 const HOLDERS: readonly (readonly [Hex, bigint])[] = [
   [DEMO_USER, 1_000_000n * 10n ** 18n],
@@ -67,12 +67,12 @@ const HOLDERS: readonly (readonly [Hex, bigint])[] = [
 ]
 
 /**
- * A small state to try things on: two accounts (`0xa1a1…`, `0xb2b2…`), a contract (`0xc0c0…`) with the slots 0, 1 and 7, an
- * ERC-20 token (`0x7070…`) that both accounts hold, the same behind a proxy of EIP-1967 with balances of its own (`0x7171…`),
- * and a contract with the `aggregate3` of Multicall3 (`0xcaca…`).
+ * A small state for experiments: two accounts (`0xa1a1…`, `0xb2b2…`), a contract (`0xc0c0…`) with the slots 0, 1 and 7, an
+ * ERC-20 token (`0x7070…`) that both accounts hold, the same token behind an EIP-1967 proxy (`0x7171…`) with its own balances,
+ * and a contract (`0xcaca…`) with the `aggregate3` function of Multicall3.
  *
  * @param scheme `mimc` or `poseidon2`
- * @throws ProofError `CLAIM_INVALID` when it is neither
+ * @throws WorldError `ARGUMENT_INVALID` if the scheme is neither
  *
  * @example
  * ```ts
@@ -103,7 +103,7 @@ export function demoWorld(scheme: Scheme): World {
   })
 }
 
-/** The storage of the token as its compiler lays it out. @param name of at most 31 bytes, as the symbol */
+/** The storage of the token, as the compiler lays it out. @param name at most 31 bytes, like the symbol */
 function tokenStorage(name: string, symbol: string, holders: readonly (readonly [Hex, bigint])[]) {
   const { balanceOf, totalSupply } = tokenSlots
   const supply = holders.reduce((sum, [, balance]) => sum + balance, 0n)
@@ -115,7 +115,7 @@ function tokenStorage(name: string, symbol: string, holders: readonly (readonly 
   ])
 }
 
-/** A string of at most 31 bytes in its slot: the bytes, and in the last byte twice their number. */
+/** Encodes a string of at most 31 bytes in one slot: the bytes, and twice their number in the last byte. */
 function shortString(text: string): Hex {
   const word = new Uint8Array(32)
   word.set(new TextEncoder().encode(text))
@@ -124,12 +124,13 @@ function shortString(text: string): Hex {
 }
 
 /**
- * Adds finalizations over the demo state: each block pays the second account and writes slot 0 of the contract.
+ * Adds finalized blocks to a chain that starts from the demo state. Each block pays the second account and writes slot 0 of the
+ * contract.
  *
- * @param chain over {@link demoWorld}
- * @param counts how many blocks each finalization has. Default: 3, 1 and 4, so that blocks 3, 4 and 8 are finalized
- * @param l1Blocks how many L1 blocks stand before that of each finalization. Default: 20
- * @throws WorldError `ACCOUNT_MISSING` over another state
+ * @param chain a chain whose genesis is {@link demoWorld}
+ * @param counts number of blocks per finalization. Default: 3, 1 and 4, so that the finalizations end at blocks 3, 4 and 8
+ * @param l1Blocks number of empty L1 blocks before each finalization. Default: 20
+ * @throws WorldError `ACCOUNT_MISSING` if the state lacks the demo contract
  *
  * @example
  * ```ts

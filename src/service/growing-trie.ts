@@ -3,8 +3,8 @@ import { encodeRlp, type RlpItem } from '../anchor/rlp.ts'
 import { emptyTrieRoot } from '../anchor/trie.ts'
 
 /**
- * A Merkle-Patricia trie as L1 has it, that grows and proves. Nodes are never changed: an older trie stays what it was, and
- * shares with the newer one what both have.
+ * A Merkle Patricia trie, as on L1, that supports insertions and proofs. It is immutable: inserting returns a new trie, which
+ * shares its unchanged nodes with the old one.
  */
 export type Trie = TrieNode | null
 
@@ -25,11 +25,11 @@ interface Branch extends Encoded {
   readonly children: readonly Trie[]
 }
 interface Encoded {
-  /** Made when it is first asked for. */
+  /** Computed on first use. */
   encoded?: { readonly item: RlpItem; readonly rlp: Uint8Array }
 }
 
-/** The trie with `value`, which is not empty, at `key`. */
+/** Returns the trie with `value` at `key`. The value must not be empty. */
 export function putEntry(trie: Trie, key: Uint8Array, value: Uint8Array): TrieNode {
   return insert(trie, pathOf(key), value)
 }
@@ -37,7 +37,7 @@ export function putEntry(trie: Trie, key: Uint8Array, value: Uint8Array): TrieNo
 /** 32 bytes. */
 export const trieRoot = (trie: Trie): Uint8Array => (trie === null ? emptyTrieRoot() : keccak_256(encode(trie).rlp))
 
-/** The value at `key`; null when there is none. */
+/** The value at `key`; null if there is none. */
 export function getEntry(trie: Trie, key: Uint8Array): Uint8Array | null {
   let path: readonly number[] = pathOf(key)
   let node = trie
@@ -55,7 +55,7 @@ export function getEntry(trie: Trie, key: Uint8Array): Uint8Array | null {
   return null
 }
 
-/** The RLP of the nodes on the way to `key`, root first, but for those that stand in their parent. */
+/** The RLP of the nodes on the path to `key`, root first, except for those embedded in their parent. */
 export function proveEntry(trie: Trie, key: Uint8Array): Uint8Array[] {
   const nodes: Uint8Array[] = []
   let path = pathOf(key)
@@ -86,7 +86,7 @@ function insert(node: Trie, path: readonly number[], value: Uint8Array): TrieNod
   if (node.kind === 'extension' && shared === node.path.length) {
     return { kind: 'extension', path: node.path, child: insertBelow(node.child, path.slice(shared), value) }
   }
-  // The paths part inside the node: a branch goes where they do.
+  // The paths diverge inside this node: put a branch there.
   const rest = node.path.slice(shared + 1)
   const old: TrieNode =
     node.kind === 'leaf'
@@ -129,7 +129,7 @@ function itemOf(node: TrieNode): RlpItem {
   }
 }
 
-/** A node that is shorter than a digest stands in its parent itself. */
+/** How a parent refers to a node: by its hash, or by the node itself if that is shorter than a digest. */
 function refer(node: Trie): RlpItem {
   if (node === null) return new Uint8Array(0)
   const { item, rlp } = encode(node)

@@ -1,13 +1,13 @@
 import { MethodError, type Methods, rpcCodes } from './methods.ts'
 
-/** A request that can be answered. */
+/** A well-formed request. */
 export interface JsonRpcRequest {
   readonly id: number
   readonly method: string
   readonly params: readonly unknown[]
 }
 
-/** One request's text. @throws RequestError */
+/** Parses a single request. @throws RequestError */
 export function parseRequest(body: string): JsonRpcRequest {
   let request: unknown
   try {
@@ -29,7 +29,7 @@ export function parseRequest(body: string): JsonRpcRequest {
   return { id, method, params }
 }
 
-/** @param change what becomes of the result; as it is when left out */
+/** @param change transforms the result. Default: no change */
 export async function answerRequest(
   methods: Methods,
   { id, method, params }: JsonRpcRequest,
@@ -45,7 +45,7 @@ export async function answerRequest(
   }
 }
 
-/** A request that is none; its `id` is null when it could not be read. */
+/** The request is malformed. Its `id` is null if it could not be read. */
 export class RequestError extends MethodError {
   readonly id: number | null
 

@@ -5,7 +5,7 @@ import type { World } from '../world/world.ts'
 import { describeBlock } from './block.ts'
 import type { FullChain } from './chain.ts'
 
-/** A JSON-RPC error, on its way to whoever asked. */
+/** A JSON-RPC error to send to the client. */
 export class MethodError extends Error {
   override readonly name: string = 'MethodError'
   readonly code: number
@@ -25,28 +25,28 @@ export const rpcCodes = {
   serverError: -32000,
 } as const
 
-/** A method's answer to its parameters. @throws MethodError */
+/** Returns the result for these parameters. @throws MethodError */
 export type Method = (params: readonly unknown[]) => unknown
 export type Methods = ReadonlyMap<string, Method>
 
-/** One request costs as many proofs as it has keys. */
+/** Storage keys per request. Each one costs a proof. */
 const MAX_KEYS = 1024
-/** Logs of one answer; each stands for some 600 bytes of JSON. */
+/** Logs per answer. Each one takes some 600 bytes of JSON. */
 const MAX_LOGS = 10_000
-/** Alternatives of one place in a filter of logs. */
+/** Alternatives per position in a log filter. */
 const MAX_ALTERNATIVES = 100
 
-/** What a call of `eth_createAccessList` asks for; what it leaves out is undefined. */
+/** The call in an `eth_createAccessList` request. */
 export interface AccessListCall {
-  /** 20 bytes; zeros when the caller states none. */
+  /** 20 bytes. Default: zeros. */
   readonly from: Hex
-  /** 20 bytes; undefined when a contract is to be created. */
+  /** 20 bytes; undefined if the call creates a contract. */
   readonly to: Hex | undefined
   /** Of any length. */
   readonly data: Hex
   /** In wei. */
   readonly value: bigint
-  /** Undefined when the caller states none. */
+  /** Undefined if the request has no gas limit. */
   readonly gas: bigint | undefined
 }
 
@@ -58,7 +58,7 @@ export interface AccessListBlock {
   readonly timestamp: bigint
 }
 
-/** What an executed call touched. */
+/** The result of an executed call. */
 export interface AccessListResult {
   /** Each address once, with the storage keys that were read or written. */
   readonly accessList: readonly {
@@ -67,18 +67,18 @@ export interface AccessListResult {
     /** 32 bytes each. */
     readonly storageKeys: readonly Hex[]
   }[]
-  /** By the transaction. */
+  /** Gas used by the transaction. */
   readonly gasUsed: bigint
-  /** Why the call failed, when it did. */
+  /** Why the call failed; undefined if it succeeded. */
   readonly error?: string
 }
 
 /**
- * Executes a call over a state, for `eth_createAccessList`. The service itself has no EVM.
+ * Executes a call for `eth_createAccessList`. The service itself has no EVM.
  *
- * @param call as it was asked for
- * @param state to read; a write would change what the service serves
- * @param block in which the call is executed
+ * @param call the call in the request
+ * @param state a fork of the state at that block, so writes to it do not affect the service
+ * @param block the block in which the call is executed
  */
 export type AccessListFunction = (
   call: AccessListCall,
@@ -86,7 +86,7 @@ export type AccessListFunction = (
   block: AccessListBlock,
 ) => AccessListResult | Promise<AccessListResult>
 
-/** What the rollup's endpoint serves. */
+/** The methods of the rollup's endpoint. */
 export function l2Methods(chain: FullChain, chainId: bigint, accessList?: AccessListFunction): Methods {
   const numberOf = (block: unknown) =>
     parseBlock(block, {
@@ -96,7 +96,7 @@ export function l2Methods(chain: FullChain, chainId: bigint, accessList?: Access
       finalized: chain.finalized(),
     })
 
-  /** The state to read: `pending` is the one that the next block will have. */
+  /** The state at a block. `pending` is the state of the next block. */
   function stateAt(block: unknown): World {
     if (block === 'pending') return chain.pending
     const state = chain.at(numberOf(block))
@@ -104,7 +104,7 @@ export function l2Methods(chain: FullChain, chainId: bigint, accessList?: Access
     return state
   }
 
-  /** Methods of an account, whose last parameter is the block. */
+  /** A method whose parameters are an address and a block. */
   const accountMethod =
     (answer: (state: World, address: Hex) => unknown): Method =>
     params => {
@@ -169,7 +169,7 @@ export function l2Methods(chain: FullChain, chainId: bigint, accessList?: Access
   ])
 }
 
-/** What the endpoint of the simulated L1 serves. */
+/** The methods of the simulated L1's endpoint. */
 export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = 10_000): Methods {
   const numberOf = (block: unknown): bigint => {
     const hash = typeof block === 'object' ? ownField(block, 'blockHash') : undefined
@@ -187,7 +187,7 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = 10_0
     })
   }
 
-  /** Full nodes have all blocks and the newest states. */
+  /** Full nodes keep all blocks, but only recent states. */
   const stateNotKept = (number: bigint) =>
     l1.getBlock(number)
       ? new MethodError(rpcCodes.serverError, `historical state of block ${number} is not available`)
@@ -252,7 +252,7 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = 10_0
   ])
 }
 
-/** Transactions are not simulated, so whether they are wanted in full makes no difference. */
+/** Blocks have no transactions, so the parameter that requests them in full is ignored. */
 const blockMethods = (
   numberOf: (block: unknown) => bigint,
   numberOfHash: (hash: Hex) => bigint | null,
@@ -278,7 +278,7 @@ const invalidParams = (message: string) => new MethodError(rpcCodes.invalidParam
 
 const blockNotFound = () => new MethodError(rpcCodes.serverError, 'block not found')
 
-/** @param least how many there must be, where the last ones may be left out */
+/** @param least number of required parameters. Default: all */
 function takeParams(params: readonly unknown[], count: number, least = count): readonly unknown[] {
   if (params.length < least || params.length > count) {
     throw invalidParams(`expected ${count} parameters, got ${params.length}`)
@@ -300,14 +300,14 @@ function parseCall(call: unknown): AccessListCall {
   return {
     from: parseAddress('from') ?? `0x${'00'.repeat(20)}`,
     to: parseAddress('to'),
-    // Clients write one or the other.
+    // Clients use one name or the other.
     data: field('input', parseData) ?? field('data', parseData) ?? '0x',
     value: parseNumber('value') ?? 0n,
     gas: parseNumber('gas'),
   }
 }
 
-/** The body of a request has its own limit. */
+/** Needs no length limit, because the request body has one. */
 function parseData(value: unknown): Hex {
   if (typeof value !== 'string' || value.length % 2 !== 0 || !/^0x[0-9a-f]*$/i.test(value)) {
     throw invalidParams('data: expected 0x-prefixed hexadecimal')
@@ -322,7 +322,7 @@ function parseQuantityParam(value: unknown, name: string): bigint {
   return BigInt(value)
 }
 
-/** Whether a log is wanted: by its address, and by its topics, where null stands for any and an array for one of several. */
+/** Returns a predicate on a log's address and topics. In a filter, null matches anything, and an array any of its items. */
 function parseLogFilter(filter: object): (address: Hex, topics: readonly Hex[]) => boolean {
   const oneOf = (value: unknown, length: number, name: string): readonly Hex[] | null => {
     if (value === undefined || value === null) return null
@@ -356,7 +356,7 @@ function takeKeys(keys: unknown): readonly unknown[] {
 const parseKeys = (keys: unknown): Hex[] =>
   takeKeys(keys).map((key, index) => parseHex(key, 32, `storage key ${index}`))
 
-/** The standard methods take a slot as a quantity too. */
+/** The standard methods also accept a slot as a quantity. */
 function parseSlot(slot: unknown): Hex {
   if (typeof slot !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(slot)) throw invalidParams('slot: expected 32 bytes')
   return `0x${slot.slice(2).toLowerCase().padStart(64, '0')}`

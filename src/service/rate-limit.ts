@@ -1,10 +1,10 @@
-/** Lets each client have so many requests a second, and as many at once. */
+/** A token bucket per client: it limits requests per second, and allows bursts of one second's worth. */
 export interface RateLimit {
-  /** @returns 0 when the request may pass, else the seconds to wait */
+  /** @returns 0 if the request may pass, otherwise the seconds to wait */
   take(client: string): number
 }
 
-/** More clients than this are not told apart: it starts anew. */
+/** Limit on tracked clients. If another one arrives, all buckets are reset. */
 const MAX_CLIENTS = 10_000
 
 export function createRateLimit(perSecond: number, now: () => number = Date.now): RateLimit {

@@ -15,50 +15,50 @@ export interface ServiceOptions extends ChainOptions {
   genesis: World
   /** The rollup contract on the simulated L1. */
   rollup: Rollup
-  /** Default: 1337. */
+  /** Chain id of the rollup. Default: 1337. */
   chainId?: bigint
-  /** Default: 1338. */
+  /** Chain id of L1. Default: 1338. */
   l1ChainId?: bigint
   /** API keys: requests to `/v3/{key}` have no rate limit. Default: none. */
   apiKeys?: readonly string[]
   /** Requests per second per client without a key. Default: no limit. */
   publicRate?: number
-  /** How many L1 blocks one `eth_getLogs` may search. Default: 10,000. */
+  /** Limit on L1 blocks per `eth_getLogs` request. Default: 10,000. */
   maxLogRange?: number
-  /** Executes calls for `eth_createAccessList`. Default: there is no such method. */
+  /** Executes calls for `eth_createAccessList`. Default: the method does not exist. */
   accessList?: AccessListFunction
   /** Faults to inject, for tests. Default: none. */
   faults?: FaultFunction
 }
 
-/** Endpoints of the rollup, its L1 and L1's consensus layer, on this machine. */
+/** An HTTP server with endpoints for a rollup, its L1 and the consensus layer of L1. */
 export interface Service {
-  /** The chain: write to its pending state, add blocks, finalize. */
+  /** The chain. Write to its pending state, add blocks and finalize them. */
   readonly chain: Chain
   /** The consensus layer of L1. */
   readonly beacon: Beacon
   /**
-   * Takes requests from now on. Rejects with the system's error when the port is taken.
+   * Starts to accept requests. Rejects with the system's error if the port is taken.
    *
-   * @param port Default: any free one
+   * @param port Default: any free port
    * @param host Default: 127.0.0.1
-   * @returns the URLs of the rollup's endpoint and of L1, to which `/v3/{key}` may be added, and that of the beacon API
+   * @returns the URLs of the endpoints. Those of the rollup and of L1 also work with `/v3/{key}` appended
    */
   listen(
     port?: number,
     host?: string,
   ): Promise<{
-    /** Of the rollup's endpoint. */
+    /** The rollup's endpoint. */
     url: string
-    /** Of the L1's endpoint. */
+    /** The L1 endpoint. */
     l1Url: string
-    /** Of the beacon API, without `/eth/v1`. */
+    /** The beacon API, without `/eth/v1`. */
     beaconUrl: string
   }>
   /**
-   * Answers what was asked, takes no more, and ends.
+   * Stops accepting requests, answers the pending ones, and shuts down.
    *
-   * @param grace milliseconds after which it cuts what is left. Default: 5000
+   * @param grace milliseconds after which it closes the remaining connections. Default: 5000
    */
   close(grace?: number): Promise<void>
 }
@@ -73,11 +73,11 @@ const CORS = {
 }
 
 /**
- * The service itself, embedded, for devnets and tests: it answers `rollup_getProof` and the standard methods over a chain of
- * worlds, finalizes it on a simulated L1, and behaves as real providers do where they refuse.
+ * Creates a service for devnets and tests. It answers `rollup_getProof` and the standard methods for a chain of worlds,
+ * finalizes the chain on a simulated L1, and refuses requests the way real providers do.
  *
  * @param options the initial state, the contract on L1, API keys, limits and faults
- * @throws ProofError `BAD_HEX`, `WRONG_LENGTH` when the contract's address is not one
+ * @throws ProofError `BAD_HEX`, `WRONG_LENGTH` if the contract's address is invalid
  *
  * @example
  * ```ts
@@ -115,14 +115,14 @@ export function createService(options: ServiceOptions): Service {
   const closing = new AbortController()
   let turn = 0
 
-  /** Refuses whoever has asked too much, or with a wrong key. */
+  /** Refuses requests over the rate limit or with an unknown key. */
   function admit(request: IncomingMessage, key: string | undefined): void {
     if (key !== undefined && !keys.has(key)) throw new HttpError(401, rpcCodes.serverError, 'invalid API key')
     const wait = key === undefined ? (limit?.take(request.socket.remoteAddress ?? '') ?? 0) : 0
     if (wait > 0) throw new HttpError(429, -32005, 'too many requests', { 'Retry-After': `${wait}` })
   }
 
-  /** Lets go wrong what is to: it throws, waits, or says what becomes of the answer. */
+  /** Injects the fault for a request, if any: throws, waits, or returns how to distort the answer. */
   async function injectFault(request: Omit<FaultRequest, 'turn'>, response: ServerResponse): Promise<Distortion> {
     const fault = faults?.({ ...request, turn: turn++ })
     switch (fault?.kind) {
@@ -140,7 +140,7 @@ export function createService(options: ServiceOptions): Service {
       case 'cut':
         return { isCut: true }
       case 'delay':
-        // Whoever closes the service does not wait for it.
+        // Closing the service ends the delay.
         await setTimeout(fault.milliseconds, undefined, { signal: closing.signal, ref: false }).catch(() => {})
         return {}
       case 'lie':
@@ -205,11 +205,11 @@ export function createService(options: ServiceOptions): Service {
   }
 
   const server = createServer((request, response) => {
-    // A connection that is kept alive would keep the service open.
+    // An idle keep-alive connection would keep the server from closing.
     response.on('close', () => {
       if (closing.signal.aborted) server.closeIdleConnections()
     })
-    // What is left is a client that went away in the middle.
+    // Usually the client disconnected midway.
     answer(request, response).catch(() => response.destroy())
   })
   server.requestTimeout = 30_000
@@ -241,9 +241,9 @@ export function createService(options: ServiceOptions): Service {
   }
 }
 
-/** What a fault leaves of an answer. */
+/** How a fault distorts an answer. */
 interface Distortion {
-  /** Nobody is there any more. */
+  /** The connection is closed. */
   readonly isGone?: boolean
   /** Only the first half is sent. */
   readonly isCut?: boolean

@@ -19,57 +19,57 @@ export interface L1Options {
   l1Unfinalized?: number
   /** How many of the newest L1 blocks keep their state; unfinalized ones always do. Default: all. */
   l1History?: number
-  /** Version of the rollup contract; 7 knows no forced transactions. Default: 8. */
+  /** Version of the rollup contract. Version 7 has no forced transactions. Default: 8. */
   contractVersion?: ContractVersion
-  /** The time of a new block, in seconds since 1970. Default: counts up from a fixed time. */
+  /** Returns the timestamp of a new block, in seconds since 1970. Default: counts up from a fixed time. */
   clock?: () => number
 }
 
-/** A finalization, and the L1 block that has it. */
+/** A finalization, and the L1 block that contains it. */
 export interface L1Finalization extends Finalization {
   readonly l1BlockNumber: bigint
 }
 
-/** An L1 with nothing but the rollup contract. */
+/** An L1 whose only account is the rollup contract. */
 export interface SimulatedL1 {
   /**
    * Writes the root of an L2 block into the contract, in a new L1 block.
    *
-   * @param l2BlockNumber above those finalized before
+   * @param l2BlockNumber must be above all finalized blocks
    * @param stateRoot 32 bytes
-   * @param timestamp of the L2 block, in seconds since 1970. Default: that of the newest L1 block
+   * @param timestamp timestamp of the L2 block, in seconds since 1970. Default: that of the newest L1 block
    */
   finalize(l2BlockNumber: bigint, stateRoot: Hex, timestamp?: bigint): void
-  /** A block in which nothing happens. */
+  /** Adds an empty block. */
   addBlock(): void
   /**
-   * Replaces the newest blocks by others, and adds one. The finalizations that were in them come again as one, in the last
-   * block: the roots of all but the newest are gone.
+   * Replaces the newest blocks, and adds one more. Of the finalizations in the replaced blocks, only the newest is repeated, in
+   * the added block; the roots of the others are lost.
    *
-   * @param depth how many blocks to replace; those that are final stay
-   * @returns how many were replaced
+   * @param depth number of blocks to replace; final blocks stay
+   * @returns the number of replaced blocks
    */
   reorganize(depth: number): number
   /**
-   * The number of a block.
+   * The number of the block with this tag.
    *
    * @param tag Default: `latest`
    */
   blockNumber(tag?: 'latest' | 'safe' | 'finalized'): bigint
   /**
-   * As `eth_getBlockByNumber` answers; null when there is no such block.
+   * A block as an `eth_getBlockByNumber` result; null if it does not exist.
    *
    * @param number of the L1 block, from 0
    */
   getBlock(number: bigint): object | null
   /**
-   * The number of the block with this hash; null when there is none.
+   * The number of the block with this hash; null if there is none.
    *
    * @param hash 32 bytes, lower case
    */
   numberOf(hash: Hex): bigint | null
   /**
-   * As `eth_getProof` answers; null when there is no such block, or its state is no longer kept.
+   * A proof as an `eth_getProof` result; null if the block does not exist or its state has been pruned.
    *
    * @param address 20 bytes
    * @param storageKeys 32 bytes each
@@ -77,7 +77,7 @@ export interface SimulatedL1 {
    */
   getProof(address: Hex, storageKeys: readonly Hex[], number: bigint): object | null
   /**
-   * A slot's value; null when there is no such block, or its state is no longer kept.
+   * A slot's value; null if the block does not exist or its state has been pruned.
    *
    * @param address 20 bytes
    * @param key 32 bytes
@@ -86,20 +86,20 @@ export interface SimulatedL1 {
   getStorage(address: Hex, key: Hex, number: bigint): bigint | null
 }
 
-/** What the rest of the service asks of the L1 beside. */
+/** The L1 as the rest of the service uses it. */
 export interface L1 extends SimulatedL1 {
   /** The address of the rollup contract, in lower case. */
   readonly contract: Hex
-  /** All that are kept, oldest first. */
+  /** All finalizations that are kept, oldest first. */
   finalizations(): readonly L1Finalization[]
   /** The logs of the contract in these blocks, oldest first. */
   logs(from: bigint, to: bigint): readonly L1Log[]
   block(number: bigint): Block | null
-  /** The oldest block that is kept. */
+  /** The number of the oldest block that is kept. */
   oldest(): bigint
-  /** The block that would come next if nothing happened in it. */
+  /** The block that would come next if it were empty. */
   nextBlock(): Block
-  /** Forgets the blocks, logs and finalizations below an L1 block. */
+  /** Prunes the blocks, logs and finalizations below an L1 block. */
   forget(below: bigint): void
 }
 
@@ -109,7 +109,7 @@ export interface L1Log extends FinalizationLog {
 
 interface StoredBlock {
   readonly block: Block
-  /** The storage of the contract; undefined when it is no longer kept. */
+  /** The storage of the contract; undefined once it is pruned. */
   storage: Trie | undefined
 }
 
@@ -124,13 +124,13 @@ export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
   const { l1Unfinalized = 0, l1History, contractVersion = 8, clock } = options
   const contract = hexToBytes(rollup.address, 20)
   const codeHash = keccak_256(EMPTY)
-  /** By number; in the order of their numbers. */
+  /** By number, in ascending order. */
   const blocks = new Map<bigint, StoredBlock>()
   const numbers = new Map<Hex, bigint>()
   let finalizations: StoredFinalization[] = []
-  /** How many finalizations there ever were. */
+  /** Number of finalizations so far on this branch, including pruned ones. */
   let count = 0
-  /** How many reorganizations there were: it tells the blocks of one branch from those of another. */
+  /** Number of reorganizations. It is part of each block, so that the blocks of different branches differ. */
   let branch = 0n
   let newest = -1n
   let oldest = 0n

@@ -9,7 +9,7 @@ export const ZERO_CHUNK = new Uint8Array(32)
 /** @param value below 2^256 */
 export const integerChunk = (value: bigint): Uint8Array => bigintToBytes(value, 32).reverse()
 
-/** Bytes of a fixed length, as chunks. */
+/** Splits a vector of bytes into chunks. */
 export function chunksOf(bytes: Uint8Array): Uint8Array[] {
   return Array.from({ length: Math.ceil(bytes.length / 32) }, (_, index) => {
     const chunk = new Uint8Array(32)
@@ -18,7 +18,7 @@ export function chunksOf(bytes: Uint8Array): Uint8Array[] {
   })
 }
 
-/** The root over these chunks, filled up with zeros to a power of two. */
+/** The Merkle root of the chunks, padded with zeros to a power of two. */
 export function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
   const width = 2 ** Math.ceil(Math.log2(Math.max(chunks.length, 1)))
   let level = Array.from({ length: width }, (_, index) => chunks[index] ?? ZERO_CHUNK)
@@ -30,10 +30,10 @@ export function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
   return level[0] ?? ZERO_CHUNK
 }
 
-/** The root of fixed bytes of any length. */
+/** The root of a vector of bytes, of any fixed length. */
 export const bytesRoot = (bytes: Uint8Array): Uint8Array => merkleize(chunksOf(bytes))
 
-/** A container of which only a few parts are filled in: what stands at these generalized indices; the rest is zero. */
+/** A container with only a few parts filled in, by generalized index. The rest is zero. */
 export type SparseTree = ReadonlyMap<number, Uint8Array>
 
 export function sparseRoot(tree: SparseTree, index = 1): Uint8Array {
@@ -46,7 +46,7 @@ export function sparseRoot(tree: SparseTree, index = 1): Uint8Array {
   return isAbove ? hashPair(sparseRoot(tree, 2 * index), sparseRoot(tree, 2 * index + 1)) : ZERO_CHUNK
 }
 
-/** The hashes that lead from `index` to the root, the lowest first. */
+/** The sibling hashes from `index` up to the root, lowest first. */
 export function sparseBranch(tree: SparseTree, index: number): Uint8Array[] {
   return index === 1 ? [] : [sparseRoot(tree, index ^ 1), ...sparseBranch(tree, index >> 1)]
 }

@@ -72,7 +72,7 @@ export function ownFields<T extends object>(name: string, options: T, names: rea
       `${name}: unknown field ${excerpt(unknown)}; known are ${names.join(', ')}`,
     )
   }
-  // Without a prototype: what a polluted Object.prototype holds under these names is not the caller's.
+  // No prototype, because values on a polluted Object.prototype do not come from the caller.
   return Object.assign(Object.create(null), options)
 }
 
@@ -80,7 +80,7 @@ function invalid(name: string, expected: string, found: unknown): WorldError {
   return new WorldError('ARGUMENT_INVALID', `${name}: expected ${expected}, found ${describe(found)}`)
 }
 
-/** Never throws: an object can fail to become a string. */
+/** Never converts an object to a string, because that can throw. */
 function describe(value: unknown): string {
   if (typeof value === 'string') return `the string ${excerpt(value)}`
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${excerpt(String(value))}`

@@ -5,7 +5,7 @@ import { HEAD_INDEX, type Leaf, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 /** The first index a new key takes. */
 export const FIRST_FREE_NODE = 2
 
-/** HEAD and TAIL of a tree without keys: they point at themselves and at each other. */
+/** HEAD and TAIL of an empty tree. They point at themselves and at each other. */
 export function initialSentinels(scheme: Scheme): readonly [head: Leaf, tail: Leaf] {
   const hVal = zeroDigest()
   return [
@@ -30,7 +30,7 @@ export function encodeOpening(scheme: Scheme, leaf: Leaf): Uint8Array {
   return concatBytes(indexWord(scheme, leaf.prev), indexWord(scheme, leaf.next), leaf.hKey, leaf.hVal)
 }
 
-/** An account whose value is to be made. Hashes are 32 bytes. */
+/** The fields of an account value. Hashes are 32 bytes. */
 export interface AccountValue {
   readonly nonce: bigint
   readonly balance: bigint
@@ -40,7 +40,7 @@ export interface AccountValue {
   readonly codeSize: bigint
 }
 
-/** The value of an account: 192 bytes. The caller sees to it that the numbers fit their words. */
+/** Encodes an account value, 192 bytes. The caller makes sure that the numbers fit their words. */
 export function encodeAccountValue(account: AccountValue): Uint8Array {
   const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = account
   const word = (x: bigint) => bigintToBytes(x, 32)

@@ -1,10 +1,10 @@
 import { compareBytes } from '../bytes.ts'
 
 /**
- * Key hashes in ascending order, each with the index of its leaf: a treap, never changed but replaced.
+ * Key hashes in ascending order, each with the index of its leaf, as an immutable treap.
  *
- * A treap is a search tree by key and a heap by priority; with random priorities it is balanced, whatever order the
- * keys come in. The key hashes bring their own: their first bytes give the order, their last four the priority.
+ * A treap is a search tree by key and a heap by priority. With random priorities, it stays balanced for any insertion
+ * order. A key hash serves as both: the whole hash is the key, and its last four bytes are the priority.
  */
 export type Order = OrderNode | null
 
@@ -15,7 +15,7 @@ interface OrderNode {
   readonly right: Order
 }
 
-/** The leaf index of the largest key hash that is not above `hKey`; null when all are above. */
+/** The leaf index of the largest key hash that is not above `hKey`; null if all are above. */
 export function findFloor(order: Order, hKey: Uint8Array): number | null {
   let floor: number | null = null
   let node = order
@@ -30,7 +30,7 @@ export function findFloor(order: Order, hKey: Uint8Array): number | null {
   return floor
 }
 
-/** `order` with `hKey`, which it does not hold yet. */
+/** `order` with `hKey` added. It must not contain `hKey` yet. */
 export function insertKey(order: Order, hKey: Uint8Array, index: number): OrderNode {
   if (order === null || priority(hKey) > priority(order.hKey)) return { hKey, index, ...split(order, hKey) }
   return compareBytes(hKey, order.hKey) < 0
@@ -49,7 +49,7 @@ export function removeKey(order: Order, hKey: Uint8Array): Order {
 
 const priority = (hKey: Uint8Array): number => new DataView(hKey.buffer, hKey.byteOffset).getUint32(hKey.length - 4)
 
-/** What sorts before `hKey`, and what after. */
+/** Splits `order` into what sorts before `hKey` and what sorts after it. */
 function split(order: Order, hKey: Uint8Array): { left: Order; right: Order } {
   if (order === null) return { left: null, right: null }
   if (compareBytes(order.hKey, hKey) < 0) {
@@ -60,7 +60,7 @@ function split(order: Order, hKey: Uint8Array): { left: Order; right: Order } {
   return { left, right: { ...order, left: right } }
 }
 
-/** Takes {@link split} back: everything in `left` sorts before everything in `right`. */
+/** The inverse of {@link split}: everything in `left` sorts before everything in `right`. */
 function join(left: Order, right: Order): Order {
   if (left === null) return right
   if (right === null) return left

@@ -3,10 +3,10 @@ import type { Hasher } from '../hash/hasher.ts'
 import { MAX_LEAVES, TREE_DEPTH, zeroDigest } from '../tree/leaf.ts'
 
 /**
- * The 40 levels above the leaves, of which most are missing; null stands for a subtree without leaves.
+ * The 40 levels above the leaves, stored sparsely: null is a subtree without leaves.
  *
- * A node is never changed, only replaced, together with all nodes above it. Its digest is filled in when it is first
- * asked for. So a write hashes nothing, asking for a root hashes what was written since, and an old top stays good.
+ * Nodes are immutable, except that a digest is computed on first use. A write replaces a node and all nodes above it. So
+ * a write hashes nothing, computing a root hashes only what was written since, and an old top stays valid.
  */
 export type Subtree<Leaf> = LeafNode<Leaf> | InnerNode<Leaf> | null
 
@@ -30,17 +30,17 @@ export interface Hashing<Leaf> {
   readonly emptyDigests: readonly Uint8Array[]
 }
 
-/** The leaf at `index` of the whole tree; null when it is missing. */
+/** The leaf at `index` of the whole tree; null if it is missing. */
 export function getLeaf<Leaf>(top: Subtree<Leaf>, index: number): Leaf | null {
   return getBelow(top, MAX_LEAVES, index)
 }
 
-/** The tree with `leaf` at `index`; null takes the leaf away. */
+/** The tree with `leaf` at `index`; null removes the leaf. */
 export function putLeaf<Leaf>(top: Subtree<Leaf>, index: number, leaf: Leaf | null): Subtree<Leaf> {
   return putBelow(top, MAX_LEAVES, index, leaf)
 }
 
-/** `index` counts from the first of the `width` leaf places below `node`. */
+/** `index` is relative to the first of the `width` leaves below `node`. */
 function getBelow<Leaf>(node: Subtree<Leaf>, width: number, index: number): Leaf | null {
   if (node === null) return null
   if ('leaf' in node) return node.leaf
@@ -57,14 +57,14 @@ function putBelow<Leaf>(node: Subtree<Leaf>, width: number, index: number, leaf:
   return left === null && right === null ? null : { left, right, digest: null }
 }
 
-/** The top of the 40 levels. */
+/** The digest at the top of the 40 levels. */
 export function computeSubRoot<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>): Uint8Array {
   return digestOf(hashing, top, TREE_DEPTH)
 }
 
 /**
- * Section 4, entries 1 to 41 for the leaf at `index`, which is not missing: the preimages of the 39 inner siblings from
- * the top down, the sibling leaf, the leaf itself.
+ * Section 4: entries 1 to 41 for the leaf at `index`, which must exist. They are the preimages of the 39 inner siblings
+ * from the top down, the sibling leaf, and the leaf itself.
  */
 export function pathNodes<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>, index: number): Uint8Array[] {
   const nodes: Uint8Array[] = []
@@ -79,7 +79,7 @@ export function pathNodes<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>, inde
   return nodes
 }
 
-/** Division, not a shift: indices pass 2^32. */
+/** Divides instead of shifting, because indices can exceed 2^32. */
 const isRight = (index: number, level: number): boolean => Math.floor(index / 2 ** level) % 2 === 1
 
 const NO_CHILDREN = { left: null, right: null } as const
@@ -95,7 +95,7 @@ function digestOf<Leaf>(hashing: Hashing<Leaf>, node: Subtree<Leaf>, level: numb
   return node.digest
 }
 
-/** What a node's digest is the hash of. A missing leaf has none: it is its own digest, 32 zero bytes. */
+/** The preimage of a node's digest. A missing leaf has no preimage, only a digest: 32 zero bytes. */
 function preimageOf<Leaf>(hashing: Hashing<Leaf>, node: Subtree<Leaf>, level: number): Uint8Array {
   if (level === 0) return node !== null && 'leaf' in node ? hashing.encodeLeaf(node.leaf) : zeroDigest()
   const { left, right } = childrenOf(node)

@@ -12,11 +12,11 @@ import { computeSubRoot, getLeaf, type Hashing, pathNodes, putLeaf, type Subtree
 /** What the leaf of a key holds. */
 interface Content<Value> {
   readonly value: Value
-  /** Filled in when first asked for, and kept when the leaf is linked to other neighbours. */
+  /** Computed on first use, and kept when the leaf gets new neighbours. */
   hVal: Uint8Array | null
 }
 
-/** A leaf whose value hash is computed when it is asked for. */
+/** A leaf whose value hash is computed on demand. */
 interface StoredLeaf<Value> extends Omit<Leaf, 'hVal'> {
   /** null in HEAD and TAIL. */
   readonly content: Content<Value> | null
@@ -31,7 +31,7 @@ export interface StoredKind<Value> {
   readonly hashing: Hashing<StoredLeaf<Value>>
 }
 
-/** A tree of section 2. Never changed, only replaced: an old tree stays good. */
+/** A tree of section 2. It is immutable except for the cached root, so an old tree stays valid. */
 export interface Tree<Value> {
   readonly kind: StoredKind<Value>
   readonly top: Subtree<StoredLeaf<Value>>
@@ -39,7 +39,7 @@ export interface Tree<Value> {
   readonly order: Order
   /** The index that the next new key takes. */
   readonly nextFreeNode: number
-  /** Filled in when first asked for. */
+  /** Computed on first use. */
   root: Uint8Array | null
 }
 
@@ -58,7 +58,7 @@ export function createKind<Value>(
   return { scheme, kind, encodeValue, hashing }
 }
 
-/** HEAD and TAIL alone. */
+/** An empty tree: HEAD and TAIL alone. */
 export function createTree<Value>(kind: StoredKind<Value>): Tree<Value> {
   const [{ hVal: _, ...head }, { hVal: __, ...tail }] = initialSentinels(kind.scheme)
   const withHead = putLeaf<StoredLeaf<Value>>(null, HEAD_INDEX, { ...head, content: null })
@@ -66,13 +66,14 @@ export function createTree<Value>(kind: StoredKind<Value>): Tree<Value> {
   return { kind, top, order: null, nextFreeNode: FIRST_FREE_NODE, root: null }
 }
 
-/** The value of the key with hash `hKey`; null when it has no leaf. */
+/** The value of the key with hash `hKey`; null if it has no leaf. */
 export function getValue<Value>(tree: Tree<Value>, hKey: Uint8Array): Value | null {
   return locate(tree, hKey).held?.value ?? null
 }
 
 /**
- * Section 2: a new key takes the leaf at nextFreeNode and its place between its neighbours; a known key keeps both.
+ * Section 2: a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key keeps its leaf
+ * and links.
  *
  * @throws WorldError `TREE_FULL`
  */
@@ -90,7 +91,7 @@ export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Valu
   return { ...tree, top, order: insertKey(tree.order, hKey, index), nextFreeNode: index + 1, root: null }
 }
 
-/** Section 2: the leaf becomes a missing one and its neighbours are linked. A key without a leaf changes nothing. */
+/** Section 2: removes the leaf and links its neighbours. Does nothing if the key has no leaf. */
 export function deleteKey<Value>(tree: Tree<Value>, hKey: Uint8Array): Tree<Value> {
   const { index, leaf, held } = locate(tree, hKey)
   if (held === null) return tree
@@ -100,7 +101,7 @@ export function deleteKey<Value>(tree: Tree<Value>, hKey: Uint8Array): Tree<Valu
   return { ...tree, top, order: removeKey(tree.order, hKey), root: null }
 }
 
-/** The tree as if leaves up to `nextFreeNode` had been taken and deleted again. @throws WorldError `OUT_OF_RANGE` */
+/** The tree as if all leaves below `nextFreeNode` had been taken and deleted again. @throws WorldError `OUT_OF_RANGE` */
 export function skipLeaves<Value>(tree: Tree<Value>, nextFreeNode: number): Tree<Value> {
   if (!Number.isSafeInteger(nextFreeNode) || nextFreeNode < tree.nextFreeNode || nextFreeNode > MAX_LEAVES) {
     const range = `an integer from ${tree.nextFreeNode} to 2^40`
@@ -115,7 +116,7 @@ export function rootOf<Value>(tree: Tree<Value>): Uint8Array {
   return tree.root
 }
 
-/** Sections 4 and 5: what shows that `key` is in the tree, or that it is not. */
+/** Sections 4 and 5: proves that `key` is in the tree, or that it is not. */
 export function proveKey<Value>(tree: Tree<Value>, key: Uint8Array): ExistenceProof | NonExistenceProof {
   const { scheme, kind } = tree.kind
   const { index, leaf, held } = locate(tree, kind.hashKey(scheme, key))
@@ -144,7 +145,7 @@ function rootPreimage<Value>({ kind, top, nextFreeNode }: Tree<Value>): Uint8Arr
   return concatBytes(indexWord(kind.scheme, nextFreeNode), computeSubRoot(kind.hashing, top))
 }
 
-/** The leaf of the key with hash `hKey` and what it holds; or, with null, the left neighbour that it would have. */
+/** The leaf of the key with hash `hKey`. If there is none, `held` is null and the leaf is the left neighbour it would have. */
 function locate<Value>(tree: Tree<Value>, hKey: Uint8Array) {
   const index = findFloor(tree.order, hKey) ?? HEAD_INDEX
   const leaf = leafAt(tree, index)

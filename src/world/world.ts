@@ -39,8 +39,8 @@ export interface AccountChanges {
   /** keccak256 of the code, 32 bytes. */
   codeHash?: Hex
   /**
-   * The rollup's own hash of the code, 32 bytes. The tree format does not say how it is made of code that is there, so
-   * this library cannot compute it: take it from the state manager, or any canonical digest in a test.
+   * The rollup's own hash of the code, 32 bytes. The tree format does not specify this hash for non-empty code, so this
+   * library cannot compute it. Take it from the state manager, or use any canonical digest in a test.
    */
   snarkCodeHash?: Hex
   /** In bytes. Below 2^64. */
@@ -57,12 +57,12 @@ export interface AccountState extends Required<Omit<AccountChanges, 'code'>> {
  * A state of the rollup: accounts and their storage slots, in the trees of the tree format.
  *
  * Addresses are 20 bytes, storage keys and values 32, as `0x`-prefixed hexadecimal of either case. Every function
- * throws {@link WorldError} `ARGUMENT_INVALID` for an argument of another type, length or spelling, or for a field that
- * {@link AccountChanges} does not have. A call that throws has changed nothing.
+ * throws {@link WorldError} `ARGUMENT_INVALID` for an argument of the wrong type, length or format, or for a field that
+ * {@link AccountChanges} does not have. A call that throws changes nothing.
  */
 export interface World {
   /**
-   * Creates the account, at the next free leaf, or changes it.
+   * Creates the account at the next free leaf, or changes it.
    *
    * @param address 20 bytes
    * @param changes what to set; omitted fields stay as they are
@@ -70,14 +70,14 @@ export interface World {
    */
   setAccount(address: Hex, changes?: AccountChanges): void
   /**
-   * Deletes the account with its storage. Created again, it takes another leaf.
+   * Deletes the account with its storage. If it is created again, it takes another leaf.
    *
    * @param address 20 bytes
    * @throws WorldError `ACCOUNT_MISSING`
    */
   deleteAccount(address: Hex): void
   /**
-   * Writes a storage slot of an account that exists. The value zero deletes the slot: a zero slot is never stored.
+   * Writes a storage slot of an existing account. The value zero deletes the slot, because zero slots are never stored.
    *
    * @param address 20 bytes
    * @param key 32 bytes
@@ -86,19 +86,19 @@ export interface World {
    */
   setStorage(address: Hex, key: Hex, value: Hex): void
   /**
-   * The account, or null.
+   * The account; null if it does not exist.
    *
    * @param address 20 bytes
    */
   getAccount(address: Hex): AccountState | null
   /**
-   * The account's code; `0x` without code or account, null when only the hash of the code is known.
+   * The account's code. `0x` if the account does not exist or has no code; null if only the hash of the code is known.
    *
    * @param address 20 bytes
    */
   getCode(address: Hex): Hex | null
   /**
-   * 32 bytes; zero when the slot or the account does not exist.
+   * The value of a storage slot, 32 bytes. Zero if the slot or the account does not exist.
    *
    * @param address 20 bytes
    * @param key 32 bytes
@@ -107,38 +107,38 @@ export interface World {
   /** The state root, 32 bytes. Hashes everything written since the last call. */
   stateRoot(): Hex
   /**
-   * Answers `rollup_getProof` for the state as it is now, in the form in which the network serves it.
+   * Answers `rollup_getProof` for the current state, in the form in which the network serves it.
    *
    * @param address 20 bytes
-   * @param storageKeys 32 bytes each (default: none)
+   * @param storageKeys 32 bytes each. Default: none
    */
   getProof(address: Hex, storageKeys?: readonly Hex[]): GetProofResult
   /**
-   * Makes the next new account take the leaf `nextFreeNode`, or the next new slot of the account at `address`. The state is
-   * the one that creating and deleting as many others would lead to.
+   * Sets the leaf that the next new account takes, or the next new slot of the account at `address`. The resulting state is
+   * the same as after creating and deleting that many others.
    *
-   * @param nextFreeNode at most 2^40: then the tree is full
-   * @param address 20 bytes (default: the tree of accounts)
-   * @throws WorldError `OUT_OF_RANGE` when the leaf is already taken or there is none, `ACCOUNT_MISSING`
+   * @param nextFreeNode at most 2^40; then the tree is full
+   * @param address 20 bytes. Default: the tree of accounts
+   * @throws WorldError `OUT_OF_RANGE` if the leaf is already taken or does not exist, `ACCOUNT_MISSING`
    */
   skipLeaves(nextFreeNode: number, address?: Hex): void
-  /** An independent world with the same state. Forking costs nothing: the two share whatever neither changes. */
+  /** An independent world with the same state. Forking is free, because the two share whatever neither changes. */
   fork(): World
 }
 
-/** An account value whose storage root is computed when it is asked for. */
+/** An account value whose storage root is computed on demand. */
 interface Account extends Omit<AccountValue, 'storageRoot'> {
   readonly storage: Tree<Uint8Array>
-  /** No part of the tree; null when only its hash is known. */
+  /** Not part of the tree. Null if only its hash is known. */
   readonly code: Uint8Array | null
 }
 
 /**
- * An empty state, held in memory. It builds the trees and serves proofs; it verifies nothing.
+ * Creates an empty state in memory. It builds the trees and serves proofs, but verifies nothing.
  *
- * A write hashes only the key, in a time that grows with the logarithm of the state. The trees are hashed when a root
- * or a proof is asked for: the paths of the three leaves that one new key touches, some 120 hashes; when many slots are
- * written in between, about four hashes per slot.
+ * A write hashes only the key, and its time is logarithmic in the size of the state. The trees are hashed when you request
+ * a root or a proof. A single new key then costs some 120 hashes, for the paths of the three leaves that it touches. If
+ * many slots were written in between, each costs about four hashes.
  *
  * @param scheme `mimc` or `poseidon2`
  * @throws WorldError `ARGUMENT_INVALID` for anything else
@@ -179,7 +179,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
   let accounts = initial
   let lastHashed: { address: Uint8Array; hKey: Uint8Array } | null = null
 
-  /** Many writes in a row are to one account, so the last address is remembered. */
+  /** Caches the last address, because consecutive writes are often to the same account. */
   function hashAddress(hex: Hex): Uint8Array {
     const address = decodeAddress(hex)
     if (lastHashed === null || !equalBytes(lastHashed.address, address)) {
@@ -194,7 +194,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
     return account
   }
 
-  /** Replaces the storage tree of an account that exists. */
+  /** Replaces the storage tree of an existing account. */
   function changeStorage(address: Hex, change: (storage: Tree<Uint8Array>) => Tree<Uint8Array>): void {
     const hKey = hashAddress(address)
     const account = requireAccount(address, hKey)
@@ -240,7 +240,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
       const hasStorage = account !== null && bytesToHex(rootOf(account.storage)) !== scheme.emptyTreeRoot
       return {
         accountProof: proveKey(accounts, decodeAddress(address)),
-        // Section 6: without storage the account proof alone says that every slot is absent.
+        // Section 6: without storage, the account proof alone proves that every slot is absent.
         storageProofs: hasStorage ? keys.map(key => proveKey(account.storage, key)) : [],
       }
     },

@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { generateBeacon } from '../../vectors/beacon/generate.ts'
 import { runHere } from '../cli/io.ts'
 
 it('accepts the chain of every fork, and refuses each invalid vector with its code', async () => {
@@ -21,14 +19,4 @@ it('accepts the chain of every fork, and refuses each invalid vector with its co
   })
   expect(lines.filter(({ outcome }) => outcome === 'verified').length).toBe(9)
   expect(code).toBe(0)
-})
-
-it('regenerates the beacon vectors byte for byte', () => {
-  const generated = generateBeacon()
-  const paths = ['valid', 'invalid'].flatMap(kind =>
-    readdirSync(`vectors/beacon/${kind}`).map(file => `${kind}/${file}`),
-  )
-  expect(paths.length).toBeGreaterThan(70)
-  expect([...generated.keys()].sort()).toEqual(paths.sort())
-  for (const [path, text] of generated) expect(text === readFileSync(`vectors/beacon/${path}`, 'utf8'), path).toBe(true)
 })

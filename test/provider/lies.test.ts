@@ -10,7 +10,7 @@ import { createEndpoints, type Endpoints, type Tamper, word } from './endpoints.
 import { worldOf } from './full-state.ts'
 
 /** How many lies are told. Half of them to the L1. */
-const LIES = sized(100)
+const LIES = sized(60)
 
 const balanceOf = (owner: Hex) => encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [owner] })
 const transfer = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 5n] })

@@ -160,6 +160,30 @@ it('never goes back, nor is led past the present committee by a lie about the pe
   expect(await (await follow([apiOf(service, lie), apiOf(service)], { state }))()).toBe(newest)
 })
 
+it('throws what onState throws, blames no endpoint for it, and offers the state again', async () => {
+  const { service, follow, head } = await startDemo()
+  const states: BeaconState[] = []
+  const failures: unknown[] = []
+  let isFull = false
+  const onState = (state: BeaconState) => {
+    if (isFull) throw new RpcError('HTTP_ERROR', { found: 'the disk is full' })
+    states.push(state)
+  }
+  const api = apiOf(service)
+  const l1BlockHash = await follow([api], { onState, onFailure: found => void failures.push(found) })
+  await l1BlockHash()
+  const known = states.length
+  service.chain.l1.addBlock()
+  isFull = true
+  await expect(l1BlockHash()).rejects.toMatchObject({ code: 'HTTP_ERROR', found: 'the disk is full' })
+  expect(states.length).toBe(known)
+  isFull = false
+  expect(await l1BlockHash()).toBe(head())
+  expect(states.length).toBe(known + 1)
+  expect(states.at(-1)?.finalized.l1BlockHash).toBe(head())
+  expect(failures).toEqual([])
+})
+
 it('says when nothing is proven, and when what is proven is too old', async () => {
   const { service, follow, network, rootOf } = await startDemo()
   const blockRoot = await rootOf(60n)
@@ -226,6 +250,21 @@ it('fetches the consensus part from the first endpoint whose answers verify, kno
   expect(await codeOf(fetchConsensus([down], trusted))).toBe('UNREACHABLE')
   const elsewhere = beacon.checkpoint(`0x${'11'.repeat(32)}`, network)
   expect(await codeOf(fetchConsensus([apiOf(service)], elsewhere))).toBe('BLOCK_MISSING')
+})
+
+it('ends with what onProgress throws, and asks no other endpoint', async () => {
+  const { service, rootOf, network } = await startDemo()
+  const trusted = beacon.checkpoint(await rootOf(60n), network)
+  const other = apiOf(service)
+  for (const step of ['size', 'updates', 'sourceFailed']) {
+    const first = step === 'sourceFailed' ? down : apiOf(service)
+    const onProgress = (progress: { step: string }) => {
+      if (progress.step === step) throw new RpcError('RESPONSE_TOO_LARGE')
+    }
+    const root = step === 'updates' ? beacon.checkpoint(await rootOf(0n), network) : trusted
+    expect(await codeOf(fetchConsensus([first, other], root, { onProgress })), step).toBe('RESPONSE_TOO_LARGE')
+  }
+  expect(other.asked).toEqual([])
 })
 
 it('bounds what an endpoint sends', async () => {

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { bytesToHex } from '../../src/bytes.ts'
 import { hasherOf } from '../../src/hash/hasher.ts'
-import { poseidon2Plain } from '../../src/hash/poseidon2/plain.ts'
+import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
 import { rememberingHasher } from '../../src/verifier/hasher.ts'
 import { randomStream } from '../hash/messages.ts'
 import { sized } from '../size.ts'
 
-const plain = poseidon2Plain()
+const fresh = poseidon2Kernel()
 
 /** Few different bytes, so that many messages are alike in all but a few. */
 const message = (length: number) =>
@@ -41,10 +41,10 @@ const call = fc.oneof(
 it.each([1, 2, 256])('answers as the hasher it stands on, with %i places', places => {
   const counts = { hash: 0, hashBatch: 0, foldPath: 0 }
   const property = fc.property(fc.array(call, { minLength: 30, maxLength: 60, size: 'max' }), calls => {
-    const remembering = rememberingHasher(plain, places)
+    const remembering = rememberingHasher(fresh, places)
     for (const one of calls) {
       counts[one.kind]++
-      const [found, expected] = [remembering, plain].map(hasher => {
+      const [found, expected] = [remembering, fresh].map(hasher => {
         if (one.kind === 'hash') return bytesToHex(hasher.hash(one.bytes))
         if (one.kind === 'hashBatch') return hasher.hashBatch(one.messages).map(bytesToHex).join()
         return bytesToHex(hasher.foldPath(one.digest, one.siblings, one.leafIndex))
@@ -57,13 +57,13 @@ it.each([1, 2, 256])('answers as the hasher it stands on, with %i places', place
 })
 
 it('hashes what it remembers once', () => {
-  const hash = vi.fn(plain.hash)
+  const hash = vi.fn(fresh.hash)
   const remembering = rememberingHasher(hasherOf(hash), 4096)
   for (const length of [32, 64, 192]) {
     const bytes = new Uint8Array(length).fill(length)
     hash.mockClear()
     expect(remembering.hash(bytes)).toBe(remembering.hash(bytes.slice()))
-    expect(remembering.hashBatch([bytes, bytes])).toEqual([plain.hash(bytes), plain.hash(bytes)])
+    expect(remembering.hashBatch([bytes, bytes])).toEqual([fresh.hash(bytes), fresh.hash(bytes)])
     expect(hash).toHaveBeenCalledTimes(1)
   }
   hash.mockClear()
@@ -81,7 +81,7 @@ it('hashes what it remembers once', () => {
 })
 
 it('folds no further than to where the last fold came by', () => {
-  const hash = vi.fn(plain.hash)
+  const hash = vi.fn(fresh.hash)
   // One place: what is not taken from the last fold is hashed again.
   const remembering = rememberingHasher(hasherOf(hash), 1)
   const [leaf, other] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]
@@ -89,10 +89,10 @@ it('folds no further than to where the last fold came by', () => {
   const countOf = (...path: Parameters<typeof remembering.foldPath>) => {
     hash.mockClear()
     const answer = bytesToHex(remembering.foldPath(...path))
-    expect(answer).toBe(bytesToHex(plain.foldPath(...path)))
+    expect(answer).toBe(bytesToHex(fresh.foldPath(...path)))
     return hash.mock.calls.length
   }
-  expect(bytesToHex(top)).toBe(bytesToHex(plain.foldPath(leaf, siblings, 0)))
+  expect(bytesToHex(top)).toBe(bytesToHex(fresh.foldPath(leaf, siblings, 0)))
   expect(countOf(leaf, siblings, 0)).toBe(0)
   expect(countOf(leaf, siblings, 2 ** 5)).toBeGreaterThan(0)
   expect(countOf(leaf, siblings.slice(0, 5), 0)).toBeGreaterThan(0)
@@ -105,7 +105,7 @@ it('goes by no fold that came to an end early', () => {
   let isBroken = false
   const hash = (bytes: Uint8Array) => {
     if (isBroken && bytes[32] === 3) throw new Error('broken')
-    return plain.hash(bytes)
+    return fresh.hash(bytes)
   }
   const remembering = rememberingHasher(hasherOf(hash), 1)
   const [leaf, other] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]
@@ -114,7 +114,7 @@ it('goes by no fold that came to an end early', () => {
   expect(() => remembering.foldPath(other, siblings, 0)).toThrow('broken')
   isBroken = false
   for (const start of [leaf, other]) {
-    expect(bytesToHex(remembering.foldPath(start, siblings, 0))).toBe(bytesToHex(plain.foldPath(start, siblings, 0)))
+    expect(bytesToHex(remembering.foldPath(start, siblings, 0))).toBe(bytesToHex(fresh.foldPath(start, siblings, 0)))
   }
 })
 
@@ -123,11 +123,11 @@ it('keeps each message in its own place', () => {
   const stream = randomStream(9n)
   const message = (length: number) => Uint8Array.from({ length }, () => Number(stream() % 127n))
   for (let round = 0; round < 64; round++) {
-    const remembering = rememberingHasher(plain, 2)
+    const remembering = rememberingHasher(fresh, 2)
     const [leaf, node] = [message(192), message(64)]
     remembering.hash(node)
     remembering.hash(leaf)
     const other = node.slice().fill(0, 0, 4)
-    expect(bytesToHex(remembering.hash(other))).toBe(bytesToHex(plain.hash(other)))
+    expect(bytesToHex(remembering.hash(other))).toBe(bytesToHex(fresh.hash(other)))
   }
 })

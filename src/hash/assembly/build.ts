@@ -1,6 +1,6 @@
 /**
- * Writes ../<scheme>/generated.ts: the round constants, which would cost 20 ms of cold keccak at run time, and the kernel
- * beside this file, compiled, as base64. With `--check` compares instead. The compiler's output is the same on every machine.
+ * Writes ../<scheme>/generated.ts: the round constants, which would take 20 ms of cold keccak at run time, and the compiled
+ * kernel as base64. With `--check`, compares instead. The compiler's output is the same on every machine.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ function compile(scheme: string): string {
   const temporary = mkdtempSync(join(tmpdir(), 'kernels-'))
   try {
     const binary = join(temporary, 'kernel.wasm')
-    // In the folder, so that no path of this machine gets into the binary.
+    // Run in the folder, so that no path of this machine gets into the binary.
     execFileSync(process.execPath, [compiler, `${scheme}.ts`, '-o', binary, ...FLAGS], {
       cwd: folder,
       stdio: 'inherit',

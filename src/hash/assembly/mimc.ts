@@ -5,7 +5,7 @@
  * a multiplication. It is subtracted rather than added, so that the low limb just vanishes; numbers are therefore
  * signed. Limbs 0 to 7 lie in [0, 2^29), limb 8 carries the sign. Between rounds nothing is reduced.
  *
- * TypeScript writes the constants once (../mimc.kernel.ts), copies messages to `input` and calls the functions at the end of the file.
+ * TypeScript writes the constants once (../mimc/kernel.ts), copies messages to `input` and calls the functions at the end of the file.
  */
 
 const MASK: i64 = 0x1fffffff
@@ -34,14 +34,14 @@ const TABLE: usize = memory.data(65 * 36)
 const R_SQUARED: usize = TABLE
 const ONE: usize = TABLE + NUMBER
 const CONSTANTS: usize = ONE + NUMBER
-/** Behind the constants, what Miyaguchi-Preneel adds after the last round. */
+/** After the constants: what Miyaguchi-Preneel adds after the last round. */
 const LAST: usize = CONSTANTS + ROUNDS * NUMBER
 const ZERO: usize = memory.data(36)
 /** The chaining value. */
 const H: usize = memory.data(36)
 /** The block. */
 const M: usize = memory.data(36)
-/** The digest that climbs. */
+/** The running digest of `climb`. */
 const RUNNING: usize = memory.data(36)
 const X: usize = memory.data(36)
 const INPUT: usize = memory.data(32 * 1024)
@@ -68,7 +68,7 @@ function power(x: usize, squarings: i32, factor: usize, k: usize, c: usize, out:
   let a8 = limb(x, 8)
 
   let t: i64
-  // Within a column the order matters for speed: what is known longest comes first, the newest quotient last.
+  // Within a column, the order matters for speed: the oldest values come first, the newest quotient last.
   for (; squarings > 0; squarings--) {
     t = a0 * a0
     const q0 = t & MASK
@@ -185,7 +185,7 @@ function compress(m: usize): void {
   for (let round: usize = 1; round <= ROUNDS; round++) {
     power(X, 4, X, H, CONSTANTS + round * NUMBER, X)
   }
-  // X now holds 2h too: without taking multiples of r away h would double with every block.
+  // X now includes 2h: unless multiples of r are subtracted, h doubles with every block.
   combine(X, ZERO, limb(X, 8) / R8, H)
 }
 
@@ -260,8 +260,8 @@ export function hashEach(count: usize, length: usize): void {
 }
 
 /**
- * Takes the digest in `output` up `levels` levels, past the siblings in `input`. Bit i of `position` says on which
- * side of sibling i it stands: 1 is right.
+ * Folds the digest in `output` with the siblings in `input`, up `levels` levels. If bit i of `position` is 1, the running
+ * digest is the right child at sibling i, else the left.
  */
 export function climb(levels: usize, position: f64): void {
   let bits = u64(position)

@@ -1,9 +1,9 @@
 /**
- * Poseidon2 over KoalaBear, width 16, twice: one permutation spread over four vectors, for what depends on the step before
- * (a path), and four permutations in the four lanes of sixteen vectors, for what does not (its siblings).
+ * Poseidon2 over KoalaBear, width 16, in two forms: one permutation spread over four vectors, for hashes that depend on each
+ * other (a path), and four permutations in the four lanes of sixteen vectors, for independent hashes (its siblings).
  *
  * Elements are in Montgomery form, R = 2^32, and reduced to [0, p) unless a comment says otherwise.
- * TypeScript writes the keys once (../poseidon2.kernel.ts), copies messages to `input` and calls the functions at the end of the file.
+ * TypeScript writes the keys once (../poseidon2/kernel.ts), copies messages to `input` and calls the functions at the end of the file.
  */
 
 // p = 2^31 - 2^24 + 1.
@@ -13,7 +13,7 @@ const P_INVERSE: u32 = 0x81000001
 /** R^2 mod p. */
 const R_SQUARED: u32 = u32((u64(1) << 32) % P * ((u64(1) << 32) % P) % P)
 
-// In memory, because a vector constant in the code takes 18 bytes wherever it stands.
+// In memory, because a vector constant in the code takes 18 bytes at each use.
 const P_LANES: usize = memory.data<u32>([P, P, P, P])
 const P_INVERSE_LANES: usize = memory.data<u32>([P_INVERSE, P_INVERSE, P_INVERSE, P_INVERSE])
 
@@ -24,8 +24,8 @@ const FULL_KEYS: usize = 64
 const PARTIAL_KEY: usize = 4
 
 /**
- * Every key less p, so that an element plus a key lies in [-p, p) and can be multiplied as it is.
- * A full round has its 16 in the order of STATE.
+ * Every key minus p, so that an element plus a key lies in [-p, p) and can be multiplied as it is.
+ * The 16 keys of a full round are in the order of STATE.
  */
 const KEYS: usize = memory.data((6 * 16 + 21) * 4)
 const PARTIAL_KEYS: usize = KEYS + HALF_FULL * FULL_KEYS
@@ -77,13 +77,13 @@ const OUTPUT: usize = memory.data(16 * 1024)
   return i32x4.sub(v128.shuffle<i32>(low, high, 1, 3, 5, 7), v128.shuffle<i32>(qpLow, qpHigh, 1, 3, 5, 7))
 }
 
-/** (x + key)^3; `key` less p. */
+/** (x + key)^3, where p is already subtracted from `key`. */
 @inline function sBox(x: v128, key: v128): v128 {
   const keyed = i32x4.add(x, key)
   return lift(multiply(multiply(keyed, keyed), keyed))
 }
 
-/** x / 2^k: 2^-24 = -127 mod p takes care of the k bits that fall off. */
+/** x / 2^k: 2^-24 = -127 mod p accounts for the k bits that are shifted out. */
 @inline function divideByPower(x: v128, k: i32): v128 {
   const fallen = v128.and(x, i32x4.splat((1 << k) - 1))
   return lift(i32x4.sub(i32x4.shr_u(x, k), i32x4.mul(fallen, i32x4.splat(127 << (24 - k)))))
@@ -114,7 +114,7 @@ function decode(bytes: usize, out: usize): void {
   v128.store(out, toMontgomery(decodeFour(bytes + 16)), 16)
 }
 
-/** Takes {@link decode} back. */
+/** The inverse of {@link decode}. */
 function encode(elements: usize, bytes: usize): void {
   v128.store(bytes, swapBytes(fromMontgomery(v128.load(elements))))
   v128.store(bytes, swapBytes(fromMontgomery(v128.load(elements, 16))), 16)
@@ -122,13 +122,13 @@ function encode(elements: usize, bytes: usize): void {
 
 // ---- one permutation, in STATE
 
-/** To every lane the sum of all four. */
+/** Sets every lane to the sum of all four. */
 @inline function sumOfLanes(x: v128): v128 {
   const pairs = add(x, v128.shuffle<i32>(x, x, 2, 3, 0, 1))
   return add(pairs, v128.shuffle<i32>(pairs, pairs, 1, 0, 3, 2))
 }
 
-/** The same modulo p, made smaller by 2^31 = 2^24 - 1: a number in [0, 5p) ends below 1.1p, one in [0, 80p) below 1.7p. */
+/** The same modulo p, but smaller, by 2^31 = 2^24 - 1: a number in [0, 5p) ends below 1.1p, one in [0, 80p) below 1.7p. */
 @inline function fold(x: i64): i64 {
   return (x & 0x7fffffff) + (x >> 31) * 0xffffff
 }
@@ -144,7 +144,7 @@ function encode(elements: usize, bytes: usize): void {
   return (xxx >> 32) - ((i64(i32(xxx) * i32(P_INVERSE)) * P) >> 32)
 }
 
-/** d * x for one vector of the diagonal, by Shoup's method: the quotient by p is known ahead but for one. */
+/** d * x for one vector of the diagonal, by Shoup's method: the precomputed quotient by p is off by at most one. */
 @inline function timesDiagonal(x: v128, vector: usize): v128 {
   const quotients = v128.load(DIAGONAL_QUOTIENTS + 16 * vector)
   const low = i64x2.extmul_low_i32x4_u(x, quotients)
@@ -194,8 +194,8 @@ function fullRounds(keys: usize): void {
 }
 
 /**
- * Element 0 is a scalar here, in its lane stands a zero or nothing of meaning. Only its cubing is on the critical path: what
- * the other 15 add to it is known a round ahead, because the sum over them follows from the last sum.
+ * Element 0 is a scalar here; its lane holds zero or a meaningless value. Only its cubing is on the critical path: what the
+ * other 15 add to it is known a round ahead, because their sum follows from the last sum.
  */
 function partialRounds(): void {
   let v0 = v128.load(STATE)
@@ -211,7 +211,7 @@ function partialRounds(): void {
     // others is in [0, 1.7p), so both are in (0, 5p).
     const sum = others + cubed + 2 * i64(P)
     first = others - cubed + 2 * i64(P)
-    // The next element 0 with its key (behind the last round: unused). In (-2.1p, 1.1p) before the last step.
+    // The next element 0 with its key (unused after the last round). In (-2.1p, 1.1p) before the last step.
     keyed = fold(others + load<i32>(key) + i64(P)) - i64(P) - cubed
     keyed += P & (keyed >> 63)
 
@@ -388,7 +388,7 @@ function loadLanes(bytes: usize, stride: usize, out: usize): void {
   v128.store(out, toMontgomery(v128.shuffle<i64>(ab23, cd23, 1, 3)), 48)
 }
 
-/** Takes {@link loadLanes} back. */
+/** The inverse of {@link loadLanes}. */
 function storeLanes(elements: usize, bytes: usize, stride: usize): void {
   const a = swapBytes(fromMontgomery(v128.load(elements)))
   const b = swapBytes(fromMontgomery(v128.load(elements, 16)))
@@ -404,7 +404,7 @@ function storeLanes(elements: usize, bytes: usize, stride: usize): void {
   v128.store(bytes + 3 * stride, v128.shuffle<i64>(ab23, cd23, 1, 3))
 }
 
-// ---- what TypeScript calls
+// ---- called from TypeScript
 
 export const keys: usize = KEYS
 export const diagonal: usize = DIAGONAL
@@ -469,8 +469,8 @@ function hashFour(messages: usize, length: usize, digests: usize): void {
 }
 
 /**
- * Takes the digest in `output` up `levels` levels, past the siblings in `input`. Bit i of `position` says on which
- * side of sibling i it stands: 1 is right.
+ * Folds the digest in `output` with the siblings in `input`, up `levels` levels. If bit i of `position` is 1, the running
+ * digest is the right child at sibling i, else the left.
  */
 export function climb(levels: usize, position: f64): void {
   let bits = u64(position)

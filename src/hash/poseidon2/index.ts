@@ -4,7 +4,7 @@ import { kernelOr } from '../kernel.ts'
 import { poseidon2Kernel } from './kernel.ts'
 import { poseidon2Plain } from './plain.ts'
 
-/** Poseidon2 over KoalaBear, as fast as the engine allows. Each call makes a hasher with a memory of its own. */
+/** Poseidon2 over KoalaBear, as fast as the engine allows. Each call creates a hasher with its own memory. */
 export function poseidon2Hasher(): Hasher {
   return knowEmptySubtrees(kernelOr(poseidon2Kernel, poseidon2Plain))
 }

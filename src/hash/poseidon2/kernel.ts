@@ -6,7 +6,7 @@ import { diagonal } from './plain.ts'
 
 const P = BigInt(KOALABEAR_ORDER)
 const WIDTH = 16
-/** Where the partial rounds' keys start and end: those of three full rounds come before, of three more after. */
+/** Where the keys of the partial rounds start and end: those of three full rounds come before, and of three more after. */
 const PARTIAL_START = 3 * WIDTH
 const PARTIAL_END = PARTIAL_START + 21
 
@@ -22,7 +22,7 @@ export function poseidon2Kernel(): Hasher {
     ...transposed(keys.slice(PARTIAL_END)),
   ])
 
-  // The kernel multiplies the first element, by -2, in another way.
+  // The kernel multiplies the first element by -2 separately.
   const entries = transposed(diagonal().with(0, 0))
   new Uint32Array(buffer, kernel.diagonal.value, WIDTH).set(entries)
   const quotients = entries.map(entry => Number((BigInt(entry) << 32n) / P))

@@ -6,10 +6,10 @@ import { poseidon2Constants } from './generated.ts'
 const WIDTH = 16
 const HALF = WIDTH / 2
 const BLOCK_BYTES = 4 * HALF
-/** The keys of three full rounds; then the partial rounds, with one key each. */
+/** The number of keys in three full rounds. The partial rounds follow, with one key each. */
 const HALF_FULL_KEYS = 3 * WIDTH
 const PARTIAL_ROUNDS = 21
-/** 1/p, rounded up: so `reduce` is never fooled by a multiple of p. */
+/** 1/p, rounded up, so that `reduce` is exact for multiples of p. */
 const INVERSE = (1 / P) * (1 + 2 ** -52)
 
 /** x mod p, for an integer 0 <= x < 2^40. */
@@ -60,7 +60,7 @@ export function poseidon2Plain(): Hasher {
     externalMatrix()
   }
 
-  /** Only the first element is keyed and raised. */
+  /** Adds a key only to the first element, and applies the S-box only to it. */
   function partialRound(key: number): void {
     s[0] = sBox(reduce(at(s, 0) + at(keys, key)))
     let sum = 0
