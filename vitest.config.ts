@@ -1,6 +1,32 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** They put other modules in the place of some: in the modules that other tests share, that would show. */
+/** The files that take longest, the longest first: a worker that starts one of them last would keep the others waiting. */
+const LONGEST = [
+  ...['guides', 'examples', 'forgeries', 'explorer/model', 'provider/lies', 'cli/audit', 'cli/record', 'cli/snapshot'],
+  ...[
+    'rpc/beacon',
+    'rpc/regexes',
+    'hash/kernels',
+    'engines',
+    'rpc/record',
+    'beacon/corpus',
+    'cli/inspect',
+    'provider/execution',
+  ],
+].map(name => `/test/${name}.test.ts`)
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = LONGEST.findIndex(name => moduleId.endsWith(name))
+      return place < 0 ? LONGEST.length : place
+    }
+    return files.sort((a, b) => rank(a) - rank(b))
+  }
+}
+
+/** They replace modules, which other files in the same worker would notice. */
 const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
 
 const shared = { testTimeout: 120_000, hookTimeout: 120_000 }
@@ -10,8 +36,9 @@ export default defineConfig({
   test: {
     globalSetup: 'test/package/build.ts',
     maxWorkers: '100%',
+    sequence: { sequencer: LongestFirst },
     projects: [
-      // To load the modules anew for each file would take as long as the tests.
+      // Loading the modules again for each file would take as long as the tests themselves.
       {
         extends: true,
         test: { ...shared, name: 'together', include: ['test/**/*.test.ts'], exclude: ALONE, isolate: false },

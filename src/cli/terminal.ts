@@ -96,10 +96,20 @@ function wrapLine(line: string, width: number): string {
   let gap = ''
   // An option and its value stay together.
   const words = isCommand ? / +|--?[a-z][\w-]* [^ -][^ ]*|[^ ]+/g : / +|[^ ]+/g
-  for (const [word] of line.slice(start.length).matchAll(words)) {
+  const text = line.slice(start.length)
+  for (const match of text.matchAll(words)) {
+    const [word] = match
     if (word.startsWith(' ')) {
-      // Once the line is broken, its columns no longer line up with those of its neighbours.
-      gap = lines.length > 0 ? word.slice(0, 2) : word
+      // A broken row no longer lines up with its neighbours, except in its first column.
+      const isFurtherColumn = isTable && word.length > 1 && length(current) > column
+      gap = lines.length > 0 || isFurtherColumn ? word.slice(0, 2) : word
+      // A cell that fits on a line of its own is not broken.
+      const [cell = ''] = isFurtherColumn ? text.slice(match.index + word.length).split('  ', 1) : []
+      const isOwnLine = length(current + gap + cell) > room && indent.length + length(cell) <= room
+      if (isFurtherColumn && isOwnLine) {
+        lines.push(current)
+        current = indent
+      }
       continue
     }
     const isEmpty = current.trim() === ''

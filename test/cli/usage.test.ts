@@ -173,6 +173,17 @@ describe('a narrow terminal', () => {
     expect(lines.join('\n').match(/\S+/g)).toEqual(table.match(/\S+/g))
   })
 
+  it('keeps the further columns of a broken row close, and whole where they fit', () => {
+    expect(wrap(`  block   24${' '.repeat(60)}  of 2025-10-27, proven by the hash`, 60)).toBe(
+      '  block   24  of 2025-10-27, proven by the hash',
+    )
+    expect(wrap(`  state root   ${HASH}  proven by the rollup contract`, 100)).toBe(
+      `  state root   ${HASH}\n               proven by the rollup contract`,
+    )
+    const fits = `  state root   ${HASH}  stated by you`
+    expect(wrap(fits, 100)).toBe(fits)
+  })
+
   it('leaves JSON and quoted commands whole, and continues commands', () => {
     const json = `{"a":"${'x '.repeat(60)}"}`
     expect(wrap(json, 60)).toBe(json)
