@@ -14,15 +14,18 @@ const DIGIT_VALUES = /* @__PURE__ */ Uint8Array.from({ length: 256 }, (_, code) 
 /** The two digits of each byte. */
 const BYTE_TEXTS = /* @__PURE__ */ Array.from(DIGIT_VALUES, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** The byte at `index`; past the end, zero. */
+/** The byte at `index`, or zero past the end. */
 export const byteAt = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0
 
-/** The unsigned big-endian integer in the 4 bytes at index `i` of `b`. Without a `DataView`: creating one moves the bytes of a short array. */
+/**
+ * The unsigned big-endian integer in the 4 bytes at index `i` of `b`. It avoids `DataView`, because creating one makes the
+ * engine move the bytes of a short array.
+ */
 export function uint32At(b: Uint8Array, i: number): number {
   return ((byteAt(b, i) << 24) | (byteAt(b, i + 1) << 16) | (byteAt(b, i + 2) << 8) | byteAt(b, i + 3)) >>> 0
 }
 
-/** The number of bytes `hex` spells. Throws `BAD_HEX` without the `0x` prefix or with half a byte. */
+/** The number of bytes that `hex` spells. Throws `BAD_HEX` if the `0x` prefix is missing or the number of digits is odd. */
 export function hexLength(hex: string): number {
   if (!hex.startsWith('0x')) throw new ProofError('BAD_HEX', { expected: 'a 0x prefix', found: excerpt(hex) })
   if (hex.length % 2 !== 0) throw new ProofError('BAD_HEX', { expected: 'two digits per byte', found: excerpt(hex) })
@@ -32,7 +35,7 @@ export function hexLength(hex: string): number {
 /**
  * Strict hex to bytes: `0x` prefix, an even number of digits of either case, nothing else.
  *
- * Throws `BAD_HEX`, or `WRONG_LENGTH` if it does not spell exactly `length` bytes. The length is checked before the digits,
+ * Throws `BAD_HEX`, or `WRONG_LENGTH` if `hex` does not spell exactly `length` bytes. The length is checked before the digits,
  * so a huge string costs nothing.
  */
 export function hexToBytes(hex: string, length: number): Uint8Array {
@@ -49,7 +52,7 @@ export function hexToBytes(hex: string, length: number): Uint8Array {
   return bytes
 }
 
-/** The length in bytes of `hex`. Throws `BAD_HEX`, or `WRONG_LENGTH` if it is none of `lengths`. */
+/** The length in bytes of `hex`. Throws `BAD_HEX`, or `WRONG_LENGTH` if it is not one of `lengths`. */
 export function knownLength(hex: string, lengths: readonly number[]): number {
   const length = hexLength(hex)
   if (!lengths.includes(length)) {
@@ -69,7 +72,7 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 
 /** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  // Most numbers are short, and fewer digits are faster.
+  // Most numbers are small, and parsing fewer digits is faster.
   let start = 0
   while (start < bytes.length && byteAt(bytes, start) === 0) start++
   return start === bytes.length ? 0n : BigInt(bytesToHex(bytes.slice(start)))
@@ -80,7 +83,7 @@ export function bigintToBytes(value: bigint, length: number): Uint8Array {
   return hexToBytes(`0x${value.toString(16).padStart(length * 2, '0')}`, length)
 }
 
-/** Negative, zero or positive as `a` sorts before, equal to or after `b`; both of one length. */
+/** Negative if `a` sorts before `b`, zero if they are equal, positive otherwise. Both must have the same length. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let index = 0; index < a.length; index++) {
     const difference = byteAt(a, index) - byteAt(b, index)

@@ -125,14 +125,15 @@ export type ErrorCode = keyof typeof errorMeanings
 export interface ErrorDetails {
   /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
   path?: string
-  /** What the check demands, for people. Not stable. */
+  /** What the check requires, in words. Not stable. */
   expected?: string | undefined
   /** What was there instead, shortened to fit a line. Not stable. */
   found?: string | undefined
 }
 
 /**
- * The one error that verification throws. Its message is the code, the path and the details; program against the code.
+ * The only error that verification throws. Its message contains the code, the path and the details. Programs should test
+ * `code`, because the wording may change.
  *
  * @example
  * ```ts
@@ -148,15 +149,15 @@ export interface ErrorDetails {
  * ```
  */
 export class ProofError extends Error {
-  /** Always `ProofError`. Identifies the error even if a program holds two copies of this package. */
+  /** Always `ProofError`. Identifies the error even if a program loads two copies of this package. */
   override readonly name = 'ProofError'
   /** Which check failed. */
   readonly code: ErrorCode
   /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
   readonly path: string
-  /** What the check demands, for people. */
+  /** What the check requires, in words. */
   readonly expected: string | undefined
-  /** What was there instead, for people. */
+  /** What was there instead, in words. */
   readonly found: string | undefined
 
   /**
@@ -170,7 +171,7 @@ export class ProofError extends Error {
     const { path = '', expected, found }: ErrorDetails = Object.assign(Object.create(null), details)
     const place = path === '' ? '' : ` at ${path}`
     const said = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
-    // Without the meaning of the code: every bundle with this class would have to carry all meanings.
+    // The message leaves out the meaning of the code, so that programs need not bundle all meanings with this class.
     super(`${code}${place}${said === '' ? '' : `: ${said}`}`)
     this.code = code
     this.path = path

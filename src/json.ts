@@ -1,17 +1,18 @@
 import { hexToBytes } from './bytes.ts'
 import { atPath, type ErrorCode, ProofError } from './errors.ts'
 
-/** Reads one kind of untrusted JSON document. A value of the wrong shape is refused with that kind's own code. */
+/** Reads one kind of untrusted JSON document, and refuses a value of the wrong shape with that kind's error code. */
 export type JsonReader = ReturnType<typeof readerOf>
 
 /**
- * Reads own properties only, each once, and throws nothing but a ProofError: the document need not come from `JSON.parse`.
+ * Makes a reader that is safe even if the document does not come from `JSON.parse`: it reads only own properties, each once,
+ * and throws only a ProofError.
  *
- * @param code the error code for a value that has another shape or cannot be read
+ * @param code the error code for a value that has the wrong shape or cannot be read
  */
 export function readerOf(code: ErrorCode) {
   const unreadable = () => new ProofError(code, { found: 'an object that cannot be read' })
-  /** Even this can throw: on a revoked proxy. */
+  /** `Array.isArray` throws on a revoked proxy. */
   const isArray = (value: unknown): value is readonly unknown[] => {
     try {
       return Array.isArray(value)
@@ -19,10 +20,10 @@ export function readerOf(code: ErrorCode) {
       throw unreadable()
     }
   }
-  /** What is inherited counts as missing. A getter or a proxy can throw anything. */
+  /** Inherited properties count as missing. A getter or a proxy can throw anything. */
   const own = (source: object, name: PropertyKey): unknown => {
     try {
-      // An object may have anything under this name: the cast claims no more.
+      // The cast is safe, because any object can be indexed and the result is unknown.
       return Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
     } catch {
       throw unreadable()
@@ -43,16 +44,16 @@ export function readerOf(code: ErrorCode) {
     },
     /** Hexadecimal of exactly `length` bytes. Throws `BAD_HEX` or `WRONG_LENGTH`. */
     bytes: (value: unknown, length: number): Uint8Array => hexToBytes(string(value), length),
-    /** The named properties of an object. Some serializers write null for a missing field: both are undefined. */
+    /** The named properties of an object. Null becomes undefined: some serializers write it for a missing field. */
     fields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
       if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
-      // Without a prototype: what is missing must not turn up on a polluted Object.prototype.
+      // No prototype, so that a polluted Object.prototype cannot supply a field.
       const fields: Partial<Record<Name, unknown>> = Object.create(null)
       for (const name of names) fields[name] = own(source, name) ?? undefined
       return fields
     },
     /**
-     * The items of an array. Each is decoded before the next is read, so a huge array of rubbish ends at its first item.
+     * The items of an array. Each is decoded before the next is read, so a huge array of garbage fails at its first item.
      * `verifyCount` gets the length before any item is read; a proxy can report any length.
      */
     items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T): T[] {
@@ -70,6 +71,6 @@ export function readerOf(code: ErrorCode) {
   }
 }
 
-/** Names the kind of a value for people, without its content. */
+/** Names the kind of a value for error messages, without its content. */
 export const kindOf = (value: unknown): string =>
   value === undefined || value === null ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

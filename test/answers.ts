@@ -22,10 +22,10 @@ import {
 } from '../vectors/world.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
-/** Where in an answer: names and indices from the outside in. */
+/** A place in an answer: names and indices from the outside in. */
 export type Place = readonly (string | number)[]
 
-/** A true answer, the question, and what the state really holds: read from the world, not from a proof. */
+/** A true answer, its question, and the expected state, which comes from the world rather than from a proof. */
 export interface TrueAnswer {
   name: string
   scheme: Scheme
@@ -36,7 +36,7 @@ export interface TrueAnswer {
   truth: VerifiedState
 }
 
-/** True answers of every kind, from one block and the next. */
+/** True answers of every kind, from two consecutive blocks. */
 export function trueAnswers(scheme: Scheme): TrueAnswer[] {
   const world = makeWorld(scheme)
   const later = makeLaterWorld(world)
@@ -79,9 +79,9 @@ function truthOf(state: World, address: Hex, storageKeys: Hex[]): VerifiedState 
 }
 
 /**
- * The one promise: what a stranger sends is refused with a ProofError, or verified as what the state holds.
+ * Checks the library's promise: any answer is either refused with a ProofError or verified as what the state holds.
  *
- * @returns whether it was refused
+ * @returns whether the answer was refused
  */
 export function isRefused(
   { truth, scheme, stateRoot, address, storageKeys }: Omit<TrueAnswer, 'name' | 'answer'>,
@@ -106,12 +106,12 @@ export function* placesOf(json: Json): Generator<Place> {
   }
 }
 
-/** What stands at a place; undefined when the answer has no such place. */
+/** The part at a place, or undefined if the answer has no such place. */
 export function partAt(json: Json, place: Place): Json | undefined {
   return place.reduce<Json | undefined>((part, name) => Object(part)[name], json)
 }
 
-/** The answer with what stands at a place replaced; undefined takes it out. */
+/** A copy of the answer with the part at a place replaced, or removed if `change` returns undefined. */
 export function replaceAt(json: Json, [name, ...rest]: Place, change: (part: Json) => Json | undefined): Json {
   if (name === undefined) return change(json) ?? null
   const inner = partAt(json, [name]) ?? null
@@ -122,7 +122,7 @@ export function replaceAt(json: Json, [name, ...rest]: Place, change: (part: Jso
   return changed === undefined ? others : { ...Object(json), [name]: changed }
 }
 
-/** Hex with one bit of its bytes turned over, counted from the first byte's lowest bit. */
+/** Hex with one bit flipped. Bits are counted from the lowest bit of the first byte. */
 export function flipBitAt(hex: string, bit: number): string {
   const at = 2 + 2 * Math.floor(bit / 8)
   const byte = Number.parseInt(hex.slice(at, at + 2), 16) ^ (1 << (bit % 8))

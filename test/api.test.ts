@@ -3,8 +3,8 @@ import ts from 'typescript'
 import { expect, it } from 'vitest'
 
 /**
- * What the doc comments of the public surface must say. That every symbol has one is for typedoc to check (`npm run docs`);
- * that the examples run, for `examples.test.ts`.
+ * What the doc comments of the public API must contain. typedoc checks that every symbol has one (`npm run docs`), and
+ * `examples.test.ts` that the examples run.
  */
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
 const doors = Object.keys(exports)
@@ -32,7 +32,7 @@ const tagsOf = (symbol: ts.Symbol, name: string): string[] =>
 const isValue = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.Value) !== 0
 const isFunction = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.Function) !== 0
 
-/** The declarations that have parameters: functions, constructors, and the methods of interfaces. */
+/** All declarations that can have parameters: functions, constructors, and methods of interfaces. */
 function callables(symbol: ts.Symbol): { name: string; parameters: string[]; documented: string[] }[] {
   const members = [...(symbol.members?.values() ?? [])]
   return [symbol, ...members].flatMap(member =>
@@ -41,7 +41,7 @@ function callables(symbol: ts.Symbol): { name: string; parameters: string[]; doc
       const documented = ts.getJSDocTags(declaration).flatMap(tag => {
         return ts.isJSDocParameterTag(tag) ? [tag.name.getText()] : []
       })
-      // A parameter that is taken apart has no name of its own: any will do.
+      // A destructured parameter has no name, so any documented name will do.
       const parameters = declaration.parameters.map(({ name }, index) => {
         return ts.isIdentifier(name) ? name.text : (documented[index] ?? name.getText())
       })
@@ -50,7 +50,7 @@ function callables(symbol: ts.Symbol): { name: string; parameters: string[]; doc
   )
 }
 
-it('sees the whole surface', () => {
+it('covers the whole public API', () => {
   expect(doors.length).toBe(10)
   expect(symbols.size).toBeGreaterThan(60)
 })
@@ -68,7 +68,7 @@ it('documents every parameter, in order', () => {
   for (const { name, parameters, documented } of found) expect(documented, name).toEqual(parameters)
 })
 
-it('says of every function what it throws', () => {
+it('documents what every function throws', () => {
   const functions = [...symbols].filter(([symbol]) => isFunction(symbol))
   expect(functions.length).toBeGreaterThan(20)
   const silent = functions.filter(([symbol]) => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { errorMeanings } from '../src/errors.ts'
 
-/** `docs/checks.md`, the source and the invalid vectors name the same checks. */
+/** Checks that `docs/checks.md`, the source and the invalid vectors name the same checks. */
 const ROW = /^\| `([A-Z0-9_]+)` \| (.+) \| `(\w+)` in `([\w/.-]+)` \| (.+) \|$/gm
 const rows = [...readFileSync('docs/checks.md', 'utf8').matchAll(ROW)].map(
   ([, code = '', why = '', place = '', file = '', vectors = '']) => ({ code, why, place, file, vectors }),
@@ -10,14 +10,14 @@ const rows = [...readFileSync('docs/checks.md', 'utf8').matchAll(ROW)].map(
 const namesIn = (vectors: string) => [...vectors.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
 
 const codes = Object.keys(errorMeanings).sort()
-/** The codes of the way from L1, which the vectors of either scheme alone cannot show. */
+/** The codes of the chain from L1, which only evidence vectors can raise. */
 const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code)
 const isBeaconCode = (code: string) => code.startsWith('BEACON_')
 const isCallCode = (code: string) => code.startsWith('CALL_')
 const folderOf = (code: string) =>
   isBeaconCode(code) ? 'beacon' : isCallCode(code) ? 'calls' : isAnchorCode(code) ? 'evidence' : 'scheme'
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  // The page names the codes to say which check failed; it raises none.
+  // The page names codes to show which check failed. It raises none.
   .filter(file => file.endsWith('.ts') && file !== 'errors.ts' && !file.startsWith('explorer/'))
   .map(file => readFileSync(`src/${file}`, 'utf8'))
   .join('\n')
@@ -27,7 +27,7 @@ it('has one row for every code', () => {
   expect(rows.map(({ code }) => code).sort()).toEqual(codes)
 })
 
-it('knows no code that the source does not raise', () => {
+it('defines only codes that the source raises', () => {
   for (const code of codes) expect(sources, code).toContain(`'${code}'`)
 })
 
@@ -37,7 +37,7 @@ it('names the function that does each check', () => {
     const start = text.search(new RegExp(`(function|const) ${place}\\b`))
     expect(start, `${place} in ${file}`).toBeGreaterThanOrEqual(0)
     const body = text.slice(start, start + text.slice(start).search(/\n\}/))
-    // `malformed` and its like are one line a check further down, in the same function.
+    // Helpers such as `malformed` are in the body of the same function.
     expect(body, `${place} raises ${code}`).toContain(`'${code}'`)
   }
 })

@@ -1,12 +1,12 @@
 /**
- * `npm run count`: lines of code, without comments and blank lines, of what stands between the bytes of an answer and its
- * verdict. Prints the table of docs/README.md.
+ * `npm run count`: prints the table in docs/README.md, the lines of code on the path from the bytes of an answer to its
+ * verdict, without comments and blank lines.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-/** In the order in which an auditor reads them, each after what it uses. */
+/** The files in reading order for an auditor: each comes after the files it uses. */
 export const TRUSTED_PATH = [
   'src/bytes.ts',
   'src/json.ts',
@@ -27,7 +27,7 @@ export const TRUSTED_PATH = [
   'src/proof/verify.ts',
 ]
 
-/** Lines that hold a token. */
+/** The number of lines that contain a token. */
 export function countLines(file: string): number {
   const text = readFileSync(file, 'utf8')
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true)
@@ -46,7 +46,7 @@ export function countLines(file: string): number {
   return lines.size
 }
 
-/** The table, as docs/README.md holds it. */
+/** The table in docs/README.md. */
 export function countTable(): string {
   const rows = TRUSTED_PATH.map(file => ({ file, lines: countLines(file) }))
   const total = rows.reduce((sum, { lines }) => sum + lines, 0)

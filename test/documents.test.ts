@@ -9,13 +9,13 @@ import { drawChart } from './bench/chart.ts'
 import { CHART, PAGE, readSection } from './bench/page.ts'
 import { blocksOf, listDocuments } from './blocks.ts'
 
-/** What the documents say of files, links, commands and codes is so. That their code runs: `examples` and `guides`. */
+/** Checks the files, links, commands and codes in the documents. `examples` and `guides` check that their code runs. */
 const documents = listDocuments()
 const textOf = (file: string) => readFileSync(file, 'utf8')
-/** Without the code in it, which may look like anything. */
+/** A document without its code blocks. */
 const proseOf = (file: string) => textOf(file).replace(/^```.*?^```$/gms, '')
 
-it('knows the documents', () => {
+it('finds the documents', () => {
   const expected = [
     'README.md',
     'SECURITY.md',
@@ -28,7 +28,7 @@ it('knows the documents', () => {
   expect(documents.length).toBeGreaterThan(12)
 })
 
-/** As GitHub makes them. */
+/** The anchors of headings, as GitHub generates them. */
 const anchorsOf = (file: string): string[] =>
   [...proseOf(file).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
@@ -37,7 +37,7 @@ const anchorsOf = (file: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-it('links only to files and headings that are there', () => {
+it('links only to existing files and headings', () => {
   let links = 0
   for (const file of documents) {
     for (const [, target = ''] of proseOf(file).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -52,7 +52,7 @@ it('links only to files and headings that are there', () => {
   expect(links).toBeGreaterThan(50)
 })
 
-it('leads from the README to every document', () => {
+it('links from the README to every document, directly or not', () => {
   const reached = new Set(['README.md'])
   for (const file of reached) {
     for (const [, target = ''] of proseOf(file).matchAll(/\]\(([^)\s#]+\.md)/g))
@@ -61,11 +61,11 @@ it('leads from the README to every document', () => {
   expect(documents.filter(file => !reached.has(file) && file !== 'CHANGELOG.md')).toEqual([])
 })
 
-it('names only files that are there', () => {
+it('names only existing files', () => {
   let names = 0
   for (const file of documents) {
     for (const [, name = ''] of proseOf(file).matchAll(/`((?:src|test|vectors|docs|\.ci)\/[\w./-]+)`/g)) {
-      // What a step-by-step is about to make, and what tools write.
+      // Files that a tutorial creates, and generated files.
       if (/example|docs\/api/.test(name)) continue
       expect(existsSync(name), `${file}: ${name}`).toBe(true)
       names++
@@ -74,7 +74,7 @@ it('names only files that are there', () => {
   expect(names).toBeGreaterThan(60)
 })
 
-it('names only npm scripts that there are', () => {
+it('names only existing npm scripts', () => {
   const { scripts } = JSON.parse(textOf('package.json'))
   let named = 0
   for (const file of documents) {
@@ -98,7 +98,7 @@ async function helpOf(command: string): Promise<string> {
   return text
 }
 
-it('uses only commands and options that there are', async () => {
+it('uses only existing commands and options', async () => {
   let [commands, options, patterns] = [0, 0, 0]
   for (const file of documents) {
     for (const { text } of blocksOf(file).filter(({ language }) => language === 'sh')) {
@@ -124,13 +124,13 @@ it('uses only commands and options that there are', async () => {
   )
 })
 
-it('has JSON blocks that are JSON', () => {
+it('has only valid JSON in JSON blocks', () => {
   const blocks = documents.flatMap(blocksOf).filter(({ language }) => language === 'json')
   expect(blocks.length).toBeGreaterThan(0)
   for (const { text } of blocks) expect(() => JSON.parse(text), text).not.toThrow()
 })
 
-it('has only blocks that are looked at', () => {
+it('has code blocks of known languages only', () => {
   const known = ['ts', 'js', 'sh', 'json', 'text', 'mermaid', 'scala', 'yaml']
   for (const file of documents) for (const { language } of blocksOf(file)) expect(known, file).toContain(language)
 })
@@ -145,7 +145,7 @@ it('tells the relayer what to do with every code', () => {
   for (const code of named) expect(Object.keys(errorMeanings)).toContain(code)
 })
 
-it('draws the benchmarks that the page holds, and repeats them in the README', () => {
+it('has a chart and README figures that match the benchmarks page', () => {
   const page = textOf(PAGE)
   expect(textOf(CHART)).toBe(drawChart(readSection(page, 'proofs')))
   const measured = [...page.matchAll(/[\d.]+/g)].map(([figure]) => figure)
@@ -155,7 +155,7 @@ it('draws the benchmarks that the page holds, and repeats them in the README', (
   for (const figure of figures) expect(measured).toContain(figure)
 })
 
-it('counts the forgeries', () => {
+it('states the number of forgeries in the README', () => {
   const folders = ['mimc', 'poseidon2', 'evidence', 'calls', 'beacon'].map(name => `vectors/${name}/invalid`)
   const count = folders.reduce((sum, folder) => sum + readdirSync(folder).length, 0)
   expect(textOf('README.md')).toContain(`${count} forgeries`)

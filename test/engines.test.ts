@@ -11,7 +11,7 @@ import { sized, strided } from './size.ts'
 
 type Question = Omit<Claim, 'scheme'>
 
-/** The verdict, or the code of the error and its place. */
+/** The verdict, or the code and path of the error. */
 function outcomeOf(verify: () => unknown): unknown {
   try {
     return verify()
@@ -21,7 +21,7 @@ function outcomeOf(verify: () => unknown): unknown {
   }
 }
 
-/** So few that digests are pushed out all the time. */
+/** So few places that digests are constantly evicted. */
 const TINY = 2
 
 function vectorsOf(scheme: Scheme): Vector[] {
@@ -32,7 +32,7 @@ function vectorsOf(scheme: Scheme): Vector[] {
 }
 
 describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
-  it('has one outcome for each vector, whoever hashes and whatever is remembered', () => {
+  it('has the same outcome for each vector with every hasher and any memory', () => {
     const vectors = vectorsOf(scheme)
     const counts = { verified: 0, refused: 0 }
     const shared = createVerifier(scheme)
@@ -44,7 +44,7 @@ describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
       const outcome = outcomeOf(() => verifyProof(answer, { ...claim, scheme }))
       counts[typeof outcome === 'string' ? 'refused' : 'verified']++
       expect(typeof outcome === 'string', description).toBe(!expected.valid)
-      // The two without WebAssembly are slow: each takes its turn.
+      // The two hashers without WebAssembly are slow, so they check only every `stride`-th vector.
       const { reference, fallback, ...fast } = engines
       const slow = index % stride === 0 ? [reference, fallback] : []
       for (const engine of [...Object.values(fast), ...slow]) {
@@ -53,7 +53,7 @@ describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
           description,
         ).toEqual(outcome)
       }
-      // Twice: the second time nearly everything is remembered.
+      // The shared verifier runs twice: the second time, it remembers nearly everything.
       for (const verifier of [shared, shared, forgetful]) {
         expect(
           outcomeOf(() => verifier.verifyProof(answer, claim)),
@@ -65,7 +65,7 @@ describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
     expect(counts.refused).toBeGreaterThanOrEqual(60)
   })
 
-  it('remembers nothing that changes a verdict: true and changed answers in any order', () => {
+  it('remembers nothing that changes a verdict, for true and changed answers in any order', () => {
     const answers = trueAnswers(scheme).map(one => ({
       ...one,
       places: [...placesOf(one.answer)].filter(place => String(partAt(one.answer, place)).startsWith('0x')),
@@ -113,7 +113,7 @@ describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
   })
 })
 
-it('imports without work: no WebAssembly, no hash', async () => {
+it('compiles no WebAssembly and computes no hash on import', async () => {
   const doors = ['index', 'mimc', 'poseidon2', 'anchor', 'world']
   const forbidden = vi.fn(function forbidden() {
     throw new Error('work while importing')
@@ -125,7 +125,7 @@ it('imports without work: no WebAssembly, no hash', async () => {
   for (const door of doors) expect(Object.keys(await import(`../src/${door}.ts`)).length, door).toBeGreaterThan(0)
   expect(forbidden).not.toHaveBeenCalled()
   expect(keccak_256).not.toHaveBeenCalled()
-  // On first use there is work to see.
+  // The first use does the work.
   const { poseidon2 } = await import('../src/poseidon2.ts')
   expect(poseidon2.hasher.hash(new Uint8Array(32)).length).toBe(32)
   expect(forbidden).toHaveBeenCalledTimes(1)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { atPath, errorMeanings, ProofError } from '../src/errors.ts'
 
-/** What `work` throws. */
+/** The error that `work` throws. */
 function thrown(work: () => unknown): unknown {
   try {
     work()
@@ -11,7 +11,7 @@ function thrown(work: () => unknown): unknown {
   throw new Error('nothing was thrown')
 }
 
-it('says the code, the place and the facts that it has', () => {
+it('includes the code, the path, and the known details in the message', () => {
   const path = 'accountProof.key'
   const [expected, found] = ['20 bytes', '3 bytes']
   const messages = [{}, { path }, { expected }, { found }, { path, expected, found }].map(
@@ -27,20 +27,20 @@ it('says the code, the place and the facts that it has', () => {
   expect(new ProofError('BAD_HEX').message).toBe('BAD_HEX')
 })
 
-it('carries what it says', () => {
+it('has its details as fields', () => {
   const error = new ProofError('WRONG_LENGTH', { path: 'a', expected: 'b', found: 'c' })
   expect(error).toBeInstanceOf(Error)
   expect(error).toMatchObject({ name: 'ProofError', code: 'WRONG_LENGTH', path: 'a', expected: 'b', found: 'c' })
   expect(new ProofError('BAD_HEX')).toMatchObject({ path: '', expected: undefined, found: undefined })
 })
 
-it('means something else by each code', () => {
+it('has a different meaning for each code', () => {
   const meanings = Object.values(errorMeanings)
   expect(new Set(meanings).size).toBe(meanings.length)
   for (const meaning of meanings) expect(meaning).toMatch(/^[A-Zp].+\.$/)
 })
 
-it('puts places before the path, and changes nothing else', () => {
+it('prefixes the path, and changes nothing else', () => {
   const facts = { expected: 'b', found: 'c' }
   const error = thrown(() =>
     atPath('storageProofs', () =>
@@ -65,7 +65,7 @@ it('puts places before the path, and changes nothing else', () => {
   }
 })
 
-it('hands on what is returned and what is no ProofError, and then asks for no place', () => {
+it('passes on results and other errors without computing a path', () => {
   const unasked = () => {
     throw new Error('asked')
   }

@@ -1,8 +1,8 @@
 /**
- * `npm run fuzz -- --scheme poseidon2 --runs 1000000 --seed 1`: random changes of true answers, without end in sight.
+ * `npm run fuzz -- --scheme poseidon2 --runs 1000000 --seed 1`: verifies random changes of true answers.
  *
- * Checks the one promise: whatever a stranger sends is refused with a ProofError, or verified as what the state holds.
- * Ends with exit code 1, the run, and the answer that broke it; the same seed leads there again.
+ * Checks the library's promise: any answer is either refused with a ProofError or verified as what the state holds. If an
+ * answer breaks it, prints the run and the answer, and exits with code 1. The same seed reproduces it.
  */
 import { parseArgs } from 'node:util'
 import { mimc } from '../src/mimc.ts'
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const scheme = values.scheme === 'mimc' ? mimc : poseidon2
 const [runs, seed] = [Number(values.runs), Number(values.seed)]
 
-/** mulberry32: every run has a stream of its own, so that a run can be repeated alone. */
+/** mulberry32. Every run has its own stream, so that a single run can be repeated. */
 let state = 0
 function random(below: number): number {
   state = (state + 0x6d2b79f5) | 0
@@ -48,7 +48,7 @@ function pick<T>(items: readonly T[]): T {
 const pool = trueAnswers(scheme).map(one => ({ ...one, places: [...placesOf(one.answer)] }))
 const ODD: Json[] = [null, true, 0, -1, 0.5, 1e300, 2 ** 40, '', '0x', '0x0', 'x', [], {}, [null], { length: 42 }]
 
-/** The changes: each makes another answer of an answer. */
+/** The kinds of changes to an answer. */
 const changes: Record<string, (answer: Json, places: readonly Place[]) => Json> = {
   bit: (answer, places) => changeHex(answer, places, hex => flipBitAt(hex, random(4 * (hex.length - 2)))),
   bytes: (answer, places) =>
@@ -76,13 +76,13 @@ const changes: Record<string, (answer: Json, places: readonly Place[]) => Json> 
     }
     return lists.length === 0 ? answer : replaceAt(answer, pick(lists), move)
   },
-  /** A part of another true answer: in the same place, or in any. */
+  /** Inserts a part of another true answer, from the same place or any other. */
   exchange: (answer, places) => {
     const [other, place] = [pick(pool), pick(places)]
     const part = partAt(other.answer, random(3) === 0 ? pick(other.places) : place)
     return replaceAt(answer, place, () => part)
   },
-  /** The JSON text itself; text that is no JSON any more counts as unchanged. */
+  /** Changes the JSON text. If the result is not JSON, the answer stays unchanged. */
   text: answer => {
     const text = JSON.stringify(answer)
     const [at, end] = [random(text.length), random(text.length)]
@@ -102,7 +102,7 @@ function changeHex(answer: Json, places: readonly Place[], change: (hex: string)
   return strings.length === 0 ? answer : replaceAt(answer, pick(strings), toHex)
 }
 
-/** A tree of the forger's making, true in itself, in which the account has the forger's leaf or is left out. */
+/** A self-consistent tree made by a forger, in which the account has the forger's leaf or is absent. */
 function reseal({ address }: TrueAnswer): Json {
   const [donor] = pool
   const opening = String(partAt(donor?.answer ?? null, ['accountProof', 'proof', 'proofRelatedNodes', 41]))

@@ -32,7 +32,7 @@ it.each<[string, (value: unknown) => unknown, string]>([
   ['an array', readItems, 'an array'],
   ['a string', reader.string, 'a string'],
   ['a number', reader.number, 'a number'],
-])('takes %s, and names what stands there instead', (expected, read, own) => {
+])('accepts %s, and names any other value it finds', (expected, read, own) => {
   let refused = 0
   for (const [value, found] of others) {
     if (found === own) read(value)
@@ -44,14 +44,14 @@ it.each<[string, (value: unknown) => unknown, string]>([
   expect(refused).toBe(9)
 })
 
-it('names what is not hexadecimal of the length', () => {
+it('refuses values that are not hexadecimal of the given length', () => {
   expect(reader.bytes('0x0102', 2)).toEqual(Uint8Array.of(1, 2))
   expect(refusal(() => reader.bytes('0x01', 2)).code).toBe('WRONG_LENGTH')
   expect(refusal(() => reader.bytes('01', 1)).code).toBe('BAD_HEX')
   expect(refusal(() => reader.bytes(1, 1)).code).toBe('MALFORMED_RESPONSE')
 })
 
-it('says that an object cannot be read, whatever it was asked for, with the code of the document', () => {
+it("reports an unreadable object with the document's code, whatever the read", () => {
   const evidence = readerOf('EVIDENCE_MALFORMED')
   const { proxy, revoke } = Proxy.revocable([], {})
   revoke()
@@ -86,21 +86,21 @@ it('says that an object cannot be read, whatever it was asked for, with the code
   expect(refusal(() => readItems(getter))).toMatchObject({ code: 'MALFORMED_RESPONSE', path: '[1]' })
 })
 
-it('refuses a length that is no number', () => {
+it('refuses a length that is not a number', () => {
   for (const length of ['1', 1n, undefined, {}]) {
     const source = new Proxy([], { get: () => length })
     expect(refusal(() => readItems(source))).toMatchObject({ code: 'MALFORMED_RESPONSE', expected: 'an array' })
   }
 })
 
-it('reads the fields that it is asked for and no others; null is missing', () => {
+it('reads only the requested own fields, and treats null as missing', () => {
   const source = Object.assign(Object.create({ inherited: 4 }), { a: 1, b: null, c: 3 })
   const fields = reader.fields(source, ['b', 'a', 'd', 'inherited'])
   expect({ ...fields }).toEqual({ b: undefined, a: 1, d: undefined, inherited: undefined })
   expect(Object.getPrototypeOf(fields)).toBeNull()
 })
 
-it('does not find on Object.prototype what a document lacks', () => {
+it('does not read missing fields from Object.prototype', () => {
   Object.defineProperty(Object.prototype, 'l1', { value: 'inherited', configurable: true })
   try {
     expect(reader.fields({ version: 1 }, ['version']).version).toBe(1)
@@ -111,7 +111,7 @@ it('does not find on Object.prototype what a document lacks', () => {
   }
 })
 
-it('counts before it reads, reads each item once and in order, and stops at the first that is refused', () => {
+it('checks the count first, reads each item once in order, and stops at the first refused', () => {
   const log: unknown[] = []
   const source = new Proxy(['a', 'b', 'c'], {
     get(target, name) {
@@ -138,13 +138,13 @@ it('counts before it reads, reads each item once and in order, and stops at the 
   expect(() => reader.items([1], fail, item => item)).toThrow('STATE_ROOT_MISMATCH')
 })
 
-it('reads no items from a length that is no count', () => {
+it('reads no items if the length is not a positive number', () => {
   for (const length of [Number.NaN, -1, 0]) {
     const source = new Proxy(['a'], { get: (target, name) => (name === 'length' ? length : Reflect.get(target, name)) })
     expect(readItems(source)).toEqual([])
   }
 })
 
-it('says what a value is', () => {
+it('names the kind of a value', () => {
   expect([undefined, null, {}, 'x', 1].map(kindOf)).toEqual(['nothing', 'nothing', 'an object', 'a string', 'a number'])
 })

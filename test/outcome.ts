@@ -13,11 +13,11 @@ import { poseidon2 } from 'rollup-state-proof/poseidon2'
 import type { Accepted, EvidenceVector, Refused, VectorClaim } from '../vectors/evidence/vector.ts'
 import type { Vector } from '../vectors/vector.ts'
 
-// Imported as a user would: in vitest these names mean src/, in test/runtimes they mean the packed tarball.
+// Imported as a user would: these names resolve to src/ in vitest, and to the packed tarball in test/runtimes.
 
 const schemes = { mimc, poseidon2 }
 
-/** What the library makes of a vector, spelled as its `expected` is. */
+/** The library's outcome for a vector, in the form of its `expected`. */
 export const outcomeOf = (vector: Vector | EvidenceVector): unknown =>
   'operation' in vector ? outcomeOfEvidence(vector) : outcomeOfAnswer(vector)
 
@@ -67,7 +67,7 @@ function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknow
 
 export const quantity = (value: bigint): string => `0x${value.toString(16)}`
 
-/** The claim of an evidence vector, whose numbers are hexadecimal quantities. */
+/** Converts the claim of an evidence vector, whose numbers are hexadecimal quantities. */
 export function toClaim(
   scheme: 'mimc' | 'poseidon2',
   { rollup, trusted, l2BlockNumber, ...claim }: VectorClaim,
@@ -81,7 +81,7 @@ export function toClaim(
   }
 }
 
-/** Invalid vectors hold none or two of them, which the type forbids. */
+/** Invalid vectors may hold no trusted value or two, which the type forbids. */
 function toTrusted({ beaconBlockRoot, network, ...others }: VectorClaim['trusted']): Trusted {
   const beacon = beaconBlockRoot && (network ? checkpoint(beaconBlockRoot, network) : { beaconBlockRoot })
   return { ...others, ...beacon } as Trusted

@@ -8,7 +8,7 @@ import { blocksOf } from './blocks.ts'
 const SIGNATURE = 'verifyProof(bytes[],uint256,bytes32)'
 const word = (value: number | bigint) => value.toString(16).padStart(64, '0')
 
-/** The ABI encoding by its definition, and without the library that the guide uses. */
+/** The ABI encoding by its definition, without the library that the guide uses. */
 function encodeCall(nodes: readonly string[], leafIndex: number, root: string): string {
   const encoded = nodes.map(node => {
     const bytes = node.slice(2)
@@ -24,7 +24,7 @@ function encodeCall(nodes: readonly string[], leafIndex: number, root: string): 
   return `${selector}${word(96)}${word(leafIndex)}${root.slice(2)}${word(nodes.length)}${offsets.join('')}${encoded.join('')}`
 }
 
-it('encodes the calldata of the guide as viem does, and decodes it to the answer', async () => {
+it("encodes the guide's calldata as viem does, and decodes it to the answer", async () => {
   const { decodeFunctionData, encodeFunctionData, parseAbi } = await import('viem')
   const [text = ''] = blocksOf('docs/relayer.md').flatMap(({ text }) =>
     text.includes('encodeFunctionData') ? [text] : [],

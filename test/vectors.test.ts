@@ -12,7 +12,7 @@ const paths = readdirSync('vectors', { recursive: true, encoding: 'utf8' })
 const contents = new Map(paths.map(path => [path, readFileSync(join('vectors', path), 'utf8')]))
 const vectors = [...contents].map(([path, text]) => ({ path, vector: JSON.parse(text) as Vector }))
 
-it('keeps to the schema', () => {
+it('conforms to the schema', () => {
   const validate = new Ajv2020({ strictTypes: false, strictRequired: false }).compile(
     JSON.parse(readFileSync('vectors/vector.schema.json', 'utf8')),
   )
@@ -35,7 +35,7 @@ for (const scheme of ['mimc', 'poseidon2'] as const) {
     for (const { path, vector } of of('invalid')) expect(outcomeOf(vector), path).toEqual(vector.expected)
   })
 
-  it(`has an invalid ${scheme} vector for every flag, and no two that are the same`, () => {
+  it(`has an invalid ${scheme} vector for every flag, and no duplicates`, () => {
     expect(new Set(of('invalid').map(({ vector }) => vector.flag))).toEqual(new Set(Object.keys(FLAGS)))
     const claims = of('invalid').map(({ vector: { stateRoot, address, storageKeys, answer } }) =>
       JSON.stringify([stateRoot, address, storageKeys, answer]),
@@ -44,7 +44,7 @@ for (const scheme of ['mimc', 'poseidon2'] as const) {
   })
 }
 
-it('says in the README what each flag means', () => {
+it('explains each flag in the README', () => {
   const readme = readFileSync('vectors/README.md', 'utf8')
   for (const [flag, cost] of Object.entries(FLAGS)) expect(readme).toContain(`| \`${flag}\` | ${cost} |`)
 })

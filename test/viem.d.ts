@@ -1,4 +1,4 @@
-/** Types of the browser that viem's declarations name and Node's lack. The tests use none of them. */
+/** Browser types that viem's declarations refer to and Node's types lack. The tests use none of them. */
 type CryptoKey = object
 type AuthenticatorAttestationResponse = object
 type AuthenticationExtensionsClientOutputs = object

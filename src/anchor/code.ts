@@ -9,7 +9,7 @@ import { bytesUpTo } from './bytes-up-to.ts'
 const reader = readerOf('BAD_HEX')
 
 /**
- * Verifies contract code, such as `eth_getCode` answers, against the code hash of a proven account (section 3).
+ * Verifies contract code, such as `eth_getCode` answers, against the code hash of a proven account.
  *
  * @param code hexadecimal; `0x` for an account without code
  * @param codeHash 32 bytes, keccak256: the `codeHash` of an account that `verifyProof` returned

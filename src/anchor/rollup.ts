@@ -4,7 +4,7 @@ import { type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { mappingSlot, slotKey } from './slots.ts'
 
-/** Where the rollup contract on L1 keeps its state (section 7). */
+/** Where the rollup contract on L1 keeps its state. */
 export interface RollupLayout {
   /** Slot of `mapping(uint256 blockNumber => bytes32) stateRootHashes`. */
   stateRootHashes: bigint

@@ -17,12 +17,12 @@ import {
   TREE_DEPTH,
   verifyCanonical,
 } from '../tree/leaf.ts'
-import { INNER_LENGTH, LEAF, NODE_COUNT, type PathNodes, rootLength } from '../tree/path.ts'
+import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type PathNodes, rootLength } from '../tree/path.ts'
+
+export { LEAF_NODE, SIBLING_LEAF_NODE } from '../tree/path.ts'
 
 /** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
 
-export const LEAF_NODE = LEAF
-export const SIBLING_LEAF_NODE = LEAF - 1
 export const DIGEST_BYTES = DIGEST_LENGTH
 /** Length in bytes of a leaf as the nodes encode it. */
 export const leafLength = openingLength
@@ -127,7 +127,7 @@ export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: read
   const { hasher } = scheme
   const empty = emptySubtreeDigests(scheme.hasher)
   const levels: PathLevel[] = []
-  let running = hashNode(scheme, nodes[LEAF], openingLength(scheme)).digest
+  let running = hashNode(scheme, nodes[LEAF_NODE], openingLength(scheme)).digest
   for (let level = 0; level < TREE_DEPTH; level++) {
     const entry = TREE_DEPTH - level
     const { digest, problem } =

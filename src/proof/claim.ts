@@ -3,13 +3,13 @@ import { ProofError } from '../errors.ts'
 import { kindOf } from '../json.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
-/** What you asked for, and the root you trust: never taken from the answer. */
+/** What you asked for, and the root you trust. Never take either from the answer. */
 export interface Claim {
   /** `mimc` or `poseidon2`: the hash scheme of the rollup at the block of the proof. */
   scheme: Scheme
   /** The trusted L2 state root, 32 bytes: `stateRootHashes[blockNumber]` of the rollup contract on L1. */
   stateRoot: Hex
-  /** The address that you asked for, 20 bytes, in upper or lower case. */
+  /** The address that you asked for, 20 bytes, in upper, lower or mixed case. */
   address: Hex
   /** The storage keys that you asked for, in the order of the request, 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
@@ -30,7 +30,7 @@ export function decodeClaim(claim: Claim): DecodedClaim {
   return decodeVerifierClaim(claim, [...OPTIONS, 'scheme'])
 }
 
-/** A claim to a verifier, which already has a scheme. @throws ProofError `CLAIM_INVALID` */
+/** Decodes the claim of a call to a verifier, which already has a scheme. @throws ProofError `CLAIM_INVALID` */
 export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>, names: readonly string[] = OPTIONS): DecodedClaim {
   verifyOptions(claim, names)
   const { stateRoot, address, storageKeys = [] } = claim ?? {}
@@ -49,7 +49,8 @@ export function verifyOptions(options: object, names: readonly string[]): void {
 
 /** @throws ProofError `CLAIM_INVALID` if it is neither `mimc` nor `poseidon2` */
 export function verifyScheme(scheme: Scheme): Scheme {
-  // By name, since a program may hold two copies of this package; by a member too, since other packages have such names.
+  // The name, not the identity, because a program may load two copies of this package. A member too, because an object of
+  // another package may have the same name.
   const name: unknown = scheme?.name
   if ((name !== 'mimc' && name !== 'poseidon2') || !('hasher' in scheme)) {
     throw invalid('scheme', 'the scheme mimc or poseidon2', scheme)
@@ -57,7 +58,7 @@ export function verifyScheme(scheme: Scheme): Scheme {
   return scheme
 }
 
-/** The storage keys that the caller asks for. @throws ProofError `CLAIM_INVALID` if they are not an array of 32 bytes each */
+/** The storage keys that the caller asks for. @throws ProofError `CLAIM_INVALID` if not an array of 32-byte keys */
 export function decodeKeys(storageKeys: readonly Hex[]): Uint8Array[] {
   if (!Array.isArray(storageKeys)) throw invalid('storageKeys', 'an array', storageKeys)
   return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`storageKeys[${index}]`, key, 32))
@@ -73,7 +74,7 @@ export function decodeArgument(name: string, value: unknown, length: number): Ui
   throw invalid(name, `0x-prefixed hexadecimal of ${length} bytes`, value)
 }
 
-/** Describes an argument by kind and length, never by content: it may be a secret in the wrong place. */
+/** Describes an argument by kind and length, never by content: a secret may have been passed by mistake. */
 export function invalid(path: string, expected: string, value: unknown): ProofError {
   return new ProofError('CLAIM_INVALID', { path, expected, found: describe(value) })
 }

@@ -9,12 +9,12 @@ import {
   decodeRootNode,
   decodeSiblingLeaf,
   INNER_LENGTH,
-  LEAF,
+  LEAF_NODE,
   NODE_COUNT,
   type Path,
   type PathNodes,
   rootLength,
-  SIBLING_LEAF,
+  SIBLING_LEAF_NODE,
   verifyLeafIndex,
 } from '../tree/path.ts'
 
@@ -34,22 +34,25 @@ export interface Tree {
   readonly scheme: Scheme
   readonly kind: TreeKind
   readonly decodeRootNode: Decode<PathNodes['rootNode']>
-  /** One of the 39 inner siblings: its preimage, canonical. */
+  /** One of the 39 inner siblings. Returns its preimage, canonical. */
   readonly decodeInner: Decode<Uint8Array>
   readonly decodeSiblingLeaf: Decode<PathNodes['siblingLeaf']>
   readonly decodeLeafNode: Decode<PathNodes['leafNode']>
-  /** A value other than that of HEAD or TAIL. */
+  /** A value of `kind.valueLength` bytes. */
   readonly decodeValue: Decode<DecodedValue>
 }
 
 /**
- * Decodes hexadecimal of the length that belongs there.
+ * Decodes one node or value from hexadecimal, and checks its length.
  *
- * @param node its index in `proofRelatedNodes`; for a value, that of the leaf
+ * @param node the index of the node in `proofRelatedNodes`; for a value, that of its leaf
  */
 export type Decode<T> = (hex: string, node: number) => T
 
-/** A value as served, and the message whose hash is the value hash in its leaf. */
+/**
+ * A value as served, and the message whose hash is the value hash in its leaf. In the tree of accounts, HEAD and TAIL have a
+ * value of another length: it stands for both, and need not be canonical.
+ */
 export interface DecodedValue {
   readonly value: Uint8Array
   readonly preimage: Uint8Array
@@ -82,7 +85,7 @@ export interface Trees {
   readonly storage: Tree
 }
 
-/** The tree with decoders that remember nothing. */
+/** A tree whose decoders have no cache. */
 export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
   scheme,
   kind,
@@ -100,8 +103,8 @@ export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
 })
 
 /**
- * Reads an untrusted answer: a result of section 6, bare or in a JSON-RPC response. Each field is read once, own properties
- * only, and each length is checked before the content, so the request bounds the work.
+ * Decodes an untrusted answer, a bare `GetProofResult` or a JSON-RPC response with one. Only own properties are read, each
+ * once, and each length is checked before the content, so the request bounds the work.
  *
  * @param keyCount the number of requested storage keys
  */
@@ -133,13 +136,13 @@ function decodeStorageProofs(tree: Tree, proofs: unknown, keyCount: number): (De
   const verifyCount = (count: number) => {
     const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
     if (count > keyCount) throw new ProofError('STORAGE_PROOF_UNEXPECTED', counts)
-    // An empty list stands for an account without storage, whatever the request; verifyStorage checks that it has none.
+    // An empty list stands for an account without storage, whatever keys were requested; verifyStorage checks that it has none.
     if (count < keyCount && count !== 0) throw new ProofError('STORAGE_PROOF_MISSING', counts)
   }
   return reader.items(proofs, verifyCount, item => (item === null ? null : decodeLeafProof(tree, item)))
 }
 
-/** Exactly one of the two forms of section 6. */
+/** Accepts exactly one of the two forms, `ExistenceProof` and `NonExistenceProof`. */
 export function decodeLeafProof(tree: Tree, leafProof: unknown): DecodedLeafProof {
   const fields = reader.fields(leafProof, LEAF_PROOF_FIELDS)
   const isExistence = EXISTENCE_FIELDS.some(name => fields[name] !== undefined)
@@ -165,7 +168,7 @@ export function decodeLeafProof(tree: Tree, leafProof: unknown): DecodedLeafProo
 
 function decodeProof(tree: Tree, leafIndex: number, proof: unknown, valueLengths: readonly number[]): DecodedProof {
   const fields = reader.fields(proof, PROOF_FIELDS)
-  // Nodes first: their lengths tell the schemes apart, so that a proof of the other scheme gets a code of its own.
+  // Nodes first: their lengths tell the schemes apart, so a proof of the other scheme is reported as such.
   const nodes = atPath('proofRelatedNodes', () => decodeNodes(tree, fields.proofRelatedNodes))
   const value = atPath('value', () => decodeValueField(tree, reader.string(fields.value), valueLengths))
   return { ...value, path: { leafIndex, ...nodes } }
@@ -177,20 +180,21 @@ export function decodeLeafIndex(index: unknown): number {
   if (!Number.isSafeInteger(number) || number < 0 || number >= MAX_LEAVES) {
     throw new ProofError('INDEX_OUT_OF_RANGE', { expected: 'an integer from 0 to 2^40 - 1', found: `${number}` })
   }
-  // JSON can spell -0: it is 0.
+  // JSON can spell -0; adding 0 turns it into 0.
   return number + 0
 }
 
 function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: readonly number[]): DecodedValue {
   const length = knownLength(hex, lengths)
-  if (length === kind.valueLength) return decodeValue(hex, LEAF)
-  // The value of HEAD or TAIL: it is compared, not hashed.
+  if (length === kind.valueLength) return decodeValue(hex, LEAF_NODE)
+  // The value of HEAD or TAIL in the tree of accounts. It is compared with zero, never hashed.
   const value = hexToBytes(hex, length)
   return { value, preimage: value }
 }
 
 /**
- * Section 4: the 42 nodes of `proofRelatedNodes`, each with the length required at its place, and canonical.
+ * Tree format, "The proof": decodes the 42 nodes of `proofRelatedNodes`, each of the length required at its place, and
+ * canonical.
  *
  * @throws ProofError `WRONG_NODE_COUNT`, `SCHEME_MISMATCH`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`,
  * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`
@@ -198,17 +202,17 @@ function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: rea
 export function decodeNodes(tree: Tree, proofRelatedNodes: unknown): PathNodes {
   const texts = reader.items(proofRelatedNodes, verifyNodeCount, text => text)
   verifyNodeScheme(tree.scheme, texts)
+  let node = 0
   const decode = <T>(decodeNode: Decode<T>, index: number): T => {
     node = index
     return decodeNode(reader.string(texts[index]), index)
   }
-  let node = 0
   const place = () => `[${node}]`
   return atPath(place, () => ({
     rootNode: decode(tree.decodeRootNode, 0),
-    inner: texts.slice(1, SIBLING_LEAF).map((_, index) => decode(tree.decodeInner, index + 1)),
-    siblingLeaf: decode(tree.decodeSiblingLeaf, SIBLING_LEAF),
-    leafNode: decode(tree.decodeLeafNode, LEAF),
+    inner: texts.slice(1, SIBLING_LEAF_NODE).map((_, index) => decode(tree.decodeInner, index + 1)),
+    siblingLeaf: decode(tree.decodeSiblingLeaf, SIBLING_LEAF_NODE),
+    leafNode: decode(tree.decodeLeafNode, LEAF_NODE),
   }))
 }
 
@@ -216,11 +220,11 @@ function verifyNodeCount(count: number): void {
   if (count !== NODE_COUNT) throw new ProofError('WRONG_NODE_COUNT', { expected: '42 nodes', found: `${count}` })
 }
 
-/** Node 0 and the leaf have other lengths in the other scheme. @throws ProofError `SCHEME_MISMATCH` */
+/** Node 0 and the leaf have different lengths in the two schemes. @throws ProofError `SCHEME_MISMATCH` */
 function verifyNodeScheme({ name, wordLength }: Scheme, texts: readonly unknown[]): void {
   const other = wordLength === 32 ? { name: 'poseidon2', wordLength: 64 } : { name: 'mimc', wordLength: 32 }
   const hasLength = (hex: unknown, bytes: number) => typeof hex === 'string' && hex.length === 2 + 2 * bytes
-  if (hasLength(texts[0], rootLength(other)) && hasLength(texts[LEAF], openingLength(other))) {
+  if (hasLength(texts[0], rootLength(other)) && hasLength(texts[LEAF_NODE], openingLength(other))) {
     throw new ProofError('SCHEME_MISMATCH', { expected: `a proof of ${name}`, found: `one of ${other.name}` })
   }
 }

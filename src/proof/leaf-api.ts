@@ -2,7 +2,7 @@ import { bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { type AccountFields, accountFieldsOf, accountTree, storageTree } from '../tree/kind.ts'
-import { computeSubRoot, LEAF, verifyLeafIndex } from '../tree/path.ts'
+import { computeSubRoot, LEAF_NODE, verifyLeafIndex } from '../tree/path.ts'
 import { decodeArgument, verifyOptions, verifyScheme } from './claim.ts'
 import {
   type DecodedLeafProof,
@@ -35,7 +35,7 @@ export type LeafProofClaim =
     }
 
 /**
- * Verifies one leaf proof: that the key exists, with this value.
+ * Verifies a leaf proof of existence: the key exists, with this value.
  *
  * @param leafProof the `accountProof`, or one of the `storageProofs`, of an answer
  * @param claim the key you asked for, and the root you trust
@@ -74,7 +74,7 @@ export function verifyExistence(
 }
 
 /**
- * Verifies one leaf proof: that the key does not exist, because two neighbouring leaves leave no room for it.
+ * Verifies a leaf proof of non-existence: two neighbouring leaves leave no room for the key.
  *
  * @param leafProof the `accountProof`, or one of the `storageProofs`, of an answer
  * @param claim the key you asked for, and the root you trust
@@ -146,14 +146,14 @@ const hasForm = <Form extends DecodedLeafProof['claims']>(
 ): decoded is Extract<DecodedLeafProof, { claims: Form }> => decoded.claims === form
 
 /**
- * Recomputes the sub-root (the top of the 40 levels) and the root that a path leads to. It compares nothing: a root
+ * Recomputes the sub-root (the top of the 40 levels) and the root that a path leads to. It compares neither: a root
  * proves something only if it equals one that you trust. It takes nextFreeNode from node 0 and ignores the sub-root there.
  *
  * @param scheme `mimc` or `poseidon2`
  * @param leafIndex from 0 to 2^40 - 1
  * @param proofRelatedNodes the 42 nodes of a proof, root first
- * @throws ProofError `WRONG_NODE_COUNT`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`,
- * `MALFORMED_RESPONSE`; `CLAIM_INVALID` for the scheme
+ * @throws ProofError `WRONG_NODE_COUNT`, `SCHEME_MISMATCH`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`,
+ * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`, `MALFORMED_RESPONSE`; `CLAIM_INVALID` for the scheme
  *
  * @example
  * ```ts
@@ -221,7 +221,7 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
   verifyScheme(scheme)
   const { valueLength } = accountTree
   decodeArgument('value', value, valueLength)
-  return plainTree(scheme, accountTree).decodeValue(value, LEAF)
+  return plainTree(scheme, accountTree).decodeValue(value, LEAF_NODE)
 }
 
 /**

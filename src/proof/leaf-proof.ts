@@ -1,4 +1,4 @@
-import { compareBytes, equalBytes, isZero } from '../bytes.ts'
+import { bytesToHex, compareBytes, equalBytes, isZero } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
@@ -18,7 +18,8 @@ export interface ProvenLeaf {
 }
 
 /**
- * Sections 4 and 5: checks the form that the leaf proof claims to have.
+ * Checks a leaf proof in the form that it claims to have. The two forms are explained in the tree format, "The proof" and
+ * "The list".
  *
  * @returns the leaf, or null if non-existence of the key is proven
  */
@@ -31,7 +32,7 @@ export function verifyLeafProof(tree: Tree, claim: LeafClaim, leafProof: Decoded
   return null
 }
 
-/** Section 5, existence: the path is right, hKey is the hash of the key, hVal the hash of the value. */
+/** Existence: the path leads to the root, hKey is the hash of the key, and hVal is the hash of the value. */
 function verifyExisting({ scheme, kind }: Tree, { root, key }: LeafClaim, proof: DecodedProof): ProvenLeaf {
   const { path, value, preimage } = proof
   verifySentinelPlace(scheme, path)
@@ -46,7 +47,7 @@ function verifyExisting({ scheme, kind }: Tree, { root, key }: LeafClaim, proof:
   return { leafIndex: path.leafIndex, value }
 }
 
-/** Section 5, non-existence: both paths lead to the same root, the leaves are neighbours, the key hash lies between. */
+/** Non-existence: both paths lead to the same root, the leaves are neighbours, and the key hash lies between theirs. */
 function verifyNonExisting(tree: Tree, { root, key }: LeafClaim, left: DecodedProof, right: DecodedProof): void {
   atPath('leftProof', () => verifyNeighbour(tree, root, left))
   atPath('rightProof', () => verifyNeighbour(tree, root, right))
@@ -54,9 +55,12 @@ function verifyNonExisting(tree: Tree, { root, key }: LeafClaim, left: DecodedPr
   const keyHash = tree.kind.hashKey(tree.scheme, key)
   const { hKey: leftKey } = left.path.leafNode.leaf
   const { hKey: rightKey } = right.path.leafNode.leaf
-  if (compareBytes(leftKey, keyHash) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, leftKey)
-  if (compareBytes(keyHash, rightKey) >= 0) throw mismatch('KEY_NOT_BETWEEN', keyHash, rightKey)
+  if (compareBytes(leftKey, keyHash) >= 0) throw notBetween(keyHash, `above ${bytesToHex(leftKey)}`)
+  if (compareBytes(keyHash, rightKey) >= 0) throw notBetween(keyHash, `below ${bytesToHex(rightKey)}`)
 }
+
+const notBetween = (keyHash: Uint8Array, expected: string): ProofError =>
+  new ProofError('KEY_NOT_BETWEEN', { expected, found: bytesToHex(keyHash) })
 
 function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, value, preimage }: DecodedProof): void {
   verifySentinelPlace(scheme, path)
@@ -87,8 +91,7 @@ function verifySentinelPlace(scheme: Scheme, { leafIndex, leafNode: { leaf } }: 
 }
 
 function verifyAdjacent(left: Path, right: Path): void {
-  const { next } = left.leafNode.leaf
-  const { prev } = right.leafNode.leaf
+  const [{ next }, { prev }] = [left.leafNode.leaf, right.leafNode.leaf]
   if (next !== right.leafIndex) throw notAdjacent('left.next', right.leafIndex, next)
   if (prev !== left.leafIndex) throw notAdjacent('right.prev', left.leafIndex, prev)
 }

@@ -16,7 +16,7 @@ export type SafeVerifiedState =
     }
 
 /**
- * Like {@link verifyProof}, but returns a result object. Throws nothing.
+ * Like {@link verifyProof}, but returns a result object and never throws.
  *
  * @param answer what the endpoint sent, parsed from JSON
  * @param claim what you asked for, and the root that you trust

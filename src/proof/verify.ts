@@ -64,12 +64,12 @@ export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
 
 /** {@link verifyProof}, with trees that may have a cache. */
 export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim): VerifiedState {
-  // Everything is decoded, and so canonical, before anything is hashed or compared.
+  // The whole answer is decoded, and so known to be canonical, before anything is hashed or compared.
   const { accountProof, storageProofs } = decodeAnswer(trees, answer, claim.storageKeys.length)
   const accountClaim = { root: claim.stateRoot, key: claim.address }
   const leaf = atPath('accountProof', () => verifyLeafProof(trees.account, accountClaim, accountProof))
   const account = leaf && { ...accountFieldsOf(leaf.value), leafIndex: leaf.leafIndex }
-  // Section 6: without an account, or with the empty storage root, no slot exists, and no further proof is needed.
+  // Without an account, or with the empty storage root, no slot exists, and no further proof is needed.
   const hasStorage = account !== null && account.storageRoot !== trees.storage.scheme.emptyTreeRoot
   const storage = atPath('storageProofs', () => verifyStorage(trees.storage, claim, leaf, hasStorage, storageProofs))
   return { account, storage }
@@ -78,7 +78,7 @@ export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim)
 function verifyStorage(
   tree: Tree,
   { storageKeys }: DecodedClaim,
-  account: ProvenLeaf | null,
+  leaf: ProvenLeaf | null,
   hasStorage: boolean,
   storageProofs: readonly (DecodedLeafProof | null)[],
 ): StorageSlot[] {
@@ -89,8 +89,8 @@ function verifyStorage(
         if (hasStorage) throw new ProofError('STORAGE_PROOF_MISSING', { found: 'nothing' })
         return toSlot(key, null)
       }
-      if (account === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED', { found: 'a proof' })
-      return toSlot(key, verifyLeafProof(tree, { root: storageRootOf(account.value), key }, leafProof))
+      if (leaf === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED', { found: 'a proof' })
+      return toSlot(key, verifyLeafProof(tree, { root: storageRootOf(leaf.value), key }, leafProof))
     }),
   )
 }

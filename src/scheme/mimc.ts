@@ -31,7 +31,7 @@ export const mimc: Scheme = {
   isCanonical: isCanonicalBls12377,
   encodeWord: x => x,
   decodeWord: word => word,
-  /** The low half goes first: each half is an element of its own, small enough to be canonical. */
+  /** The low half comes first. Each half is an element of its own: below 2^128, and so canonical. */
   encodeBytes32: x => concatBytes(ZEROS, x.subarray(HALF_WORD), ZEROS, x.subarray(0, HALF_WORD)),
   encodeAddress: a => concatBytes(new Uint8Array(12), a),
   tailKey: () => bigintToBytes(BLS12377_ORDER - 1n, 32),

@@ -7,9 +7,9 @@ import type { Hasher } from '../hash/hasher.ts'
  * Pass one of the two that exist: `mimc` from `rollup-state-proof/mimc`, `poseidon2` from `rollup-state-proof/poseidon2`.
  */
 export interface Scheme {
-  /** As evidence bundles, vectors and the command line spell it. */
+  /** The name in evidence bundles, vectors and command lines. */
   readonly name: 'mimc' | 'poseidon2'
-  /** The hash function H. Made on first use. */
+  /** The hash function H, created on first use. */
   readonly hasher: Hasher
   /** Length in bytes of a small integer or index inside a hashed message: 32 (mimc) or 64 (poseidon2). */
   readonly wordLength: number
@@ -20,25 +20,25 @@ export interface Scheme {
    */
   isCanonical(bytes: Uint8Array): boolean
   /**
-   * `word(x)` of the tree format: a small integer as it is hashed, `wordLength` bytes.
+   * `word(x)` of the tree format: encodes a small integer for hashing, in `wordLength` bytes.
    *
    * @param x 32 bytes, big-endian
    */
   encodeWord(x: Uint8Array): Uint8Array
   /**
-   * Inverse of `encodeWord`: 32 bytes, or null if the word is not one that `encodeWord` makes.
+   * Inverse of `encodeWord`: 32 bytes, or null if `encodeWord` cannot produce this word.
    *
    * @param word `wordLength` bytes
    */
   decodeWord(word: Uint8Array): Uint8Array | null
   /**
-   * `full(x)` of the tree format: 32 bytes of any value as they are hashed, 64 bytes.
+   * `full(x)` of the tree format: encodes any 32 bytes for hashing, in 64 bytes.
    *
    * @param x 32 bytes
    */
   encodeBytes32(x: Uint8Array): Uint8Array
   /**
-   * `address(a)` of the tree format: an address as it is hashed, 32 bytes (mimc) or 40 bytes (poseidon2).
+   * `address(a)` of the tree format: encodes an address for hashing, in 32 bytes (mimc) or 40 bytes (poseidon2).
    *
    * @param a 20 bytes
    */

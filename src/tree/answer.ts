@@ -1,6 +1,6 @@
 import type { Hex } from '../bytes.ts'
 
-/** The path of one leaf, as served: section 4 of the tree format. */
+/** The path of one leaf, as served: see "The proof" in the tree format. */
 export interface Proof {
   /** The value of the leaf: 192 bytes for an account, 32 for a slot, 32 zero bytes for HEAD and TAIL. */
   value: Hex
@@ -37,9 +37,9 @@ export type AccountProof = ExistenceProof | NonExistenceProof
 /** `key` is the storage key, 32 bytes. */
 export type StorageProof = ExistenceProof | NonExistenceProof
 
-/** The result of `rollup_getProof` (on the Linea networks `linea_getProof`): section 6 of the tree format. */
+/** The result of `rollup_getProof` (on the Linea networks `linea_getProof`): see "The proof" in the tree format. */
 export interface GetProofResult {
-  /** Of the requested account. */
+  /** The proof of the requested account. */
   accountProof: AccountProof
   /** One per requested key. Empty, or null for each key, if the account does not exist or has no storage. */
   storageProofs: (StorageProof | null)[]

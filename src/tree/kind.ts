@@ -2,14 +2,14 @@ import { bytesToBigint, bytesToHex, concatBytes, type Hex, isZero } from '../byt
 import { type ErrorCode, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
-/** Section 3: how a tree encodes, hashes and checks its keys and values. */
+/** Tree format, "Two trees": how a tree encodes, hashes and checks its keys and values. */
 export interface TreeKind {
   readonly keyLength: number
   readonly valueLength: number
   /** The error code for a proof that does not lead to the required root. */
   readonly rootMismatch: ErrorCode
   hashKey(scheme: Scheme, key: Uint8Array): Uint8Array
-  /** The message whose hash is the value hash. Field elements in the value need not be canonical. */
+  /** The message whose hash is the value hash. Its field elements may not be canonical: the caller checks. */
   valuePreimage(scheme: Scheme, value: Uint8Array): Uint8Array
   /** @throws ProofError if no leaf may hold the value: `VALUE_OUT_OF_RANGE` (accounts), `ZERO_VALUE` (slots) */
   verifyStorable(value: Uint8Array): void
@@ -35,7 +35,7 @@ export const accountTree: TreeKind = {
   },
 }
 
-/** The tree of one account's storage slots. Keys and values are 32 bytes and may hold anything. */
+/** The tree of one account's storage slots. Keys are any 32 bytes, values any 32 bytes but zero. */
 export const storageTree: TreeKind = {
   keyLength: 32,
   valueLength: 32,
@@ -69,7 +69,7 @@ const [NONCE, BALANCE, STORAGE_ROOT, SNARK_CODE_HASH, KECCAK_CODE_HASH, CODE_SIZ
 /** @param value 192 bytes @returns 32 bytes */
 const accountWord = (value: Uint8Array, index: number): Uint8Array => value.subarray(32 * index, 32 * index + 32)
 
-/** 32 bytes. */
+/** The storage root in an account's value, 32 bytes. */
 export const storageRootOf = (value: Uint8Array): Uint8Array => accountWord(value, STORAGE_ROOT)
 
 /** The fields of an account's value. */

@@ -5,9 +5,9 @@ import type { Scheme } from '../scheme/scheme.ts'
 /** Levels between a leaf and the sub-root; leaf indices are below 2^40. */
 export const TREE_DEPTH = 40
 export const MAX_LEAVES = 2 ** TREE_DEPTH
-/** The smallest leaf of the list: key hash 32 zero bytes. */
+/** The index of the smallest leaf of the list, whose key hash is 32 zero bytes. */
 export const HEAD_INDEX = 0
-/** The largest leaf of the list: key hash `scheme.tailKey()`. */
+/** The index of the largest leaf of the list, whose key hash is `scheme.tailKey()`. */
 export const TAIL_INDEX = 1
 /** Length in bytes of a digest: a key hash, value hash, sub-root or root. */
 export const DIGEST_LENGTH = 32
@@ -31,7 +31,7 @@ export interface Leaf {
 export const openingLength = ({ wordLength }: Pick<Scheme, 'wordLength'>): number => 2 * wordLength + 2 * DIGEST_LENGTH
 
 /**
- * Section 2: an opening is `word(prev) || word(next) || hKey || hVal`, the preimage of the leaf's digest.
+ * Tree format, "The messages": an opening is `word(prev) || word(next) || hKey || hVal`, the preimage of the leaf's digest.
  *
  * @param opening canonical, {@link openingLength} bytes
  * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
@@ -50,13 +50,13 @@ export function decodeOpening(scheme: Scheme, opening: Uint8Array): Leaf {
 /**
  * Inverse of `word(index)`.
  *
- * @param limit the index must be below it; at most 2^53
+ * @param limit exclusive upper bound of the index, at most 2^53
  * @throws ProofError `NON_CANONICAL` if the padding of the word is not zero, `INDEX_OUT_OF_RANGE`
  */
 export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number): number {
   const x = scheme.decodeWord(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
-  // Rounds above 2^53, but that is far above the limit.
+  // Inexact above 2^53, but no such index is below the limit, even when rounded.
   let index = 0
   for (let byte = 0; byte < 32; byte++) index = index * 256 + byteAt(x, byte)
   if (index >= limit) {
@@ -66,7 +66,8 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
 }
 
 /**
- * Section 5: an element has one encoding. A hash that reduces silently would give two encodings the same digest.
+ * Tree format, "What a verifier must check": an element has one encoding. A hash that reduces silently would give two
+ * encodings the same digest.
  *
  * @param bytes digests and words, a multiple of 32 bytes
  * @throws ProofError `NON_CANONICAL`
@@ -75,7 +76,7 @@ export function verifyCanonical(scheme: Scheme, bytes: Uint8Array): void {
   if (!scheme.isCanonical(bytes)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
 }
 
-/** Digests and words from hexadecimal. @throws ProofError `BAD_HEX`, `WRONG_LENGTH`, `NON_CANONICAL` */
+/** Decodes digests and words from hexadecimal. @throws ProofError `BAD_HEX`, `WRONG_LENGTH`, `NON_CANONICAL` */
 export function decodeCanonical(scheme: Scheme, hex: string, length: number): Uint8Array {
   const bytes = hexToBytes(hex, length)
   verifyCanonical(scheme, bytes)

@@ -3,12 +3,13 @@ import { type ErrorCode, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, decodeIndexWord, decodeOpening, type Leaf, MAX_LEAVES, zeroDigest } from './leaf.ts'
 
-/** The nodes of `proofRelatedNodes`: node 0, the 39 inner siblings, the sibling leaf, the leaf. */
+/** The number of nodes in `proofRelatedNodes`: node 0, the 39 inner siblings, the sibling leaf, the leaf. */
 export const NODE_COUNT = 42
 /** Length in bytes of an inner node's preimage: the digests of its two children. */
 export const INNER_LENGTH = 2 * DIGEST_LENGTH
-export const SIBLING_LEAF = 40
-export const LEAF = 41
+/** Indices in `proofRelatedNodes`. */
+export const SIBLING_LEAF_NODE = 40
+export const LEAF_NODE = 41
 
 /** Node 0: the preimage of the root. */
 export interface RootNode {
@@ -19,7 +20,7 @@ export interface RootNode {
   readonly subRoot: Uint8Array
 }
 
-/** Node 41, and node 40 unless that leaf is missing. */
+/** A leaf's opening and its content: node 41, and node 40 unless the sibling leaf is missing. */
 export interface LeafNode {
   readonly opening: Uint8Array
   readonly leaf: Leaf
@@ -28,14 +29,14 @@ export interface LeafNode {
 /** The 42 nodes of `proofRelatedNodes`: all canonical, index words in range. */
 export interface PathNodes {
   readonly rootNode: RootNode
-  /** Nodes 1 to 39: the preimages of the siblings from just below the sub-root down. */
+  /** Nodes 1 to 39: the preimages of the inner siblings, from just below the sub-root downwards. */
   readonly inner: readonly Uint8Array[]
   /** Node 40, or null for a missing leaf. */
   readonly siblingLeaf: LeafNode | null
   readonly leafNode: LeafNode
 }
 
-/** The nodes, for the leaf at `leafIndex`. */
+/** The nodes from the root to the leaf at `leafIndex`. */
 export interface Path extends PathNodes {
   readonly leafIndex: number
 }
@@ -65,7 +66,7 @@ export function decodeLeafNode(scheme: Scheme, opening: Uint8Array): LeafNode {
 }
 
 /**
- * Node 40: a leaf's opening, or 32 zero bytes for a missing leaf: its digest, not a preimage.
+ * Node 40: a leaf's opening, or 32 zero bytes for a missing leaf. These are its digest, not a preimage.
  *
  * @param bytes canonical
  * @throws ProofError `WRONG_LENGTH`, `ZERO_OPENING`, `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
@@ -76,13 +77,13 @@ export function decodeSiblingLeaf(scheme: Scheme, bytes: Uint8Array): LeafNode |
     if (isDigest) throw new ProofError('WRONG_LENGTH', { expected: 'a leaf opening', found: '32 bytes not zero' })
     return decodeLeafNode(scheme, bytes)
   }
-  // No honest leaf has such an opening: the smallest, HEAD, has a successor.
+  // No honest leaf has an opening of zeros: even in HEAD, `next` is at least 1.
   if (!isDigest) throw new ProofError('ZERO_OPENING', { expected: '32 zero bytes', found: `${bytes.length}` })
   return null
 }
 
 /**
- * A leaf index is below nextFreeNode: no leaf was ever created at or above it.
+ * Checks that the leaf index is below nextFreeNode: no leaf was ever created at or above it.
  *
  * @throws ProofError `INDEX_OUT_OF_RANGE`
  */
@@ -96,13 +97,13 @@ export function verifyLeafIndex({ leafIndex, rootNode: { nextFreeNode } }: Path)
 /** The sub-root that the path from the leaf leads to. {@link verifyPath} compares it with the one in node 0. */
 export function computeSubRoot({ hasher }: Scheme, { leafIndex, inner, siblingLeaf, leafNode }: Path): Uint8Array {
   const lowest = siblingLeaf === null ? zeroDigest() : hasher.hash(siblingLeaf.opening)
-  // From the leaf up, the last node comes first.
+  // foldPath takes the siblings from the leaf up; the nodes run from the root down.
   const siblings = [...hasher.hashBatch(inner), lowest].reverse()
   return hasher.foldPath(hasher.hash(leafNode.opening), siblings, leafIndex)
 }
 
 /**
- * Section 4: the leaf lies in the tree with this root.
+ * Tree format, "The proof": checks that the leaf is in the tree with this root, at its index.
  *
  * @throws ProofError `SUB_ROOT_MISMATCH`, or `rootMismatch` if node 0 does not hash to `root`
  */

@@ -1,27 +1,27 @@
 import type { Hasher } from '../hash/hasher.ts'
 
-/** In bytes: a digest; the longest message that is remembered, a leaf. */
+/** In bytes: a digest, and the longest message that the table holds, a leaf opening of poseidon2. */
 const [DIGEST, LONGEST] = [32, 192]
-/** In words of 4 bytes. */
+/** The size of a message in the table, in words of 4 bytes. */
 const STRIDE = LONGEST / 4
 
-/** The last path that was folded. */
+/** The path that was folded last. */
 interface Fold {
   siblings: readonly Uint8Array[]
   leafIndex: number
-  /** The digest at each level, and the top. */
+  /** The running digest at each level, then the top. */
   readonly running: Uint8Array[]
 }
 
 /**
- * A hasher that remembers digests of inner nodes and leaves, in a memory that is bounded. Its answers are those of `hasher`.
+ * Wraps `hasher` with a bounded memory of the digests of inner nodes and leaves. The results are the same.
  *
- * @param places how many digests are remembered: a power of two; about 400 bytes each
+ * @param places how many digests fit: a power of two; about 400 bytes each
  */
 export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   const memory = createMemory(places)
   const last: Fold = { siblings: [], leafIndex: 0, running: [] }
-  // Nobody changes a message that was hashed, so the same array at the same place has the same digest.
+  // Nobody modifies a message once it is hashed, so the same array has the same digest.
   let lastBatch: { readonly messages: readonly Uint8Array[]; readonly digests: Uint8Array[] } = {
     messages: [],
     digests: [],
@@ -57,7 +57,7 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
     hashBatch(messages) {
       if ((messages[0]?.length ?? 0) > LONGEST) return hasher.hashBatch(messages)
       const digests: Uint8Array[] = []
-      // What is not remembered is hashed all at once.
+      // Messages that are not in the memory are hashed in one batch.
       const unknown: Uint8Array[] = []
       const places: number[] = []
       const { messages: lastMessages, digests: lastDigests } = lastBatch
@@ -72,7 +72,7 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
             places.push(index)
           }
         }
-        // A place for those that are hashed below.
+        // Where the digest is not known yet, the message holds its place.
         digests.push(digest ?? message)
       }
       if (unknown.length > 0) {
@@ -89,13 +89,13 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
     foldPath(leafDigest, siblings, leafIndex) {
       const meeting = meetingLevel(last, siblings, leafIndex)
       const { running } = last
-      // Until this fold is done, there is none to go by.
+      // `running` is overwritten below: if this fold fails, the next one must not reuse it.
       last.siblings = []
       let digest = leafDigest
       let rest = leafIndex
       for (let level = 0; level < siblings.length; level++) {
         if (level >= meeting && digest === running[level]) {
-          // The same digest at the same place, and nothing else above it: the rest of the way is that of the last fold.
+          // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
           digest = running[siblings.length] ?? digest
           break
         }
@@ -113,7 +113,7 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   }
 }
 
-/** From which level on two paths have the same siblings on the same sides. */
+/** The level from which both paths have the same siblings on the same sides. */
 function meetingLevel(last: Fold, siblings: readonly Uint8Array[], leafIndex: number): number {
   let level = siblings.length
   while (level > 0 && last.siblings[level - 1] === siblings[level - 1]) level--
@@ -123,21 +123,21 @@ function meetingLevel(last: Fold, siblings: readonly Uint8Array[], leafIndex: nu
 }
 
 /**
- * Digests of messages, in a table that does not grow. Each message has one place, found by a few of its words, and the
- * next message there takes it over; a digest is found only when the whole message is the same.
+ * A table of digests, of fixed size. A fingerprint of a message selects its place, and a later message with the same place
+ * replaces it. A digest is found only if the whole message is equal.
  */
 interface Memory {
-  /** To be written first: the other two are about the message of `length` bytes that it begins with. */
+  /** A buffer for one message. Write the message here first: `find` and `put` use the first `length` bytes. */
   readonly message: Uint8Array
   find(length: number): Uint8Array | undefined
   put(length: number, digest: Uint8Array): void
 }
 
 function createMemory(places: number): Memory {
-  /** In the platform's byte order: words are only compared and copied. */
+  /** Words are in the platform's byte order, which is enough to compare and copy them. */
   const messages = new Uint32Array(places * STRIDE)
   const lengths = new Uint8Array(places)
-  // Filled: the holes of an array show what stands on a polluted prototype.
+  // Filled, because reading a hole consults Array.prototype, which may be polluted.
   const digests = new Array<Uint8Array | undefined>(places).fill(undefined)
   const words = new Uint32Array(STRIDE)
   const placeOf = (length: number) => fingerprint(words, length / 4) & (places - 1)
@@ -160,7 +160,7 @@ function createMemory(places: number): Memory {
   }
 }
 
-/** The last words of the last two digests, which look random, tell messages apart. Nothing but speed rests on it. */
+/** Mixes the last words of the last two digests, which look random. A collision costs only time. */
 function fingerprint(words: Uint32Array, length: number): number {
   const mixed = Math.imul(words[length - 1] ?? 0, 0x9e3779b1) ^ Math.imul(words[length - 9] ?? 0, 0x85ebca6b)
   return mixed ^ (mixed >>> 15)

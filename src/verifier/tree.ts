@@ -5,13 +5,13 @@ import { NODE_COUNT } from '../tree/path.ts'
 import { rememberingHasher } from './hasher.ts'
 
 /**
- * A tree that decodes and hashes as the plain one does, and remembers.
+ * A tree that decodes and hashes like the plain one, with a cache.
  *
  * @param digests how many digests it remembers, a power of two
  */
 export function rememberingTree(scheme: Scheme, kind: TreeKind, digests: number): Tree {
   const hasher = rememberingHasher(scheme.hasher, digests)
-  // Not a copy: a scheme may be one that inherits.
+  // Inherits from the scheme, because a copy would lose members that the scheme itself inherits.
   const remembering: Scheme = Object.create(scheme, { hasher: { value: hasher } })
   const plain = plainTree(remembering, kind)
   return {
@@ -26,15 +26,15 @@ export function rememberingTree(scheme: Scheme, kind: TreeKind, digests: number)
 }
 
 /**
- * Remembers what stood last at each node: most of a path is the same from proof to proof. A text is found by comparing all
- * of it, so what is found is what decoding it again would give.
+ * Remembers the last result at each node, because consecutive proofs share most of their path. It compares the whole text,
+ * so a remembered result is what decoding the text again would give.
  */
 export function rememberLast<T>(decode: Decode<T>): Decode<T> {
   interface Decoded {
     readonly hex: string
     readonly decoded: T
   }
-  // Filled: the holes of an array show what stands on a polluted prototype.
+  // Filled, because reading a hole consults Array.prototype, which may be polluted.
   const last = new Array<Decoded | undefined>(NODE_COUNT).fill(undefined)
   return (hex, node) => {
     const recent = last[node]

@@ -11,15 +11,15 @@ export type VerifierClaim = Omit<Claim, 'scheme'>
 /** {@link verifyProof} and {@link safeVerifyProof} with a memory. */
 export interface Verifier {
   /**
-   * The function of this name, with the scheme and the memory of this verifier.
+   * The function of the same name, with the scheme and the memory of this verifier.
    *
    * @param answer what the endpoint sent, parsed from JSON
    * @param claim what you asked for, and the root you trust
-   * @throws ProofError as the function of this name does
+   * @throws ProofError as the function of the same name does
    */
   verifyProof(answer: unknown, claim: VerifierClaim): VerifiedState
   /**
-   * The function of this name, with the scheme and the memory of this verifier. Never throws.
+   * The function of the same name, with the scheme and the memory of this verifier. Never throws.
    *
    * @param answer what the endpoint sent, parsed from JSON
    * @param claim what you asked for, and the root you trust
@@ -27,13 +27,13 @@ export interface Verifier {
   safeVerifyProof(answer: unknown, claim: VerifierClaim): SafeVerifiedState
 }
 
-/** How many digests a verifier remembers of accounts and of storage slots each, at about 400 bytes per digest: 6 MB in all. */
+/** How many digests a verifier remembers for each of the two kinds of tree. At about 400 bytes each, that is 6 MB in all. */
 const DIGESTS = 2 ** 13
 
 /**
- * A verifier for many answers: the slots of one contract, the accounts under one root. It remembers which digest belongs
- * to which bytes, and nothing about roots, keys or verdicts, so it answers as {@link verifyProof} does; nodes that many
- * proofs share are decoded and hashed once. Its memory is bounded (about 6 MB), and is gone when the verifier is.
+ * A verifier for many answers, such as the slots of one contract or the accounts under one root. It decodes and hashes nodes
+ * that many proofs share only once. It remembers which digest belongs to which bytes, and nothing about roots, keys or
+ * verdicts, so its verdicts are those of {@link verifyProof}. Its memory is bounded (about 6 MB) and freed with the verifier.
  *
  * @param scheme `mimc` or `poseidon2`
  * @throws ProofError `CLAIM_INVALID` if it is neither

@@ -31,7 +31,7 @@ export interface StoredKind<Value> {
   readonly hashing: Hashing<StoredLeaf<Value>>
 }
 
-/** A tree of section 2. It is immutable except for the cached root, so an old tree stays valid. */
+/** A tree of the tree format, "The tree" and "The list". It is immutable except for the cached root, so an old tree stays valid. */
 export interface Tree<Value> {
   readonly kind: StoredKind<Value>
   readonly top: Subtree<StoredLeaf<Value>>

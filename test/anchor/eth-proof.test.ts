@@ -35,7 +35,7 @@ it('proves accounts, slots and their absence', async () => {
   expect(present).toBe(40)
 })
 
-it('believes neither way of spelling an absent account, and accepts both', async () => {
+it('accepts both ways of serving an absent account, and believes neither', async () => {
   let absent = 0
   for (let index = 0; index < 20; index++) {
     const address = named(`nobody ${index}`, 20)
@@ -65,7 +65,7 @@ it('refuses zero digests for an account that exists', async () => {
   }
 })
 
-it('takes a storage key and a number in any spelling that is one number', async () => {
+it('accepts a storage key in any hexadecimal form of its number', async () => {
   const proof = await l1.getProof(contract, [1n])
   const [slot] = proof.storageProof
   const claim = { stateRoot, address: contract, storageKeys: [slotKey(1n)] }

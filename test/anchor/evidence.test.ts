@@ -15,7 +15,7 @@ const vectors = paths.map(path => ({
   vector: JSON.parse(readFileSync(`${FOLDER}/${path}`, 'utf8')) as EvidenceVector,
 }))
 
-it('gives each vector its outcome', () => {
+it('gives each vector its expected outcome', () => {
   expect(vectors.filter(({ vector }) => vector.expected.valid).length).toBe(27)
   expect(vectors.filter(({ vector }) => !vector.expected.valid).length).toBeGreaterThanOrEqual(80)
   for (const { path, vector } of vectors) expect(outcomeOf(vector), path).toEqual(vector.expected)
@@ -28,7 +28,7 @@ it('has a vector for every code of the anchor', () => {
   for (const code of anchorCodes) expect(raised, code).toContain(code)
 })
 
-it('keeps to the published schema, and the schema to what is refused as malformed', () => {
+it('has a schema that accepts every valid bundle and refuses malformed ones', () => {
   const validate = new Ajv2020({ allowUnionTypes: true, strictTypes: false, strictRequired: false }).compile(
     JSON.parse(readFileSync('docs/evidence.schema.json', 'utf8')),
   )
@@ -54,13 +54,13 @@ const find = (name: string) => {
   return { bundle: found.bundle as Record<string, unknown>, claim: toClaim('poseidon2', found.claim), raw: found.claim }
 }
 
-/** All places of a JSON document, as paths of keys. */
+/** All places in a JSON document, as paths of keys. */
 function placesOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [path]
   return [path, ...Object.entries(value).flatMap(([key, item]) => placesOf(item, [...path, key]))]
 }
 
-/** A copy of `value` whose part at `path` is what `change` makes of it. */
+/** A copy of `value` with the part at `path` replaced by the result of `change`. */
 function changedAt(value: unknown, path: readonly string[], change: (part: unknown) => unknown): unknown {
   const [key, ...rest] = path
   if (key === undefined) return change(value)
@@ -69,7 +69,7 @@ function changedAt(value: unknown, path: readonly string[], change: (part: unkno
   return Object.assign(copy, { [key]: changedAt(Reflect.get(value, key), rest, change) })
 }
 
-it('never accepts another statement from a bundle that was changed anywhere', () => {
+it('never accepts another statement from a bundle that is changed anywhere', () => {
   const { bundle, claim } = find('nothing-stated')
   const honest = JSON.stringify(verifyEvidence(bundle, claim), toJson)
   const flip = (part: unknown) =>
@@ -88,7 +88,7 @@ it('never accepts another statement from a bundle that was changed anywhere', ()
     () => '',
   ]
   const counts = { tried: 0, refused: 0, same: 0 }
-  // Every place but the L2 nodes, which have tests of their own: of those a few are enough.
+  // Every place, but only a few of the L2 nodes, which other tests cover.
   const places = placesOf(bundle).filter(path => !path.includes('proofRelatedNodes') || Number(path.at(-1)) % 20 === 0)
   for (const path of places) {
     for (const change of junk) {
@@ -96,7 +96,7 @@ it('never accepts another statement from a bundle that was changed anywhere', ()
       counts.tried++
       try {
         const verified = verifyEvidence(changed, claim)
-        // What is left: the label, convenience fields that may be absent, and another order of spelling.
+        // Accepted changes: the label, optional convenience fields, and other encodings of the same value.
         expect(JSON.stringify(verified, toJson), path.join('.')).toBe(honest)
         counts.same++
       } catch (error) {
@@ -112,7 +112,7 @@ it('never accepts another statement from a bundle that was changed anywhere', ()
 
 const toJson = (_: string, value: unknown) => (typeof value === 'bigint' ? quantity(value) : value)
 
-it('turns whatever getters and proxies throw into its own errors', () => {
+it('throws only its own errors, whatever getters and proxies throw', () => {
   const { bundle, claim } = find('block-hash')
   let traps = 0
   const fail = (): never => {
@@ -140,7 +140,7 @@ it('turns whatever getters and proxies throw into its own errors', () => {
   expect(traps).toBeGreaterThan(20)
 })
 
-it('is not kept busy by arrays that are long or empty', () => {
+it('does not iterate over huge sparse or endless arrays', () => {
   const { bundle, claim } = find('nothing-stated')
   const sparse: unknown[] = []
   const endless = new Proxy([], { get: (_, key) => (key === 'length' ? 2 ** 32 - 1 : `0x${'00'.repeat(32)}`) })
@@ -191,7 +191,7 @@ it('reads each field once', () => {
   expect([...reads].filter(([, count]) => count > 1)).toEqual([])
 })
 
-it('refuses claims that are wrong', () => {
+it('refuses invalid claims', () => {
   const { bundle, claim } = find('block-hash')
   const wrong: Record<string, unknown>[] = [
     { scheme: undefined },
@@ -207,7 +207,7 @@ it('refuses claims that are wrong', () => {
     { storageKeys: '0x' },
     { storageKeys: ['0x12'] },
   ]
-  // A JavaScript caller is not held by the types.
+  // Types do not constrain a JavaScript caller.
   for (const change of wrong) {
     expect(
       codeOf(() => verifyEvidence(bundle, { ...claim, ...change } as EvidenceClaim)),
@@ -221,7 +221,7 @@ it('refuses claims that are wrong', () => {
   }
 })
 
-it('takes a beacon block only with a function that proves an L1 block from it', () => {
+it('accepts a beacon block only with a function that proves an L1 block from it', () => {
   const { bundle, claim } = find('beacon-block-root')
   const { trusted } = claim
   const honest = { ...trusted }
@@ -234,7 +234,7 @@ it('takes a beacon block only with a function that proves an L1 block from it', 
   expect(verifyEvidence(bundle, claim).reach).toBe('beaconBlockRoot')
 })
 
-it('puts together what it verifies, and spells it canonically', () => {
+it('creates a bundle that verifies, in canonical form', () => {
   const { bundle, claim, raw } = find('block-hash')
   const { l1, request, answer } = bundle as { l1: { proof: unknown }; request: { storageKeys: Hex[] }; answer: unknown }
   const parts = {

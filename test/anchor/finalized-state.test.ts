@@ -8,7 +8,7 @@ const rollup = { address: `0x${'11'.repeat(20)}` as Hex }
 const newer: FinalizedState = { messageNumber: 12n, forcedTransactionNumber: 3n, timestamp: 5n }
 const older: FinalizedState = { messageNumber: 12n, timestamp: 5n }
 
-it('asks for the slots of the layout, of either version', () => {
+it('lists the storage keys of the layout, for both contract versions', () => {
   const numbers = anchorStorageKeys(rollup, 436n, newer).map(BigInt)
   const message = BigInt(mappingSlot(334n, 12n))
   expect(numbers).toEqual([BigInt(mappingSlot(282n, 436n)), 281n, 447n, message, BigInt(mappingSlot(452n, 3n))])
@@ -18,7 +18,7 @@ it('asks for the slots of the layout, of either version', () => {
   expect(anchorStorageKeys({ ...rollup, layout }, 436n, newer).map(BigInt)).toEqual(numbers.slice(0, 2))
 })
 
-it('refuses numbers that are none, and reads own properties alone', () => {
+it('refuses invalid numbers, and reads own properties only', () => {
   const wrong: object[] = [
     { timestamp: 1n << 64n },
     { timestamp: -1n },

@@ -15,7 +15,7 @@ const itemsOf = (block: object): RlpItem[] => {
   return item
 }
 const newest = headers.at(-1)?.block ?? {}
-/** One of Amsterdam: no public block has its fields yet, so only their order is tested. */
+/** An Amsterdam block. No public block has its fields yet, so only their order is tested. */
 const amsterdam = { ...newest, blockAccessListHash: `0x${'ab'.repeat(32)}`, slotNumber: '0x100' }
 
 it('encodes real headers of every fork to their known hashes', () => {
@@ -51,7 +51,7 @@ it('puts the fields of Amsterdam last', () => {
   expect(items[22]).toEqual(Uint8Array.of(1, 0))
 })
 
-it('refuses a field of a later fork without one of an earlier', () => {
+it('refuses a field of a later fork without those of earlier forks', () => {
   const added = ['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot']
   added.push('requestsHash', 'blockAccessListHash')
   for (const name of added) {
@@ -65,7 +65,7 @@ it('refuses a field of a later fork without one of an earlier', () => {
   expect(codeOf(() => encodeHeader({ ...amsterdam, slotNumber: null }))).toBe(null)
 })
 
-it('refuses second spellings of a number', () => {
+it('refuses non-canonical encodings of a number', () => {
   const spellings = ['0x', '0x00', '0x01', '1', '', '0X1', '0x1g', '-0x1', '0x1 ', `0x1${'00'.repeat(8)}`]
   for (const gasUsed of spellings) {
     expect(
@@ -77,7 +77,7 @@ it('refuses second spellings of a number', () => {
   expect(codeOf(() => encodeHeader({ ...newest, difficulty: `0x${'ff'.repeat(33)}` }))).toBe('HEADER_QUANTITY')
 })
 
-it('refuses what is not a block', () => {
+it('refuses values that are not blocks', () => {
   for (const block of [
     null,
     undefined,
@@ -106,7 +106,7 @@ it('refuses what is not a block', () => {
   expect(codeOf(() => encodeHeader({ ...newest, extraData: `0x${'00'.repeat(4097)}` }))).toBe('WRONG_LENGTH')
 })
 
-it('refuses to read what a trusted hash stands for but is not a header', () => {
+it('refuses an item that matches the trusted hash but is not a header', () => {
   const items = itemsOf(amsterdam)
   const refused = (item: RlpItem) => {
     const rlp = encodeRlp(item)
@@ -140,7 +140,7 @@ it('refuses bytes that are not one canonical RLP item', () => {
   expect(codeOf(() => verifyHeader(bytesToHex(rlp), trust(rlp)))).toBe('HEADER_MALFORMED')
 })
 
-it('refuses a header that is not hexadecimal, or too long, and a hash that is not one', () => {
+it('refuses a header that is not hexadecimal or too long, and a malformed hash', () => {
   const hash = headers[0]?.block.hash as Hex
   expect(codeOf(() => verifyHeader(1, hash))).toBe('HEADER_MALFORMED')
   expect(codeOf(() => verifyHeader('0xzz', hash))).toBe('BAD_HEX')
@@ -148,7 +148,7 @@ it('refuses a header that is not hexadecimal, or too long, and a hash that is no
   expect(codeOf(() => verifyHeader('0x', '0x12'))).toBe('CLAIM_INVALID')
 })
 
-it('lets no foreign error out', () => {
+it('throws only its own errors', () => {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
   expect(codeOf(() => encodeHeader(proxy))).toBe('HEADER_MALFORMED')

@@ -17,8 +17,8 @@ const emptyBlock = {
 }
 
 /**
- * Blocks with empty bodies, so that each fits here. A pair of a header and a hash that fit each other proves itself:
- * nobody can make one up.
+ * Blocks with empty bodies, which are short enough to list here. The hash of each header shows that it is authentic: nobody
+ * can make up a header for a known hash.
  */
 export const headers = [
   {

@@ -1,6 +1,6 @@
 import { type ErrorCode, ProofError } from '../../src/errors.ts'
 
-/** The code that `work` fails with, or null when it goes well. Anything but a ProofError goes on. */
+/** The code of the ProofError that `work` throws, or null if it succeeds. Rethrows any other error. */
 export function codeOf(work: () => unknown): ErrorCode | null {
   try {
     work()

@@ -3,7 +3,7 @@ import { verifyEthProof, verifyEvidence } from '../../src/anchor.ts'
 import { ProofError } from '../../src/errors.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 
-it('lets no getter or proxy choose the error', () => {
+it('does not let a getter or proxy choose the error', () => {
   const trap = () => {
     throw new ProofError('STATE_ROOT_MISMATCH')
   }

@@ -7,22 +7,22 @@ import { codeOf } from './helpers.ts'
 const A = '0x00000000000000000000000000000000000000aa'
 const B = '0x00000000000000000000000000000000000000bb'
 
-it('finds the slots that are publicly known', () => {
-  // keccak256 of the numbers 0 and 1 as 32 bytes: where the first dynamic arrays of countless contracts begin.
+it('computes publicly known slots', () => {
+  // keccak256 of the numbers 0 and 1 as 32 bytes: the start of dynamic arrays in slots 0 and 1.
   expect(arraySlot(0n, 0n)).toBe('0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563')
   expect(arraySlot(1n, 0n)).toBe('0xb10e2d527612073b26eecdfd717e6a320cf44b4afac2b0732d9fcbe2b7fa0cf6')
-  // keccak256 of 64 zero bytes: entry 0 of a mapping in slot 0.
+  // keccak256 of 64 zero bytes: entry 0 of the mapping in slot 0.
   expect(mappingSlot(0n, 0n)).toBe('0xad3228b676f7d3cd4284a5443f17f1962b36e491b30a40b2405849e597ba5fb5')
 })
 
-it('spells keys as Solidity does', () => {
+it('encodes keys as Solidity does', () => {
   expect(mappingSlot(5n, A)).toBe(mappingSlot(5n, 0xaan))
   expect(mappingSlot(5n, A)).toBe(mappingSlot(`0x${'00'.repeat(31)}05`, `0x${'00'.repeat(31)}aa`))
   expect(mappingSlot(5n, A, B)).toBe(mappingSlot(mappingSlot(5n, A), B))
   expect(mappingSlot(5n, A, B)).not.toBe(mappingSlot(5n, B, A))
 })
 
-it('steps through arrays', () => {
+it('computes the slots of array elements', () => {
   const first = BigInt(arraySlot(3n, 0n))
   expect(BigInt(arraySlot(3n, 7n))).toBe(first + 7n)
   expect(BigInt(arraySlot(3n, 7n, 2n))).toBe(first + 14n)
@@ -30,7 +30,7 @@ it('steps through arrays', () => {
   expect(BigInt(arraySlot(3n, 2n ** 256n - 1n))).toBe(first - 1n)
 })
 
-it('finds the keys of the rollup contract', () => {
+it('computes the storage keys of the rollup contract', () => {
   const [root, current] = anchorStorageKeys(lineaMainnet, 9n)
   expect(root).toBe(mappingSlot(282n, 9n))
   expect(BigInt(current)).toBe(281n)

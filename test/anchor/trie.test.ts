@@ -11,13 +11,13 @@ import { codeOf } from './helpers.ts'
 const DIGEST = 32
 
 /**
- * The proof as `eth_getProof` serves it. The oracle lists nodes that are embedded in their parent a second time, on their
- * own; a node other than the root comes on its own only from 32 bytes on.
+ * The proof as `eth_getProof` serves it. The oracle also lists nodes that are embedded in their parent. In an L1 proof, a
+ * node other than the root is listed only if it has at least 32 bytes.
  */
 const served = async (trie: MerklePatriciaTrie, key: Uint8Array): Promise<Uint8Array[]> =>
   (await createMerkleProof(trie, key)).filter((node, index) => index === 0 || node.length >= DIGEST)
 
-/** A key of 32 bytes whose first `shared` bytes are zero but for the lowest bits of `seed`: they share long paths. */
+/** Keys of 32 bytes: random ones, and ones with many equal bytes, which share long paths. */
 const keyArbitrary = fc.oneof(
   fc.uint8Array({ minLength: DIGEST, maxLength: DIGEST }),
   fc
@@ -102,8 +102,8 @@ it('refuses every changed proof, or reads the same from it as the oracle does', 
         const code = codeOf(() => verifyTrieProof(trie.root(), key, changed))
         expect(code).toMatch(/^MPT_(HASH_MISMATCH|NODES_MISSING|NODES_UNUSED)$/)
         counts.refused++
-        // The oracle throws away the order and whatever is left over: it puts the nodes into a store by their hashes and
-        // looks the key up. It takes the root from the first node, so that is compared here.
+        // The oracle ignores the order of nodes and unused nodes: it stores the nodes by their hashes and looks the key up.
+        // It takes the root from the first node, so the root is compared here.
         const found = await oracleVerify(trie.root(), key, changed)
         if (found === undefined) counts.oracleRefused++
         else {
@@ -120,7 +120,7 @@ it('refuses every changed proof, or reads the same from it as the oracle does', 
   expect(counts.oracleLaxer).toBeGreaterThan(25)
 })
 
-/** What the oracle reads for the key; null for absent, undefined when it refuses. */
+/** The value that the oracle reads for the key: null if absent, undefined if the oracle refuses the proof. */
 async function oracleVerify(
   root: Uint8Array,
   key: Uint8Array,
@@ -135,7 +135,7 @@ async function oracleVerify(
   }
 }
 
-it('proves everything absent from the empty trie, with no node or with the one that spells it', () => {
+it('proves any key absent from the empty trie, with no node or the empty node', () => {
   const key = new Uint8Array(DIGEST)
   expect(verifyTrieProof(emptyTrieRoot(), key, [])).toBe(null)
   expect(verifyTrieProof(emptyTrieRoot(), key, [Uint8Array.of(0x80)])).toBe(null)
@@ -145,7 +145,7 @@ it('proves everything absent from the empty trie, with no node or with the one t
   expect(codeOf(() => verifyTrieProof(key, key, []))).toBe('MPT_NODES_MISSING')
 })
 
-/** What a root that vouches for `item`, on the way to key 0x00...00, is told. */
+/** The code that refuses `item` as the root node of a proof for key 0x00...00, or null. */
 const verdictOn = (item: RlpItem) => {
   const node = encodeRlp(item)
   return codeOf(() => verifyTrieProof(keccak_256(node), new Uint8Array(DIGEST), [node]))
@@ -162,7 +162,7 @@ const branch = (...children: RlpItem[]): RlpItem[] => [
   none,
 ]
 
-it('refuses nodes of a wrong shape, even under their own hash', () => {
+it('refuses malformed nodes, even if their hash matches', () => {
   const digest = new Uint8Array(DIGEST)
   expect(verdictOn([evenPath(2, 64), value])).toBe(null)
   expect(verdictOn(branch(none, digest))).toBe(null)
@@ -173,18 +173,18 @@ it('refuses nodes of a wrong shape, even under their own hash', () => {
     [evenPath(2, 64), value, value],
     new Array<RlpItem>(16).fill(none),
     new Array<RlpItem>(18).fill(none),
-    // A leaf that ends before or after the key does.
+    // A leaf whose path is shorter or longer than the key, or whose value is empty or a list.
     [evenPath(2, 62), value],
     [evenPath(2, 66), value],
     [oddPath(3, 63), value],
     [evenPath(2, 64), none],
     [evenPath(2, 64), [value]],
-    // An extension that leads nowhere, past the key, or to something that is no branch.
+    // An extension without a child, that consumes the whole key, or whose child is not a branch.
     [evenPath(0, 2), none],
     [evenPath(0, 64), digest],
     [evenPath(0, 2), value],
     [evenPath(0, 62), [evenPath(2, 2), value]],
-    // A branch with a value, with a child of a wrong length, or with a long node in place of its digest.
+    // A branch with a value, with a child of the wrong length, or with an embedded node of 32 bytes or more.
     [...branch().slice(0, -1), value],
     branch(none, value),
     branch(none, new Uint8Array(31)),
@@ -196,7 +196,7 @@ it('refuses nodes of a wrong shape, even under their own hash', () => {
   for (const [index, item] of malformed.entries()) expect(verdictOn(item), `${index}`).toBe('MPT_NODE_MALFORMED')
 })
 
-it('refuses the empty node anywhere but at the root', () => {
+it('refuses the empty node below the root', () => {
   const nothing = encodeRlp(none)
   const node = encodeRlp(branch(keccak_256(nothing)))
   expect(codeOf(() => verifyTrieProof(keccak_256(node), new Uint8Array(DIGEST), [node, nothing]))).toBe(
@@ -212,7 +212,7 @@ it('refuses a branch below the last nibble', () => {
   expect(verdict).toBe('MPT_NODE_MALFORMED')
 })
 
-it('refuses a second spelling of a path', () => {
+it('refuses a non-canonical encoding of a path', () => {
   const digest = new Uint8Array(DIGEST)
   const padded = evenPath(2, 64)
   padded[0] = 0x21
@@ -227,7 +227,7 @@ it('refuses a second spelling of a path', () => {
   expect(spelled.length).toBe(16)
 })
 
-it('refuses a second spelling of a node', () => {
+it('refuses a non-canonical encoding of a node', () => {
   const node = Uint8Array.of(...encodeRlp([evenPath(2, 64), value]), 0)
   expect(codeOf(() => verifyTrieProof(keccak_256(node), new Uint8Array(DIGEST), [node]))).toBe('RLP_NON_CANONICAL')
 })

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A screen that nobody sees, for the browser that has no mode without one. */
+/** A virtual display for browsers without a headless mode. */
 export interface Display {
-  /** What `DISPLAY` must be. */
+  /** The value of `DISPLAY`. */
   readonly name: string
   close(): Promise<void>
 }

@@ -13,7 +13,7 @@ import { serve } from './site.ts'
 
 /**
  * The explorer in a real browser, from a file server with a strict policy: every example and its verdict, the keyboard,
- * narrow screens, both colour schemes, hostile files, no request to anywhere else.
+ * narrow screens, both colour schemes, hostile files, and no requests to other origins.
  */
 const FOLDER = 'docs/explorer'
 const WAIT = 30_000
@@ -22,15 +22,15 @@ const browser = await launch()
 const strict = await serve(FOLDER)
 const fast = await serve(FOLDER, true)
 
-/** What must not happen on any page: it is collected, and looked at in the end. */
+/** Everything that must not happen on a page. Checked to be empty after each check. */
 const complaints: string[] = []
 let wasmRefusals = 0
 let requests = 0
 
-/** The one thing that the strict policy refuses: the hash kernels. Their fallback takes over. */
+/** The only violation of the strict policy: the hash kernels. Their fallback takes over. */
 const WASM_REFUSAL = 'script-src wasm-eval'
 
-/** @param origin what every request must begin with */
+/** @param origin the origin of every request the page may send */
 async function openPage(
   origin: string,
   options: Parameters<Browser['newContext']>[0] = {},
@@ -70,7 +70,7 @@ async function openPage(
   return { page, context }
 }
 
-/** Closes the page after asking its worker what the policy refused. */
+/** Collects the policy violations of the page's workers, then closes the page. */
 async function closePage({ page, context }: { page: Page; context: BrowserContext }): Promise<void> {
   for (const worker of page.workers()) {
     for (const violation of await worker.evaluate(() => Reflect.get(self, 'violations') as string[])) {
@@ -91,14 +91,14 @@ const verdictOf = async (page: Page): Promise<string> => {
 const headlineOf = (page: Page): Promise<string> => page.locator('.headline').innerText()
 
 async function choose(page: Page, title: string): Promise<string> {
-  // Narrow windows begin with the list closed.
+  // The list is initially closed in narrow windows.
   await page.locator('#examples').evaluate(list => list.setAttribute('open', ''))
   await page.locator('#examples button', { hasText: new RegExp(`^${title.replace(/[\^]/g, '\\$&')}$`) }).click()
   await page.locator('#proof:not([hidden]), #verdict[data-verdict="none"]').first().waitFor()
   return verdictOf(page)
 }
 
-/** Elements that stick out of the window sideways. */
+/** Elements that overflow the window horizontally. */
 const overflowing = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const wide = [...document.body.querySelectorAll('*')].filter(
@@ -157,7 +157,7 @@ async function checkAppearance(): Promise<string> {
   return `${looked} views: nothing sticks out, axe finds nothing`
 }
 
-/** The page opens on an example; the verdict is green only for what the visitor stated; wrong input is no refusal. */
+/** The page opens on an example. The verdict is green only for inputs that the visitor stated. Wrong input is not a refusal. */
 async function checkFirstView(): Promise<string> {
   const opened = await openPage(strict.origin, { viewport: { width: 1280, height: 900 } })
   const { page } = opened
@@ -193,7 +193,7 @@ async function checkFirstView(): Promise<string> {
   return 'it opens on an example, and is green only for what the visitor stated'
 }
 
-/** Presses Tab until what has the focus matches. */
+/** Presses Tab until the focused element matches. */
 async function tabTo(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 120; presses++) {
     await page.keyboard.press('Tab')
@@ -241,7 +241,7 @@ async function checkKeyboard(): Promise<string> {
 
 const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
 
-/** From the disk: the browser reads it, and nothing of it goes through the page before. */
+/** Chooses a file on disk, so that the browser reads it without passing it through the page first. */
 function chooseFile(page: Page, text: string | Buffer): Promise<void> {
   const path = join(folder, 'answer.json')
   writeFileSync(path, text)
@@ -250,7 +250,7 @@ function chooseFile(page: Page, text: string | Buffer): Promise<void> {
 
 const contract = JSON.parse(readFileSync('vectors/poseidon2/valid/contract-slots-mixed.json', 'utf8'))
 
-/** A bare answer, a pasted one, a dropped one, a dragged example; the question changes while it is looked at. */
+/** A bare answer, a pasted one, a dropped one, a dragged example. The visitor edits the question in between. */
 async function checkWaysIn(): Promise<string> {
   const opened = await openPage(strict.origin)
   const { page } = opened
@@ -289,7 +289,7 @@ async function checkWaysIn(): Promise<string> {
   await page.locator('#verdict[data-verdict="verified"]').waitFor()
   assert.match(await page.locator('#file-status').innerText(), /^dropped\.json: vector, 5 storage proofs/)
 
-  // High enough for nothing to scroll under the pointer.
+  // High enough that nothing scrolls under the pointer.
   await page.setViewportSize({ width: 1280, height: 1600 })
   await page.locator('#examples li', { hasText: 'Root of another block' }).dragTo(page.locator('#drop'))
   await page.locator('#verdict[data-verdict="refused"]').waitFor()
@@ -298,7 +298,7 @@ async function checkWaysIn(): Promise<string> {
   return 'files, pasted text, drops and dragged examples are read; the verdict follows the form'
 }
 
-/** Watches for how long the page does nothing else. */
+/** Measures the longest time in ms during which `work` blocks the page. */
 async function longestPause(page: Page, work: () => Promise<void>): Promise<number> {
   await page.evaluate(() => {
     let last = performance.now()
@@ -322,7 +322,7 @@ function manySlots(count: number): { answer: unknown; stateRoot: string; address
   return { answer: world.getProof(address, keys), stateRoot: world.stateRoot(), address, storageKeys: keys }
 }
 
-/** A bundle that asks for many slots of an account without storage: true, and long. */
+/** A valid, long bundle that requests many slots of an account without storage. */
 function withKeys(count: number): unknown {
   const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-l2-root.json', 'utf8'))
   const world = createWorld(poseidon2)
@@ -398,7 +398,7 @@ async function checkHostileFiles(): Promise<string> {
   return `hostile files leave the page alive; longest pauses in ms: ${pauses.join(', ')}`
 }
 
-/** A worker that never answers stands for a file that takes for ever. */
+/** A worker that never answers simulates a file that takes forever. */
 async function checkStopping(): Promise<string> {
   const opened = await openPage(strict.origin)
   const { page } = opened
@@ -425,13 +425,13 @@ async function checkStopping(): Promise<string> {
   await page.reload()
   await page.locator('#no-worker:not([hidden])').waitFor()
   await opened.context.close()
-  // The browser tells of the script that was held back.
+  // The browser reports the script that was blocked.
   assert.ok(complaints.length > 0 && complaints.every(complaint => complaint.includes('ERR_FAILED')), complaints.join())
   complaints.length = 0
   return 'what takes too long is stopped, by hand and by itself'
 }
 
-/** Opened from the disk, where browsers give no worker. */
+/** The page opened from disk, where browsers provide no worker. */
 async function checkFromDisk(): Promise<string> {
   const start = pathToFileURL(`${FOLDER}/index.html`).href
   const { page, context } = await openPage('file:', {}, start)

@@ -2,7 +2,7 @@ import puppeteer from 'puppeteer-core'
 import { firefox } from './installed.ts'
 import type { OpenPage } from './page.ts'
 
-/** Firefox speaks WebDriver BiDi itself: no driver stands between. */
+/** Opens Firefox through WebDriver BiDi, which needs no separate driver. */
 export const openFirefox: OpenPage = async ({ width, height, colorScheme }) => {
   const browser = await puppeteer.launch({
     browser: 'firefox',

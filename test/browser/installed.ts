@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 
-/** A browser as Debian installs it. */
+/** A browser installed by Debian. */
 export interface Installed {
   readonly name: string
   /** The package that installs it. */
@@ -9,7 +9,7 @@ export interface Installed {
 }
 
 const LIBRARIES = '/usr/lib'
-/** The path names the machine's architecture. */
+/** The path contains the machine's architecture. */
 const miniBrowser = readdirSync(LIBRARIES)
   .map(folder => `${LIBRARIES}/${folder}/webkit2gtk-4.1/MiniBrowser`)
   .find(path => existsSync(path))
@@ -32,10 +32,10 @@ export const webkit: Installed = {
 }
 
 /**
- * Tells whether a browser is installed. In CI a missing browser is an error. Elsewhere its tests are skipped, and the
+ * Returns whether a browser is installed. In CI, a missing browser is an error. Elsewhere its tests are skipped, and the
  * reason is printed.
  *
- * @param skipped what is not tested without it, and how much
+ * @param skipped which tests are skipped without the browser
  */
 export function isInstalled({ name, debian, executable }: Installed, skipped: string): boolean {
   if (existsSync(executable)) return true

@@ -2,7 +2,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const { CHROMIUM = '/usr/bin/chromium' } = process.env
 
-/** Chromium, which asks nobody but the pages that it is told to open. */
+/** Launches Chromium without its background requests. */
 export const launch = (...more: readonly string[]): Promise<Browser> =>
   chromium.launch({
     executablePath: CHROMIUM,

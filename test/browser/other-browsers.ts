@@ -1,5 +1,5 @@
 /**
- * The explorer's views in Firefox and WebKitGTK. With SCREENSHOTS, a folder, pictures of them are written there.
+ * Checks the explorer's views in Firefox and WebKitGTK. SCREENSHOTS is a folder for screenshots, if set.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

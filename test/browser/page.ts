@@ -1,7 +1,7 @@
-/** A browser's page, as far as the views need one. */
+/** The parts of a browser page that the view checks need. */
 export interface BrowserPage {
   goto(url: string): Promise<void>
-  /** Runs a function in the page. It must not refer to anything outside itself, nor hold named functions. */
+  /** Runs a function in the page. It must not refer to anything outside itself or contain named functions. */
   evaluate<Arguments extends readonly unknown[], Result>(
     script: (...args: Arguments) => Result,
     ...args: Arguments
@@ -11,7 +11,7 @@ export interface BrowserPage {
   press(key: Key): Promise<void>
   chooseFile(selector: string, path: string): Promise<void>
   screenshot(): Promise<Uint8Array>
-  /** What the browser told of the page by itself: its console and errors. WebDriver tells nothing. */
+  /** The console output and errors that the browser reports by itself. WebDriver reports none. */
   complaints?(): readonly string[]
   close(): Promise<void>
 }

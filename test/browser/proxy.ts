@@ -1,6 +1,6 @@
 /**
- * `rollup-state-proof proxy` and the pages of a browser: one whose origin may ask it, over a finalization, a kill and a
- * restart; and pages that may not, also when the name of their site comes to stand for this machine.
+ * `rollup-state-proof proxy` and browser pages: a page of an allowed origin, through a finalization, a kill and a restart,
+ * and pages of other origins, including one whose host name is rebound to this machine.
  */
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
@@ -17,13 +17,13 @@ import type { Wallet } from './wallet.ts'
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
 const TOKEN = `0x${'70'.repeat(20)}` as const
 const OWNER = `0x${'b2'.repeat(20)}` as const
-/** A site that is not on this machine, until its owner says so. */
+/** A host name that an attacker points at this machine. */
 const REBOUND = 'rebound.example'
 
 const bundled = await build({ entryPoints: ['test/browser/wallet.ts'], bundle: true, format: 'esm', write: false })
 const [script] = bundled.outputFiles
 
-/** Serves the wallet's page, at any name. */
+/** Serves the wallet's page under any host name. */
 async function servePage(): Promise<{ server: Server; port: number }> {
   const server = createServer(({ url }, response) => {
     const isScript = url === '/wallet.js'
@@ -72,7 +72,7 @@ const ask = <Name extends keyof Wallet>(page: Page, name: Name, ...args: Paramet
 
 const KEPT_OUT = { failure: 'TypeError', code: undefined }
 
-/** The page whose origin is allowed gets proven values and refusals, as any program does. */
+/** A page of an allowed origin gets proven values and refusals, as any program does. */
 async function checkAdmitted(): Promise<string> {
   const proxy = await startProxy(0, '--allow-origin', wallet)
   const page = await openPage(wallet)
@@ -86,7 +86,7 @@ async function checkAdmitted(): Promise<string> {
   })
   assert.match(JSON.stringify(await ask(page, 'post', proxy.url, 'eth_getLogs', [{}])), /METHOD_REFUSED/)
 
-  // A finalization while the page asks: every answer is of one block or of the other, and none fails.
+  // A finalization while the page sends requests: every answer is of one block or the other, and none fails.
   const seen = new Set<string>()
   addDemoBlocks(service.chain, [2])
   for (let asked = 0; !seen.has('10') && asked < 2000; asked++) {
@@ -112,12 +112,12 @@ async function checkAdmitted(): Promise<string> {
   return 'a page that may ask is answered, over a finalization, a kill and a restart'
 }
 
-/** Another origin learns nothing, and its requests do nothing: not even those that a browser sends without asking first. */
+/** A page of another origin learns nothing, and its requests have no effect, even those sent without a preflight. */
 async function checkKeptOut(): Promise<string> {
   const forwarded = ['--forward', 'eth_gasPrice']
   const proxy = await startProxy(0, '--allow-origin', 'https://wallet.example', ...forwarded)
   await proxy.until(({ event }) => event === 'view')
-  // The same machine under another name is another origin.
+  // The same machine under another host name is another origin.
   for (const origin of [wallet, `http://localhost:${site.port}`, `http://${REBOUND}:${site.port}`]) {
     const page = await openPage(origin)
     for (const outcome of await ask(page, 'viem', proxy.url, TOKEN, OWNER)) {
@@ -125,7 +125,7 @@ async function checkKeptOut(): Promise<string> {
     }
     assert.deepEqual(await ask(page, 'post', proxy.url, 'eth_blockNumber', []), KEPT_OUT)
     assert.deepEqual(await ask(page, 'get', proxy.url), KEPT_OUT)
-    // It is sent; nobody reads what comes back, and it is refused before anybody is asked.
+    // The browser sends the request, but the proxy refuses it without calling an endpoint.
     const status = page.waitForResponse(
       response => response.url().startsWith(proxy.url) && response.request().method() === 'POST',
     )
@@ -137,19 +137,19 @@ async function checkKeptOut(): Promise<string> {
   return 'pages of other origins are kept out'
 }
 
-/** DNS rebinding: the page stays, and the name of its site comes to stand for the machine of the proxy. */
+/** DNS rebinding: the page stays open, and its host name is pointed at the proxy's machine. */
 async function checkRebinding(): Promise<string> {
   const bait = await servePage()
   const page = await openPage(`http://${REBOUND}:${bait.port}`)
   bait.server.close()
   bait.server.closeAllConnections()
-  // Even where any origin may ask.
+  // Even if any origin is allowed.
   const proxy = await startProxy(bait.port, '--allow-origin', '*')
   await proxy.until(({ event }) => event === 'view')
   for (const outcome of [await ask(page, 'post', '/', 'eth_blockNumber', []), await ask(page, 'get', '/')]) {
     assert.match(Reflect.get(outcome, 'result') ?? '', /^403 This Host is not known/)
   }
-  // The same page by the proxy's own address: another origin, which `*` admits.
+  // The same page with the proxy's own address: a cross-origin request, which `*` allows.
   assert.match(JSON.stringify(await ask(page, 'post', proxy.url, 'eth_blockNumber', [])), /200 .*0xa/)
   await proxy.end('SIGTERM')
   await page.close()

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { extname, join } from 'node:path'
 
-/** As strict as a host may be: what the page's own policy allows, and no more. */
+/** The strictest policy a host may set: exactly what the page's own policy allows. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; worker-src 'self'; base-uri 'none'; " +
   "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types explorer"
@@ -14,10 +14,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** What a host that cares for speed adds: without it, WebAssembly is refused and the hash kernels' fallback takes over. */
+/** The source that allows WebAssembly. Without it, the fallback replaces the hash kernels. */
 const WITH_WASM = "script-src 'self' 'wasm-unsafe-eval'"
 
-/** Serves the files of one folder, and nothing below it, with the strict policy or with WebAssembly allowed. */
+/** Serves the files of one folder without subfolders, with the strict policy or with WebAssembly allowed. */
 export async function serve(folder: string, wasm = false): Promise<{ server: Server; origin: string }> {
   const loosened = (text: string) => (wasm ? text.replace("script-src 'self'", WITH_WASM) : text)
   const server = createServer(async (request, response) => {

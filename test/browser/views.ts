@@ -9,17 +9,17 @@ import type { BrowserPage, OpenPage, PageOptions } from './page.ts'
 const WINDOWS: readonly PageOptions[] = [1280, 320].flatMap(width =>
   (['light', 'dark'] as const).map(colorScheme => ({ width, height: 900, colorScheme })),
 )
-/** What axe looks at too: verified, absent, refused, a bundle. */
+/** The examples that axe checks too: verified, absent, refused, a bundle. */
 const SAMPLED = ['Contract with slots', 'Absent slot', 'Inner node altered', 'From an L1 block hash']
 const FILE = 'vectors/poseidon2/valid/contract-slots-mixed.json'
 const WAIT = 30_000
 
 /**
- * The page's views in one browser, wide and narrow, light and dark: the first view, every example with its verdict, a file
- * from the disk, the keyboard.
+ * Checks the page's views in one browser, wide and narrow, light and dark: the first view, every example with its verdict, a
+ * file from disk, and the keyboard.
  *
- * @param screenshots a folder for pictures of the views
- * @returns how many views there were
+ * @param screenshots a folder for screenshots of the views
+ * @returns the number of views
  */
 export async function checkViews(open: OpenPage, origin: string, screenshots?: string): Promise<number> {
   let views = 0
@@ -54,7 +54,7 @@ interface Shown {
   readonly verdict: string
   readonly headline: string
   readonly failedChecks: number
-  /** Elements that stick out of the window sideways. */
+  /** Elements that overflow the window horizontally. */
   readonly overflowing: readonly string[]
 }
 
@@ -96,7 +96,7 @@ async function checkFile(page: BrowserPage): Promise<void> {
   assert.equal((await settled(page)).verdict, 'verified')
 }
 
-/** The keys lead from the examples to one of them, and open it. */
+/** The Tab key moves to the next example, and Enter opens it. */
 async function checkKeyboard(page: BrowserPage): Promise<void> {
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
@@ -112,7 +112,7 @@ async function checkKeyboard(page: BrowserPage): Promise<void> {
   assert.match(headline, /this account does not exist/)
 }
 
-/** Waits until the page has a verdict, and opens everything that can be. */
+/** Waits until the page has a verdict, and opens all collapsed sections. */
 async function settled(page: BrowserPage): Promise<Shown> {
   await until(page, () => {
     const verdict = document.querySelector('#verdict')
@@ -120,7 +120,7 @@ async function settled(page: BrowserPage): Promise<Shown> {
   })
   return page.evaluate(async () => {
     for (const details of document.querySelectorAll('details')) details.open = true
-    // Pictures show what was painted last.
+    // Screenshots show the last painted frame.
     for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
     const isWide = document.documentElement.scrollWidth > innerWidth
     const wide = [...document.body.querySelectorAll('*')].filter(
@@ -155,7 +155,7 @@ async function axeViolations(page: BrowserPage): Promise<readonly string[]> {
   })
 }
 
-/** Collects from inside, for browsers that tell nothing: errors, the console, and what the policy refuses. */
+/** Collects errors, console output and policy violations inside the page, for browsers that do not report them. */
 async function watch(page: BrowserPage): Promise<void> {
   await page.evaluate(() => {
     const seen: string[] = []
@@ -171,7 +171,7 @@ async function watch(page: BrowserPage): Promise<void> {
   })
 }
 
-/** What browser and page complain of, and requests to anywhere else. */
+/** The problems that the browser and the page report, and requests to other origins. */
 async function problemsOf(page: BrowserPage, origin: string): Promise<readonly string[]> {
   const seen = await page.evaluate(() => Reflect.get(globalThis, 'seen') as string[])
   const requests = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))

@@ -1,10 +1,10 @@
-/** What a wallet's page does: asks the proxy by viem, and by nothing but `fetch`. */
+/** The script of a wallet page, which calls the proxy with viem and with plain `fetch`. */
 import { createPublicClient, http, parseAbi } from 'viem'
 
 const abi = parseAbi(['function balanceOf(address) view returns (uint256)'])
 type Address = `0x${string}`
 
-/** What the page has got, as text: bigints do not leave it. An error is its name and code. */
+/** A result as text, because bigints cannot leave the page, or the name and code of an error. */
 type Outcome = { readonly result: string } | { readonly failure: string; readonly code: unknown }
 
 async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
@@ -16,7 +16,7 @@ async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** The text of the answer; rejects where the browser keeps it from the page. */
+/** The status and text of the response. Rejects if the browser withholds it from the page. */
 async function send(url: string, init: RequestInit): Promise<string> {
   const response = await fetch(url, init)
   return `${response.status} ${await response.text()}`
@@ -36,7 +36,7 @@ const wallet = {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     return outcomeOf(send(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body }))
   },
-  /** What a page may send to anybody, without a preflight, if it does not want to read the answer. */
+  /** Sends a request that needs no preflight, because the page does not read the response. */
   sendBlindly: (url: string, method: string) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method })
     return outcomeOf(fetch(url, { method: 'POST', mode: 'no-cors', body }).then(({ type }) => type))

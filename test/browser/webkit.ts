@@ -9,16 +9,16 @@ import type { Display } from './display.ts'
 import { webkit } from './installed.ts'
 import type { BrowserPage, Key, OpenPage } from './page.ts'
 
-/** W3C WebDriver, section 17.4.2: keys have code points of their own. */
+/** The code points of keys: W3C WebDriver, section 17.4.2. */
 const KEYS: Readonly<Record<Key, string>> = { Tab: '\uE004', Enter: '\uE007', ArrowDown: '\uE015', End: '\uE010' }
-/** W3C WebDriver, section 12: the name of the field by which elements are referred to. */
+/** The field that identifies an element: W3C WebDriver, section 12. */
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 
-/** The browser's toolbar keeps its window from becoming as narrow as a phone, unless the toolbar itself is narrow. */
+/** Shrinks the browser's toolbar, which would keep the window wider than a phone. */
 const TOOLBAR_STYLE =
   'headerbar, headerbar *, toolbar, toolbar *, entry, button { min-width: 0; padding: 0; margin: 0; border-width: 0; font-size: 1px }'
 
-/** WebKitGTK through its own driver, by the W3C WebDriver protocol. */
+/** Opens WebKitGTK through its own driver, with the W3C WebDriver protocol. */
 export function webkitOn({ name }: Display): OpenPage {
   return async ({ width, height, colorScheme }) => {
     const port = await freePort()

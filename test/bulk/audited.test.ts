@@ -14,11 +14,11 @@ async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {
   return all
 }
 
-/** As the platform writes JSON, with integers as decimal strings. */
+/** JSON with integers as decimal strings. */
 const toJson = (value: unknown): string =>
   JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? `${field}` : field))
 
-it('writes each verdict as JSON, whatever is in it', async () => {
+it('writes each verdict as JSON, whatever it contains', async () => {
   const recorded = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
   const claim: RecordClaim = { rollup: recorded.claim.rollup, trusted: recorded.claim.trusted }
   const lines = [
@@ -43,7 +43,7 @@ it('writes each verdict as JSON, whatever is in it', async () => {
     })
     expect(texts).toEqual(expected)
   }
-  // Numbers from the input are no kinds of their own.
+  // A number from the input does not make a separate kind.
   const slots = [0, 1, 2].map(count => {
     const storageProofs = [...Array(count).fill({ key: `0x${'00'.repeat(32)}` }), {}]
     return { line: Buffer.from(JSON.stringify({ accountProof: {}, storageProofs })), kind: '' }

@@ -19,7 +19,7 @@ async function collect<T>(outcomes: AsyncIterable<T>): Promise<T[]> {
 
 const refuse = (_: unknown, error: Error) => Promise.reject(error)
 
-it('lets everybody wait as long as the first one is told to that is turned away', async () => {
+it('makes all workers wait as long as the first rate-limited one is told to', async () => {
   const retryAfter = 300
   let toldAt = 0
   const askedAt: number[] = []
@@ -36,13 +36,13 @@ it('lets everybody wait as long as the first one is told to that is turned away'
   const items = [1, 2, 3, 4, 5, 6, 7, 8]
   const limits = createLimits(2, signal)
   expect(await collect(askInOrder({ items, limits, ask, refuse }))).toEqual(items)
-  // The one that was turned away, and those that had not been sent.
+  // The rate-limited request, and those not yet sent.
   expect(askedAt).toHaveLength(7)
-  // The clocks of timers and of this test are not quite the same.
+  // Timers and this test's clock differ slightly.
   expect(askedAt.filter(at => at < toldAt + retryAfter - 20)).toEqual([])
 })
 
-it('tells how long a busy endpoint asks to wait', async () => {
+it('reports how long a busy endpoint asks to wait', async () => {
   const genesis = createWorld(poseidon2)
   const faults = () => ({ kind: 'status', status: 429, retryAfter: 7 }) as const
   const service = createService({ genesis, rollup: ROLLUP, faults })
@@ -52,7 +52,7 @@ it('tells how long a busy endpoint asks to wait', async () => {
   await service.close(0)
 })
 
-it('sends again what broke on the way, and says nothing of it', async () => {
+it('retries dropped requests without a listener warning', async () => {
   const warnings: Error[] = []
   const warn = (warning: Error) => {
     if (warning.name === 'MaxListenersExceededWarning') warnings.push(warning)
@@ -72,7 +72,7 @@ it('sends again what broke on the way, and says nothing of it', async () => {
   expect(warnings).toEqual([])
 })
 
-it('gives up at once what will not pass', async () => {
+it('gives up at once on a permanent error', async () => {
   let asked = 0
   const ask = async () => {
     asked++
@@ -83,7 +83,7 @@ it('gives up at once what will not pass', async () => {
   expect(asked).toBeLessThan(3)
 })
 
-it('sends no more at once than it may, also when it finds out whom a lie is about', async () => {
+it('stays within its concurrency, even when it isolates the key of a lie', async () => {
   const contract: Hex = `0x${'c0'.repeat(20)}`
   const world = createWorld(poseidon2)
   world.setAccount(contract, { nonce: 1n })
@@ -96,7 +96,7 @@ it('sends no more at once than it may, also when it finds out whom a lie is abou
       most = Math.max(most, ++active)
       await setTimeout(1)
       active--
-      // A lie about every key, in every answer.
+      // Every answer lies about every key.
       const [, storageKeys] = params as [Hex, Hex[]]
       return JSON.parse(
         JSON.stringify(world.getProof(contract, storageKeys)).replaceAll(`${'0'.repeat(63)}7"`, `${'0'.repeat(63)}8"`),

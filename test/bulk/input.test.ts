@@ -11,12 +11,12 @@ async function* pieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8A
 
 async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Buffer[] = []
-  // What is read from a file is overwritten later.
+  // Chunks of a file are reused, so they are copied.
   for await (const chunk of chunks) all.push(Buffer.from(chunk))
   return Buffer.concat(all)
 }
 
-/** Bytes that no packer makes smaller. */
+/** Incompressible bytes. */
 function noise(length: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>
     createHash('sha256').update(`${index}`).digest(),
@@ -24,7 +24,7 @@ function noise(length: number): Buffer {
   return Buffer.concat(blocks).subarray(0, length)
 }
 
-it('unpacks gzip of several members, and leaves what is not packed, in pieces of any length', async () => {
+it('decompresses multi-member gzip, and passes on plain bytes, in chunks of any length', async () => {
   const text = Buffer.concat([noise(2000), Buffer.alloc(5000, 'a')])
   const members = Buffer.concat([gzipSync(text.subarray(0, 10)), gzipSync(text.subarray(10))])
   for (const length of [1, 2, 3, 5, 1000, 100_000]) {
@@ -34,7 +34,7 @@ it('unpacks gzip of several members, and leaves what is not packed, in pieces of
   expect(await collect(unpack(pieces(new Uint8Array(), 1)))).toHaveLength(0)
 })
 
-it('reads a file to its end, packed or not', async () => {
+it('reads a file to its end, compressed or not', async () => {
   const bytes = noise(2 ** 20 + 17)
   const folder = folderOf({ plain: bytes, packed: gzipSync(bytes) })
   let read = 0
@@ -46,7 +46,7 @@ it('reads a file to its end, packed or not', async () => {
   expect((await collect(unpack(readFileChunks(join(folder, 'packed'))))).equals(bytes)).toBe(true)
 })
 
-it('gives what came before the damage, and then says so', async () => {
+it('yields what precedes the damage, then throws', async () => {
   const text = noise(300_000)
   const packed = gzipSync(text)
   const cases = [
@@ -67,8 +67,8 @@ it('gives what came before the damage, and then says so', async () => {
   expect(whole).toBe(3)
 })
 
-it('unpacks zstd where this Node can, and else says which one does', async () => {
-  // A frame of one block that is not packed: "one\ntwo\n".
+it('decompresses zstd if Node supports it, or names the required version', async () => {
+  // A frame of one uncompressed block: "one\ntwo\n".
   const frame = Uint8Array.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x08, 0x41, 0, 0, ...Buffer.from('one\ntwo\n')])
   if ('createZstdDecompress' in zlib) {
     expect((await collect(unpack(pieces(frame, 3)))).toString()).toBe('one\ntwo\n')

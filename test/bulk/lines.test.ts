@@ -4,7 +4,7 @@ import { type Batch, linesOf, readBatches, skipLines } from '../../src/bulk/line
 
 const RUNS = { seed: 16, numRuns: 300 }
 
-/** Bytes in which terminators are frequent. */
+/** Bytes with frequent line terminators. */
 const input = fc.array(fc.constantFrom(0x0a, 0x0d, 0x61, 0x62, 0xff), { maxLength: 120 })
 
 async function* chunked(bytes: readonly number[], length: number): AsyncGenerator<Uint8Array> {
@@ -19,14 +19,14 @@ async function collect(batches: AsyncIterable<Batch>): Promise<Batch[]> {
 
 const asText = (line: Uint8Array | null): string | null => line && Buffer.from(line).toString('latin1')
 
-/** By the platform's own string functions. */
+/** Splits lines with string functions. */
 function naiveLines(bytes: readonly number[], maxLineLength: number): (string | null)[] {
   const lines = Buffer.from(bytes).toString('latin1').split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines.map(line => line.replace(/\r$/, '')).map(line => (line.length > maxLineLength ? null : line))
 }
 
-it('splits any bytes, in any chunks, into the lines that they have', async () => {
+it('splits any bytes into their lines, whatever the chunks', async () => {
   const shape = fc.tuple(input, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 40 }), fc.nat({ max: 12 }))
   await fc.assert(
     fc.asyncProperty(shape, async ([bytes, chunkLength, batchLength, maxLineLength]) => {
@@ -44,7 +44,7 @@ it('splits any bytes, in any chunks, into the lines that they have', async () =>
   )
 })
 
-it('passes over lines without changing the others', async () => {
+it('skips lines without changing the others', async () => {
   let passedOver = 0
   await fc.assert(
     fc.asyncProperty(input, fc.nat({ max: 9 }), async (bytes, skip) => {
@@ -61,7 +61,7 @@ it('passes over lines without changing the others', async () => {
   expect(passedOver).toBeGreaterThan(100)
 })
 
-it('holds no more than a batch and a line of an input without line breaks', async () => {
+it('buffers at most a batch and a line of input without line breaks', async () => {
   let read = 0
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (; read < 2000; read++) yield new Uint8Array(2 ** 16).fill(0x61)

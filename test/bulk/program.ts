@@ -7,7 +7,7 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** Runs the program in a process of its own. `started` gets the process. */
+/** Runs the program in a separate process. `started` receives the process. */
 export function runProgram(
   args: readonly string[],
   { stdin, started }: { stdin?: Uint8Array; started?: (child: ChildProcess) => void } = {},
@@ -17,7 +17,7 @@ export function runProgram(
   const [stdout, stderr]: Buffer[][] = [[], []]
   child.stdout.on('data', chunk => stdout?.push(chunk))
   child.stderr.on('data', chunk => stderr?.push(chunk))
-  // It may end without having read everything.
+  // The program may exit before it has read all input.
   child.stdin.on('error', () => {})
   child.stdin.end(stdin)
   const textOf = (chunks: Buffer[] = []) => Buffer.concat(chunks).toString()

@@ -4,7 +4,7 @@ import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 
-/** One line of input, and what must become of it: `present`, `absent`, `refused CODE` or the start of an `unreadable` reason. */
+/** A line of input and its expected verdict: `present`, `absent`, `refused CODE` or `unreadable: REASON`. */
 export interface RecordLine {
   readonly line: Buffer
   readonly kind: string
@@ -14,7 +14,7 @@ const schemes = { mimc, poseidon2 }
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 const addressOf = (value: number): Hex => `0x${value.toString(16).padStart(40, '0')}`
 
-/** Recordings of both schemes: accounts that exist and that do not, with and without slots. */
+/** Recordings of present and absent accounts, with and without slots. */
 function recordingsOf(scheme: Scheme, count: number) {
   const world = createWorld(scheme)
   for (let index = 0; index < count; index += 2) {
@@ -31,14 +31,14 @@ function recordingsOf(scheme: Scheme, count: number) {
 
 type Recording = ReturnType<typeof recordingsOf>[number]
 
-/** What the verifier itself says of a recording. */
+/** The verifier's own verdict on a recording. */
 function kindOf({ scheme, stateRoot, address, storageKeys, result }: Recording): string {
   const outcome = safeVerifyProof(result, { scheme: schemes[scheme], stateRoot, address, storageKeys })
   if (!outcome.ok) return `refused ${outcome.error.code}`
   return outcome.account === null ? 'absent' : 'present'
 }
 
-/** One hexadecimal digit somewhere in the answer is another one. */
+/** Changes one hexadecimal digit in the answer. */
 function forge(recording: Recording, at: number): Recording {
   const text = JSON.stringify(recording.result)
   for (let index = at % text.length; ; index = (index + 1) % text.length) {
@@ -76,12 +76,12 @@ const WRONG: readonly unknown[] = [
   { accountProof: { key: `0x${'00'.repeat(20)}`, proof: {} }, storageProofs: [] },
 ]
 
-/** Lines longer than this are too long: give `--max-line 1`. */
+/** The maximum length of a line, as with `--max-line 1`. */
 const MAX_LINE = 2 ** 20
 
 /**
- * A mixture, the same one for the same `seed`: first one line of every kind that is no answer, then any of them. Records
- * repeat; what is wrong with the wrong ones does not.
+ * A mixture of lines that depends only on the seed: first every unreadable line, then random lines. Good records repeat;
+ * forged ones rarely do.
  */
 export function* mixedLines(count: number, seed = 1): Generator<RecordLine> {
   const recordings = [...recordingsOf(mimc, 16), ...recordingsOf(poseidon2, 64)]
@@ -118,7 +118,7 @@ export function* mixedLines(count: number, seed = 1): Generator<RecordLine> {
 export const joinLines = (lines: readonly RecordLine[]): Buffer =>
   Buffer.concat(lines.flatMap(({ line }, index) => [line, Buffer.from(index % 5 === 0 ? '\r\n' : '\n')]))
 
-/** Gzip of several members, as appending to a file makes it. */
+/** Gzip with several members, as from appending to a file. */
 export const gzipMembers = (bytes: Buffer, members = 3): Buffer => {
   const length = Math.ceil(bytes.length / members)
   const parts = Array.from({ length: members }, (_, index) => bytes.subarray(index * length, (index + 1) * length))

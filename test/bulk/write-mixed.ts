@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { mixedLines } from './records.ts'
 
-/** Writes so many records, good and bad, to a gzip file: see `.ci/scale`. */
+/** Writes `count` records, good and bad, to a gzip file. Used by `.ci/scale`. */
 const [count = '1000', path = 'mixed.ndjson.gz'] = process.argv.slice(2)
 
 function* bytes(): Generator<Buffer> {

@@ -42,29 +42,29 @@ const files: readonly (readonly [name: string, content: unknown, kind: InputFile
   ['a list', [answer], 'unknown'],
   ['null', null, 'unknown'],
 ]
-it.each(files)('knows %s by its fields', (_name, content, kind) => {
+it.each(files)('recognizes %s by its fields', (_name, content, kind) => {
   const file = readInputFile(content)
   expect(file.kind).toBe(kind)
   expect(isBundleFile(file)).toBe(kind.startsWith('evidence'))
   expect(isCallFile(file)).toBe(kind === 'call vector')
-  // A line of NDJSON holds the same.
+  // The same as a line of NDJSON.
   expect(readInputFile(parseJson(new TextEncoder().encode(JSON.stringify(content)))).kind).toBe(kind)
 })
 
-it('refuses a file that states a scheme and holds no answer, and an expectation that says nothing', () => {
+it('refuses a file with a scheme but no answer, and an incomplete expectation', () => {
   expect(() => readInputFile({ scheme: 'mimc' })).toThrow('neither an answer nor a result')
   for (const expected of [undefined, {}, { valid: 'yes' }, { valid: false }]) {
     expect(() => readExpected(expected)).toThrow('it is not a vector')
   }
 })
 
-it('opens an answer as the verifier does', () => {
+it('unwraps an answer as the verifier does', () => {
   expect(resultIn({ jsonrpc: '2.0', result: null, accountProof: {} })).toEqual({})
   expect(resultIn({ result: null, accountProof: 1 })).toEqual({ result: null, accountProof: 1 })
   expect(resultIn({ result: { accountProof: 1 }, accountProof: 2 })).toEqual({ accountProof: 1 })
 })
 
-it('believes own properties only', () => {
+it('reads own properties only', () => {
   const names = ['jsonrpc', 'result', 'scheme', 'answer', 'stateRoot', 'operation', 'storageProofs', 'leafIndex']
   try {
     for (const name of names) Object.defineProperty(Object.prototype, name, { value: 'x', configurable: true })
@@ -88,7 +88,7 @@ it('tells the schemes and the forms of leaf proofs apart', () => {
   expect(formOf({ leafIndex: null })).toBe('neither')
 })
 
-it('puts a claim together: the user before the file, the file before the answer', () => {
+it('completes a claim from the user first, then the file, then the answer', () => {
   const recording = readInputFile({ ...claim, result: answer })
   const bare = readInputFile(answer)
   const isAnswer = (file: InputFile): file is AnswerFile => 'answer' in file
@@ -111,7 +111,7 @@ it('puts a claim together: the user before the file, the file before the answer'
   expect(completeClaim(stated, unnamed)).toEqual({ unnamedSlot: 1 })
 })
 
-it('says first what a verdict rests on', () => {
+it('starts a verdict with what it rests on', () => {
   const state = safeVerifyProof(answer, { ...claim, scheme: poseidon2 })
   if (!state.ok) throw state.error
   const sources = { scheme: 'user', stateRoot: 'user', address: 'user', storageKeys: 'user' } as const
@@ -146,7 +146,7 @@ it('reads numbers, rollups and links', () => {
   expect(forged.ok || linkOf(forged.error)).toBe('bundle')
 })
 
-it('takes paths apart as far as they can be read', () => {
+it('reads the levels of a path as far as they are readable', () => {
   const { leafIndex, proof } = answer.accountProof
   const levels = readLevels(poseidon2, leafIndex, proof.proofRelatedNodes)
   expect(levels.map(({ level }) => level)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index))
@@ -160,13 +160,13 @@ it('takes paths apart as far as they can be read', () => {
   expect(readRootNode(poseidon2, proof.proofRelatedNodes[0])?.nextFreeNode).toBeGreaterThan(2n)
 })
 
-it('inspects a file without believing it', () => {
+it('inspects a file without verifying it', () => {
   const { kind, fields, problems } = inspectContent(contract)
   expect({ kind, problems }).toEqual({ kind: 'vector', problems: [] })
   expect(fields).toMatchObject({ scheme: 'poseidon2', answer: { accountProof: { claims: 'existence' } } })
 })
 
-it('shows nothing that moves, recolours or reverses text', () => {
+it('prints no characters that move, recolour or reverse text', () => {
   expect(printable('a\u001b[31m\u202e\u0085\u2028\ud800b')).toBe('a?[31m????b')
   expect(brief('x'.repeat(500))).toMatch(/^x{400}… \(500 characters\)$/)
   expect([10n ** 20n, 15n * 10n ** 17n, 10n ** 9n].map(toEther)).toEqual(['100', '1.5', '0.000000001'])
@@ -179,7 +179,7 @@ it('shows nothing that moves, recolours or reverses text', () => {
   }
 })
 
-it('says how old a state is, and what shows it', () => {
+it('reports the age of a state, and what it is based on', () => {
   const times = (finalizedTimestamp: bigint | null, l1Time: bigint | null) =>
     ({ finalizedTimestamp, l1Block: l1Time === null ? null : { timestamp: l1Time } }) as unknown as VerifiedEvidence
   const proven = times(1_000n, 5_000n)

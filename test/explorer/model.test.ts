@@ -12,7 +12,7 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 
 const schemes = { mimc, poseidon2 }
 
-/** What the page does with a vector that is dropped on it. */
+/** Does what the page does with a vector that is dropped on it. */
 function explore(content: unknown): { file: OpenedFile; judgement: Judgement } {
   const file = openFile(content)
   return { file, judgement: judge(file, statementFrom(file.suggested)) }
@@ -25,7 +25,7 @@ function vectorsIn(folder: string) {
   }))
 }
 
-/** All checks that the page can show: the groups and each leaf proof's own. */
+/** All checks that the page can show: those of the groups and those of each leaf proof. */
 function allChecks(file: OpenedFile, judgement: Judgement): Check[] {
   const { groups, proofs } = judgement.report
   return [
@@ -34,7 +34,7 @@ function allChecks(file: OpenedFile, judgement: Judgement): Check[] {
   ]
 }
 
-/** What the page's form has no field for. */
+/** Vectors that the page's form has no field for. */
 const NOT_EXPLORED: Readonly<Record<string, string>> = {
   'rollup-name-of-another': 'the page takes the address of a contract, not a label for it',
   'trusted-two': 'the page has one field for the trusted input',
@@ -86,13 +86,13 @@ for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
       expect(failed[0]?.codes, name).toContain(vector.expected.code)
       const { error, steps } = judgement
       if (error === null) throw new Error(`${name}: no error`)
-      // No other line of the list claims the error.
+      // No other line of the list matches the error.
       const place = placeError(error, file)
       const claims = steps.filter(
         step => step.group === place.group && step.codes.includes(place.code) && step.raises(place),
       )
       expect(claims.length, name).toBe(1)
-      // A check of a leaf proof that failed is to be seen in the drawing of that proof.
+      // A failed check of a leaf proof shows in the drawing of that proof.
       const { fault, paths } = viewProof(file, judgement, report.shown)
       if (typeof place.group !== 'number') continue
       expect(fault?.code, name).toBe(vector.expected.code)
@@ -106,7 +106,7 @@ for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
   })
 }
 
-it('judges nothing without a root, an address, a scheme or a rollup', () => {
+it('gives no verdict without a root, an address, a scheme or a rollup', () => {
   const answer = vectorsIn('vectors/poseidon2/valid').find(({ name }) => name.includes('/contract.json'))?.vector
   const bundle = vectorsIn('vectors/evidence/valid').find(({ name }) => name.includes('poseidon2-block-hash'))?.vector
   for (const [content, names] of [
@@ -125,7 +125,7 @@ it('judges nothing without a root, an address, a scheme or a rollup', () => {
   }
 })
 
-it('leaves the rollup to the person, unless the bundle is for a known one', () => {
+it('leaves the rollup to the user unless the bundle is for a known one', () => {
   const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
   const { bundle, claim } = vector
   const file = openFile(bundle)
@@ -166,7 +166,7 @@ it('has a line for every check that the verifier makes', () => {
     ...listSteps({ forms: ['non-existence', 'existence'], chain: null }),
   ]
   const listed = new Set(steps.flatMap(({ codes }) => codes))
-  // These are of what the page does not verify: verifyCode, encodeHeader, a stored committee, and a call as evidence.
+  // Codes of what the page does not verify: verifyCode, encodeHeader, a stored committee, and evidence of a call.
   const calls = ['CALL_MISMATCH', 'CALL_STATE_MISSING', 'CALL_STATE_UNUSED']
   const others = ['CODE_HASH_MISMATCH', 'HEADER_FIELD_ORDER', 'BEACON_COMMITTEE_ROOT', ...calls]
   const codes = Object.keys(errorMeanings).filter(code => !others.includes(code))
@@ -185,7 +185,7 @@ it('verifies with the published code, through its entry points', () => {
   expect(others.sort()).toEqual(['../anchor.ts', '../beacon.ts', '../index.ts', '../poseidon2.ts'])
 })
 
-it('decides by codes, paths and data, never by the wording of an error', () => {
+it('decides by codes and paths, never by the wording of an error', () => {
   let errors = 0
   for (const scheme of ['mimc', 'poseidon2', 'evidence']) {
     for (const { name, vector } of vectorsIn(`vectors/${scheme}/invalid`)) {
@@ -202,7 +202,7 @@ it('decides by codes, paths and data, never by the wording of an error', () => {
   expect(errors).toBeGreaterThan(250)
 })
 
-it('says what is no proof, whatever was asked', () => {
+it('reports an answer that is not a proof, whatever the question', () => {
   for (const [name, code] of [
     ['rpc-error', 'RPC_ERROR'],
     ['eth-get-proof', 'FOREIGN_PROOF'],
@@ -214,7 +214,7 @@ it('says what is no proof, whatever was asked', () => {
   }
 })
 
-it('says where each part of the question came from', () => {
+it('reports where each part of the question came from', () => {
   const [vector] = vectorsIn('vectors/poseidon2/valid')
     .filter(({ name }) => name.endsWith('/contract-slots-mixed.json'))
     .map(({ vector }) => vector)
@@ -249,7 +249,7 @@ it('draws the path that the published function computes', () => {
   expect(paths).toBeGreaterThan(60)
 })
 
-it('marks the field that is to blame', () => {
+it('marks the faulty field', () => {
   const blamed = {
     'element-lifted-leaf-key': 'hKey',
     'element-lifted-leaf-next': 'next',

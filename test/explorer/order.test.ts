@@ -5,8 +5,8 @@ import { openFile, statementFrom } from '../../src/explorer/opened-file.ts'
 import { strided } from '../size.ts'
 
 /**
- * The list of checks is in the verifier's order: of two things that are wrong with an answer, the verifier names the one
- * whose check stands first in the list.
+ * The page lists the checks in the verifier's order: if an answer has two faults, the verifier reports the one that is listed
+ * first.
  */
 
 interface Vector {
@@ -24,7 +24,7 @@ interface Proof {
   proofRelatedNodes: string[]
 }
 
-/** Something wrong in one place; two in overlapping places are not put together. */
+/** A fault in one place. Faults in overlapping places are not combined. */
 interface Mistake {
   readonly place: string
   readonly make: (vector: Vector) => void
@@ -35,7 +35,7 @@ const setNode = (nodes: string[], entry: number, change: (hex: string) => string
   nodes[entry] = change(nodes[entry] ?? '')
 }
 
-/** @param base the vector as it is, for the form of the leaf proof */
+/** @param base the unchanged vector, which tells the form of the leaf proof */
 function mistakesOf(name: string, base: Vector, select: (answer: Answer) => LeafProof): Mistake[] {
   const mistake = (place: string, change: (leafProof: LeafProof) => void): Mistake => ({
     place: `${name}.${place}`,
@@ -44,7 +44,7 @@ function mistakesOf(name: string, base: Vector, select: (answer: Answer) => Leaf
   const ofPart = (part: string, index: string): Mistake[] => {
     const inPart = (place: string, change: (proof: Proof) => void) =>
       mistake(`${part}.${place}`, leafProof => {
-        // The part of a valid vector, as the specification has it.
+        // The vector is valid, so the part has the shape in the specification.
         const proof = leafProof[part] as Proof | undefined
         if (proof) change(proof)
       })
@@ -84,7 +84,7 @@ const common: readonly Mistake[] = [
   { place: 'slots', make: ({ answer }) => answer.storageProofs.push(answer.accountProof) },
 ]
 
-/** Where the failed check stands in the list of the vector as it was; the length of the list when none failed. */
+/** The position of the failed check in the list of the unchanged vector, or the length of the list if no check failed. */
 function rank(vector: unknown, order: readonly string[]): number {
   const file = openFile(vector)
   const { steps, failed, report } = judge(file, statementFrom(file.suggested))
@@ -123,7 +123,7 @@ for (const [name, proofCount] of bases) {
     expect(ranked.length).toBeGreaterThanOrEqual(25)
     expect(new Set(ranked.map(({ place }) => place)).size).toBeGreaterThanOrEqual(15)
 
-    // A prime: each mistake meets others of all places.
+    // A prime stride, so that each mistake is paired with others in every place.
     const stride = strided(7)
     let [seen, pairs] = [0, 0]
     for (const [index, one] of ranked.entries()) {

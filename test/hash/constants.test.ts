@@ -5,7 +5,7 @@ import { roundConstants } from '../../src/hash/constants.ts'
 import { mimcConstants } from '../../src/hash/mimc/generated.ts'
 import { poseidon2Constants } from '../../src/hash/poseidon2/generated.ts'
 
-it('the constants written down are those of the keccak chain', () => {
+it('has the constants of the keccak chain', () => {
   const mimc = roundConstants('seed', BLS12377_ORDER)
   expect(mimcConstants).toEqual(Array.from({ length: 62 }, () => mimc.next().value))
   const poseidon2 = roundConstants('Poseidon2-koalabear[t=16,rF=6,rP=21,d=3]', BigInt(KOALABEAR_ORDER))

@@ -14,7 +14,7 @@ describe.each([
   const { hash } = scheme.hasher
   const zero = new Uint8Array(32)
 
-  it('doubles a missing leaf forty times', () => {
+  it('hashes a missing leaf with itself forty times', () => {
     const digests = emptySubtreeDigests(scheme.hasher)
     expect(digests.length).toBe(41)
     expect(digests[0]).toEqual(zero)
@@ -23,7 +23,7 @@ describe.each([
     }
   })
 
-  it('states the root of HEAD and TAIL alone, as hashing level after level computes it', () => {
+  it('states the root of a tree of HEAD and TAIL that hashing level by level computes', () => {
     const [head, tail] = initialSentinels(scheme)
     expect(head).toEqual({ prev: 0, next: 1, hKey: zero, hVal: zero })
     expect(tail).toEqual({ prev: 0, next: 1, hKey: scheme.tailKey(), hVal: zero })
@@ -36,7 +36,7 @@ describe.each([
     expect(scheme.emptyTreeRoot).toBe(bytesToHex(hash(concatBytes(indexWord(scheme, 2), hash(subRoot)))))
   })
 
-  it('hashes no empty subtree in its place, and everything else', () => {
+  it('skips the hash of an empty subtree in its place and nothing else', () => {
     const hashBatch = vi.fn(plain.hashBatch)
     const hasher = knowEmptySubtrees({ ...plain, hashBatch })
     const digests = emptySubtreeDigests(plain)
@@ -47,7 +47,7 @@ describe.each([
     })
     const known = preimages.map((preimage, index) => hasher.knownPreimage?.(index + 1, bytesToHex(preimage)) ?? zero)
     expect(known).toEqual(preimages)
-    // By its text, in its place: not in capitals, not elsewhere, not past the inner nodes.
+    // A preimage is known by its text and place: not for another text, at another node, or beyond the inner nodes.
     for (const [index, preimage] of preimages.entries()) {
       expect(hasher.knownPreimage?.(index + 2, bytesToHex(preimage))).toBeUndefined()
       expect(hasher.knownPreimage?.(index + 1, `0x${'00'.repeat(63)}01`)).toBeUndefined()
@@ -64,14 +64,14 @@ describe.each([
     }
     expect(countOf(known)).toEqual([0])
     expect(countOf([])).toEqual([0])
-    // In another place, a copy, another message in between, one behind the last.
+    // Messages in another place, one replaced, copies, and messages after the last.
     expect(countOf(known.toReversed())).toEqual([38])
     expect(countOf(known.with(7, new Uint8Array(64).fill(1)))).toEqual([1])
     expect(countOf(preimages)).toEqual([39])
     expect(countOf([...known, zero, zero])).toEqual([2])
   })
 
-  it('gives out no digest that the hasher does not', () => {
+  it('returns no digest that the hasher does not return', () => {
     const hasher = knowEmptySubtrees({ ...plain, hashBatch: () => [] })
     expect(hasher.hashBatch([new Uint8Array(64).fill(1), new Uint8Array(64)])).toEqual([])
   })

@@ -25,8 +25,8 @@ afterEach(() => {
 for (const { name, shipped, kernel, reference } of schemes) {
   const expected = bytesToHex(reference().hash(message))
 
-  describe(`${name}: what is shipped`, () => {
-    it('is the kernel where there is WebAssembly', () => {
+  describe(`the shipped ${name} hasher`, () => {
+    it('is the kernel if WebAssembly is available', () => {
       const { Instance, Module } = WebAssembly
       const instances = vi.fn()
       class Counted extends Instance {
@@ -46,7 +46,7 @@ for (const { name, shipped, kernel, reference } of schemes) {
       expect(bytesToHex(shipped().hash(message))).toBe(expected)
     })
 
-    it('is the fallback when a policy forbids WebAssembly, or SIMD is unknown', () => {
+    it('is the fallback if a policy forbids WebAssembly or SIMD is unsupported', () => {
       vi.stubGlobal('WebAssembly', { Module: refuse, Instance: refuse })
       expect(bytesToHex(shipped().hash(message))).toBe(expected)
       expect(refuse).toHaveBeenCalledTimes(1)

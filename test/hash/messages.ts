@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { bigintToBytes } from '../../src/bytes.ts'
 
-/** A stream of numbers that is the same in every run: 64-bit linear congruence, its upper bits. */
+/** A stream of numbers that is the same in every run: the upper bits of a 64-bit linear congruential generator. */
 export function randomStream(seed: bigint): () => bigint {
   let state = seed
   return () => {
@@ -34,10 +34,10 @@ interface KnownAnswers {
   readonly poseidon2Tree: { readonly empty_sub_root: string }
 }
 
-/** Answers of other implementations, kept beside this repository; null, and a printed word about it, where they are not. */
+/** Answers of other implementations, kept beside this repository. If they are missing, prints a note and returns null. */
 export function knownAnswers(): KnownAnswers | null {
   const file = new URL('../../../shared/vectors/known-answers.json', import.meta.url)
-  // The shape is that file's; a test that finds it different fails on undefined.
+  // The file has this shape. If it does not, a test fails on undefined.
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as KnownAnswers
   console.log('known answers: 1 file of answers not found, its checks are skipped')
   return null

@@ -1,15 +1,15 @@
-// The model: a second, slow implementation of the specification, the oracle of the property tests. It shares no code
-// with src/. Inside it, a byte string is its lower-case hex without 0x: joining is +, and comparing is < and ===.
+// The model: a second, slow implementation of the specification, and the oracle of the property tests. It shares no code
+// with src/. Inside it, a byte string is lower-case hex without 0x: + concatenates, < and === compare.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
 export type SchemeName = 'mimc' | 'poseidon2'
 
 export type Scheme = {
   H: (bytes: string) => string
-  /** Whether every element in these bytes is written as its reduced self. */
+  /** Whether every element in these bytes is reduced. */
   isCanonical: (bytes: string) => boolean
   word: (x: bigint) => string
-  /** The integer a word stands for; throws when the bytes are no word. */
+  /** The integer in a word. Throws if the bytes are not a word. */
   readWord: (bytes: string) => bigint
   full: (x: string) => string
   address: (a: string) => string
@@ -22,10 +22,10 @@ export const ZERO = '00'.repeat(32)
 export const hex = (x: bigint, length: number): string => x.toString(16).padStart(2 * length, '0')
 export const integer = (bytes: string): bigint => BigInt(`0x${bytes}`)
 
-/** `length` bytes of x, from the byte `from` on. */
+/** `length` bytes of x, starting at byte `from`. */
 export const slice = (x: string, from: number, length: number): string => x.slice(2 * from, 2 * (from + length))
 
-/** The bytes in pieces of `length` bytes; the last piece may be shorter. */
+/** Splits the bytes into pieces of `length` bytes. The last piece may be shorter. */
 const pieces = (bytes: string, length: number): string[] => bytes.match(new RegExp(`.{1,${2 * length}}`, 'g')) ?? []
 
 // Section 1: the keccak chain of round constants. The first one is the SECOND digest.
@@ -67,7 +67,7 @@ const poseidonConstants = computeConstants('Poseidon2-koalabear[t=16,rF=6,rP=21,
 const sum = (xs: bigint[]): bigint => xs.reduce((a, b) => a + b, 0n)
 const dot = (xs: bigint[], ys: bigint[]): bigint => ys.reduce((total, y, i) => total + y * (xs[i] ?? 0n), 0n)
 
-// circ(2 M4, M4, M4, M4): M4 on each group of four, then each takes on the sum of all groups.
+// circ(2 M4, M4, M4, M4): M4 on each group of four, plus the sum of all groups.
 function external(state: bigint[]): bigint[] {
   const mixed = [0, 4, 8, 12].flatMap(group => M4.map(row => dot(state.slice(group, group + 4), row)))
   const sums = [0, 1, 2, 3].map(j => sum(mixed.filter((_, i) => i % 4 === j)))
@@ -79,7 +79,7 @@ function internal(state: bigint[]): bigint[] {
   return diagonal.map((d, i) => (total + d * (state[i] ?? 0n)) % p)
 }
 
-// 3 full rounds, 21 partial ones, 3 full ones.
+// 3 full rounds, 21 partial rounds, 3 full rounds.
 function permute(input: bigint[]): bigint[] {
   const keys = poseidonConstants.values()
   const addKeyAndCube = (x: bigint): bigint => (x + (keys.next().value ?? 0n)) ** 3n % p
@@ -103,7 +103,7 @@ function poseidon2(bytes: string): string {
   return digest.map(x => hex(x, 4)).join('')
 }
 
-// What both schemes demand of a hash's input, and a memory of digests: the model hashes the same nodes again and again.
+// Checks the input as both schemes require, and caches digests: the model hashes the same nodes repeatedly.
 function memoised(hash: (bytes: string) => string, isCanonical: (bytes: string) => boolean): (bytes: string) => string {
   const known = new Map<string, string>()
   return bytes => {

@@ -18,7 +18,7 @@ it('hashes the published known answers', () => {
   expect(zeroAddress).toBe('225471e76dca970375f18cc4222539bf1893f40b2c28b7d62119af207704c426')
 })
 
-it('refuses to hash what is not canonical, in every place of a node', () => {
+it('refuses to hash a non-canonical element, anywhere in a node', () => {
   const mimcModulus = hex(integer(mimc.TAIL) + 1n, 32)
   for (const bad of [mimcModulus, 'ff'.repeat(32), '00']) {
     for (const node of [bad, ZERO + bad]) expect(() => mimc.H(node)).toThrow()
@@ -90,7 +90,7 @@ const fieldsOf = (name: SchemeName, nonce: bigint) => ({
   codeSize: 2n ** 64n - 1n,
 })
 
-// Alice has slots 1, 3 (overwritten) and 4, and had 2; Bob never had one; Carol is gone; Dave's one slot is gone.
+// Alice has slots 1, 3 (overwritten) and 4; slot 2 was deleted. Bob never had a slot. Carol and Dave's only slot were deleted.
 function populate(name: SchemeName): World {
   const world = createWorld(name)
   for (const address of [alice, bob, carol, dave]) world.setAccount(address, fieldsOf(name, 1n))
@@ -105,7 +105,7 @@ function populate(name: SchemeName): World {
   return world
 }
 
-/** Every answer with one part of it replaced, cut out, shortened or lengthened. */
+/** Every copy of an answer with one part replaced, removed, shortened or lengthened. */
 function* mutate(part: unknown): Generator<unknown> {
   yield null
   if (typeof part === 'number') yield* [part + 1, part - 1, part + 0.5, part + 2 ** 40, -1 - part, `${part}`]
@@ -137,7 +137,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
   const ask = (address: string, storageKeys: string[], answer: unknown, root = stateRoot) =>
     verify(answer, { scheme: name, stateRoot: root, address, storageKeys })
 
-  it('proves what is there and what is not', () => {
+  it('proves presence and absence', () => {
     const keys = [4, 2, 3, 1, 9].map(bytes32)
     const { keccakCodeHash: codeHash, ...fields } = fieldsOf(name, 2n)
     const verdict = ask(alice, keys, populated.getProof(alice, keys))
@@ -154,7 +154,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
     expect(ask(carol, keys, populated.getProof(carol, keys))).toEqual({ account: null, storage: keys.map(absent) })
   })
 
-  it('serves no storage proofs from a storage tree never used, and real ones from one used and emptied', () => {
+  it('serves no storage proofs from an unused storage tree, and real ones from an emptied one', () => {
     const keys = [bytes32(1)]
     expect(populated.getProof(bob, keys).storageProofs).toEqual([])
     expect(ask(bob, keys, populated.getProof(bob, keys))).toMatchObject({ storage: keys.map(absent) })
@@ -162,7 +162,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
     expect(ask(dave, keys, populated.getProof(dave, keys))).toMatchObject({ storage: keys.map(absent) })
   })
 
-  it('gives a new leaf a new index, and an account made again an empty storage tree', () => {
+  it('gives a new leaf a new index, and a recreated account an empty storage tree', () => {
     const world = populate(name)
     world.setAccount(carol, fieldsOf(name, 1n))
     const verdict = ask(carol, [], world.getProof(carol, []), world.stateRoot())
@@ -187,7 +187,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
   it('refuses every small change', () => {
     const keys = [bytes32(1), bytes32(9)]
     const answers: [string, Answer][] = [alice, carol].map(address => [address, populated.getProof(address, keys)])
-    // Prime, and no divisor of how many changes a part has: every kind of part and of change has its turn.
+    // A prime that does not divide the number of changes per part, so that every kind of part and change is tried.
     const stride = strided(7)
     let [seen, refused] = [0, 0]
     for (const [address, answer] of answers) {
@@ -215,7 +215,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
     expect(ask(alice, keys, { accountProof, storageProofs: storageProofs.toReversed() })).toBe('invalid')
   })
 
-  it('refuses elements that are not reduced, though a silent reduction would hash them alike', () => {
+  it('refuses unreduced elements, though a silent reduction would give the same hash', () => {
     const modulus = name === 'mimc' ? integer(scheme.TAIL) + 1n : 0x7f000001n
     const [unit, limbs] = name === 'mimc' ? [32, 1] : [4, 8]
     const { accountProof } = populated.getProof(alice, [])
@@ -239,7 +239,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
     expect(refused).toBe(42 * limbs)
   })
 
-  // Here the attacker owns the root, and every node hashes well: nothing but the rule itself stands in the way.
+  // The attacker chose the root and every hash matches, so only the rule under test can refuse the tree.
   it.each<[string, (tree: Tree) => void]>([
     ['a leaf index not below nextFreeNode', tree => Object.assign(tree, { nextFreeNode: 1 })],
     ['left.next elsewhere', tree => forge(tree, 0, { next: 7 })],
@@ -266,7 +266,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
     ['the sibling leaf', 40, alice],
     ['a leaf beside a leaf', 41, alice],
     ['a leaf beside a missing one', 41, dave],
-  ])('refuses an element too many or too few in %s, though the path hashes to the root', (_, place, address) => {
+  ])('refuses an extra or missing element in %s, though the path hashes to the root', (_, place, address) => {
     const { accountProof } = populated.getProof(address, [])
     if (!('proof' in accountProof)) throw new Error(`${address} exists`)
     const { value, proofRelatedNodes } = accountProof.proof
@@ -280,7 +280,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
     }
     expect(askAbout(node)).not.toBe('invalid')
     expect(askAbout(node + ZERO)).toBe('invalid')
-    // Sealing a shortened first node would make it whole again.
+    // Sealing would restore a shortened first node.
     if (place > 0) expect(askAbout(node.slice(0, -64))).toBe('invalid')
   })
 
@@ -291,7 +291,7 @@ describe.each<SchemeName>(['mimc', 'poseidon2'])('a small world of %s', name => 
     [5, 2n ** 64n, undefined],
     [1, 2n ** 250n, 2],
     [1, 2n ** 255n, name === 'mimc' ? undefined : 2],
-  ])('bounds the numbers of an account: field %i of %i', (field, number, leafIndex) => {
+  ])('bounds the numbers of an account: field %i with %i', (field, number, leafIndex) => {
     const value = Array(6).fill(ZERO).with(field, hex(number, 32)).join('')
     const tree = emptyTree(scheme)
     const hVal = leafIndex === undefined && field === 1 ? ZERO : hashAccount(scheme, value)
@@ -318,7 +318,7 @@ function moveTail(tree: Tree): void {
   forge(tree, 0, { next: 2 })
 }
 
-/** The nodes with the sub-root written anew, so that the path holds whatever the nodes are. */
+/** The nodes with a recomputed sub-root, so that the path matches whatever the nodes contain. */
 function seal(name: SchemeName, leafIndex: number, nodes: string[]): string[] {
   const { H, wordLength } = schemes[name]
   const [firstNode = '', ...path] = nodes

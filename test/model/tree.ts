@@ -1,7 +1,7 @@
-// Section 2, the tree, and section 4, the proof: a plain list of leaves, scanned and hashed anew for every question.
+// The tree and its proofs: a plain list of leaves, scanned and hashed again for every question.
 import { type Scheme, ZERO } from './hash.ts'
 
-/** `value` is what the proof serves beside the leaf. All byte strings are bare hex. */
+/** `value` is what the proof serves with the leaf. All byte strings are hex without 0x. */
 export type Leaf = { hKey: string; hVal: string; value: string; prev: number; next: number }
 export type Tree = { scheme: Scheme; leaves: Map<number, Leaf>; nextFreeNode: number }
 
@@ -41,7 +41,7 @@ export function remove(tree: Tree, hKey: string): void {
 
 export const root = (tree: Tree): string => tree.scheme.H(firstNode(tree))
 
-/** A key's existence or non-existence, in the shape of section 6. */
+/** Proves a key's existence or non-existence, in the shape of an answer. */
 export function prove(tree: Tree, key: string, hKey: string): LeafProof {
   const present = find(tree, hKey)
   if (present) return { key: `0x${key}`, leafIndex: present[0], proof: openPath(tree, ...present) }
@@ -59,7 +59,7 @@ function find(tree: Tree, hKey: string): [number, Leaf] | undefined {
   return [...tree.leaves].find(([, leaf]) => leaf.hKey === hKey)
 }
 
-// The greatest leaf below the key and the least above it, whatever prev and next say.
+// The greatest leaf below the key and the least above it, regardless of prev and next.
 function neighbours(tree: Tree, hKey: string): [[number, Leaf], [number, Leaf]] {
   const sorted = [...tree.leaves].sort(([, a], [, b]) => (a.hKey < b.hKey ? -1 : 1))
   const left = sorted.filter(([, leaf]) => leaf.hKey < hKey).at(-1)
@@ -83,7 +83,7 @@ const firstNode = (tree: Tree): string => tree.scheme.word(BigInt(tree.nextFreeN
 const opening = ({ word }: Scheme, leaf: Leaf): string =>
   word(BigInt(leaf.prev)) + word(BigInt(leaf.next)) + leaf.hKey + leaf.hVal
 
-// Level 0 is the leaves', level 40 the sub-root's. `among` holds every leaf index that may lie below the node.
+// Level 0 holds the leaves, level 40 the sub-root. `among` holds every leaf index that may lie below the node.
 function preimage(tree: Tree, level: number, position: number, among = [...tree.leaves.keys()]): string {
   if (level > 0) {
     return digest(tree, level - 1, 2 * position, among) + digest(tree, level - 1, 2 * position + 1, among)
@@ -100,7 +100,7 @@ function digest(tree: Tree, level: number, position: number, among = [...tree.le
 
 const emptyDigests = new Map<Scheme, string[]>()
 
-/** The digest of a subtree of 2^level missing leaves. */
+/** The digest of a subtree with 2^level missing leaves. */
 export function emptyDigest(scheme: Scheme, level: number): string {
   const known = emptyDigests.get(scheme) ?? [ZERO]
   emptyDigests.set(scheme, known)

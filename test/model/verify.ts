@@ -1,4 +1,4 @@
-// Sections 4 to 6 from the other side: what an answer must be to prove anything. One sentence, one `demand`.
+// The verifier's side of sections 4 to 6: what an answer must satisfy. One `demand` per sentence of the specification.
 import { integer, type SchemeName, schemes, slice, ZERO } from './hash.ts'
 import { emptyRoot, hashAccount, hashAddress, hashFull } from './world.ts'
 
@@ -49,7 +49,7 @@ function read(answer: unknown, question: Question): Verdict {
 type Kind = 'account' | 'slot'
 type Leaf = { leafIndex: number; prev: bigint; next: bigint; hKey: string; value: string }
 
-// Section 5: the leaf of a key that exists, null for a key that does not.
+// Section 5: the leaf of a key that exists, or null.
 function proveKey(name: SchemeName, kind: Kind, key: string, leafProof: unknown, root: string | null): Leaf | null {
   const served = record(leafProof)
   const { leafIndex, proof, leftLeafIndex, leftProof, rightLeafIndex, rightProof } = served
@@ -106,7 +106,7 @@ function provePath(name: SchemeName, kind: Kind, leafIndex: unknown, proof: unkn
   demand(subRoot === slice(firstNode, wordLength, 32))
   demand(H(firstNode) === root)
 
-  // Sections 2 and 5: HEAD and TAIL have their own indices, and nothing but zero for a value.
+  // Sections 2 and 5: HEAD and TAIL have fixed indices and a zero value.
   demand((hKey === ZERO) === (leafIndex === 0) && (hKey === TAIL) === (leafIndex === 1))
   if (leafIndex < 2) {
     demand(bytes(servedValue, 32) === ZERO && hVal === ZERO)

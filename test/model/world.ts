@@ -1,5 +1,5 @@
-// Section 3, keys and values, and the answers of section 6: accounts and slots, a tree of trees.
-// At this surface byte strings carry 0x, and numbers are bigint.
+// Keys, values and answers: accounts and slots, a tree of trees.
+// In this module's API, byte strings start with 0x and numbers are bigints.
 import { hex, integer, type Scheme, type SchemeName, schemes, slice, ZERO } from './hash.ts'
 import { emptyTree, type LeafProof, prove, put, remove, root, type Tree } from './tree.ts'
 
@@ -14,9 +14,9 @@ export type Answer = { accountProof: LeafProof; storageProofs: LeafProof[] }
 
 export type World = {
   setAccount: (address: string, fields: AccountFields) => void
-  /** A zero value deletes the slot. Throws when the account does not exist. */
+  /** A zero value deletes the slot. Throws if the account does not exist. */
   setStorage: (address: string, key: string, value: string) => void
-  /** The slots go with the account: made again at the same address, it starts with an empty storage tree. */
+  /** Deletes the account and its slots. An account created again at the same address starts with an empty storage tree. */
   deleteAccount: (address: string) => void
   stateRoot: () => string
   getProof: (address: string, keys: string[]) => Answer
@@ -27,7 +27,7 @@ export const hashAddress = (scheme: Scheme, address: string): string => scheme.H
 export const hashFull = (scheme: Scheme, x: string): string => scheme.H(scheme.full(x))
 export const emptyRoot = (scheme: Scheme): string => root(emptyTree(scheme))
 
-/** The hash of an account's value, given as served: six fields of 32 bytes. */
+/** The hash of an account value in its served form: six fields of 32 bytes. */
 export function hashAccount({ H, word, full }: Scheme, value: string): string {
   const field = (i: number): string => slice(value, 32 * i, 32)
   const number = (i: number): string => word(integer(field(i)))
@@ -40,7 +40,7 @@ export function createWorld(name: SchemeName): World {
   const accounts = new Map<string, { fields: AccountFields; storage: Tree }>()
   const bare = (x: string): string => x.slice(2).toLowerCase()
 
-  // An account takes its leaf at once; the leaf gets its value when somebody looks.
+  // An account gets its leaf immediately. The leaf's value is written on the next read.
   function commit(): void {
     for (const [address, { fields, storage }] of accounts) {
       const codeHashes = bare(fields.snarkCodeHash) + bare(fields.keccakCodeHash)

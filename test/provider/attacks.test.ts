@@ -16,7 +16,7 @@ const run = (code: Hex, more: FullState = new Map(), options: object = {}) => {
 const RETURN = '5f5260205ff3'
 const push20 = (address: Hex) => `73${address.slice(2)}`
 
-it('tells accounts that do not exist from those that are empty, as EXTCODEHASH does', async () => {
+it('tells absent accounts from empty ones, as EXTCODEHASH does', async () => {
   expect(await run(`0x${push20(STRANGER)}3f${RETURN}`)).toBe(word(0))
   const funded: FullState = new Map([[STRANGER, { balance: 1n }]])
   const empty = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
@@ -24,7 +24,7 @@ it('tells accounts that do not exist from those that are empty, as EXTCODEHASH d
 })
 
 it('keeps the code of a contract that destroys itself until the end, and sends its balance', async () => {
-  // Calls the victim, which sends all it has to the target; then returns the size of the victim's code, and its balance.
+  // Calls the victim, which sends its whole balance to the target. Then returns the victim's code size or a balance.
   const victim: FullState = new Map([[STRANGER, { nonce: 1n, balance: 7n, code: `0x${push20(TARGET)}ff` as Hex }]])
   const call = `5f5f5f5f5f${push20(STRANGER)}5af150`
   expect(await run(`0x${call}${push20(STRANGER)}3b${RETURN}`, victim)).toBe(word(22))
@@ -33,11 +33,11 @@ it('keeps the code of a contract that destroys itself until the end, and sends i
 })
 
 it('never answers for a precompile that it cannot compute', async () => {
-  // The point evaluation of EIP-4844 with input of the right length, its success as the result.
+  // The point evaluation of EIP-4844 with input of the right length. The result is whether it succeeded.
   const kzg = await run(`0x5f5f60c05f600a5afa${RETURN}`).catch(error => error)
   if (kzg instanceof ProviderError) expect(kzg.reason).toBe('EXECUTION_FAILED')
   else expect(kzg).toBe(word(0))
-  // BLS12-381: the addition of two points at infinity is one.
+  // BLS12-381: two points at infinity add up to the point at infinity, 128 bytes.
   expect(await run(`0x60806000610100600060 0b5afa3d${RETURN}`.replaceAll(' ', '') as Hex)).toBe(word(128))
 })
 
@@ -50,14 +50,14 @@ it('ends memory and time bombs within the gas', async () => {
   expect(await run(`0x${modexp}`)).toBe(word(0))
 })
 
-it('reads the history contract and the beacon roots as what the state says, not as the EVM would fill them', async () => {
+it('reads the history contract from the state, not as the EVM would fill it', async () => {
   const history: Hex = '0x0000f90827f1c53a10cb7a02335b175320002935'
   // EIP-2935 as an account of the state, with a slot that the rollup wrote.
   const code = '0x5f545f5260205ff3'
   const state: FullState = new Map([[history, { nonce: 1n, code, storage: { [word(0)]: word(42) } }]])
   expect(await run(`0x60205f5f5f5f${push20(history)}5af1505f51${RETURN}`, state)).toBe(word(42))
   expect(await run(`0x60205f5f5f5f${push20(history)}5af1505f51${RETURN}`)).toBe(word(0))
-  // BLOCKHASH of a block that could be: refused, whatever stands there.
+  // BLOCKHASH of an earlier block is refused.
   const endpoints = createEndpoints(new Map([[TARGET, { nonce: 1n, code: `0x5f40${RETURN}` as Hex }]]))
   endpoints.chain.addBlock()
   endpoints.chain.finalize()
@@ -67,7 +67,7 @@ it('reads the history contract and the beacon roots as what the state says, not 
 
 it('runs the code that an account delegates to (EIP-7702) as an EVM with the full state does', async () => {
   const wallet = at('aa')
-  // Slot 0 and the address, added.
+  // Returns the sum of slot 0 and the address.
   const target = { nonce: 1n, code: `0x5f543001${RETURN}`, storage: { [word(0)]: word(1) } } as const
   const delegation = `0xef0100${TARGET.slice(2)}` as const
   const state: FullState = new Map<Hex, FullAccount>([
@@ -78,7 +78,7 @@ it('runs the code that an account delegates to (EIP-7702) as an EVM with the ful
   const endpoints = createEndpoints(state)
   const call = (to: Hex) => endpoints.provider().request({ method: 'eth_call', params: [{ to }, 'latest'] })
   const own = word(BigInt(wallet) + 41n)
-  // Its storage and its address; and EXTCODESIZE is that of the delegation, 23 bytes.
+  // The code runs with the wallet's storage and address. EXTCODESIZE is that of the delegation, 23 bytes.
   expect(await call(wallet)).toBe(own)
   expect(await call(STRANGER)).toBe(word(BigInt(own) + 23n))
   for (const to of [wallet, STRANGER]) {
@@ -86,7 +86,7 @@ it('runs the code that an account delegates to (EIP-7702) as an EVM with the ful
     expect(await call(to)).toBe(returnData)
   }
   expect(await endpoints.provider().request({ method: 'eth_getCode', params: [wallet] })).toBe(delegation)
-  // An endpoint that says what would run, in place of what is there; and that other code would.
+  // The endpoint serves the delegate's code in place of the delegation, then other code for the delegate.
   const lies: [Hex, Hex][] = [
     [wallet, target.code],
     [TARGET, '0x'],
@@ -99,10 +99,10 @@ it('runs the code that an account delegates to (EIP-7702) as an EVM with the ful
   }
 })
 
-it('answers what the EVM itself knows of blocks and blobs, and stops at what nobody has proven', async () => {
+it('answers what the EVM itself knows of blocks and blobs, and stops at unproven values', async () => {
   const op = (bytes: string) => `0x${bytes}${RETURN}` as const
   const codes: [Hex, unknown][] = [
-    // BLOCKHASH of the block itself, of a later one, and of one that is 2^256 - 1: zero by definition.
+    // BLOCKHASH of the block itself, of a later one, and of number 2^256 - 1 is zero by definition.
     [op('600140'), word(0)],
     [op('600240'), word(0)],
     [op(`7f${'ff'.repeat(32)}40`), word(0)],
@@ -136,7 +136,7 @@ it('answers what the EVM itself knows of blocks and blobs, and stops at what nob
   expect(await provider({ environment }).request(asked)).toBe(word(7))
 })
 
-it('refuses what it would have to ignore: overrides, unknown fields, unproven blocks, data beyond measure', async () => {
+it('refuses overrides, unknown fields, unproven blocks and oversized data', async () => {
   const { provider, asked } = createEndpoints(new Map([[TARGET, { nonce: 1n, code: '0x00' }]]))
   const verified = provider()
   await verified.view()

@@ -22,7 +22,7 @@ import { createEndpoints, ROLLUP, word } from './endpoints.ts'
 import { CHAIN_ID } from './full-state.ts'
 
 const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [BOB] })
-/** `decimals()`: in the demo world, 18. */
+/** `decimals()`, which returns 18 in the demo world. */
 const DECIMALS = '0x313ce567' as const
 const tooMuch = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 10n ** 9n] })
 const sum = encodeFunctionData({ abi: manyAbi, functionName: 'sum' })
@@ -39,7 +39,7 @@ async function record(call: Parameters<typeof recordCall>[2]['call'], more: obje
   const claim: CallClaim = {
     ...{ scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted: { l1BlockHash: l1Block.hash } },
   }
-  // As it comes back from a file.
+  // As read back from a file.
   return { ...recorded, bundle: JSON.parse(JSON.stringify(recorded.bundle)) as CallEvidence, claim }
 }
 type Recording = Awaited<ReturnType<typeof record>>
@@ -55,7 +55,7 @@ const codeOf = (work: Promise<unknown>) =>
     error => (error instanceof ProofError ? error.code : error),
   )
 
-it('records what a call reads and no more, and executes it again without anybody', async () => {
+it('records only what a call reads, and executes it again offline', async () => {
   const { bundle, claim, evidence } = proxied
   expect(bundle.answers.map(({ address, storageKeys }) => [address, storageKeys.length])).toEqual([
     ...[
@@ -74,7 +74,7 @@ it('records what a call reads and no more, and executes it again without anybody
   expect(verified).toMatchObject({ outcome: 'returned', returnData: word(70), reach: 'l1BlockHash', environment: {} })
 })
 
-it('records reverts, 200 slots, and the values that were stated', async () => {
+it('records reverts, 200 slots, and stated values', async () => {
   const reverted = await record({ from: ALICE, to: TOKEN, data: tooMuch })
   const { outcome, returnData } = await verifyCallEvidence(reverted.bundle, reverted.claim)
   expect([outcome, returnData.slice(0, 10)]).toEqual(['reverted', '0xdb42144d'])
@@ -84,7 +84,7 @@ it('records reverts, 200 slots, and the values that were stated', async () => {
   expect(stated.bundle.environment).toEqual({ baseFee: '0x7' })
   const verified = await verifyCallEvidence(stated.bundle, stated.claim)
   expect([verified.returnData, { ...verified.environment }]).toEqual([word(7), { baseFee: 7n }])
-  // The timestamp is proven, and nobody's word.
+  // The timestamp is proven, so the stated value is not used.
   const timed = await record(around('timestamp'), { environment: { timestamp: 5n } })
   expect(timed.bundle.environment).toEqual({})
   const proven = await verifyCallEvidence(timed.bundle, timed.claim)
@@ -92,7 +92,7 @@ it('records reverts, 200 slots, and the values that were stated', async () => {
   await expect(record(around('coinbase'))).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN' })
 })
 
-it('is proven from a beacon checkpoint, which the bundle leads to', async () => {
+it('proves a call from a beacon checkpoint', async () => {
   const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
   for (let count = 0; count < 3; count++) service.chain.l1.addBlock()
   const { url, l1Url, beaconUrl } = await service.listen()
@@ -118,7 +118,7 @@ it('is proven from a beacon checkpoint, which the bundle leads to', async () => 
   const verified = await verifyCallEvidence(written, claim)
   expect(verified).toEqual(evidence)
   expect(verified).toMatchObject({ returnData: word(18), beaconBlock: { checkpoint: trusted.beaconBlockRoot } })
-  // It holds on its own L1 block hash as well, and then says no more than that.
+  // It also verifies from its L1 block hash alone, and then claims no more than that.
   const lower = await verifyCallEvidence(written, { ...claim, trusted: { l1BlockHash: evidence.l1Block.hash } })
   expect([lower.reach, Object.hasOwn(lower, 'beaconBlock'), lower.returnData]).toEqual(['l1BlockHash', false, word(18)])
 
@@ -135,7 +135,7 @@ it('is proven from a beacon checkpoint, which the bundle leads to', async () => 
     [{ ...written, consensus: { ...Object(consensus), finality: unsigned } }, trusted, 'BEACON_TOO_FEW_SIGNERS'],
     [{ ...written, consensus: { ...Object(consensus), network: 'mainnet' } }, trusted, 'EVIDENCE_NETWORK_MISMATCH'],
     [written, checkpoint(word(1), service.beacon.network), 'BEACON_ROOT_MISMATCH'],
-    // An L1 block that is not the one that was finalized.
+    // An L1 block other than the finalized one.
     [{ ...written, l1: other.bundle.l1 }, trusted, 'EVIDENCE_L1_BLOCK_MISMATCH'],
   ]
   for (const [changed, stated, code] of wrong) {
@@ -160,7 +160,7 @@ const WRONG_CLAIMS: [object, string][] = [
   [{ trusted: { l2StateRoot: word(1) } }, 'STATE_ROOT_MISMATCH'],
   [{ maxGas: 1_000_000n }, 'EVIDENCE_MALFORMED'],
 ]
-it('refuses a bundle that is for something else', async () => {
+it('refuses a bundle for another claim', async () => {
   const { bundle, claim } = proxied
   for (const [change, code] of WRONG_CLAIMS) {
     const found = await codeOf(verifyCallEvidence(bundle, { ...claim, ...change } as CallClaim))
@@ -169,7 +169,7 @@ it('refuses a bundle that is for something else', async () => {
   expect(WRONG_CLAIMS.length).toBe(11)
 })
 
-it('does not let the bundle choose the gas or the hard fork, by which a part of the call can fail', async () => {
+it('does not let the bundle choose the gas or the hard fork, which can make parts of a call fail', async () => {
   const starved = await record({ ...around('guarded'), gas: 21_400n })
   expect(await codeOf(verifyCallEvidence(starved.bundle, starved.claim))).toBe('CALL_MISMATCH')
   const stated = await verifyCallEvidence(starved.bundle, { ...starved.claim, call: { gas: 21_400n } })
@@ -179,7 +179,7 @@ it('does not let the bundle choose the gas or the hard fork, by which a part of 
   expect((await verifyCallEvidence(early.bundle, { ...early.claim, hardfork: 'london' })).hardfork).toBe('london')
 })
 
-it('needs the number of the block where it trusts a state root', async () => {
+it('requires the block number if the claim trusts a state root', async () => {
   const { bundle, claim, evidence } = proxied
   const trusted = { l2StateRoot: evidence.stateRoot }
   expect(await codeOf(verifyCallEvidence(bundle, { ...claim, trusted }))).toBe('CLAIM_INVALID')
@@ -196,7 +196,7 @@ const changed = (bundle: object, path: readonly (string | number)[], change: (va
   return copy
 }
 
-it('never accepts another result from a bundle that was changed anywhere, whatever is put there', async () => {
+it('never accepts another result from a bundle that is changed anywhere', async () => {
   const { bundle, claim } = proxied
   const honest = await verifyCallEvidence(bundle, claim)
   const paths = (value: unknown, path: (string | number)[] = []): (string | number)[][] =>
@@ -216,7 +216,7 @@ it('never accepts another result from a bundle that was changed anywhere, whatev
     for (const change of junk) {
       try {
         const { call, gasUsed, ...verified } = await verifyCallEvidence(changed(bundle, path, change), claim)
-        // Who calls, and with how much gas, is for the bundle to say where the claim does not.
+        // The bundle states the caller and the gas if the claim does not.
         const { call: _, gasUsed: __, ...same } = honest
         if (!['call', 'hardfork', 'environment'].includes(`${path[0]}`)) {
           expect({ ...verified, gasUsed }, path.join('.')).toEqual({ ...same, gasUsed: honest.gasUsed })
@@ -231,7 +231,7 @@ it('never accepts another result from a bundle that was changed anywhere, whatev
   expect(counts.refused).toBeGreaterThan(250)
 })
 
-it('throws its own error whatever getters and proxies throw', async () => {
+it('throws only its own errors, whatever getters and proxies throw', async () => {
   const { bundle, claim } = proxied
   const fail = (): never => {
     throw new TypeError('a trap')

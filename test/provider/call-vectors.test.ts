@@ -30,7 +30,7 @@ function claimOf({ claim }: CallVector): CallClaim {
   } as CallClaim
 }
 
-it('says of every call what its vector expects', async () => {
+it('gives every call vector its expected outcome', async () => {
   const counts = { valid: 0, invalid: 0 }
   for (const { path, vector } of vectors) {
     const { expected, bundle } = vector
@@ -50,7 +50,7 @@ it('says of every call what its vector expects', async () => {
   expect(counts).toEqual({ valid: 3, invalid: 32 })
 })
 
-it('has a schema that knows every valid bundle, and refuses what is malformed', () => {
+it('has a schema that accepts every valid bundle and refuses malformed ones', () => {
   const validate = new Ajv2020({ allowUnionTypes: true }).compile(
     JSON.parse(readFileSync('docs/call-evidence.schema.json', 'utf8')),
   )

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { ALICE, BOB, demoState, MANY, MULTICALL, manyAbi, PROXY, TOKEN, tokenAbi } from './contracts.ts'
 import { createEndpoints, word } from './endpoints.ts'
 
-// Both clients as their users write them: nothing here knows of proofs.
+// Both clients as their users write them: no code here deals with proofs.
 
 const chain = defineChain({
   id: 1337,
@@ -95,7 +95,7 @@ it('serves ethers', async () => {
   client.destroy()
 })
 
-it('reads 200 slots in five requests with an honest hint, and rightly without one', async () => {
+it('reads 200 slots in five requests with an honest hint, and correctly without one', async () => {
   const sum = { abi: manyAbi, address: MANY, functionName: 'sum' } as const
   const hinted = setUp()
   await hinted.provider.view()
@@ -113,7 +113,7 @@ it('reads 200 slots in five requests with an honest hint, and rightly without on
   expect(alone.asked.length).toBeGreaterThan(200)
 })
 
-it('joins the reads of one tick', async () => {
+it('batches the reads of one tick', async () => {
   const { client, provider, asked } = setUp()
   await provider.view()
   asked.length = 0

@@ -24,11 +24,11 @@ const tokenStorage = (scale: number): FullAccount['storage'] => ({
   [balanceSlot(ALICE)]: word(100 * scale),
   [balanceSlot(BOB)]: word(7 * scale),
   [word(tokenSlots.totalSupply)]: word(107 * scale),
-  // "Demo", as Solidity writes a short string.
+  // "Demo", as Solidity stores a short string.
   [word(tokenSlots.name)]: `0x44656d6f${'00'.repeat(27)}08`,
 })
 
-/** A token, plain and behind a proxy, what calls several at once, and what reads many slots or its block. */
+/** A token, plain and behind a proxy; a multicall contract; and contracts that read many slots or their block. */
 export const demoState: FullState = new Map<Hex, FullAccount>([
   [ALICE, { nonce: 5n, balance: 10n ** 18n }],
   [BOB, { balance: 3n }],

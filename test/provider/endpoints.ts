@@ -9,17 +9,17 @@ import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 
 export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
 
-/** A request on its way to an endpoint, and what to do with its answer. */
+/** Changes the answer to a request. */
 export type Tamper = (method: string, answer: unknown, params: readonly unknown[]) => unknown
 
-/** Two endpoints over a full state, in this process, which count what they are asked and may lie. */
+/** Two in-process endpoints over a full state. They may lie. */
 export interface Endpoints {
   readonly chain: Chain
   readonly l1: Provider
   readonly l2: Provider
-  /** What was asked of the L2 since it was last emptied. */
+  /** The methods requested from the L2 since this was last emptied. */
   readonly asked: string[]
-  /** Applied to every answer of the L2, or of the L1. */
+  /** Applied to every answer of that layer. */
   lie: { l1: Tamper | null; l2: Tamper | null }
   readonly l1BlockHash: () => Promise<Hex>
   provider(options?: Partial<VerifiedProviderOptions>): VerifiedProvider
@@ -30,8 +30,10 @@ const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 const numberOf = (block: unknown): bigint => BigInt(block as string)
 
 /**
- * `hint` decides whether the L2 has `eth_createAccessList`, `logs` whether the L1 has `eth_getLogs`; a new state may be
- * finalized later through `chain`.
+ * Creates endpoints over the state. `chain` can finalize further states.
+ *
+ * @param hint whether the L2 has `eth_createAccessList`
+ * @param logs whether the L1 has `eth_getLogs`
  */
 export function createEndpoints(state: FullState, hint = true, logs = false): Endpoints {
   const { chain } = createService({ genesis: worldOf(state), rollup: ROLLUP })
@@ -69,7 +71,7 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
       return null
     },
     eth_getProof: (address: Hex, keys: Hex[], block: Hex) => l1.getProof(address, keys, numberOf(block)),
-    // What the chain of a service really is has more than users see.
+    // The object has more methods than its public type.
     ...(logs && { eth_getLogs: filter => methodsOfL1(chain as FullChain, 1338n).get('eth_getLogs')?.([filter]) }),
     eth_getStorageAt: (address: Hex, key: Hex, block: Hex) => {
       const value = l1.getStorage(address, key, numberOf(block)) ?? 0n
@@ -82,7 +84,7 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
       const answer = methods[method]
       if (!answer) throw refuse(-32601, 'the method does not exist')
       const given = params as never[]
-      // As it would come over a network.
+      // As received over a network.
       const honest = JSON.parse(JSON.stringify(await answer(...given)))
       const lying = tamper()
       return lying ? lying(method, honest, given) : honest
@@ -101,6 +103,6 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
   }
 }
 
-/** Code at addresses of its own, for tests. */
+/** A number as a 32-byte word. */
 export const word = (value: bigint | number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 export const at = (byte: string): Hex => `0x${byte.repeat(20)}`

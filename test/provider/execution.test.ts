@@ -11,11 +11,11 @@ import { at, createEndpoints, word } from './endpoints.ts'
 import { bytesOf, CHAIN_ID, type FullAccount, type FullCall, type FullState, runFull } from './full-state.ts'
 import { worlds } from './programs.ts'
 
-/** Ten calls to each world. */
+/** Ten calls per world. */
 const CALLS = sized(120)
 const CALLS_A_WORLD = 10
 
-/** What a transaction of Prague costs by itself, and what it costs at least. */
+/** The intrinsic gas of a Prague transaction, and its floor. */
 function costsOf({ data, to }: FullCall): { base: bigint; floor: bigint } {
   const bytes = bytesOf(data)
   const tokens = BigInt(bytes.reduce((sum, byte) => sum + (byte === 0 ? 1 : 4), 0))
@@ -69,7 +69,7 @@ it('gives the return data and the gas of an EVM that holds the full state', asyn
     { seed: 14, numRuns: Math.ceil(CALLS / CALLS_A_WORLD), endOnFailure: false },
   )
   expect(calls).toBeGreaterThanOrEqual(CALLS)
-  // The programs come to all kinds of ends.
+  // The programs end in many different ways.
   expect(seen.get('null')).toBeGreaterThan(CALLS / 4)
   expect([...seen.keys()].length).toBeGreaterThan(3)
   if (CALLS > 120) console.info(calls, Object.fromEntries(seen))
@@ -81,14 +81,14 @@ const callOf = (state: FullState) =>
     .provider()
     .request({ method: 'eth_call', params: [{ to: CONTRACT }, 'latest'] })
 
-it('undoes what a reverted frame has written', async () => {
+it('undoes the writes of a reverted frame', async () => {
   // Calls itself, which writes slot 0 and reverts; then reads slot 0.
   const code = '0x366016575f5f60015f5f305af1505f545f5260205ff35b60095f555f5ffd'
   const state: FullState = new Map([[CONTRACT, { nonce: 1n, code, storage: { [word(0)]: word(5) } }]])
   expect(await callOf(state)).toBe(word(5))
 })
 
-it('creates nothing where an account has storage, code or a nonce', async () => {
+it('creates no contract where an account has storage, code or a nonce', async () => {
   const created = getContractAddress({ from: CONTRACT, nonce: 1n }).toLowerCase() as Hex
   const creator = { nonce: 1n, code: '0x5f5f5ff05f5260205ff3' } as const
   expect(await callOf(new Map([[CONTRACT, creator]]))).toBe(word(BigInt(created)))

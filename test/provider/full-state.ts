@@ -7,7 +7,7 @@ import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld, type World } from '../../src/world.ts'
 
-/** All of a state, in memory. */
+/** A whole state in memory. */
 export type FullState = ReadonlyMap<Hex, FullAccount>
 
 export interface FullAccount {
@@ -29,7 +29,7 @@ export const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hex.length / 2 
 const addressOf = (hex: Hex) => new Address(bytesOf(hex))
 export const CHAIN_ID = 1337n
 
-/** The rollup's trees over the state. */
+/** Builds the rollup's trees over the state. */
 export function worldOf(state: FullState): World {
   const world = createWorld(poseidon2)
   for (const [address, { nonce = 0n, balance = 0n, code = '0x', storage = {} }] of state) {
@@ -41,8 +41,8 @@ export function worldOf(state: FullState): World {
 }
 
 /**
- * The reference: the EVM's own state manager with all of the state in it, so that nothing is ever missing. The price of
- * the transaction itself is left to the caller.
+ * The reference: the EVM's own state manager, holding the whole state, so that nothing is ever missing. The result does not
+ * include the intrinsic gas of the transaction.
  */
 export async function runFull(state: FullState, call: FullCall, blockNumber: bigint, gas: bigint) {
   const common = createCustomCommon({ chainId: Number(CHAIN_ID) }, Mainnet, { hardfork: 'prague' })
@@ -60,7 +60,7 @@ export async function runFull(state: FullState, call: FullCall, blockNumber: big
       await manager.putStorage(address, bytesOf(key as Hex), start < 0 ? new Uint8Array(0) : bytes.slice(start))
     }
   }
-  // Values of before the call: the cache takes them when it is first asked.
+  // Values before the call. The cache loads them on first access.
   const before = new Map<string, Uint8Array>()
   for (const [hex, { storage = {} }] of state) {
     for (const key of Object.keys(storage)) {

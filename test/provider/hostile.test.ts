@@ -23,7 +23,7 @@ describe('the timestamp', () => {
     return { ...endpoints, newestL1: BigInt(made as string) }
   }
 
-  it('is proven for the newest finalization alone, and executed with', async () => {
+  it('is proven for the newest finalization only, and used in execution', async () => {
     const { provider, newestL1 } = setUp()
     const verified = provider()
     const { timestamp, age } = await verified.view()
@@ -33,12 +33,12 @@ describe('the timestamp', () => {
     expect(Math.abs(age - (now - Number(timestamp)))).toBeLessThan(60)
     expect(await askTimestamp(verified)).toBe(word(timestamp ?? 0n))
     await expect(askTimestamp(verified, '0x0')).rejects.toMatchObject({ data: { instruction: 'TIMESTAMP' } })
-    // What the caller states is the caller's word against nobody's.
+    // A timestamp that the caller states takes precedence.
     expect(await askTimestamp(provider({ environment: { timestamp: 5n } }))).toBe(word(5))
     expect((await verified.refresh()).timestamp).toBe(timestamp)
   })
 
-  it('is not proven by a log that lies, and the rest still is', async () => {
+  it('is not proven by a false log, while the rest still is', async () => {
     const lies: ((logs: { data: string; topics: string[] }[]) => unknown)[] = [
       logs => logs.map(log => ({ ...log, data: `${log.data.slice(0, 60)}ffff${log.data.slice(64)}` })),
       logs => logs.map(log => ({ ...log, topics: [log.topics[0], word(9)] })),
@@ -63,7 +63,7 @@ describe('the timestamp', () => {
   })
 })
 
-/** What is thrown, whatever it is. */
+/** Whatever `work` throws. */
 function thrownBy(work: () => unknown): unknown {
   try {
     work()
@@ -77,8 +77,8 @@ const boom = (): never => {
   throw new TypeError('https://key.example/secret')
 }
 
-describe('whoever makes a provider', () => {
-  it('is told of options that do not exist, cannot be read, or are of another kind', () => {
+describe('the options of a provider', () => {
+  it('are refused if they are unknown, unreadable or of the wrong type', () => {
     const { provider } = createEndpoints(demoState)
     const wrong: object[] = [
       ...[{ maxgas: 1n }, { environment: { basefee: 7n } }, { forward: 'eth_gasPrice' }, { forward: [7] }],
@@ -99,7 +99,7 @@ describe('whoever makes a provider', () => {
       const { l1, l2, l1BlockHash } = createEndpoints(demoState)
       const error = thrownBy(() => provider({ l1, l2, l1BlockHash, ...options } as Partial<VerifiedProviderOptions>))
       const isRefused = error instanceof ProofError || error instanceof RpcError
-      // The spread of the helper runs into some getters itself: then the library was not asked.
+      // Spreading the options triggers some getters before the library is called.
       if (!(error instanceof TypeError)) expect(isRefused, `${index}: ${error}`).toBe(true)
       expect(String(error).length).toBeLessThan(2_000)
       if (isRefused) expect(String(error)).not.toContain('secret')
@@ -107,7 +107,7 @@ describe('whoever makes a provider', () => {
     expect(wrong.length).toBe(19)
   })
 
-  it('finds nothing taken from a polluted Object.prototype', async () => {
+  it('are not read from a polluted Object.prototype', async () => {
     const { provider } = createEndpoints(demoState)
     const polluted: Record<string, unknown> = {
       ...{ baseFee: 7n, timestamp: 7n, forward: ['eth_gasPrice'], blockHashes: { 0: word(1) } },
@@ -124,7 +124,7 @@ describe('whoever makes a provider', () => {
     }
   })
 
-  it('may hand in a provider of ethers, which has send', async () => {
+  it('may include a provider of ethers, which has send', async () => {
     class Ethers extends JsonRpcApiProvider {
       readonly inner: Provider
 
@@ -153,9 +153,9 @@ describe('whoever makes a provider', () => {
   })
 })
 
-describe('sources of the hash', () => {
-  it('do not undo what was final: the view stays, and both values are named', async () => {
-    // Two histories of the same length: in the other one, Bob has another balance.
+describe('sources of the L1 block hash', () => {
+  it('cannot undo a finalized view: it stays, and the error names both values', async () => {
+    // Two histories of the same length. Bob's balance differs between them.
     const [one, other] = [demoState, new Map(demoState).set(BOB, { balance: 4n })].map(state => createEndpoints(state))
     if (!one || !other) throw new Error('two')
     let current = one
@@ -167,7 +167,7 @@ describe('sources of the hash', () => {
     expect(undone).toBeInstanceOf(ProviderError)
     expect(undone.data).toMatchObject({ error: 'L1_DISAGREEMENT' })
     for (const hash of [l1Block.hash, await other.l1BlockHash()]) expect(undone.message).toContain(hash)
-    // Further on in the other history, the same L2 block has another root.
+    // In the other history, the same L2 block has another root.
     other.chain.l1.addBlock()
     const later = await verified.refresh().catch(error => error)
     expect(later.data).toMatchObject({ error: 'L1_DISAGREEMENT' })
@@ -176,12 +176,12 @@ describe('sources of the hash', () => {
     expect(await verified.request({ method: 'eth_blockNumber' })).toBe('0x0')
   })
 
-  it('are refused whatever they give but 32 bytes', async () => {
+  it('are refused if they return anything but 32 bytes', async () => {
     const endpoints = createEndpoints(demoState)
     const given: unknown[] = [
       ...[undefined, null, 7, {}, '', '0x', word(1).toUpperCase(), `${word(1)}00`, 'x'.repeat(5_000_000)],
       { toString: () => word(1) },
-      // biome-ignore lint/suspicious/noThenProperty: what await makes of it is what is tested
+      // biome-ignore lint/suspicious/noThenProperty: the test is about how await treats it
       { then: boom },
       Object.defineProperty({}, 'then', { get: boom }),
     ]
@@ -198,7 +198,7 @@ describe('sources of the hash', () => {
     expect(given.length).toBe(12)
   })
 
-  it('outvote endpoints that throw, echo, hang or answer without end', async () => {
+  it('outvote endpoints that throw, echo, hang or send huge answers', async () => {
     const { l1, l1BlockHash } = createEndpoints(demoState)
     const hostile: Provider[] = [
       { request: boom },

@@ -9,14 +9,14 @@ import { ALICE, BOB, demoState, MANY, manyAbi, PROXY, TOKEN, tokenAbi } from './
 import { createEndpoints, type Endpoints, type Tamper, word } from './endpoints.ts'
 import { worldOf } from './full-state.ts'
 
-/** How many lies are told. Half of them to the L1. */
+/** How many lies are told, half of them by the L1. */
 const LIES = sized(60)
 
 const balanceOf = (owner: Hex) => encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [owner] })
 const transfer = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 5n] })
 const chase = encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [3n] })
 
-/** What is asked, with the truth. */
+/** Questions and their true answers. */
 const QUESTIONS = [
   { method: 'eth_getBalance', params: [ALICE, 'latest'], truth: '0xde0b6b3a7640000' },
   { method: 'eth_getBalance', params: [`0x${'ee'.repeat(20)}`, 'latest'], truth: '0x0' },
@@ -31,7 +31,7 @@ const QUESTIONS = [
 ]
 type Question = (typeof QUESTIONS)[number]
 
-/** The truth, or a typed error: never anything else. @returns whether it was the truth */
+/** Expects the truth or a typed error. @returns whether it was the truth */
 async function ask(endpoints: Endpoints, { method, params, truth }: Question): Promise<boolean> {
   try {
     expect(await endpoints.provider().request({ method, params })).toEqual(truth)
@@ -58,14 +58,14 @@ function change(value: unknown, path: readonly (string | number)[], lie: (value:
 
 const flip = (digit: string) => (Number.parseInt(digit, 16) ^ 1).toString(16)
 const KINDS: readonly ((value: unknown, at: number) => unknown)[] = [
-  // Another digit.
+  // Flip a digit.
   (value, at) => {
     if (typeof value === 'number') return value + 1
     if (typeof value !== 'string' || value.length < 3) return '0x1'
     const place = 2 + Math.floor(at * (value.length - 2))
     return value.slice(0, place) + flip(value[place] ?? '0') + value.slice(place + 1)
   },
-  // Nothing, zero, another type, the empty code, a huge text, too few items, an item twice.
+  // Null, zero, another type, empty code, a huge text, a missing item, every item twice.
   () => null,
   value => (typeof value === 'string' ? `0x${'0'.repeat(Math.max(0, value.length - 2))}` : 0),
   () => ({}),
@@ -77,38 +77,35 @@ const KINDS: readonly ((value: unknown, at: number) => unknown)[] = [
 
 const aLie = fc.record({
   question: fc.constantFrom(...QUESTIONS),
-  // Of which answer, where in it, and how.
+  // Which answer is changed, where, and how.
   turn: fc.integer({ min: 0, max: 5 }),
   place: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
   digit: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
   kind: fc.constantFrom(...KINDS),
 })
 
-it.each(['l1', 'l2'] as const)(
-  'tells the truth or nothing, whichever field of an answer of the %s is false',
-  async layer => {
-    let told = 0
-    let refused = 0
-    await fc.assert(
-      fc.asyncProperty(aLie, async ({ question, turn, place, digit, kind }) => {
-        const endpoints = createEndpoints(demoState)
-        let count = 0
-        endpoints.lie[layer] = (_, answer) => {
-          if (count++ !== turn) return answer
-          told++
-          const places = placesIn(answer)
-          return change(answer, places[Math.floor(place * places.length)] ?? [], value => kind(value, digit))
-        }
-        if (!(await ask(endpoints, question))) refused++
-      }),
-      { seed: 7, numRuns: LIES / 2 },
-    )
-    expect(told).toBeGreaterThan(LIES / 8)
-    expect(refused).toBeGreaterThan(LIES / 16)
-  },
-)
+it.each(['l1', 'l2'] as const)('tells the truth or nothing, whichever field of an %s answer is false', async layer => {
+  let told = 0
+  let refused = 0
+  await fc.assert(
+    fc.asyncProperty(aLie, async ({ question, turn, place, digit, kind }) => {
+      const endpoints = createEndpoints(demoState)
+      let count = 0
+      endpoints.lie[layer] = (_, answer) => {
+        if (count++ !== turn) return answer
+        told++
+        const places = placesIn(answer)
+        return change(answer, places[Math.floor(place * places.length)] ?? [], value => kind(value, digit))
+      }
+      if (!(await ask(endpoints, question))) refused++
+    }),
+    { seed: 7, numRuns: LIES / 2 },
+  )
+  expect(told).toBeGreaterThan(LIES / 8)
+  expect(refused).toBeGreaterThan(LIES / 16)
+})
 
-/** The same contracts in another state, as of another block or another chain. */
+/** The same contracts in another state, as in another block or chain. */
 const otherState = new Map(
   [...demoState].map(([address, { storage = {}, balance = 0n, ...account }]) => {
     const slots = Object.entries(storage).map(([key, value]) => [key, word(BigInt(value) ^ 3n)])
@@ -117,7 +114,7 @@ const otherState = new Map(
 )
 const otherWorld = worldOf(otherState)
 
-it('tells the truth or nothing when answers are of another block, always or in turns', async () => {
+it('tells the truth or nothing if all or some answers are of another block', async () => {
   let refused = 0
   for (const turns of [1, 2, 3]) {
     for (const question of QUESTIONS.filter(({ method }) => method !== 'eth_getCode')) {
@@ -133,7 +130,7 @@ it('tells the truth or nothing when answers are of another block, always or in t
   expect(refused).toBeGreaterThan(15)
 })
 
-it('tells the truth or nothing when an answer is of another account, or a code that of another contract', async () => {
+it('tells the truth or nothing if an answer is of another account, or code of another contract', async () => {
   const lies: Tamper[] = [
     (method, answer, [, keys]) =>
       method === 'rollup_getProof' ? worldOf(demoState).getProof(BOB, keys as Hex[]) : answer,
@@ -151,7 +148,7 @@ it('tells the truth or nothing when an answer is of another account, or a code t
   expect(refused).toBeGreaterThan(10)
 })
 
-it('reads a slot that the access list leaves out, and never as zero', async () => {
+it('reads a slot that the access list omits, and never as zero', async () => {
   const slot = mappingSlot(0n, BigInt(ALICE))
   const lists: Record<string, unknown> = {
     honest: [{ address: TOKEN, storageKeys: [slot] }],
@@ -177,9 +174,9 @@ it('reads a slot that the access list leaves out, and never as zero', async () =
   expect(Object.keys(lists).length).toBe(9)
 })
 
-it('ends a call whose proof is refused, whatever the contract makes of a failure', async () => {
+it('ends a call whose proof is refused, even if the contract catches failures', async () => {
   const endpoints = createEndpoints(demoState)
-  // The token fails inside of a multicall that allows failures: that must not come out as a failed call.
+  // The token fails inside a multicall that allows failures. The refusal must not look like a failed inner call.
   endpoints.lie.l2 = (method, answer, [address]) =>
     method === 'rollup_getProof' && address === TOKEN ? otherWorld.getProof(TOKEN) : answer
   const { MULTICALL, multicallAbi } = await import('./contracts.ts')

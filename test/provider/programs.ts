@@ -5,8 +5,8 @@ import { at, word } from './endpoints.ts'
 import type { FullAccount, FullCall, FullState } from './full-state.ts'
 
 /**
- * Programs for the EVM that mix everything that touches state. Whatever a program sees goes into one running hash, the gas
- * that is left included, so that the return data of two runs differ as soon as anything did.
+ * EVM programs that mix all operations that touch state. A program absorbs all it sees, including the remaining gas, into
+ * a running hash, so any difference between two runs shows in their return data.
  */
 type Statement = (offset: number) => readonly number[]
 
@@ -24,7 +24,7 @@ const push = (value: bigint | number): number[] => {
 }
 const push2 = (value: number): number[] => [0x61, value >> 8, value & 0xff]
 
-/** The value on the stack -> the running hash, at 0. */
+/** Absorbs the value on the stack into the running hash at memory offset 0. */
 const ABSORB = [...push(0x20), 0x52, ...push(0x40), ...push(0), 0x20, ...push(0), 0x52]
 const see =
   (...operation: number[]): Statement =>
@@ -37,7 +37,7 @@ const all =
     return bytes
   }
 
-/** `body`, `count` times. The counter is in memory, for a body may leave anything on the stack. */
+/** Repeats `body` `count` times. The counter is in memory because a body may leave anything on the stack. */
 const loop = (count: number, slot: number, body: Statement): Statement => {
   const place = push(0x200 + 0x20 * slot)
   return offset => {
@@ -49,7 +49,7 @@ const loop = (count: number, slot: number, body: Statement): Statement => {
   }
 }
 
-/** What a call or a creation left: whether it was done, and the first bytes that came back. */
+/** Absorbs what a call or a creation left on the stack, and the length of its return data. */
 const RESULT = [...ABSORB, 0x3d, ...ABSORB]
 const copyReturned: Statement = offset => {
   const copy = [...push(0x20), ...push(0), ...push(0x60), 0x3e, ...push(0x60), 0x51, ...ABSORB]
@@ -71,9 +71,9 @@ const address = fc.oneof(
   },
 )
 const INIT_CODES: readonly Hex[] = [
-  // Nothing; a contract of one STOP; one that writes first; one that reverts with 32 bytes; one that burns itself.
+  // Empty; a contract of one STOP; one that writes first; one that reverts with 32 bytes; one that self-destructs.
   ...(['0x', '0x60015ff3', '0x6007600155600160005560015ff3', '0x60205ffd', '0x33ff'] as const),
-  // One whose first byte is not allowed; one that never ends.
+  // A contract that begins with the forbidden byte 0xef; an endless loop.
   ...(['0x60ef5f5360015ff3', '0x5b5f56'] as const),
 ]
 
@@ -84,7 +84,7 @@ const create = fc
     const store = [...push(BigInt(code.padEnd(66, '0'))), ...push(0x80), 0x52]
     const salted = salt === null ? [] : push(salt)
     const made = [...salted, ...push(length), ...push(0x80), ...push(wei), salt === null ? 0xf0 : 0xf5]
-    // The address too: it is on the stack as the result.
+    // The created address is the result on the stack. Its code size is absorbed first.
     return all(
       () => [...store, ...made, 0x80, 0x3b, ...ABSORB],
       () => RESULT,
@@ -124,7 +124,7 @@ const simple: fc.Arbitrary<Statement> = fc.oneof(
         () => [...push(value), ...push(at), 0x5d],
     ),
   },
-  // The slot that the running hash names.
+  // SLOAD of the slot at the running hash.
   { weight: 1, arbitrary: fc.constant(see(...push(0), 0x51, 0x54)) },
   {
     weight: 2,
@@ -143,7 +143,7 @@ const simple: fc.Arbitrary<Statement> = fc.oneof(
       .constantFrom(0x5a, 0x47, 0x33, 0x32, 0x34, 0x43, 0x46, 0x38, 0x59, 0x30, 0x3a, 0x36)
       .map(code => see(code)),
   },
-  // CALLDATALOAD, BLOBHASH, and BLOCKHASH of a block that cannot be.
+  // CALLDATALOAD, BLOBHASH, and BLOCKHASH of a block that cannot exist.
   { weight: 1, arbitrary: fc.constantFrom(0x35, 0x49).map(code => see(...push(0), code)) },
   { weight: 1, arbitrary: fc.constant(see(...push(1000), 0x40)) },
   { weight: 1, arbitrary: fc.constant<Statement>(() => [...push(7), ...push(0x20), ...push(0), 0xa1]) },
@@ -161,7 +161,7 @@ const block = fc.oneof(
     arbitrary: fc.tuple(fc.integer({ min: 1, max: 4 }), key, body).map(([n, slot, body]) => loop(n, slot, body)),
   },
 )
-/** RETURN the hash, REVERT with it, burn the contract, INVALID. */
+/** RETURN the hash, REVERT with it, SELFDESTRUCT, or INVALID. */
 const ending = fc.oneof(
   { weight: 8, arbitrary: fc.constant([...push(0x20), ...push(0), 0xf3]) },
   { weight: 2, arbitrary: fc.constant([...push(0x20), ...push(0), 0xfd]) },
@@ -181,7 +181,7 @@ const contract = fc.record({
   code: program,
   storage,
 })
-/** What stands where the first contract would create its first: each is another kind of collision, or none. */
+/** The account at the address where the first contract creates its first: a kind of collision, or none. */
 const obstacle: fc.Arbitrary<FullAccount | null> = fc.constantFrom<FullAccount | null>(
   null,
   { nonce: 1n },
@@ -190,7 +190,7 @@ const obstacle: fc.Arbitrary<FullAccount | null> = fc.constantFrom<FullAccount |
   { storage: { [word(1)]: word(1) } },
 )
 
-/** A world of contracts that call each other, and calls into it. */
+/** A world of contracts that call each other, and calls to them. */
 export const worlds: fc.Arbitrary<{ state: FullState; calls: FullCall[] }> = fc
   .record({
     contracts: fc.tuple(contract, contract, contract, contract),
@@ -216,7 +216,7 @@ export const worlds: fc.Arbitrary<{ state: FullState; calls: FullCall[] }> = fc
         ? [[getContractAddress({ from: at('c0'), nonce: 1n }).toLowerCase() as Hex, obstacle] as const]
         : []),
     ]),
-    // A call that sends what it has not is refused before it begins.
+    // A call that sends more than its sender's balance would be refused before execution, so only the rich sender sends value.
     calls: calls.map(({ to, value, ...call }) => ({
       ...call,
       ...(to !== undefined && { to }),

@@ -15,7 +15,7 @@ const surroundings = (functionName: string, args: unknown[] = []) => ({
 })
 
 describe('methods', () => {
-  it('refuses what it cannot prove, and passes on what it is told to', async () => {
+  it('refuses unprovable methods, and forwards those that it is told to', async () => {
     const { provider } = createEndpoints(demoState)
     for (const method of ['eth_gasPrice', 'eth_getLogs', 'eth_sendRawTransaction', 'eth_getProof', 'constructor']) {
       await expect(request(provider(), method), method).rejects.toMatchObject({ code: 4200, reason: 'METHOD_REFUSED' })
@@ -28,7 +28,7 @@ describe('methods', () => {
     expect(() => provider({ forward: ['eth_call'] })).toThrow('proven here')
   })
 
-  it('answers for the chain that it was told of', async () => {
+  it('answers for the configured chain', async () => {
     const provider = createEndpoints(demoState).provider()
     expect(await request(provider, 'eth_chainId')).toBe('0x539')
     expect(await request(provider, 'net_version')).toBe('1337')
@@ -61,26 +61,26 @@ describe('methods', () => {
     ['eth_call', { to: TOKEN }, 'latest', {}, { number: '0x1' }],
     ['rollup_getProof', TOKEN, word(1), 'latest'],
   ]
-  it.each(UNREADABLE)('refuses parameters that it does not implement: %s %j %j %j', async (method, ...params) => {
+  it.each(UNREADABLE)('refuses unsupported parameters: %s %j %j %j', async (method, ...params) => {
     await expect(request(createEndpoints(demoState).provider(), method, ...params)).rejects.toMatchObject({
       ...{ code: -32602, reason: 'PARAMS_INVALID' },
     })
   })
 
-  it('throws its own error whatever it is handed', async () => {
+  it('throws its own error for any malformed request', async () => {
     const { request } = createEndpoints(demoState).provider()
     const junk: unknown[] = [undefined, null, 7, {}, { method: 7 }, { method: 'eth_call', params: 'x' }]
     for (const args of junk) await expect((request as (args: unknown) => unknown)(args)).rejects.toThrow(ProviderError)
   })
 
-  it('takes a block in each of its forms', async () => {
+  it('accepts every form of a block parameter', async () => {
     const provider = createEndpoints(demoState).provider()
     for (const block of [undefined, null, 'latest', 'safe', 'finalized', '0x0', { blockNumber: '0x0' }]) {
       expect(await request(provider, 'eth_getTransactionCount', ALICE, block)).toBe('0x5')
     }
   })
 
-  it('hands an answer through as it was verified, and nothing else with it', async () => {
+  it('passes on the verified answer and nothing else', async () => {
     const endpoints = createEndpoints(demoState)
     const world = endpoints.chain.at(0n)
     endpoints.lie.l2 = (_, answer) => {
@@ -96,7 +96,7 @@ describe('methods', () => {
 })
 
 describe('options', () => {
-  it('are looked at before anybody is asked', () => {
+  it('are checked before any request is sent', () => {
     const { provider } = createEndpoints(demoState)
     const wrong: object[] = [
       ...[{ l1: null }, { l2: {} }, { rollup: {} }, { scheme: {} }, { chainId: 1 }, { chainId: 0n }, { maxGas: 1n }],
@@ -118,7 +118,7 @@ describe('options', () => {
     expect(wrong.length).toBe(16)
   })
 
-  it('may choose the scheme by the block', async () => {
+  it('may choose the scheme by block', async () => {
     const endpoints = createEndpoints(demoState)
     const { poseidon2 } = await import('../../src/poseidon2.ts')
     const blocks: bigint[] = []
@@ -131,7 +131,7 @@ describe('options', () => {
   })
 })
 
-describe('what no proof covers', () => {
+describe('values that no proof covers', () => {
   const HASH = `0x${'ab'.repeat(32)}` as const
   const CASES = [
     ['timestamp', 'TIMESTAMP', { timestamp: 9n }, word(9)],
@@ -142,7 +142,7 @@ describe('what no proof covers', () => {
     ['gasLimit', 'GASLIMIT', { gasLimit: 30n }, word(30)],
     ['guarded', 'TIMESTAMP', { timestamp: 9n }, word(9)],
   ] as const
-  it.each(CASES)('stops %s, unless it is stated', async (name, instruction, environment, value) => {
+  it.each(CASES)('stops at %s unless the value is stated', async (name, instruction, environment, value) => {
     const { provider } = createEndpoints(demoState)
     await expect(request(provider(), 'eth_call', surroundings(name))).rejects.toMatchObject({
       ...{ code: -32011, reason: 'VALUE_UNPROVEN', data: { instruction } },
@@ -150,7 +150,7 @@ describe('what no proof covers', () => {
     expect(await request(provider({ environment }), 'eth_call', surroundings(name))).toBe(value)
   })
 
-  it('knows the number, the chain, and the hashes of blocks that cannot be', async () => {
+  it('answers the block number, the chain ID, and the hash of a block that cannot exist', async () => {
     const endpoints = createEndpoints(demoState)
     endpoints.chain.addBlock()
     endpoints.chain.addBlock()
@@ -165,7 +165,7 @@ describe('what no proof covers', () => {
     expect(await request(stating, 'eth_call', one)).toBe(HASH)
   })
 
-  it('stops a fee that depends on the base fee, and takes it when that is stated', async () => {
+  it('refuses a fee that depends on the base fee unless that is stated', async () => {
     const { provider } = createEndpoints(demoState)
     const call = { from: ALICE, to: BOB, value: '0x1', gas: '0x5208', maxFeePerGas: '0x9', maxPriorityFeePerGas: '0x1' }
     await expect(request(provider(), 'eth_call', call)).rejects.toMatchObject({ data: { instruction: 'BASEFEE' } })
@@ -191,7 +191,7 @@ describe('limits', () => {
     })
   })
 
-  it('asks for no hint when it is told not to', async () => {
+  it('requests no access list if prefetch is off', async () => {
     const endpoints = createEndpoints(demoState)
     const chase = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [3n] }) }
     expect(await request(endpoints.provider({ prefetch: false }), 'eth_call', chase)).toBe(word(3))
@@ -200,7 +200,7 @@ describe('limits', () => {
 })
 
 describe('the view', () => {
-  it('moves when it is told to, forward only, and says so', async () => {
+  it('moves forward on refresh, never back, and reports it', async () => {
     const endpoints = createEndpoints(demoState)
     const { chain } = endpoints
     const seen: View[] = []
@@ -222,19 +222,19 @@ describe('the view', () => {
     expect(await request(provider, 'eth_blockNumber')).toBe('0x1')
     expect(seen.map(({ blockNumber }) => blockNumber)).toEqual([0n, 1n])
 
-    // Who names the hash of an older L1 block moves nothing.
+    // The hash of an older L1 block does not move the view.
     const backwards = endpoints.provider({ l1BlockHash: async () => hashes.shift() ?? first.l1Block.hash })
     const hashes = [second.l1Block.hash, first.l1Block.hash]
     expect((await backwards.refresh()).blockNumber).toBe(1n)
     expect((await backwards.refresh()).blockNumber).toBe(1n)
   })
 
-  it('is one for the whole of a request', async () => {
+  it('stays the same throughout a request', async () => {
     const endpoints = createEndpoints(demoState, false)
     const provider = endpoints.provider()
     await provider.view()
     const chase = { to: MANY, data: encodeFunctionData({ abi: manyAbi, functionName: 'chase', args: [10n] }) }
-    // While the call reads, every value that it has yet to read changes, and is finalized.
+    // During the call, every value that it has yet to read changes, and the change is finalized.
     let reads = 0
     endpoints.lie.l2 = (_, answer) => {
       if (++reads === 5) {
@@ -252,7 +252,7 @@ describe('the view', () => {
     expect(await request(provider, 'eth_call', chase)).toBe(word(0))
   })
 
-  it('refuses blocks that L1 holds no root of', async () => {
+  it('refuses blocks whose root is not on L1', async () => {
     const endpoints = createEndpoints(demoState)
     endpoints.chain.addBlock()
     endpoints.chain.addBlock()
@@ -264,7 +264,7 @@ describe('the view', () => {
     }
   })
 
-  it('is that of an earlier finalization where the endpoint lags, and stays where nothing better is to be had', async () => {
+  it('falls back to an earlier finalization if the endpoint lags, and catches up later', async () => {
     const endpoints = createEndpoints(demoState)
     const { chain } = endpoints
     for (const balance of [4n, 5n]) {
@@ -287,7 +287,7 @@ describe('the view', () => {
     })
   })
 
-  it('is looked for again after a failure', async () => {
+  it('is fetched again after a failure', async () => {
     const endpoints = createEndpoints(demoState)
     let isDown = true
     const l1BlockHash = async () => {
@@ -303,7 +303,7 @@ describe('the view', () => {
   })
 })
 
-it('names the packages that calls need, and does the rest without them', async () => {
+it('names the packages that calls need, and works without them otherwise', async () => {
   vi.resetModules()
   vi.doMock('@ethereumjs/evm', () => {
     throw new Error('not installed')

@@ -21,7 +21,7 @@ const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys }
 const request = { ...claim, block: 1n }
 const honest = (keys = storageKeys, address = CONTRACT): GetProofResult => world.getProof(address, keys)
 
-/** A client, and the parameters that its provider was asked with. `answer` may lie about `keys`. */
+/** A client, and the requests its provider received. `answer` may lie about `keys`. */
 function clientOf(answer: (keys: typeof storageKeys, turn: number) => unknown, options: ClientOptions = {}) {
   const asked: { method: string; params?: unknown }[] = []
   const provider: Provider = {
@@ -34,7 +34,7 @@ function clientOf(answer: (keys: typeof storageKeys, turn: number) => unknown, o
   return { client: createClient(provider, options), asked }
 }
 
-it('asks once, in lower case, and returns what is verified', async () => {
+it('sends one request in lower case, and returns the verified state', async () => {
   const { client, asked } = clientOf(keys => honest(keys))
   const address = `0x${CONTRACT.slice(2).toUpperCase()}` as const
   expect(await client.getVerifiedState({ ...request, address })).toEqual(verifyProof(honest(), claim))
@@ -44,7 +44,7 @@ it('asks once, in lower case, and returns what is verified', async () => {
   expect(tagged.asked).toEqual([{ method: 'linea_getProof', params: [USER, [], 'finalized'] }])
 })
 
-it('splits long lists of keys, and joins what agrees', async () => {
+it('splits long lists of keys, and joins consistent answers', async () => {
   let verified = 0
   for (const maxKeysPerRequest of [1, 2, 3, 4, 5, 6]) {
     const { client, asked } = clientOf(keys => honest(keys), { maxKeysPerRequest })
@@ -53,13 +53,13 @@ it('splits long lists of keys, and joins what agrees', async () => {
     verified++
   }
   expect(verified).toBe(6)
-  // An account without storage has no storage proofs, in whatever piece.
+  // No part of the answer for an account without storage has storage proofs.
   const { client } = clientOf(keys => honest(keys, USER), { maxKeysPerRequest: 2 })
   const { storage } = await client.getVerifiedState({ ...request, address: USER })
   expect(storage.map(({ exists }) => exists)).toEqual([false, false, false, false, false])
 })
 
-it('does not join what is not of one state', async () => {
+it('does not join answers of different states', async () => {
   const later = world.fork()
   later.setStorage(CONTRACT, word(0), word(1))
   const lies: [string, (keys: typeof storageKeys, turn: number) => unknown][] = [
@@ -77,10 +77,10 @@ it('does not join what is not of one state', async () => {
   }
 })
 
-it('goes on from what was kept, and leaves what is not of one state', async () => {
+it('resumes from a checkpoint, and drops parts of another state', async () => {
   const later = world.fork()
   later.setStorage(CONTRACT, word(0), word(1))
-  /** Answers of one state, until `turns` requests are answered. */
+  /** Fetches from an endpoint that fails after `turns` answers. */
   const fetchFrom = async (state: typeof world, options: FetchOptions, turns = 9, block: bigint | 'finalized' = 1n) => {
     const asked: unknown[] = []
     const provider: Provider = {
@@ -105,7 +105,7 @@ it('goes on from what was kept, and leaves what is not of one state', async () =
   expect((await fetchFrom(world, { resumeFrom: { ...kept, partialAnswers: [...pieces, ...pieces] } })).answer).toEqual(
     honest(),
   )
-  // Nobody verifies it here, but it has to be of the state that the endpoint answers from.
+  // Without a trusted root nothing is verified, but the parts must be of the state that the endpoint answers from.
   expect(await fetchFrom(later, { resumeFrom: kept })).toMatchObject({
     answer: later.getProof(CONTRACT, storageKeys),
     requests: 4,
@@ -114,7 +114,7 @@ it('goes on from what was kept, and leaves what is not of one state', async () =
   const verified = await fetchFrom(later, { resumeFrom: kept, trusted })
   expect(verified).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 3 })
   expect(await fetchFrom(world, { trusted })).toMatchObject({ answer: { code: 'STATE_ROOT_MISMATCH' }, requests: 1 })
-  // What a tag stands for moves on.
+  // The block that a tag refers to changes over time.
   expect(await fetchFrom(world, { resumeFrom: { ...kept, block: 'finalized' } }, 9, 'finalized')).toMatchObject({
     answer: honest(),
     parts: [],
@@ -158,14 +158,14 @@ it('refuses a wrong request before anything is sent', async () => {
   }
 })
 
-it('takes a quantity for a block number, and nothing else', async () => {
+it('accepts only a quantity as a block number', async () => {
   expect(await clientOf(() => '0x1b4').client.getBlockNumber()).toBe(436n)
   for (const answer of ['1', '0x', '0x01', 7, null, `0x1${'0'.repeat(16)}`]) {
     await expect(clientOf(() => answer).client.getBlockNumber()).rejects.toMatchObject({ code: 'ANSWER_MALFORMED' })
   }
 })
 
-it('diagnoses what libraries throw, and keeps their URLs out of it', () => {
+it('diagnoses errors of other libraries without showing their URLs', () => {
   const at = 'at https://rpc.example/v3/secret-key'
   const loop = { cause: {} }
   loop.cause = loop

@@ -45,8 +45,8 @@ const codeOf = async (work: () => unknown): Promise<unknown> => {
   }
 }
 
-it('looks at no more of an error than a little, however long it is', () => {
-  // Each of these took seconds or never ended.
+it('examines only a bounded part of an error, however long it is', () => {
+  // Without the bound, each of these takes seconds or never ends.
   const texts = [
     'method '.repeat(40_000) + 'not '.repeat(40_000),
     'a'.repeat(200_000),
@@ -65,7 +65,7 @@ it('looks at no more of an error than a little, however long it is', () => {
   expect(diagnosed).toBe(18)
 })
 
-it('keeps nothing of an answer but the fields that the method defines', async () => {
+it('keeps only the fields of an answer that the method defines', async () => {
   const large = 'x'.repeat(1_000_000)
   const held: FetchCheckpoint[] = []
   const provider = providing(params => {
@@ -78,7 +78,7 @@ it('keeps nothing of an answer but the fields that the method defines', async ()
   for (const checkpoint of held) expect(JSON.stringify(checkpoint).length).toBeLessThan(600_000)
 })
 
-it('bounds what is kept by what was asked for', async () => {
+it('bounds what it keeps by what was requested', async () => {
   const long = `0x${'ab'.repeat(400_000)}`
   const lies = [
     () => ({ accountProof: { key: long }, storageProofs: [] }),
@@ -91,7 +91,7 @@ it('bounds what is kept by what was asked for', async () => {
   expect(lies.length).toBe(3)
 })
 
-it('returns what was verified, and nothing that was not', async () => {
+it('returns only what was verified', async () => {
   const TRUE = honest([CONTRACT, keys])
   const other = world.fork()
   other.setAccount(CONTRACT, { balance: 99n })
@@ -104,7 +104,7 @@ it('returns what was verified, and nothing that was not', async () => {
       { trusted },
     ),
   ).toEqual(TRUE)
-  // In several requests the forged part came back.
+  // The same over several requests.
   const each = ([address, asked]: readonly unknown[]) => ({
     jsonrpc: '2.0',
     result: honest([address, asked]),
@@ -133,7 +133,7 @@ it('returns what was verified, and nothing that was not', async () => {
   ).toBe('MALFORMED_RESPONSE')
 })
 
-it('says whose word the L1 block hash is', async () => {
+it('reports the source of the L1 block hash', async () => {
   const { url, l1Url } = await startService()
   const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT }
   const recorded = await recordEvidence(createHttpProvider(l1Url), createHttpProvider(url), asked)
@@ -143,7 +143,7 @@ it('says whose word the L1 block hash is', async () => {
 const SHORT = ['Ab1', 'k3y', 'tiny', 'Zz9-x']
 const LONG = ['secret-key-0123456789', '9aa3d95b3bc440fa88ea12eaa4456161', 'clé-sécrète', 'with space+plus']
 
-it('takes every key of a URL out of every spelling of it', () => {
+it('redacts every key of a URL in every encoding', () => {
   let checked = 0
   for (const key of [...SHORT, ...LONG]) {
     const encoded = encodeURIComponent(key)
@@ -178,7 +178,7 @@ it('takes every key of a URL out of every spelling of it', () => {
   expect(checked).toBe(8 * 4 * 6 * 4)
 })
 
-it('quotes no key in a ProofError, wherever the quote is cut', async () => {
+it('quotes no key in a ProofError, wherever the quote is truncated', async () => {
   const KEY = 'secret-key-0123456789'
   let refused = 0
   for (const padding of [0, 40, 58, 60, 65, 70, 75, 79]) {
@@ -195,7 +195,7 @@ it('quotes no key in a ProofError, wherever the quote is cut', async () => {
       .catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ProofError)
     expect(everythingIn(error)).not.toMatch(/secret|127\.0/)
-    // What is not verified goes into a file.
+    // An unverified answer may end up in a file.
     expect(JSON.stringify(await fetchAnswer(provider, { address: CONTRACT, block: 1n }))).not.toContain('secret')
     refused++
   }
@@ -250,7 +250,7 @@ it('keeps what providers throw as the cause, without URLs', async () => {
   expect(odd.length).toBe(9)
 })
 
-it('takes a foreign checkpoint for nothing, and never an older block from it', async () => {
+it('ignores a foreign checkpoint, and never takes an older block from it', async () => {
   const chain = demoChain()
   const serve = (methods: ReturnType<typeof l1Methods>) => providing((params, method) => methods.get(method)?.(params))
   const [l1, l2] = [serve(l1Methods(chain, 1n)), serve(l2Methods(chain, 2n))]
@@ -290,7 +290,7 @@ it('takes a foreign checkpoint for nothing, and never an older block from it', a
   expect((await recordEvidence(l1, l2, asked, { resumeFrom: own })).evidence.l2BlockNumber).toBe(4n)
 })
 
-it('asks somebody, even with a checkpoint that claims to hold everything', async () => {
+it('sends a request even if a checkpoint claims to hold everything', async () => {
   const forged = {
     block: '0x1',
     address: CONTRACT,
@@ -306,7 +306,7 @@ it('asks somebody, even with a checkpoint that claims to hold everything', async
   expect(asked).toBe(1)
 })
 
-it('says what it wanted where the caller is mistaken', async () => {
+it('reports what it expected if an argument is wrong', async () => {
   const provider = providing(honest)
   const untyped = (value: unknown) => value as never
   const mistakes: [RpcErrorCode | 'CLAIM_INVALID', RegExp, () => unknown][] = [
@@ -390,7 +390,7 @@ it('works with a provider of ethers', async () => {
   }
 })
 
-it('takes 200,000 keys of an account without storage', async () => {
+it('fetches 200,000 keys of an account without storage', async () => {
   const many = Array.from({ length: 200_000 }, (_, index) => word(index))
   const provider = providing(([address]) => world.getProof(address as typeof USER, []))
   const answer = await fetchAnswer(
@@ -427,7 +427,7 @@ it('reads nothing from a polluted Object.prototype', async () => {
   }
 })
 
-it('writes into a bundle what it understood, and nothing else', () => {
+it('writes only known fields into a bundle', () => {
   const proof = {
     address: CONTRACT,
     accountProof: ['0xab', 'https://a/secret'],
@@ -454,13 +454,13 @@ it('writes into a bundle what it understood, and nothing else', () => {
   )
 })
 
-it('is not kept waiting by what a provider makes of its promises', async () => {
+it('does not hang on a promise that never settles or on values that are not promises', async () => {
   const controller = new AbortController()
   const never: Provider = { request: () => new Promise(() => {}) }
   const waiting = fetchAnswer(never, request, { signal: controller.signal }).catch((error: unknown) => error)
   controller.abort('https://a/secret')
   expect(await waiting).toMatchObject({ code: 'ABORTED' })
-  // Not promises at all, or a function.
+  // Values that are not promises.
   const odd: unknown[] = [() => honest([CONTRACT, keys]), 7, 'x', Symbol('x'), undefined]
   for (const value of odd) {
     const provider = { request: () => value } as never

@@ -43,7 +43,7 @@ it('reads both versions of the log, and nothing else', () => {
   for (const [index, log] of strange.entries()) expect(decodeFinalizedStateLog(log), `${index}`).toBe(null)
 })
 
-it('asks for the newest logs first, in ranges, and takes the log of the block alone', async () => {
+it('requests the newest logs first, in ranges, and takes only the log of the block', async () => {
   const ranges: string[] = []
   const answers: unknown[] = [
     [],
@@ -67,7 +67,7 @@ it('asks for the newest logs first, in ranges, and takes the log of the block al
   expect(ranges.length).toBe(10)
 })
 
-it('does without where no logs are served, and ends when it is told to', async () => {
+it('returns null if no logs are served, and ends when aborted', async () => {
   const query = { rollup, l2BlockNumber: 436n, l1BlockNumber: 5n }
   const served: unknown[] = [null, {}, 'logs', new Array(2_001).fill(recent)]
   for (const logs of served) expect(await fetchFinalizedState({ request: async () => logs }, query)).toBe(null)

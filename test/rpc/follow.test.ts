@@ -17,12 +17,12 @@ import { createService, demoWorld } from '../../src/service.ts'
 import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
-/** How many finalizations the long run follows. 10,000 take some minutes. */
+/** The number of finalizations in the long run. 10,000 take some minutes. */
 const RUNS = sized(60)
 const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
 const REQUESTS = [{ address: CONTRACT, storageKeys: KEYS }]
 
-/** The same every time. */
+/** Numbers that depend only on the seed. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -33,7 +33,7 @@ function randomOf(seed: number): () => number {
 
 type Tamper = (answer: unknown, method: string, params: readonly unknown[]) => unknown
 
-/** An endpoint in this process, which may fail or lie, and what it was asked. */
+/** An in-process endpoint that may fail or lie, and the methods it was asked for. */
 function providerOf(methods: Methods, tamper: Tamper = answer => answer) {
   const asked: string[] = []
   const provider: Provider = {
@@ -51,13 +51,13 @@ const fail = (code: number, message: string) => {
   throw Object.assign(new Error(message), { code })
 }
 
-/** In the answers to one method. */
+/** Changes the answers to one method. */
 const to =
   (lied: string, lie: (answer: never, params: readonly unknown[]) => unknown): Tamper =>
   (answer, method, params) =>
     method === lied ? lie(answer as never, params) : answer
 
-/** A chain with finalizations at L2 blocks 0, 1, 2 and so on, each in an L1 block of its own. */
+/** A chain with finalizations at L2 blocks 0, 1, 2 and so on, each in a separate L1 block. */
 function chainOf(finalizations: number, options: ChainOptions = {}): FullChain {
   const chain = createChain(demoWorld(poseidon2), ROLLUP, options)
   for (let added = 0; added < finalizations; added++) finalize(chain)
@@ -76,11 +76,11 @@ interface Setup {
   readonly l1?: readonly (Tamper | undefined)[]
   readonly l2?: readonly (Tamper | undefined)[]
   readonly options?: Partial<FollowOptions>
-  /** What happens while it waits, instead of waiting. False ends it. */
+  /** Runs instead of each wait. Returning false aborts. */
   readonly onWait?: (milliseconds: number, count: number) => boolean | undefined
 }
 
-/** Follows in no time. What it awaits is `onWait`. */
+/** Follows without delays: `onWait` replaces every wait. */
 function startFollowing({ chain, l1 = [undefined], l2 = [undefined], options = {}, onWait = () => false }: Setup) {
   const [l1s, l2s] = [
     l1.map(tamper => providerOf(l1Methods(chain, 1n), tamper)),
@@ -115,7 +115,7 @@ function startFollowing({ chain, l1 = [undefined], l2 = [undefined], options = {
   return { items, events, waits, l1s, l2s, source, controller, count }
 }
 
-/** All items until it ends; what it threw, unless it was told to end. */
+/** Collects all items, and the error that ended the run. */
 async function collect(setup: Setup) {
   const started = startFollowing(setup)
   const found: FollowedFinalization[] = []
@@ -132,7 +132,7 @@ async function collect(setup: Setup) {
   return { ...started, found, numbers: found.map(({ l2BlockNumber }) => Number(l2BlockNumber)), error, code }
 }
 
-/** The item says what is so on the chain, and its bundle proves it. */
+/** Expects an item that matches the chain, with bundles that prove it. */
 function expectTrue(item: FollowedFinalization, chain: FullChain): void {
   const { l2BlockNumber, l1Block, finalizedTimestamp, states, evidence, state } = item
   const world = chain.at(l2BlockNumber)
@@ -151,7 +151,7 @@ function expectTrue(item: FollowedFinalization, chain: FullChain): void {
   expect(JSON.stringify(state).length).toBeLessThan(300)
 }
 
-it('hands out every finalization once, in order, with what was asked for', async () => {
+it('yields every finalization once, in order, with the requested state', async () => {
   const chain = chainOf(4)
   const { numbers, found, code } = await collect({
     chain,
@@ -165,7 +165,7 @@ it('hands out every finalization once, in order, with what was asked for', async
   })
   expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
   expect(code).toBe('ABORTED')
-  // The contract keeps the time of its newest finalization alone.
+  // The contract keeps the timestamp of its newest finalization only.
   expect(found.map(({ finalizedTimestamp }) => finalizedTimestamp !== null)).toEqual([
     ...[false, false, false, false, true, true, false, true, true],
   ])
@@ -173,7 +173,7 @@ it('hands out every finalization once, in order, with what was asked for', async
   expect(found[8]?.states[0]).toMatchObject({ reach: 'l1BlockHash', l2BlockNumber: 8n, currentL2BlockNumber: 8n })
 })
 
-it('begins with the newest finalization, or where it is told', async () => {
+it('begins with the newest finalization or at the requested block', async () => {
   const begin = async (options: Partial<FollowOptions>) => (await collect({ chain: chainOf(6), options })).numbers
   expect(await begin({})).toEqual([6])
   expect(await begin({ from: 4n })).toEqual([4, 5, 6])
@@ -194,7 +194,7 @@ it('begins with the newest finalization, or where it is told', async () => {
   expect(numbers).toEqual([4, 5, 6])
 })
 
-it('takes one request where nothing is new, and six for a finalization', async () => {
+it('sends one request if nothing is new, and six per finalization', async () => {
   const chain = chainOf(3)
   const counts: number[] = []
   let before = 0
@@ -216,11 +216,11 @@ it('takes one request where nothing is new, and six for a finalization', async (
     })(),
   ).rejects.toThrow('ABORTED')
   expect(found).toEqual([3n, 4n])
-  // A finalization, nothing twice, another finalization, an L1 block without one, and nothing.
+  // A finalization, twice nothing new, another finalization, an L1 block without one, nothing new.
   expect(counts).toEqual([6, 1, 1, 6, 3, 1])
 })
 
-it('lists what came between by the logs of any endpoint, and without logs by older states', async () => {
+it('lists missed finalizations from the logs of any endpoint, or without logs from older states', async () => {
   const silent = to('eth_getLogs', () => fail(-32601, 'no such method'))
   const cut = to('eth_getLogs', (logs: unknown[]) => logs.slice(0, -1))
   const middle = to('eth_getLogs', (logs: unknown[]) => logs.filter((_, index) => index !== 2))
@@ -235,7 +235,7 @@ it('lists what came between by the logs of any endpoint, and without logs by old
     ['one that leaves out the newest', [cut], [2, 3, 4, 5, 6]],
     ['one that leaves out another, beside an honest one', [middle, undefined], [2, 3, 4, 5, 6]],
     ['one that makes up some', [noise], [2, 3, 4, 5, 6]],
-    // What cannot be seen with a single endpoint, and is documented.
+    // A single endpoint can hide this, as documented.
     ['one that leaves out another', [to('eth_getLogs', (logs: unknown[]) => logs.toSpliced(-2, 1))], [2, 3, 4, 6]],
   ]
   for (const [name, l1, expected] of cases) {
@@ -245,7 +245,7 @@ it('lists what came between by the logs of any endpoint, and without logs by old
   expect(cases.length).toBe(6)
 })
 
-it('refuses finalizations that never were', async () => {
+it('refuses finalizations that never happened', async () => {
   const chain = createChain(demoWorld(poseidon2), ROLLUP)
   for (let count = 0; count < 4; count++) {
     chain.addBlock()
@@ -259,7 +259,7 @@ it('refuses finalizations that never were', async () => {
   expect(events.filter(({ name }) => name === 'follow.hint.refused').length).toBe(3)
 })
 
-it('changes over to the next endpoint, and waits longer when all fail', async () => {
+it('switches to the next endpoint, and backs off if all fail', async () => {
   const chain = chainOf(3)
   let isDown = true
   const down = to('rollup_getProof', answer => (isDown ? fail(-32005, 'slow down') : answer))
@@ -291,7 +291,7 @@ it('changes over to the next endpoint, and waits longer when all fail', async ()
   expect(retries.map(({ attributes }) => attributes['error.type'])).toEqual(Array(7).fill('RATE_LIMITED'))
 })
 
-it('waits for proofs that lag, and takes the newest that are held when only that is asked for', async () => {
+it('waits for lagging proofs, or takes the newest available with newestOnly', async () => {
   const chain = chainOf(5, { proofLag: 2 })
   const move = (_: number, count: number) => (count > 4 ? false : void finalize(chain))
   const all = await collect({ chain, options: { from: 2n }, onWait: move })
@@ -313,7 +313,7 @@ it('waits for proofs that lag, and takes the newest that are held when only that
   expect(now.numbers).toEqual([3])
 })
 
-it('says so when the proofs of a finalization are gone, or goes on when it is told', async () => {
+it('stops if the proofs of a finalization are gone, or skips it on request', async () => {
   const pruned = to('rollup_getProof', (answer, params) =>
     params[2] === '0x3' ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN') : answer,
   )
@@ -333,7 +333,7 @@ it('says so when the proofs of a finalization are gone, or goes on when it is to
   expect(skipping.events.find(({ name }) => name === 'follow.skipped')?.attributes).toEqual({ 'l2.block.number': 3 })
 })
 
-it('stops when every endpoint lies again and again, and not for what passes', async () => {
+it('stops if every endpoint keeps lying, but not for temporary failures', async () => {
   const onWait = (_: number, count: number) => (count < 40 ? undefined : false)
   const forged = to('rollup_getProof', (answer: object) => ({ ...answer, accountProof: null }))
   const refused = await collect({ chain: chainOf(3), l2: [forged], onWait })
@@ -351,7 +351,7 @@ it('stops when every endpoint lies again and again, and not for what passes', as
   expect([unlisted.code, unlisted.waits.length]).toEqual(['L1_HISTORY_MISSING', 7])
 })
 
-it('stops where the sources of the L1 block hash disagree, and names both values', async () => {
+it('stops if the sources of the L1 block hash disagree, and names both values', async () => {
   const [chain, forked] = [chainOf(3), chainOf(3, { contractVersion: 7 })]
   const [one, two] = [chain, forked].map(each => providerOf(l1Methods(each, 1n)).provider)
   if (!one || !two) throw new Error('two')
@@ -361,7 +361,7 @@ it('stops where the sources of the L1 block hash disagree, and names both values
   for (const each of [chain, forked]) expect(String(split.error)).toContain(hashOf(each))
   expect([split.waits, split.numbers]).toEqual([[], []])
 
-  // One source, which says something else later.
+  // One source, which later gives another hash.
   const hashes = [hashOf(chain), hashOf(chain), hashOf(forked)] as Hex[]
   const other = providerOf(l1Methods(forked, 1n)).provider
   const changed = await collect({
@@ -377,7 +377,7 @@ it('stops where the sources of the L1 block hash disagree, and names both values
   for (const each of [chain, forked]) expect(String(changed.error)).toContain(hashOf(each))
   expect(changed.numbers).toEqual([3])
 
-  // One of them does not answer: that passes.
+  // A source that does not answer is a temporary failure.
   let isDown = true
   const flapping = providerOf(l1Methods(chain, 1n), answer => (isDown ? fail(-32005, 'no') : answer)).provider
   const passing = await collect({
@@ -406,7 +406,7 @@ it('ignores a source that falls behind, and refuses a finalization that is undon
     onWait: (_, count) => (count < 3 ? undefined : false),
   })
   expect([old.numbers, old.code]).toEqual([[3], 'ABORTED'])
-  // Another chain, which is longer and has finalized less.
+  // Another chain, longer but with fewer finalizations.
   for (let added = 0; added < 9; added++) behind.l1.addBlock()
   const state = (await collect({ chain })).found[0]?.state
   const undone = await collect({ chain: behind, options: { state } })
@@ -414,7 +414,7 @@ it('ignores a source that falls behind, and refuses a finalization that is undon
   expect(String(undone.error)).toContain('L2 block 3 was final at L1 block 3 (0x')
 })
 
-it('refuses options and states that are not its own, and asks nobody', () => {
+it('refuses invalid options and states without sending a request', () => {
   const { provider } = providerOf(new Map())
   const good = { l1: provider, l2: provider, rollup: ROLLUP, scheme: poseidon2, l1BlockHash: () => word(1) }
   const state = { version: 1, rollup: ROLLUP.address, l2BlockNumber: '0x3', l1Block: { number: '0x3', hash: word(1) } }
@@ -460,7 +460,7 @@ it('refuses options and states that are not its own, and asks nobody', () => {
   expect(wrong.length).toBe(24)
 })
 
-it('ends when it is told, also while it waits for an answer', async () => {
+it('ends when aborted, even during a request', async () => {
   const controller = new AbortController()
   const never = { request: () => new Promise<never>(() => {}) }
   const options = { ...{ l1: never, l2: never, rollup: ROLLUP, scheme: poseidon2 }, l1BlockHash: () => word(1) }
@@ -471,9 +471,9 @@ it('ends when it is told, also while it waits for an answer', async () => {
   await expect(items.next()).resolves.toEqual({ done: true, value: undefined })
 })
 
-it('goes on over HTTP when either side is stopped and started again on its port', async () => {
+it('continues over HTTP when either side is restarted on its port', async () => {
   let finalizations = 2
-  /** A new process of the service would have the same chain: it is made of the same blocks. */
+  /** A restarted service has the same chain, because it consists of the same blocks. */
   async function start(port = 0) {
     const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
     const chain = service.chain as FullChain
@@ -491,7 +491,7 @@ it('goes on over HTTP when either side is stopped and started again on its port'
   const restart = async (side: keyof typeof sides) => {
     sides[side] = await start(sides[side].port)
   }
-  /** What happens at each wait: nothing is to be had from a side that is stopped. */
+  /** What happens at each wait. A stopped side does not answer. */
   const script: (() => unknown)[] = [
     move,
     () => stop('l1'),
@@ -535,11 +535,11 @@ it('goes on over HTTP when either side is stopped and started again on its port'
   expect(new Set(retries)).toEqual(new Set(['UNREACHABLE']))
 })
 
-it(`follows ${RUNS} finalizations of a restless rollup, killed again and again, once each`, async () => {
+it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite restarts`, async () => {
   const random = randomOf(7)
   const chance = (probability: number) => random() < probability
   const chain = chainOf(2, { l1Unfinalized: 4, proofLag: 2, keep: 200, l1History: 64 })
-  /** What L1 has finalized for good, as the simulation itself has it. */
+  /** The finalizations in finalized L1 blocks, as the simulation knows them. */
   const truth: bigint[] = []
   const note = () => {
     for (const { l2BlockNumber, l1BlockNumber } of chain.l1.finalizations()) {
@@ -556,7 +556,7 @@ it(`follows ${RUNS} finalizations of a restless rollup, killed again and again, 
     if (chance(0.15)) chain.l1.reorganize(1 + Math.floor(random() * 4))
     note()
   }
-  /** Of every request a tenth goes wrong. */
+  /** A tenth of all requests fail or are answered wrongly. */
   const spoil: Tamper = answer => {
     if (!chance(0.1)) return answer
     if (chance(0.3)) return fail(-32005, 'too many requests')
@@ -564,7 +564,7 @@ it(`follows ${RUNS} finalizations of a restless rollup, killed again and again, 
     if (chance(0.3)) return null
     return JSON.parse(JSON.stringify(answer).replace(/[1-9a-e](?=[^1-9a-e]*"[^"]*$)/, 'f'))
   }
-  // The endpoint that lies about logs is not alone.
+  // The endpoint that omits logs is not the only one.
   const omit: Tamper = (answer, method, params) =>
     spoil(method === 'eth_getLogs' && Array.isArray(answer) ? answer.filter(() => chance(0.8)) : answer, method, params)
   const honestLogs: Tamper = (answer, method, params) =>
@@ -598,7 +598,7 @@ it(`follows ${RUNS} finalizations of a restless rollup, killed again and again, 
         if (chance(0.5)) move()
       }
     } catch (error) {
-      // Killed; or stopped by lies, and started again by whoever watches it.
+      // Aborted by the test, or stopped by lies and restarted as a supervisor would.
       if (error instanceof RpcError && error.code === 'ABORTED') restarts++
       else refused++
       if (refused > RUNS) throw error

@@ -25,20 +25,20 @@ const world = chain.at(8n)
 const stateRoot = world?.stateRoot() ?? '0x'
 const truth = world?.getProof(CONTRACT, storageKeys)
 const values = storageKeys.map(key => world?.getStorage(CONTRACT, key))
-/** All characters of all partial answers, for five keys asked for two at a time. */
+/** A bound on the characters of an answer or checkpoint for five keys. */
 const MAX_HELD = 10 * 2 ** 16
 
 afterEach(() => vi.unstubAllGlobals())
 
 type Outcome = { shown: string; accepted: boolean }
 
-/** One conversation with hostile endpoints. Throws when anything but the truth or an error of the library comes out. */
+/** Runs a conversation with hostile endpoints. Throws unless it ends with the truth or an error of the library. */
 async function converse(seed: number, kind: number): Promise<Outcome> {
   const random = randomOf(seed)
   const endpoint = () => ENDPOINTS[Math.floor(random() * ENDPOINTS.length)]?.url ?? ''
   const [l1Url, url] = [`${endpoint()}`, endpoint()]
   const rate = random() * 0.6
-  // Both may be at one URL; then only L2 is asked, and L1 answers from there.
+  // Both endpoints may have the same URL. Then all requests get the answers of L1.
   const { fetch, count } = hostileFetch({ random, chain, rate, l1Url })
   vi.stubGlobal('fetch', fetch)
   const provider = createHttpProvider(url, { timeout: 1000, maxRetries: 0 })
@@ -59,7 +59,7 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
     } else if (kind === 2) {
       const checkpoints: unknown[] = []
       const onCheckpoint = (checkpoint: unknown) => void checkpoints.push(checkpoint)
-      // Nothing is verified here: it may be anything, but not large, and nothing that the endpoint should not echo.
+      // Nothing is verified here, so the answer may be wrong, but it must be small and hold known fields only.
       const answer = await fetchAnswer(provider, request, { ...options, onCheckpoint })
       for (const made of [answer, ...checkpoints]) shown.push(JSON.stringify(made) ?? '')
       for (const text of shown) expect(text.length).toBeLessThan(MAX_HELD)
@@ -91,7 +91,7 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
   return { shown: shown.join('\n'), accepted }
 }
 
-it('gets the truth or its own error out of any conversation, and never shows a key', async () => {
+it('ends any conversation with the truth or its own error, and never shows a key', async () => {
   let accepted = 0
   const codes = new Set<string>()
   for (let run = 0; run < RUNS; run++) {
@@ -107,7 +107,7 @@ it('gets the truth or its own error out of any conversation, and never shows a k
   expect(Reflect.get({}, 'a')).toBeUndefined()
 }, 3_600_000)
 
-it('shows no key on the command line either, nor in a file', async () => {
+it('shows no key on the command line or in a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
   const exits = new Set<number>()
   try {

@@ -5,13 +5,13 @@ import { addDemoBlocks, demoWorld } from '../../src/service.ts'
 import { ROLLUP } from './servers.ts'
 
 /**
- * Endpoints that answer at random: the truth, parts of it, and everything around it that an attacker could send. They take
- * the place of `fetch`, so what is tried is the whole client: HTTP, JSON-RPC, and what is made of the answers.
+ * Endpoints that answer at random: with the truth, parts of it, or anything an attacker could send. They replace `fetch`, so
+ * they exercise the whole client: HTTP, JSON-RPC, and the handling of answers.
  */
 
 export type Random = () => number
 
-/** Numbers below 1 that depend on the seed alone. */
+/** Numbers below 1 that depend only on the seed. */
 export function randomOf(seed: number): Random {
   let state = seed | 0
   return () => {
@@ -25,7 +25,7 @@ export function randomOf(seed: number): Random {
 const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
 const below = (random: Random, limit: number) => Math.floor(random() * limit)
 
-/** Endpoints, each with the keys in its URL that must never be seen. */
+/** Endpoints, each with the parts of its URL that must never be shown. */
 export const ENDPOINTS: readonly { url: string; keys: readonly string[] }[] = [
   {
     url: 'https://rpc.example.com:8945/v3/Secret-Key-0123456789',
@@ -39,7 +39,7 @@ export const ENDPOINTS: readonly { url: string; keys: readonly string[] }[] = [
 export interface Hostility {
   readonly random: Random
   readonly chain: Chain
-  /** How often an answer is not the truth. */
+  /** The share of answers that may be hostile. */
   readonly rate: number
   readonly l1Url: string
 }
@@ -48,7 +48,7 @@ const percentEncoded = (text: string) => Array.from(text, letter => `%${letter.c
 const jsonEscaped = (text: string) =>
   Array.from(text, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 
-/** The key or the URL in one of its spellings, at a place where a cut may split it. */
+/** A key or URL in some encoding, padded so that truncation may split it. */
 function echoOf(random: Random, url: string): string {
   const key = pick(random, ENDPOINTS.find(endpoint => endpoint.url === url)?.keys ?? [url])
   const spelling = pick(random, [
@@ -72,7 +72,7 @@ function echoOf(random: Random, url: string): string {
   )
 }
 
-/** Nested `depth` deep, as text: made as a value it would be no different. */
+/** Arrays nested `depth` deep. */
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
 
 function hostileValue(random: Random, url: string, depth = 0): unknown {
@@ -114,7 +114,7 @@ function hostileValue(random: Random, url: string, depth = 0): unknown {
   }
 }
 
-/** Something hostile in place of a part of the value, or beside it. */
+/** Replaces a part of the value with something hostile, or adds it. */
 function spoil(random: Random, url: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || random() < 0.08) return hostileValue(random, url)
   const copy: unknown = Array.isArray(value) ? [...value] : { ...value }
@@ -149,7 +149,7 @@ const hostileError = (random: Random, url: string) => ({
   ...(random() < 0.6 && { data: hostileValue(random, url) }),
 })
 
-/** A body in pieces of any size. */
+/** A body in chunks of random size. */
 function bodyOf(random: Random, text: string): ReadableStream<Uint8Array> {
   const bytes = Buffer.from(text)
   const size = pick(random, [bytes.length + 1, bytes.length + 1, 1 + below(random, bytes.length + 1), 4096])
@@ -163,7 +163,7 @@ function bodyOf(random: Random, text: string): ReadableStream<Uint8Array> {
   })
 }
 
-/** What takes the place of `fetch`. */
+/** A replacement of `fetch`, and the number of its calls. */
 export function hostileFetch({ random, chain, rate, l1Url }: Hostility): { fetch: typeof fetch; count: () => number } {
   const methods = { l1: l1Methods(chain, 1n), l2: l2Methods(chain, 2n) }
   let count = 0
@@ -191,7 +191,7 @@ export function hostileFetch({ random, chain, rate, l1Url }: Hostility): { fetch
         return respond(text.slice(0, below(random, text.length)))
       }
       case 4: {
-        // A field twice: the last one counts for JSON.parse, the first one for some others.
+        // A duplicate field: JSON.parse takes the last one, some other parsers the first.
         const twice = JSON.stringify(spoil(random, url, truth()))
         return respond(
           `{"jsonrpc":"2.0","id":${id},"result":${twice},"result":${JSON.stringify(truth())},"__proto__":{"a":1}}`,
@@ -235,7 +235,7 @@ export function demoChain(): Chain {
   return chain
 }
 
-/** All that an error shows: its text, its fields, and the same of its causes. */
+/** Everything an error shows: its text, its fields, and those of its causes. */
 export function everythingIn(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 8) return typeof error === 'string' ? error : (JSON.stringify(error) ?? '')
   const fields = Object.getOwnPropertyNames(error).map(name => {
@@ -249,7 +249,7 @@ export function everythingIn(error: unknown, depth = 0): string {
   return [String(error), JSON.stringify(error), ...fields].join('\n')
 }
 
-/** The keys of the URLs that the text shows, in whatever case; of a long key, its first half is enough. */
+/** The keys of the URLs that the text shows, in any case. For a long key, its first half is enough. */
 export function keysIn(text: string, urls: readonly string[]): string[] {
   const lower = text.toLowerCase()
   const keys = ENDPOINTS.filter(({ url }) => urls.includes(url)).flatMap(endpoint => endpoint.keys)

@@ -11,7 +11,7 @@ const failed = (id: unknown, code: number, message: string, data?: unknown) =>
 
 type Answer = (response: ServerResponse, id: unknown, turn: number, body: string) => void
 
-/** What a request ends with, and how often the server was asked. Nothing that is thrown may hold the key or the port. */
+/** The outcome of a request, and the number of requests the server received. No error may reveal the key or the host. */
 async function ask(answer: Answer, options: HttpOptions = {}, params: readonly unknown[] = []) {
   const { url, turns } = await startServer(answer)
   const provider = createHttpProvider(endpointUrl(url, KEY), { timeout: 5000, ...options })
@@ -109,12 +109,12 @@ it.each(cases)('%s: %s', async (_, code, answer, options) => {
   expect(turns).toBeLessThanOrEqual(5)
 })
 
-it('tries again after 429 and 503, as long as it takes and no longer', async () => {
+it('retries after 429 and 503, up to the limits on retries and waiting', async () => {
   const flapping: Answer = (response, id, turn) =>
     turn < 3 ? end(turn % 2 ? 503 : 429, '', { 'Retry-After': '0' })(response, id, turn, '') : void response.end(ok(id))
   expect(await ask(flapping)).toEqual({ outcome: '0x7', turns: 4 })
   expect((await ask(flapping, { maxRetries: 2 })).outcome).toMatchObject({ code: 'RATE_LIMITED', status: 429 })
-  // A date in the past, and no header at all.
+  // A Retry-After date in the past, and no header.
   const dated: Answer = (response, id, turn) =>
     turn === 0
       ? end(503, '', { 'Retry-After': new Date(0).toUTCString() })(response, id, turn, '')
@@ -126,13 +126,13 @@ it('tries again after 429 and 503, as long as it takes and no longer', async () 
   expect((await ask(end(429, '', { 'Retry-After': '3600' }))).turns).toBe(1)
 })
 
-it('takes JSON whatever it is called, and null for an error that is not there', async () => {
+it('accepts JSON of any content type, and a null error as no error', async () => {
   expect((await ask((r, id) => r.writeHead(200, { 'Content-Type': 'text/plain' }).end(ok(id)))).outcome).toBe('0x7')
   const withNull: Answer = (r, id) => r.end(JSON.stringify({ jsonrpc: '2.0', id, result: null, error: null }))
   expect((await ask(withNull)).outcome).toBeNull()
 })
 
-it('ends when the caller says so, also while it waits', async () => {
+it('ends when the caller aborts, even during a wait', async () => {
   for (const answer of [() => {}, end(429, '', { 'Retry-After': '3' })] satisfies Answer[]) {
     const { outcome } = await ask(answer, { signal: AbortSignal.timeout(100) })
     expect(outcome).toMatchObject({ code: 'ABORTED' })
@@ -155,7 +155,7 @@ it('sends one request with an integer id', async () => {
   ])
 })
 
-it('tells a tag that is refused by whether one was sent', async () => {
+it('reports an unsupported tag only if a tag was sent', async () => {
   const refuse: Answer = (r, id) => r.end(failed(id, -32602, 'invalid block number'))
   expect((await ask(refuse, {}, ['0x1', [], 'finalized'])).outcome).toMatchObject({ code: 'TAG_UNSUPPORTED' })
   expect((await ask(refuse, {}, ['0x1', [], '0x7'])).outcome).toMatchObject({ code: 'PARAMS_REFUSED' })

@@ -6,7 +6,7 @@ import { ROLLUP } from './servers.ts'
 
 const quantity = (number: bigint) => `0x${number.toString(16)}`
 
-/** A chain of ten blocks; another one where `fork` is not zero. */
+/** A chain of ten blocks. Each `fork` is a different chain. */
 function chainOf(fork: bigint) {
   const l1 = createL1(ROLLUP)
   l1.finalize(0n, `0x${(1n + fork).toString(16).padStart(64, '0')}`)
@@ -27,7 +27,7 @@ const source = (height: bigint, l1 = honest): Provider => ({
 const down: Provider = { request: async () => Promise.reject(new Error('https://key.example/secret')) }
 const silent: Provider = { request: () => new Promise(() => {}) }
 
-it('takes the word of one endpoint, when the header is what its hash was made of', async () => {
+it('takes the hash from one endpoint if the header hashes to it', async () => {
   expect(await finalizedBlockHash(source(7n))()).toBe(hashOf(7n))
   const lying: Provider = { request: async () => ({ ...honest.getBlock(7n), timestamp: quantity(1n) }) }
   await expect(finalizedBlockHash(lying)()).rejects.toMatchObject({ code: 'HEADER_HASH_MISMATCH' })
@@ -57,14 +57,14 @@ const DISAGREEMENTS: [string, Provider[], number, string][] = [
   ['nobody', [down, silent], 1, 'L1_UNCONFIRMED'],
   ['a liar where all are needed', [source(7n), source(7n, forked)], 2, 'L1_DISAGREEMENT'],
 ]
-it.each(DISAGREEMENTS)('says who said what without agreement: %s', async (_, providers, quorum, code) => {
+it.each(DISAGREEMENTS)('reports what each source said without agreement: %s', async (_, providers, quorum, code) => {
   const error = await agreeingBlockHash(providers, { quorum, timeout: 300 })().catch(error => error)
   expect(error).toMatchObject({ code, layer: 'L1' })
   expect(error.message).toContain('source 1')
   expect(error.message).not.toContain('secret')
 })
 
-it('looks at its options', () => {
+it('refuses invalid options', () => {
   const wrong: [Provider[], object][] = [
     [[], {}],
     [[down], { quorum: 2 }],

@@ -24,7 +24,7 @@ import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const request = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
 
-/** The demo chain: L2 blocks 0, 3, 4 and 8 are the last of their finalizations, at L1 blocks 0, 21, 42 and 63. */
+/** The demo chain: L1 blocks 0, 21, 42 and 63 finalize L2 blocks up to 0, 3, 4 and 8. */
 function chainOf(proofLag = 0, scheme: Scheme = poseidon2): Chain {
   const chain = createChain(demoWorld(scheme), ROLLUP, { proofLag })
   addDemoBlocks(chain)
@@ -33,7 +33,7 @@ function chainOf(proofLag = 0, scheme: Scheme = poseidon2): Chain {
 
 type Tamper = (answer: unknown, method: string, params: readonly unknown[], turn: number) => unknown
 
-/** An endpoint in this process, that may lie, and what it was asked. */
+/** An in-process endpoint that may lie, and the requests it received. */
 function providerOf(methods: Methods, tamper: Tamper = answer => answer) {
   const asked: { method: string; params: readonly unknown[] }[] = []
   const provider: Provider = {
@@ -71,7 +71,7 @@ const isRecorded = (outcome: unknown): outcome is Awaited<ReturnType<typeof reco
 
 const codeOf = (outcome: unknown) => (isRecorded(outcome) ? 'recorded' : Reflect.get(Object(outcome), 'code'))
 
-/** The recording, which has to say what is so on the chain. */
+/** Expects a recording that matches the chain, and returns its evidence. */
 function expectTrue(outcome: unknown, chain: Chain) {
   if (!isRecorded(outcome)) throw outcome
   const { evidence, bundle } = outcome
@@ -95,7 +95,7 @@ it.each([poseidon2, mimc])('records over HTTP: %o', async scheme => {
   expect(evidence.storage[0]?.value).toBe(word(42 + 9))
 })
 
-it('takes the newest finalized block, in five requests to L1 and one to L2', async () => {
+it('records the newest finalized block with five requests to L1 and one to L2', async () => {
   const { outcome, steps, askedL1, askedL2, chain } = await record({})
   expect(expectTrue(outcome, chain).l2BlockNumber).toBe(8n)
   expect(askedL1.map(({ method }) => method)).toEqual([
@@ -106,7 +106,7 @@ it('takes the newest finalized block, in five requests to L1 and one to L2', asy
   expect(steps.map(({ step }) => step)).toEqual(['l1Block', 'l2Block'])
 })
 
-it('walks back to the newest finalization whose proof is held', async () => {
+it('walks back to the newest finalization whose proof is available', async () => {
   const expected = [8n, 4n, 3n, 0n]
   for (const [proofLag, l2BlockNumber] of expected.entries()) {
     const { outcome, steps, askedL1, chain } = await record({ chain: chainOf(proofLag) })
@@ -114,7 +114,7 @@ it('walks back to the newest finalization whose proof is held', async () => {
     const notHeld = steps.flatMap(step => (step.step === 'proofUnavailable' ? [step.l2BlockNumber] : []))
     expect(notHeld).toEqual(expected.slice(0, proofLag))
     expect(askedL1.length).toBeLessThanOrEqual(5 + 9 * proofLag)
-    // Of an older finalization the contract keeps no timestamp, so no log is asked for.
+    // The contract keeps no timestamp of an older finalization, so no log is requested.
     expect(askedL1.some(({ method }) => method === 'eth_getLogs')).toBe(proofLag === 0)
   }
   const none = await record({ chain: chainOf(4) })
@@ -149,7 +149,7 @@ it('finds every finalization of any history', async () => {
   expect(walks).toBe(sized(15))
 })
 
-it('proves the timestamp of the newest finalization, and goes on without it where it cannot', async () => {
+it('proves the timestamp of the newest finalization, or continues without it', async () => {
   const at = async (l1: Tamper | undefined, contractVersion: 7 | 8 = 8) => {
     const chain = createChain(demoWorld(poseidon2), ROLLUP, { contractVersion })
     addDemoBlocks(chain)
@@ -176,21 +176,21 @@ it('proves the timestamp of the newest finalization, and goes on without it wher
   for (const [index, l1] of useless.entries()) expect(await at(l1), `${index}`).toBe(null)
   expect(useless.length).toBe(7)
 
-  // A contract that keeps nothing to prove it from is not asked.
+  // No logs are requested if the layout has no slots to prove the timestamp from.
   const { finalizedState: _, ...layout } = lineaLayout
   const [l1, l2] = [l1Of(chainOf()), l2Of(chainOf())]
   const plain = await recordEvidence(l1.provider, l2.provider, { ...request, rollup: { ...ROLLUP, layout } })
   expect(plain.evidence.finalizedTimestamp).toBe(null)
   expect(l1.asked.some(({ method }) => method === 'eth_getLogs')).toBe(false)
 
-  // The L1 endpoint, not the L2 endpoint, has lost the block in between: no reason to look for an older one.
+  // The block is missing at the L1 endpoint, not the L2 endpoint, so no older one is tried.
   let proofs = 0
   const lost = to('eth_getProof', answer => (++proofs === 3 ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN')() : answer))
   const { outcome } = await record({ l1: lost })
   expect(outcome).toMatchObject({ code: 'BLOCK_MISSING', layer: 'L1' })
 })
 
-it('stops where the contract had finalized nothing', async () => {
+it('stops walking back at the first finalization of the contract', async () => {
   const chain = createChain(demoWorld(poseidon2), ROLLUP, { proofLag: 99 })
   addDemoBlocks(chain)
   const l1 = createL1(ROLLUP)
@@ -203,7 +203,7 @@ it('stops where the contract had finalized nothing', async () => {
   })
 })
 
-it('proves from the L1 block and at the L2 block that it is told', async () => {
+it('proves from the requested L1 block and at the requested L2 block', async () => {
   const older = await record({}, { l1Block: 42n })
   expect(expectTrue(older.outcome, older.chain)).toMatchObject({ l2BlockNumber: 4n, l1Block: { number: 42n } })
   const latest = await record({}, { l1Block: 'latest' })
@@ -213,13 +213,13 @@ it('proves from the L1 block and at the L2 block that it is told', async () => {
   const at = (l2BlockNumber: bigint) =>
     recordEvidence(l1Of(chain).provider, l2Of(chain).provider, { ...request, l2BlockNumber })
   expect((await at(3n)).evidence.l2BlockNumber).toBe(3n)
-  // No other is taken instead.
+  // No other block is taken instead.
   await expect(at(8n)).rejects.toMatchObject({ code: 'BLOCK_MISSING', layer: 'L2' })
   await expect(at(2n)).rejects.toMatchObject({ code: 'ANCHOR_NO_ROOT', path: 'l1.proof.storageProof[0]' })
   await expect(at(9n)).rejects.toMatchObject({ code: 'ANCHOR_BLOCK_AHEAD' })
 })
 
-it('asks nobody when the request is wrong', async () => {
+it('sends nothing if the request is wrong', async () => {
   const [l1, l2] = [l1Of(chainOf()), l2Of(chainOf())]
   const wrong = [
     { ...request, address: '0x12' },
@@ -237,7 +237,7 @@ it('asks nobody when the request is wrong', async () => {
   expect([...l1.asked, ...l2.asked]).toEqual([])
 })
 
-/** A lie in the answers to one method. */
+/** Lies in the answers to one method. */
 const to =
   (lied: string, lie: (answer: object, params: readonly unknown[], turn: number) => unknown): Tamper =>
   (answer, method, params, turn) =>
@@ -291,15 +291,15 @@ it('believes no L1 endpoint', async () => {
   }
   expect(lies.length).toBe(23)
 
-  // An older block for "finalized" is a true one: the report says of when it is.
+  // An older block served as "finalized" is still a true block. The report states its number and time.
   const stale = await record({ chain, l1: to('eth_getBlockByNumber', () => chain.l1.getBlock(42n)) })
   expect(expectTrue(stale.outcome, chain)).toMatchObject({ l1Block: { number: 42n }, currentL2BlockNumber: 4n })
   const forgetful = await record({ chain, l1: storage('0x0') })
   expect(expectTrue(forgetful.outcome, chain)).toMatchObject({ l2BlockNumber: 0n, currentL2BlockNumber: 8n })
-  // The forged block is consistent in itself: what gives it away is that nothing is proven under it.
+  // The forged block is self-consistent, but no proof holds under its state root.
   const consistent = to('eth_getBlockByNumber', () => ({ ...forged, hash: hashOf(forged) }))
   expect((await record({ chain, l1: consistent })).outcome).toMatchObject({ code: 'MPT_HASH_MISMATCH' })
-  // Without a contract nothing is finalized.
+  // No contract at the rollup's address.
   const elsewhere = { ...request, rollup: { address: `0x${'ee'.repeat(20)}` } } as const
   const { code } = await recordEvidence(l1Of(chain).provider, l2Of(chain).provider, elsewhere).catch(error => error)
   expect(code).toBe('ANCHOR_NO_CONTRACT')
@@ -337,7 +337,7 @@ it('believes no L2 endpoint', async () => {
   expect(lies.length).toBe(14)
 })
 
-/** Fractions below 1, spread evenly: those of fast-check are mostly at the ends. */
+/** Fractions below 1, evenly distributed. fast-check prefers values at the ends. */
 const fractions = fc.integer().map(seed => {
   let state = seed
   return () => {
@@ -346,7 +346,7 @@ const fractions = fc.integer().map(seed => {
   }
 })
 
-/** Changes something at random, deep inside. */
+/** Changes a random part of a value, usually deep inside. */
 function corrupt(value: unknown, random: () => number): unknown {
   const isDeep = typeof value === 'object' && value !== null && Object.keys(value).length > 0
   if (!isDeep || random() < 0.05) {
@@ -364,7 +364,7 @@ function corrupt(value: unknown, random: () => number): unknown {
   return copy
 }
 
-it('records the truth or nothing, whatever is changed on the way', async () => {
+it('records the truth or nothing, whatever is changed in transit', async () => {
   const chain = chainOf(1)
   const verdicts = { recorded: 0, refused: 0 }
   const codes = new Set<string>()
@@ -389,7 +389,7 @@ it('records the truth or nothing, whatever is changed on the way', async () => {
   expect(codes.size).toBeGreaterThan(8)
 })
 
-it('goes on where it was interrupted', async () => {
+it('resumes where it was interrupted', async () => {
   const chain = chainOf()
   const whole = await record({ chain }, { maxKeysPerRequest: 2 })
   expect(whole.askedL2.map(({ params }) => params[1])).toEqual([[0, 1], [2, 7], [9]].map(keys => keys.map(word)))
@@ -401,7 +401,7 @@ it('goes on where it was interrupted', async () => {
     )
     expect(broken.outcome).toMatchObject({ code: 'ENDPOINT_ERROR', layer: 'L2' })
     const { checkpoint } = broken.steps.findLast(step => step.step === 'keys') ?? {}
-    // As a file keeps it; and the limit may be another one.
+    // As read back from a file. The limit may differ.
     const again = await record({ chain }, { maxKeysPerRequest: 5, resumeFrom: JSON.parse(JSON.stringify(checkpoint)) })
     expect(again.askedL2.map(({ params }) => params[1])).toEqual([storageKeys.slice(2 * at)])
     expect(again.outcome).toEqual(whole.outcome)
@@ -410,7 +410,7 @@ it('goes on where it was interrupted', async () => {
   expect(resumed).toBe(2)
 })
 
-/** What is kept after four of the five keys. */
+/** The checkpoint after four of the five keys. */
 async function keptOf(chain: Chain): Promise<FetchCheckpoint> {
   const { steps } = await record({ chain }, { maxKeysPerRequest: 2 })
   const last = steps.findLast(step => step.step === 'keys')
@@ -418,7 +418,7 @@ async function keptOf(chain: Chain): Promise<FetchCheckpoint> {
   return last.checkpoint
 }
 
-it('verifies what was kept, and asks again for what does not hold', async () => {
+it('verifies a checkpoint, and requests again what does not verify', async () => {
   const chain = chainOf()
   const kept = await keptOf(chain)
   const [first, second] = kept.partialAnswers
@@ -453,7 +453,7 @@ it('verifies what was kept, and asks again for what does not hold', async () => 
     expect(askedL2.length, what).toBe(requests)
   }
   expect(cases.length).toBe(18)
-  // Any byte of it.
+  // Any part of the checkpoint is corrupt.
   let corrupted = 0
   await fc.assert(
     fc.asyncProperty(fractions, async random => {
@@ -466,7 +466,7 @@ it('verifies what was kept, and asks again for what does not hold', async () => 
   expect(corrupted).toBe(sized(40))
 })
 
-it('stays with the block that it has begun at, as long as the endpoint holds it', async () => {
+it('stays with the block of the checkpoint as long as the endpoint holds it', async () => {
   const chain = chainOf()
   const kept = await keptOf(chain)
   chain.addBlock()
@@ -477,7 +477,7 @@ it('stays with the block that it has begun at, as long as the endpoint holds it'
   const l2: Tamper = (answer, _, params) => (isGone(params) ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN')() : answer)
   const anew = await record({ chain, l2 }, { maxKeysPerRequest: 2, resumeFrom: kept })
   expect(expectTrue(anew.outcome, chain).l2BlockNumber).toBe(9n)
-  // Nobody is asked twice for what is not held.
+  // A block that is not held is requested only once.
   const isOld = (params: readonly unknown[]) => params[2] === '0x4'
   const older: Tamper = (answer, _, params) => (isOld(params) ? answer : fail(-32600, 'BLOCK_MISSING_IN_CHAIN')())
   const last = await record({ chain, l2: older }, { resumeFrom: kept })
@@ -485,14 +485,14 @@ it('stays with the block that it has begun at, as long as the endpoint holds it'
   expect(last.askedL2.map(({ params }) => params[2])).toEqual(['0x8', '0x9', '0x4'])
 })
 
-it('does not walk back from an endpoint that has begun to answer', async () => {
+it('does not walk back after the first answer', async () => {
   const l2: Tamper = (answer, _, __, turn) => (turn === 1 ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN')() : answer)
   const { outcome, steps } = await record({ l2 }, { maxKeysPerRequest: 2 })
   expect(outcome).toMatchObject({ code: 'BLOCK_MISSING', layer: 'L2' })
   expect(steps.map(({ step }) => step)).toEqual(['l1Block', 'l2Block', 'keys'])
 })
 
-it('ends when it is told to, wherever it is', async () => {
+it('ends when aborted, at any step', async () => {
   const counts: number[] = []
   for (const turn of [0, 1, 2, 3]) {
     const controller = new AbortController()
@@ -514,7 +514,7 @@ it('ends when it is told to, wherever it is', async () => {
   expect(askedL1).toEqual([])
 })
 
-it('says which endpoint it was, and no part of its URL', async () => {
+it('reports which endpoint failed, without any part of its URL', async () => {
   const honest = await startService()
   const cases: [string, Parameters<typeof startServer>[0]][] = [
     ['NOT_JSON', response => response.end('{"jsonrpc":"2.0","id":1,"resu')],

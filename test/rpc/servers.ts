@@ -9,7 +9,7 @@ export const CONTRACT: Hex = `0x${'c0'.repeat(20)}`
 export const USER: Hex = `0x${'a1'.repeat(20)}`
 export const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 
-/** A service over the demo state, with one finalized block after genesis, until the test ends. */
+/** Starts a service over the demo state, with one finalized block after genesis. It closes when the test ends. */
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<{
   service: Service
   url: string
@@ -25,7 +25,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
   return { service, ...urls }
 }
 
-/** A server that answers as it likes, until the test ends. `turn` counts its requests from 0. */
+/** Starts a server that answers as `answer` says. It closes when the test ends. `turn` counts requests from 0. */
 export async function startServer(
   answer: (response: ServerResponse, id: unknown, turn: number, body: string, target: string) => void,
 ): Promise<{ url: string; turns: () => number }> {

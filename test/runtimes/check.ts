@@ -1,19 +1,19 @@
 import type { Case, Tally } from './corpus.ts'
 
-/** What one runtime made of the corpus. */
+/** The result of the corpus in one runtime. */
 export interface Report extends Tally {
   /**
-   * `used`: the kernels of both hashes were started. `refused`: both were asked for, and the runtime compiled none.
-   * `missing`: there is no WebAssembly. The verdicts of the last two come from the fallback. Anything else is a mistake.
+   * `used`: the kernels of both hashes were instantiated. `refused`: the runtime compiled neither. `missing`: the runtime has
+   * no WebAssembly. In the last two cases the fallback does the hashing. Any other value is an error.
    */
   readonly webAssembly: string
   readonly seconds: number
 }
 
 /**
- * Loads the package, and watches from outside what does the hashing. Import nothing of the package before.
+ * Loads the package, and observes its use of WebAssembly. Call this before importing anything from the package.
  *
- * @returns what runs the corpus
+ * @returns a function that runs the corpus
  */
 export async function loadCheck(): Promise<(cases: readonly Case[]) => Report> {
   const webAssembly = watchWebAssembly()
@@ -27,7 +27,7 @@ export async function loadCheck(): Promise<(cases: readonly Case[]) => Report> {
 
 type Constructor = new (argument: object) => object
 
-/** Replaces the two constructors that the package uses by ones that count. */
+/** Replaces the two WebAssembly constructors that the package uses with ones that count calls. */
 function watchWebAssembly(): () => string {
   const theirs: { Module: Constructor; Instance: Constructor } | undefined = Reflect.get(globalThis, 'WebAssembly')
   if (theirs === undefined) return () => 'missing'

@@ -1,4 +1,4 @@
-/** Node, Bun and Deno: runs the corpus beside it, without WebAssembly if told to, and prints the report as JSON. */
+/** For Node, Bun and Deno: runs `corpus.json`, optionally without WebAssembly, and prints the report as JSON. */
 import { readFileSync } from 'node:fs'
 import { loadCheck } from './check.ts'
 

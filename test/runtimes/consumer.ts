@@ -8,8 +8,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDERS = ['mimc', 'poseidon2', 'evidence'].flatMap(name => [`${name}/valid`, `${name}/invalid`])
 
 /**
- * Fills an empty folder as a user would: the packed tarball, installed, and beside it `console.js` (its imports of the
- * package are the runtime's to resolve), `bundled/` (for browsers and workerd) and `corpus.json`.
+ * Fills an empty folder as a user would: the installed tarball, `console.js` (whose imports of the package the runtime
+ * resolves), `bundled/` (for browsers and workerd) and `corpus.json`.
  *
  * @returns the number of cases in the corpus
  */
@@ -27,7 +27,7 @@ export async function createConsumer(folder: string): Promise<number> {
     entryPoints: ['console', 'browser', 'workerd'].map(name => `test/runtimes/${name}.ts`),
     outdir: folder,
     packages: 'external',
-    // Without the paths of tsconfig.json, by which the package's name would mean src/.
+    // Without the paths of tsconfig.json, which resolve the package's name to src/.
     tsconfigRaw: {},
   })
   expectInputsIn('test/', own.metafile)
@@ -50,7 +50,7 @@ export async function createConsumer(folder: string): Promise<number> {
   return cases.length
 }
 
-/** What is tested must be the tarball, not files of the checkout that got in by another way. */
+/** Throws if a bundle contains files from outside `places`: the tests must run the tarball, not the checkout. */
 function expectInputsIn(places: string, { inputs }: Metafile): void {
   const stray = Object.keys(inputs).filter(input => !new RegExp(`^${places}`).test(input))
   if (stray.length > 0) throw new Error(`bundled from elsewhere: ${stray.join(', ')}`)

@@ -2,7 +2,7 @@ import type { EvidenceVector } from '../../vectors/evidence/vector.ts'
 import type { Vector } from '../../vectors/vector.ts'
 import { outcomeOf } from '../outcome.ts'
 
-/** One file below vectors/. */
+/** One file in vectors/. */
 export interface Case {
   readonly path: string
   readonly vector: Vector | EvidenceVector
@@ -11,11 +11,11 @@ export interface Case {
 export interface Tally {
   readonly cases: number
   readonly asExpected: number
-  /** One line for each case that is not. */
+  /** One line per case with another outcome. */
   readonly mismatches: readonly string[]
 }
 
-/** How many cases there must be at least of each folder: a corpus that got lost must not pass. */
+/** The minimum number of cases per folder, so that a missing corpus does not pass. */
 const ENOUGH = {
   'mimc/valid': 40,
   'mimc/invalid': 180,
@@ -25,7 +25,7 @@ const ENOUGH = {
   'evidence/invalid': 80,
 }
 
-/** Runs the corpus. Nothing here or below belongs to a platform. */
+/** Runs the corpus. This code and what it imports use no platform API. */
 export function runCorpus(cases: readonly Case[]): Tally {
   for (const [folder, enough] of Object.entries(ENOUGH)) {
     const found = cases.filter(({ path }) => path.startsWith(`${folder}/`)).length
@@ -46,7 +46,7 @@ function spellOutcomeOf(vector: Case['vector']): string {
   }
 }
 
-/** JSON with the fields of objects in the order of their names. */
+/** JSON with object fields sorted by name. */
 function spell(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -22,7 +22,7 @@ interface Run {
 }
 
 const CONSOLES = [
-  // The oldest that package.json promises; then the newest of each later line.
+  // The oldest supported version, then the newest of each later major version.
   { runtime: 'Node 20', npm: 'node@20.19.0', command: ['node'] },
   { runtime: 'Node 22', npm: 'node@22', command: ['node'] },
   { runtime: 'Node 24', npm: 'node@24', command: ['node'] },
@@ -42,7 +42,7 @@ const consoleRuns = CONSOLES.flatMap(({ runtime, npm, command }): Run[] => {
   ]
 })
 
-/** It compiles no WebAssembly from bytes. */
+/** workerd does not compile WebAssembly from bytes. */
 const WORKERD = '1.20261117.1'
 const workerdRun: Run = {
   runtime: 'workerd',
@@ -52,7 +52,7 @@ const workerdRun: Run = {
 
 const CHROMIUM_OPTIONS = [
   '--headless',
-  // In a container we are root, and as root it does not start without.
+  // Chromium needs this to start as root, as in a container.
   '--no-sandbox',
   ...['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync'],

@@ -8,11 +8,11 @@ import type { Report } from './check.ts'
 
 export interface Page {
   readonly thread: 'main thread' | 'worker'
-  /** Whether the page's policy lets it compile WebAssembly. */
+  /** Whether the page's policy allows WebAssembly. */
   readonly permitted: boolean
 }
 
-/** How a browser is started for one page. */
+/** How to start a browser for one page. */
 export interface Start {
   readonly executable: string
   /** @param profile an empty folder */
@@ -22,7 +22,7 @@ export interface Start {
 
 const TIMEOUT = 180_000
 
-/** Opens a page that runs the corpus, from a server of our own, and waits for the report that the page sends back. */
+/** Serves a page that runs the corpus, opens it in a browser, and waits for the report that the page sends back. */
 export async function runInBrowser(start: Start, folder: string, page: Page): Promise<Report> {
   const profile = mkdtempSync(join(tmpdir(), 'browser-'))
   const server = createServer()
@@ -37,11 +37,11 @@ export async function runInBrowser(start: Start, folder: string, page: Page): Pr
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
 
-  // A group of its own, so that its many processes end together.
+  // A separate process group, so that all processes of the browser end together.
   const browser = spawn(start.executable, [...start.options(profile), `http://127.0.0.1:${port}/`], {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
-    // What it keeps outside its profile goes there too.
+    // Files that the browser keeps outside its profile go there too.
     env: { ...process.env, HOME: profile, XDG_RUNTIME_DIR: profile, ...start.environment },
   })
   let said = ''
@@ -68,14 +68,14 @@ export async function runInBrowser(start: Start, folder: string, page: Page): Pr
   }
 }
 
-/** Serves what the page needs. @returns the body of the page's report, when this was it */
+/** Serves the page's files. @returns the body of the request if it was the page's report */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   folder: string,
   { thread, permitted }: Page,
 ): Promise<string | undefined> {
-  // Workers go by the policy of their own script, so it is sent with everything.
+  // The policy of a worker is that of its script, so every response carries it.
   response.setHeader('content-security-policy', `script-src 'self'${permitted ? " 'wasm-unsafe-eval'" : ''}`)
   const send = (type: string, body: string | Buffer) => response.setHeader('content-type', type).end(body)
   const start = thread === 'worker' ? '/worker.js' : '/browser.js'

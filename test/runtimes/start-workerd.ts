@@ -6,10 +6,10 @@ import type { Report } from './check.ts'
 
 const TIMEOUT = 120_000
 
-/** Serves the bundled worker with workerd on a loopback port, and sends it the corpus. */
+/** Serves the bundled worker with workerd on a loopback port, and runs the corpus in it. */
 export async function runInWorkerd(npm: string, folder: string): Promise<Report> {
   writeFileSync(join(folder, 'workerd.capnp'), configure(folder))
-  // It says on its standard output which port it has. A group of its own, so that npx and workerd end together.
+  // It prints its port on standard output. It has its own process group, so that npx and workerd end together.
   const serve = ['workerd', 'serve', 'workerd.capnp', '--socket-addr=http=127.0.0.1:0', '--control-fd=1']
   const server = spawn('npx', ['--yes', '--loglevel=error', '-p', npm, ...serve], {
     cwd: folder,
@@ -33,7 +33,7 @@ export async function runInWorkerd(npm: string, folder: string): Promise<Report>
     const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, signal })
     const text = await response.text()
     if (!response.ok) throw new Error(`${text} ${said}`)
-    // The worker's own clock stands still while it computes.
+    // The clock inside a worker does not advance during computation.
     return { ...JSON.parse(text), seconds: (performance.now() - start) / 1000 }
   } finally {
     if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid, 'SIGKILL')
@@ -41,7 +41,7 @@ export async function runInWorkerd(npm: string, folder: string): Promise<Report>
   }
 }
 
-/** The modules are the files that esbuild wrote, the worker first. */
+/** The workerd configuration. Its modules are the files that esbuild wrote, the worker first. */
 function configure(folder: string): string {
   const files = readdirSync(join(folder, 'bundled')).filter(file => file !== 'workerd.js')
   const modules = ['workerd.js', ...files].map(file => `(name = "${file}", esModule = embed "bundled/${file}")`)

@@ -1,9 +1,9 @@
-/** A worker of workerd: loads the package at its start, as a deployed one does, and runs the corpus that a request brings. */
+/** A worker for workerd. It loads the package on start, as a deployed worker does, and runs the corpus in a request. */
 import { loadCheck } from './check.ts'
 import type { Case } from './corpus.ts'
 
 const check = await loadCheck()
 const worker = { fetch: async (request: Request) => Response.json(check((await request.json()) as Case[])) }
 
-// biome-ignore lint/style/noDefaultExport: by this workerd finds its handlers
+// biome-ignore lint/style/noDefaultExport: workerd finds the handlers in the default export
 export default worker

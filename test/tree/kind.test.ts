@@ -8,7 +8,7 @@ import { encodeAccountValue } from '../../src/world/encode.ts'
 import { refusal, verdict } from '../refusal.ts'
 
 const word = (x: bigint) => bigintToBytes(x, 32)
-/** 32 bytes that are canonical digests in both schemes, different for each `first`. */
+/** A canonical digest in both schemes, different for each `first`. */
 const digest = (first: number) => Uint8Array.from({ length: 32 }, (_, index) => first + index)
 
 const account = {
@@ -20,7 +20,7 @@ const account = {
   codeSize: 2n ** 64n - 6n,
 }
 
-it('lays an account value out as six words, and takes it apart', () => {
+it('encodes an account value as six words, and decodes it again', () => {
   const { nonce, balance, storageRoot, snarkCodeHash, keccakCodeHash, codeSize } = account
   const value = encodeAccountValue(account)
   expect(value).toEqual(
@@ -38,7 +38,7 @@ it('lays an account value out as six words, and takes it apart', () => {
   })
 })
 
-it('stores no account whose nonce or code size passes 64 bits', () => {
+it('refuses to store an account whose nonce or code size exceeds 64 bits', () => {
   const value = encodeAccountValue(account)
   expect(verdict(() => accountTree.verifyStorable(value))).toBe('accepted')
   for (const [offset, name] of [
@@ -58,7 +58,7 @@ it('stores no account whose nonce or code size passes 64 bits', () => {
   }
 })
 
-it('stores every slot value but zero', () => {
+it('stores every slot value except zero', () => {
   expect(verdict(() => storageTree.verifyStorable(word(0n)))).toBe('ZERO_VALUE')
   for (let byte = 0; byte < 32; byte++) {
     expect(verdict(() => storageTree.verifyStorable(word(1n << BigInt(8 * byte))))).toBe('accepted')
@@ -68,7 +68,7 @@ it('stores every slot value but zero', () => {
 describe.each([mimc, poseidon2])('$name', scheme => {
   const { hash } = scheme.hasher
 
-  it('hashes addresses, slots and accounts as section 3 spells them', () => {
+  it('hashes addresses, slots and accounts as the tree format defines', () => {
     const address = digest(1).subarray(0, 20)
     expect(accountTree.hashKey(scheme, address)).toEqual(hash(scheme.encodeAddress(address)))
     expect(storageTree.hashKey(scheme, digest(1))).toEqual(hash(scheme.encodeBytes32(digest(1))))
@@ -84,7 +84,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
 
   const decodeValue = (kind: TreeKind, value: Uint8Array) => plainTree(scheme, kind).decodeValue(bytesToHex(value), 41)
 
-  it('refuses a digest in an account that is not reduced, and takes any code hash and slot', () => {
+  it('refuses an unreduced digest in an account, and accepts any code hash and slot value', () => {
     const value = encodeAccountValue(account)
     const full = (offset: number) => {
       const changed = value.slice()
@@ -93,7 +93,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     }
     expect(verdict(() => decodeValue(accountTree, value))).toBe('accepted')
     expect([full(64), full(96), full(128)]).toEqual(['NON_CANONICAL', 'NON_CANONICAL', 'accepted'])
-    // A mimc word is one element; of a poseidon2 word every piece fits.
+    // A mimc word is one element. A poseidon2 word is split into pieces that are always reduced.
     expect([full(0), full(32), full(160)]).toEqual(new Array(3).fill(scheme === mimc ? 'NON_CANONICAL' : 'accepted'))
     expect(verdict(() => decodeValue(storageTree, new Uint8Array(32).fill(0xff)))).toBe('accepted')
   })

@@ -14,7 +14,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   const hKey = Uint8Array.from({ length: 32 }, (_, index) => index)
   const hVal = Uint8Array.from({ length: 32 }, (_, index) => 5 + index)
 
-  it('spells an index as the word of its integer, and takes it back', () => {
+  it('encodes an index as the word of its integer, and decodes it again', () => {
     for (const index of INDICES) {
       expect(indexWord(scheme, index)).toEqual(word(index))
       expect(decodeIndexWord(scheme, indexWord(scheme, index), 2 ** 40)).toBe(index)
@@ -23,7 +23,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(INDICES.length).toBe(10)
   })
 
-  it('takes an index below the limit and no other', () => {
+  it('accepts only an index below the limit', () => {
     for (const limit of [1, 7, 2 ** 32, 2 ** 40, 2 ** 40 + 1]) {
       expect(decodeIndexWord(scheme, word(limit - 1), limit)).toBe(limit - 1)
       for (const above of [limit, limit + 1, 2 ** 53]) {
@@ -36,7 +36,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     }
   })
 
-  it('refuses a bit in each byte that an index does not reach', () => {
+  it('refuses a set bit in each byte above the largest index', () => {
     for (let byte = 0; byte < 27; byte++) {
       for (const bit of [1n, 128n]) {
         const large = (bit << BigInt(8 * (31 - byte))) + 5n
@@ -46,7 +46,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     }
   })
 
-  it('lays an opening out as prev, next, key hash, value hash', () => {
+  it('encodes an opening as prev, next, key hash, value hash', () => {
     const leaf = { prev: 2 ** 39 + 1, next: 4, hKey, hVal }
     const opening = encodeOpening(scheme, leaf)
     expect(opening).toEqual(concatBytes(word(leaf.prev), word(leaf.next), hKey, hVal))
@@ -55,7 +55,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(decodeOpening(scheme, opening)).toEqual(leaf)
   })
 
-  it('refuses an opening that points past the leaves', () => {
+  it('refuses an opening that points past the last possible leaf', () => {
     const far = word(2 ** 40)
     const codes = [concatBytes(far, word(1), hKey, hVal), concatBytes(word(1), far, hKey, hVal)].map(
       opening => refusal(() => decodeOpening(scheme, opening)).code,
@@ -63,7 +63,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(codes).toEqual(['INDEX_OUT_OF_RANGE', 'INDEX_OUT_OF_RANGE'] satisfies ErrorCode[])
   })
 
-  it('refuses an opening with an element that is not reduced, in each of its parts', () => {
+  it('refuses an opening with an unreduced element in any part', () => {
     const opening = encodeOpening(scheme, { prev: 1, next: 2, hKey, hVal })
     const elementLength = scheme.name === 'mimc' ? 32 : 4
     for (let offset = 0; offset < opening.length; offset += elementLength) {
@@ -75,7 +75,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   })
 })
 
-it('refuses a reduced element with stray bytes in a poseidon2 index word', () => {
+it('refuses stray bytes in a poseidon2 index word, even in a reduced element', () => {
   for (let element = 0; element < 16; element++) {
     const stray = indexWord(poseidon2, 3)
     stray[4 * element + 1] = 1

@@ -2,14 +2,14 @@ import { bytesToHex, compareBytes, concatBytes, equalBytes, type Hex, hexToBytes
 import type { Scheme } from '../../src/scheme/scheme.ts'
 import type { Proof } from '../../src/tree/answer.ts'
 
-/** A key in a tree: where its leaf is, and the hashes in it. */
+/** A key in a tree: the index of its leaf and the hashes in it. */
 export interface NaiveEntry {
   index: number
   hKey: Uint8Array
   hVal: Uint8Array
 }
 
-/** The opening of each leaf by its index: sections 1 and 2 spelled out, from the keys sorted anew. */
+/** The opening of each leaf by its index, built from the sorted keys as the tree format defines. */
 function naiveOpenings(scheme: Scheme, entries: readonly NaiveEntry[]): Map<number, Uint8Array> {
   const zero = new Uint8Array(32)
   const sorted = [
@@ -26,7 +26,7 @@ function naiveOpenings(scheme: Scheme, entries: readonly NaiveEntry[]): Map<numb
   )
 }
 
-/** The root of the tree, all 40 levels built from the leaves up. */
+/** The root of the tree, with all 40 levels built from the leaves up. */
 export function naiveRoot(scheme: Scheme, entries: readonly NaiveEntry[], nextFreeNode: number): Uint8Array {
   const { hash } = scheme.hasher
   let missing = new Uint8Array(32)
@@ -44,7 +44,7 @@ export function naiveRoot(scheme: Scheme, entries: readonly NaiveEntry[], nextFr
   return hash(concatBytes(naiveWord(scheme, nextFreeNode), level.get(0) ?? missing))
 }
 
-/** The root that a served path leads to, and its leaf. Throws when entry 0 does not agree with the path. */
+/** The root that a served path leads to, and its leaf. Throws if entry 0 does not match the path. */
 export function naiveOpen(scheme: Scheme, leafIndex: number, proof: Proof): { root: Hex; leaf: NaiveLeaf } {
   const { hash } = scheme.hasher
   if (proof.proofRelatedNodes.length !== 42) throw new Error(`${proof.proofRelatedNodes.length} nodes`)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { bytesToBigint, bytesToHex } from '../../src/bytes.ts'
 import { findFloor, insertKey, type Order, removeKey } from '../../src/world/order.ts'
 
-// Few different first bytes and priorities, so that keys are looked up beside and between each other, and tie.
+// Few different first bytes and priorities, so that lookups hit and miss, and priorities tie.
 const key = fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 5 })).map(([first, last]) => {
   const bytes = new Uint8Array(32)
   bytes.set([first], 0)
@@ -11,7 +11,7 @@ const key = fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 
   return bytes
 })
 
-/** Whether no node stands above one of a higher priority: the last four bytes of the key hash. */
+/** Whether no node has a child of higher priority. The priority is the last four bytes of the key hash. */
 function isHeap(order: Order): boolean {
   const priorityOf = (hKey: Uint8Array) => bytesToBigint(hKey.subarray(28))
   return (
@@ -57,7 +57,7 @@ it('finds the floor of any key after any insertions and removals', () => {
   expect(compared).toBeGreaterThan(1000)
 })
 
-it('never changes an order that was handed out', () => {
+it('never changes an existing order', () => {
   const keys = Array.from({ length: 50 }, (_, x) => new Uint8Array(32).map((_, place) => (x * 37 + place * 11) % 256))
   const orders: Order[] = [null]
   for (const [index, hKey] of keys.entries()) orders.push(insertKey(orders[index] ?? null, hKey, index))
@@ -67,7 +67,7 @@ it('never changes an order that was handed out', () => {
   }
 })
 
-it('stays shallow when keys come in ascending order', () => {
+it('stays shallow when keys are inserted in ascending order', () => {
   const COUNT = 5000
   let order: Order = null
   for (let x = 0; x < COUNT; x++) {

@@ -7,7 +7,7 @@ import { createKind, createTree, deleteKey, getValue, rootOf, setValue } from '.
 const kind = createKind<Uint8Array>(poseidon2, storageTree, value => value)
 const bytes = (x: number) => new Uint8Array(32).fill(x)
 
-it('finds the leaves that are there and no others', () => {
+it('finds exactly the leaves that exist', () => {
   let top = putLeaf<string>(null, 5, 'five')
   top = putLeaf(top, 2 ** 39 + 5, 'far')
   const indices = [5, 2 ** 39 + 5, 4, 2 ** 39, 2 ** 40 - 1]
@@ -15,13 +15,13 @@ it('finds the leaves that are there and no others', () => {
   expect(getLeaf(null, 0)).toBeNull()
 })
 
-it('is nothing again when the last leaf is taken away', () => {
+it('is null again after the last leaf is removed', () => {
   const one = putLeaf<string>(null, 5, 'five')
   expect(putLeaf(putLeaf(one, 6, 'six'), 6, null)).toEqual(one)
   expect(putLeaf(one, 5, null)).toBeNull()
 })
 
-it('does not take a sentinel for a key', () => {
+it('does not treat a sentinel as a key', () => {
   const empty = createTree(kind)
   const tree = setValue(empty, bytes(1), bytes(9))
   for (const sentinel of [bytes(0), poseidon2.tailKey()]) {
@@ -32,7 +32,7 @@ it('does not take a sentinel for a key', () => {
   expect(rootOf(tree)).not.toEqual(rootOf(empty))
 })
 
-it('says that its list is broken rather than go on', () => {
+it('throws if its linked list is broken', () => {
   const tree = setValue(createTree(kind), bytes(1), bytes(9))
   expect(() => getValue({ ...tree, top: null }, bytes(1))).toThrow('the linked list is broken: leaf 2 is missing')
 })

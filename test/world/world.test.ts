@@ -15,11 +15,11 @@ const word = (x: number | bigint): Hex => hex(x, 32)
 const ZERO = word(0)
 const MAX_INDEX = 2 ** 40 - 1
 
-/** Sections 1 and 3. */
+/** Key and value hashes, as the tree format defines them. */
 const accountHash = (scheme: Scheme, a: Hex) => scheme.hasher.hash(scheme.encodeAddress(hexToBytes(a, 20)))
 const fullHash = (scheme: Scheme, x: Hex) => scheme.hasher.hash(scheme.encodeBytes32(hexToBytes(x, 32)))
 
-/** Section 3: the value hash of the account as the world reports it. */
+/** The value hash of the account as the world reports it. */
 function accountValueHash(scheme: Scheme, world: World, a: Hex): Uint8Array {
   const account = world.getAccount(a)
   if (account === null) throw new Error(`no account ${a}`)
@@ -32,7 +32,7 @@ function accountValueHash(scheme: Scheme, world: World, a: Hex): Uint8Array {
   )
 }
 
-/** The proofs in a leaf proof with their indices: one when the key exists, else its two neighbours. */
+/** The proofs in a leaf proof with their indices: one if the key exists, else those of its two neighbours. */
 function proofsIn(leafProof: StorageProof): { index: number; proof: Proof }[] {
   if ('proof' in leafProof) return [{ index: leafProof.leafIndex, proof: leafProof.proof }]
   const { leftLeafIndex, leftProof, rightLeafIndex, rightProof } = leafProof
@@ -42,7 +42,7 @@ function proofsIn(leafProof: StorageProof): { index: number; proof: Proof }[] {
   ]
 }
 
-/** Opens every path, demands that it leads to `root`, and that the leaves prove what the form claims (section 5). */
+/** Opens every path, and expects that it leads to `root` and that the leaves prove what the form claims. */
 function expectProves(scheme: Scheme, root: Hex, hKey: Uint8Array, leafProof: StorageProof): void {
   const opened = proofsIn(leafProof).map(({ index, proof }) => naiveOpen(scheme, index, proof))
   for (const { root: found } of opened) expect(found).toBe(root)
@@ -52,7 +52,7 @@ function expectProves(scheme: Scheme, root: Hex, hKey: Uint8Array, leafProof: St
   } else {
     expect(left?.next).toBe(leafProof.rightLeafIndex)
     expect(right?.prev).toBe(leafProof.leftLeafIndex)
-    // Lower-case hexadecimal of one length sorts like the bytes.
+    // Lower-case hex strings of equal length sort like their bytes.
     expect([left?.hKey, bytesToHex(hKey), right?.hKey].toSorted()).toEqual([left?.hKey, bytesToHex(hKey), right?.hKey])
     expect(new Set([left?.hKey, bytesToHex(hKey), right?.hKey]).size).toBe(3)
   }
@@ -68,7 +68,7 @@ function worldWithAlice(scheme: Scheme): World {
   return world
 }
 
-/** Index of the leaf of an account or slot that must exist. */
+/** The leaf index of an account or slot that must exist. */
 function leafIndexOf(leafProof: StorageProof | null | undefined): number {
   if (!leafProof || !('leafIndex' in leafProof)) throw new Error('it does not exist')
   return leafProof.leafIndex
@@ -86,7 +86,7 @@ describe.each(schemes)('$name', scheme => {
     expect(worldWithAlice(scheme).getAccount(ALICE)?.storageRoot).toBe(emptyRoot)
   })
 
-  it('gives a new account the values of one without code', () => {
+  it('gives a new account the values of an account without code', () => {
     const snarkCodeHash = bytesToHex(scheme.hasher.hash(new Uint8Array(32)))
     if (scheme.name === 'mimc') {
       expect(snarkCodeHash).toBe('0x0134373b65f439c874734ff51ea349327c140cde2e47a933146e6f9f2ad8eb17')
@@ -145,11 +145,11 @@ describe.each(schemes)('$name', scheme => {
     const [empty] = world.getProof(ALICE, [middle.key]).storageProofs
     expect(empty).toMatchObject({ leftLeafIndex: 0, leftProof: { value: ZERO } })
     expect(empty).toMatchObject({ rightLeafIndex: 1, rightProof: { value: ZERO } })
-    // nextFreeNode has grown, so this is not the empty storage root, though no slot is left.
+    // nextFreeNode has grown, so the root differs from the empty storage root, though no slot is left.
     expect(world.getAccount(ALICE)?.storageRoot).not.toBe(emptyRoot)
   })
 
-  it('does not touch the tree when a slot that does not exist is set to zero', () => {
+  it('does not change the tree when an absent slot is set to zero', () => {
     const world = worldWithAlice(scheme)
     const before = world.stateRoot()
     world.setStorage(ALICE, word(1), ZERO)
@@ -172,7 +172,7 @@ describe.each(schemes)('$name', scheme => {
     expect(world.getAccount(ALICE)?.storageRoot).toBe(emptyRoot)
   })
 
-  it('serves no storage proof for an account without storage, one a key otherwise', () => {
+  it('serves no storage proofs for an account without storage, else one per key', () => {
     const world = worldWithAlice(scheme)
     expect(world.getProof(ALICE, [word(1), word(2)]).storageProofs).toEqual([])
     expect(world.getProof(BOB, [word(1)]).storageProofs).toEqual([])
@@ -182,7 +182,7 @@ describe.each(schemes)('$name', scheme => {
     expect(storageProofs.map(proof => proof !== null && 'proof' in proof)).toEqual([false, true, false])
   })
 
-  it('takes hexadecimal of either case and answers in lower case', () => {
+  it('accepts hexadecimal of either case and answers in lower case', () => {
     const world = worldWithAlice(scheme)
     const upper = (x: Hex): Hex => `0x${x.slice(2).toUpperCase()}`
     world.setStorage(upper(ALICE), upper(word(0xabc)), upper(word(0xdef)))
@@ -191,12 +191,12 @@ describe.each(schemes)('$name', scheme => {
     expect([accountProof.key, storageProofs[0]?.key]).toEqual([ALICE, word(0xabc)])
   })
 
-  it('serves the lengths of section 4, and what stands for missing leaves', () => {
+  it('serves nodes of the lengths in the tree format, and zeros for a missing sibling leaf', () => {
     const [wordLength, opening] = scheme.name === 'mimc' ? [32, 128] : [64, 192]
     const { accountProof } = worldWithAlice(scheme).getProof(ALICE)
     const nodes = proofsIn(accountProof)[0]?.proof.proofRelatedNodes ?? []
     const lengths = nodes.map(node => node.length / 2 - 1)
-    // Leaf 2 has no sibling leaf; HEAD and TAIL lie under the next sibling, and further up everything is missing.
+    // Leaf 2 has no sibling leaf. HEAD and TAIL lie under the next sibling. All siblings further up are empty.
     expect(lengths).toEqual([wordLength + 32, ...new Array(39).fill(64), 32, opening])
     expect(nodes[40]).toBe(ZERO)
     const missingPair = `${ZERO}${ZERO.slice(2)}`
@@ -204,7 +204,7 @@ describe.each(schemes)('$name', scheme => {
     expect(nodes[38]).toBe(`0x${emptyPair}${emptyPair}`)
   })
 
-  it('places leaves as high as 2^40 - 1, and is full then', () => {
+  it('places leaves up to index 2^40 - 1, and is full after that', () => {
     const world = worldWithAlice(scheme)
     const indices = [2, 2 ** 31, 2 ** 32 + 5, MAX_INDEX]
     const slots = indices.map((index, place) => ({ index, key: word(place) }))
@@ -240,7 +240,7 @@ describe.each(schemes)('$name', scheme => {
     expect(() => skipped.setAccount(BOB)).toThrow('TREE_FULL')
   })
 
-  it('forks into worlds that do not see each other', () => {
+  it('forks into independent worlds', () => {
     const world = worldWithAlice(scheme)
     world.setStorage(ALICE, word(1), word(1))
     const root = world.stateRoot()
@@ -258,7 +258,7 @@ describe.each(schemes)('$name', scheme => {
     expect(fork.stateRoot()).toBe(again.stateRoot())
   })
 
-  it('refuses what it cannot take, and changes nothing', () => {
+  it('refuses invalid arguments without changing anything', () => {
     const world = worldWithAlice(scheme)
     const before = world.stateRoot()
     const refusals: [code: string, call: () => unknown][] = [
@@ -287,7 +287,7 @@ describe.each(schemes)('$name', scheme => {
     expect(() => world.deleteAccount(`0x${'AB'.repeat(20)}`)).toThrow(`there is no account 0x${'ab'.repeat(20)}`)
   })
 
-  it('refuses every argument of the wrong type, as untyped JavaScript passes them, and changes nothing', () => {
+  it('refuses every argument of the wrong type without changing anything', () => {
     const world = worldWithAlice(scheme)
     world.setStorage(ALICE, word(1), word(2))
     const before = world.stateRoot()
@@ -345,7 +345,7 @@ describe.each(schemes)('$name', scheme => {
       for (const field of ['codeHash', 'snarkCodeHash']) refuses(() => untyped.setAccount(ALICE, { [field]: value }))
       if (!isKnown(value) || value === null || Array.isArray(value)) refuses(() => untyped.setAccount(ALICE, value))
     }
-    // A field that is misspelt, or not to be set.
+    // A field that is misspelt or cannot be set.
     for (const field of ['balence', 'Nonce', 'storageRoot', '__proto__', 'a\u001b[2J', 'x'.repeat(1_000_000)]) {
       refuses(() => untyped.setAccount(ALICE, Object.fromEntries([[field, 1n]])))
     }
@@ -355,7 +355,7 @@ describe.each(schemes)('$name', scheme => {
     expect(world.stateRoot()).toBe(before)
   })
 
-  it('sets what the caller states, and nothing that a polluted prototype holds', () => {
+  it('sets own fields only, despite a polluted Object.prototype', () => {
     const world = worldWithAlice(scheme)
     Object.defineProperty(Object.prototype, 'nonce', { value: 9n, configurable: true })
     try {
@@ -368,7 +368,7 @@ describe.each(schemes)('$name', scheme => {
     expect(world.getAccount(BOB)?.nonce).toBe(0n)
   })
 
-  it('agrees with a tree built anew after any sequence of writes', () => {
+  it('agrees with a tree built from scratch after any sequence of writes', () => {
     const values = fc.integer({ min: 0, max: 3 })
     const step = fc.record({
       account: fc.integer({ min: 1, max: 4 }),
@@ -438,7 +438,7 @@ describe.each(schemes)('$name', scheme => {
   })
 })
 
-/** What a world must hold, in plain maps. */
+/** The expected content of a world, in plain maps. */
 function createModel() {
   const accounts = new Map<
     Hex,
@@ -464,7 +464,7 @@ function createModel() {
   }
 }
 
-it('refuses a balance past the mimc field, which poseidon2 takes', () => {
+it('refuses a balance above the mimc field, which poseidon2 accepts', () => {
   const order = 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001n
   expect(() => createWorld(mimc).setAccount(ALICE, { balance: order })).toThrow('OUT_OF_RANGE')
   createWorld(mimc).setAccount(ALICE, { balance: order - 1n })
@@ -473,12 +473,12 @@ it('refuses a balance past the mimc field, which poseidon2 takes', () => {
   expect(world.getAccount(ALICE)?.balance).toBe(2n ** 256n - 1n)
 })
 
-/** poseidon2 with a cheap hash in place of its own, that counts its calls. */
+/** poseidon2 with a cheap hash that counts its calls. */
 function countingScheme(): { scheme: Scheme; calls: () => number } {
   let calls = 0
   const hash = (message: Uint8Array): Uint8Array => {
     calls++
-    // FNV-1a over eight lanes: spreads well, and is canonical.
+    // FNV-1a over eight lanes: well distributed and canonical.
     const lanes = Uint32Array.from({ length: 8 }, (_, lane) => 0x811c9dc5 ^ lane)
     for (const byte of message)
       for (const [lane, h] of lanes.entries()) lanes[lane] = Math.imul(h ^ byte, 0x01000193 + 2 * lane)
@@ -490,7 +490,7 @@ function countingScheme(): { scheme: Scheme; calls: () => number } {
   return { scheme: { ...poseidon2, hasher: { ...poseidon2.hasher, hash } }, calls: () => calls }
 }
 
-it('hashes only what was written since: four times a slot in bulk, three paths for one new slot', () => {
+it('hashes only what changed: four hashes per slot in bulk, three paths for a new slot', () => {
   const { scheme, calls } = countingScheme()
   const world = worldWithAlice(scheme)
   world.getProof(ALICE)
@@ -505,7 +505,7 @@ it('hashes only what was written since: four times a slot in bulk, three paths f
     for (let key = 1; key <= SLOTS; key++) world.setStorage(ALICE, word(key), word(key))
     world.stateRoot()
   })
-  // Key, value, leaf and about one inner node each, then the rest of the path and the account above it.
+  // Key, value, leaf and about one inner node per slot, then the rest of the path and the account above it.
   expect(fill).toBeGreaterThan(3 * SLOTS)
   expect(fill).toBeLessThan(4 * SLOTS + 100)
 
@@ -521,7 +521,7 @@ it('hashes only what was written since: four times a slot in bulk, three paths f
     world.stateRoot()
   })
   expect(update).toBeLessThanOrEqual(2 * 41 + 5)
-  // Nothing but the address and the key when nothing was written.
+  // After no writes, only the address and the key are hashed.
   expect(hashesOf(() => world.stateRoot())).toBe(0)
   expect(hashesOf(() => world.getProof(ALICE, [word(1)]))).toBeLessThanOrEqual(3)
 })

@@ -11,7 +11,7 @@ const power17 = (x: bigint): bigint => (squared(squared(squared(squared(x)))) * 
 /** The block cipher E_k(m): m <- (m + k + c_i)^17 in each of the 62 rounds, and the key once more at the end. */
 const encrypt = (k: bigint, m: bigint): bigint => mimcConstants.reduce((state, c) => power17(state + k + c), m) + k
 
-/** MiMC in BigInt, as section 1 defines it: for engines without WebAssembly. */
+/** MiMC in BigInt, as the tree format defines it in "The hash functions": for engines without WebAssembly. */
 export const mimcPlain = (): Hasher =>
   hasherOf(message => {
     let h = 0n

@@ -35,7 +35,7 @@ export const diagonal = (): readonly number[] => [
 const at = (elements: ArrayLike<number>, index: number): number => elements[index] ?? 0
 const sBox = (x: number): number => multiply(multiply(x, x), x)
 
-/** Poseidon2 in numbers, as section 1 defines it: for engines without WebAssembly. */
+/** Poseidon2 in numbers, as the tree format defines it in "The hash functions": for engines without WebAssembly. */
 export function poseidon2Plain(): Hasher {
   const keys = Int32Array.from(poseidon2Constants)
   const factors = Int32Array.from(diagonal())

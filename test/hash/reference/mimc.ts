@@ -7,13 +7,13 @@ import { type Hasher, hasherOf } from '../../../src/hash/hasher.ts'
 const ROUNDS = 62
 const EXPONENT = 17n
 
-/** MiMC over the BLS12-377 scalar field, written like its definition. The oracle for what is shipped. */
+/** MiMC over the BLS12-377 scalar field, written like its definition. The oracle of the shipped hashers. */
 export function mimcReference(): Hasher {
   const F = Field(BLS12377_ORDER)
   const constants = roundConstants('seed', BLS12377_ORDER)
   const c = Array.from({ length: ROUNDS }, () => constants.next().value)
 
-  /** The block cipher E_k(m): m <- (m + k + c_i)^17 in every round, and the key once more at the end. */
+  /** The block cipher E_k(m): m <- (m + k + c_i)^17 in every round, plus the key at the end. */
   function encrypt(k: bigint, m: bigint): bigint {
     const last = c.reduce((state, ci) => F.pow(F.add(F.add(state, k), ci), EXPONENT), m)
     return F.add(last, k)

@@ -18,12 +18,12 @@ const M4 = [
   [3n, 1n, 1n, 2n],
 ] as const
 
-/** Poseidon2 over KoalaBear, width 16, in Merkle-Damgard mode, written like its definition. The oracle for what is shipped. */
+/** Poseidon2 over KoalaBear, width 16, in Merkle-Damgard mode, written like its definition. Oracle of the shipped hashers. */
 export function poseidon2Reference(): Hasher {
   const F = Field(BigInt(KOALABEAR_ORDER))
   const half = (power: bigint) => F.inv(F.create(2n ** power))
 
-  /** What the internal matrix adds to all ones on its diagonal. */
+  /** The internal matrix is the all-ones matrix plus this diagonal. */
   const diagonal = [
     ...[F.neg(2n), 1n, 2n, half(1n), 3n, 4n, F.neg(half(1n)), F.neg(3n)],
     ...[F.neg(4n), half(8n), half(3n), half(24n), F.neg(half(8n)), F.neg(half(3n)), F.neg(half(4n)), F.neg(half(24n))],
@@ -39,7 +39,7 @@ export function poseidon2Reference(): Hasher {
   const sum = (terms: readonly bigint[]) => terms.reduce((total, x) => F.add(total, x), 0n)
   const sBox = (x: bigint) => F.mul(F.mul(x, x), x)
 
-  /** circ(2*M4, M4, M4, M4): every group of four gets M4 of itself plus M4 of the sum of all groups. */
+  /** circ(2*M4, M4, M4, M4): every group of four becomes M4 of itself plus M4 of the sum of all groups. */
   function externalMatrix(state: readonly bigint[]): bigint[] {
     const mixed = [0, 4, 8, 12].map(start =>
       M4.map(row => sum(row.map((factor, column) => F.mul(factor, state[start + column] ?? 0n)))),
@@ -53,7 +53,7 @@ export function poseidon2Reference(): Hasher {
     return state.map((x, index) => F.add(total, F.mul(diagonal[index] ?? 0n, x)))
   }
 
-  /** A full round has a key for every element; a partial round keys and raises the first alone. */
+  /** A full round adds a key to every element and raises it. A partial round does so for the first element only. */
   function permute(input: readonly bigint[]): bigint[] {
     let state = externalMatrix(input)
     for (const roundKeys of rounds) {
