@@ -20,13 +20,13 @@ import { runProgram } from '../bulk/program.ts'
 import { gzipMembers, joinLines, mixedLines } from '../bulk/records.ts'
 import { ADDRESS, folderOf, runHere, sampleOf } from './io.ts'
 
-/** 200,000 lines and 20 kills for a thorough run. */
+/** For a thorough run, use 200,000 lines and 20 kills. */
 const { AUDIT_LINES = '400', AUDIT_KILLS = '2' } = process.env
 const [LINES, KILLS] = [Number(AUDIT_LINES), Number(AUDIT_KILLS)]
 
-/** With workers, which take a process of its own. */
+/** With workers, which need a separate process. */
 const auditApart = (args: readonly string[], more = {}) => runProgram(['audit', '--jobs', '2', ...args], more)
-/** One job is done where it was started. */
+/** A single job runs in this process. */
 const audit = (args: readonly string[], more = {}) => runHere(['audit', '--jobs', '1', ...args], more)
 
 const lines = [...mixedLines(LINES)]
@@ -49,7 +49,7 @@ const parseLines = (text: string): Line[] =>
 const kindOf = ({ verdict, code, reason }: Line): string =>
   verdict === 'refused' ? `refused ${code}` : verdict === 'unreadable' ? `unreadable: ${reason}` : verdict
 
-it('gives every line its verdict, that of the verifier: packed or not, file or pipe, one job or two', async () => {
+it("gives every line the verifier's verdict: compressed or not, file or pipe, one job or two", async () => {
   const folder = folderOf({ 'plain.ndjson': input, 'packed.gz': packed })
   const [plain, gz] = [join(folder, 'plain.ndjson'), join(folder, 'packed.gz')]
   const first = await auditApart([gz, '--max-line', '1'])
@@ -73,7 +73,7 @@ it('gives every line its verdict, that of the verifier: packed or not, file or p
   }
 })
 
-it('goes on where it was killed: the output is that of an undisturbed run', async () => {
+it('resumes after kills with the same output as an undisturbed run', async () => {
   const folder = folderOf({ 'in.gz': packed })
   const [file, whole, out] = ['in.gz', 'whole.ndjson', 'out.ndjson'].map(name => join(folder, name)) as [
     string,
@@ -86,7 +86,7 @@ it('goes on where it was killed: the output is that of an undisturbed run', asyn
   const args = [file, '-o', out, '--max-line', '1']
   let killed = 0
   for (let turn = 0; turn < KILLS; turn++) {
-    // Somewhere in the next part of the output.
+    // A random point in the next part of the output.
     const killedAt = (length * (turn + Math.random())) / KILLS
     const { code } = await auditApart(args, {
       started: (child: ChildProcess) => {
@@ -103,7 +103,7 @@ it('goes on where it was killed: the output is that of an undisturbed run', asyn
   expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
   expect(killed).toBeGreaterThan(0)
 
-  // Cut in the middle of a line, as a kill can do that falls into a write.
+  // Cut in the middle of a line, as a kill during a write may do.
   writeFileSync(out, readFileSync(whole).subarray(0, 12_345))
   const again = await audit([...args, '--json'])
   expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
@@ -120,7 +120,7 @@ it('goes on where it was killed: the output is that of an undisturbed run', asyn
   expect(JSON.parse(once.stdout)).toMatchObject({ lines: LINES, judged: 0 })
 })
 
-it('says so when an input breaks off, and judges what came before', async () => {
+it('reports a truncated input, and verifies what precedes the end', async () => {
   const cut = packed.subarray(0, Math.floor(packed.length * 0.6))
   const came = gunzipSync(cut, { finishFlush: zlib.Z_SYNC_FLUSH })
   const count = came.reduce((sum, byte) => sum + (byte === 0x0a ? 1 : 0), 0)
@@ -132,7 +132,7 @@ it('says so when an input breaks off, and judges what came before', async () => 
     expect(stderr).toContain(`cut.gz cannot be read beyond line ${count}: unexpected end of file`)
     expect(parseLines(readFileSync(out, 'utf8')).map(kindOf)).toEqual(lines.slice(0, count).map(({ kind }) => kind))
   }
-  // The whole file has come by now: its rest is judged.
+  // The file is complete now, so the rest is verified.
   writeFileSync(join(folder, 'cut.gz'), packed)
   expect((await audit([join(folder, 'cut.gz'), '-o', out, '--max-line', '1'])).code).toBe(1)
   expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(LINES)
@@ -142,9 +142,9 @@ it('says so when an input breaks off, and judges what came before', async () => 
   expect(flipped.stdout.split('\n').length).toBeGreaterThan(count / 2)
 })
 
-it('costs a line, and no other one, what would take too much memory', async () => {
+it('refuses only the line that would take too much memory', async () => {
   const sample = JSON.stringify(sampleOf(poseidon2))
-  // Parsed, this takes twenty times as much.
+  // Parsing this takes twenty times its size.
   const bomb = `[${'{},'.repeat(600_000)}0]`
   const { code, stdout } = await audit(['--max-line', '64'], {
     stdin: Buffer.from([sample, bomb, sample, ''].join('\n')),
@@ -155,7 +155,7 @@ it('costs a line, and no other one, what would take too much memory', async () =
   expect(kinds[1]).toBe('unreadable: more values than a record may have')
 })
 
-it('takes what is stated over what a record says, and names whose word it took', async () => {
+it('prefers stated inputs over those in a record, and reports the sources', async () => {
   const sample = sampleOf(poseidon2)
   const other = `0x${'00'.repeat(32)}`
   const stdin = Buffer.from(`${JSON.stringify(sample)}\n${JSON.stringify(sample.result)}\n`)
@@ -191,7 +191,7 @@ it('takes what is stated over what a record says, and names whose word it took',
   expect(parseLines(elsewhere.stdout)[0]).toMatchObject({ verdict: 'refused', code: 'KEY_MISMATCH' })
 })
 
-it('verifies evidence bundles from what is stated', async () => {
+it('verifies evidence bundles from stated inputs', async () => {
   const { address, storageKeys, result, stateRoot } = sampleOf(poseidon2)
   const rollup = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
   const bundle = createEvidence({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, storageKeys, answer: result })
@@ -209,7 +209,7 @@ it('verifies evidence bundles from what is stated', async () => {
   ])
 })
 
-it('refuses wrong usage, and files that are not its own, before it reads anything', async () => {
+it('refuses wrong usage and foreign output files before it reads any input', async () => {
   const folder = folderOf({ 'in.ndjson': 'no record\n', 'other.txt': 'mine', 'other.html': '<p>mine</p>' })
   const file = join(folder, 'in.ndjson')
   symlinkSync(file, join(folder, 'link'))
@@ -246,13 +246,13 @@ it('refuses wrong usage, and files that are not its own, before it reads anythin
   expect(readFileSync(file, 'utf8')).toBe('no record\n')
 })
 
-it('does not go on with the output of another audit', async () => {
+it('does not resume the output of another audit', async () => {
   const folder = folderOf({ 'in.ndjson': 'first\n', 'more.ndjson': 'first\n' })
   const [file, out] = [join(folder, 'in.ndjson'), join(folder, 'out')]
   expect((await audit([file, '-o', out])).code).toBe(1)
   expect((await audit([file, '-o', out, '--scheme', 'mimc'])).stderr).toContain('it differs in claim')
   expect((await audit([join(folder, 'more.ndjson'), '-o', out])).stderr).toContain('it differs in inputs')
-  // What was appended to the input since is judged.
+  // Lines appended to the input since are verified.
   writeFileSync(file, 'first\nsecond\n')
   expect((await audit([file, '-o', out])).code).toBe(1)
   expect(parseLines(readFileSync(out, 'utf8'))).toHaveLength(2)
@@ -284,7 +284,7 @@ it('does not go on with the output of another audit', async () => {
   expect(altered).toHaveLength(6)
 })
 
-it('does not write where another run is writing', async () => {
+it('does not write to a file that another run is writing', async () => {
   const folder = folderOf({ 'other.ndjson': 'first\n' })
   const out = join(folder, 'out')
   const refused: string[] = []
@@ -302,7 +302,7 @@ it('does not write where another run is writing', async () => {
   for (const message of refused) expect(message).toMatch(/^2 .*out: another run is writing it/)
   expect(parseLines(readFileSync(out, 'utf8')).map(({ line }) => line)).toEqual([1, 2])
 
-  // Where nothing keeps a second one away, what it has changed is noticed before more is written.
+  // If the lock does not keep another program out, its change is noticed before the next write.
   async function* changed(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('1\n2\n3\n')
     appendFileSync(out, 'more')
@@ -311,7 +311,7 @@ it('does not write where another run is writing', async () => {
   expect(noticed).toMatchObject({ code: 2, stderr: expect.stringContaining('out: another program has changed it') })
 })
 
-it('names the files where there are several, and writes a report that asks nobody for anything', async () => {
+it('names the file of each line if there are several, and writes a self-contained report', async () => {
   const sample = sampleOf(poseidon2)
   const folder = folderOf({ 'a.ndjson': sample, '<b>.ndjson': `\n${JSON.stringify({ ...sample, result: null })}` })
   const [a, b, html] = ['a.ndjson', '<b>.ndjson', 'report.html'].map(name => join(folder, name)) as [
@@ -336,7 +336,7 @@ it('names the files where there are several, and writes a report that asks nobod
   expect(existsSync(html)).toBe(false)
 })
 
-it('stops quietly when nobody reads on', async () => {
+it('stops quietly if its output is closed', async () => {
   const folder = folderOf({ 'in.ndjson': input })
   const started = (child: { stdout: { once(name: 'data', then: () => void): void; destroy(): void } }) =>
     child.stdout.once('data', () => child.stdout.destroy())
@@ -344,7 +344,7 @@ it('stops quietly when nobody reads on', async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
 })
 
-it('shows where it is on a terminal, in one line that is gone at the end', async () => {
+it('shows progress on a terminal in one line that it removes at the end', async () => {
   const record = Buffer.from(`${JSON.stringify(sampleOf(poseidon2))}\n`)
   async function* slow(): AsyncGenerator<Uint8Array> {
     for (let turn = 0; turn < 2; turn++) {

@@ -7,7 +7,7 @@ import { folderOf, runHere } from './io.ts'
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 
-/** A service with a history, the network as a file, and a file to write. */
+/** Starts a service with a history, and provides its network as a file and a file to write. */
 async function startDemo() {
   const { service, url, l1Url, beaconUrl } = await startService()
   addDemoBlocks(service.chain)
@@ -31,7 +31,7 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   expect(recorded.stderr).toMatch(/2 sync-committee periods since the beacon checkpoint: about \d+ kB of the bundle\n/)
   expect(recorded.stdout).toContain('Everything rests on the beacon checkpoint that you stated')
   const bundle = read(file)
-  // What was said of its size beforehand is so.
+  // The size estimate printed beforehand is right.
   const said = 1000 * Number(/about (\d+) kB/.exec(recorded.stderr)?.[1])
   const length = JSON.stringify(bundle.consensus).length
   expect(length).toBeLessThan(said)
@@ -53,9 +53,9 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   const { beaconBlock, reach, l1Block } = JSON.parse(stdout)
   expect(reach).toBe('beaconBlockRoot')
   expect(beaconBlock.checkpoint).toBe(checkpoint[1])
-  // The bundle holds on its own L1 block hash as well.
+  // The bundle also verifies from its L1 block hash alone.
   expect((await verify('--l1-block-hash', l1Block.hash)).code).toBe(0)
-  // The same command does not ask again, and verifies what is there.
+  // The same command sends no requests, and verifies the existing file.
   const again = await record('--beacon', 'http://127.0.0.1:1', ...checkpoint)
   expect([again.code, again.stdout.includes('Nothing was fetched')]).toEqual([0, true])
 
@@ -76,7 +76,7 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   })
 })
 
-it('refuses options that do not go together, before anything is fetched', async () => {
+it('refuses incompatible options before it fetches anything', async () => {
   const { beaconUrl, folder, network, rootOf, record, verify } = await startDemo()
   const root = await rootOf(60n)
   writeFileSync(join(folder, 'bundle.json'), '{"version":1,"rollup":{},"request":{},"answer":{}}')

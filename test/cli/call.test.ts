@@ -35,7 +35,7 @@ it('records a call, and verifies it offline', async () => {
   expect([code, verified, reach, call.to, call.from]).toEqual([0, true, 'l1BlockHash', TOKEN, ALICE])
   expect(BigInt(returnData)).toBeGreaterThan(0n)
 
-  // The file exists: nobody is asked, and its word alone is said to be that.
+  // The file exists, so no request is sent, and the report says that it comes from the file.
   const again = await runHere(record)
   expect(again).toMatchObject({ code: 0 })
   expect(again.stdout).toContain('Nothing was fetched')
@@ -91,20 +91,20 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
   const other = args.map(arg => (arg === checkpoint[1] ? `0x${'11'.repeat(32)}` : arg))
   const refused = await runHere(other)
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('BEACON_ROOT_MISMATCH')])
-  // The file exists: nobody is asked, and it is verified from the checkpoint.
+  // The file exists, so no request is sent. It is verified from the checkpoint.
   const again = await runHere([...record, '--beacon', 'http://127.0.0.1:1'])
   expect([again.code, again.stdout.includes('Nothing was fetched')]).toEqual([0, true])
   expect((await runHere(record)).stderr).toContain('--beacon is needed with --checkpoint')
   expect((await runHere([...record, '--l1-block', '5'])).stderr).toContain('cannot be combined with --checkpoint')
 })
 
-it('refuses an L1 block with another hash than the one that is stated', async () => {
+it('refuses an L1 block with a hash other than the stated one', async () => {
   const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', join(folderOf(), 'call.json')]
   const refused = await runHere([...record, '--l1-block-hash', `0x${'11'.repeat(32)}`])
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
-it('says what a revert says, and what is nobody’s proof', async () => {
+it('records a reverted call, and refuses malformed data', async () => {
   const folder = folderOf()
   const data = `0xa9059cbb${'0'.repeat(24)}${BOB.slice(2)}${'f'.repeat(64)}`
   const record = (...more: string[]) =>
@@ -112,11 +112,11 @@ it('says what a revert says, and what is nobody’s proof', async () => {
   const reverted = await record('--call', TOKEN, data)
   expect(reverted).toMatchObject({ code: 0 })
   expect(reverted.stdout).toContain('Verified: the call reverted.')
-  // An unproven value is wrong usage: the user can state it. GASLIMIT, returned.
+  // Data with an odd number of digits.
   expect(await record('--call', TOKEN, '0x1', '--json')).toMatchObject({ code: 2 })
 })
 
-it('refuses options that do not go together', async () => {
+it('refuses incompatible options', async () => {
   const folder = folderOf({ 'answer.json': { accountProof: {} } })
   const cases = [
     ['record', ...endpoints, ...STATED, '--call', TOKEN],

@@ -28,7 +28,7 @@ const trustFlags = {
   l2StateRoot: '--state-root',
 }
 
-/** The options that state the claim, all but those in `without`. */
+/** The options that state the claim, except those in `without`. */
 function flagsOf({ scheme, claim }: Sample, without: readonly string[] = []): string[] {
   const { rollup, trusted, l2BlockNumber, address, storageKeys } = claim
   const flags: [string, string | undefined][] = [
@@ -66,7 +66,7 @@ it.each(['poseidon2', 'mimc'])('verifies a bundle from an L1 block hash (%s)', a
   expect(stdout).not.toMatch(/from the bundle|comes from the file/)
 })
 
-it('marks what nobody stated, in the report and in the JSON', async () => {
+it('marks unstated inputs in the report and in JSON', async () => {
   const flags = flagsOf(sample, ['--l2-block', '--address', '--storage-key'])
   const { code, stdout } = await runHere(['verify', fileOf(sample.bundle), ...flags])
   expect(code).toBe(0)
@@ -87,7 +87,7 @@ it('marks what nobody stated, in the report and in the JSON', async () => {
   })
 })
 
-it('says how far the chain of evidence reaches', async () => {
+it('reports how far the chain of evidence reaches', async () => {
   const fromRoot = read('valid/poseidon2-state-root')
   const middle = await runHere(['verify', fileOf(fromRoot.bundle), ...flagsOf(fromRoot)])
   expect(middle.code).toBe(0)
@@ -103,7 +103,7 @@ it('says how far the chain of evidence reaches', async () => {
   expect(near.stdout).not.toContain('proven by')
 })
 
-it('knows the rollups by name, and takes the layout of others', async () => {
+it('accepts known rollups by name, and the layout of others as options', async () => {
   const named = await runHere([
     'verify',
     fileOf(sample.bundle),
@@ -125,7 +125,7 @@ it('knows the rollups by name, and takes the layout of others', async () => {
   }
 })
 
-it('says which link broke, and what holds until there', async () => {
+it('reports which link broke, and which links hold', async () => {
   const { bundle } = sample
   const otherHash = await runHere([
     'verify',
@@ -151,7 +151,7 @@ it('says which link broke, and what holds until there', async () => {
   })
 })
 
-/** The link that each code of the way from L1 belongs to. */
+/** The link that each code belongs to. */
 const linkOfCode = (code: string): RegExp =>
   /^HEADER_/.test(code)
     ? /^l1Header$/
@@ -198,8 +198,8 @@ it('reports each evidence vector, with the link that its code belongs to', async
   expect(counts.calls).toBe(7)
 })
 
-it('refuses a bundle in which any byte of any part is flipped, with the link that broke', async () => {
-  // Without the label and the fields beside the L1 proof, which are not evidence, and without white space.
+it('refuses a bundle with any flipped byte, and reports the broken link', async () => {
+  // Without white space, the label, and the fields beside the L1 proof, which are not evidence.
   const { bundle, ...claim } = read('valid/poseidon2-nothing-beside')
   const { rollup, ...rest } = bundle
   const text = JSON.stringify({ ...rest, rollup: { address: Reflect.get(Object(rollup), 'address') } })
@@ -222,8 +222,8 @@ it('refuses a bundle in which any byte of any part is flipped, with the link tha
 
   const counts = new Map<string, number>()
   const count = (outcome: string) => counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
-  // Without its name a file with an answer is not known for one: it is not in the sample. Of the answer, of which nearly
-  // all is nodes, the sample is smaller.
+  // The sample omits the name `answer`, without which the file is not recognized as a bundle. It takes fewer bytes of the
+  // answer, which consists mostly of nodes.
   const inAnswer = answer + '"answer":'.length
   const every = (stride: number, from: number, to: number) =>
     Array.from({ length: Math.ceil((to - from) / stride) }, (_, index) => from + index * stride)
@@ -269,7 +269,7 @@ function isJson(text: string): boolean {
   }
 }
 
-it('is not fooled into taking a damaged bundle for an answer', async () => {
+it('does not mistake a damaged bundle for an answer', async () => {
   const { version: _, ...unversioned } = sample.bundle
   const answer = Reflect.get(sample.bundle, 'answer')
   for (const content of [
@@ -323,20 +323,20 @@ it.each<[string, string[], string]>([
     [...flagsOf(sample, ['--rollup']), '--rollup', 'sepolia', '--layout-current-slot', '7'],
     'whose layout is known',
   ],
-])('calls %s wrong usage', async (_, flags, message) => {
+])('reports %s as wrong usage', async (_, flags, message) => {
   const { code, stdout, stderr } = await runHere(['verify', fileOf(sample.bundle), ...flags])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(message)
   expect(stderr).not.toContain('unexpected')
 })
 
-it('takes no options for a vector, which states its claim itself', async () => {
+it('accepts no options for a vector, which states its own claim', async () => {
   const { code, stderr } = await runHere(['verify', `${FOLDER}/valid/poseidon2-block-hash.json`, '--rollup', 'mainnet'])
   expect(code).toBe(2)
   expect(stderr).toContain('states its own inputs')
 })
 
-it('lets no bundle steer the terminal', async () => {
+it('prints no control characters from a bundle', async () => {
   const steering = '\x1b[2J\u009b2J\u202e'
   const { bundle } = sample
   const vector = JSON.parse(readFileSync(`${FOLDER}/valid/poseidon2-block-hash.json`, 'utf8'))

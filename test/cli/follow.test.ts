@@ -7,7 +7,7 @@ import { folderOf, runHere } from './io.ts'
 
 const KEYS = [0, 1, 2].map(word)
 
-/** A service whose finalizations end with L2 blocks 0, 1, 4, 5 and 9, and a folder to write to. */
+/** Starts a service whose finalizations end with L2 blocks 0, 1, 4, 5 and 9, and provides a folder to write to. */
 async function startDemo(serviceOptions: Partial<ServiceOptions> = {}) {
   const started = await startService(serviceOptions)
   addDemoBlocks(started.service.chain)
@@ -27,7 +27,7 @@ async function startDemo(serviceOptions: Partial<ServiceOptions> = {}) {
   return { ...started, parent, folder, asked, follow, index, blocks }
 }
 
-/** A program that does what this line of a shell says. */
+/** A program that runs this shell command. */
 function programOf(folder: string, line: string): string {
   const path = join(folder, 'program')
   writeFileSync(path, `#!/bin/sh\n${line}\n`)
@@ -35,7 +35,7 @@ function programOf(folder: string, line: string): string {
   return path
 }
 
-it('writes a bundle per finalization, and goes on where it was', async () => {
+it('writes a bundle per finalization, and resumes where it stopped', async () => {
   const { follow, folder, index, blocks, service, asked } = await startDemo()
   const first = await follow('--from', '3')
   expect(first).toMatchObject({ code: 0 })
@@ -72,10 +72,10 @@ it('writes a bundle per finalization, and goes on where it was', async () => {
   expect(blocks()).toEqual([4, 5, 9, 11, 12])
 })
 
-it('loses nothing and repeats nothing when it was killed between two writes', async () => {
+it('loses and repeats nothing after a kill between two writes', async () => {
   const { follow, folder, blocks } = await startDemo()
   await follow('--from', '3')
-  // After the bundle and half a line; without the state, which comes last.
+  // The bundle and half a line are written. The state, which is written last, is missing.
   rmSync(join(folder, 'state.json'))
   const whole = readFileSync(join(folder, 'index.ndjson'), 'utf8')
   const lines = whole.split('\n')
@@ -87,7 +87,7 @@ it('loses nothing and repeats nothing when it was killed between two writes', as
   expect(readFileSync(join(folder, '9.json'), 'utf8')).toBe(before)
 })
 
-it('touches nothing that is not its own', async () => {
+it('does not change foreign files', async () => {
   const { follow, folder, parent } = await startDemo()
   await follow('--from', '9')
   const state = readFileSync(join(folder, 'state.json'), 'utf8')
@@ -108,7 +108,7 @@ it('touches nothing that is not its own', async () => {
   expect(await follow('-o', join(parent, 'file'))).toMatchObject({ code: 2 })
 })
 
-it('runs a program for each bundle, and stops or goes on when it fails', async () => {
+it('runs a program for each bundle, and stops or continues if it fails', async () => {
   const { follow, folder, parent } = await startDemo()
   const program = programOf(
     parent,
@@ -124,7 +124,7 @@ it('runs a program for each bundle, and stops or goes on when it fails', async (
   expect([stopped.code, existsSync(join(folder, 'state.json'))]).toEqual([4, false])
   expect(stopped.stderr).toContain('no\n')
   expect(stopped.stderr).toContain('--exec: the program ended with exit code 7, for L2 block 5')
-  // The next run repeats it.
+  // The next run tries the same block again.
   expect(await follow('--from', '5', '--exec', failing)).toMatchObject({ code: 4 })
   expect(await follow('--from', '5', '--exec', failing, '--exec-failure', 'continue')).toMatchObject({ code: 0 })
   expect(readFileSync(join(parent, 'runs'), 'utf8')).toBe('5\n5\n5\n9\n')
@@ -133,7 +133,7 @@ it('runs a program for each bundle, and stops or goes on when it fails', async (
   expect([absent.code, absent.stderr]).toEqual([2, expect.stringContaining('--exec: cannot run')])
 })
 
-it('ends with Ctrl-C, serves metrics until then, and says how to go on', async () => {
+it('ends on Ctrl-C, serves metrics until then, and prints how to continue', async () => {
   const { url, l1Url, asked, folder } = await startDemo()
   const args = ['follow', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--from', '5', '--metrics', '0']
   const running = runHere([...args, '--exec', programOf(folderOf(), 'exit 0')])
@@ -150,7 +150,7 @@ it('ends with Ctrl-C, serves metrics until then, and says how to go on', async (
   await expect(fetch(address)).rejects.toThrow()
 })
 
-it('reports what it counts', async () => {
+it('reports its metrics', async () => {
   const { follow, parent } = await startDemo()
   const port = 20_000 + (process.pid % 20_000)
   const program = programOf(
@@ -177,7 +177,7 @@ it('reports what it counts', async () => {
   expect(await follow('--metrics', `${port}`)).toMatchObject({ code: 0 })
 })
 
-it('changes over between endpoints, and never shows a URL', async () => {
+it('switches between endpoints, and never shows a URL', async () => {
   const { url, l1Url, asked, folder } = await startDemo({ apiKeys: ['secret-key-0123456789'] })
   const down = 'http://127.0.0.1:1/v3/another-secret-9876'
   const [l1, l2] = [`${l1Url}/v3/secret-key-0123456789`, `${url}/v3/secret-key-0123456789`]
@@ -189,7 +189,7 @@ it('changes over between endpoints, and never shows a URL', async () => {
   expect(stdout + stderr).not.toMatch(/secret|127\.0\.0\.1/)
 })
 
-it('takes the L1 block hash from a module, and stops where two sources disagree', async () => {
+it('takes the L1 block hash from a module, and stops if two sources disagree', async () => {
   const { follow, service, folder, l1Url } = await startDemo()
   const hash = Reflect.get(Object(service.chain.l1.getBlock(43n)), 'hash')
   const parent = folderOf({
@@ -210,7 +210,7 @@ it('takes the L1 block hash from a module, and stops where two sources disagree'
   }
 })
 
-it('asks nobody when the options are wrong', async () => {
+it('sends nothing if the options are wrong', async () => {
   const { follow } = await startDemo()
   const wrong = [
     ['--from', 'x'],

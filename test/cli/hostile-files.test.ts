@@ -12,7 +12,7 @@ import { ABSENT, ADDRESS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf 
 const sample = sampleOf(poseidon2)
 const ROOT = ['--state-root', sample.stateRoot]
 const RAW = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u
-/** C0, C1, DEL, bidi, zero width, line separators, a tag beyond 2^16. */
+/** C0, C1, DEL, bidi, zero-width, line separators, and a tag character above 2^16. */
 const CONTROLS = '\x1b[2J\x07\x7f\u0085\u009b31m\u200b\u202e\u2066\u2028\u2029\ufeff\u{e0041}'
 
 const lines = (stdout: string) =>
@@ -22,7 +22,7 @@ const lines = (stdout: string) =>
     .map(line => JSON.parse(line))
 
 it.each(['vectors', 'verify'])(
-  '%s passes over what is no file, waits for no FIFO and walks in no circle',
+  '%s reads regular files only, and does not follow links in a circle',
   async command => {
     const folder = folderOf({ 'a.json': sample, '.hidden.json': {} })
     for (const name of ['deep.json', 'node_modules', '.git']) {
@@ -52,7 +52,7 @@ it.each(['vectors', 'verify'])(
       ['socket.json', expect.stringMatching(/ENXIO|not a regular file/)],
       ['zero.json', expect.stringContaining('is not a regular file')],
     ])
-    // One that is named is walked.
+    // A folder that is usually skipped is read if it is named.
     expect((await runHere([command, join(folder, 'node_modules')])).stdout).toContain('0 of 1 files')
   },
 )
@@ -70,7 +70,7 @@ it('reads a pipe that the user names', async () => {
 })
 
 it.each(['vectors', 'verify'])(
-  '%s pins a folder to a root, or says that the roots are the files’ word',
+  '%s checks a folder against a stated root, or notes that the files state the roots',
   async command => {
     const other = sampleOf(poseidon2, `0x${'bb'.repeat(20)}`, [PRESENT])
     const forged = { ...sample, stateRoot: `0x${'00'.repeat(32)}` }
@@ -104,7 +104,7 @@ it.each(['vectors', 'verify'])(
     expect((await runHere([command, folder, ...ROOT, '--address', ADDRESS])).code).toBe(1)
     expect((await runHere([command, folder, ...ROOT, '--scheme', 'mimc'])).code).toBe(1)
     expect((await runHere([command, folder, '--state-root', '0x1'])).code).toBe(2)
-    // What a single endpoint answered, without a word of its own.
+    // Bare answers, which state no inputs.
     const bare = folderOf({ 'a.json': sample.result, 'b.json': { jsonrpc: '2.0', id: 1, result: other.result } })
     expect((await runHere([command, bare])).code).toBe(2)
     expect(await runHere([command, bare, ...ROOT, '--scheme', 'poseidon2'])).toMatchObject({
@@ -116,7 +116,7 @@ it.each(['vectors', 'verify'])(
   },
 )
 
-it('prints no control character of a stranger, in JSON neither, file names included', async () => {
+it('prints no control characters from files or file names, in text or JSON', async () => {
   const { result, ...question } = sample
   const contents: unknown[] = [
     { ...question, description: CONTROLS, answer: result, expected: { valid: false, code: CONTROLS, path: CONTROLS } },
@@ -152,12 +152,12 @@ it('prints no control character of a stranger, in JSON neither, file names inclu
         if (json.length > 0 && stdout !== '') printed += lines(stdout).length
       }
     }
-    // On a terminal too, where progress names the file; the colours are our own.
+    // The same on a terminal, where progress includes the file name.
     const { stderr } = await runHere(['vectors', dirname(file)], { isTTY: true })
     expect(stderr.replaceAll('\r\x1b[K', '')).not.toMatch(RAW)
   }
   expect(printed).toBeGreaterThan(20)
-  // JSON loses nothing by it.
+  // JSON output keeps the characters, escaped.
   const { stdout } = await runHere(['inspect', fileOf({ ...question, result, description: CONTROLS }), '--json'])
   const texts = Object.values(JSON.parse(stdout)).map(part => Reflect.get(Object(part), 'description'))
   expect(texts).toContain(CONTROLS)
@@ -171,7 +171,7 @@ it('prints no control character of a stranger, in JSON neither, file names inclu
   }
 })
 
-it('takes any JSON that is deep, long or odd for what it is', async () => {
+it('refuses deep, long or odd JSON without crashing', async () => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
   const long = 'x'.repeat(100_000)
   const contents: (string | Uint8Array)[] = [
@@ -211,7 +211,7 @@ it('takes any JSON that is deep, long or odd for what it is', async () => {
   expect(contents.length).toBe(18)
 })
 
-it('lays out as many rows as there can be', () => {
+it('formats a table of 200,000 rows', () => {
   const rows = Array.from({ length: 200_000 }, (_, index) => [`${index}`, 'absent'])
   expect(formatTable(rows).split('\n').at(-1)).toBe('  199999  absent')
   const wide = formatTable([['x'.repeat(10_000_000), 'y'], ...rows])
@@ -219,7 +219,7 @@ it('lays out as many rows as there can be', () => {
   expect(wide.split('\n')[0]).toContain('... (10000000 characters)')
 })
 
-it('refuses an option that is given twice, and arguments that name nothing', async () => {
+it('refuses an option given twice, and arguments that name no file', async () => {
   const file = fileOf(sample)
   for (const args of [
     ['verify', file, ...ROOT, ...ROOT],
@@ -263,7 +263,7 @@ it('refuses an option that is given twice, and arguments that name nothing', asy
       stderr: expect.stringMatching(/no such option: --storagekeys\./),
     })
   }
-  // A name that begins with a dash is read after --.
+  // A file name may begin with a dash after --.
   const folder = folderOf({ '-x.json': sample })
   expect((await runHere(['verify', '--', join(folder, '-x.json')])).code).toBe(0)
 })

@@ -11,7 +11,7 @@ const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 const bundleText = () =>
   JSON.stringify(JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')).bundle)
 
-/** Inspects, and sees to it that nobody can take the output for a verdict. */
+/** Inspects a file, and expects that the output cannot be mistaken for a verdict. */
 async function inspect(stdin: string) {
   const readable = await runHere(['inspect', '-'], { stdin })
   const { code, stdout, stderr } = await runHere(['inspect', '-', '--json'], { stdin })
@@ -32,7 +32,7 @@ async function inspect(stdin: string) {
   return { code, lines, json }
 }
 
-it('takes a bundle apart', async () => {
+it('shows the parts of a bundle', async () => {
   const { code, lines, json } = await inspect(bundleText())
   expect(code).toBe(0)
   expect(lines[1]).toBe('evidence bundle')
@@ -59,7 +59,7 @@ it('takes a bundle apart', async () => {
 })
 
 it.each([mimc, poseidon2])(
-  'knows an answer, a response and a recording, and tells the scheme ($name)',
+  'recognizes an answer, a response and a recording, and their scheme ($name)',
   async scheme => {
     const sample = sampleOf(scheme)
     const kinds = {
@@ -82,7 +82,7 @@ it.each([mimc, poseidon2])(
 
 it('prints every vector, and calls no valid one malformed', async () => {
   const files = readdirSync('vectors', { recursive: true, encoding: 'utf8' }).filter(file =>
-    // Those of the beacon layer build on one another.
+    // Invalid beacon vectors are patches of valid ones.
     /^(?!beacon).*valid\/.*\.json$/.test(file),
   )
   const counts = { 0: 0, 1: 0 }
@@ -116,14 +116,14 @@ it.each<[string, unknown, string]>([
     { scheme: 'sha3', answer: { accountProof: { leafIndex: 2, proof: {} } } },
     'answer.accountProof.proof.proofRelatedNodes\\[41\\] .*mimc.*poseidon2',
   ],
-])('says where %s is malformed', async (_, change, problem) => {
+])('reports where %s is malformed', async (_, change, problem) => {
   const { code, lines } = await inspect(JSON.stringify({ ...JSON.parse(bundleText()), ...Object(change) }))
   expect(code).toBe(1)
   expect(lines).toContain('malformed')
   expect(lines.slice(lines.indexOf('malformed')).join('\n')).toMatch(new RegExp(problem))
 })
 
-it('prints a header whose time no calendar has', async () => {
+it('prints a header whose timestamp is beyond any calendar date', async () => {
   const vector = JSON.parse(readFileSync('vectors/evidence/invalid/block-no-state-root.json', 'utf8'))
   const block = { ...vector.block, stateRoot: `0x${'00'.repeat(32)}`, timestamp: '0xffffffffffffffff' }
   const { code, lines } = await inspect(JSON.stringify({ ...vector, block }))
@@ -131,7 +131,7 @@ it('prints a header whose time no calendar has', async () => {
   expect(lines.join('\n')).toMatch(/timestamp +18446744073709551615 s after 1970/)
 })
 
-it('keeps going whatever the values are', async () => {
+it('handles any values without failing', async () => {
   const vector = readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8')
   const junk = fc.oneof(
     fc.jsonValue(),
@@ -155,7 +155,7 @@ it('keeps going whatever the values are', async () => {
 
 function placesOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [path]
-  // Of the nodes a few are enough.
+  // A few of the nodes are enough.
   const entries = Object.entries(value).filter(([key]) => !(Number(key) > 3 && Number(key) < 39))
   return [...(path.length > 0 ? [path] : []), ...entries.flatMap(([key, item]) => placesOf(item, [...path, key]))]
 }
@@ -187,7 +187,7 @@ it('survives hostile files', async () => {
   expect(json.fields.storageProofs.more).toBe(99_000)
 })
 
-it('lets no file steer the terminal', async () => {
+it('prints no control characters from a file', async () => {
   const steering = '\x1b[2J\u009b2J\u202e'
   const bundle = JSON.parse(bundleText())
   for (const content of [
@@ -210,7 +210,7 @@ it.each<[string, string[], string, string]>([
   ['no JSON', ['-'], '{', 'is not JSON'],
   ['a list', ['-'], '[]', 'not a JSON object'],
   ['something else', ['-'], '{}', 'not a bundle, answer, JSON-RPC response, recording or vector'],
-])('calls %s wrong usage or unreadable input', async (_, args, stdin, message) => {
+])('reports %s as wrong usage or unreadable input', async (_, args, stdin, message) => {
   const { code, stdout, stderr } = await runHere(['inspect', ...args], { stdin })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(message)

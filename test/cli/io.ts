@@ -17,12 +17,12 @@ export async function runHere(
   const input = typeof stdin === 'string' || stdin instanceof Uint8Array ? Readable.from([Buffer.from(stdin)]) : stdin
   const code = await run(argv, { stdin: input, stdout: stdout.stream, stderr: stderr.stream })
   const result = { code, stdout: stdout.text(), stderr: stderr.text() }
-  // Whatever happens, nobody is shown a stack.
+  // The output never contains a stack trace.
   if (/^\s+at .*:\d+/m.test(result.stdout + result.stderr)) throw new Error(`a stack trace: ${result.stderr}`)
   return result
 }
 
-/** A stream that keeps what is written; of a terminal with so many columns, 0 when it does not say. */
+/** A stream that collects what is written to it. `columns` is the width of the terminal, 0 if unknown. */
 export function collector(isTTY: boolean, columns = 0) {
   const chunks: string[] = []
   const stream = new Writable({
@@ -34,7 +34,7 @@ export function collector(isTTY: boolean, columns = 0) {
   return { stream: Object.assign(stream, { isTTY, columns }), text: () => chunks.join('') }
 }
 
-/** A folder with these files, gone after the test. What is not text or bytes is written as JSON. */
+/** A folder with these files, removed after the test. Values other than text and bytes are written as JSON. */
 export function folderOf(files: Readonly<Record<string, unknown>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'cli-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -57,7 +57,7 @@ export const ADDRESS: Hex = `0x${'aa'.repeat(20)}`
 export const PRESENT: Hex = `0x${'11'.repeat(32)}`
 export const ABSENT: Hex = `0x${'22'.repeat(32)}`
 
-/** A question and its answer: an account with a slot that exists and one that does not. */
+/** A question and its answer: an account, a slot that exists, and one that does not. */
 export interface Sample {
   scheme: Scheme['name']
   stateRoot: Hex

@@ -10,11 +10,11 @@ import { CONTRACT, ROLLUP, startServer, startService } from '../rpc/servers.ts'
 import { collector, folderOf, runHere } from './io.ts'
 import { startProxyProcess } from './proxy-process.ts'
 
-/** The clock of the demo's consensus layer stands still. */
+/** The demo's consensus layer has fixed times in the past. */
 const ANY_AGE = ['--beacon-max-age', '4000000000', '--checkpoint-max-age', '4000000000']
 const DOWN = 'http://127.0.0.1:1/SECRET'
 
-/** A service with a history, a checkpoint of it, and a beacon API over it that notes what it is asked. */
+/** Starts a service with a history, and a beacon API over it that records its requests. */
 async function startDemo() {
   const started = await startService()
   const { service, url, l1Url } = started
@@ -25,7 +25,7 @@ async function startDemo() {
   const root = async (block: bigint) => (await service.beacon.blockRoot(block)) ?? '0x'
   const head = () => Reflect.get(l1.getBlock(l1.blockNumber()) ?? {}, 'hash')
   const asked: string[] = []
-  /** Answers with this finality update instead, once it is set. */
+  /** If set, the beacon API answers with this finality update. */
   const held: { finality?: string } = {}
   const api = await startServer((response, _, __, ___, target) => {
     const { pathname, searchParams } = new URL(target, 'http://beacon')
@@ -39,7 +39,7 @@ async function startDemo() {
   return { ...started, endpoints: ['--l1', l1Url, '--l2', url], path, root, head, asked, held, apiUrl: api.url }
 }
 
-/** The source that these options make, without a command around it. */
+/** Opens the source for these options without running a command. */
 async function open(flags: Partial<L1SourceFlags>, urls: readonly string[] = [DOWN]) {
   const controller = new AbortController()
   onTestFinished(() => controller.abort())
@@ -51,7 +51,7 @@ async function open(flags: Partial<L1SourceFlags>, urls: readonly string[] = [DO
   return { ...source, odd }
 }
 
-it('proves the hash from a checkpoint, keeps what is proven, goes on from it, and never back', async () => {
+it('proves the hash from a checkpoint, saves its state, and resumes without going back', async () => {
   const { service, path, root, head, asked, held, beaconUrl, apiUrl } = await startDemo()
   const file = path('beacon.json')
   const ages = { 'beacon-max-age': '4000000000', 'checkpoint-max-age': '4000000000' }
@@ -59,26 +59,26 @@ it('proves the hash from a checkpoint, keeps what is proven, goes on from it, an
   const first = await open({ ...flags, beacon: [DOWN, apiUrl] })
   const old = head()
   expect([await first.l1BlockHash(), await first.l1BlockHash()]).toEqual([old, old])
-  // Said once, without the URL.
+  // Reported once, without the URL.
   expect(first.odd).toEqual(['--beacon number 1 UNREACHABLE'])
   expect(first.trust).toBe(`the beacon checkpoint ${flags.checkpoint}, from which what 2 beacon APIs send is verified`)
   expect(asked.filter(name => name === flags.checkpoint.slice(0, 15)).length).toBe(1)
   held.finality = JSON.stringify((await service.beacon.answer('/eth/v1/beacon/light_client/finality_update')).body)
 
-  // Something newer comes, from another source, and is kept.
+  // Another beacon API has a newer block, which is saved.
   service.chain.l1.addBlock()
   expect(await first.l1BlockHash()).toBe(old)
   const second = await open({ ...flags, beacon: [apiUrl, beaconUrl] })
   expect(await second.l1BlockHash()).toBe(head())
   expect(second.odd).toEqual(['--beacon number 1 BEACON_OLDER_THAN_CHECKPOINT'])
-  // Whoever starts again begins there: neither the checkpoint nor an older block is asked for or believed.
+  // A restart resumes from the saved state: it does not request the checkpoint, and refuses an older block.
   asked.length = 0
   const third = await open({ ...flags, beacon: [apiUrl] })
   await expect(third.l1BlockHash()).rejects.toMatchObject({ code: 'BEACON_UNAVAILABLE' })
   expect(third.odd).toEqual(['--beacon number 1 BEACON_OLDER_THAN_CHECKPOINT'])
   expect(asked).toEqual(['finality_update'])
 
-  // Without the ages, the clock decides.
+  // Without the age options, the default limits apply.
   const { 'beacon-max-age': _, ...strict } = flags
   await expect((await open({ ...strict, beacon: [beaconUrl] })).l1BlockHash()).rejects.toMatchObject({
     code: 'BEACON_STALE',
@@ -87,7 +87,7 @@ it('proves the hash from a checkpoint, keeps what is proven, goes on from it, an
   const aged = await open({ ...stricter, beacon: [beaconUrl] })
   await expect(aged.l1BlockHash()).rejects.toMatchObject({ code: 'BEACON_CHECKPOINT_OLD' })
 
-  // What is in the file is of this checkpoint and network, whole, or refused before anybody is asked.
+  // A state file that is damaged or of another checkpoint or network is refused before any request.
   const stored = JSON.parse(readFileSync(file, 'utf8'))
   const damages: [unknown, string][] = [
     ['{', 'is not a checkpoint of this program: move it away to begin anew'],
@@ -106,7 +106,7 @@ it('proves the hash from a checkpoint, keeps what is proven, goes on from it, an
   expect(damages.length).toBe(6)
 })
 
-it('is what follow and proxy take the hash from, with the same options', async () => {
+it('provides the hash to follow and proxy, with the same options', async () => {
   const { service, endpoints, path, root, beaconUrl } = await startDemo()
   const file = path('beacon.json')
   const checkpoint = ['--checkpoint', await root(60n), '--network', path('network.json'), ...ANY_AGE]
@@ -133,7 +133,7 @@ it('is what follow and proxy take the hash from, with the same options', async (
   expect(JSON.stringify(proxy.events)).not.toContain('SECRET')
 })
 
-it('refuses options that do not go together, before anybody is asked', async () => {
+it('refuses incompatible options before any request', async () => {
   const { path } = await startDemo()
   const [root, network] = [`0x${'11'.repeat(32)}`, path('network.json')]
   const cases: [Partial<L1SourceFlags>, string][] = [

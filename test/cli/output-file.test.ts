@@ -29,7 +29,7 @@ const ASKED_FOR = { command: 'test', address: CONTRACT }
 const silent = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
 const open = (path: string, force = false) => openOutputFile(path, force, ASKED_FOR, silent)
 
-/** A service whose slot 0 holds `value` from the first block on: with another value, another L1 and another L2. */
+/** Starts a service whose slot 0 holds `value` from block 1 on. Different values give different L1 and L2 chains. */
 async function startHistory(value = 43) {
   const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
   service.chain.pending.setStorage(CONTRACT, word(0), word(value))
@@ -45,7 +45,7 @@ async function startHistory(value = 43) {
 
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 
-it('does not pass an existing file off as recorded: the L1 block hash in it is its own word', async () => {
+it('does not report an existing file as recorded, nor its L1 block hash as verified', async () => {
   const [truth, forger] = [await startHistory(), await startHistory(666)]
   const recorded = JSON.parse((await forger.record('--json')).stdout)
   expect(recorded).toMatchObject({ fetched: true, source: 'network', sources: { l1BlockHash: 'endpoint' } })
@@ -63,7 +63,7 @@ it('does not pass an existing file off as recorded: the L1 block hash in it is i
   expect(report).toMatchObject({ fetched: false, source: 'file', sources: { l1BlockHash: 'file' } })
   expect(report.l1Block.hash).toBe(recorded.l1Block.hash)
 
-  // Whoever states the hash is told from the file.
+  // A stated hash is compared with the file.
   const hash = Reflect.get(Object(truth.service.chain.l1.getBlock(64n)), 'hash')
   const refused = await truth.record('--l1-block-hash', hash)
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('HEADER_HASH_MISMATCH')])
@@ -77,7 +77,7 @@ it('does not pass an existing file off as recorded: the L1 block hash in it is i
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('HEADER_HASH_MISMATCH')])
 })
 
-it('compares an existing file with all that was asked for', async () => {
+it('compares an existing file with the whole request', async () => {
   const { record, file, url, l1Url } = await startHistory()
   expect((await record()).code).toBe(0)
   const before = readFileSync(file, 'utf8')
@@ -106,7 +106,7 @@ it('compares an existing file with all that was asked for', async () => {
   expect(readFileSync(file, 'utf8')).toBe(before)
 })
 
-it('words what a bundle does not prove', async () => {
+it('reports what a bundle does not prove', async () => {
   const { record, file } = await startHistory()
   await record()
   const bundle = read(file)
@@ -116,7 +116,7 @@ it('words what a bundle does not prove', async () => {
     return { ...bundle, l1: { ...part, proof } }
   }
   expect(bundle.l1.proof.storageProof.length).toBe(5)
-  // The numbers that the contract hashed come with the slots that prove them, or not at all.
+  // The numbers that the contract hashed must come with the slots that prove them, or not at all.
   for (const [part, count] of [
     [bundle.l1, 1],
     [bundle.l1, 2],
@@ -138,7 +138,7 @@ it('words what a bundle does not prove', async () => {
   expect(stdout).not.toMatch(/null|undefined/)
 })
 
-it('tells a fetched file from an existing one', async () => {
+it('distinguishes a fetched file from an existing one', async () => {
   const { url, file, root } = await startHistory()
   const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file, '--json']
   const trusted = ['--scheme', 'poseidon2', '--state-root', root()]
@@ -151,11 +151,11 @@ it('tells a fetched file from an existing one', async () => {
   expect((await runHere(args)).code).toBe(2)
 })
 
-it('refuses the checkpoint of another request, and never takes an older block because of it', async () => {
+it('refuses the checkpoint of another request, and takes no older block from it', async () => {
   const { service, url, l1Url, file } = await startHistory()
   const partial = `${file}.partial`
   const base = ['--l1', l1Url, '-o', file, '--keys-per-request', '1']
-  /** Leaves a checkpoint of block 9: the endpoint answers once. */
+  /** Leaves a checkpoint of block 9, because the endpoint answers only once. */
   const interrupt = async (args: string[]) => {
     const cut = await startServer(async (response, _, turn, body) => {
       if (turn > 0) return void response.writeHead(502).end()
@@ -195,7 +195,7 @@ it('refuses the checkpoint of another request, and never takes an older block be
     expect([code, stderr]).toEqual([2, expect.stringContaining('.partial exists, and is ')])
   }
 
-  // With --force it is gone, and the newest block is taken; one's own is continued, and says so.
+  // --force removes a checkpoint and takes the newest block. The checkpoint of the same request is resumed and reported.
   const anew = JSON.parse((await runHere(['record', ...CLAIM, ...base, '--l2', url, '--force', '--json'])).stdout)
   expect(anew).toMatchObject({ l2BlockNumber: `${service.chain.finalized()}` })
   expect(existsSync(partial)).toBe(false)
@@ -206,7 +206,7 @@ it('refuses the checkpoint of another request, and never takes an older block be
   expect(own.stdout).toMatch(/L2 block +9 .*the last finalized is 10/)
 })
 
-it('replaces regular files alone, and follows no link', async () => {
+it('replaces regular files only, and follows no links', async () => {
   const folder = folderOf({ 'victim.json': 'precious' })
   const at = (name: string) => join(folder, name)
   symlinkSync(at('victim.json'), at('link'))
@@ -222,7 +222,7 @@ it('replaces regular files alone, and follows no link', async () => {
     for (const force of [false, true]) await expect(open(path, force), path.slice(0, 99)).rejects.toThrow(UsageError)
   }
   expect(paths.length).toBe(15)
-  // Beside the file as well.
+  // The same for the checkpoint beside the file.
   symlinkSync(at('victim.json'), at('out.json.partial'))
   await expect(open(at('out.json'))).rejects.toThrow('symbolic link')
   expect(readdirSync(folder)).toEqual([...before, 'out.json.partial'].sort())
@@ -230,7 +230,7 @@ it('replaces regular files alone, and follows no link', async () => {
   expect(lstatSync('/dev/null').isCharacterDevice()).toBe(true)
 })
 
-it('creates the file exclusively: what appears after the check is neither replaced nor written through', async () => {
+it('creates the file exclusively, even if another appears after the check', async () => {
   const folder = folderOf({ 'victim.json': 'precious' })
   const path = join(folder, 'out.json')
   for (const appear of [
@@ -250,14 +250,14 @@ it('creates the file exclusively: what appears after the check is neither replac
     spawnSync('rm', ['-r', path])
   }
   expect(readFileSync(join(folder, 'victim.json'), 'utf8')).toBe('precious')
-  // With --force the same goes for what is no regular file.
+  // With --force, the same holds for anything but a regular file.
   const output = await open(path, true)
   symlinkSync(join(folder, 'victim.json'), path)
   expect(() => output.write({})).toThrow(UsageError)
   expect(readFileSync(join(folder, 'victim.json'), 'utf8')).toBe('precious')
 })
 
-it('writes under a name that nobody predicts, keeps permissions, and leaves nothing behind', async () => {
+it('writes to an unpredictable temporary name, keeps permissions, and cleans up', async () => {
   const folder = folderOf({ 'victim.json': 'precious', 'out.json': 'old' })
   const path = join(folder, 'out.json')
   symlinkSync(join(folder, 'victim.json'), `${path}.${process.pid}.tmp`)
@@ -274,9 +274,9 @@ it('writes under a name that nobody predicts, keeps permissions, and leaves noth
   expect(statSync(join(folder, 'fresh.json')).mode & 0o777).toBe(0o666 & ~process.umask())
 })
 
-it('counts bytes, and so writes nothing that verify refuses to read', async () => {
+it('counts bytes, so that verify can read any file it writes', async () => {
   const path = join(folderOf(), 'out.json')
-  // Two quotes and a line feed; each sign takes three bytes, and is one UTF-16 unit.
+  // Two quotes and a line feed. Each sign takes three bytes but is one UTF-16 unit.
   const signs = Math.floor((MAX_INPUT_BYTES - 3) / 3)
   const rest = 'x'.repeat(MAX_INPUT_BYTES - 3 - 3 * signs)
   const tooLarge = await open(path)
@@ -302,10 +302,10 @@ it('writes to standard output for -, and the report to standard error', async ()
   expect((await runHere(['fetch', ...asked, '--json'])).code).toBe(2)
 })
 
-it.skipIf(process.platform !== 'linux')('says that the disk is full, and leaves nothing behind', async () => {
+it.skipIf(process.platform !== 'linux')('reports a full disk, and leaves no file behind', async () => {
   const { url, file } = await startHistory()
   const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
-  // A file may have 4 kB: this fails as a full disk does, in the middle of a write.
+  // Limits files to 4 kB. Like a full disk, this fails in the middle of a write.
   const limited = `ulimit -f 4; exec "${process.execPath}" ${PROGRAM} ${args.join(' ')}`
   const program = spawn('bash', ['-c', limited])
   let printed = ''

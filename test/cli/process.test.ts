@@ -8,7 +8,7 @@ import { fileOf, flagsOf, sampleOf } from './io.ts'
 const sample = sampleOf(poseidon2)
 const COMMAND = `"${process.execPath}" ${PROGRAM}`
 
-/** Runs a line of the shell, in which $PROGRAM is this program. */
+/** Runs a shell command, in which $PROGRAM is this program. */
 function shell(line: string, input = '') {
   const { status, stdout, stderr } = spawnSync('bash', ['-c', line.replaceAll('$PROGRAM', COMMAND)], {
     input,
@@ -18,16 +18,16 @@ function shell(line: string, input = '') {
   return { status, stdout, stderr }
 }
 
-it('exits with the verdict', () => {
+it('exits with the code of the verdict', () => {
   const wrongRoot = { ...sample, stateRoot: `0x${'00'.repeat(32)}` as const }
   expect(shell(`$PROGRAM verify - ${flagsOf(sample).join(' ')}`, JSON.stringify(sample.result)).status).toBe(0)
   expect(shell(`$PROGRAM verify - ${flagsOf(wrongRoot).join(' ')}`, JSON.stringify(sample.result)).status).toBe(1)
   expect(shell('$PROGRAM verify no-such-file').status).toBe(2)
 })
 
-it('minds neither a closed pipe nor a closed standard input', () => {
+it('tolerates a closed pipe and a closed standard input', () => {
   const file = fileOf(sample)
-  // The reader is gone before the first line.
+  // The reader exits before the first line.
   expect(shell(`$PROGRAM verify ${file} | true; exit \${PIPESTATUS[0]}`)).toMatchObject({ status: 0, stderr: '' })
   const run = shell(`$PROGRAM vectors vectors/poseidon2 --json | head -1; exit \${PIPESTATUS[0]}`)
   expect(run).toMatchObject({ status: 0, stderr: '' })
@@ -36,11 +36,11 @@ it('minds neither a closed pipe nor a closed standard input', () => {
   expect(shell('$PROGRAM verify - < .').status).toBe(2)
 })
 
-it.skipIf(process.platform !== 'linux')('does not report success when the report is lost', () => {
+it.skipIf(process.platform !== 'linux')('does not exit with success if the report is lost', () => {
   expect(shell(`$PROGRAM verify ${fileOf(sample)} > /dev/full`).status).toBe(2)
 })
 
-it('is what the package installs', () => {
+it('is the command that the package installs', () => {
   const { bin } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(bin).toEqual({ 'rollup-state-proof': './dist/cli/main.js' })
   expect(readFileSync('src/cli/main.ts', 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** A line of what the proxy says with `--json`. */
+/** A line that the proxy prints with `--json`. */
 export interface ProxyEvent {
   readonly event: string
   readonly url?: string
@@ -11,23 +11,23 @@ export interface ProxyEvent {
   readonly blockNumber?: string
 }
 
-/** A proxy in a process of its own. */
+/** A proxy in a separate process. */
 export interface ProxyProcess {
   readonly program: ChildProcess
   readonly url: string
-  /** What it has said, line by line. */
+  /** The lines printed so far. */
   readonly events: ProxyEvent[]
-  /** Waits for an event that is not there yet. */
+  /** Waits until a matching event has been printed. */
   until(matches: (event: ProxyEvent) => boolean): Promise<ProxyEvent>
-  /** Waits for its end, after a signal if one is given. @returns the exit code */
+  /** Sends the signal, if given, and waits for the process to end. @returns the exit code */
   end(signal?: NodeJS.Signals): Promise<unknown>
 }
 
 /**
  * Starts the command, and waits until it listens.
  *
- * @param node what Node is to run: the program, or how to run it from its source
- * @param onStart told of the process at once, so that it ends whatever happens
+ * @param node the arguments for Node that run the program, built or from source
+ * @param onStart receives the process at once, so that the caller can end it in any case
  */
 export async function startProxyProcess(
   node: readonly string[],

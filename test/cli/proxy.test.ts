@@ -34,7 +34,7 @@ const startProxy = (port: string, l1: string, l2: string, ...more: string[]) => 
   return startProxyProcess([PROGRAM], args, program => onTestFinished(() => void program.kill('SIGKILL')))
 }
 
-/** What curl prints. */
+/** Sends a request with curl. */
 async function curl(url: string, id: unknown, method: string, params: unknown[]): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
   const args = ['-s', '-H', 'Content-Type: application/json', '-d', body, url]
@@ -43,7 +43,7 @@ async function curl(url: string, id: unknown, method: string, params: unknown[])
 
 const clientOf = (url: string) => createPublicClient({ transport: http(url, { batch: true, retryCount: 0 }) })
 
-it('serves curl and viem, through a finalization, a failing endpoint, a kill and an end', async () => {
+it('serves curl and viem through a finalization, an outage, a kill and a shutdown', async () => {
   const { service, url: l2, l1Url: l1 } = await startService()
   const { chain } = service
   const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--forward', 'eth_gasPrice')
@@ -71,7 +71,7 @@ it('serves curl and viem, through a finalization, a failing endpoint, a kill and
   expect(before[2]).toBe(8n)
   await expect(client.request({ method: 'eth_syncing' } as never)).rejects.toMatchObject({ code: 4200 })
 
-  // A finalization while requests run: each of them is answered from one block or the other.
+  // A finalization during requests: each is answered from one block or the other.
   const total = await sum()
   const running = (async () => {
     const seen = new Set<bigint>()
@@ -87,21 +87,21 @@ it('serves curl and viem, through a finalization, a failing endpoint, a kill and
   await proxy.until(({ blockNumber }) => blockNumber === '10')
   expect(await curl(proxy.url, 4, 'eth_blockNumber', [])).toMatchObject({ result: '0xa' })
 
-  // The endpoints go away: what is proven stays so, and what is not is refused.
+  // The endpoints go down: proven values are still served, others are refused.
   const known = await balanceOf(ALICE)
   await service.close(0)
   await proxy.until(({ event }) => event === 'failure')
   expect(await balanceOf(ALICE)).toBe(known)
   await expect(client.getBalance({ address: `0x${'77'.repeat(20)}` })).rejects.toThrow('UNREACHABLE')
 
-  // Killed, and started again on the same port, with endpoints that are back.
+  // The proxy is killed and restarted on the same port, with working endpoints.
   await proxy.end('SIGKILL')
   const { url: again, l1Url: l1Again } = await startService()
   const restarted = await startProxy(port, l1Again, again)
   expect(await client.getBalance({ address: BOB })).toBe(13n)
   expect(await curl(restarted.url, 'one', 'eth_getBalance', [BOB, 'latest'])).toEqual(balance)
   expect(restarted.events[0]?.trust).toContain('ALONE')
-  // What is under way when it is told to end is answered.
+  // A request in progress at shutdown is answered.
   const url = new URL(proxy.url)
   const headers = { 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }
   const last = httpRequest(url, { method: 'POST', headers })
@@ -134,7 +134,7 @@ interface Sent {
   readonly body?: string
 }
 
-/** Not `fetch`, which does not send every header. */
+/** Unlike `fetch`, sends any header. */
 async function send(url: string, { method = 'POST', path = '/', headers = {}, body = '' }: Sent) {
   const all = { 'Content-Type': 'application/json', ...headers }
   const request = httpRequest(new URL(path, url), { method, headers: all })
@@ -147,7 +147,7 @@ async function send(url: string, { method = 'POST', path = '/', headers = {}, bo
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const echo: Provider = { request: async ({ method, params }) => ({ method, params }) }
 
-it('answers pages of known origins alone, under known names', async () => {
+it('answers only pages of known origins, under known host names', async () => {
   const url = await serveHere(echo)
   const body = JSON.stringify(PING)
   const cases: [Sent, number][] = [
@@ -173,7 +173,7 @@ it('answers pages of known origins alone, under known names', async () => {
   ]
   for (const [sent, status] of cases) {
     const found = await send(url, sent).catch((error: NodeJS.ErrnoException) => error.code)
-    // Whoever sends too much may be cut off before it has read why.
+    // The connection may close before the client has read the 413 response.
     if (status === 413 && typeof found === 'string') continue
     expect(found, JSON.stringify(sent).slice(0, 200)).toMatchObject({ status })
     const { 'access-control-allow-origin': allowed } = (found as { headers: Record<string, string> }).headers
@@ -189,11 +189,11 @@ it('answers pages of known origins alone, under known names', async () => {
   })
 })
 
-it('holds no more for all of its clients together than it can, and lets go of what nobody waits for', async () => {
+it('bounds its memory over all clients, and frees that of closed connections', async () => {
   const url = new URL(await serveHere(echo))
   let isOver = false
   const hoards: ReturnType<typeof httpRequest>[] = []
-  /** A client that sends all but the end of a large request, and waits. Where it is sent away, it comes again. */
+  /** A client that sends all but the end of a large request, then waits. If it is disconnected, it tries again. */
   const hoard = () => {
     if (isOver) return
     const headers = { 'Content-Type': 'application/json', 'Content-Length': `${2 ** 22}` }
@@ -212,13 +212,13 @@ it('holds no more for all of its clients together than it can, and lets go of wh
   let status = 200
   while (status === 200) status = await ask()
   expect(status).toBe(503)
-  // Who has gone takes up no room.
+  // A closed connection uses no memory.
   isOver = true
   for (const request of hoards) request.destroy()
   while (status !== 200) status = await ask()
 })
 
-it('answers single requests, batches and notifications as JSON-RPC 2.0 says', async () => {
+it('answers single requests, batches and notifications as JSON-RPC 2.0 requires', async () => {
   const { answer } = createJsonRpcServer(echo, LIMITS)
   const result = { jsonrpc: '2.0', id: 1, result: { method: 'ping' } }
   const codeOf = (code: number, id: unknown = null) => ({ jsonrpc: '2.0', id, error: { code } })
@@ -257,7 +257,7 @@ it('answers single requests, batches and notifications as JSON-RPC 2.0 says', as
   }
 })
 
-it('works on as many requests as it is told to, lets some wait, and refuses the rest', async () => {
+it('limits concurrent and waiting requests, and refuses the rest', async () => {
   let [now, most] = [0, 0]
   const slow: Provider = {
     async request() {
@@ -280,7 +280,7 @@ it('works on as many requests as it is told to, lets some wait, and refuses the 
   )
 })
 
-it('takes the hash from a module of one’s own', async () => {
+it('takes the L1 block hash from a user module', async () => {
   const { service, url: l2, l1Url: l1 } = await startService()
   const newest = service.chain.l1.getBlock(service.chain.l1.blockNumber())
   const hash: unknown = Reflect.get(newest ?? {}, 'hash')

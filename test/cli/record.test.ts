@@ -12,7 +12,7 @@ const KEYS = [0, 1, 2, 7, 9].map(word)
 const flags = (name: string, values: readonly string[]) => values.flatMap(value => [`--${name}`, value])
 const SECRET = 'secret-key-0123456789'
 
-/** The arguments with those options replaced that `more` states again. */
+/** The arguments, with options replaced by those in `more`. */
 function overriding(args: readonly string[], more: readonly string[]): string[] {
   const rest = [...args]
   for (const name of more) {
@@ -22,7 +22,7 @@ function overriding(args: readonly string[], more: readonly string[]): string[] 
   return [...rest, ...more]
 }
 
-/** A service with a history, and a file to write. */
+/** Starts a service with a history, and provides a file to write. */
 async function startDemo(proofLag = 0) {
   const started = await startService({ proofLag, apiKeys: [SECRET] })
   addDemoBlocks(started.service.chain)
@@ -39,7 +39,7 @@ async function startDemo(proofLag = 0) {
   return { ...started, folder, file, claim, asked, record, fetch, root, read: () => readFileSync(file, 'utf8') }
 }
 
-/** Passes requests on until `lastTurn` of them are answered, then fails; says which methods and keys were asked for. */
+/** Forwards the first `lastTurn` requests, then fails. Records the keys that are requested. */
 async function startFlapping(url: string, lastTurn: number) {
   const keys: string[][] = []
   const server = await startServer((response, _, turn, body) => {
@@ -53,7 +53,7 @@ async function startFlapping(url: string, lastTurn: number) {
   return { url: server.url, keys }
 }
 
-/** Passes requests on, and adds 9 MB that nobody reads to what is answered. */
+/** Forwards requests, and adds an unknown field of 9 MB to each result. */
 const startPadding = (url: string) =>
   startServer(async (response, _, __, body) => {
     const passed = await globalThis.fetch(url, {
@@ -65,14 +65,14 @@ const startPadding = (url: string) =>
     response.end(JSON.stringify({ ...envelope, result: { ...result, more: 'x'.repeat(9_000_000) } }))
   })
 
-/** The arguments of the line that the report ends with. */
+/** The arguments of the command at the end of the report. */
 const lastCommand = (stdout: string): string[] =>
   (stdout.trimEnd().split('\n').at(-1) ?? '')
     .trim()
     .replace(/^npx rollup-state-proof /, '')
     .split(' ')
 
-it('records what verify then takes, with the very line that it prints', async () => {
+it('records a bundle that verifies with the command it prints', async () => {
   const { record, folder, service, read } = await startDemo(1)
   const { code, stdout, stderr } = await record()
   expect(stderr.trimEnd().split('\n')).toEqual([
@@ -92,7 +92,7 @@ it('records what verify then takes, with the very line that it prints', async ()
   expect(command).toContain(hash)
   const verified = await runHere(command)
   expect(verified).toMatchObject({ code: 0, stderr: '' })
-  // All of it is stated: nothing is taken from the bundle.
+  // The command states every input, so none is taken from the bundle.
   expect(verified.stdout).not.toContain('whoever made the bundle')
 
   const before = read()
@@ -103,7 +103,7 @@ it('records what verify then takes, with the very line that it prints', async ()
   expect(lastCommand(again.stdout)).toEqual(command)
 })
 
-it('says the same in JSON', async () => {
+it('reports the same in JSON', async () => {
   const { record, service } = await startDemo()
   const report = JSON.parse((await record('--json')).stdout)
   expect(report).toMatchObject({
@@ -137,7 +137,7 @@ it('says the same in JSON', async () => {
   expect(JSON.parse(refused.stdout)).toMatchObject({ fetched: false, error: { code: 'ANCHOR_NO_ROOT' } })
 })
 
-it('replaces no file that is something else', async () => {
+it('does not replace a file with other content', async () => {
   const { record, file, folder, claim, url, l1Url, read, fetch, root } = await startDemo()
   const others = ['', '{', '{"version":1}', 'null', '[]']
   for (const content of others) {
@@ -148,7 +148,7 @@ it('replaces no file that is something else', async () => {
     expect(read()).toBe(content)
   }
   expect((await record('--force')).code).toBe(0)
-  // A bundle, but of another request.
+  // A bundle for another request.
   const before = read()
   const other = claim.with(5, USER)
   const { code, stderr } = await runHere(['record', '--l1', l1Url, '--l2', url, ...other, '-o', file])
@@ -162,7 +162,7 @@ it('replaces no file that is something else', async () => {
   expect(readdirSync(folder)).toEqual(['out.json'])
 })
 
-it('goes on where it was interrupted', async () => {
+it('resumes where it was interrupted', async () => {
   const { record, fetch, file, folder, url, read, root } = await startDemo()
   const whole = { record: await record('--keys-per-request', '2').then(read), fetch: await fetch('--force').then(read) }
   for (const [command, run] of Object.entries({ record, fetch })) {
@@ -193,7 +193,7 @@ it('goes on where it was interrupted', async () => {
     expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}`])
     rmSync(`${file}.${command}`)
   }
-  // What was kept is not believed.
+  // A corrupt checkpoint is harmless.
   const partial = `${file}.partial`
   const junk = [
     '',
@@ -212,7 +212,7 @@ it('goes on where it was interrupted', async () => {
   expect(junk.length).toBe(4)
 })
 
-it('verifies a fetched answer at once when it is told the root', async () => {
+it('verifies a fetched answer at once if the root is stated', async () => {
   const { fetch, root, file, asked, service } = await startDemo()
   const unverified = await fetch()
   expect(unverified).toMatchObject({ code: 0, stdout: expect.stringContaining('Fetched, not verified.') })
@@ -227,13 +227,13 @@ it('verifies a fetched answer at once when it is told the root', async () => {
   expect((await fetch(...claim)).stdout).toContain('existed already')
 })
 
-it('ends with the code that says what to do', async () => {
+it('exits with the code for the kind of failure', async () => {
   const { record, fetch, service, folder, l1Url, url, claim, file } = await startDemo()
   const lying = await startServer((response, id) => response.end(JSON.stringify({ jsonrpc: '2.0', id, result: {} })))
   expect((await record('--l2', lying.url)).code).toBe(1)
   expect((await record('--l1', lying.url)).code).toBe(1)
   expect((await record('--l1', `${l1Url}/nothing`)).code).toBe(3)
-  // What nobody reads does not get into the file.
+  // Unknown fields are not written to the file.
   const padded = await record('--l1', (await startPadding(l1Url)).url, '--l2', (await startPadding(url)).url)
   expect(padded.code).toBe(0)
   expect(readFileSync(file, 'utf8').length).toBeLessThan(200_000)
@@ -292,7 +292,7 @@ it('ends with the code that says what to do', async () => {
   }
 })
 
-it('takes its URLs from the environment too, and prints no key of them', async () => {
+it('reads URLs from the environment too, and prints no key', async () => {
   const { file, folder, url, l1Url, claim, service } = await startDemo()
   vi.stubEnv('L1_URL', `${l1Url}/v3/${SECRET}`)
   vi.stubEnv('L2_URL', `${url}/v3/${SECRET}`)
@@ -332,7 +332,7 @@ it('takes its URLs from the environment too, and prints no key of them', async (
   for (const name of readdirSync(folder)) expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/secret-key/)
 })
 
-it('writes over its progress on a terminal', async () => {
+it('overwrites its progress on a terminal', async () => {
   const { url, l1Url, claim, file } = await startDemo()
   const args = ['record', '--l1', l1Url, '--l2', url, ...claim, '-o', file, '--keys-per-request', '2']
   const { stderr } = await runHere(args, { isTTY: true })
@@ -341,7 +341,7 @@ it('writes over its progress on a terminal', async () => {
   expect(stderr).not.toContain('\n')
 })
 
-/** Runs the program as a process; `until` ends the waiting for what it prints. */
+/** Runs the program as a separate process. `until` waits for output that matches. */
 function start(args: readonly string[]) {
   const program = spawn(process.execPath, [PROGRAM, ...args])
   onTestFinished(() => void program.kill('SIGKILL'))
@@ -352,12 +352,12 @@ function start(args: readonly string[]) {
   return { program, ended, until, printed: () => printed }
 }
 
-it('does what the README says, word for word', async () => {
+it('runs the commands of the README verbatim', async () => {
   const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(match => match[1] ?? '')
   const [serving = '', ...more] = blocks.filter(block => block.startsWith('npx rollup-state-proof serve'))
   const [recording = '', ...others] = blocks.filter(block => block.includes('127.0.0.1:8545'))
   expect([more, others]).toEqual([[], []])
-  // Only the port is another one, for whoever runs the tests may use that one.
+  // Only the port differs, because it may be in use on this machine.
   const server = start([...serving.trim().split(' ').slice(2), '--port', '0'])
   const [, url = ''] = await server.until(/L2 +(\S+)\n(?:.*\n)*.*its state root/)
   const program = `"${process.execPath}" "${resolve(PROGRAM)}"`
@@ -386,9 +386,9 @@ it('serves, records and verifies as three processes', async () => {
   expect(verifying.printed()).toContain(`present  ${word(42 + 4)}`)
 })
 
-it('keeps what came when Ctrl-C ends it', async () => {
+it('keeps received answers on Ctrl-C', async () => {
   const { url, l1Url, claim, file, folder } = await startDemo()
-  // After two answers it is silent.
+  // It stops responding after two answers.
   const slow = await startServer((response, _, turn, body) => {
     if (turn >= 2) return
     httpRequest(url, { method: 'POST', headers: { 'Content-Type': 'application/json' } }, answer =>

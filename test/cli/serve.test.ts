@@ -5,7 +5,7 @@ import { createClient, createHttpProvider } from '../../src/rpc.ts'
 import { PROGRAM } from '../package/build.ts'
 import { fileOf, runHere } from './io.ts'
 
-it('serves the demo state until it is told to end', async () => {
+it('serves the demo state until it is terminated', async () => {
   const program = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'])
   onTestFinished(() => void program.kill('SIGKILL'))
   const ended = new Promise(resolve => program.on('close', resolve))

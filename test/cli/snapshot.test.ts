@@ -12,7 +12,7 @@ import { runProgram } from '../bulk/program.ts'
 import { ROLLUP, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
-/** 50,000 addresses and 20 kills for a thorough run. */
+/** For a thorough run, use 50,000 addresses and 20 kills. */
 const { SNAPSHOT_ADDRESSES = '200', SNAPSHOT_KILLS = '2' } = process.env
 const [COUNT, KILLS] = [Number(SNAPSHOT_ADDRESSES), Number(SNAPSHOT_KILLS)]
 
@@ -20,7 +20,7 @@ const CONTRACT: Hex = `0x${'c0'.repeat(20)}`
 const addressOf = (index: number): Hex => `0x${(index + 1).toString(16).padStart(40, '0')}`
 const addresses = Array.from({ length: COUNT }, (_, index) => addressOf(index))
 
-/** Every third address has no account; every other one has no entry in the contract's mapping 5. */
+/** Every third address has no account. Every second one has no entry in the contract's mapping 5. */
 async function start(faults: (request: FaultRequest) => Fault | undefined = () => undefined) {
   const world = createWorld(poseidon2)
   world.setAccount(CONTRACT, { nonce: 1n })
@@ -48,7 +48,7 @@ const rowsIn = (bytes: Buffer) =>
     .split('\n')
     .map(line => JSON.parse(line))
 
-/** Every kind of failure, often. Of the lies, those about `liar` never end. */
+/** Frequent failures of every kind. Every answer about `liar` is a lie. */
 function faultsAbout(liar: Hex | undefined, period = 53) {
   let turn = 0
   return ({ endpoint, method, params }: FaultRequest): Fault | undefined => {
@@ -68,7 +68,7 @@ function faultsAbout(liar: Hex | undefined, period = 53) {
   }
 }
 
-it('loses nothing, and believes nothing, whatever the endpoint does', async () => {
+it('proves every address but the one the endpoint always lies about', async () => {
   const liar = addressOf(6)
   const { args, read, folder } = await start(faultsAbout(liar))
   const { code, stdout, stderr } = await runHere(args('rows.ndjson', '--keep', join(folder, 'kept.ndjson.gz')))
@@ -91,7 +91,7 @@ it('loses nothing, and believes nothing, whatever the endpoint does', async () =
   expect(manifest.counts.refused).toBe(1)
   expect(readdirSync(folder).sort()).toEqual(['kept.ndjson.gz', 'list.txt', 'rows.ndjson', 'rows.ndjson.manifest.json'])
 
-  // What was kept verifies again, from a root that the manifest's evidence proves.
+  // The kept answers verify again, against a root that the manifest's evidence proves.
   writeFileSync(join(folder, 'evidence.json'), JSON.stringify(manifest.evidence))
   const verified = await runHere([
     ...['verify', join(folder, 'evidence.json'), '--scheme', 'poseidon2', '--rollup', ROLLUP.address],
@@ -107,7 +107,7 @@ it('loses nothing, and believes nothing, whatever the endpoint does', async () =
   expect(audited.stdout.trimEnd().split('\n')).toHaveLength(COUNT - 1)
 })
 
-it('goes on where it was killed: all files are those of an undisturbed run', async () => {
+it('resumes after kills with the same files as an undisturbed run', async () => {
   const { args, read, folder } = await start(faultsAbout(undefined, 307))
   const names = (name: string) =>
     [`${name}.csv`, '--keep', join(folder, `${name}.ndjson.gz`), '--concurrency', '3'] as const
@@ -136,7 +136,7 @@ it('goes on where it was killed: all files are those of an undisturbed run', asy
   expect(first).toMatch(/^0x0{39}1,present,0,100000000000000000000,0x[0-9a-f]{64},0x[0-9a-f]{64},0,$/)
 })
 
-it('proves the entries of many holders in one mapping, many with each request', async () => {
+it('proves the entries of many holders in one mapping, many per request', async () => {
   const asked: number[] = []
   const { args, read } = await start(({ method, params }) => {
     if (method === 'rollup_getProof') asked.push((params[1] as unknown[]).length)
@@ -158,7 +158,7 @@ it('proves the entries of many holders in one mapping, many with each request', 
     }),
   )
 
-  // Again: nothing is asked, and nothing is written.
+  // A second run requests and writes nothing.
   const before = asked.length
   const again = await runHere(args('rows.csv', ...flags, '--json'))
   expect(again.code).toBe(0)
@@ -166,10 +166,10 @@ it('proves the entries of many holders in one mapping, many with each request', 
   expect(asked).toHaveLength(before)
 })
 
-it('does not write where another run is writing', async () => {
+it('does not write to a file that another run is writing', async () => {
   let second: Promise<{ code: number; stderr: string }> | undefined
   const { args, read } = await start(({ method, turn }) => {
-    // In the middle of the first run.
+    // Start the second run in the middle of the first.
     if (method === 'rollup_getProof' && turn > 50) second ??= runHere(args('rows.csv'))
     return undefined
   })
@@ -181,7 +181,7 @@ it('does not write where another run is writing', async () => {
   expect(read('rows.csv').toString().trimEnd().split('\n')).toHaveLength(COUNT + 1)
 })
 
-it('finds out whom a lie is about among many', async () => {
+it('isolates the one holder that a lie is about', async () => {
   const liar = mappingSlot(5n, addressOf(10))
   const { args, read } = await start(({ method, params }) => {
     if (method !== 'rollup_getProof') return undefined
@@ -205,7 +205,7 @@ it('finds out whom a lie is about among many', async () => {
   ])
 })
 
-it('leaves a checkpoint when the endpoint fails for good, and refuses what is not its own', async () => {
+it('leaves a checkpoint if the endpoint fails permanently, and refuses foreign files', async () => {
   let isGone = false
   const { args, folder } = await start(({ endpoint, turn }) => {
     if (endpoint !== 'l2' || turn < 200 || !isGone) return undefined

@@ -13,7 +13,7 @@ import { ADDRESS, COMMANDS, collector, fileOf, runHere } from './io.ts'
 const word = (digits: string) => `0x${digits.padStart(64, '0')}`
 
 describe('storage keys', () => {
-  it('reads keys as people write them', () => {
+  it('are read in the forms people write', () => {
     const cases: [string, string][] = [
       ['0', word('0')],
       ['0x0', word('0')],
@@ -29,7 +29,7 @@ describe('storage keys', () => {
     expect(cases).toHaveLength(9)
   })
 
-  it('refuses what could be two things, and what is none', () => {
+  it('are refused if ambiguous or malformed', () => {
     const cases: [string, string][] = [
       ['1'.repeat(64), 'write 0x before hexadecimal'],
       ['ab'.repeat(32), 'write 0x before hexadecimal'],
@@ -52,7 +52,7 @@ describe('storage keys', () => {
     expect(cases).toHaveLength(22)
   })
 
-  it('computes entries of mappings, and keeps the order of the options', () => {
+  it('are computed for mapping entries, in the order of the options', () => {
     const options = { 'storage-key': { type: 'string', multiple: true }, json: { type: 'boolean' } } as const
     const parse = (...args: string[]) => parseOptions({ args, options, allowPositionals: true })
     const { values, positionals } = parse(
@@ -70,7 +70,7 @@ describe('storage keys', () => {
     expect(positionals).toEqual(['a', 'b'])
     const inner = mappingSlot(1n, ADDRESS)
     expect(mappingKeyOf(inner, ADDRESS)).toBe(mappingSlot(1n, ADDRESS, ADDRESS))
-    // solc puts balances[0x...01] of a mapping in slot 0 here.
+    // Where solc stores balances[0x...01] of a mapping in slot 0.
     expect(mappingKeyOf('0', word('1'))).toBe('0xada5013122d395ba3c54772283fb069b10426056ef8ca54750cb9bb552a59e7d')
     expect(parse('--', '--mapping').positionals).toEqual(['--mapping'])
     const refused = [['--mapping'], ['--mapping', '1'], ['--mapping', '1', '--json'], ['--mapping=1', '2']]
@@ -79,7 +79,7 @@ describe('storage keys', () => {
     }
   })
 
-  it('verifies with a number, and with an entry of a mapping', async () => {
+  it('can be a number or a mapping entry when verifying', async () => {
     const world = createWorld(poseidon2)
     world.setAccount(ADDRESS, { nonce: 1n, balance: 0n })
     const keys = [mappingSlot(2n, ADDRESS), word('0') as `0x${string}`]
@@ -94,7 +94,7 @@ describe('storage keys', () => {
 })
 
 describe('usage', () => {
-  it('suggests what a misspelt name may stand for', async () => {
+  it('suggests a name for a misspelt one', async () => {
     const cases: [string[], string][] = [
       [['verfy'], 'no such command: verfy. Did you mean verify?'],
       [['help', 'recrod'], 'no such command: recrod. Did you mean record?'],
@@ -139,7 +139,7 @@ describe('usage', () => {
     expect((await runHere(['nope', '--', '--json'])).stdout).toBe('')
   })
 
-  it('knows help and -v', async () => {
+  it('accepts help, -h and -v', async () => {
     const { stdout: help } = await runHere(['verify', '--help'])
     expect(help).toMatch(/^Usage: rollup-state-proof verify/)
     for (const args of [
@@ -153,7 +153,7 @@ describe('usage', () => {
     expect(await runHere(['-v'])).toEqual(await runHere(['--version']))
   })
 
-  it('says a long string of a stranger by its beginning and length', () => {
+  it('shortens a long string from a file to its beginning and length', () => {
     const text = toJson({ [`n${'a'.repeat(5000)}`]: ['b'.repeat(1_000_000)] })
     expect(text.length).toBeLessThan(600)
     expect(text).toContain('b... (1000000 characters)')
@@ -161,10 +161,10 @@ describe('usage', () => {
   })
 })
 
-describe('a narrow terminal', () => {
+describe('output on a narrow terminal', () => {
   const HASH = word('ab')
 
-  it('breaks lines between words, and gives a hash a line of its own', () => {
+  it('breaks lines between words, and puts a hash on a separate line', () => {
     const table = `  root  ${HASH}  stated by you\n  note  ${'word '.repeat(20)}`
     const lines = wrap(table, 60).split('\n')
     expect(lines[0]).toBe('  root')
@@ -173,7 +173,7 @@ describe('a narrow terminal', () => {
     expect(lines.join('\n').match(/\S+/g)).toEqual(table.match(/\S+/g))
   })
 
-  it('keeps the further columns of a broken row close, and whole where they fit', () => {
+  it('keeps the columns after a break close, and unbroken if they fit', () => {
     expect(wrap(`  block   24${' '.repeat(60)}  of 2025-10-27, proven by the hash`, 60)).toBe(
       '  block   24  of 2025-10-27, proven by the hash',
     )
@@ -184,7 +184,7 @@ describe('a narrow terminal', () => {
     expect(wrap(fits, 100)).toBe(fits)
   })
 
-  it('leaves JSON and quoted commands whole, and continues commands', () => {
+  it('does not wrap JSON or quoted commands, and continues other commands with \\', () => {
     const json = `{"a":"${'x '.repeat(60)}"}`
     expect(wrap(json, 60)).toBe(json)
     const command = `  npx rollup-state-proof verify bundle.json --l1-block-hash ${HASH} --scheme mimc`
@@ -192,19 +192,19 @@ describe('a narrow terminal', () => {
     expect(wrap(`${command} 'a  b'`, 60)).toBe(`${command} 'a  b'`)
   })
 
-  it('wraps every help text at 60 columns without a broken word', async () => {
+  it('wraps every help text at 60 columns without breaking a word', async () => {
     for (const name of ['', ...COMMANDS]) {
       const wide = (await runHere(['help', name].filter(Boolean))).stdout
       const narrow = (await runHere(['help', name].filter(Boolean), { isTTY: true, columns: 60 })).stdout
       expect(narrow.replaceAll(' \\\n', ' ').match(/\S+/g), name).toEqual(wide.replaceAll(' \\\n', ' ').match(/\S+/g))
       const long = narrow.split('\n').filter(line => line.length > 60 && /\S\s+\S/.test(line) && !/['"]/.test(line))
       expect(long, name).toEqual([])
-      // No paragraph goes on where its source was broken.
+      // No line starts with the continuation of a paragraph.
       expect(narrow, name).not.toMatch(/^[a-z]/m)
     }
   })
 
-  it('cuts progress to a line, and removes it before anything else is written', () => {
+  it('truncates progress to one line, and removes it before other output', () => {
     const [out, err] = [collector(true, 60), collector(true, 60)]
     const { stdout, stderr } = fitToTerminal({ stdin: process.stdin, stdout: out.stream, stderr: err.stream })
     stderr.write(`${OVERWRITE}${'p'.repeat(500)}`)

@@ -59,7 +59,7 @@ const beaconVectors = (patches: unknown, base: unknown = 'gloas') => {
   return folder
 }
 
-it('runs a vector that changes another one, on its own members alone', async () => {
+it('runs a vector that patches own properties of another', async () => {
   const run = async (patches: unknown, base?: unknown) => {
     const { code, stdout } = await runHere(['vectors', join(beaconVectors(patches, base), 'invalid'), '--json'])
     const [result = '{}'] = stdout.split('\n')
@@ -99,7 +99,7 @@ it('runs a vector that changes another one, on its own members alone', async () 
   expect(good.length + bad.length).toBe(19)
 })
 
-it('says how many calls it did not run, where the packages for them are not installed', async () => {
+it('reports how many calls it did not run if their packages are not installed', async () => {
   vi.resetModules()
   vi.doMock('@ethereumjs/evm', () => {
     throw new Error('not installed')
@@ -129,11 +129,11 @@ it('says how many calls it did not run, where the packages for them are not inst
     { notRun: expect.stringContaining('@ethereumjs/evm') },
     { summary: { cases: 1, asExpected: 1, unusable: 0, notRun: 2 } },
   ])
-  // Nothing was verified at all.
+  // Nothing at all was verified.
   expect((await runWithout('vectors', 'vectors/calls/valid')).code).toBe(2)
 })
 
-it('lists the evidence vectors that are not as expected, and those that cannot be run', async () => {
+it('lists evidence vectors with other outcomes, and those that cannot be run', async () => {
   const read = (name: string) => JSON.parse(readFileSync(`vectors/evidence/${name}.json`, 'utf8'))
   const valid = read('valid/poseidon2-block-hash')
   const noRoot = read('invalid/no-root')
@@ -172,7 +172,7 @@ it('lists the evidence vectors that are not as expected, and those that cannot b
   }
 })
 
-it('counts the cases of each kind, below folders too, and passes over schemas and other files', async () => {
+it('counts cases by kind, including subfolders, and skips schemas and other files', async () => {
   const folder = folderOf({ 'a.json': sample, 'b.json': sample, 'x.schema.json': {}, 'notes.txt': 'x' })
   mkdirSync(join(folder, 'deep.json'))
   writeFileSync(join(folder, 'deep.json', 'c.json'), JSON.stringify(invalid))
@@ -183,7 +183,7 @@ it('counts the cases of each kind, below folders too, and passes over schemas an
   expect(stdout).toContain('3 of 3 files as expected.')
 })
 
-it('lists what is not as expected, with what was expected and what came', async () => {
+it('lists unexpected outcomes beside the expected ones', async () => {
   const folder = folderOf({
     'a.json': surprising,
     'b.json': sample,
@@ -229,7 +229,7 @@ it('fails on a folder without cases', async () => {
   expect((await runHere(['vectors'])).code).toBe(2)
 })
 
-it('shows progress to a terminal, and leaves the line clean', async () => {
+it('shows progress on a terminal, and clears the line at the end', async () => {
   const folder = folderOf({ 'a.json': sample, 'b.json': sample })
   const { stderr } = await runHere(['vectors', folder], { isTTY: true })
   expect(stderr).toContain('2/2')

@@ -27,7 +27,7 @@ const expectedState = {
 const { result, ...question } = sample
 const vector = { ...question, description: 'a sample', answer: result, expected: expectedState }
 
-/** The third word of the account value. */
+/** The storage root: the third word of the account value. */
 function storageRootOf({ accountProof }: typeof sample.result): string {
   if (!('proof' in accountProof)) throw new Error('the sample has an account')
   return `0x${accountProof.proof.value.slice(2 + 2 * 64, 2 + 3 * 64)}`
@@ -53,7 +53,7 @@ it.each([mimc, poseidon2])('verifies a bare result, a JSON-RPC response and a re
   }
 })
 
-it('says that an account is absent, and that its slots are absent for that reason', async () => {
+it('reports an absent account, and its slots as absent for that reason', async () => {
   const absent = sampleOf(poseidon2, other, [PRESENT])
   const { code, stdout } = await runHere(['verify', fileOf(absent.result), ...flagsOf(absent)])
   expect(code).toBe(0)
@@ -65,7 +65,7 @@ it('says that an account is absent, and that its slots are absent for that reaso
   expect(JSON.parse(json.stdout)).toMatchObject({ account: null, recomputedPaths: { account: 2, storage: 0 } })
 })
 
-it('takes what nobody stated from the answer, and says so', async () => {
+it('takes unstated inputs from the answer, and reports that', async () => {
   const readable = await runHere(['verify', fileOf(result), ...rootOnly])
   expect(readable.code).toBe(0)
   expect(readable.stdout).toMatch(new RegExp(`address +${ADDRESS} +from the answer, not stated by you`))
@@ -78,7 +78,7 @@ it('takes what nobody stated from the answer, and says so', async () => {
   })
 })
 
-it('asks for the storage keys when the answer does not name them', async () => {
+it('requires the storage keys if the answer does not name them', async () => {
   const unnamed = { ...result, storageProofs: [result.storageProofs[0], null] }
   const { code, stderr } = await runHere(['verify', fileOf(unnamed), ...rootOnly])
   expect(code).toBe(2)
@@ -100,7 +100,7 @@ it('prints one JSON object, bigints as decimal strings', async () => {
   })
 })
 
-it('prints what failed, where and what it means: to stderr, or as JSON to stdout', async () => {
+it('prints what failed, where, and what it means, to stderr or as JSON to stdout', async () => {
   const readable = await runHere(['verify', fileOf(failing)])
   expect({ code: readable.code, stdout: readable.stdout }).toEqual({ code: 1, stdout: '' })
   expect(readable.stderr).toContain('Not verified: STATE_ROOT_MISMATCH\nThe account proof does not lead to')
@@ -114,7 +114,7 @@ it('prints what failed, where and what it means: to stderr, or as JSON to stdout
   expect(JSON.parse(stdout).error.meaning).toContain('does not lead to the trusted state root')
 })
 
-it('lets a flag win over the file', async () => {
+it('prefers a flag over the file', async () => {
   const { code } = await runHere(['verify', fileOf(failing), '--state-root', sample.stateRoot])
   expect(code).toBe(0)
   const wrong = await runHere(['verify', fileOf(sample), '--address', other])
@@ -122,7 +122,7 @@ it('lets a flag win over the file', async () => {
   expect(wrong.stderr).toContain('KEY_MISMATCH')
 })
 
-it('does not take the word of a JSON-RPC response for the question', async () => {
+it('does not take the question from a JSON-RPC response', async () => {
   const { code, stderr } = await runHere(['verify', fileOf({ jsonrpc: '2.0', id: 1, ...sample })])
   expect(code).toBe(2)
   expect(stderr).toContain('--scheme is needed')
@@ -134,7 +134,7 @@ it.each([
   ['an empty object', {}, 'MALFORMED_RESPONSE'],
   ['a null', null, 'MALFORMED_RESPONSE'],
   ['a batch', [{ jsonrpc: '2.0', id: 1, result }], 'MALFORMED_RESPONSE'],
-])('names %s for what it is, without inventing an address', async (_, content, code) => {
+])('reports %s without inventing an address', async (_, content, code) => {
   const failure = await runHere(['verify', fileOf(content), ...rootOnly])
   expect(failure.code).toBe(1)
   expect(failure.stderr).toContain(`Not verified: ${code}`)
@@ -163,7 +163,7 @@ it('compares every verified field of a valid vector', async () => {
   })
 })
 
-it('refuses an invalid vector and says whether it expected just that', async () => {
+it('refuses an invalid vector, and reports whether that is the expected error', async () => {
   const expectations = [
     [{ code: 'STATE_ROOT_MISMATCH' }, 'This is what the vector expects.'],
     [{ code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }, 'This is what the vector expects.'],
@@ -176,7 +176,7 @@ it('refuses an invalid vector and says whether it expected just that', async () 
     expect(code).toBe(1)
     expect(stderr).toContain(text)
   }
-  // The worst news a corpus can bring: what must be refused was verified.
+  // The worst case: an answer that must be refused verifies.
   const accepted = { ...vector, expected: { valid: false, code: 'NOT_ADJACENT' } }
   const { code, stdout } = await runHere(['verify', fileOf(accepted)])
   expect(code).toBe(1)
@@ -225,7 +225,7 @@ it.each<[string, (string | { content: unknown })[], string]>([
   ['a scheme and nothing else', ['verify', file({ scheme: 'mimc' })], 'neither an answer nor a result'],
   ['a vector without expectation', ['verify', file({ ...vector, expected: 1 })], 'expected.valid is neither'],
   ['a vector without code', ['verify', file({ ...vector, expected: { valid: false } })], 'expected.code is missing'],
-])('calls %s wrong usage or unreadable input', async (_, argv, message) => {
+])('reports %s as wrong usage or unreadable input', async (_, argv, message) => {
   const { code, stdout, stderr } = await runHere(argv.map(arg => (typeof arg === 'string' ? arg : fileOf(arg.content))))
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(message)
@@ -247,8 +247,8 @@ it('stops reading at the limit', async () => {
   expect(mebibytes).toBe(17)
 })
 
-it('reports a standard input that breaks', async () => {
-  // biome-ignore lint/correctness/useYield: it breaks before its first chunk
+it('reports a standard input that fails', async () => {
+  // biome-ignore lint/correctness/useYield: it fails before its first chunk
   async function* broken(): AsyncGenerator<Uint8Array> {
     throw new Error('EISDIR: illegal operation')
   }
@@ -275,7 +275,7 @@ it('accepts a byte order mark', async () => {
   expect((await runHere(['verify', '-'], { stdin })).code).toBe(0)
 })
 
-it('lets no file steer the terminal', async () => {
+it('prints no control characters from a file', async () => {
   const steering = '\x1b[2J\u009b2J\u202e'
   const cases: [unknown, string[]][] = [
     [{ ...sample, stateRoot: steering }, []],
@@ -294,7 +294,7 @@ it('lets no file steer the terminal', async () => {
   }
 })
 
-it('shows colours to a terminal alone, and not under NO_COLOR', async () => {
+it('uses colours on a terminal only', async () => {
   const before = process.env
   const { FORCE_COLOR: _, NO_COLOR: __, ...env } = before
   try {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Claim, type Hex, safeVerifyProof } from '../../src/index.ts'
+import { type Claim, type Hex, hashAccountKey, safeVerifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
@@ -130,5 +130,53 @@ it('asks for no storage when the claim names none', () => {
     state.setAccount(address)
     const outcome = safeVerifyProof(state.getProof(address), { scheme, stateRoot: state.stateRoot(), address })
     expect(outcome).toMatchObject({ ok: true, storage: [] })
+  }
+})
+
+it('names the neighbour beyond which a key hash lies, and the side', () => {
+  const crowd = createWorld(mimc)
+  for (let index = 0; index < 6; index++) crowd.setAccount(addressFor(`account ${index}`))
+  const stateRoot = crowd.stateRoot()
+  const names = Array.from({ length: 40 }, (_, index) => addressFor(`absent ${index}`))
+  const [first, ...others] = names.map(name => Object(crowd.getProof(name).accountProof))
+  // Of the opening, 32 bytes after the two pointers.
+  const keyHashIn = (proof: { proofRelatedNodes: string[] }) => `0x${proof.proofRelatedNodes.at(-1)?.slice(130, 194)}`
+  const [above, below] = [keyHashIn(first.leftProof), keyHashIn(first.rightProof)]
+  const sides = { above: 0, below: 0 }
+  for (const { key } of others.filter(({ leftLeafIndex }) => leftLeafIndex !== first.leftLeafIndex)) {
+    const found = hashAccountKey(mimc, key)
+    const side = found > below ? 'below' : 'above'
+    const outcome = safeVerifyProof(
+      { accountProof: { ...first, key }, storageProofs: [] },
+      { scheme: mimc, stateRoot, address: key },
+    )
+    const expected = side === 'below' ? below : above
+    expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
+      `KEY_NOT_BETWEEN at accountProof: expected ${side} ${expected}, found ${found}`,
+    )
+    sides[side]++
+  }
+  expect(Math.min(...Object.values(sides))).toBeGreaterThan(2)
+})
+
+it('says of what kind a wrong argument is, and how long, never what it holds', () => {
+  const cases: [unknown, string][] = [
+    ['0x', '0 bytes'],
+    [`0x${'aB'.repeat(31)}`, '31 bytes'],
+    [`0x${'ab'.repeat(33)}`, '33 bytes'],
+    ['0xabc', 'a string of 5 characters'],
+    [`0x${'ab'.repeat(31)}zz`, 'a string of 66 characters'],
+    [`x0x${'ab'.repeat(31)}a`, 'a string of 66 characters'],
+    ['secret', 'a string of 6 characters'],
+    [7, 'a number'],
+    [null, 'nothing'],
+    [undefined, 'nothing'],
+    [[], 'an object'],
+  ]
+  for (const [stateRoot, found] of cases) {
+    const outcome = safeVerifyProof({}, { ...claim, stateRoot: stateRoot as Hex })
+    expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
+      `CLAIM_INVALID at stateRoot: expected 0x-prefixed hexadecimal of 32 bytes, found ${found}`,
+    )
   }
 })
