@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The files that take longest, the longest first: a worker that starts one of them last would keep the others waiting. */
+/** The slowest files, slowest first. If a worker started one of them last, the others would wait for it. */
 const LONGEST = [
   ...['guides', 'examples', 'forgeries', 'explorer/model', 'provider/lies', 'cli/audit', 'cli/record', 'cli/snapshot'],
   ...[
@@ -26,7 +26,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** They replace modules, which other files in the same worker would notice. */
+/** Tests that replace modules, which would affect other files in the same worker. */
 const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
 
 const shared = { testTimeout: 120_000, hookTimeout: 120_000 }

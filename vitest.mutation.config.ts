@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** They take the most time. A mutant that an earlier file notices does not get as far. */
+/** The slowest tests run last. A mutant that an earlier file kills does not reach them. */
 const LAST = ['test/world/', 'test/hash/', 'test/verifier/hasher.test.ts', 'test/engines.test.ts']
 
 class QuickFirst extends BaseSequencer {
@@ -11,12 +11,12 @@ class QuickFirst extends BaseSequencer {
   }
 }
 
-/** They replace modules, which the other files would notice. */
+/** Tests that replace modules, which would affect the other files. */
 const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
 
 const shared = { testTimeout: 60_000 }
 
-/** What mutants are run against: the quick tests of the layers that are mutated, none that starts a process. */
+/** The tests for mutants: the quick tests of the mutated layers, without those that start a process. */
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
@@ -32,7 +32,7 @@ export default defineConfig({
             ...['hash', 'proof', 'tree', 'verifier', 'world'].map(layer => `test/${layer}/**/*.test.ts`),
           ],
           exclude: [...ALONE, 'test/verifier/verifier.test.ts'],
-          // To load the modules anew for each file would take longer than the tests.
+          // Reloading the modules for each file would take longer than the tests.
           isolate: false,
         },
       },

@@ -13,7 +13,7 @@ export function blocksOf(file: string): Block[] {
   return [...plain.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({ language, text }))
 }
 
-/** Everything in the repository that people read. What tools make is not among it. */
+/** All documents in the repository, without generated ones. */
 export function listDocuments(): string[] {
   const folders = ['.', 'docs', 'vectors', 'vectors/evidence', 'vectors/beacon']
   return folders.flatMap(folder =>

@@ -3,7 +3,7 @@ import { build } from 'esbuild'
 import { beforeAll, expect, it } from 'vitest'
 import { type Bundle, measureBundles } from './bench/bundles.ts'
 
-/** What an import may cost, in bytes: about a tenth more than it does. Raise one only for something that is worth it. */
+/** The maximum size of an import in bytes, about a tenth above the actual size. Raise a budget only for good reason. */
 const budgets: Readonly<Record<string, { minified: number; gzipped: number }>> = {
   'rollup-state-proof': { minified: 26_500, gzipped: 9_900 },
   '…/mimc': { minified: 25_500, gzipped: 11_500 },
@@ -13,9 +13,9 @@ const budgets: Readonly<Record<string, { minified: number; gzipped: number }>> =
   '…/bulk': { minified: 95_000, gzipped: 40_000 },
   '…/world': { minified: 27_500, gzipped: 10_500 },
   '…/rpc': { minified: 109_000, gzipped: 39_500 },
-  // Without the EVM, which is imported on first use.
+  // Excludes the EVM, which is imported on first use.
   '…/provider': { minified: 80_000, gzipped: 30_000 },
-  // With the curve, which is imported when the beacon API is first asked.
+  // Excludes the curve, which is imported on the first beacon API request.
   '…/service': { minified: 160_000, gzipped: 60_500 },
   'verifyProof and poseidon2': { minified: 40_500, gzipped: 15_500 },
   'verifyProof and mimc': { minified: 36_500, gzipped: 16_500 },
@@ -33,7 +33,7 @@ const filesOf = (name: string): readonly string[] => {
   return files
 }
 
-it('has a budget for every bundle and every door, and keeps it', () => {
+it('keeps every bundle and entry point within its budget', () => {
   expect(Object.keys(budgets).sort()).toEqual(Object.keys(bundles).sort())
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
   const doors = Object.keys(exports).filter(door => door !== './package.json')
@@ -45,7 +45,7 @@ it('has a budget for every bundle and every door, and keeps it', () => {
   }
 })
 
-it('bundles the kernel of the scheme in use and no other', () => {
+it('bundles only the kernel of the scheme in use', () => {
   const kernelsIn = (name: string) => filesOf(name).filter(file => file.endsWith('/generated.ts'))
   expect(kernelsIn('rollup-state-proof')).toEqual([])
   expect(kernelsIn('…/mimc')).toEqual(['src/hash/mimc/generated.ts'])
@@ -54,7 +54,7 @@ it('bundles the kernel of the scheme in use and no other', () => {
   expect(kernelsIn('verifyProof and mimc')).toEqual(['src/hash/mimc/generated.ts'])
 })
 
-it('verifies without a dependency, a memory, the anchor, a world, an endpoint or the command line', () => {
+it('bundles only what each import needs', () => {
   for (const scheme of ['mimc', 'poseidon2']) {
     const files = filesOf(`verifyProof and ${scheme}`)
     expect(files).toContain('src/proof/verify.ts')
@@ -64,17 +64,17 @@ it('verifies without a dependency, a memory, the anchor, a world, an endpoint or
   }
   expect(filesOf('…/anchor').join()).not.toMatch(/src\/(world|rpc|cli)\/|generated/)
   expect(filesOf('…/bulk').join()).not.toMatch(/src\/(world|rpc|service|cli)\/|src\/bulk\/(?!record)/)
-  // Of the anchor, only what names the fields of answers.
+  // The only anchor module is the one that lists the fields of answers.
   expect(filesOf('createClient alone').join()).not.toMatch(
     /src\/(world|anchor\/(?!known-fields)|cli|rpc\/service)\/|generated/,
   )
-  // Who follows a beacon chain brings its cryptography along, and nobody else carries it.
+  // The cryptography of beacon chains is not part of other entry points.
   for (const name of ['…/anchor', '…/rpc']) {
     expect(filesOf(name).join(), name).not.toMatch(/src\/beacon\/|noble\/curves/)
   }
 })
 
-it('leaves nothing of a door of which nothing is used', async () => {
+it('bundles nothing of an unused entry point', async () => {
   const contents = Object.keys(budgets)
     .filter(name => name.startsWith('…/'))
     .map(name => `import './src/${name.slice(2)}.ts'`)

@@ -25,7 +25,7 @@ function codeOf(work: () => unknown): string {
   return 'accepted'
 }
 
-it('takes hex and bytes into each other, in either case', () => {
+it('converts between hex of either case and bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), array => {
       const hex = bytesToHex(array)
@@ -37,7 +37,7 @@ it('takes hex and bytes into each other, in either case', () => {
   )
 })
 
-it('refuses every character that is no digit, in either half of a byte', () => {
+it('refuses every character that is not a digit, in either half of a byte', () => {
   let digits = 0
   for (let code = 0; code < 0x300; code++) {
     const character = String.fromCharCode(code)
@@ -63,14 +63,14 @@ it.each([
   ['0x000', 1, 'BAD_HEX'],
   ['0x', 1, 'WRONG_LENGTH'],
   ['0x0000', 1, 'WRONG_LENGTH'],
-  // The length comes first: the digits of a string of the wrong length are never looked at.
+  // The length is checked first: the digits of a string of the wrong length are never read.
   ['0xzzzz', 1, 'WRONG_LENGTH'],
   ['0x', 0, 'accepted'],
 ])('reads hex strictly: %j as %i bytes', (hex, length, code) => {
   expect(codeOf(() => hexToBytes(hex, length))).toBe(code)
 })
 
-it('takes integers and bytes into each other', () => {
+it('converts between integers and bytes', () => {
   expect(bytesToBigint(bytes())).toBe(0n)
   expect(bytesToBigint(bytes(1, 0, 255))).toBe(0x1_00_ffn)
   expect(bigintToBytes(0x1_00n, 4)).toEqual(bytes(0, 0, 1, 0))
@@ -80,7 +80,7 @@ it('takes integers and bytes into each other', () => {
   )
 })
 
-it('compares like the integers that the bytes spell', () => {
+it('compares bytes as big-endian integers', () => {
   const word = fc.uint8Array({ minLength: 4, maxLength: 4, max: 3 })
   fc.assert(
     fc.property(word, word, (a, b) => {
@@ -95,21 +95,21 @@ it('compares like the integers that the bytes spell', () => {
   expect(equalBytes(bytes(1), bytes(1, 0))).toBe(false)
 })
 
-it('joins bytes and knows zeros', () => {
+it('concatenates bytes and recognizes zeros', () => {
   expect(concatBytes()).toEqual(bytes())
   expect(concatBytes(bytes(1), bytes(), bytes(2, 3))).toEqual(bytes(1, 2, 3))
   expect(isZero(bytes(0, 0))).toBe(true)
   expect(isZero(bytes(0, 1))).toBe(false)
 })
 
-it('quotes little, and nothing that a terminal obeys', () => {
+it('quotes a short excerpt without control characters', () => {
   expect(excerpt('plain')).toBe('"plain"')
   expect(excerpt('\u001b[2J\r\né')).toBe('"?[2J???"')
   expect(excerpt('x'.repeat(80))).toBe(`"${'x'.repeat(80)}"`)
   expect(excerpt('x'.repeat(81))).toBe(`"${'x'.repeat(80)}…" (81 characters)`)
 })
 
-it('says what is wrong with a hexadecimal string, and what was found', () => {
+it('reports what is wrong with a hexadecimal string, and what it found', () => {
   const refusalOf = (work: () => unknown): unknown => {
     try {
       return work()

@@ -12,7 +12,7 @@ interface Box {
 const read = (name: string): string => readFileSync(`docs/drawings/${name}.svg`, 'utf8')
 const numbersOf = (text: string): number[] => [...text.matchAll(/-?\d+(?:\.\d+)?/g)].map(Number)
 
-/** The boxes of a drawing, by the first text that stands inside each. */
+/** The boxes of a drawing, each labelled with the first text inside it. */
 function boxesOf(svg: string): Box[] {
   const texts = [...svg.matchAll(/<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]+)</g)]
   return [
@@ -27,7 +27,7 @@ function boxesOf(svg: string): Box[] {
   })
 }
 
-/** The box, within a few units of whose edge a point lies. */
+/** The label of the box that contains the point, with a margin of a few units. */
 function boxAt(boxes: readonly Box[], x: number, y: number): string | undefined {
   const near = 6
   return boxes.find(({ left, top, right, bottom }) => {
@@ -35,7 +35,7 @@ function boxAt(boxes: readonly Box[], x: number, y: number): string | undefined 
   })?.label
 }
 
-/** The arrows that begin and end at a box, as `from -> to`. */
+/** The arrows of a drawing, as `from -> to`. */
 function arrowsOf(svg: string): string[] {
   const boxes = boxesOf(svg)
   return [...svg.matchAll(/<path class="path" d="([^"]+)" marker-end/g)].map(([, d = '']) => {
@@ -51,9 +51,9 @@ function arrowsOf(svg: string): string[] {
   })
 }
 
-it('draws the arrows of the two trees from what is hashed to what holds the hash', () => {
+it('draws the arrows of the two trees from hashed data to the field with the hash', () => {
   expect(arrowsOf(read('two-trees'))).toEqual([
-    // From the bracket around all six words; into the tree of which the leaf is a part.
+    // `undefined` is the bracket around all six words, or the tree that contains the leaf.
     'undefined -> account leaf',
     'storage root -> storageRoot',
     'account leaf -> undefined',
@@ -73,7 +73,7 @@ it('draws the root over nextFreeNode and the sub-root, and the sub-root over its
   ])
 })
 
-it('hangs each leaf under the right half of the tree', () => {
+it('draws each leaf under the correct half of the tree', () => {
   const svg = read('tree')
   const leaves = boxesOf(svg).filter(({ top }) => top === 300)
   expect(leaves.map(({ label }) => label)).toEqual([
@@ -90,12 +90,12 @@ it('hangs each leaf under the right half of the tree', () => {
   ])
   const indices = [...svg.matchAll(/y="354">([^<]+)</g)].map(([, index]) => index)
   expect(indices).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '2³⁹', '2⁴⁰ − 1'])
-  // The right child starts at 2^39: the lines from it reach the last two boxes, and no other.
+  // The right child starts at 2^39: its lines lead to the last two boxes only.
   const lines = [...svg.matchAll(/<path class="gone" d="M690 196 L(\d+) 284"/g)].map(([, x]) => Number(x))
   expect(lines).toEqual(leaves.slice(8).map(({ left, right }) => (left + right) / 2))
 })
 
-it('links each leaf of the list with its neighbours, both ways', () => {
+it('links each leaf of the list to its neighbours in both directions', () => {
   const arrows = arrowsOf(read('list'))
   expect(arrows.filter(arrow => arrow === 'HEAD -> leaf' || arrow === 'leaf -> TAIL')).toHaveLength(2)
   expect(arrows.filter(arrow => arrow === 'leaf -> HEAD' || arrow === 'TAIL -> leaf')).toHaveLength(2)

@@ -5,8 +5,8 @@ import { afterAll, expect, it, vi } from 'vitest'
 import { blocksOf, listDocuments } from './blocks.ts'
 
 /**
- * Every TypeScript block of the documents and the doc comments is compiled and run; where a line that logs ends in a comment,
- * that is what it must print. The JavaScript programs of the guides are compiled here, and run by `guides.test.ts`.
+ * Compiles and runs every TypeScript block of the documents and doc comments. If a line that logs ends in a comment, it must
+ * print that. The JavaScript programs of the guides are compiled here, and run by `guides.test.ts`.
  */
 const FOLDER = resolve('test/.examples')
 rmSync(FOLDER, { recursive: true, force: true })
@@ -18,7 +18,7 @@ const listFiles = (folder: string, extension: string): string[] =>
     .filter(file => file.endsWith(extension))
     .map(file => join(folder, file))
 
-/** The package's name, as the file `depth` folders below `test/` has to write it. */
+/** Replaces imports of the package with local ones, for a file `depth` folders below `test/`. */
 const toLocal = (code: string, depth: number) =>
   code.replaceAll(/'rollup-state-proof(?:\/([a-z0-9]+))?'/g, (_, door = 'index') => {
     return `'${'../'.repeat(depth + 1)}src/${door}.ts'`
@@ -53,7 +53,7 @@ it('finds examples', () => {
   expect(programs.length).toBeGreaterThan(4)
 })
 
-it('compiles them', () => {
+it('compiles the examples', () => {
   const { config } = ts.readConfigFile('tsconfig.json', name => readFileSync(name, 'utf8'))
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, '.')
   const program = ts.createProgram([...examples.map(example => example.path), ...programs], {
@@ -61,10 +61,10 @@ it('compiles them', () => {
     noUnusedLocals: false,
     allowJs: true,
     checkJs: true,
-    // The types of viem name some of the browser.
+    // The types of viem refer to browser types.
     lib: [...(options.lib ?? []), 'lib.dom.d.ts'],
   })
-  // Only their own: `npm run check` compiles the rest.
+  // Diagnostics of the examples only: `npm run check` compiles the rest.
   const diagnostics = [...examples.map(example => example.path), ...programs].flatMap(path => {
     const file = program.getSourceFile(path)
     expect(file, path).toBeDefined()

@@ -16,11 +16,11 @@ it('has the published orders', () => {
   expect(KOALABEAR_ORDER).toBe(2 ** 31 - 2 ** 24 + 1)
 })
 
-it.each(fields)('$name takes what is below the order, wherever it stands', ({ order, length, isCanonical }) => {
+it.each(fields)('$name accepts elements below the order, at any position', ({ order, length, isCanonical }) => {
   const largest = 256n ** BigInt(length) - 1n
   const canonical = [0n, 1n, order - 1n]
   const spellings = [order, order + 1n, largest]
-  // One byte above or below the order's, at each place of it: what follows must not matter any more.
+  // One byte above or below the order's byte at each place. The bytes after it must not matter.
   for (let place = 0; place < length; place++) {
     const step = 256n ** BigInt(length - 1 - place)
     const head = order - (order % step)
@@ -43,9 +43,9 @@ it.each(fields)('$name takes what is below the order, wherever it stands', ({ or
   expect(isCanonical(new Uint8Array(0))).toBe(true)
 })
 
-it.each(fields)('$name judges like the integers, also inside a larger buffer', ({ order, length, isCanonical }) => {
+it.each(fields)('$name agrees with integer comparison, even in a larger buffer', ({ order, length, isCanonical }) => {
   const orderBytes = bigintToBytes(order, length)
-  // Most bytes are the order's own, so that many elements share a long head with it.
+  // Most bytes are those of the order, so that many elements share a long prefix with it.
   const element = fc.tuple(
     ...Array.from(orderBytes, byte => fc.oneof({ weight: 9, arbitrary: fc.constant(byte) }, fc.nat(255))),
   )

@@ -5,12 +5,12 @@ import { flipBitAt, isRefused, type Json, type Place, partAt, placesOf, replaceA
 import { strided } from './size.ts'
 
 // Small systematic changes of true answers. Each must be refused: every byte of an answer is bound by the trusted root
-// (nodes, values), by the question (keys) or by the path (indices). The one thing that is rightly accepted is the case
-// of hexadecimal digits: both spell the same bytes, and the verdict repeats the caller's bytes, not the spelling.
+// (nodes, values), by the question (keys) or by the path (indices). The only accepted change is the case of hexadecimal
+// digits, because both cases encode the same bytes.
 
 /**
- * One of so many changes is tried, where all of them would take too long. Prime, so that every byte of a limb, every
- * bit of a byte and every node has its turn.
+ * Only every `EXCHANGE_STRIDE`-th change is tried, because all of them would take too long. It is prime, so that every byte
+ * of a limb, every bit of a byte and every node is tried.
  */
 const EXCHANGE_STRIDE = strided(11)
 
@@ -59,7 +59,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   it('refuses a flipped bit anywhere in the answer for an account', () => {
     const one = answers.find(({ name }) => name === 'account')
     if (one === undefined) throw new Error('no such answer')
-    // MiMC takes ten times as long. With 7, every byte has its turn.
+    // MiMC takes ten times as long. A stride of 7 tries every byte.
     const stride = strided(scheme.name === 'mimc' ? 61 : 7)
     let seen = 0
     let tried = 0
@@ -73,12 +73,12 @@ describe.each([mimc, poseidon2])('$name', scheme => {
         tried++
       }
     }
-    // 42 nodes, a value of 192 bytes, a key of 20.
+    // 42 nodes, a value of 192 bytes, a key of 20 bytes.
     expect(seen).toBe(8 * (scheme.wordLength + 32 + 39 * 64 + 2 * (2 * scheme.wordLength + 64) + 192 + 20))
     expect(tried).toBe(Math.ceil(seen / stride))
   })
 
-  it('refuses what was dropped, doubled, emptied or exchanged with what stands next to it', () => {
+  it('refuses dropped, doubled, emptied and swapped parts', () => {
     const stride = strided(scheme.name === 'mimc' ? 5 : 1)
     let [seen, tried] = [0, 0]
     for (const one of answers.slice(0, 8)) {
@@ -142,7 +142,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     for (const { one, other, place, part } of [...sample(larger, 3), ...sample(nodes, EXCHANGE_STRIDE)]) {
       if (part === undefined) continue
       const forged = replaceAt(one.answer, place, () => part)
-      // An exchange of equal parts, or of all of two answers that are equal, changes nothing.
+      // Exchanging equal parts, or two equal answers, changes nothing.
       const isSame = JSON.stringify(forged) === JSON.stringify(one.answer)
       expect(isRefused(one, forged), `${one.name}: ${describePlace(place)} of ${other.name}`).toBe(!isSame)
       counts[isSame ? 'same' : 'refused']++

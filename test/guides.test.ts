@@ -8,12 +8,12 @@ import { blocksOf } from './blocks.ts'
 import { PACKAGE } from './package/build.ts'
 
 /**
- * Each guide is walked as a reader walks it: in an empty folder, block after block, in one shell. A `js` block is the file
- * that its first line names; a `text` block is what the commands above it print, `…` standing for anything.
+ * Runs each guide as a reader would: in an empty folder, block after block, in one shell. A `js` block is the file that its
+ * first line names. A `text` block is the output of the commands above it, where `…` matches anything.
  *
- * What needs the network is put in its place: the package is the one that lies here, built (with GUIDES_TARBALL, that one,
- * installed by npm), and a clone is a folder of links to this one. `sh` blocks with a `…` are patterns for the reader to fill
- * in; `commands.test.ts` looks at those.
+ * Steps that need the network are replaced: the package is the local build (or the tarball GUIDES_TARBALL, installed by npm),
+ * and a clone is a folder of links to this repository. `sh` blocks with a `…` are patterns for the reader to fill in, which
+ * `documents.test.ts` checks.
  */
 const GUIDES = ['light-client', 'relayer', 'auditor']
 const PORT = '8545'
@@ -57,7 +57,7 @@ ${TARBALL ? '' : 'npx() { if [ "$1" = rollup-state-proof ]; then "./node_modules
 git() { cp -a '${join(folder, 'clone')}' rollup-state-proof; }
 `
 
-/** Its place in the guide stands before what each block prints. */
+/** Printed before the output of each block. */
 const mark = (index: number) => `@@ ${index} @@`
 
 function scriptOf(blocks: ReturnType<typeof blocksOf>, port: string): string {
@@ -88,7 +88,7 @@ function freePort(): Promise<string> {
 
 const toPattern = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Every line of `expected` is one of `printed`, in the same order; `…` stands for anything. */
+/** Expects every line of `expected` in `printed`, in the same order. `…` matches anything. */
 function expectPrinted(printed: string, expected: string): void {
   const lines = printed.split('\n').map(line => line.trimEnd())
   let from = 0
@@ -101,7 +101,7 @@ function expectPrinted(printed: string, expected: string): void {
   }
 }
 
-it.each(GUIDES)('walks the guide %s', async name => {
+it.each(GUIDES)('runs the guide %s', async name => {
   const blocks = blocksOf(`docs/${name}.md`)
   const cwd = join(folder, name)
   mkdirSync(cwd)
@@ -128,4 +128,4 @@ it.each(GUIDES)('walks the guide %s', async name => {
   console.info(`${name}: ${run} sh blocks run, ${compared} outputs compared`)
 })
 
-it('leaves nothing behind', () => expect(existsSync('bundle.json')).toBe(false))
+it('leaves no files behind', () => expect(existsSync('bundle.json')).toBe(false))

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 
-/** From the trusted core outwards. A layer imports from itself and from layers before it, never from one after. */
+/** The layers, from the trusted core outwards. A layer imports only from itself and from layers before it. */
 const LAYERS = [
   'errors',
   'bytes',
@@ -25,7 +25,7 @@ const LAYERS = [
   'cli',
   'explorer',
 ]
-/** These two use the library as its users do. Neither imports the other: see below. */
+/** These two use the library as its users do. Neither imports the other. */
 const OUTERMOST = ['cli', 'explorer']
 const ALLOWED_PACKAGES = ['@noble/hashes', '@noble/curves', '@ethereumjs/rlp']
 /** Packages that only one layer may import. */
@@ -46,7 +46,7 @@ const isEntryPoint = (file: string): boolean =>
 const importsOf = (file: string): string[] =>
   ts.preProcessFile(readFileSync(join('src', file), 'utf8')).importedFiles.map(imported => imported.fileName)
 
-it('holds the one-way imports between layers', () => {
+it('has only one-way imports between layers', () => {
   let imports = 0
   for (const file of files.filter(file => !isEntryPoint(file))) {
     expect(LAYERS, file).toContain(layerOf(file))
@@ -66,13 +66,13 @@ it('holds the one-way imports between layers', () => {
   expect(imports).toBeGreaterThan(30)
 })
 
-it('keeps the prover away from the verifier', () => {
+it('keeps the prover independent of the verifier', () => {
   const world = files.filter(file => file.startsWith('world/'))
   expect(world.length).toBeGreaterThan(0)
   for (const file of world) expect(importsOf(file).join(), file).not.toMatch(/\/(proof|anchor)\//)
 })
 
-it('imports only the allowed packages, and the platform only at the edge', () => {
+it('imports only allowed packages, and platform modules only in the outer layers', () => {
   for (const file of files) {
     for (const specifier of importsOf(file).filter(name => !name.startsWith('.'))) {
       const message = `${file} imports ${specifier}`
@@ -85,13 +85,13 @@ it('imports only the allowed packages, and the platform only at the edge', () =>
   }
 })
 
-it('keeps the page and the command line apart', () => {
+it('keeps the page independent of the command line', () => {
   const page = files.filter(file => file.startsWith('explorer/'))
   expect(page.length).toBeGreaterThan(10)
   for (const file of page) expect(importsOf(file).join(), file).not.toMatch(/\/(cli|bulk|service|rpc)\//)
 })
 
-it('keeps the platform out of the client', () => {
+it('keeps the client independent of the platform', () => {
   const client = files.filter(file => file.startsWith('rpc/'))
   expect(client.length).toBeGreaterThan(4)
   for (const file of ['rpc.ts', ...client]) expect(importsOf(file).join(), file).not.toMatch(/node:|\/service\//)

@@ -9,8 +9,8 @@ import { verify } from './model/verify.ts'
 import { createWorld as createModel } from './model/world.ts'
 import { sized } from './size.ts'
 
-// One random history is written into the world, into the model (another implementation of the specification) and into
-// plain maps. Whatever is asked then, the three agree, and the verifier says what the maps say.
+// Each random history is written to the world, to the model (another implementation of the specification) and to plain
+// maps. All three must give the same answers, and the verifier must agree with the maps.
 
 const addresses = Array.from({ length: 6 }, (_, index) => addressFor(`account ${index}`))
 const keys = Array.from({ length: 5 }, (_, index) => keyFor(index))
@@ -56,7 +56,7 @@ describe.each([
 ])('a random history of $scheme.name', ({ scheme, seed, crowds }) => {
   const counts = { looks: 0, present: 0, absent: 0, slotsPresent: 0, slotsAbsent: 0, otherRoots: 0, reinserted: 0 }
 
-  /** Runs the steps; `crowd` other accounts are there from the beginning. */
+  /** Runs the steps in a state that starts with `crowd` other accounts. */
   function relive(crowd: number, steps: readonly Step[]): void {
     const world = createWorld(scheme)
     const model = createModel(scheme.name)
@@ -123,7 +123,7 @@ describe.each([
     for (const address of addresses) look(address)
     if (crowd > 0) look(addressFor('crowd 0'))
 
-    // No proof holds against the root of another time, earlier or later.
+    // No proof holds against an earlier or later root.
     const roots = [...new Set(proofs.map(({ stateRoot }) => stateRoot))]
     for (const [index, { stateRoot, address, answer }] of proofs.entries()) {
       const other = roots[index % roots.length]
@@ -143,7 +143,7 @@ describe.each([
     )
     relive(0, [])
     relive(crowds.at(-1) ?? 0, [])
-    // The histories were not empty ones.
+    // The histories were not trivial.
     expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThanOrEqual(6)
   })
 })

@@ -1,6 +1,6 @@
 import { ProofError } from '../src/errors.ts'
 
-/** What `work` is refused with, or null when it is accepted. Any other error than a ProofError fails the test. */
+/** The ProofError that `work` throws, or null if it succeeds. Any other error fails the test. */
 function errorOf(work: () => unknown): ProofError | null {
   try {
     work()
@@ -11,14 +11,14 @@ function errorOf(work: () => unknown): ProofError | null {
   }
 }
 
-/** The ProofError that `work` throws; that it throws none fails the test. */
+/** The ProofError that `work` throws. Fails the test if it throws none. */
 export function refusal(work: () => unknown): ProofError {
   const error = errorOf(work)
   if (error === null) throw new Error('accepted')
   return error
 }
 
-/** `CODE at path`, or `accepted`. */
+/** The outcome of `work`: `CODE at path`, or `accepted`. */
 export function verdict(work: () => unknown): string {
   const error = errorOf(work)
   if (error === null) return 'accepted'

@@ -7,7 +7,7 @@ import { poseidon2 } from '../src/scheme/poseidon2.ts'
 const counted = (length: number) => Uint8Array.from({ length }, (_, index) => index + 1)
 
 describe.each([mimc, poseidon2])('$name', scheme => {
-  it('takes every byte of a word back', () => {
+  it('decodes every byte of an encoded word', () => {
     for (let place = 0; place < 32; place++) {
       const x = new Uint8Array(32)
       x[place] = 0xff
@@ -17,7 +17,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(scheme.decodeWord(scheme.encodeWord(counted(32)))).toEqual(counted(32))
   })
 
-  it('reads words and keys where they stand in a larger buffer', () => {
+  it('reads words and keys inside a larger buffer', () => {
     const inside = (bytes: Uint8Array) => {
       const buffer = new Uint8Array(bytes.length + 9).fill(0xee)
       buffer.set(bytes, 3)
@@ -29,7 +29,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(scheme.encodeAddress(inside(counted(20)))).toEqual(scheme.encodeAddress(counted(20)))
   })
 
-  it('has a canonical TAIL key, and none above it', () => {
+  it('has the largest canonical digest as the TAIL key', () => {
     const key = scheme.tailKey()
     expect(key.length).toBe(32)
     expect(scheme.isCanonical(key)).toBe(true)
@@ -38,13 +38,13 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(scheme.isCanonical(key)).toBe(false)
   })
 
-  it('spells what may hold anything with canonical elements', () => {
+  it('encodes any bytes32 and address as canonical elements', () => {
     expect(scheme.isCanonical(scheme.encodeBytes32(new Uint8Array(32).fill(0xff)))).toBe(true)
     expect(scheme.isCanonical(scheme.encodeAddress(new Uint8Array(20).fill(0xff)))).toBe(true)
   })
 })
 
-it('spells bytes for mimc: a word as it is, anything else in halves, the low one first', () => {
+it('encodes bytes for mimc: words and addresses as they are, bytes32 in halves, the low one first', () => {
   expect(mimc.wordLength).toBe(32)
   expect(bytesToHex(mimc.encodeBytes32(counted(32)))).toBe(
     `0x${'00'.repeat(16)}1112131415161718191a1b1c1d1e1f20${'00'.repeat(16)}0102030405060708090a0b0c0d0e0f10`,
@@ -57,7 +57,7 @@ it('spells bytes for mimc: a word as it is, anything else in halves, the low one
   )
 })
 
-it('spells bytes for poseidon2: two of them an element', () => {
+it('encodes bytes for poseidon2: two bytes per element', () => {
   expect(poseidon2.wordLength).toBe(64)
   const pairs = (length: number) =>
     `0x${bytesToHex(counted(length))
@@ -69,7 +69,7 @@ it('spells bytes for poseidon2: two of them an element', () => {
   expect(bytesToHex(poseidon2.tailKey())).toBe(`0x${'7f000000'.repeat(8)}`)
 })
 
-it('refuses a stray bit in each upper byte of a poseidon2 word, and in no lower one', () => {
+it('refuses a stray bit in the upper bytes of a poseidon2 word, but not in the lower ones', () => {
   const word = poseidon2.encodeWord(hexToBytes(`0x${'a5'.repeat(32)}`, 32))
   let strays = 0
   for (let bit = 0; bit < word.length * 8; bit++) {
@@ -88,7 +88,7 @@ it('refuses a stray bit in each upper byte of a poseidon2 word, and in no lower 
   expect(poseidon2.decodeWord(both)).toBeNull()
 })
 
-it('makes a hasher once, when it is first asked for', () => {
+it('creates its hasher once, on first use', () => {
   for (const scheme of [mimc, poseidon2]) {
     expect(scheme.hasher.hash(new Uint8Array(32)).length).toBe(32)
     expect(scheme.hasher).toBe(scheme.hasher)

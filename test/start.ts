@@ -1,6 +1,6 @@
 /**
- * What `npm start` shows: the built program, with evidence that is true, with the same evidence changed in one digit, and with
- * all test vectors.
+ * The demonstration of `npm start`: runs the built program on true evidence, on the same evidence with one digit changed, and
+ * on all test vectors.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ Below, such a bundle is verified; then the same bundle is verified with one hexa
 const genuine = verify(bundle)
 console.log('\nThe same bundle, with one digit of the account proof changed:\n')
 const text = JSON.stringify(bundle.answer)
-// In the middle of a node of the tree.
+// In the middle of a tree node.
 const at = text.search(/0x[0-9a-f]{128}/) + 66
 const changed = text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1)
 const forged = verify({ ...bundle, answer: JSON.parse(changed) })

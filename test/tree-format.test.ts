@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { hex, type SchemeName, schemes, slice } from './model/hash.ts'
 
-/** The bytes in `docs/tree-format.md`, recomputed from a vector by the model, which shares no code with `src/`. */
+/** Recomputes the bytes in `docs/tree-format.md` from a vector with the model, which shares no code with `src/`. */
 const doc = readFileSync('docs/tree-format.md', 'utf8')
 const VECTOR = 'contract-one-slot'
 
@@ -13,7 +13,7 @@ interface LeafProof {
 
 const strip = (text: string) => text.replace(/^0x/, '')
 
-/** One line for every 32 bytes, in groups of four bytes. */
+/** One line per 32 bytes, in groups of four bytes. */
 function line(label: string, bytes: string, note = ''): string {
   const rows = bytes.match(/.{1,64}/g) ?? []
   return rows
@@ -113,7 +113,7 @@ for (const name of ['poseidon2', 'mimc'] as const) {
   })
 }
 
-it('states lengths as the vectors have them', () => {
+it('states the lengths in the vectors', () => {
   const rows = [...doc.matchAll(/^\| (\d+)(?: to (\d+))? \| .+ \| ([\d, or]+) \| ([\d, or]+) \|$/gm)]
   expect(rows.length).toBe(4)
   let seen = 0
@@ -132,7 +132,7 @@ it('states lengths as the vectors have them', () => {
   expect(seen).toBe(2 * 2 * 42)
 })
 
-it('states the constants of either scheme', () => {
+it('states the constants of both schemes', () => {
   for (const name of ['mimc', 'poseidon2'] as const) {
     const { H, TAIL } = schemes[name]
     const zeros = hex(0n, 32)

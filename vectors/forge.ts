@@ -5,7 +5,7 @@ import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/tree/leaf.ts'
 import { encodeOpening, indexWord, initialSentinels } from '../src/world/encode.ts'
 import { computeSubRoot, pathNodes, putLeaf, type Subtree } from '../src/world/sparse.ts'
 
-/** An answer as a forger sees it: every field is there to be changed, whatever its form. */
+/** An answer as a forger sees it: every field can be changed, whatever its form. */
 export interface LooseAnswer {
   accountProof: LooseLeafProof
   storageProofs: LooseLeafProof[]
@@ -26,7 +26,7 @@ export interface LooseProof {
   proofRelatedNodes: string[]
 }
 
-/** Lengths in bytes where the schemes differ, and what an element is. */
+/** Lengths in bytes that differ between the schemes, and the size of an element. */
 export function layoutOf(scheme: Scheme) {
   const isMimc = scheme.name === 'mimc'
   const word = isMimc ? 32 : 64
@@ -39,21 +39,21 @@ export function layoutOf(scheme: Scheme) {
     next: word,
     hKey: 2 * word,
     hVal: 2 * word + 32,
-    /** Bytes of one field element, how many make a digest, and the modulus. */
+    /** The bytes of a field element, the elements of a digest, and the modulus. */
     element: isMimc ? 32 : 4,
     elements: isMimc ? 1 : 8,
     modulus: isMimc ? 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001n : 0x7f000001n,
   }
 }
 
-/** `hex` with the `length` bytes at `offset` replaced by what `change` makes of their big-endian integer. */
+/** `hex` with the big-endian integer in the `length` bytes at `offset` replaced by the result of `change`. */
 export function changeInteger(hex: string, offset: number, length: number, change: (x: bigint) => bigint): Hex {
   const [start, end] = [2 + 2 * offset, 2 + 2 * (offset + length)]
   const changed = change(BigInt(`0x${hex.slice(start, end)}`))
   return `0x${hex.slice(2, start)}${changed.toString(16).padStart(2 * length, '0')}${hex.slice(end)}`
 }
 
-/** The field element at `offset`, in its other spelling: raised by the modulus, still of its length. */
+/** `hex` with the field element at `offset` in its other encoding: increased by the modulus, with the same length. */
 export function lift(scheme: Scheme, hex: string, offset: number): Hex {
   const { element, modulus } = layoutOf(scheme)
   return changeInteger(hex, offset, element, x => x + modulus)
@@ -70,7 +70,7 @@ export const zeros = (length: number): Hex => `0x${'00'.repeat(length)}`
 export const digestOf = (scheme: Scheme, preimage: string): Hex =>
   bytesToHex(scheme.hasher.hash(hexToBytes(preimage, preimage.length / 2 - 1)))
 
-/** A leaf that a forger puts where it likes. */
+/** A leaf at an index of the forger's choice. */
 export interface PlantedLeaf {
   index: number
   prev: number
@@ -83,8 +83,8 @@ export interface PlantedLeaf {
 }
 
 /**
- * A tree with exactly these leaves, whether or not they make a sorted list, and its true root and paths. No honest
- * service has such a tree: it shows a check alone, with everything around it in order.
+ * A tree with exactly these leaves, whether or not they form a sorted list, and its true root and paths. No honest service
+ * has such a tree. It isolates a single check, because everything else about it is in order.
  */
 export function plantTree(scheme: Scheme, planted: readonly PlantedLeaf[], nextFreeNode: number) {
   const toLeaf = ({ prev, next, hKey, hVal }: PlantedLeaf): Leaf => ({

@@ -1,6 +1,6 @@
 /**
- * Writes the vectors; with `--check` compares them with the files instead. Everything comes from the world and from names
- * in the source, so every run makes the same bytes.
+ * Writes the vectors. With `--check`, compares them with the files instead. Everything is derived from the world and from
+ * names in the source, so every run produces the same bytes.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -66,7 +66,7 @@ const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls'].flatMap(fol
   `${folder}/invalid`,
 ])
 
-/** Paths of the files that are not what `files` says, are missing there, or here. */
+/** Paths of files that differ from `files`, and of files that are missing on either side. */
 function findStale(folder: string, files: ReadonlyMap<string, string>): string[] {
   const listed = FOLDERS.flatMap(name => readdirSync(join(folder, name)).map(file => `${name}/${file}`))
   const isFresh = (path: string) =>
@@ -74,7 +74,7 @@ function findStale(folder: string, files: ReadonlyMap<string, string>): string[]
   return [...new Set([...listed, ...files.keys()])].filter(path => !isFresh(path))
 }
 
-/** Replaces what stands in the folders. */
+/** Replaces the contents of the folders. */
 function write(folder: string, files: ReadonlyMap<string, string>): void {
   for (const name of FOLDERS) {
     rmSync(join(folder, name), { recursive: true, force: true })

@@ -10,7 +10,7 @@ export interface ValidCase {
   world: World
   address: Hex
   storageKeys?: Hex[]
-  /** Changes the answer in ways that a verifier has to live with. */
+  /** Changes the answer in ways that a verifier must accept. */
   serve?: (result: ReturnType<World['getProof']>) => unknown
 }
 
@@ -18,7 +18,7 @@ const MAX_WORD = 2n ** 256n - 1n
 const BLS12377_ORDER = 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001n
 const ZERO_WORD = wordFor(0)
 
-/** What the world holds: the expectation does not come from a verifier. */
+/** The expected state, taken from the world rather than from a verifier. */
 export function expectedOf(scheme: Scheme, { world, address, storageKeys = [] }: ValidCase): ExpectedState {
   const account = world.getAccount(address)
   const { accountProof } = world.getProof(address)

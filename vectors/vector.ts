@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import type { ErrorCode, Hex } from '../src/index.ts'
 
-/** One file of the corpus: what was asked, what was answered, and what a verifier must make of it. */
+/** One file of the corpus: a question, an answer, and the outcome that a verifier must reach. */
 export interface Vector {
   $schema: string
   description: string
-  /** Invalid vectors: the class of mistakes that the case hunts, one of {@link FLAGS}. */
+  /** Invalid vectors: the class of mistakes that the case detects, one of {@link FLAGS}. */
   flag?: Flag
   scheme: 'mimc' | 'poseidon2'
   /** The trusted root, 32 bytes. */
   stateRoot: Hex
   address: Hex
   storageKeys: Hex[]
-  /** What the endpoint sent: a result, or a JSON-RPC response. */
+  /** The endpoint's answer: a result or a JSON-RPC response. */
   answer: unknown
   expected: ExpectedState | ExpectedFailure
 }
 
-/** Every verified field. Numbers that can pass 2^53 are decimal strings. */
+/** Every verified field. Numbers that can exceed 2^53 are decimal strings. */
 export interface ExpectedState {
   valid: true
   account: {

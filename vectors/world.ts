@@ -33,7 +33,7 @@ export function makeLaterWorld(world: World): World {
   return later
 }
 
-/** Keys that are absent: between two of those present, before the first and after the last. */
+/** Absent keys: between two present keys, before the first and after the last. */
 export function findAbsent(hash: (key: Hex) => Hex, make: (name: string) => Hex, present: readonly Hex[]) {
   const hashes = present.map(hash).sort()
   const [first = '0x', last = '0x'] = [hashes[0], hashes.at(-1)]

@@ -15,7 +15,7 @@ import { namesIn, readInvalid, readValid } from './vectors.ts'
 
 const REAL = '../shared/vectors/beacon/mainnet-capella-periods-862-864.json'
 
-it('has no two invalid vectors that are the same', () => {
+it('has no duplicate invalid vectors', () => {
   const inputs = namesIn('invalid').map(name => JSON.stringify(readInvalid(name).input))
   expect(new Set(inputs).size).toBe(inputs.length)
 })
@@ -25,7 +25,7 @@ const runVector = ({ operation, input }: ReturnType<typeof readInvalid>) =>
     ? verifyFinality(input.answers.finality, input.committee)
     : verifyCheckpoint(input.answers, input)
 
-it('says where it found the fault', () => {
+it('reports where it found the fault', () => {
   const pathOf = (name: string) => refusal(() => runVector(readInvalid(name))).path
   expect(pathOf('committee-of-511')).toBe('bootstrap.data.current_sync_committee.pubkeys')
   expect(pathOf('key-infinity')).toBe('updates[0].data.next_sync_committee.pubkeys[9]')
@@ -36,7 +36,7 @@ it('says where it found the fault', () => {
   expect(pathOf('stored-key-altered')).toBe('committee')
 })
 
-it('goes on from a stored committee', () => {
+it('continues from a stored committee', () => {
   const { input } = readValid('fulu')
   const { committee } = verifyCheckpoint({ ...input.answers, finality: undefined }, input)
   const stored: Committee = JSON.parse(JSON.stringify(committee))
@@ -45,11 +45,11 @@ it('goes on from a stored committee', () => {
   const next = verifyUpdate(update, stored)
   expect(next.committee).toEqual(input.committee)
   expect(verifyFinality(input.answers.finality, next.committee).signers).toBe(508)
-  // A committee update is a finality update as well.
+  // A committee update is also a finality update.
   expect(verifyFinality(update, stored).blockRoot).toBe(next.blockRoot)
 })
 
-it('takes updates of periods that the finality update does not need', () => {
+it('accepts updates for periods beyond the finality update', () => {
   const { input } = readValid('electra')
   const [update] = input.answers.updates as unknown[]
   const { period, committee } = verifyCheckpoint(
@@ -63,9 +63,9 @@ it('takes updates of periods that the finality update does not need', () => {
   expect(committee.period).toBe(30)
 })
 
-it('takes the fork version of the slot before the signature', () => {
+it('uses the fork version of the slot before the signature', () => {
   const { input } = readValid('electra')
-  // The table says that Fulu begins with the slot of the signature: it still signs for Electra.
+  // Fulu begins with the epoch of the signature slot, so the version is no longer that of Electra.
   const signatureSlot = 31 * 8192 + 105
   expect(signatureSlot % 32).not.toBe(0)
   const forks = input.network.forks.map(fork => (fork.name === 'fulu' ? { ...fork, epoch: signatureSlot >> 5 } : fork))
@@ -73,7 +73,7 @@ it('takes the fork version of the slot before the signature', () => {
   expect(code).toBe('BEACON_SIGNATURE_MISMATCH')
 })
 
-it('ignores what the version says, but for a fork that the table lacks', () => {
+it('ignores the version unless the table has no epoch for its fork', () => {
   const { input } = readValid('capella')
   const withVersion = (version: unknown) => ({ ...(input.answers.bootstrap as object), version })
   for (const version of ['capella', 'altair', 'gloas', undefined, null]) {
@@ -89,7 +89,7 @@ it('ignores what the version says, but for a fork that the table lacks', () => {
   )
 })
 
-it('refuses networks, checkpoints and committees that are none', () => {
+it('refuses malformed networks, checkpoints and committees', () => {
   const { input } = readValid('capella')
   const { bootstrap, finality } = input.answers
   const bad: [unknown, string][] = [
@@ -150,7 +150,7 @@ it('refuses any flipped byte of a branch, a header, a key, the bits and the sign
   expect(flipped).toBeGreaterThan(100)
 })
 
-it('is not misled by a polluted Object.prototype', () => {
+it('ignores a polluted Object.prototype', () => {
   const { input } = readValid('gloas')
   const polluted = { finality: input.answers.finality, version: 'heze', execution: {}, epoch: 5 }
   Object.assign(Object.prototype, polluted)

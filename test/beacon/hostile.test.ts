@@ -31,7 +31,7 @@ const throwing = new Proxy(
   },
 )
 
-/** What stands where something else should. */
+/** Values to put in place of others. */
 const HOSTILE: readonly (readonly [name: string, value: unknown])[] = [
   ['nothing', null],
   ['a boolean', true],
@@ -66,7 +66,7 @@ const HOSTILE: readonly (readonly [name: string, value: unknown])[] = [
   ['a revoked proxy', revoked()],
 ]
 
-/** Every place in the parts that is not inside a list of more than one, by its names. */
+/** The path of every place. Of a list, only the first item. */
 function placesIn(holder: Part, path: readonly string[] = []): string[][] {
   return Object.entries(holder).flatMap(([name, value]) => {
     if (Array.isArray(holder) && name !== '0') return []
@@ -75,7 +75,7 @@ function placesIn(holder: Part, path: readonly string[] = []): string[][] {
   })
 }
 
-/** A copy along the path alone. */
+/** A copy of `source` with the value at the path replaced. */
 function replaced(source: unknown, [name = '', ...rest]: readonly string[], value: unknown): unknown {
   const copy = (Array.isArray(source) ? [...source] : { ...(source as Part) }) as Part
   copy[name] = rest.length === 0 ? value : replaced(copy[name], rest, value)
@@ -83,20 +83,20 @@ function replaced(source: unknown, [name = '', ...rest]: readonly string[], valu
 }
 
 for (const fork of ['electra', 'gloas']) {
-  it(`refuses whatever stands in place of a part, with an error of its own: ${fork}`, () => {
+  it(`refuses any value in place of a part with its own error: ${fork}`, () => {
     const { input } = readValid(fork)
     const { bootstrap, updates, finality } = input.answers
     const network = decodeNetwork(input.network)
     let [places, refused] = [0, 0]
     const documents: [unknown, (source: unknown) => unknown][] = [[finality, source => decodeFinality(source, network)]]
-    // The forks differ in their headers alone.
+    // The forks differ only in their headers.
     if (fork === 'gloas') {
       documents.push([bootstrap, source => decodeBootstrap(source, network)])
       documents.push([(updates as unknown[])[0], source => decodeUpdate(source, network)])
     }
     for (const [document, decode] of documents) {
       for (const path of placesIn(document as Part)) {
-        // May be missing; the others of these accept the empty text `0x`.
+        // `version` may be missing, and `extra_data` may be `0x`.
         if (/^(version|extra_data)$/.test(path.at(-1) ?? '')) continue
         places++
         for (const [name, value] of HOSTILE) {
@@ -112,7 +112,7 @@ for (const fork of ['electra', 'gloas']) {
   })
 }
 
-it('refuses whatever stands in place of an argument', () => {
+it('refuses any value in place of an argument', () => {
   const { input } = readValid('gloas')
   const { network, blockRoot, committee } = input
   const { bootstrap, finality } = input.answers
@@ -138,7 +138,7 @@ it('refuses whatever stands in place of an argument', () => {
   expect(refused).toBe(6 * values.length)
 })
 
-it('reads hexadecimal of either case as the same', () => {
+it('treats upper-case and lower-case hexadecimal alike', () => {
   const { input } = readValid('gloas')
   const upper = JSON.parse(JSON.stringify(input), (_, value) =>
     typeof value === 'string' && value.startsWith('0x') ? `0x${value.slice(2).toUpperCase()}` : value,

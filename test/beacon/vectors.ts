@@ -11,6 +11,6 @@ export const readValid = (name: string): ValidVector => readJson(`valid/${name}.
 
 export function readInvalid(name: string): InvalidVector & { input: Input } {
   const vector = readJson(`invalid/${name}.json`)
-  // The generator writes inputs.
+  // The generator writes valid inputs.
   return applyPatches(vector, readValid(vector.base)) as unknown as InvalidVector & { input: Input }
 }

@@ -4,7 +4,7 @@ import { readFileChunks, unpack } from '../../src/bulk/input.ts'
 import { linesOf, readBatches } from '../../src/bulk/lines.ts'
 import { createRecordVerifier } from '../../src/bulk/record.ts'
 
-/** Prints how long each part of an audit takes by itself on one thread, in seconds. Usage: `audit-parts.mjs FILE LINES`. */
+/** Prints the seconds that each part of an audit takes by itself on one thread. Usage: `audit-parts.mjs FILE LINES`. */
 const [path = '', count = ''] = process.argv.slice(2)
 const SAMPLE = 5000
 
@@ -14,7 +14,7 @@ async function secondsOf(work: () => Promise<void> | void): Promise<number> {
   return (performance.now() - begun) / 1000
 }
 
-/** The first lines, for parsing and verifying. */
+/** Reads the first lines, for parsing and verifying. */
 async function readSample(): Promise<Uint8Array[]> {
   const sample: Uint8Array[] = []
   for await (const batch of readBatches(unpack(readFileChunks(path)), LIMITS))

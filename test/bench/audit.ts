@@ -9,8 +9,8 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 
 /**
- * How well `audit` uses the cores: its time against that of its parts, each timed by itself over the same lines. And its memory,
- * which must not depend on how many lines there are.
+ * Measures how well `audit` uses the cores, by comparing its time with that of its parts over the same lines, and its memory,
+ * which must not depend on the number of lines.
  *
  * Usage: `npm run bench:audit -- [LINES] [ROUNDS]`. The fastest of several rounds counts.
  */
@@ -23,7 +23,7 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 const addressOf = (index: number): Hex => `0x${(index + 1).toString(16).padStart(40, '0')}`
 
-/** One-account answers under one root, none of which comes again before all others have come. */
+/** Answers for different accounts under one root. None repeats before all others have been used. */
 const world = createWorld(poseidon2)
 for (let index = 0; index < ACCOUNTS; index++) world.setAccount(addressOf(index), { balance: BigInt(index) })
 const stateRoot = world.stateRoot()
@@ -31,18 +31,18 @@ const lineOf = (index: number): string => {
   const address = addressOf(index)
   return `${JSON.stringify({ scheme: 'poseidon2', stateRoot, address, storageKeys: [], result: world.getProof(address) })}\n`
 }
-// Asked for once: making proofs takes longer than verifying them.
+// Created once, because making proofs takes longer than verifying them.
 const all = Array.from({ length: ACCOUNTS }, (_, index) => Buffer.from(lineOf(index)))
 
 function* linesUpTo(count: number): Generator<Buffer> {
-  // Not in the order of the leaves, in which neighbours share most of their paths.
+  // Not in leaf order, because neighbouring leaves share most of their paths.
   for (let index = 0; index < count; index++) yield all[(index * 7919) % ACCOUNTS] ?? Buffer.alloc(0)
 }
 
 const block = Buffer.concat([...linesUpTo(ACCOUNTS)])
 const packedBlock = gzipSync(block)
 
-/** The lines repeat: packed, each round is a member of its own, as in files that were put together. */
+/** Writes repeated lines. In a gzip file, each repetition is a separate member, as in concatenated files. */
 function writeInput(name: string, count: number, isPacked: boolean): string {
   const path = join(folder, name)
   writeFileSync(path, '')
@@ -61,14 +61,14 @@ interface Parts {
 
 const sumOf = ({ reading, parsing, verifying }: Parts): number => reading + parsing + verifying
 
-/** In as many processes at once: they share nothing but the machine. */
+/** Measures the parts in several processes at once. */
 async function measureParts(path: string, processes: number): Promise<Parts[]> {
   const measure = () => promisify(execFile)(process.execPath, [programAt('bench-audit-parts.mjs'), path, COUNT])
   const printed = await Promise.all(Array.from({ length: processes }, measure))
   return printed.map(({ stdout }): Parts => JSON.parse(stdout))
 }
 
-/** @returns seconds, and the peak memory in MiB where the system tells */
+/** @returns seconds, and the peak memory in MiB (0 if unknown) */
 function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: number }> {
   const program = programAt('cli/main.js')
   const begun = performance.now()
@@ -79,7 +79,7 @@ function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: 
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
       peak = Math.max(peak, Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024)
     } catch {
-      // It has ended, or this is not Linux.
+      // The process has ended, or this is not Linux.
     }
   }, 20)
   return new Promise((resolve, reject) => {
@@ -95,12 +95,12 @@ const cores = availableParallelism()
 const shown = (value: number, digits = 1): string => value.toFixed(digits)
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** What is measured, until now. */
+/** The best figures so far. */
 interface Figures {
   /** The parts one after the other in one process. */
   alone: number
   parts: Parts | undefined
-  /** The same in one process per core at once, in the mean. */
+  /** The same with one process per core at once, on average. */
   together: number
   readonly runs: Map<number, { seconds: number; peak: number }>
 }

@@ -1,4 +1,4 @@
-/** `npm run bench:beacon`: what the steps from a checkpoint to L1 take, beside one signature. Prints Markdown. */
+/** `npm run bench:beacon`: times the steps from a checkpoint to L1, beside one signature. Prints Markdown. */
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { verifyBootstrap, verifyFinality, verifyUpdate } from '../../src/beacon.ts'
 import { hexToBytes } from '../../src/bytes.ts'

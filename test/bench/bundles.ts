@@ -2,11 +2,11 @@ import { relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
 
-/** What a user's bundler makes of an import, in bytes. */
+/** The size of an import after bundling, in bytes. */
 export interface Bundle {
   readonly minified: number
   readonly gzipped: number
-  /** The project's files of which something is in it. */
+  /** The project files that contribute code. */
   readonly files: readonly string[]
 }
 
@@ -27,14 +27,14 @@ const entries = {
   'createClient alone': "export { createClient } from './src/rpc.ts'",
 }
 
-/** Every door alone, with all that it needs; what verifying with one scheme takes; and single exports. */
+/** Bundles every entry point with its dependencies, verification with one scheme, and single exports. */
 export async function measureBundles(): Promise<Record<string, Bundle>> {
   const bundles: Record<string, Bundle> = {}
   for (const [name, contents] of Object.entries(entries)) {
     const { outputFiles, metafile } = await build({
       stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
       ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', write: false, metafile: true },
-      // What is imported on first use is a chunk of its own, and not counted.
+      // Code imported on first use is in separate chunks, which are not counted.
       ...{ splitting: true, outdir: 'out' },
       external: ['node:*', '@ethereumjs/evm', '@ethereumjs/common', '@ethereumjs/util'],
     })
@@ -49,7 +49,7 @@ export async function measureBundles(): Promise<Record<string, Bundle>> {
     const sum = (lengths: readonly number[]) => lengths.reduce((total, length) => total + length, 0)
     bundles[name] = {
       minified: sum(codes.map(code => code.length)),
-      // As one file: into how many chunks it falls is the bundler's affair.
+      // Compressed as one file, so that the bundler's split into chunks does not matter.
       gzipped: gzipSync(Buffer.concat(codes), { level: 9 }).length,
       files,
     }
@@ -57,7 +57,7 @@ export async function measureBundles(): Promise<Record<string, Bundle>> {
   return bundles
 }
 
-/** The entry, and the chunks that it imports at once, by their names in the metafile. */
+/** The entry and the chunks that it imports statically, by their names in the metafile. */
 function chunksLoaded({ outputs }: Metafile): Set<string> {
   const loaded = new Set(Object.keys(outputs).filter(chunk => outputs[chunk]?.entryPoint === '<stdin>'))
   for (const chunk of loaded) {

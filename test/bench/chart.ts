@@ -72,7 +72,7 @@ export function drawChart(table: string): string {
   ].join('\n')
 }
 
-/** The same figures in words. */
+/** The figures of the chart in words. */
 function describe(rows: readonly (readonly string[])[]): string {
   return rows
     .map(([, name = '', ...cells]) => {

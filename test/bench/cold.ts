@@ -6,7 +6,7 @@ import { median } from './measure.ts'
 const VECTOR = resolve('vectors/poseidon2/valid/account.json')
 const doorUrl = (door: string): string => pathToFileURL(join('dist', `${door}.js`)).href
 
-/** What a fresh process runs: nothing but reading the vector, or also the import and the first verification. */
+/** Scripts for a fresh process: one reads the vector, the other also imports the package and verifies. */
 const BARE = `import { readFileSync } from 'node:fs'
 const { stateRoot, address, storageKeys, answer } = JSON.parse(readFileSync(${JSON.stringify(VECTOR)}, 'utf8'))`
 const FIRST = `${BARE}
@@ -21,7 +21,7 @@ function processMs(script: string): number {
   return performance.now() - start
 }
 
-/** Median milliseconds of fresh processes, in turns: Node alone, and Node with a first verification by the built package. */
+/** Median milliseconds of fresh processes, run in turns: Node alone, and Node with a first verification by the package. */
 export function measureColdStart(turns: number): { bare: number; first: number } {
   const times = Array.from({ length: turns }, () => ({ bare: processMs(BARE), first: processMs(FIRST) }))
   return { bare: median(times.map(({ bare }) => bare)), first: median(times.map(({ first }) => first)) }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:load`: the service in a process of its own, on loopback, asked by clients that verify every answer. Each
- * line ends after so many requests or so much time, whichever is first. Prints Markdown; with `--write`, also puts it into
+ * `npm run bench:load`: the service in a separate process on loopback, under load from clients that verify every answer. Each
+ * row ends after a number of requests or seconds, whichever comes first. Prints Markdown. With `--write`, also writes it to
  * docs/benchmarks.md.
  */
 import { spawn } from 'node:child_process'
@@ -31,7 +31,7 @@ interface Load {
   readonly bytes: number
 }
 
-/** Asks until the bounds are reached. An answer that does not verify ends it all. */
+/** Sends requests until a bound is reached. Throws if an answer does not verify. */
 async function load(url: string, claim: Parameters<typeof verifyProof>[1]): Promise<Load> {
   const { address, storageKeys = [] } = claim
   const latencies: number[] = []
@@ -45,7 +45,7 @@ async function load(url: string, claim: Parameters<typeof verifyProof>[1]): Prom
       const answer = await getProof({ address, storageKeys, block: BLOCK })
       verifyProof(answer, claim)
       latencies.push(performance.now() - sent)
-      // They are all as long, and to measure takes time.
+      // Measured once, because all answers have the same length.
       bytes ||= JSON.stringify(answer).length
     }
   }
@@ -53,7 +53,7 @@ async function load(url: string, claim: Parameters<typeof verifyProof>[1]): Prom
   return { latencies: latencies.sort((a, b) => a - b), seconds: (performance.now() - start) / 1000, bytes }
 }
 
-/** The service over the demo state, and the root of its last block. */
+/** Starts the service over the demo state, and reads the root of its last block. */
 async function startService(scheme: string) {
   const program = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--port', '0', '--scheme', scheme])
   let printed = ''

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the tables of docs/benchmarks.md but the one of load, in one run. Prints Markdown; with `--write`, also
- * puts it into that page.
+ * `npm run bench`: all tables in docs/benchmarks.md except the one for load, in one run. Prints Markdown. With `--write`, also
+ * writes it to that page.
  */
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -15,7 +15,7 @@ import { header, publish, row } from './page.ts'
 import { ask, CONTRACT, createState, type EngineName, type Question, SLOTS, type Subject, schemes } from './subjects.ts'
 
 const PROOF_TURNS = { turns: 15, turnMs: 30 }
-/** A turn is a thousand slots. */
+/** A turn verifies a thousand slots. */
 const SLOT_TURNS = { turns: 15, turnMs: 1 }
 const COLD_TURNS = 21
 const WORLD_TURNS = 3
@@ -24,7 +24,7 @@ const WORLD_SLOTS = 100_000
 const digits = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 const ratio = (slow: number, fast: number): string => `${(slow / fast).toFixed(slow / fast < 20 ? 1 : 0)}x`
 
-/** The rows of a table that each scheme has, measured in a process of its own: one does not slow the other's code. */
+/** The rows per scheme. Each scheme is measured in a separate process, so that one does not slow the code of the other. */
 const parts: Readonly<Record<string, (subject: Subject) => string[]>> = { measureProofs, measureSlots, measureWorld }
 
 const [partName = '', schemeName] = process.argv.slice(2)

@@ -1,12 +1,12 @@
-/** The middle of so many measurements: what a busy machine does to a few of them does not show. */
+/** The median, which is robust against outliers from a busy machine. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[sorted.length >> 1] ?? Number.NaN
 }
 
 /**
- * Median time in microseconds of each of the `works`. They take turns, so that whatever else the machine does hits all of
- * them alike, and the ratio of two of them means something. Each turn repeats a work until it lasts `turnMs`.
+ * The median time in microseconds of each of the `works`. They run in turns, so that other load on the machine affects all of
+ * them alike and their ratios stay meaningful. Each turn repeats a work until it lasts `turnMs`.
  */
 export function measureInTurns<Name extends string>(
   works: Readonly<Record<Name, () => unknown>>,
@@ -22,14 +22,14 @@ export function measureInTurns<Name extends string>(
   return Object.fromEntries(names.map(name => [name, median(times.get(name) ?? [])])) as Record<Name, number>
 }
 
-/** Microseconds a run, of so many in a row. */
+/** The mean microseconds per run of `repeats` runs in a row. */
 function timeOf(work: () => unknown, repeats: number): number {
   const start = performance.now()
   for (let run = 0; run < repeats; run++) work()
   return ((performance.now() - start) * 1000) / repeats
 }
 
-/** How often to repeat a work in a turn; finding out warms it up. */
+/** How often to repeat a work in a turn. Measuring this also warms it up. */
 function repeatsFor(work: () => unknown, turnMs: number): number {
   let repeats = 1
   for (;;) {

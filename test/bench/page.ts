@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { drawChart } from './chart.ts'
 
-/** The page that holds the figures, and the drawing made of them. */
+/** The page with the figures, and the chart drawn from them. */
 export const PAGE = 'docs/benchmarks.md'
 export const CHART = 'docs/drawings/benchmarks.svg'
 
 const sectionOf = (name: string) => new RegExp(`(?<=^<!-- bench: ${name} -->\\n)[^]*?(?=^<!-- /bench -->$)`, 'm')
 
-/** The text between the marks of a section. */
+/** The text between the markers of a section. */
 export const readSection = (page: string, name: string): string => sectionOf(name).exec(page)?.[0] ?? ''
 
-/** Prints lines of Markdown, and with `--write` in the arguments puts them into their section of the page. */
+/** Prints lines of Markdown. With `--write` in the arguments, also writes them to their section of the page. */
 export function publish(name: string, lines: readonly string[]): void {
   const text = `${lines.join('\n').trim()}\n`
   console.log(text)
@@ -24,7 +24,7 @@ export function publish(name: string, lines: readonly string[]): void {
 
 export const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-/** The two lines above the rows. The first column holds text, the others numbers. */
+/** The two header lines of a table. The first column holds text, the others numbers. */
 export const header = (first: string, ...others: readonly string[]): string[] => [
   row(first, ...others),
   row('---', ...others.map(() => '--:')),

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:provider`: requests and milliseconds of what a verified provider is asked, over endpoints in this process,
- * beside an EVM over the whole state. Prints Markdown.
+ * `npm run bench:provider`: the endpoint requests and milliseconds that calls to a verified provider take, with in-process
+ * endpoints, compared with an EVM over the whole state. Prints Markdown.
  */
 import { encodeFunctionData } from 'viem'
 import type { Hex } from '../../src/index.ts'
@@ -12,7 +12,7 @@ const ROUNDS = 7
 const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [ALICE] })
 const sum = encodeFunctionData({ abi: manyAbi, functionName: 'sum' })
 
-/** The middle of several runs, in milliseconds. */
+/** The median of several runs, in milliseconds. */
 async function measure(prepare: () => Promise<() => Promise<unknown>>): Promise<number> {
   const times: number[] = []
   for (let round = 0; round < ROUNDS; round++) {

@@ -13,17 +13,17 @@ import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 import { mimcReference } from '../hash/reference/mimc.ts'
 import { poseidon2Reference } from '../hash/reference/poseidon2.ts'
 
-/** One way to verify: a scheme with one of its three hashers. */
+/** One way to verify: a scheme with one of its hashers. */
 export interface Engine {
   readonly scheme: Scheme
   verify(answer: unknown, claim: Omit<Claim, 'scheme'>): VerifiedState
 }
 
-/** `kernelAlone` hashes every node, as the reference does: what the kernel gains without known empty subtrees. */
+/** `kernelAlone` hashes every node, as the reference does, to show the gain of the kernel without known empty subtrees. */
 export type EngineName = 'reference' | 'fallback' | 'kernelAlone' | 'kernel'
 
 function engineOf(scheme: Scheme, hasher: Hasher): Engine {
-  // Field by field: a copy of the scheme would make its own hasher.
+  // Not a copy: copying the scheme would create its own hasher.
   const withHasher: Scheme = Object.create(scheme, { hasher: { value: hasher } })
   return {
     scheme: withHasher,
@@ -31,13 +31,13 @@ function engineOf(scheme: Scheme, hasher: Hasher): Engine {
   }
 }
 
-/** What is measured. */
+/** A scheme with its engines to measure. */
 export interface Subject {
   readonly scheme: Scheme
   readonly engines: Readonly<Record<EngineName, Engine>>
 }
 
-/** The reference does all the work of a proof; the fallback and the kernel know the empty subtrees, as the package does. */
+/** The reference hashes every node. The fallback and the kernel know the empty subtrees, as in the package. */
 export const schemes: readonly Subject[] = [
   {
     scheme: poseidon2,
@@ -59,17 +59,17 @@ export const schemes: readonly Subject[] = [
   },
 ]
 
-/** What was asked, and the JSON text that came back. */
+/** A claim, and the JSON text of its answer. */
 export interface Question {
   readonly claim: { readonly stateRoot: Hex; readonly address: Hex; readonly storageKeys: readonly Hex[] }
   readonly text: string
 }
 
-/** The contract that is asked about, and one of its keys. */
+/** The measured contract. */
 export const CONTRACT = addressFor('contract')
 export const SLOTS = 1000
 
-/** A thousand accounts; one of them has a thousand slots. */
+/** A state of a thousand accounts. One of them has a thousand slots. */
 export function createState(scheme: Scheme): World {
   const world = createWorld(scheme)
   for (let index = 0; index < 1000; index++) world.setAccount(addressFor(`account ${index}`), { balance: 7n })

@@ -22,7 +22,7 @@ const lines = (stdout: string) =>
     .map(line => JSON.parse(line))
 
 it.each(['vectors', 'verify'])(
-  '%s reads regular files only, and does not follow links in a circle',
+  '%s reads regular files only, and does not follow symbolic links in a circle',
   async command => {
     const folder = folderOf({ 'a.json': sample, '.hidden.json': {} })
     for (const name of ['deep.json', 'node_modules', '.git']) {

@@ -80,7 +80,7 @@ it.each([mimc, poseidon2])(
   },
 )
 
-it('prints every vector, and calls no valid one malformed', async () => {
+it('prints every vector, and reports no valid one as malformed', async () => {
   const files = readdirSync('vectors', { recursive: true, encoding: 'utf8' }).filter(file =>
     // Invalid beacon vectors are patches of valid ones.
     /^(?!beacon).*valid\/.*\.json$/.test(file),

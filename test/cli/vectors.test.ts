@@ -16,7 +16,7 @@ const invalid = {
 }
 const surprising = { ...invalid, expected: { valid: false, code: 'NOT_ADJACENT' } }
 
-it.each(['mimc', 'poseidon2'])('runs the corpus of %s, every case as expected', async scheme => {
+it.each(['mimc', 'poseidon2'])('runs the %s corpus with every outcome as expected', async scheme => {
   const { code, stdout, stderr } = await runHere(['vectors', join('vectors', scheme), '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const lines = stdout.trimEnd().split('\n')
@@ -39,7 +39,7 @@ it.each([
     },
   ],
   ['calls', { 'call invalid': 32, 'call valid': 3 }],
-])('runs the vectors of %s, every case as expected', async (folder, groups) => {
+])('runs the %s vectors with every outcome as expected', async (folder, groups) => {
   const { code, stdout, stderr } = await runHere(['vectors', join('vectors', folder)])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const rows = [...stdout.matchAll(/^ {2}(\w.*?) +(\d+) +(\d+)$/gm)]

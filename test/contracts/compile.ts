@@ -8,9 +8,9 @@ import type { Hex } from '../../src/index.ts'
 /** A compiled contract. */
 export interface Contract {
   readonly abi: Abi
-  /** What is deployed. */
+  /** The deployed code. */
   readonly code: Hex
-  /** Of its variables, by name. */
+  /** The slots of its variables, by name. */
   readonly slots: Readonly<Record<string, string>>
 }
 
@@ -25,12 +25,12 @@ const CACHE = 'node_modules/.cache/contracts'
 const SETTINGS = {
   optimizer: { enabled: true, runs: 200 },
   evmVersion: 'cancun',
-  // The hash of the sources at the end of the code would change with every comment.
+  // Metadata would append a hash of the sources, which changes with every comment.
   metadata: { appendCBOR: false },
   outputSelection: { '*': { '*': ['abi', 'evm.deployedBytecode.object', 'storageLayout'] } },
 }
 
-/** The contracts beside this file, by name. What the compiler makes of them is the same on every machine. */
+/** Compiles the contracts in this folder, by name. The output is the same on every machine. */
 export async function compileContracts(): Promise<Readonly<Record<string, Contract>>> {
   const files = readdirSync(FOLDER).filter(file => file.endsWith('.sol'))
   const sources = Object.fromEntries(files.map(file => [file, { content: readFileSync(join(FOLDER, file), 'utf8') }]))
@@ -55,14 +55,14 @@ export async function compileContracts(): Promise<Readonly<Record<string, Contra
   )
 }
 
-/** {@link compileContracts}, once for each text of their sources: the compiler takes seconds to load. */
+/** {@link compileContracts} with a cache by source text, because the compiler takes seconds to load. */
 export async function compiledContracts(): Promise<Readonly<Record<string, Contract>>> {
   const texts = readdirSync(FOLDER).map(file => `${file}\n${readFileSync(join(FOLDER, file), 'utf8')}`)
   const cached = join(CACHE, `${createHash('sha256').update(texts.join()).digest('hex')}.json`)
   try {
     return JSON.parse(readFileSync(cached, 'utf8'))
   } catch {
-    // Not compiled yet.
+    // Not in the cache yet.
   }
   const compiled = await compileContracts()
   mkdirSync(CACHE, { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * Writes the run-time code and storage layout of the contracts beside this file, for the demo state of the service.
- * With `--check` compares instead.
+ * Writes the run-time code and storage layout of the contracts in this folder, for the demo state of the service.
+ * With `--check`, compares them with the existing file instead.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { compileContracts } from './compile.ts'

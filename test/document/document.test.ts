@@ -194,7 +194,7 @@ it('reports the age of a state, and what it is based on', () => {
   ])
   expect(ageOf(times(null, null), 8_200n)).toBe(null)
   expect(timeRow(times(null, null), 8_200n)).toEqual(['L2 block time', 'age not provable'])
-  // A clock that is behind.
+  // The local clock is behind.
   expect(ageOf(proven, 900n)).toEqual({ seconds: 0n, since: 'l2Block' })
   expect([0n, 1n, 119n, 120n, 7_199n, 7_200n, 172_799n, 172_800n].map(formatAge)).toEqual([
     ...['0 seconds', '1 second', '119 seconds', '2 minutes', '119 minutes', '2 hours', '47 hours', '2 days'],

@@ -28,7 +28,7 @@ export const slice = (x: string, from: number, length: number): string => x.slic
 /** Splits the bytes into pieces of `length` bytes. The last piece may be shorter. */
 const pieces = (bytes: string, length: number): string[] => bytes.match(new RegExp(`.{1,${2 * length}}`, 'g')) ?? []
 
-// Section 1: the keccak chain of round constants. The first one is the SECOND digest.
+// The keccak chain of round constants. The first one is the SECOND digest.
 function computeConstants(seed: string, count: number, modulus: bigint): bigint[] {
   let c = keccak_256(Buffer.from(seed, 'ascii'))
   return Array.from({ length: count }, () => {
@@ -37,7 +37,7 @@ function computeConstants(seed: string, count: number, modulus: bigint): bigint[
   })
 }
 
-// Section 1, mimc.
+// MiMC.
 const r = 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001n
 const mimcConstants = computeConstants('seed', 62, r)
 
@@ -55,7 +55,7 @@ function mimc(bytes: string): string {
   return hex(digest, 32)
 }
 
-// Section 1, poseidon2.
+// Poseidon2.
 const p = 0x7f000001n
 const half = (p + 1n) / 2n
 const diagonal = [-2n, 1n, 2n, half, 3n, 4n, -half, -3n, -4n, half ** 8n, half ** 3n, half ** 24n]
@@ -117,7 +117,7 @@ function memoised(hash: (bytes: string) => string, isCanonical: (bytes: string) 
   }
 }
 
-// Section 1, the table.
+// How each scheme encodes words and bytes.
 const widen = (bytes: string): string => bytes.replace(/.{4}/g, '0000$&')
 const isCanonicalMimc = (bytes: string): boolean => pieces(bytes, 32).every(x => integer(x) < r)
 const isCanonicalPoseidon2 = (bytes: string): boolean => pieces(bytes, 4).every(x => integer(x) < p)

@@ -1,4 +1,4 @@
-// The verifier's side of sections 4 to 6: what an answer must satisfy. One `demand` per sentence of the specification.
+// The verifier's side of the tree format: what an answer must satisfy. One `demand` per rule of the specification.
 import { integer, type SchemeName, schemes, slice, ZERO } from './hash.ts'
 import { emptyRoot, hashAccount, hashAddress, hashFull } from './world.ts'
 
@@ -24,7 +24,7 @@ export function verify(answer: unknown, question: Question): Verdict | 'invalid'
   }
 }
 
-// Section 6.
+// An answer: the account and its slots.
 function read(answer: unknown, question: Question): Verdict {
   const { accountProof, storageProofs } = record(answer)
   const address = bytes(question.address, 20)
@@ -49,7 +49,7 @@ function read(answer: unknown, question: Question): Verdict {
 type Kind = 'account' | 'slot'
 type Leaf = { leafIndex: number; prev: bigint; next: bigint; hKey: string; value: string }
 
-// Section 5: the leaf of a key that exists, or null.
+// The leaf of a key that exists, or null.
 function proveKey(name: SchemeName, kind: Kind, key: string, leafProof: unknown, root: string | null): Leaf | null {
   const served = record(leafProof)
   const { leafIndex, proof, leftLeafIndex, leftProof, rightLeafIndex, rightProof } = served
@@ -74,7 +74,7 @@ function proveKey(name: SchemeName, kind: Kind, key: string, leafProof: unknown,
   return null
 }
 
-// Section 4: the leaf at this index under this root, with its value.
+// The leaf at this index under this root, with its value.
 function provePath(name: SchemeName, kind: Kind, leafIndex: unknown, proof: unknown, root: string | null): Leaf {
   const { H, isCanonical, readWord, wordLength, TAIL } = schemes[name]
   const { value: servedValue, proofRelatedNodes } = record(proof)
@@ -106,7 +106,7 @@ function provePath(name: SchemeName, kind: Kind, leafIndex: unknown, proof: unkn
   demand(subRoot === slice(firstNode, wordLength, 32))
   demand(H(firstNode) === root)
 
-  // Sections 2 and 5: HEAD and TAIL have fixed indices and a zero value.
+  // HEAD and TAIL have fixed indices and a zero value.
   demand((hKey === ZERO) === (leafIndex === 0) && (hKey === TAIL) === (leafIndex === 1))
   if (leafIndex < 2) {
     demand(bytes(servedValue, 32) === ZERO && hVal === ZERO)
@@ -119,7 +119,7 @@ function provePath(name: SchemeName, kind: Kind, leafIndex: unknown, proof: unkn
   return leaf
 }
 
-// Section 3.
+// The fields of an account value.
 function readAccount({ value, leafIndex }: Leaf): Account {
   const field = (i: number): string => slice(value, 32 * i, 32)
   const [nonce, balance, codeSize] = [integer(field(0)), integer(field(1)), integer(field(5))]

@@ -1,4 +1,4 @@
-// Compiled by .ci/package-check against the packed tarball, once with the types of browsers and once with Node's.
+// Compiled by .ci/package-check against the packed tarball, with browser types and with Node's.
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
 import { createClient, createHttpProvider, type Provider, RpcError, type RpcErrorCode } from 'rollup-state-proof/rpc'
 

@@ -1,6 +1,6 @@
 /**
- * What the packed tarball holds: `tsx test/package/contents.ts TARBALL FOLDER`, with the folder in which it was unpacked.
- * Everything in it has a reason to be there, and every map leads to a file that is there too.
+ * Checks the contents of the packed tarball: `tsx test/package/contents.ts TARBALL FOLDER`, where FOLDER is the unpacked
+ * tarball. It contains only expected files, and the source maps and links lead to files in it.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -34,7 +34,7 @@ const problems = [
   ...(unpacked > LIMITS.unpacked ? [`unpacked it has ${unpacked} bytes, more than ${LIMITS.unpacked}`] : []),
 ]
 
-/** The sources of a map, and the file that it is the map of, are in the package. */
+/** The sources of a map, and the file that it maps, must be in the package. */
 function problemsOfMap(map: string): string[] {
   const { sources }: { sources: string[] } = JSON.parse(readFileSync(join(folder, map), 'utf8'))
   const wanted = [map.replace(/\.map$/, ''), ...sources.map(source => normalize(join(dirname(map), source)))]
@@ -42,7 +42,7 @@ function problemsOfMap(map: string): string[] {
   return sources.length === 0 ? [`${map} has no sources`] : missing
 }
 
-/** What the README links to is in the package. */
+/** The files that the README links to must be in the package. */
 function brokenLinks(): string[] {
   const links = [...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
   const paths = links.flatMap(([, target = '']) => (/^https?:/.test(target) ? [] : [target]))
@@ -53,7 +53,7 @@ function brokenLinks(): string[] {
   ]
 }
 
-/** A module comes with its declarations and two maps, and names its own. */
+/** A module must come with its declarations and two maps, and refer to its map. */
 function problemsOfModule(module: string): string[] {
   const stem = module.replace(/\.js$/, '')
   const parts = [`${stem}.js.map`, `${stem}.d.ts`, `${stem}.d.ts.map`]

@@ -17,7 +17,7 @@ const hasGit = spawnSync('git', ['--version']).status === 0
 if (!hasGit) console.warn('skipped: all tests of the release script, for there is no git')
 const withGit = it.skipIf(!hasGit)
 
-/** Holds an origin, a checkout of it, and an `npm` that only writes down what it is told. */
+/** Contains an origin, a checkout of it, and an `npm` that only records its arguments. */
 let folder: string
 const git = (...args: string[]) =>
   execFileSync('git', args, { cwd: join(folder, 'checkout'), stdio: 'pipe', encoding: 'utf8' })
@@ -47,7 +47,7 @@ afterEach(() => {
   if (hasGit) rmSync(folder, { recursive: true, force: true })
 })
 
-/** The last line that the script says, and what it started. */
+/** Runs the script. Returns its last line of output and the commands it started. */
 function release({ options = [], token = '' }: { options?: string[]; token?: string } = {}) {
   const { PATH = '' } = process.env
   const { status, stdout, stderr } = spawnSync('bash', ['.ci/release', ...options], {
@@ -60,7 +60,7 @@ function release({ options = [], token = '' }: { options?: string[]; token?: str
   return { said, calls: existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [] }
 }
 
-withGit('goes through everything and publishes nothing, unless told to', () => {
+withGit('runs every step but publishes nothing without --publish', () => {
   expect(release()).toEqual({
     said: 'release: v1.2.3 would be published',
     calls: ['run', 'npm publish --dry-run --access public'],
@@ -105,7 +105,7 @@ withGit.each<{ reason: string; spoil?: () => unknown; options?: string[]; token?
   expect(release(how)).toEqual({ said: `release: refused: ${reason}`, calls: [] })
 })
 
-withGit('refuses what the checks leave behind', () => {
+withGit('refuses to release if the checks leave files behind', () => {
   write('checkout/.ci/run', 'echo run >> ../calls; touch stray\n')
   commit()
   expect(release()).toEqual({ said: 'release: refused: the working tree is not clean', calls: ['run'] })

@@ -5,5 +5,5 @@ import { createService, demoWorld, type Service } from 'rollup-state-proof/servi
 const rollup = { address: `0x${'11'.repeat(20)}` } as const
 export const service: Service = createService({ genesis: demoWorld(poseidon2), rollup })
 
-// @ts-expect-error there is nothing to serve without a genesis
+// @ts-expect-error a genesis is required
 createService({ rollup })

@@ -1,4 +1,4 @@
-// Compiled by .ci/package-check against the packed tarball: the doors that need no platform, with no platform's types.
+// Compiled by .ci/package-check against the packed tarball: the platform-independent entry points, without platform types.
 import { type Claim, createVerifier, type ErrorCode, type Hex, ProofError, verifyProof } from 'rollup-state-proof'
 import { type EvidenceClaim, lineaMainnet, verifyEvidence } from 'rollup-state-proof/anchor'
 import { mimc } from 'rollup-state-proof/mimc'
@@ -27,10 +27,10 @@ export const found: Hex | ErrorCode = outcome.ok ? (outcome.account?.codeHash ??
 const evidenceClaim: EvidenceClaim = { scheme: poseidon2, rollup: lineaMainnet, trusted: { l1BlockHash: '0x' } }
 export const block: bigint | null = verifyEvidence({}, evidenceClaim).l2BlockNumber
 
-// Types that fell to `any` would let these pass.
+// These would compile if the types were `any`.
 // @ts-expect-error a root is hex
 verifyProof(answer, { ...claim, stateRoot: 'abc' })
-// @ts-expect-error a scheme is needed
+// @ts-expect-error a scheme is required
 verifyProof(answer, { stateRoot: world.stateRoot(), address })
-// @ts-expect-error what is not given is left out
+// @ts-expect-error an optional field is omitted, not undefined
 verifyProof(answer, { ...claim, storageKeys: undefined })

@@ -12,7 +12,7 @@ import { refusal, verdict } from '../refusal.ts'
 
 const address = addressFor('account 5')
 
-/** The nodes that prove the account at {@link address}, one of a few. */
+/** The nodes that prove the account at {@link address}, in a state with a few others. */
 function provenNodes(scheme: Scheme): Hex[] {
   const world = createWorld(scheme)
   for (let index = 0; index < 9; index++) world.setAccount(addressFor(`account ${index}`))
@@ -29,7 +29,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   const decode = (nodes: readonly unknown[]) => decodeNodes(tree, nodes)
   const other = scheme === mimc ? poseidon2 : mimc
 
-  it('decodes each node into its place', () => {
+  it('decodes each node in its place', () => {
     const { rootNode, inner, siblingLeaf, leafNode } = decode(nodes)
     const preimages = [rootNode.rootPreimage, ...inner, siblingLeaf?.opening, leafNode.opening]
     expect(preimages).toEqual(nodes.map(bytesOf))
@@ -60,7 +60,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(asked).toEqual([...nodes.entries()].map(([node, hex]) => [hex, node]))
   })
 
-  it('names the node that it refuses', () => {
+  it('reports which node it refuses', () => {
     const refused = (node: number, hex: unknown) => verdict(() => decode(nodes.with(node, hex as Hex)))
     for (const node of nodes.keys()) {
       const { length } = nodes[node] ?? ''
@@ -77,7 +77,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     }
   })
 
-  it('takes a nextFreeNode of up to 2^40: a tree that is full', () => {
+  it('accepts a nextFreeNode up to 2^40, that of a full tree', () => {
     const decodeFree = (nextFreeNode: number) => {
       const rootPreimage = concatBytes(indexWord(scheme, nextFreeNode), new Uint8Array(32))
       return decode(nodes.with(0, bytesToHex(rootPreimage))).rootNode.nextFreeNode
@@ -86,7 +86,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(() => decodeFree(2 ** 40 + 1)).toThrow('INDEX_OUT_OF_RANGE at [0]')
   })
 
-  it('takes 32 bytes for a missing leaf if all are zero, and no zeros of another length', () => {
+  it('accepts only 32 zero bytes for a missing leaf', () => {
     const withSibling = (bytes: Uint8Array) => decode(nodes.with(40, bytesToHex(bytes)))
     const missing = new Uint8Array(32)
     expect(withSibling(missing).siblingLeaf).toBeNull()
@@ -104,7 +104,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     }
   })
 
-  it('recognises the nodes of the other scheme by the lengths of node 0 and of the leaf', () => {
+  it('recognises nodes of the other scheme by the lengths of node 0 and the leaf', () => {
     const foreign = provenNodes(other)
     expect(refusal(() => decode(foreign))).toMatchObject({
       ...{ code: 'SCHEME_MISMATCH', path: '' },
@@ -113,7 +113,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     const mismatch = (nodes: readonly unknown[]) => verdict(() => decode(nodes))
     expect(mismatch(foreign.with(40, `0x${'00'.repeat(32)}`))).toBe('SCHEME_MISMATCH')
     expect(mismatch(foreign.map(hex => 'z'.repeat(hex.length)))).toBe('SCHEME_MISMATCH')
-    // One of the two of another length, or none at all: no proof of either scheme.
+    // If one of the two has another length or is no string, the proof is of neither scheme.
     for (const hex of [`${foreign[41]}00`, foreign[41]?.slice(2), null]) {
       expect(mismatch((foreign as unknown[]).with(41, hex))).toBe('WRONG_LENGTH at [0]')
     }
@@ -125,7 +125,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   })
 })
 
-it('takes the indices of leaves, from the first to the last', () => {
+it('accepts leaf indices from the first to the last', () => {
   for (const index of [0, 1, 2 ** 32, 2 ** 40 - 1]) expect(decodeLeafIndex(index)).toBe(index)
   for (const index of [-1, 0.5, 2 ** 40, 2 ** 53, Number.NaN]) {
     expect(refusal(() => decodeLeafIndex(index))).toMatchObject({
@@ -136,7 +136,7 @@ it('takes the indices of leaves, from the first to the last', () => {
   }
 })
 
-it('has no storage proofs, or one per key that was asked for', () => {
+it('accepts no storage proofs or one per requested key', () => {
   const trees = { account: plainTree(poseidon2, accountTree), storage: plainTree(poseidon2, storageTree) }
   const answer = createWorld(poseidon2).getProof(addressFor('nobody'))
   const decode = (storageProofs: unknown, keyCount: number) =>

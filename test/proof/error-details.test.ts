@@ -6,7 +6,7 @@ import { createWorld } from '../../src/world.ts'
 import type { LooseAnswer } from '../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 
-// What a refusal says beside its code: the place, what belongs there and what stood there.
+// The details of a refusal beside its code: the path, the expected value and the value found.
 
 const address = addressFor('contract')
 const storageKeys = [keyFor(1), keyFor(2)]
@@ -15,7 +15,7 @@ world.setAccount(address, { balance: 5n })
 world.setStorage(address, keyFor(1), wordFor(1))
 const claim = { scheme: mimc, stateRoot: world.stateRoot(), address, storageKeys } satisfies Claim
 
-/** `CODE at path: expected this, found that` for a forged answer: the message of the refusal. */
+/** The message of the refusal of a forged answer: `CODE at path: expected this, found that`. */
 function refusal(change: (answer: LooseAnswer) => unknown, asked: Partial<Claim> = {}): string {
   const { address, storageKeys, ...trusted } = { ...claim, ...asked }
   const answer = structuredClone(world.getProof(address, storageKeys)) as unknown as LooseAnswer
@@ -26,12 +26,12 @@ function refusal(change: (answer: LooseAnswer) => unknown, asked: Partial<Claim>
 
 const absent = { address: addressFor('nobody'), storageKeys: [] }
 
-it('names the true answers so', () => {
+it('accepts the true answers', () => {
   expect(refusal(() => {})).toBe('accepted')
   expect(refusal(() => {}, absent)).toBe('accepted')
 })
 
-it('counts storage proofs and nodes', () => {
+it('reports the numbers of storage proofs and nodes', () => {
   expect(refusal(({ storageProofs }) => storageProofs.pop())).toBe(
     'STORAGE_PROOF_MISSING at storageProofs: expected 2 for 2 requested keys, found 1',
   )
@@ -43,7 +43,7 @@ it('counts storage proofs and nodes', () => {
   )
 })
 
-it('names the form of a leaf proof that it misses', () => {
+it('reports a wrong form of leaf proof', () => {
   const { accountProof } = world.getProof(address)
   const proof = 'proof' in accountProof ? accountProof.proof : undefined
   const forms: [fields: object, said: string][] = [
@@ -63,13 +63,13 @@ it('names the form of a leaf proof that it misses', () => {
   }
 })
 
-it('names what stands for a missing sibling leaf and is not zero', () => {
+it('reports a missing sibling leaf that is not zero', () => {
   expect(refusal(({ accountProof }) => Object.assign(accountProof.proof.proofRelatedNodes, { 40: wordFor(1) }))).toBe(
     'WRONG_LENGTH at accountProof.proof.proofRelatedNodes[40]: expected a leaf opening, found 32 bytes not zero',
   )
 })
 
-it('names the leaf index that is not below nextFreeNode', () => {
+it('reports a leaf index that is not below nextFreeNode', () => {
   for (const leafIndex of [3, 2 ** 40 - 1]) {
     expect(refusal(({ accountProof }) => Object.assign(accountProof, { leafIndex }))).toBe(
       `INDEX_OUT_OF_RANGE at accountProof.leafIndex: expected below nextFreeNode 3, found ${leafIndex}`,
@@ -77,7 +77,7 @@ it('names the leaf index that is not below nextFreeNode', () => {
   }
 })
 
-it('names the length and the value of a sentinel, which is 32 zero bytes', () => {
+it('reports the length and value of a sentinel that is not 32 zero bytes', () => {
   const withLeft = (value: Hex) =>
     refusal(({ accountProof }) => Object.assign(Object(accountProof).leftProof, { value }), absent)
   const empty = createWorld(mimc)
@@ -91,12 +91,12 @@ it('names the length and the value of a sentinel, which is 32 zero bytes', () =>
   expect(answer(wordFor(0))).toBe('accepted')
   expect(answer(`0x${'00'.repeat(192)}`)).toBe(`WRONG_LENGTH at ${place}: expected 32 bytes, found 192 bytes`)
   expect(withLeft('0x00')).toBe(`WRONG_LENGTH at ${place}: expected 192 or 32 bytes, found 1 bytes`)
-  // Not reduced in the field of mimc, but no digest stands there: it is wrong because it is not zero.
+  // It is not reduced in the field of mimc, but the place holds no digest. It is refused because it is not zero.
   const ones = `0x${'ff'.repeat(32)}`
   expect(answer(ones)).toBe(`VALUE_MISMATCH at ${place}: expected ${wordFor(0)}, found ${ones}`)
 })
 
-it('names what differs', () => {
+it('reports the differing values', () => {
   const other = addressFor('other')
   expect(refusal(({ accountProof }) => Object.assign(accountProof, { key: other }))).toBe(
     `KEY_MISMATCH at accountProof.key: expected ${address}, found ${other}`,
@@ -106,8 +106,8 @@ it('names what differs', () => {
   )
 })
 
-it('names the pointer that leads past the neighbour', () => {
-  // Two neighbours that are none: the left one of one absent key, the right one of another.
+it('reports the pointer that does not lead to the neighbour', () => {
+  // Two leaves that are not neighbours: the left one of one absent key and the right one of another.
   const crowd = createWorld(mimc)
   for (let index = 0; index < 6; index++) crowd.setAccount(addressFor(`account ${index}`))
   const names = Array.from({ length: 40 }, (_, index) => addressFor(`absent ${index}`))
@@ -124,7 +124,7 @@ it('names the pointer that leads past the neighbour', () => {
   expect(left).not.toBe(right)
 })
 
-it('asks for no storage when the claim names none', () => {
+it('expects no storage if the claim names no keys', () => {
   for (const scheme of [mimc, poseidon2]) {
     const state = createWorld(scheme)
     state.setAccount(address)

@@ -18,7 +18,7 @@ import type { LooseAnswer, LooseLeafProof } from '../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 import { verdict } from '../refusal.ts'
 
-// What JSON cannot spell. Whoever reads the answer with something else than JSON.parse still gets a ProofError or the truth.
+// Answers that JSON cannot express. A caller with another parser still gets a ProofError or the truth.
 
 const address = addressFor('contract')
 const storageKeys = [keyFor(1), keyFor(2)]
@@ -31,7 +31,7 @@ const claim = { scheme: poseidon2, stateRoot: world.stateRoot(), address, storag
 const makeAnswer = (): LooseAnswer => structuredClone(world.getProof(address, storageKeys)) as unknown as LooseAnswer
 const truth = verifyProof(makeAnswer(), claim)
 
-/** What is wrong with the answer: `CODE at path`. */
+/** The refusal of an answer: `CODE at path`. */
 const refusal = (answer: unknown): string => refusalBy(answer, claim)
 const refusalBy = (answer: unknown, claim: unknown): string => verdict(() => verifyProof(answer, claim as Claim))
 
@@ -39,7 +39,7 @@ const fail = (): never => {
   throw new Error('a trap')
 }
 
-/** Each place in an answer that holds an object or an array: its path, and how to put something else there. */
+/** Each place in an answer with an object or array: its path, and a function that replaces the value. */
 const places: [path: string, replace: (change: (original: object) => unknown) => unknown][] = [
   ['', change => change(makeAnswer())],
   ['accountProof', change => inside(answer => ({ ...answer, accountProof: change(answer.accountProof) }))],
@@ -77,7 +77,7 @@ const withAccountProof = (answer: LooseAnswer, change: (leafProof: LooseLeafProo
   accountProof: change(answer.accountProof),
 })
 
-it('is shown a true answer in every place', () => {
+it('accepts the true answer through every replace function', () => {
   expect(places.length).toBe(6)
   for (const [, replace] of places)
     expect(
@@ -88,7 +88,7 @@ it('is shown a true answer in every place', () => {
     ).toEqual(truth)
 })
 
-it.each(places)('takes an object that cannot be read for malformed: %s', (path, replace) => {
+it.each(places)('refuses an unreadable object as malformed: %s', (path, replace) => {
   const malformed = path === '' ? 'MALFORMED_RESPONSE' : `MALFORMED_RESPONSE at ${path}`
   const { proxy, revoke } = Proxy.revocable([], {})
   revoke()
@@ -103,12 +103,12 @@ it.each(places)('takes an object that cannot be read for malformed: %s', (path, 
   }
   const get = fail
   expect(refusal(replace(original => new Proxy(original, { get })))).toBe(malformed)
-  // A stranger's code that never stops calling itself.
+  // Code in the answer that recurses endlessly.
   const recurse = (): unknown => recurse()
   expect(refusal(replace(original => new Proxy(original, { get: recurse })))).toBe(malformed)
 })
 
-it.each(places)('does not pull the traps that it has no need of: %s', (_, replace) => {
+it.each(places)('triggers no traps that it does not need: %s', (_, replace) => {
   const traps = ['has', 'ownKeys', 'getPrototypeOf', 'isExtensible', 'apply', 'construct', 'set', 'defineProperty']
   const handler = Object.fromEntries(traps.map(trap => [trap, fail]))
   expect(
@@ -119,7 +119,7 @@ it.each(places)('does not pull the traps that it has no need of: %s', (_, replac
   ).toEqual(truth)
 })
 
-it.each(places)('reads nothing twice: %s', (_, replace) => {
+it.each(places)('reads no property twice: %s', (_, replace) => {
   const reads: PropertyKey[] = []
   const get = (target: object, name: PropertyKey): unknown => {
     reads.push(name)
@@ -148,7 +148,7 @@ it.each(places)('reads own properties only: %s', (path, replace) => {
   expect(heir).toMatch(/^MALFORMED_RESPONSE( at |$)/)
 })
 
-it('takes what a getter says the first time, and asks once', () => {
+it('calls a getter only once', () => {
   let asked = 0
   const answer = {
     get accountProof() {
@@ -201,7 +201,7 @@ describe('a polluted Object.prototype', () => {
     })
   })
 
-  it('is nothing that a verifier remembers', () => {
+  it('is not used as the memory of a verifier', () => {
     const { stateRoot } = claim
     const lie = wordFor(666)
     const answer = makeAnswer()
@@ -209,7 +209,7 @@ describe('a polluted Object.prototype', () => {
     Object.assign(first?.proof ?? {}, { value: lie })
     const path = 'storageProofs[0].proof.value'
     expect(refusal(answer)).toBe(`VALUE_MISMATCH at ${path}`)
-    // What stands first among the values: the lie, with the digest of the truth.
+    // A cache entry with the lie as value and the digest of the truth.
     const digest = [...hexToBytes(hashStorageValue(poseidon2, wordFor(1)), 32)]
     const decoded = { value: [...hexToBytes(lie, 32)], preimage: [] }
     polluted({ 0: { hex: lie, length: 32, decoded, digest }, 41: { hex: lie, length: 32, decoded, digest } }, () => {
@@ -218,7 +218,7 @@ describe('a polluted Object.prototype', () => {
     })
   })
 
-  it('has no say in what an error says', () => {
+  it('does not change the details of an error', () => {
     const refused = { code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }
     for (const path of ['inherited', 5, {}]) {
       polluted({ path, expected: path, found: path }, () => {
@@ -250,7 +250,7 @@ describe('arrays', () => {
     [43, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
     [2 ** 32 - 1, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
     [Number.POSITIVE_INFINITY, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
-    // A length that is no count: nothing is read.
+    // If the length is not a count, nothing is read.
     [Number.NaN, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_MISSING'],
     ['42', 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
     [42n, 'MALFORMED_RESPONSE', 'MALFORMED_RESPONSE'],
@@ -273,7 +273,7 @@ describe('arrays', () => {
     }
   })
 
-  it('may be as long as arrays get', () => {
+  it('may have the maximum length', () => {
     const answer = makeAnswer()
     expect(refusal({ ...answer, storageProofs: new Array(2 ** 32 - 1) })).toBe(
       'STORAGE_PROOF_UNEXPECTED at storageProofs',
@@ -289,7 +289,7 @@ describe('arrays', () => {
     expect(refusal(answer)).toBe('MALFORMED_RESPONSE at accountProof.proof.proofRelatedNodes[17]')
   })
 
-  it('may be of another kind', () => {
+  it('may be replaced by other kinds of lists', () => {
     const { accountProof, storageProofs } = makeAnswer()
     for (const list of [new Set(storageProofs), new Uint8Array(2), { ...storageProofs, length: 2 }, 'ab']) {
       expect(refusal({ accountProof, storageProofs: list })).toBe('MALFORMED_RESPONSE at storageProofs')
@@ -299,27 +299,27 @@ describe('arrays', () => {
   })
 })
 
-it('takes the value of a sentinel for no account', () => {
+it('refuses the value of a sentinel as an account', () => {
   const answer = makeAnswer()
   Object.assign(answer.accountProof.proof, { value: wordFor(0) })
   expect(refusal(answer)).toBe('WRONG_LENGTH at accountProof.proof.value')
 })
 
-it('looks at the nodes before the value: their lengths tell the schemes apart', () => {
+it('checks the nodes before the value, because their lengths identify the scheme', () => {
   const answer = makeAnswer()
   Object.assign(answer.accountProof.proof, { value: '0x' })
   Object.assign(answer.accountProof.proof.proofRelatedNodes, { 0: '0x' })
   expect(refusal(answer)).toBe('WRONG_LENGTH at accountProof.proof.proofRelatedNodes[0]')
 })
 
-it('calls an eth_getProof answer by its name, by either field of its own', () => {
+it('identifies an eth_getProof answer by either of its own fields', () => {
   for (const field of ['storageHash', 'storageProof']) {
     expect(refusal({ accountProof: ['0x'], [field]: [] })).toBe('FOREIGN_PROOF')
     expect(verifyProof({ ...makeAnswer(), [field]: [] }, claim)).toEqual(truth)
   }
 })
 
-it('knows no answer that is no object', () => {
+it('refuses an answer that is not an object', () => {
   const answers = [
     undefined,
     null,
@@ -339,7 +339,7 @@ it('knows no answer that is no object', () => {
   for (const answer of answers) expect(refusal(answer)).toMatch(/^MALFORMED_RESPONSE/)
 })
 
-it('takes primitives for strings and numbers, and nothing that turns into them', () => {
+it('accepts only primitive strings and numbers, not objects that convert to them', () => {
   const { value: hex } = makeAnswer().accountProof.proof
   for (const value of [Object(hex), Symbol(hex), { toString: () => hex, length: hex.length }, [hex], BigInt(hex)]) {
     const answer = makeAnswer()
@@ -356,7 +356,7 @@ it('takes primitives for strings and numbers, and nothing that turns into them',
     [Number.POSITIVE_INFINITY, 'INDEX_OUT_OF_RANGE at accountProof.leafIndex'],
     [Number.NEGATIVE_INFINITY, 'INDEX_OUT_OF_RANGE at accountProof.leafIndex'],
     [Number.MIN_VALUE, 'INDEX_OUT_OF_RANGE at accountProof.leafIndex'],
-    // -0 is 0: the index of HEAD, which is not where an account stands.
+    // -0 is 0, the index of HEAD, where no account can be.
     [-0, 'SENTINEL_MISPLACED at accountProof.proof'],
   ]
   for (const [index, expected] of indices) {
@@ -366,7 +366,7 @@ it('takes primitives for strings and numbers, and nothing that turns into them',
   }
 })
 
-it('says 0 for an index of -0', () => {
+it('returns 0 for an index of -0', () => {
   const empty = createWorld(poseidon2)
   const answer = structuredClone(empty.getProof(address))
   const { accountProof } = answer
@@ -379,7 +379,7 @@ it('says 0 for an index of -0', () => {
   expect(Object.is(leftLeafIndex, 0)).toBe(true)
 })
 
-it('spends nothing on huge strings, and quotes little of them', () => {
+it('refuses huge strings by their length, and quotes little of them', () => {
   const huge = '00'.repeat(25_000_000)
   for (const [value, code] of [
     [`0x${huge}`, 'WRONG_LENGTH'],
@@ -404,7 +404,7 @@ it('spends nothing on huge strings, and quotes little of them', () => {
   expect(message).toMatch(/^RPC_ERROR at error: found error 1: "\?\[2J\?0{75}…" \(50000005 characters\)$/)
 })
 
-it('does not descend further than an answer goes', () => {
+it('does not descend deeper than the structure of an answer', () => {
   const cyclic: Record<string, unknown> = {}
   for (const name of ['result', 'accountProof', 'proof', 'leafIndex']) cyclic[name] = cyclic
   expect(refusal(cyclic)).toBe('MALFORMED_RESPONSE at accountProof.key')
@@ -427,7 +427,7 @@ it.each<[string, unknown]>([
   expect(refusal({ error })).toBe('RPC_ERROR at error')
 })
 
-it('takes an RPC error that cannot be read for malformed', () => {
+it('refuses an unreadable RPC error as malformed', () => {
   expect(refusal({ error: [] })).toBe('MALFORMED_RESPONSE at error')
   expect(refusal({ error: new Proxy({}, { getOwnPropertyDescriptor: fail }) })).toBe('MALFORMED_RESPONSE at error')
 })
@@ -464,14 +464,14 @@ describe('the caller', () => {
     ['with holes for keys', { ...claim, storageKeys: new Array(2 ** 32 - 1) }, 'storageKeys[0]'],
   ]
 
-  it.each(claims)('is told of a claim that is wrong: %s', (_, wrong, path) => {
-    // Whatever the answer: the claim is looked at first.
+  it.each(claims)('gets CLAIM_INVALID for an invalid claim: %s', (_, wrong, path) => {
+    // The claim is checked first, whatever the answer.
     for (const answer of [makeAnswer(), null]) expect(refusalBy(answer, wrong)).toBe(`CLAIM_INVALID at ${path}`)
     const outcome = safeVerifyProof(makeAnswer(), wrong as Claim)
     expect(outcome.ok ? outcome : outcome.error.code).toBe('CLAIM_INVALID')
   })
 
-  it('gets to see an error that is no verdict', () => {
+  it('receives errors thrown by the scheme', () => {
     const { hasher } = poseidon2
     const schemes = [
       { ...poseidon2, hasher: { ...hasher, hash: fail } },
@@ -488,7 +488,7 @@ describe('the caller', () => {
     }
   })
 
-  it('gets nothing but a ProofError from the parts either', () => {
+  it('gets only ProofErrors from the functions for leaf proofs, too', () => {
     const { proxy, revoke } = Proxy.revocable([], {})
     revoke()
     const { storageKeys: _, ...leafClaim } = claim

@@ -18,7 +18,7 @@ import { layoutOf, lift, slice } from '../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 import { verdict } from '../refusal.ts'
 
-describe.each([mimc, poseidon2])('the parts of $name', scheme => {
+describe.each([mimc, poseidon2])('the functions for leaf proofs of $name', scheme => {
   const layout = layoutOf(scheme)
   const [address, absent] = [addressFor('contract'), addressFor('nobody')]
   const [key, absentKey] = [keyFor(1), keyFor(2)]
@@ -35,7 +35,7 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
   const account = { scheme, stateRoot, address }
   const slot = { scheme, storageRoot, storageKey: key }
 
-  it('verifies existence', () => {
+  it('verify existence', () => {
     expect(verifyExistence(accountProof, account)).toEqual({ leafIndex: 2, value })
     expect(verifyExistence(slotProof, slot)).toEqual({ leafIndex: 2, value: wordFor(7) })
     expect(verdict(() => verifyExistence(absentProof, { ...account, address: absent }))).toBe('MALFORMED_RESPONSE')
@@ -48,7 +48,7 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     expect(verdict(() => verifyExistence(accountProof, slot))).toBe('WRONG_LENGTH at key')
   })
 
-  it('verifies non-existence', () => {
+  it('verify non-existence', () => {
     expect(verifyNonExistence(absentProof, { ...account, address: absent })).toEqual({
       leftLeafIndex: 'leftLeafIndex' in absentProof ? absentProof.leftLeafIndex : -1,
       rightLeafIndex: 'leftLeafIndex' in absentProof ? absentProof.rightLeafIndex : -1,
@@ -62,7 +62,7 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     expect(verdict(() => verifyNonExistence(absentSlotProof, slot))).toBe('KEY_MISMATCH at key')
   })
 
-  it('checks what the caller says', () => {
+  it('check their arguments', () => {
     const wrong = { ...account, stateRoot: '0x' as Hex }
     expect(verdict(() => verifyExistence(accountProof, wrong))).toBe('CLAIM_INVALID at stateRoot')
     expect(verdict(() => verifyExistence(slotProof, { ...slot, storageRoot: '0x' }))).toBe(
@@ -91,7 +91,7 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     for (const hash of hashes) expect(verdict(() => hash(scheme, '0x'))).toMatch(/^CLAIM_INVALID at \w+$/)
   })
 
-  it('computes the roots that a path leads to, and compares nothing', () => {
+  it('compute the roots that a path leads to without comparing them', () => {
     const subRoot = slice(proofRelatedNodes[0] ?? '', layout.word, 32)
     expect(computeRoot(scheme, 2, proofRelatedNodes)).toEqual({ subRoot, root: stateRoot })
     const elsewhere = computeRoot(scheme, 1, proofRelatedNodes)
@@ -108,7 +108,7 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     }
   })
 
-  it('hashes keys and values as the leaves hold them', () => {
+  it('hash keys and values as in the leaves', () => {
     const opening = proofRelatedNodes[41] ?? ''
     expect(hashAccountKey(scheme, address)).toBe(slice(opening, layout.hKey, 32))
     expect(hashAccountValue(scheme, value)).toBe(slice(opening, layout.hVal, 32))
@@ -117,7 +117,7 @@ describe.each([mimc, poseidon2])('the parts of $name', scheme => {
     expect(hashStorageValue(scheme, wordFor(7))).toBe(slice(slotOpening, layout.hVal, 32))
   })
 
-  it('takes an account value apart', () => {
+  it('decode an account value', () => {
     const { nonce, balance, codeSize, codeHash } = decodeAccount(scheme, value)
     expect({ nonce, balance, codeSize, codeHash }).toEqual({
       nonce: 3n,

@@ -10,7 +10,7 @@ world.setAccount(address, { balance: 5n })
 const claim = { scheme: poseidon2, stateRoot: world.stateRoot(), address, storageKeys: [] }
 const answer = world.getProof(address)
 
-it('refuses an option that it does not know, since a misspelt one would be one left out', () => {
+it('refuses an unknown option, because a misspelt one would be ignored', () => {
   expect(verifyProof(answer, claim).account?.balance).toBe(5n)
   for (const name of ['storagekeys', 'storageKey', 'block', 'constructor']) {
     const misspelt = { ...claim, [name]: [] }

@@ -36,17 +36,17 @@ export async function executeCall(
   return { returnData: toHex(returnValue), gasUsed: executionGasUsed, error: exceptionError?.error, touched }
 }
 
-/** Says what a call really read: the endpoint of the tests is this honest unless it is told to lie. */
+/** Lists what a call really reads, as an honest endpoint does. */
 export const honestAccessList: AccessListFunction = async (call, state, block) => {
   const { touched, gasUsed, error } = await executeCall(call, state, block)
   const accessList = [...touched]
-    // As endpoints do, it leaves out precompiled contracts and the sender.
+    // Like real endpoints, omit precompiled contracts and the sender.
     .filter(([address]) => BigInt(address) > 0xffn && address !== call.from)
     .map(([address, keys]) => ({ address, storageKeys: [...keys] }))
   return { accessList, gasUsed, ...(error !== undefined && { error }) }
 }
 
-/** The EVM's view of a state: every checkpoint is a fork of it. */
+/** The EVM's view of a state. Every checkpoint is a fork of it. */
 function stateOf(initial: World, touch: (address: Hex) => Set<Hex>): StateManagerInterface {
   const states = [initial.fork()]
   const current = (): World => states.at(-1) ?? initial
@@ -85,7 +85,7 @@ function stateOf(initial: World, touch: (address: Hex) => Set<Hex>): StateManage
     getCodeSize: async address => (await manager.getCode(address)).length,
     getStorage: async (address, key) => read(current(), address, key),
     putStorage: async (address, key, value) => current().setStorage(hexOf(address), word(key), word(value)),
-    // Only of a new account, which has none.
+    // Called only for a new account, which has no storage.
     clearStorage: async () => {},
     checkpoint: async () => void states.push(current().fork()),
     async commit() {

@@ -1,4 +1,4 @@
-/** Sends one request as it is. */
+/** Sends one JSON-RPC request. */
 export async function askRpc(url: string, method: string, params: unknown): Promise<Record<string, unknown>> {
   const response = await fetch(url, {
     method: 'POST',

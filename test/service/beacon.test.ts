@@ -5,11 +5,11 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, createService, demoWorld, type Service, type ServiceOptions } from '../../src/service.ts'
 import { ROLLUP, startService, word } from '../rpc/servers.ts'
 
-/** Its declarations do not compile here, so its name is kept from the compiler. */
+/** Typed as a string to hide the import from the compiler, because lodestar's declarations do not compile here. */
 const LODESTAR: string = '@lodestar/types'
 const { ssz } = await import(LODESTAR)
 
-/** As the other side of it has them: where each fork keeps things. */
+/** The generalized indices of each fork, written down independently of the service. */
 const early = { finalized: 105, current: 54, next: 55, execution: 25 }
 const later = { finalized: 169, current: 86, next: 87, execution: 25 }
 const forks = {
@@ -47,14 +47,14 @@ async function ask({ beacon }: Service, path: string, query = '') {
   return JSON.parse(JSON.stringify(body))
 }
 
-/** The fork whose layout a slot has, which is not always that of the answer. */
+/** The fork whose layout applies at a slot. It may differ from that of the answer. */
 const forkAt = ({ beacon }: Service, slot: number): ForkName =>
   forkOf(
     beacon.network.forks.findLast(({ epoch }) => Math.floor(slot / 32) >= (epoch ?? Number.POSITIVE_INFINITY))?.name ??
       '',
   )
 
-/** The branch of the execution header, by lodestar's roots. */
+/** Checks the branch of the execution header with lodestar's roots. */
 function expectExecution(service: Service, header: { beacon: { slot: string } }): void {
   const name = forkAt(service, Number(header.beacon.slot))
   const decoded = ssz[name].LightClientHeader.fromJson(header)
@@ -66,7 +66,7 @@ function expectExecution(service: Service, header: { beacon: { slot: string } })
   expect(climb(root, decoded.executionBranch, forks[name].execution)).toEqual(bodyRoot)
 }
 
-it('serves light-client data of every fork that has the roots of lodestar, signed by its committees', async () => {
+it('serves light-client data of every fork with the roots of lodestar, signed by its committees', async () => {
   const service = serviceOf()
   const { network } = service.beacon
   const root = await service.beacon.blockRoot(0n)
@@ -82,7 +82,7 @@ it('serves light-client data of every fork that has the roots of lodestar, signe
   const updates = await ask(service, 'light_client/updates', 'start_period=0&count=128')
   const finality = await ask(service, 'light_client/finality_update')
   let committee = first.currentSyncCommittee
-  /** Members of many committees, decoded once. */
+  /** Decoded keys. Many committees share members. */
   const points = new Map<string, InstanceType<typeof G1>>()
   const pointOf = (key: Uint8Array) => {
     const point = points.get(hex(key)) ?? G1.fromBytes(key)
@@ -134,10 +134,10 @@ it('serves light-client data of every fork that has the roots of lodestar, signe
   expect(finality.data.finalized_header.execution_block_hash).toBe(finalHash)
 })
 
-/** The finality update is signed by the committee of the period that has not ended, as is the last update. */
+/** The committee of the current period signs the last update and the finality update. */
 const isLastOf = (updates: { data: unknown }[], data: unknown) => updates.at(-1)?.data === data
 
-it('follows the L1 when it moves and is reorganized', async () => {
+it('follows L1 when it grows and is reorganized', async () => {
   const service = serviceOf({ l1Unfinalized: 3 })
   const { l1 } = service.chain
   const hashAt = (number: bigint) => Reflect.get(l1.getBlock(number) ?? {}, 'hash')
@@ -156,13 +156,13 @@ it('follows the L1 when it moves and is reorganized', async () => {
   expect(await ask(service, `headers/${data.header.message.slot}`)).toMatchObject({ data: { root: data.root } })
   expect(await ask(service, `blocks/${data.root}/root`)).toMatchObject({ data: { root: data.root } })
   expect(await ask(service, 'headers/head')).toMatchObject({ finalized: false })
-  // Only what is final is a checkpoint.
+  // Only a finalized block can be a checkpoint.
   const head = await service.beacon.blockRoot(l1.blockNumber())
   expect((await service.beacon.answer(`/eth/v1/beacon/light_client/bootstrap/${head}`)).status).toBe(404)
   expect(await service.beacon.blockRoot(99n)).toBeNull()
 })
 
-it('answers over HTTP, and says what is wrong', async () => {
+it('answers over HTTP with the right status codes', async () => {
   const { beaconUrl } = await startService()
   const statusOf = async (path: string, method = 'GET') => {
     const response = await fetch(`${beaconUrl}${path}`, { method })

@@ -6,7 +6,7 @@ import { startService, USER } from '../rpc/servers.ts'
 import { askRpc } from './ask.ts'
 import { corrupt, seededFaults } from './faults.ts'
 
-it('does what a fault says, to the request that it is for', async () => {
+it('applies a fault to the request it is for', async () => {
   const seen: FaultRequest[] = []
   let fault: Fault | undefined
   const { url, l1Url, beaconUrl } = await startService({
@@ -45,7 +45,7 @@ it('does what a fault says, to the request that it is for', async () => {
   expect(seen[3]).toMatchObject({ endpoint: 'beacon', method: '/eth/v1/beacon/genesis' })
 })
 
-it('survives a fault that is itself at fault', async () => {
+it('survives a fault function that throws', async () => {
   const throwing = () => {
     throw new Error('a mistake')
   }
@@ -54,16 +54,16 @@ it('survives a fault that is itself at fault', async () => {
   expect(service.chain.latest()).toBe(1n)
 })
 
-it('does not wait for a slow answer when it closes', async () => {
+it('does not wait for a delayed answer when it closes', async () => {
   const { url, service } = await startService({ faults: () => ({ kind: 'delay', milliseconds: 3_600_000 }) })
   const answer = askRpc(url, 'eth_blockNumber', [])
   await new Promise(resolve => setImmediate(resolve))
   await service.close()
-  // Whether the request had come or not, it is over.
+  // The request ends, whether or not it had arrived.
   await answer.catch(() => undefined)
 })
 
-it('draws the same faults from the same seed, as often as it is told', () => {
+it('draws the same faults from the same seed, at the given rates', () => {
   const rates = { rateLimited: 0.1, unavailable: 0.1, reset: 0.1, cut: 0.1, slow: 0.1, lie: 0.1 }
   const draw = (seed: number) => {
     const faults = seededFaults(seed, rates)
@@ -79,7 +79,7 @@ it('draws the same faults from the same seed, as often as it is told', () => {
   expect(draw(3).filter(kind => kind === undefined).length).toBeGreaterThan(700)
 })
 
-it('never has a client believe a lie', async () => {
+it('never makes a client accept a lie', async () => {
   const { url, service } = await startService({
     faults: ({ method }) => (method === 'rollup_getProof' ? lie : undefined),
   })

@@ -1,6 +1,6 @@
 import type { Fault, FaultFunction } from '../../src/service.ts'
 
-/** How often each fault comes, from 0 to 1; together at most 1. */
+/** The probability of each fault. Their sum is at most 1. */
 export interface FaultRates {
   readonly rateLimited?: number
   readonly unavailable?: number
@@ -11,9 +11,9 @@ export interface FaultRates {
 }
 
 /**
- * Faults that are the same for the same seed and the same order of requests.
+ * Faults that depend only on the seed and the order of requests.
  *
- * @param lie what is answered instead of the truth, when it is time for a lie
+ * @param lie changes the result of a request that is chosen for a lie
  */
 export function seededFaults(
   seed: number,
@@ -39,7 +39,7 @@ export function seededFaults(
   }
 }
 
-/** From 0 to below 1, decided by both numbers: a few rounds of mixing. */
+/** A number from 0 to below 1 that depends on both arguments. */
 function random(seed: number, turn: number): number {
   let state = (Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(turn + 1, 0x85ebca6b)) >>> 0
   for (let round = 0; round < 3; round++) {
@@ -49,7 +49,7 @@ function random(seed: number, turn: number): number {
   return state / 2 ** 32
 }
 
-/** Changes the last digit of the first string of hexadecimal that is long enough to matter, wherever it is. */
+/** Changes the last digit of the first hexadecimal string with at least two digits, wherever it is. */
 export function corrupt(result: unknown): unknown {
   if (typeof result === 'string' && /^0x[0-9a-f]{2,}$/i.test(result)) {
     return `${result.slice(0, -1)}${result.endsWith('0') ? '1' : '0'}`

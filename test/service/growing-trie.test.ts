@@ -14,7 +14,7 @@ const entries = fc.array(
   },
 )
 
-it('has the roots and proofs of @ethereumjs/mpt, and leaves older tries as they are', async () => {
+it('has the roots and proofs of @ethereumjs/mpt, and does not change older tries', async () => {
   let proofs = 0
   await fc.assert(
     fc.asyncProperty(entries, async list => {
@@ -38,7 +38,7 @@ it('has the roots and proofs of @ethereumjs/mpt, and leaves older tries as they 
   expect(proofs).toBeGreaterThan(100)
 })
 
-/** Pairs of keys whose hashes have the first 8 digits in common, so that a leaf of either has only 55 left. */
+/** Pairs of keys whose hashes share the first 8 digits, so that the path of either leaf has only 55 digits. */
 const PAIRS = [
   [9680, 57551],
   [27408, 191350],
@@ -47,8 +47,8 @@ const PAIRS = [
 ] as const
 const keyOf = (number: number) => Uint8Array.of(number >> 24, number >> 16, number >> 8, number)
 
-it('puts a node of less than 32 bytes into its parent, as @ethereumjs/mpt does', async () => {
-  // The leaf of a value below 0x80 has 31 bytes; above, it has 32, and is referred to by its hash.
+it('embeds a node of less than 32 bytes in its parent, as @ethereumjs/mpt does', async () => {
+  // The leaf of a value below 0x80 has 31 bytes. Other leaves have 32 bytes and are referred to by hash.
   const lengths = new Set<number>()
   for (const value of [1, 0x7f, 0x80, 0xff].map(byte => Uint8Array.of(byte))) {
     const theirs = await createMPT({ useKeyHashing: true })
@@ -61,7 +61,7 @@ it('puts a node of less than 32 bytes into its parent, as @ethereumjs/mpt does',
     for (const number of PAIRS.flat()) {
       const proof = proveEntry(ours, keyOf(number))
       const all = await createMerkleProof(theirs, keyOf(number))
-      // Theirs repeats what stands in its parent; L1 nodes do not.
+      // Their proof repeats embedded nodes. L1 nodes do not serve them.
       expect(proof).toEqual(all.filter(node => node.length >= 32))
       expect(verifyTrieProof(trieRoot(ours), keccak_256(keyOf(number)), proof)).toEqual(value)
       lengths.add(all.at(-1)?.length ?? 0)

@@ -15,7 +15,7 @@ const olderEvent = parseAbiItem(
   'event FinalizedStateUpdated(uint256 indexed blockNumber, uint256 timestamp, uint256 messageNumber)',
 )
 
-/** L2 blocks 0, 3, 4 and 8 are the last of their finalizations, at L1 blocks 0, 21, 42 and 63. */
+/** L1 blocks 0, 21, 42 and 63 finalize L2 blocks up to 0, 3, 4 and 8. */
 function demoChain(options: ChainOptions = {}) {
   const { chain } = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, ...options })
   addDemoBlocks(chain)
@@ -29,7 +29,7 @@ function slotsAt({ l1 }: ReturnType<typeof demoChain>, number: bigint, storageKe
   return verifyEthProof(proof, { stateRoot, address: ROLLUP.address, storageKeys }).storage.map(({ value }) => value)
 }
 
-it.each([7, 8] as const)('keeps the words behind its newest finalization, in version %i', async contractVersion => {
+it.each([7, 8] as const)('stores the inputs of its newest finalization, in version %i', async contractVersion => {
   const { service, l1Url } = await startService({ contractVersion })
   addDemoBlocks(service.chain, [2, 1, 3, 2, 1])
   const viem = createPublicClient({ transport: http(l1Url, { retryCount: 0 }) })
@@ -121,7 +121,7 @@ it('filters logs as endpoints do', async () => {
   expect(refused.length).toBe(13)
 })
 
-it('reorganizes what is not final, and finalizations come again as one', async () => {
+it('reorganizes blocks that are not final, and merges their finalizations into one', async () => {
   const { service, l1Url } = await startService({ l1Unfinalized: 8 })
   const { chain } = service
   const { l1 } = chain
@@ -145,7 +145,7 @@ it('reorganizes what is not final, and finalizations come again as one', async (
   expect([6n, 13n].map(hashAt)).not.toEqual(before.slice(1))
   expect(l1.numberOf(before[2])).toBeNull()
   expect(await askRpc(l1Url, 'eth_getBlockByHash', [before[2], false])).toMatchObject({ result: null })
-  // Block 3 was the last of a finalization, and now only 4 is.
+  // Block 3 was the last of a finalization. Now only block 4 is.
   expect([rootAt(2n), rootAt(3n), rootAt(4n)]).toEqual([chain.at(2n)?.stateRoot(), word(0), chain.at(4n)?.stateRoot()])
   const logs = (await askRpc(l1Url, 'eth_getLogs', [{ fromBlock: '0x0' }])) as { result: { topics: Hex[] }[] }
   expect(logs.result.map(({ topics }) => Number(topics[1]))).toEqual([0, 1, 2, 4])
@@ -156,7 +156,7 @@ it('reorganizes what is not final, and finalizations come again as one', async (
   expect(still.l1.blockNumber()).toBe(63n)
 })
 
-it('has its newest states only, where it is told to, and blocks of all', async () => {
+it('keeps only its newest states if configured, but all blocks', async () => {
   const { service, l1Url } = await startService({ l1History: 10 })
   addDemoBlocks(service.chain)
   const proofAt = (block: unknown) => askRpc(l1Url, 'eth_getProof', [ROLLUP.address, [word(281)], block])
@@ -171,7 +171,7 @@ it('has its newest states only, where it is told to, and blocks of all', async (
   expect(await proofAt({})).toMatchObject({ error: { code: -32602 } })
 })
 
-it('forgets old finalizations, where it is told to', () => {
+it('forgets old finalizations if configured', () => {
   const chain = demoChain({ keep: 3, l1Unfinalized: 2 })
   for (let turn = 0; turn < 40; turn++) addDemoBlocks(chain, [2], 1)
   expect([chain.latest(), chain.finalized(), chain.l1.blockNumber()]).toEqual([88n, 88n, 143n])
@@ -179,11 +179,11 @@ it('forgets old finalizations, where it is told to', () => {
   for (const old of [0n, 82n, 83n]) expect([chain.at(old), chain.timestamp(old)]).toEqual([undefined, undefined])
   expect(chain.l1.getBlock(139n)).not.toBeNull()
   expect(chain.l1.getBlock(138n)).toBeNull()
-  // The contract itself forgets nothing.
+  // The contract itself keeps every root.
   expect(slotsAt(chain, 143n, [mappingSlot(282n, 3n)])).not.toEqual([word(0)])
 })
 
-it('counts its time from the clock that it is given', () => {
+it('takes its time from the given clock', () => {
   let now = 1_900_000_000
   const chain = demoChain({ clock: () => now })
   const timeOf = (number: bigint) => Number(Reflect.get(chain.l1.getBlock(number) ?? {}, 'timestamp'))

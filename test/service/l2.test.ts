@@ -33,7 +33,7 @@ const dataOf = encodeFunctionData
 const block = { number: 0n, timestamp: 0n }
 const callOf = (to: Hex, data: Hex) => ({ from: USER, to, data, value: 0n, gas: undefined })
 
-it.each([mimc, poseidon2])('has tokens in its demo state, of $name, that an EVM executes', async scheme => {
+it.each([mimc, poseidon2])('has tokens in its $name demo state that an EVM executes', async scheme => {
   const state = demoWorld(scheme)
   const read = async (
     to: Hex,
@@ -68,7 +68,7 @@ it.each([mimc, poseidon2])('has tokens in its demo state, of $name, that an EVM 
   ])
 })
 
-it('reverts with errors of its own', async () => {
+it('reverts with custom errors', async () => {
   const state = demoWorld(poseidon2)
   const cases: [Hex, Hex, { errorName: string; args: readonly unknown[] }][] = [
     [
@@ -120,14 +120,14 @@ it('serves code and blocks to viem', async () => {
   expect(await askRpc(url, 'eth_getCode', [USER])).toMatchObject({ result: '0x' })
 })
 
-it('lists what a call reads, where there is something to execute it', async () => {
+it('lists what a call reads if it is given an access list function', async () => {
   const { url } = await startService({ accessList: honestAccessList })
   const data = dataOf({ abi, functionName: 'sumOf', args: [[USER, PAYEE, CONTRACT]] })
   const { result } = (await askRpc(url, 'eth_createAccessList', [{ to: PROXY, data }, 'latest'])) as {
     result: { accessList: { address: Hex; storageKeys: Hex[] }[]; gasUsed: Hex }
   }
   const keysOf = new Map(result.accessList.map(({ address, storageKeys }) => [address, storageKeys]))
-  // The slot of the implementation, and three balances.
+  // The implementation slot and three balances.
   expect(keysOf.get(PROXY)?.length).toBe(4)
   expect(keysOf.get(TOKEN)).toEqual([])
   expect(Number(result.gasUsed)).toBeGreaterThan(8000)
@@ -153,7 +153,7 @@ it('lists what a call reads, where there is something to execute it', async () =
   expect(await askRpc(url, 'eth_createAccessList', [{ to: TOKEN }, '0x9'])).toMatchObject({ error: { code: -32000 } })
 })
 
-it('has no such method where there is nothing, and survives what throws', async () => {
+it('has no access list method without that function, and survives one that throws', async () => {
   const none = await startService()
   expect(await askRpc(none.url, 'eth_createAccessList', [{}])).toMatchObject({ error: { code: -32601 } })
   const broken = await startService({

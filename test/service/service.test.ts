@@ -16,7 +16,7 @@ const rpc = async (url: string, method: unknown, params: unknown, rest: object =
   return (await response.json()) as Record<string, unknown>
 }
 
-it('talks to viem, and a viem client is a provider', async () => {
+it('serves viem, whose client is a provider', async () => {
   const { url, l1Url, service } = await startService()
   const viem = createPublicClient({ transport: http(url, { retryCount: 0 }) })
   expect(await viem.getBlockNumber()).toBe(1n)
@@ -51,7 +51,7 @@ it('talks to viem, and a viem client is a provider', async () => {
   ).rejects.toMatchObject({
     code: 'METHOD_UNKNOWN',
   })
-  // viem puts its URL, with the key, into the text of its errors.
+  // viem includes its URL, with the key, in error messages.
   const wrongKey = createClient(
     createPublicClient({ transport: http(endpointUrl(url, 'secret-key'), { retryCount: 0 }) }),
   )
@@ -60,7 +60,7 @@ it('talks to viem, and a viem client is a provider', async () => {
   expect(String(error)).not.toContain('secret-key')
 })
 
-it('talks to ethers', async () => {
+it('serves ethers', async () => {
   const { url, service } = await startService()
   const ethers = new JsonRpcProvider(url, undefined, { batchMaxCount: 1 })
   expect(await ethers.getBlockNumber()).toBe(1)
@@ -84,7 +84,7 @@ it('talks to ethers', async () => {
   ethers.destroy()
 })
 
-it('talks to curl', async context => {
+it('serves curl', async context => {
   const { url } = await startService()
   const body = '{"jsonrpc":"2.0","method":"eth_blockNumber","params":[],"id":53}'
   const curl = spawn('curl', ['-s', '-X', 'POST', '-H', 'Content-Type: application/json', '-d', body, url])
@@ -98,7 +98,7 @@ it('talks to curl', async context => {
   expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id: 53, result: '0x1' })
 })
 
-it('proves from an L1 block hash to a slot, by two HTTP providers', async () => {
+it('proves a slot from an L1 block hash through two HTTP providers', async () => {
   const { url, l1Url } = await startService()
   const l1 = createHttpProvider(l1Url)
   const block = (await l1.request({ method: 'eth_getBlockByNumber', params: ['finalized', false] })) as {
@@ -123,7 +123,7 @@ it('proves from an L1 block hash to a slot, by two HTTP providers', async () => 
   expect(absent).toMatchObject({ storageProof: [{ key: word(1), value: '0x0', proof: [] }] })
 })
 
-it('says exactly what is wrong with a request', async () => {
+it('reports exactly what is wrong with a request', async () => {
   const { url, l1Url, service } = await startService()
   service.chain.addBlock()
   const proofOf = (...params: unknown[]) => ['rollup_getProof', params] as const
@@ -173,7 +173,7 @@ it('says exactly what is wrong with a request', async () => {
   expect(await rpc(l1Url, 'eth_getStorageAt', [...current, '0x9'])).toMatchObject({ error: { code: -32000 } })
 })
 
-it('refuses at the door as providers do', async () => {
+it('refuses keys, rates and HTTP requests as RPC providers do', async () => {
   const { url } = await startService({ apiKeys: ['good-key'], publicRate: 2 })
   const body = '{"jsonrpc":"2.0","method":"eth_blockNumber","id":1}'
   const codeOf = async (response: Response) => {
@@ -199,11 +199,11 @@ it('refuses at the door as providers do', async () => {
   for (let turn = 0; turn < 6; turn++) statuses.push((await post(url, body)).status)
   expect(statuses.slice(0, 2)).toEqual([200, 200])
   expect(statuses).toContain(429)
-  // Whoever waits as it says is served.
+  // A client that waits for Retry-After is served.
   expect(await createHttpProvider(url).request({ method: 'eth_blockNumber' })).toBe('0x1')
 })
 
-/** Sends a body of `length` bytes in pieces, as long as they are taken. */
+/** Sends a body of `length` bytes in pieces until the server stops reading. */
 function stream(url: string, headers: Record<string, string>, length: number) {
   return new Promise<{ status: number; sent: number }>(resolve => {
     const piece = Buffer.alloc(2 ** 16, ' ')
@@ -219,14 +219,14 @@ function stream(url: string, headers: Record<string, string>, length: number) {
       }
       request.end()
     }
-    // The connection is closed under it.
+    // The server closes the connection.
     request.on('error', () => {})
     request.on('close', () => resolve({ status, sent }))
     send()
   })
 }
 
-it('takes no more of a huge body than its limit, and what is on its way', async () => {
+it('reads no more of a huge body than its limit and what is in transit', async () => {
   const { url } = await startService()
   const json = { 'Content-Type': 'application/json' }
   const MIB = 2 ** 20
@@ -239,16 +239,16 @@ it('takes no more of a huge body than its limit, and what is on its way', async 
   ]
   for (const [status, target, headers] of cases) {
     const { status: found, sent } = await stream(target, headers, 64 * MIB)
-    // A connection that is closed under what is on its way can take the answer with it.
+    // Closing the connection while data is in transit can lose the response.
     expect([status, 0]).toContain(found)
-    // The buffers of the sockets take a few.
+    // Socket buffers hold a few MiB.
     expect(sent, `${status}`).toBeLessThan(24 * MIB)
   }
   expect(cases.length).toBe(5)
   expect(await createHttpProvider(url).request({ method: 'eth_blockNumber' })).toBe('0x1')
 })
 
-it('closes when it has answered, and then is gone', async () => {
+it('answers pending requests before it closes', async () => {
   const { service, url } = await startService()
   const answers = Array.from({ length: 5 }, () => rpc(url, 'rollup_getProof', [USER, [], 'finalized']))
   await Promise.race(answers)
@@ -261,7 +261,7 @@ it('closes when it has answered, and then is gone', async () => {
   })
 })
 
-it('can be behind L1 with its proofs', async () => {
+it('can lag behind L1 with its proofs', async () => {
   const { url, service } = await startService({ proofLag: 1 })
   const ask = (block: string) => rpc(url, 'rollup_getProof', [USER, [], block])
   const missing = { error: { code: -32600, message: expect.stringContaining('BLOCK_MISSING_IN_CHAIN') } }
@@ -294,7 +294,7 @@ it('starts from a genesis file', () => {
   }
 })
 
-it('answers a load of which every answer is verified', async () => {
+it('answers concurrent requests with valid proofs', async () => {
   const { url, service } = await startService()
   const client = createClient(createHttpProvider(url))
   const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'
@@ -312,7 +312,7 @@ it('answers a load of which every answer is verified', async () => {
   expect(verified).toBe(100)
 })
 
-it('keeps services apart', async () => {
+it('keeps services independent', async () => {
   const genesis = demoWorld(poseidon2)
   const [one, two] = [createService({ genesis, rollup: ROLLUP }), createService({ genesis, rollup: ROLLUP })]
   one.chain.pending.setAccount(USER, { balance: 1n })

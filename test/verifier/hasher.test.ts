@@ -9,14 +9,14 @@ import { sized } from '../size.ts'
 
 const fresh = poseidon2Kernel()
 
-/** Few different bytes, so that many messages are alike in all but a few. */
+/** Messages of few different bytes, so that many are nearly equal. */
 const message = (length: number) =>
   fc.tuple(fc.constantFrom(0, 1), fc.nat(3), fc.nat(20), fc.nat(3)).map(([fill, offset, place, byte]) => {
     const bytes = new Uint8Array(offset + length).fill(fill).subarray(offset)
     if (length > 0) bytes[(place * 17) % length] = byte
     return bytes
   })
-/** The same arrays again and again, as a verifier has them: a fold knows siblings by being the same array. */
+/** Reused arrays, as in a verifier: a fold recognizes siblings by identity. */
 const siblings = Array.from({ length: 6 }, (_, index) => new Uint8Array(32).fill(index % 4))
 const call = fc.oneof(
   fc.record({
@@ -30,7 +30,7 @@ const call = fc.oneof(
   fc.record({
     kind: fc.constant('foldPath' as const),
     digest: fc.oneof(fc.constantFrom(...siblings), message(32)),
-    // Mostly of one length, and alike near the top.
+    // Mostly of one length, and equal near the top.
     siblings: fc
       .tuple(fc.array(fc.constantFrom(...siblings), { maxLength: 3 }), fc.constantFrom(0, 4, 5))
       .map(([low, high]) => [...low, ...siblings.slice(0, high), ...siblings].slice(0, low.length === 3 ? 7 : 6)),
@@ -38,7 +38,7 @@ const call = fc.oneof(
   }),
 )
 
-it.each([1, 2, 256])('answers as the hasher it stands on, with %i places', places => {
+it.each([1, 2, 256])('gives the same digests as the underlying hasher, with %i places', places => {
   const counts = { hash: 0, hashBatch: 0, foldPath: 0 }
   const property = fc.property(fc.array(call, { minLength: 30, maxLength: 60, size: 'max' }), calls => {
     const remembering = rememberingHasher(fresh, places)
@@ -56,7 +56,7 @@ it.each([1, 2, 256])('answers as the hasher it stands on, with %i places', place
   expect(Math.min(...Object.values(counts))).toBeGreaterThan(50)
 })
 
-it('hashes what it remembers once', () => {
+it('hashes each remembered message once', () => {
   const hash = vi.fn(fresh.hash)
   const remembering = rememberingHasher(hasherOf(hash), 4096)
   for (const length of [32, 64, 192]) {
@@ -80,9 +80,9 @@ it('hashes what it remembers once', () => {
   expect(hash).toHaveBeenCalledTimes(6)
 })
 
-it('folds no further than to where the last fold came by', () => {
+it('folds no further than to where it meets the last fold', () => {
   const hash = vi.fn(fresh.hash)
-  // One place: what is not taken from the last fold is hashed again.
+  // With one place, everything that is not taken from the last fold is hashed again.
   const remembering = rememberingHasher(hasherOf(hash), 1)
   const [leaf, other] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)]
   const top = remembering.foldPath(leaf, siblings, 0)
@@ -101,7 +101,7 @@ it('folds no further than to where the last fold came by', () => {
   expect(countOf(other, siblings.with(0, other), 0)).toBe(6)
 })
 
-it('goes by no fold that came to an end early', () => {
+it('does not reuse a fold that threw', () => {
   let isBroken = false
   const hash = (bytes: Uint8Array) => {
     if (isBroken && bytes[32] === 3) throw new Error('broken')
@@ -118,8 +118,8 @@ it('goes by no fold that came to an end early', () => {
   }
 })
 
-it('keeps each message in its own place', () => {
-  // A leaf fills its place to the end; behind it stands an inner node, and one is asked for that differs in the first word.
+it('does not mix up adjacent messages in its memory', () => {
+  // A leaf fills its place entirely. An inner node follows it. The test hashes a node that differs in the first word.
   const stream = randomStream(9n)
   const message = (length: number) => Uint8Array.from({ length }, () => Number(stream() % 127n))
   for (let round = 0; round < 64; round++) {

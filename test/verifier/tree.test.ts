@@ -6,7 +6,7 @@ import { rememberLast } from '../../src/verifier/tree.ts'
 import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
 
-it('remembers the last text of each node, all of it', () => {
+it('remembers the whole last text of each node', () => {
   const decode = vi.fn((hex: string, node: number) => [hex, node])
   const remembering = rememberLast(decode)
   const countOf = (hex: string, node: number) => {
@@ -40,7 +40,7 @@ describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
   const { accountProof } = answer
   const nodes = accountProof.proof.proofRelatedNodes
 
-  it('takes a node that it remembers for nothing but the same node', () => {
+  it('does not accept a remembered node in another place', () => {
     const verifier = createVerifier(scheme)
     const outcomeOf = (proofRelatedNodes: Hex[]) => {
       const proof = { ...accountProof.proof, proofRelatedNodes }
@@ -57,7 +57,7 @@ describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
     expect(outcomeOf(nodes)).toBe('accepted')
   })
 
-  it('decodes and hashes what it has seen once', () => {
+  it('does not decode or hash the same answer again', () => {
     const { hasher } = scheme
     const [hash, hashBatch, foldPath] = [vi.fn(hasher.hash), vi.fn(hasher.hashBatch), vi.fn(hasher.foldPath)]
     const isCanonical = vi.fn(scheme.isCanonical)
@@ -72,13 +72,13 @@ describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
     for (const spy of [hash, hashBatch, isCanonical]) spy.mockClear()
     expect(verifier.verifyProof(structuredClone(answer), claim)).toEqual(truth)
     expect(isCanonical).not.toHaveBeenCalled()
-    // Neither a key nor what is longer than its memory: the preimage of an account is found by being the same array.
+    // Only keys are hashed again. The preimage of an account is longer than a place, but found by identity.
     expect(hash.mock.calls.map(([message]) => message.length).filter(length => length > 40)).toEqual([])
     expect(hashBatch).not.toHaveBeenCalled()
     expect(foldPath).not.toHaveBeenCalled()
   })
 
-  it('is not convinced by a hasher that gives out too few digests', () => {
+  it('refuses a proof if the hasher returns too few digests', () => {
     const lazy: Scheme = Object.create(scheme, { hasher: { value: { ...scheme.hasher, hashBatch: () => [] } } })
     const outcome = safeVerifyProof(answer, { ...claim, scheme: lazy })
     expect(outcome).toMatchObject({ ok: false, error: { code: 'SUB_ROOT_MISMATCH' } })

@@ -7,7 +7,7 @@ import { flipBitAt, type Json, partAt, placesOf, replaceAt, type TrueAnswer, tru
 const describe = (outcome: ReturnType<typeof safeVerifyProof>) =>
   outcome.ok ? outcome : { code: outcome.error.code, path: outcome.error.path, message: outcome.error.message }
 
-it.each([mimc, poseidon2])('a verifier that has seen it all answers as a fresh one ($name)', (scheme: Scheme) => {
+it.each([mimc, poseidon2])('gives the same verdicts with a full memory as with none ($name)', (scheme: Scheme) => {
   const verifier = createVerifier(scheme)
   const answers = trueAnswers(scheme)
   let compared = 0
@@ -17,7 +17,7 @@ it.each([mimc, poseidon2])('a verifier that has seen it all answers as a fresh o
     expect(describe(verifier.safeVerifyProof(answer, claim))).toEqual(describe(fresh))
     compared++
   }
-  // Twice: in the second round everything was seen before, the forgeries too.
+  // In the second round, the verifier has seen all true answers before.
   for (let round = 0; round < 2; round++) {
     for (const asked of answers) {
       compare(asked.answer, asked)
@@ -42,7 +42,7 @@ it('throws from verifyProof what it returns from safeVerifyProof', () => {
   expect(verifier.safeVerifyProof({}, claim)).toMatchObject({ ok: false, error: { code: 'MALFORMED_RESPONSE' } })
 })
 
-it('takes every claim and every scheme that verifyProof takes', () => {
+it('accepts every claim and every scheme that verifyProof accepts', () => {
   const [asked] = trueAnswers(poseidon2)
   if (asked === undefined) throw new Error('an answer')
   const { stateRoot, address, storageKeys } = asked
@@ -64,7 +64,7 @@ it('takes every claim and every scheme that verifyProof takes', () => {
   }
 })
 
-it('hands out nothing that its memory holds', () => {
+it('returns no object from its memory', () => {
   const [asked] = trueAnswers(poseidon2)
   if (asked === undefined) throw new Error('an answer')
   const { answer, truth, stateRoot, address, storageKeys } = asked
@@ -73,7 +73,7 @@ it('hands out nothing that its memory holds', () => {
   for (let round = 0; round < 2; round++) {
     const state = verifier.verifyProof(answer, claim)
     expect(state).toEqual(truth)
-    // What a caller does to what it was given is nobody else's affair.
+    // Changing a returned object must not affect later calls.
     Object.assign(state.account ?? {}, { balance: 0n, storageRoot: '0x' })
   }
 })

@@ -1,6 +1,6 @@
 /**
- * Makes what a beacon API sends, for every fork: states and bodies are those of `@lodestar/types`, which also hashes them,
- * and the committees sign with keys that are known. Nothing here is random.
+ * Makes the answers of a beacon API for every fork. `@lodestar/types` provides and hashes states and bodies, and committees
+ * sign with known keys. Nothing here is random.
  */
 import { normalizeZ } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
@@ -35,7 +35,7 @@ export interface Signers {
   readonly keys: ApiCommittee
 }
 
-/** 512 keys: consecutive secrets, so that each public key is one addition. */
+/** Creates 512 keys. Their secrets are consecutive, so that each public key takes one addition. */
 export function createCommittee(name: string): Signers {
   const first = BigInt(bytesFor(`committee ${name}`, 31))
   const secrets = Array.from({ length: 512 }, (_, index) => first + BigInt(index))
@@ -45,14 +45,14 @@ export function createCommittee(name: string): Signers {
     point = point.add(G1.Point.BASE)
     return current
   })
-  // All at once, for one inversion takes as long as a hundred multiplications.
+  // Normalized together, because an inversion takes as long as a hundred multiplications.
   const pubkeys = normalizeZ(G1.Point, points).map(point => bytesToHex(encodeKey(point)))
   return { secrets, keys: { pubkeys, aggregate_pubkey: bytesToHex(G1.Point.BASE.multiply(sum(secrets)).toBytes()) } }
 }
 
 const sum = (secrets: readonly bigint[]): bigint => secrets.reduce((total, secret) => (total + secret) % ORDER, 0n)
 
-/** The siblings on the way from a node to the root. */
+/** The siblings on the path from a node to the root. */
 function branchOf(root: TreeNode, generalizedIndex: bigint): Uint8Array[] {
   const branch: Uint8Array[] = []
   let node = root
@@ -68,12 +68,12 @@ const toValue = ({ pubkeys, aggregate_pubkey }: ApiCommittee) => ({
   aggregatePubkey: hexToBytes(aggregate_pubkey, 48),
 })
 
-/** Starts again from empty states, so that what is made next does not depend on what was made before. */
+/** Starts again from empty states, so that new headers do not depend on earlier ones. */
 export const forgetStates = (): void => states.clear()
 
 const views = new WeakMap<ApiCommittee, unknown>()
 
-/** The committee as a part of a state. The same one each time, for it remembers the hashes of its 512 keys. */
+/** The committee as part of a state. The view is reused because it caches the hashes of its 512 keys. */
 function viewOf(committee: ApiCommittee): unknown {
   const view = views.get(committee) ?? ssz.altair.SyncCommittee.toViewDU(toValue(committee))
   views.set(committee, view)
@@ -84,11 +84,11 @@ export interface State {
   readonly current?: ApiCommittee
   readonly next?: ApiCommittee
   readonly finalizedRoot?: Uint8Array
-  /** Of the L1 block in it; a name's when left out. */
+  /** The hash of the L1 block in it. Default: derived from the slot. */
   readonly l1BlockHash?: Uint8Array
 }
 
-/** A header, its JSON, and the branches of what its state holds. */
+/** A header, its JSON, and branches in its state. */
 export interface Made {
   readonly slot: number
   readonly root: Uint8Array
@@ -98,11 +98,11 @@ export interface Made {
 
 const states = new Map<ForkName, ReturnType<typeof ssz.gloas.BeaconState.defaultViewDU>>()
 
-/** A block of the fork, with a state that holds what is given. */
+/** Creates a block of the fork with a state that holds `contents`. */
 export function createHeader(fork: ForkName, slot: number, contents: State = {}): Made {
   const { current, next, finalizedRoot, l1BlockHash } = contents
   const types = ssz[fork]
-  // To make one takes a second; what is not set in it is of the header before, and matters to nobody.
+  // Reused, because creating a state takes a second. Fields that are not set keep earlier values, which do not matter.
   const state = states.get(fork) ?? types.BeaconState.defaultViewDU()
   states.set(fork, state)
   Object.assign(state, { slot })
@@ -141,7 +141,7 @@ function createBody(fork: ForkName, slot: number, l1BlockHash?: Uint8Array) {
   const { BeaconBlockBody: type } = ssz[fork]
   const body = type.defaultValue()
   if (fork === 'gloas') {
-    // The type of a body says that these fields are there.
+    // Bodies of this type have these fields.
     const bid = body.signedExecutionPayloadBid as { message: { parentBlockHash: Uint8Array } }
     bid.message.parentBlockHash = blockHash
     const view = type.toViewDU(body)
@@ -176,15 +176,15 @@ function createBody(fork: ForkName, slot: number, l1BlockHash?: Uint8Array) {
 }
 
 export interface Signing {
-  /** Which fork's version is signed for. */
+  /** The fork whose version is signed. */
   readonly fork: ForkName
   readonly slot: number
-  /** Their places in the committee; all when left out. */
+  /** The committee members that do not sign. Default: none. */
   readonly absent?: readonly number[]
   readonly genesisValidatorsRoot?: Hex
 }
 
-/** What the committee signs, by the types of lodestar. */
+/** The message that the committee signs, computed with lodestar's types. */
 function signingRootOf(objectRoot: Uint8Array, { fork, genesisValidatorsRoot }: Signing): Uint8Array {
   const version = network.forks.find(({ name }) => name === fork)?.version ?? '0x'
   const forkData = ssz.phase0.ForkData.hashTreeRoot({
@@ -195,7 +195,7 @@ function signingRootOf(objectRoot: Uint8Array, { fork, genesisValidatorsRoot }: 
   return ssz.phase0.SigningData.hashTreeRoot({ objectRoot, domain })
 }
 
-/** Most forgeries leave the signature of the update as it is. */
+/** A cache, because most forgeries do not change the signature of the update. */
 const signatures = new Map<string, Hex>()
 
 function signatureOf(root: Uint8Array, scalar: bigint): Hex {

@@ -24,18 +24,18 @@ const signersA = createCommittee('a')
 const signersB = createCommittee('b')
 const { G1, G2 } = bls12_381
 
-/** A case of its own changes some of this. */
+/** What a case may change in the chain it starts from. */
 interface Options {
   readonly a?: Signers
   readonly b?: Signers
-  /** The first period; that of the fork's beginning when left out. */
+  /** The first period. Default: the first period of the fork. */
   readonly period?: number
   /** The forks of the two headers of the finality update. */
   readonly finalityForks?: { readonly finalized: ForkName; readonly attested: ForkName }
-  /** Slots, counted from the start of the first period. */
+  /** This slot and those of `update` are counted from the start of the first period. */
   readonly bootstrapSlot?: number
   readonly update?: Partial<Slots>
-  /** Counted from the start of the second period. */
+  /** Slots, counted from the start of the second period. */
   readonly finality?: Partial<Slots>
   readonly updateSigning?: Partial<Signing>
   readonly finalitySigning?: Partial<Signing>
@@ -119,7 +119,7 @@ const toStored = (period: number, { pubkeys, aggregate_pubkey }: ApiCommittee) =
 
 function createFull(fork: ForkName, options: Options = {}): Input {
   const { input } = createInput(fork, options)
-  // Cloned: what comes from the types shares objects.
+  // Cloned, because objects made by the types are shared.
   return structuredClone({ ...input, committee: toStored(firstPeriodOf(fork) + 1, (options.b ?? signersB).keys) })
 }
 
@@ -137,7 +137,7 @@ function createValid(
   return {
     description,
     operation: 'verifyCheckpoint',
-    // As it will be read: no two parts share an object.
+    // As read from a file, so that no two parts share an object.
     input: JSON.parse(JSON.stringify({ ...input, committee: toStored(period, signersB.keys) })),
     expected: {
       valid: true,
@@ -154,7 +154,7 @@ function createValid(
   }
 }
 
-/** What must be patched to make `after` of `before`. */
+/** The patches that turn `before` into `after`. */
 function difference(before: unknown, after: unknown, path: readonly (string | number)[] = []): Patch[] {
   if (Object.is(before, after)) return []
   if (Array.isArray(before) && Array.isArray(after) && after.length - before.length < 2) {
@@ -170,8 +170,8 @@ function difference(before: unknown, after: unknown, path: readonly (string | nu
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The parts of an input as a forger sees them: anything can be anything. */
-// biome-ignore lint/suspicious/noExplicitAny: a forger is bound by no type
+/** The parts of an input as a forger sees them, without types. */
+// biome-ignore lint/suspicious/noExplicitAny: types do not constrain a forger
 type Loose = any
 
 interface Case {
@@ -181,7 +181,7 @@ interface Case {
   readonly description: string
   readonly base?: ForkName
   readonly operation?: 'verifyFinality'
-  /** Another chain, with true proofs and signatures of its own. */
+  /** Another chain, with its own true proofs and signatures. */
   readonly options?: Options
   readonly change?: (input: Loose) => void
 }
@@ -189,7 +189,7 @@ interface Case {
 const flipLast = (hex: string): string => `${hex.slice(0, -1)}${(Number.parseInt(hex.slice(-1), 16) ^ 1).toString(16)}`
 const ZERO = `0x${'00'.repeat(32)}`
 
-/** A point of the curve outside of the subgroup, and its negative: the least x that has one. */
+/** The point of the curve outside the subgroup with the least x, and its negative. */
 function strayPoints(): [Hex, Hex] {
   for (let x = 1; ; x++) {
     const digits = x.toString(16).padStart(94, '0')
@@ -214,7 +214,7 @@ function offCurve(): Hex {
   }
 }
 
-/** The second committee with some keys replaced; the secrets, and with them the aggregate, stay those of the others. */
+/** A committee with some keys replaced but the given secrets and aggregate. */
 function withKeys(
   replaced: Readonly<Record<number, Hex>>,
   { pubkeys, aggregate_pubkey }: ApiCommittee,
@@ -226,7 +226,7 @@ function withKeys(
   }
 }
 
-/** A committee whose members at these places have no secret: their keys do not count in the aggregate. */
+/** A committee whose members at these places have no secret, so that their keys do not count in the aggregate. */
 function withoutSecrets(replaced: Readonly<Record<number, Hex>>): Signers {
   const secrets = signersB.secrets.map((secret, index) => (index in replaced ? 0n : secret))
   const total = secrets.reduce((sum, secret) => sum + secret, 0n) % G1.Point.Fn.ORDER
@@ -795,7 +795,7 @@ function straySignature(): Hex {
   }
 }
 
-/** What is wrong with the finality update alone takes no chain to show. */
+/** A fault in the finality update alone needs no chain to show. */
 const operationFor = (patches: readonly Patch[]): InvalidVector['operation'] =>
   patches.every(({ path }) => path.startsWith('answers.finality.')) ? 'verifyFinality' : 'verifyCheckpoint'
 

@@ -1,4 +1,4 @@
-/** The consensus types of `@lodestar/types`, as far as they are used: its own declarations do not compile strictly. */
+/** The parts of `@lodestar/types` in use, declared here because its own declarations do not compile strictly. */
 
 export interface TreeNode {
   readonly left: TreeNode
@@ -6,7 +6,7 @@ export interface TreeNode {
   readonly root: Uint8Array
 }
 
-/** The fields that are set or read here, of a state, a body or a header. */
+/** The fields of a state, body or header that are set or read here. */
 export interface Fields {
   currentSyncCommittee?: unknown
   nextSyncCommittee?: unknown
@@ -48,7 +48,7 @@ type TypeName =
 
 type Module = 'phase0' | 'altair' | 'bellatrix' | 'capella' | 'deneb' | 'electra' | 'fulu' | 'gloas'
 
-// By a name that the compiler does not see through.
+// Typed as a string to hide the import from the compiler.
 const name: string = '@lodestar/types'
 
 export const ssz: Record<Module, Record<TypeName, SszType>> = (await import(name)).ssz

@@ -8,7 +8,7 @@ export interface ApiCommittee {
   aggregate_pubkey: Hex
 }
 
-/** What the functions of the layer are called with. */
+/** The arguments for the functions of the layer. */
 export interface Input {
   network: BeaconNetwork
   blockRoot: Hex
@@ -42,15 +42,15 @@ export interface ValidVector {
   expected: Accepted
 }
 
-/** Sets what is at the path (names and indices, joined by dots), or cuts the array there to a length. */
+/** Sets the value at the path (names and indices joined by dots), or truncates the array there. */
 export type Patch = { path: string; value: unknown } | { path: string; length: number }
 
 export interface InvalidVector {
   description: string
   flag: Flag
-  /** What is called: `verifyCheckpoint` with the answers, or `verifyFinality` with the finality update and the committee. */
+  /** The function to call: `verifyCheckpoint` with the answers, or `verifyFinality` with finality update and committee. */
   operation: 'verifyCheckpoint' | 'verifyFinality'
-  /** The valid vector whose input is changed. */
+  /** The valid vector whose input is patched. */
   base: string
   patches: Patch[]
   expected: Refused

@@ -4,7 +4,7 @@ import { type CallEvidence, recordCall } from '../../src/provider.ts'
 import { createHttpProvider } from '../../src/rpc.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
 
-/** A vector of `verifyCallEvidence`. Numbers of the claim are quantities. */
+/** A vector of `verifyCallEvidence`. Numbers in the claim are quantities. */
 export interface CallVector {
   description: string
   operation: 'verifyCallEvidence'
@@ -42,7 +42,7 @@ const CALLS = [
   ['timestamp', 'The timestamp of the block, which L1 proves.', MULTICALL, '0x0f28c97d'],
 ] as const
 
-/** The vectors of calls: path below this folder -> content. They take the EVM, so they have a folder of their own. */
+/** The vectors of calls: path below this folder -> content. They have a separate folder because they need the EVM. */
 export async function generateCalls(): Promise<Map<string, string>> {
   const files = new Map<string, string>()
   const add = (kind: 'valid' | 'invalid', name: string, vector: CallVector) =>
@@ -77,7 +77,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
         add('invalid', name, { description, ...base, claim: { ...claim, ...change }, bundle: forged, expected })
       }
     }
-    // One of another block, to exchange parts with.
+    // A bundle of another block, to exchange parts with.
     const { bundle: older } = await record(PROXY, `0x70a08231${BOB}`)
     addDemoBlocks(service.chain, [2])
     const { bundle, evidence } = await record(PROXY, `0x70a08231${BOB}`)
@@ -231,7 +231,7 @@ function forgeriesOf(bundle: CallEvidence): Forgery[] {
   ]
 }
 
-/** From a state root alone no timestamp is proven. */
+/** A state root alone does not prove a timestamp. */
 const timeForgeries = (bundle: CallEvidence, claim: CallVector['claim']): Forgery[] => [
   {
     name: 'timestamp-missing',

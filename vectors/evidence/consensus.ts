@@ -6,7 +6,7 @@ const fork = 'fulu'
 const start = firstPeriodOf(fork) * 8192
 const SLOT = start + 928
 
-/** The consensus part of a bundle, and what it proves. Made once: a committee takes its time. */
+/** The consensus part of a bundle, and what it proves. Made once, because creating a committee is slow. */
 export interface MadeConsensus {
   readonly trusted: { beaconBlockRoot: Hex; network: typeof network }
   readonly consensus: { network: string; bootstrap: unknown; updates: unknown[]; finality: unknown }

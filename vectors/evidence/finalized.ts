@@ -6,10 +6,10 @@ import type { Hex } from '../../src/index.ts'
 import { createL1, named } from './l1.ts'
 import { BLOCK, keccakOf, rollup, rootSlot, type Truth, toBytes } from './truth.ts'
 
-/** What a contract hashed when it last finalized. */
+/** The numbers that a contract hashed in its last finalization. */
 export interface Numbers {
   message: bigint
-  /** Left out for a contract before version 8. */
+  /** Absent in contracts before version 8. */
   forced?: bigint
   timestamp: bigint
 }
@@ -17,7 +17,7 @@ export interface Numbers {
 const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 
-/** As a bundle spells it. */
+/** The numbers in the form of a bundle. */
 export const stated = ({ message, forced, timestamp }: Numbers) => ({
   messageNumber: quantity(message),
   ...(forced !== undefined && { forcedTransactionNumber: quantity(forced) }),
@@ -28,10 +28,10 @@ const hashSlot = 447n
 const messageSlot = (message: bigint) => BigInt(mappingSlot(334n, message))
 const forcedSlot = (forced: bigint) => BigInt(mappingSlot(452n, forced))
 
-/** A message or forced transaction has a rolling hash; number 0 stands for none. */
+/** The rolling hash of a message or forced transaction. Number 0 means none. */
 const rollingHash = (kind: string, number: bigint): bigint => (number === 0n ? 0n : BigInt(named(`${kind} ${number}`)))
 
-/** An L1 whose contract keeps the hash of these numbers for its newest finalization, by default of {@link BLOCK}. */
+/** An L1 whose contract keeps the hash of these numbers for its newest finalization. Default block: {@link BLOCK}. */
 export async function makeFinalized({ stateRoot, storage }: Truth, numbers: Numbers, current = BLOCK) {
   const { message, forced, timestamp } = numbers
   const slots: [bigint, bigint][] = [[messageSlot(message), rollingHash('message', message)]]
@@ -45,7 +45,7 @@ export async function makeFinalized({ stateRoot, storage }: Truth, numbers: Numb
     new Map([...storage, [rootSlot(BLOCK), BigInt(stateRoot)], [281n, current], [hashSlot, BigInt(hash)], ...nonZero]),
   )
   const header = encodeHeader(l1.block)
-  /** The honest `eth_getProof` answer for whoever states these numbers. */
+  /** The honest `eth_getProof` answer for these stated numbers. */
   const prove = (stated: Numbers = numbers) => {
     const keys = [hashSlot, messageSlot(stated.message)]
     if (stated.forced !== undefined) keys.push(forcedSlot(stated.forced))

@@ -17,8 +17,8 @@ import type { EvidenceVector } from './vector.ts'
 const CLASSES: readonly ForgeryClass[] = [header, trie, ethProof, contract, finalizedState, bundle, consensus, code]
 
 /**
- * The evidence vectors: path below this folder -> content. The L1 tries are grown by an independent implementation, the
- * L2 answers by the world.
+ * The evidence vectors: path below this folder -> content. An independent implementation builds the L1 tries, and the world
+ * the L2 answers.
  */
 export async function generateEvidence(): Promise<Map<string, string>> {
   const files = new Map<string, string>()
@@ -32,7 +32,7 @@ export async function generateEvidence(): Promise<Map<string, string>> {
       add('valid', name, { description, ...input, expected })
     }
   }
-  // One scheme is enough: nothing that is forged here depends on it.
+  // One scheme is enough, because no forgery here depends on it.
   const truth = await makeTruth(poseidon2)
   for (const forgeriesOf of CLASSES) {
     for (const { name, code, flag, description, input } of await forgeriesOf(truth)) {

@@ -19,7 +19,7 @@ export interface LooseEthProof {
 
 export interface L1 {
   stateRoot: Hex
-  /** As `eth_getBlockByNumber` answers. */
+  /** The block in the form of `eth_getBlockByNumber`. */
   block: Record<string, string>
   getProof(address: Hex, slots: readonly bigint[]): Promise<LooseEthProof>
 }
@@ -74,7 +74,7 @@ export async function createL1(contract: Hex, storage: ReadonlyMap<bigint, bigin
 const nodes = async (trie: MerklePatriciaTrie, key: Uint8Array): Promise<string[]> =>
   (await createMerkleProof(trie, key)).map(bytesToHex)
 
-/** A block of Prague with that state. */
+/** A Prague block with that state. */
 function blockOf(stateRoot: Hex): Record<string, string> {
   const empty = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
   return {
@@ -102,16 +102,16 @@ function blockOf(stateRoot: Hex): Record<string, string> {
   }
 }
 
-/** The one node of a trie that holds one entry: a leaf whose path is the whole key. */
+/** The only node of a trie with one entry: a leaf whose path is the whole key. */
 export const loneLeaf = (key: Uint8Array, value: Uint8Array, flags = 0x20): Uint8Array =>
   encodeRlp([Uint8Array.of(flags, ...keccak_256(key)), value])
 
-/** An L1 state of one node, whatever that node is, and a proof that consists of it. */
+/** An L1 state that consists of any one node, and a proof that consists of it. */
 export function loneProof(node: Uint8Array, storageProof: LooseEthProof['storageProof']) {
   return { stateRoot: bytesToHex(keccak_256(node)), proof: { accountProof: [bytesToHex(node)], storageProof } }
 }
 
-/** An L1 state that holds nothing but `contract`, with nothing but `node` as its storage. */
+/** An L1 state that holds only `contract`, whose storage consists only of `node`. */
 export function loneStorage(contract: Hex, key: bigint, node: Uint8Array) {
   const fields: RlpItem = [integer(1n), new Uint8Array(0), keccak_256(node), keccak_256(new Uint8Array(0))]
   return loneProof(loneLeaf(toBytes(contract), encodeRlp(fields)), [{ key: slotKey(key), proof: [bytesToHex(node)] }])

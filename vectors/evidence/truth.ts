@@ -12,7 +12,7 @@ export const keccakOf = (hex: Hex): Hex => bytesToHex(keccak_256(toBytes(hex)))
 export const rootSlot = (l2BlockNumber: bigint): bigint => BigInt(mappingSlot(282n, l2BlockNumber))
 
 export const rollup = { name: 'devnet', address: named('rollup contract', 20) }
-/** The L2 block of the bundles, and the last one that the contract says is finalized. */
+/** The L2 block of the bundles, and the last one finalized according to the contract. */
 export const BLOCK = 0x1b4n
 export const CURRENT = 0x1c0n
 export const address = named('holder', 20)
@@ -29,7 +29,7 @@ export interface LooseBundle {
   answer?: unknown
 }
 
-/** What evidence vectors start from: true bundles, and all that is known of them. */
+/** What evidence vectors start from: true bundles and the data behind them. */
 export type Truth = Awaited<ReturnType<typeof makeTruth>>
 
 export async function makeTruth(scheme: Scheme) {

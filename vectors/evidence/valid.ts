@@ -14,7 +14,7 @@ interface ValidRow {
   description: string
   claim: Partial<VectorClaim>
   bundle: LooseBundle
-  /** Where it differs from what the first bundle proves. */
+  /** Differences from what the first bundle proves. */
   expected?: Partial<Accepted>
 }
 
@@ -65,7 +65,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
   )
   const movedProof = await moved.getProof(rollup.address, [movedRoot, 7n])
 
-  /** From an L1 whose contract keeps these numbers for its newest finalization. */
+  /** A bundle from an L1 whose contract keeps these numbers for its newest finalization. */
   const timed = async (name: string, description: string, numbers: Numbers, current = BLOCK): Promise<ValidRow> => {
     const { header, blockHash, stateRoot, prove } = await makeFinalized(truth, numbers, current)
     return {
@@ -92,7 +92,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
   }
 
   const rows: ValidRow[] = [
-    // A committee takes 50 kB, and one scheme is enough to show it.
+    // For one scheme only, because a committee takes 50 kB.
     ...(scheme.name === 'poseidon2' ? [fromBeacon] : []),
     {
       name: 'block-hash',

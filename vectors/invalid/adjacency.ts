@@ -1,7 +1,7 @@
 import type { Forgery, ForgeryClass } from './forgery.ts'
 import { headAndTail, plantGap } from './planted.ts'
 
-/** Neighbours that do not point at each other: leaves between them are hidden. */
+/** Neighbours that do not point at each other, which can hide leaves between them. */
 export const adjacency: ForgeryClass = truth => {
   const { scheme, absent, otherAbsent } = truth
   const { leftProof, leftLeafIndex, rightProof, rightLeafIndex } = absent.answer.accountProof

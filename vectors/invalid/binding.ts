@@ -4,7 +4,7 @@ import { addressFor, keyFor } from '../vector.ts'
 import { CONTRACT, makeWorld } from '../world.ts'
 import { type ForgeryClass, slotProof } from './forgery.ts'
 
-/** A proof of something else is taken for the answer to the question. */
+/** A proof of something else is given as the answer to the question. */
 export const binding: ForgeryClass = ({ scheme, plain, contract, absent, world, ask }) => {
   const seventhSlot = slotProof(ask(world, CONTRACT, [keyFor(7)]).answer)
   const otherScheme = scheme.name === 'mimc' ? poseidon2 : mimc

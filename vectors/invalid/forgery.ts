@@ -4,7 +4,7 @@ import { type LooseAnswer, type LooseLeafProof, type LooseProof, layoutOf } from
 import { addressFor, keyFor } from '../vector.ts'
 import { CONTRACT, makeLaterWorld, makeWorld, OTHER_CONTRACT, PLAIN } from '../world.ts'
 
-/** A true answer, and the question that it answers. */
+/** A true answer and its question. */
 export interface TrueAnswer {
   stateRoot: Hex
   address: Hex
@@ -12,7 +12,7 @@ export interface TrueAnswer {
   answer: LooseAnswer
 }
 
-/** A row in the table of a class: one wrong answer, and what a verifier must say to it. */
+/** A row in the table of a class: a wrong answer, and the verdict that a verifier must give. */
 export interface Forgery {
   /** The name of the file. */
   name: string
@@ -22,14 +22,14 @@ export interface Forgery {
   from?: TrueAnswer
   /** Changes a copy of that answer in place, or returns something else. Default: the answer stays true. */
   forge?: (answer: LooseAnswer) => unknown
-  /** What the verifier is asked instead of what the true answer is for. */
+  /** Changes to the question that the true answer is for. */
   claim?: { stateRoot?: Hex; address?: Hex; storageKeys?: Hex[] }
 }
 
 /** All forgeries of one class. The class is the `flag` in the file. */
 export type ForgeryClass = (truth: Truth) => Forgery[]
 
-/** What forgeries start from. */
+/** The true answers that forgeries start from. */
 export type Truth = ReturnType<typeof makeTruth>
 
 export function makeTruth(scheme: Scheme) {
@@ -39,7 +39,7 @@ export function makeTruth(scheme: Scheme) {
     stateRoot: state.stateRoot(),
     address,
     storageKeys,
-    // A forger treats both forms of a leaf proof alike; each forgery knows which one it has.
+    // The loose type covers both forms of a leaf proof. Each forgery knows which one it has.
     answer: state.getProof(address, storageKeys) as unknown as LooseAnswer,
   })
   const accountProofOf = (address: Hex) => ask(world, address).answer.accountProof
@@ -77,7 +77,7 @@ const candidates = (make: (name: string) => Hex): Hex[] => range(300).map(index 
 
 const isInner = ({ leftLeafIndex, rightLeafIndex }: LooseLeafProof) => leftLeafIndex > 1 && rightLeafIndex > 1
 
-/** The first key, and the first that lies in another gap and shares no neighbour with it. */
+/** The first key, and the first other key whose gap shares no neighbour with it. */
 function findDistinctGaps(keys: Hex[], prove: (key: Hex) => LooseLeafProof): [Hex, Hex] {
   const gap = (key: Hex) => [prove(key).leftLeafIndex, prove(key).rightLeafIndex]
   const [first] = keys
@@ -87,7 +87,7 @@ function findDistinctGaps(keys: Hex[], prove: (key: Hex) => LooseLeafProof): [He
   return [first, other]
 }
 
-/** Storage proof `index` of an answer, by default the first. */
+/** Storage proof `index` of an answer. Default: 0. */
 export function slotProof({ storageProofs }: LooseAnswer, index = 0): LooseLeafProof {
   const proof = storageProofs[index]
   if (proof === undefined) throw new Error(`there is no storage proof ${index}`)

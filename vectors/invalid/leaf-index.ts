@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../src/index.ts'
 import { CONTRACT } from '../world.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 
-/** An index that wraps around, is rounded, or points past the leaves that exist. */
+/** An index that wraps around, is rounded, or points beyond the existing leaves. */
 export const leafIndex: ForgeryClass = ({ plain, contract, absent, later, world, ask }) => {
   const index = (name: string, code: ErrorCode, description: string, change: (index: number) => unknown): Forgery => ({
     name: `index-${name}`,

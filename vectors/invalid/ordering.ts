@@ -4,7 +4,7 @@ import { ACCOUNTS } from '../world.ts'
 import { type Forgery, type ForgeryClass, nodeOf, slotProof, type Truth } from './forgery.ts'
 import { plantGap } from './planted.ts'
 
-/** A true gap, but not the one that the key falls into. */
+/** A true gap, but not the one that contains the key. */
 export const ordering: ForgeryClass = truth => {
   const { scheme, absent, otherAbsent, absentSlot, otherAbsentSlot } = truth
   const reversed = plantGap(scheme, absent.address, { reversed: true })

@@ -4,7 +4,7 @@ import { addressFor, wordFor } from '../vector.ts'
 import { ACCOUNTS } from '../world.ts'
 import { changeNode, type Forgery, type ForgeryClass, nodeOf } from './forgery.ts'
 
-/** The leaf is not in the tree, or not in this place. */
+/** The leaf is not in the tree, or not at this index. */
 export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask }) => {
   const nodes = plain.answer.accountProof.proof
   const node = (

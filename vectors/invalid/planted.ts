@@ -15,7 +15,7 @@ export function accountValueOf(scheme: Scheme, { nonce = 0n, codeSize = 0n }: { 
   return changeInteger(withNonce, 160, 32, () => codeSize)
 }
 
-/** A state of one account between HEAD and TAIL, by default at index 2, with what the forger changes. */
+/** A state of one account between HEAD and TAIL, with the forger's changes. Default index: 2. */
 export function plantAccount(
   scheme: Scheme,
   address: Hex,

@@ -4,7 +4,7 @@ import { wordFor } from '../vector.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 import { headAndTail, plantAccount } from './planted.ts'
 
-/** HEAD or TAIL taken for what it is not. */
+/** HEAD or TAIL is misused, or another leaf takes its role. */
 export const sentinel: ForgeryClass = truth => {
   const { scheme, plain, absent, absentSlot, ask } = truth
   const [head, tail] = plantSentinels(scheme, 2, 2)

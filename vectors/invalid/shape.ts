@@ -20,7 +20,7 @@ const claim = (name: string, description: string, claim: NonNullable<Forgery['cl
 
 const response = { jsonrpc: '2.0', id: 1 }
 
-/** The answer is not an answer; the danger is a crash, a hang, or a check that is passed over. */
+/** The answer is malformed. The danger is a crash, a hang, or a skipped check. */
 export const shapes: ForgeryClass = ({ plain, contract, absent }) => [
   ...Object.entries({ string: 'proof', number: 1, true: true, array: [], object: {} }).map(([name, answer]) =>
     shape(`answer-${name}`, 'No answer at all.', () => answer),

@@ -4,7 +4,7 @@ import { keyFor, wordFor } from '../vector.ts'
 import { type Forgery, type ForgeryClass, slotProof, type Truth } from './forgery.ts'
 import { accountValueOf, plantAccount } from './planted.ts'
 
-/** The value is not the one that the tree commits to, or not one that it can hold. */
+/** The value is not the one that the tree commits to, or is not allowed in a tree. */
 export const value: ForgeryClass = truth => {
   const { scheme, plain, contract, absent, absentSlot } = truth
   const fields: readonly (readonly [name: string, offset: number])[] = [

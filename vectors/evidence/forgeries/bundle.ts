@@ -5,7 +5,7 @@ import { absent, address, present, rollup } from '../truth.ts'
 import type { VectorClaim } from '../vector.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
 
-/** The bundle itself: its shape, what it is for, and whether its parts belong together. */
+/** The bundle itself: its shape, its purpose, and whether its parts belong together. */
 export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, blockHash, l1, judge }) => {
   const malformed = (name: string, forged: unknown): Forgery => ({
     name: `bundle-${name}`,
@@ -21,7 +21,7 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
     description,
     input: judge({ ...bundle, version }),
   })
-  /** A bundle that is true, and for something else than what the caller states. */
+  /** A true bundle for something other than what the caller states. */
   const unexpected = (
     name: string,
     code: ErrorCode,

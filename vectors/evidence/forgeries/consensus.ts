@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../src/index.ts'
 import { makeConsensus } from '../consensus.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
 
-/** The way from a beacon block to the L1 block, as far as the bundle and not the consensus layer has to see to it. */
+/** The link from a beacon block to the L1 block: the checks of the bundle, not those of the consensus layer. */
 export const consensus: ForgeryClass = ({ bundle, blockHash, proof, l1, judge }) => {
   const { trusted, consensus } = makeConsensus(blockHash)
   const forged = (

@@ -2,7 +2,7 @@ import { createL1, named } from '../l1.ts'
 import { BLOCK, rollup, rootSlot } from '../truth.ts'
 import type { ForgeryClass } from './forgery.ts'
 
-/** What the rollup contract is proven to say. */
+/** The proven state of the rollup contract. */
 export const contract: ForgeryClass = async ({ bundle, header, storage, proofOf, judge }) => {
   const slots = [rootSlot(BLOCK), 281n]
   const elsewhere = await createL1(named('other contract', 20), new Map([[1n, 1n]]))

@@ -3,7 +3,7 @@ import type { Flag } from '../../vector.ts'
 import { named } from '../l1.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
 
-/** What stands around the nodes of an `eth_getProof` answer. */
+/** The fields of an `eth_getProof` answer apart from the nodes. */
 export const ethProof: ForgeryClass = async ({ bundle, header, proof, proofOf, judge }) => {
   const [rootSlotProof, currentProof] = proof.storageProof
   const served = (name: string, code: ErrorCode, flag: Flag, description: string, forged: unknown): Forgery => ({

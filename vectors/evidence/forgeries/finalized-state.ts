@@ -4,7 +4,7 @@ import { makeFinalized, type Numbers, stated } from '../finalized.ts'
 import { CURRENT } from '../truth.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
 
-/** What the contract keeps of its newest finalization, in both of its layouts. */
+/** The data of the newest finalization that the contract keeps, in both of its layouts. */
 export const finalizedState: ForgeryClass = async truth => {
   const { bundle, judge, l1, proof: twoSlots } = truth
   const numbers: Numbers = { message: 12n, forced: 3n, timestamp: 0x68ffff00n }
@@ -26,7 +26,7 @@ export const finalizedState: ForgeryClass = async truth => {
     description,
     input: judge({ ...bundle, l1 }, { trusted: { l1StateRoot: stateRoot as `0x${string}` } }),
   })
-  /** Numbers that are not those of the contract, with the true proof of the slots that they lead to. */
+  /** Numbers other than the contract's, with the true proof of the slots that they lead to. */
   const lie = async (name: string, description: string, chain: typeof now, lied: Numbers): Promise<Forgery> =>
     served(name, 'ANCHOR_FINALIZED_STATE_MISMATCH', 'Value', description, chain.stateRoot, {
       proof: await chain.prove(lied),

@@ -3,7 +3,7 @@ import type { Flag } from '../../vector.ts'
 import type { Truth } from '../truth.ts'
 import type { VectorInput } from '../vector.ts'
 
-/** A row in the table of a class: a wrong input, and what a verifier must say to it. */
+/** A row in the table of a class: a wrong input, and the verdict that a verifier must give. */
 export interface Forgery {
   /** The name of the file. */
   name: string

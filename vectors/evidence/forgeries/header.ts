@@ -11,7 +11,7 @@ export const header: ForgeryClass = ({ bundle, header, proof, l1, judge }) => {
   const bytes = toBytes(header)
   const items = decodeRlp(bytes) as RlpItem[]
   const withHeader = (forged: unknown) => ({ ...bundle, l1: { header: forged, proof } })
-  /** What the trusted hash stands for is not what a header should be: only the decoder stands in the way. */
+  /** The bytes match the trusted hash but are not a valid header, so only the decoder can refuse them. */
   const vouched = (name: string, code: ErrorCode, flag: Flag, description: string, rlp: Uint8Array): Forgery => {
     const forged = bytesToHex(rlp)
     const input = judge(withHeader(forged), { trusted: { l1BlockHash: keccakOf(forged) } })

@@ -6,7 +6,7 @@ import { integer, loneLeaf, loneProof, loneStorage, named } from '../l1.ts'
 import { BLOCK, rollup, rootSlot, toBytes } from '../truth.ts'
 import { type Forgery, type ForgeryClass, flipLast } from './forgery.ts'
 
-/** The Merkle-Patricia proof, and what stands in the leaves of the tries. */
+/** The Merkle-Patricia proof, and the contents of the leaves. */
 export const trie: ForgeryClass = ({ bundle, header, proof, judge }) => {
   const [rootSlotProof, currentProof] = proof.storageProof
   if (!rootSlotProof || !currentProof) throw new Error('two slots were asked for')
@@ -22,7 +22,7 @@ export const trie: ForgeryClass = ({ bundle, header, proof, judge }) => {
     return { name, code, flag, description, input }
   }
 
-  /** L1 states that no client has: their roots vouch for a node that only the decoder can refuse. */
+  /** L1 states that no client has. The hash of the node matches the root, so only the decoder can refuse it. */
   const crafted = (
     name: string,
     code: ErrorCode,
