@@ -199,7 +199,12 @@ it('resumes where it was interrupted', async () => {
     '',
     '{"block":',
     'null',
-    JSON.stringify({ block: '0x9', address: CONTRACT, storageKeys: KEYS, pieces: [{ keyCount: 5, answer: {} }] }),
+    JSON.stringify({
+      block: '0x9',
+      address: CONTRACT,
+      storageKeys: KEYS,
+      partialAnswers: [{ keyCount: 5, answer: {} }],
+    }),
   ]
   for (const content of junk) {
     writeFileSync(partial, content)
