@@ -1,5 +1,5 @@
 import { bytesToHex, compareBytes, equalBytes, isZero } from '../bytes.ts'
-import { atPath, ProofError } from '../errors.ts'
+import { atPath, type ErrorCode, ProofError } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 import { mismatch, type Path, verifyPath } from '../tree/path.ts'
@@ -55,12 +55,12 @@ function verifyNonExisting(tree: Tree, { root, key }: LeafClaim, left: DecodedPr
   const keyHash = tree.kind.hashKey(tree.scheme, key)
   const { hKey: leftKey } = left.path.leafNode.leaf
   const { hKey: rightKey } = right.path.leafNode.leaf
-  if (compareBytes(leftKey, keyHash) >= 0) throw notBetween(keyHash, `above ${bytesToHex(leftKey)}`)
-  if (compareBytes(keyHash, rightKey) >= 0) throw notBetween(keyHash, `below ${bytesToHex(rightKey)}`)
+  if (compareBytes(leftKey, keyHash) >= 0) throw misplaced('KEY_NOT_BETWEEN', `above ${bytesToHex(leftKey)}`, keyHash)
+  if (compareBytes(keyHash, rightKey) >= 0) throw misplaced('KEY_NOT_BETWEEN', `below ${bytesToHex(rightKey)}`, keyHash)
 }
 
-const notBetween = (keyHash: Uint8Array, expected: string): ProofError =>
-  new ProofError('KEY_NOT_BETWEEN', { expected, found: bytesToHex(keyHash) })
+const misplaced = (code: ErrorCode, expected: string, found: Uint8Array): ProofError =>
+  new ProofError(code, { expected, found: bytesToHex(found) })
 
 function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, value, preimage }: DecodedProof): void {
   verifySentinelPlace(scheme, path)

@@ -301,8 +301,6 @@ it('uses colours on a terminal only', async () => {
     process.env = env
     expect((await runHere(['verify', fileOf(sample)], { isTTY: true })).stdout).toContain('\x1b[32m')
     expect((await runHere(['verify', fileOf(sample)])).stdout).not.toContain('\x1b')
-    process.env = { ...env, NO_COLOR: '1' }
-    expect((await runHere(['verify', fileOf(sample)], { isTTY: true })).stdout).not.toContain('\x1b[3')
   } finally {
     process.env = before
   }
