@@ -167,6 +167,7 @@ it('says of what kind a wrong argument is, and how long, never what it holds', (
     ['0xabc', 'a string of 5 characters'],
     [`0x${'ab'.repeat(31)}zz`, 'a string of 66 characters'],
     [`x0x${'ab'.repeat(31)}a`, 'a string of 66 characters'],
+    ['z0xab', 'a string of 5 characters'],
     ['secret', 'a string of 6 characters'],
     [7, 'a number'],
     [null, 'nothing'],
@@ -178,5 +179,31 @@ it('says of what kind a wrong argument is, and how long, never what it holds', (
     expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
       `CLAIM_INVALID at stateRoot: expected 0x-prefixed hexadecimal of 32 bytes, found ${found}`,
     )
+  }
+})
+
+it('says what stands where there should be another proof, or none', () => {
+  const storage = (proofs: unknown[]) => (forged: LooseAnswer) => Object.assign(forged, { storageProofs: proofs })
+  expect(refusal(storage([null, null]))).toBe('STORAGE_PROOF_MISSING at storageProofs[0]: found nothing')
+  const [slot] = world.getProof(address, storageKeys).storageProofs
+  expect(refusal(storage([slot]), { ...absent, storageKeys: [keyFor(1)] })).toBe(
+    'STORAGE_PROOF_UNEXPECTED at storageProofs[0]: found a proof',
+  )
+  const ethProof = { accountProof: ['0x'], storageProof: [] }
+  const outcome = safeVerifyProof(ethProof, claim)
+  expect(outcome.ok ? 'accepted' : outcome.error.message).toBe('FOREIGN_PROOF: found eth_getProof')
+})
+
+it('reads an answer in an envelope, and not beside one', () => {
+  const answer = world.getProof(address, storageKeys)
+  for (const whole of [answer, { result: answer }, { jsonrpc: '2.0', id: 1, result: answer }]) {
+    expect(safeVerifyProof(whole, claim).ok).toBe(true)
+  }
+  for (const whole of [
+    { jsonrpc: '2.0', ...answer },
+    { jsonrpc: '2.0', result: null, ...answer },
+  ]) {
+    const outcome = safeVerifyProof(whole, claim)
+    expect(outcome.ok ? 'accepted' : outcome.error.code).toBe('MALFORMED_RESPONSE')
   }
 })

@@ -60,6 +60,7 @@ it('refuses to store an account whose nonce or code size exceeds 64 bits', () =>
 
 it('stores every slot value except zero', () => {
   expect(verdict(() => storageTree.verifyStorable(word(0n)))).toBe('ZERO_VALUE')
+  expect(() => storageTree.verifyStorable(word(0n))).toThrow('ZERO_VALUE: found a slot with value zero')
   for (let byte = 0; byte < 32; byte++) {
     expect(verdict(() => storageTree.verifyStorable(word(1n << BigInt(8 * byte))))).toBe('accepted')
   }
