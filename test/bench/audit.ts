@@ -63,14 +63,14 @@ const sumOf = ({ reading, parsing, verifying }: Parts): number => reading + pars
 
 /** Measures the parts in several processes at once. */
 async function measureParts(path: string, processes: number): Promise<Parts[]> {
-  const measure = () => promisify(execFile)(process.execPath, [programAt('bench-audit-parts.mjs'), path, COUNT])
+  const measure = () => promisify(execFile)(process.execPath, [programAt('audit-parts.mjs'), path, COUNT])
   const printed = await Promise.all(Array.from({ length: processes }, measure))
   return printed.map(({ stdout }): Parts => JSON.parse(stdout))
 }
 
 /** @returns seconds, and the peak memory in MiB (0 if unknown) */
 function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: number }> {
-  const program = programAt('cli/main.js')
+  const program = programAt('../cli/main.js')
   const begun = performance.now()
   const child = spawn(process.execPath, [program, 'audit', path, '--jobs', `${jobs}`], { stdio: 'ignore' })
   let peak = 0
