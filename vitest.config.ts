@@ -27,7 +27,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** Tests that replace modules, which would affect other files in the same worker. */
-const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
+export const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
 
 const shared = { testTimeout: 120_000, hookTimeout: 120_000 }
 

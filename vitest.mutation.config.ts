@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { ALONE } from './vitest.config.ts'
 
 /** The slowest tests run last. A mutant that an earlier file kills does not reach them. */
 const LAST = ['test/world/', 'test/hash/', 'test/verifier/hasher.test.ts', 'test/engines.test.ts']
@@ -10,9 +11,6 @@ class QuickFirst extends BaseSequencer {
     return files.sort((a, b) => rank(a) - rank(b) || (a.moduleId < b.moduleId ? -1 : 1))
   }
 }
-
-/** Tests that replace modules, which would affect the other files. */
-const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
 
 const shared = { testTimeout: 60_000 }
 

@@ -84,7 +84,8 @@ function wrapLine(line: string, width: number): string {
   // JSON stays on one line, so that it can be copied.
   if (length(line) <= width || line.startsWith('{')) return line
   const [start = ''] = line.match(/^ */) ?? []
-  const isCommand = /^(npx |curl |rollup-state-proof )/.test(line.slice(start.length))
+  const text = line.slice(start.length)
+  const isCommand = /^(npx |curl |rollup-state-proof )/.test(text)
   // Between quotes, a line break would be part of the argument.
   if (isCommand && /['"]/.test(line)) return line
   const column = COLUMNS.exec(line)?.[1]?.length ?? 0
@@ -96,7 +97,6 @@ function wrapLine(line: string, width: number): string {
   let gap = ''
   // An option and its value stay together.
   const words = isCommand ? / +|--?[a-z][\w-]* [^ -][^ ]*|[^ ]+/g : / +|[^ ]+/g
-  const text = line.slice(start.length)
   for (const match of text.matchAll(words)) {
     const [word] = match
     if (word.startsWith(' ')) {
