@@ -14,7 +14,7 @@ const LEAF_PROOF = {
   },
 } as const satisfies Shape
 
-/** Section 6. The last two fields identify an `eth_getProof` answer. */
+/** Tree format, "The proof". The last two fields identify an `eth_getProof` answer. */
 export const ANSWER_SHAPE: Shape = {
   fields: {
     // In an `eth_getProof` answer it is a list of nodes.

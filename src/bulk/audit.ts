@@ -39,8 +39,8 @@ export const BATCH_LENGTH = 2 ** 20
 export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
   const { claim, jobs = availableParallelism() } = options
   const pool = await createAuditPool(claim, jobs)
-  // Two batches per worker and one more, or fewer if they hold very long lines.
-  const most = 2 * jobs + 1
+  // Two batches per worker and one more, or fewer if they hold very long lines. Without workers, each is judged as it is read.
+  const most = jobs === 1 ? 1 : 2 * jobs + 1
   const pending: { readonly length: number; readonly outcome: Promise<TakenBatch> }[] = []
   let pendingLength = 0
   const spare: Uint8Array<ArrayBuffer>[] = []

@@ -12,6 +12,9 @@ export interface Batch {
 
 const [LF, CR] = [0x0a, 0x0d]
 
+/** The same bytes as a `Buffer`, whose `indexOf` is many times faster than that of a typed array. */
+const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length)
+
 /** How a stream is split. */
 export interface BatchLimits {
   /** A batch ends with the first line that brings it to this many bytes. */
@@ -39,7 +42,8 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
   let firstLine = 1
   let batch = createBatch(limits)
   try {
-    for await (const chunk of chunks) {
+    for await (const bytes of chunks) {
+      const chunk = asBuffer(bytes)
       let start = 0
       while (start < chunk.length) {
         const end = chunk.indexOf(LF, start)
@@ -127,9 +131,10 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
 /** The lines of a batch, in order; `null` for a line that was too long. */
 export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array | null> {
   const long = new Set(tooLong)
+  const buffer = asBuffer(bytes)
   let start = 0
   for (let index = 0; index < count; index++) {
-    const found = bytes.indexOf(LF, start)
+    const found = buffer.indexOf(LF, start)
     const end = found < 0 ? bytes.length : found
     yield long.has(index) ? null : bytes.subarray(start, end)
     start = end + 1

@@ -1,5 +1,5 @@
 import { type Hex, hexLength, hexToBytes } from '../bytes.ts'
-import { excerpt, ProofError } from '../errors.ts'
+import { excerpt } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { WorldError } from './error.ts'
 
@@ -28,9 +28,8 @@ export const decodeBytes = (name: string, hex: Hex): Uint8Array => decodeHex(nam
 function decodeHex(name: string, hex: Hex, length?: number): Uint8Array {
   try {
     if (typeof hex === 'string') return hexToBytes(hex, length ?? hexLength(hex))
-  } catch (error) {
+  } catch {
     // The codes of hexToBytes describe an answer, not a caller's argument.
-    if (!(error instanceof ProofError)) throw error
   }
   throw invalid(
     name,

@@ -25,7 +25,7 @@ export function indexWord(scheme: Scheme, index: number): Uint8Array {
   return scheme.encodeWord(x)
 }
 
-/** Section 2: `word(prev) || word(next) || hKey || hVal`, the preimage of a leaf's digest. */
+/** Tree format, "The messages": `word(prev) || word(next) || hKey || hVal`, the preimage of a leaf's digest. */
 export function encodeOpening(scheme: Scheme, leaf: Leaf): Uint8Array {
   return concatBytes(indexWord(scheme, leaf.prev), indexWord(scheme, leaf.next), leaf.hKey, leaf.hVal)
 }

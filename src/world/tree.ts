@@ -72,7 +72,7 @@ export function getValue<Value>(tree: Tree<Value>, hKey: Uint8Array): Value | nu
 }
 
 /**
- * Section 2: a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key keeps its leaf
+ * Tree format, "The list": a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key keeps its leaf
  * and links.
  *
  * @throws WorldError `TREE_FULL`
@@ -91,7 +91,7 @@ export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Valu
   return { ...tree, top, order: insertKey(tree.order, hKey, index), nextFreeNode: index + 1, root: null }
 }
 
-/** Section 2: removes the leaf and links its neighbours. Does nothing if the key has no leaf. */
+/** Tree format, "The list": removes the leaf and links its neighbours. Does nothing if the key has no leaf. */
 export function deleteKey<Value>(tree: Tree<Value>, hKey: Uint8Array): Tree<Value> {
   const { index, leaf, held } = locate(tree, hKey)
   if (held === null) return tree
@@ -134,7 +134,7 @@ function proveLeaf<Value>(tree: Tree<Value>, index: number, { content }: StoredL
   const { encodeValue, hashing } = tree.kind
   const nodes = [rootPreimage(tree), ...pathNodes(hashing, tree.top, index)]
   return {
-    // Section 5: HEAD and TAIL are served with 32 zero bytes.
+    // Tree format, "The proof": HEAD and TAIL are served with 32 zero bytes.
     value: bytesToHex(content === null ? zeroDigest() : encodeValue(content.value)),
     proofRelatedNodes: nodes.map(bytesToHex),
   }

@@ -240,7 +240,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
       const hasStorage = account !== null && bytesToHex(rootOf(account.storage)) !== scheme.emptyTreeRoot
       return {
         accountProof: proveKey(accounts, decodeAddress(address)),
-        // Section 6: without storage, the account proof alone proves that every slot is absent.
+        // Tree format, "The proof": without storage, the account proof alone proves that every slot is absent.
         storageProofs: hasStorage ? keys.map(key => proveKey(account.storage, key)) : [],
       }
     },

@@ -12,7 +12,8 @@ import { createWorld } from '../../src/world.ts'
  * Measures how well `audit` uses the cores, by comparing its time with that of its parts over the same lines, and its memory,
  * which must not depend on the number of lines.
  *
- * Usage: `npm run bench:audit -- [LINES] [ROUNDS]`. The fastest of several rounds counts.
+ * Usage: `npm run bench:audit -- [LINES] [ROUNDS]`. All figures are medians of the rounds; an efficiency compares times of one
+ * round.
  */
 const [COUNT = '200000', ROUNDS = '1'] = process.argv.slice(2)
 const LINES = Number(COUNT)
@@ -63,7 +64,7 @@ const sumOf = ({ reading, parsing, verifying }: Parts): number => reading + pars
 
 /** Measures the parts in several processes at once. */
 async function measureParts(path: string, processes: number): Promise<Parts[]> {
-  const measure = () => promisify(execFile)(process.execPath, [programAt('audit-parts.mjs'), path, COUNT])
+  const measure = () => promisify(execFile)(process.execPath, [programAt('audit-parts.mjs'), path])
   const printed = await Promise.all(Array.from({ length: processes }, measure))
   return printed.map(({ stdout }): Parts => JSON.parse(stdout))
 }
@@ -94,45 +95,47 @@ function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: 
 const cores = availableParallelism()
 const shown = (value: number, digits = 1): string => value.toFixed(digits)
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-/** The best figures so far. */
-interface Figures {
-  /** The parts one after the other in one process. */
-  alone: number
-  parts: Parts | undefined
+/** What one round measured. */
+interface Round {
+  readonly parts: Parts
+  /** Seconds for all parts, one after the other, in a process of its own. */
+  readonly alone: number
   /** The same with one process per core at once, on average. */
-  together: number
-  readonly runs: Map<number, { seconds: number; peak: number }>
+  readonly together: number
+  readonly runs: readonly { jobs: number; seconds: number; peak: number }[]
 }
 
-async function measureRound(path: string, figures: Figures): Promise<void> {
-  const [parts] = await measureParts(path, 1)
-  if (parts !== undefined && sumOf(parts) < figures.alone) Object.assign(figures, { parts, alone: sumOf(parts) })
-  figures.together = Math.min(figures.together, mean((await measureParts(path, cores)).map(sumOf)))
-  for (const jobs of new Set([1, cores])) {
-    const { seconds, peak } = await runAudit(path, jobs)
-    const before = figures.runs.get(jobs) ?? { seconds, peak }
-    figures.runs.set(jobs, { seconds: Math.min(seconds, before.seconds), peak: Math.max(peak, before.peak) })
+async function measureRound(path: string): Promise<Round> {
+  const [parts = { reading: 0, parsing: 0, verifying: 0 }] = await measureParts(path, 1)
+  const runs: { jobs: number; seconds: number; peak: number }[] = []
+  for (const jobs of new Set([1, cores])) runs.push({ jobs, ...(await runAudit(path, jobs)) })
+  const together = mean((await measureParts(path, cores)).map(sumOf))
+  return { parts, alone: sumOf(parts), together, runs }
+}
+
+function report(rounds: readonly Round[], isPacked: boolean): void {
+  const of = (figure: (round: Round) => number): string => shown(median(rounds.map(figure)))
+  console.log(
+    `  each part by itself: reading${isPacked ? ' and unpacking' : ''} ${of(round => round.parts.reading)} s, parsing ${of(round => round.parts.parsing)} s, verifying ${of(round => round.parts.verifying)} s; sum ${of(round => round.alone)} s, or ${of(round => round.together)} s when all cores do it`,
+  )
+  for (const [index, { jobs = 0 } = {}] of rounds[0]?.runs.entries() ?? []) {
+    const runs = rounds.map(({ runs, ...work }) => ({ ...work, ...(runs[index] ?? { seconds: 0, peak: 0 }) }))
+    const seconds = median(runs.map(run => run.seconds))
+    const efficiency = (work: 'alone' | 'together') => shown(median(runs.map(run => run[work] / jobs / run.seconds)), 2)
+    console.log(
+      `  ${jobs} ${jobs === 1 ? 'job' : 'jobs'}: ${shown(seconds)} s, ${shown((3600 * LINES) / seconds / 1e6)} million per hour, efficiency ${jobs === 1 ? efficiency('alone') : `${efficiency('together')} (${efficiency('alone')} of cores that do not slow each other)`}, peak ${shown(Math.max(...runs.map(run => run.peak)), 0)} MiB`,
+    )
   }
 }
 
 for (const isPacked of [false, true]) {
   const path = writeInput(isPacked ? 'in.ndjson.gz' : 'in.ndjson', LINES, isPacked)
   console.log(`${isPacked ? 'gzip' : 'plain'}: ${LINES} lines, ${shown(statSync(path).size / 2 ** 20)} MiB`)
-  const figures: Figures = { alone: Infinity, parts: undefined, together: Infinity, runs: new Map() }
-  for (let round = 0; round < Number(ROUNDS); round++) await measureRound(path, figures)
-  const { alone, parts, together, runs } = figures
-  if (parts !== undefined)
-    console.log(
-      `  each part by itself: reading${isPacked ? ' and unpacking' : ''} ${shown(parts.reading)} s, parsing ${shown(parts.parsing)} s, verifying ${shown(parts.verifying)} s; sum ${shown(alone)} s, or ${shown(together)} s when all cores do it`,
-    )
-  for (const [jobs, { seconds, peak }] of runs) {
-    const perHour = (3600 * LINES) / seconds / 1e6
-    const work = jobs === 1 ? alone : together
-    console.log(
-      `  ${jobs} ${jobs === 1 ? 'job' : 'jobs'}: ${shown(seconds)} s, ${shown(perHour)} million per hour, efficiency ${shown(work / jobs / seconds, 2)}${jobs === 1 ? '' : ` (${shown(alone / jobs / seconds, 2)} of cores that do not slow each other)`}, peak ${shown(peak, 0)} MiB`,
-    )
-  }
+  const rounds: Round[] = []
+  for (let round = 0; round < Number(ROUNDS); round++) rounds.push(await measureRound(path))
+  report(rounds, isPacked)
   rmSync(path)
 }
 const tenth = writeInput('tenth.ndjson.gz', LINES / 10, true)

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-const LIMITS = { packed: 1_020_000, unpacked: 4_200_000 }
+const LIMITS = { packed: 1_000_000, unpacked: 4_200_000 }
 const ALLOWED = [
   /^(package\.json|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE)$/,
   /^docs\/([\w.-]+\.(md|json)|drawings\/[\w-]+\.svg|explorer\/[\w.-]+)$/,
@@ -53,10 +53,11 @@ function brokenLinks(): string[] {
   ]
 }
 
-/** A module must come with its declarations and two maps, and refer to its map. */
+/** A module must come with its declarations and two maps, and refer to its map. Nobody imports the command, which has no maps. */
 function problemsOfModule(module: string): string[] {
   const stem = module.replace(/\.js$/, '')
-  const parts = [`${stem}.js.map`, `${stem}.d.ts`, `${stem}.d.ts.map`]
+  const maps = module.startsWith('dist/cli/') ? [] : [`${stem}.js.map`, `${stem}.d.ts.map`]
+  const parts = [`${stem}.d.ts`, ...maps]
   const missing = parts.filter(part => !present.has(part)).map(part => `${module} comes without ${part}`)
   const comment = readFileSync(join(folder, module), 'utf8').trimEnd().split('\n').at(-1)
   const isNamed = comment === `//# sourceMappingURL=${stem.split('/').at(-1)}.js.map`

@@ -351,8 +351,48 @@ describe.each(schemes)('$name', scheme => {
     }
     refuses(() => untyped.getProof(ALICE, new Array(3)))
     refuses(() => createWorld({ scheme } as unknown as Scheme))
-    expect(refused).toBe(390)
+    // The name alone does not make a scheme.
+    refuses(() => createWorld({ name: scheme.name } as unknown as Scheme))
+    expect(refused).toBe(391)
     expect(world.stateRoot()).toBe(before)
+  })
+
+  it.each<[unknown, string]>([
+    ['10', 'the string "10"'],
+    [10, 'the number "10"'],
+    [10n, 'the bigint "10"'],
+    [null, 'null'],
+    [undefined, 'undefined'],
+    [true, 'true'],
+    [[], 'an array'],
+    [{}, 'a value of type object'],
+    [Symbol('x'), 'a value of type symbol'],
+  ])('names an argument of the wrong type: %s', (value, found) => {
+    const untyped: Record<keyof World, (...args: unknown[]) => unknown> = Object(createWorld(scheme))
+    expect(() => untyped.deleteAccount(value)).toThrow(
+      new WorldError('ARGUMENT_INVALID', `address: expected 0x-prefixed hexadecimal of 20 bytes, found ${found}`),
+    )
+  })
+
+  it('keeps the code of an account, and derives its hash and size', () => {
+    const world = createWorld(scheme)
+    expect(world.getCode(ALICE)).toBe('0x')
+    world.setAccount(ALICE, { code: '0x6001' })
+    expect(world.getCode(ALICE)).toBe('0x6001')
+    // As viem and ethers hash it.
+    const codeHash = '0x309c67890bde4c575dc23d2cc3b5c3a3d599e312e980e9b61b5bc8f3cd87c8bb'
+    expect(world.getAccount(ALICE)).toMatchObject({ codeHash, codeSize: 2n })
+    // Other changes leave the code alone.
+    world.setAccount(ALICE, { nonce: 1n })
+    expect(world.getCode(ALICE)).toBe('0x6001')
+    world.setAccount(ALICE, { code: '0x' })
+    expect(world.getCode(ALICE)).toBe('0x')
+    // A hash without its code: the code is unknown.
+    world.setAccount(ALICE, { codeHash: word(7) })
+    expect(world.getCode(ALICE)).toBeNull()
+    expect(world.getAccount(ALICE)?.codeHash).toBe(word(7))
+    const message = 'code: expected 0x-prefixed hexadecimal, found the string "6001"'
+    expect(() => world.setAccount(ALICE, { code: '6001' as Hex })).toThrow(new WorldError('ARGUMENT_INVALID', message))
   })
 
   it('sets own fields only, despite a polluted Object.prototype', () => {
