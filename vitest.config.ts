@@ -29,6 +29,12 @@ class LongestFirst extends BaseSequencer {
 /** Tests that replace modules, which would affect other files in the same worker. */
 export const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
 
+/** The tests of the trusted path, of the verifier and of the worlds. They run first, with coverage, which slows all code down. */
+export const CORE = [
+  ...['bytes', 'errors', 'field', 'json', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
+  ...['hash', 'proof', 'tree', 'verifier', 'world'].map(layer => `test/${layer}/**/*.test.ts`),
+]
+
 const shared = { testTimeout: 120_000, hookTimeout: 120_000 }
 
 export default defineConfig({
@@ -39,9 +45,13 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // Loading the modules again for each file would take as long as the tests themselves.
+      { extends: true, test: { ...shared, name: 'core', include: CORE, exclude: ALONE, isolate: false } },
       {
         extends: true,
-        test: { ...shared, name: 'together', include: ['test/**/*.test.ts'], exclude: ALONE, isolate: false },
+        test: {
+          ...{ ...shared, name: 'rest', include: ['test/**/*.test.ts'], isolate: false },
+          exclude: [...CORE, ...ALONE],
+        },
       },
       { extends: true, test: { ...shared, name: 'alone', include: ALONE } },
     ],

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { ALONE } from './vitest.config.ts'
+import { ALONE, CORE } from './vitest.config.ts'
 
 /** The slowest tests run last. A mutant that an earlier file kills does not reach them. */
 const LAST = ['test/world/', 'test/hash/', 'test/verifier/hasher.test.ts', 'test/engines.test.ts']
@@ -24,11 +24,8 @@ export default defineConfig({
         extends: true,
         test: {
           ...shared,
-          name: 'together',
-          include: [
-            ...['bytes', 'errors', 'field', 'json', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
-            ...['hash', 'proof', 'tree', 'verifier', 'world'].map(layer => `test/${layer}/**/*.test.ts`),
-          ],
+          name: 'core',
+          include: CORE,
           exclude: [...ALONE, 'test/verifier/verifier.test.ts'],
           // Reloading the modules for each file would take longer than the tests.
           isolate: false,
