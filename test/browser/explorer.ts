@@ -422,8 +422,10 @@ async function checkStopping(): Promise<string> {
   assert.equal(await choose(page, 'Inner node altered'), 'refused')
 
   await page.route('**/worker.js', route => route.abort())
+  const blocked = page.waitForEvent('console')
   await page.reload()
   await page.locator('#no-worker:not([hidden])').waitFor()
+  await blocked
   await opened.context.close()
   // The browser reports the script that was blocked.
   assert.ok(complaints.length > 0 && complaints.every(complaint => complaint.includes('ERR_FAILED')), complaints.join())
