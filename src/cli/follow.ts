@@ -33,7 +33,8 @@ Options:
   --from NUMBER          start with the first finalization at or above this L2 block (default: the newest)
   --newest-only          skip finalizations that are no longer the newest
   --skip-unavailable     skip finalizations whose proofs no L2 endpoint has any longer (default: exit code 3)
-  --once                 end when there is nothing new, or no proofs yet for what is new
+  --once                 end when there is nothing new, or no proofs yet for what is new. While an endpoint fails, it waits
+                         and tries again
   --poll SECONDS         time between polls (default: 60)
   --exec PROGRAM         run this program for each bundle, one at a time, without arguments and without a shell.
                          Its environment has FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty if
@@ -120,11 +121,14 @@ export const follow: Command = {
       if (folder.state !== undefined) showProgress(io, `continuing in ${printable(path)}`)
 
       let isRetry = false
+      let described: FollowEvent['error']
       const onEvent = (event: FollowEvent) => {
         metrics.count(event)
         // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
         isRetry = event.name === 'follow.retry' && event.attributes['error.type'] !== 'BLOCK_MISSING'
-        const text = describeEvent(event)
+        if (event.name === 'follow.retry' && values.once && !isRetry) return
+        const text = describeEvent(event, described)
+        if (event.error !== undefined) described = event.error
         if (text !== null) showProgress(io, text)
       }
       const ended = new AbortController()
@@ -254,8 +258,12 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
   return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}  ${time}  ${account}  ${printable(file)}`
 }
 
-/** The progress line for an event; null if it needs none. */
-function describeEvent({ name, attributes, error }: FollowEvent): string | null {
+/**
+ * The progress line for an event; null if it needs none.
+ *
+ * @param described the error of an earlier line, which a later line only names
+ */
+function describeEvent({ name, attributes, error }: FollowEvent, described: FollowEvent['error']): string | null {
   const { layer } = attributes
   const block = `L2 block ${attributes['l2.block.number']}`
   switch (name) {
@@ -264,7 +272,7 @@ function describeEvent({ name, attributes, error }: FollowEvent): string | null 
       if (layer === 'L2' && attributes['error.type'] === 'BLOCK_MISSING') return null
       return `${layer} endpoint ${attributes['endpoint.index']}: ${printable(error?.message ?? '')}`
     case 'follow.retry':
-      return `waiting ${Math.round(Number(attributes['retry.delay']) / 1000)} s: ${attributes['error.type']}`
+      return `waiting ${Math.round(Number(attributes['retry.delay']) / 1000)} s: ${error === described ? attributes['error.type'] : printable(error?.message ?? '')}`
     case 'follow.proof.unavailable':
       return `${block}: no L2 endpoint has its proofs`
     case 'follow.skipped':

@@ -25,7 +25,7 @@ export const rpcAdvice = {
   ANSWER_MALFORMED: 'The result does not have the shape that the method requires.',
 
   METHOD_UNKNOWN:
-    'The endpoint does not serve this method. Try the other name (rollup_getProof, linea_getProof), or another endpoint.',
+    'The endpoint does not serve this method. Check that it is an endpoint of the right network. Some serve rollup_getProof as linea_getProof.',
   TAG_UNSUPPORTED: 'The endpoint does not accept this block tag here. Use a block number.',
   BLOCK_MISSING:
     'The endpoint does not hold this block. It may have been finalized just now, or be too old. Use another finalized block, or another endpoint.',

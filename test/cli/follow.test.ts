@@ -1,6 +1,7 @@
 import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { addDemoBlocks, type ServiceOptions } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
@@ -187,6 +188,22 @@ it('switches between endpoints, and never shows a URL', async () => {
   expect(stderr).toContain('L1 endpoint 0: UNREACHABLE')
   expect(stderr).toContain('L2 endpoint 0: UNREACHABLE')
   expect(stdout + stderr).not.toMatch(/secret|127\.0\.0\.1/)
+})
+
+it('says why it waits, and keeps waiting with --once while an endpoint fails', async () => {
+  const { url, asked, folder } = await startDemo()
+  let requests = 0
+  const broken = createServer(({ socket }) => {
+    socket.destroy()
+    if (++requests === 2) process.emit('SIGINT')
+  }).listen(0)
+  onTestFinished(() => void broken.close())
+  const { port } = Object(broken.address())
+  const l1Url = `http://127.0.0.1:${port}`
+  const args = ['follow', '--l1', l1Url, '--l2', url, ...asked, '-o', folder, '--once']
+  const { code, stderr } = await runHere(args)
+  expect([code, requests]).toEqual([0, 2])
+  expect(stderr).toMatch(/^waiting \d s: UNREACHABLE: the L1 endpoint\. .*Check the URL/m)
 })
 
 it('takes the L1 block hash from a module, and stops if two sources disagree', async () => {
