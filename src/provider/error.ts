@@ -26,7 +26,8 @@ export const providerRefusals = {
   },
   PROOF_REFUSED: {
     code: -32010,
-    meaning: 'The proof that an endpoint sent does not verify. If the scheme that you stated is right, do not use this endpoint.',
+    meaning:
+      'The proof that an endpoint sent does not verify. If the scheme that you stated is right, do not use this endpoint.',
   },
   VALUE_UNPROVEN: {
     code: -32011,
