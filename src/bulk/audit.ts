@@ -39,8 +39,8 @@ export const BATCH_LENGTH = 2 ** 20
 export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
   const { claim, jobs = availableParallelism() } = options
   const pool = await createAuditPool(claim, jobs)
-  // Two batches per worker and one more, or fewer if they hold very long lines. Without workers, each is judged as it is read.
-  const most = jobs === 1 ? 1 : 2 * jobs + 1
+  // Fewer batches are pending if they hold very long lines.
+  const { capacity } = pool
   const pending: { readonly length: number; readonly outcome: Promise<TakenBatch> }[] = []
   let pendingLength = 0
   const spare: Uint8Array<ArrayBuffer>[] = []
@@ -48,7 +48,7 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
   try {
     let failure: unknown
     for (let isReading = true; isReading || pending.length > 0; ) {
-      if (isReading && pending.length < most && pendingLength < 2 * most * BATCH_LENGTH) {
+      if (isReading && pending.length < capacity && pendingLength < 2 * capacity * BATCH_LENGTH) {
         // Lines that were read before an input fails still get their verdicts.
         const next = await batches.next().catch(error => {
           failure = error

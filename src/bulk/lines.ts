@@ -145,8 +145,9 @@ export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array
 export function skipLines(batch: Batch, lines: number): Batch | null {
   if (lines <= 0) return batch
   if (lines >= batch.count) return null
+  const buffer = asBuffer(batch.bytes)
   let start = 0
-  for (let line = 0; line < lines; line++) start = batch.bytes.indexOf(LF, start) + 1
+  for (let line = 0; line < lines; line++) start = buffer.indexOf(LF, start) + 1
   return {
     firstLine: batch.firstLine + lines,
     count: batch.count - lines,

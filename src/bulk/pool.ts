@@ -25,6 +25,8 @@ export const takeBatch = (batch: Batch, file: string | undefined, verify: Record
 
 /** Verifies batches on several cores. */
 export interface AuditPool {
+  /** How many batches to keep pending: enough that no worker waits for one. */
+  readonly capacity: number
   /** Moves the bytes of the batch to the worker: they cannot be used afterwards. */
   run(batch: Batch, file: string | undefined): Promise<TakenBatch>
   close(): Promise<void>
@@ -40,7 +42,8 @@ const [YOUNG_GENERATION, OLD_GENERATION] = [48, 768]
 export async function createAuditPool(claim: RecordClaim, jobs: number): Promise<AuditPool> {
   if (jobs === 1) {
     const verify = createRecordVerifier(claim)
-    return { run: async (batch, file) => takeBatch(batch, file, verify), close: async () => {} }
+    // Without workers, each batch is judged as it is read.
+    return { capacity: 1, run: async (batch, file) => takeBatch(batch, file, verify), close: async () => {} }
   }
   // Loaded only here, because verifying a single proof does not need it.
   const { Tinypool } = await import('tinypool')
@@ -54,6 +57,8 @@ export async function createAuditPool(claim: RecordClaim, jobs: number): Promise
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION, maxOldGenerationSizeMb: OLD_GENERATION },
   })
   return {
+    // Two batches per worker, and one more.
+    capacity: 2 * jobs + 1,
     run(batch, file) {
       const task: AuditTask = { batch, file, claim }
       return pool.run(task, { name: 'auditInWorker', transferList: [batch.bytes.buffer] })

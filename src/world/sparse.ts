@@ -63,8 +63,8 @@ export function computeSubRoot<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>)
 }
 
 /**
- * Tree format, "The proof": entries 1 to 41 for the leaf at `index`, which must exist. They are the preimages of the 39 inner siblings
- * from the top down, the sibling leaf, and the leaf itself.
+ * Tree format, "The proof": entries 1 to 41 for the leaf at `index`, which must exist. They are the preimages of the 39 inner
+ * siblings from the top down, the sibling leaf, and the leaf itself.
  */
 export function pathNodes<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>, index: number): Uint8Array[] {
   const nodes: Uint8Array[] = []

@@ -72,8 +72,8 @@ export function getValue<Value>(tree: Tree<Value>, hKey: Uint8Array): Value | nu
 }
 
 /**
- * Tree format, "The list": a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key keeps its leaf
- * and links.
+ * Tree format, "The list": a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key
+ * keeps its leaf and links.
  *
  * @throws WorldError `TREE_FULL`
  */

@@ -93,6 +93,7 @@ function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: 
 }
 
 const cores = availableParallelism()
+const JOBS = [...new Set([1, cores])]
 const shown = (value: number, digits = 1): string => value.toFixed(digits)
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
@@ -104,13 +105,14 @@ interface Round {
   readonly alone: number
   /** The same with one process per core at once, on average. */
   readonly together: number
-  readonly runs: readonly { jobs: number; seconds: number; peak: number }[]
+  /** One per element of `JOBS`. */
+  readonly runs: readonly { seconds: number; peak: number }[]
 }
 
 async function measureRound(path: string): Promise<Round> {
   const [parts = { reading: 0, parsing: 0, verifying: 0 }] = await measureParts(path, 1)
-  const runs: { jobs: number; seconds: number; peak: number }[] = []
-  for (const jobs of new Set([1, cores])) runs.push({ jobs, ...(await runAudit(path, jobs)) })
+  const runs: { seconds: number; peak: number }[] = []
+  for (const jobs of JOBS) runs.push(await runAudit(path, jobs))
   const together = mean((await measureParts(path, cores)).map(sumOf))
   return { parts, alone: sumOf(parts), together, runs }
 }
@@ -120,7 +122,7 @@ function report(rounds: readonly Round[], isPacked: boolean): void {
   console.log(
     `  each part by itself: reading${isPacked ? ' and unpacking' : ''} ${of(round => round.parts.reading)} s, parsing ${of(round => round.parts.parsing)} s, verifying ${of(round => round.parts.verifying)} s; sum ${of(round => round.alone)} s, or ${of(round => round.together)} s when all cores do it`,
   )
-  for (const [index, { jobs = 0 } = {}] of rounds[0]?.runs.entries() ?? []) {
+  for (const [index, jobs] of JOBS.entries()) {
     const runs = rounds.map(({ runs, ...work }) => ({ ...work, ...(runs[index] ?? { seconds: 0, peak: 0 }) }))
     const seconds = median(runs.map(run => run.seconds))
     const efficiency = (work: 'alone' | 'together') => shown(median(runs.map(run => run[work] / jobs / run.seconds)), 2)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
+import { WriteStream } from 'node:tty'
 import { onTestFinished } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import type { GetProofResult, Hex, Scheme } from '../../src/index.ts'
@@ -31,7 +32,9 @@ export function collector(isTTY: boolean, columns = 0) {
       done()
     },
   })
-  return { stream: Object.assign(stream, { isTTY, columns }), text: () => chunks.join('') }
+  // Node asks a terminal for its colours, and the terminal asks the environment.
+  const { getColorDepth } = WriteStream.prototype
+  return { stream: Object.assign(stream, { isTTY, columns, getColorDepth }), text: () => chunks.join('') }
 }
 
 /** A folder with these files, removed after the test. Values other than text and bytes are written as JSON. */

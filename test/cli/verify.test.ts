@@ -296,11 +296,13 @@ it('prints no control characters from a file', async () => {
 
 it('uses colours on a terminal only', async () => {
   const before = process.env
-  const { FORCE_COLOR: _, NO_COLOR: __, ...env } = before
+  const env = { TERM: 'xterm-256color' }
   try {
     process.env = env
     expect((await runHere(['verify', fileOf(sample)], { isTTY: true })).stdout).toContain('\x1b[32m')
     expect((await runHere(['verify', fileOf(sample)])).stdout).not.toContain('\x1b')
+    process.env = { ...env, NO_COLOR: '1' }
+    expect((await runHere(['verify', fileOf(sample)], { isTTY: true })).stdout).not.toContain('\x1b[3')
   } finally {
     process.env = before
   }
