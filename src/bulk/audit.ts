@@ -32,7 +32,7 @@ export const BATCH_LENGTH = 2 ** 20
 
 /**
  * Verifies inputs line by line, on all cores, and yields the verdicts in the order of the lines. Memory is bounded for any
- * input, because reading waits until the verdicts are consumed.
+ * input, because reading waits until the verdicts are consumed. The bytes of a batch are valid until the next one is asked for.
  *
  * @throws AuditInputError
  */
@@ -68,9 +68,9 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
         if (first === undefined) continue
         const { audited, memory } = await first.outcome
         pendingLength -= first.length
+        yield audited
         // Memory that grew for a very long line is not kept.
         if (memory.length <= 2 * BATCH_LENGTH) spare.push(memory)
-        yield audited
       }
     }
     if (failure !== undefined) throw failure

@@ -21,7 +21,7 @@ export interface BatchLimits {
   readonly batchLength: number
   /** In bytes, without the terminator; the content of a longer line is dropped as it arrives. */
   readonly maxLineLength: number
-  /** Memory of finished batches, at least `batchLength` bytes each. It is reused before more is allocated. */
+  /** Memory of finished batches, at least twice `batchLength` bytes each. It is reused before more is allocated. */
   readonly spare?: Uint8Array<ArrayBuffer>[]
 }
 
@@ -69,7 +69,7 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
 }
 
 function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
-  let bytes = spare.pop() ?? new Uint8Array(batchLength)
+  let bytes = spare.pop() ?? new Uint8Array(2 * batchLength)
   const tooLong: number[] = []
   let [length, lineStart, count] = [0, 0, 0]
   let [isInsideLine, isTooLong] = [false, false]

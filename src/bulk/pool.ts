@@ -13,7 +13,7 @@ export interface AuditTask {
 /** What a worker sends back. */
 export interface TakenBatch {
   readonly audited: AuditedBatch
-  /** The memory of the batch, free for the next one. */
+  /** The memory of the batch. It is free for the next one as soon as the verdicts, which it may hold, are written. */
   readonly memory: Uint8Array<ArrayBuffer>
 }
 

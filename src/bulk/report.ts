@@ -14,7 +14,8 @@ export interface AuditSummary {
   readonly notes: readonly string[]
 }
 
-export function summarize({ lines, kinds, sources }: Tally): AuditSummary {
+export function summarize(tally: Tally): AuditSummary {
+  const { lines, kinds } = tally
   const entries = Object.entries(kinds).sort(([, a], [, b]) => b - a)
   const sum = (start: string) =>
     entries.reduce((total, [kind, count]) => (kind.startsWith(start) ? total + count : total), 0)
@@ -25,7 +26,7 @@ export function summarize({ lines, kinds, sources }: Tally): AuditSummary {
     refused: sum('refused '),
     unreadable: sum('unreadable: '),
     kinds: entries.map(([kind, count]) => ({ kind, count, meaning: meaningOf(kind) })),
-    notes: notesOf(sources),
+    notes: notesOf(tally),
   }
 }
 
@@ -35,10 +36,8 @@ const meaningOf = (kind: string): string => {
 }
 
 /** Notes on what nothing proves, because only the records or the answers state it. */
-function notesOf(sources: Tally['sources']): string[] {
-  const count = (source: string) => sources[source] ?? 0
+function notesOf({ rootsFromRecord: roots, addressesFromAnswer: addresses, keysFromAnswer: keys }: Tally): string[] {
   const about = (lines: number, one: string, many: string) => `${number(lines)} ${lines === 1 ? one : many}`
-  const [roots, addresses, keys] = [count('stateRoot record'), count('address answer'), count('storageKeys answer')]
   return [
     roots > 0 &&
       `${about(roots, 'verdict rests on a state root that only the record names', 'verdicts rest on state roots that only the records name')}. Nothing proves these roots: state the one that you trust.`,

@@ -8,7 +8,8 @@ let verify: RecordVerifier | undefined
 export function auditInWorker({ batch, file, claim }: AuditTask): unknown {
   verify ??= createRecordVerifier(claim)
   const taken = takeBatch(batch, file, verify)
-  // Moves the memory back to the caller instead of copying it.
-  const movable: object = { [Tinypool.transferableSymbol]: taken.memory.buffer, [Tinypool.valueSymbol]: taken }
+  // Moves the memory back to the caller instead of copying it. The verdicts are in it, or in memory of their own.
+  const buffers = [...new Set([taken.memory.buffer, taken.audited.bytes.buffer])]
+  const movable: object = { [Tinypool.transferableSymbol]: buffers, [Tinypool.valueSymbol]: taken }
   return Tinypool.move(movable as Parameters<typeof Tinypool.move>[0])
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
@@ -131,7 +130,7 @@ async function writeVerdicts(
 ): Promise<AuditInputError | ClosedPipe | undefined> {
   try {
     for await (const batch of batches) {
-      await verdicts.write(batch.text)
+      await verdicts.write(batch.bytes)
       run.add(batch.tally)
     }
     return undefined
@@ -225,16 +224,21 @@ function requireReport(path: string, force: boolean): void {
 /** The reader of standard output closed it. */
 class ClosedPipe extends Error {}
 
-function pipeTo(stream: Output): (text: string) => Promise<void> {
+function pipeTo(stream: Output): VerdictFile['write'] {
   let isClosed = false
   let failure: unknown
-  const end = (error?: unknown) => {
-    isClosed = true
-    failure ??= error
-  }
-  stream.once('error', end).once('close', () => end())
-  return async text => {
-    if (!isClosed && !stream.write(text)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(end)
+  const closed = new Promise<void>(resolve => {
+    const end = (error?: unknown) => {
+      isClosed = true
+      failure ??= error
+      resolve()
+    }
+    stream.once('error', end).once('close', () => end())
+  })
+  return async verdicts => {
+    // Waits until the bytes are written, not only until the stream accepts them, because their memory is reused.
+    const written = () => new Promise<void>(resolve => stream.write(verdicts, () => resolve()))
+    if (!isClosed) await Promise.race([written(), closed])
     if (!isClosed) return
     if (failure instanceof Error && 'code' in failure && failure.code !== 'EPIPE') {
       throw new UsageError(`cannot write standard output: ${messageOf(failure)}`)

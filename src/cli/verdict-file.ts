@@ -11,7 +11,8 @@ import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole
 export interface VerdictFile {
   /** The counts of what earlier runs of the same audit wrote. */
   readonly written: Tally
-  write(text: string): Promise<void>
+  /** @param verdicts UTF-8; they may be overwritten afterwards */
+  write(verdicts: Uint8Array): Promise<void>
   close(): Promise<void>
 }
 
@@ -49,7 +50,7 @@ export async function openVerdictFile(
     })
     return {
       written,
-      write: text => file.append(text),
+      write: verdicts => file.append(verdicts),
       async close() {
         await file.sync()
         await file.close()
@@ -62,7 +63,7 @@ export async function openVerdictFile(
 }
 
 /** Writes to standard output, where there is no earlier run to continue. */
-export const openVerdictPipe = (write: (text: string) => Promise<void>): VerdictFile => ({
+export const openVerdictPipe = (write: VerdictFile['write']): VerdictFile => ({
   written: createTally(),
   write,
   close: async () => {},

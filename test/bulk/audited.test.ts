@@ -30,9 +30,9 @@ it('writes each verdict as JSON, whatever it contains', async () => {
   for (const file of [undefined, 'a "quoted"\n\u2028 name']) {
     const texts: string[] = []
     for (const batch of await batchesOf(joinLines(lines))) {
-      const { text, tally } = auditBatch(batch, file, createRecordVerifier(claim))
+      const { bytes, tally } = auditBatch(batch, file, createRecordVerifier(claim))
       expect(tally.lines).toBe(batch.count)
-      texts.push(...text.split('\n').slice(0, -1))
+      texts.push(...Buffer.from(bytes).toString().split('\n').slice(0, -1))
     }
     const verify = createRecordVerifier(claim)
     const tooLong = { verdict: 'unreadable', reason: 'longer than a record may be' }
