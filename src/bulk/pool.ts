@@ -36,7 +36,7 @@ export interface AuditPool {
  * In MiB. A record is garbage as soon as it is verified. With a smaller young generation, collecting that garbage takes a tenth
  * of the time; a larger one saves little more. The longest record that is parsed at all fits into the old generation.
  */
-const [YOUNG_GENERATION, OLD_GENERATION] = [48, 768]
+const [YOUNG_GENERATION, OLD_GENERATION] = [96, 768]
 
 /** @param jobs number of workers; one per core is best. With 1, this thread does the work */
 export async function createAuditPool(claim: RecordClaim, jobs: number): Promise<AuditPool> {

@@ -60,7 +60,6 @@ Examples:
 `
 
 export const audit: Command = {
-  summary: 'verify many records, one per line, on all cores',
   help,
   async run(args, io) {
     const { values, positionals } = parseOptions({
@@ -227,17 +226,27 @@ class ClosedPipe extends Error {}
 function pipeTo(stream: Output): VerdictFile['write'] {
   let isClosed = false
   let failure: unknown
+  const end = (error?: unknown) => {
+    isClosed = true
+    failure ??= error
+  }
   const closed = new Promise<void>(resolve => {
-    const end = (error?: unknown) => {
-      isClosed = true
-      failure ??= error
-      resolve()
+    for (const event of ['error', 'close']) {
+      stream.once(event, (error?: unknown) => {
+        end(error)
+        resolve()
+      })
     }
-    stream.once('error', end).once('close', () => end())
   })
   return async verdicts => {
     // Waits until the bytes are written, not only until the stream accepts them, because their memory is reused.
-    const written = () => new Promise<void>(resolve => stream.write(verdicts, () => resolve()))
+    const written = () =>
+      new Promise<void>(resolve => {
+        stream.write(verdicts, error => {
+          if (error) end(error)
+          resolve()
+        })
+      })
     if (!isClosed) await Promise.race([written(), closed])
     if (!isClosed) return
     if (failure instanceof Error && 'code' in failure && failure.code !== 'EPIPE') {

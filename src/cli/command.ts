@@ -9,8 +9,6 @@ export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonl
 
 /** A command: the first word after the program's name. */
 export interface Command {
-  /** One line, for the list of commands. */
-  readonly summary: string
   readonly help: string
   /** @returns the exit code */
   run(args: readonly string[], io: Io): Promise<number>

@@ -48,7 +48,6 @@ const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] s
 const isTag = (text: string): text is BlockTag => TAGS.includes(text)
 
 export const fetch: Command = {
-  summary: 'fetch an answer from an L2 endpoint',
   help,
   async run(args, io) {
     const { values } = parseOptions({

@@ -92,7 +92,6 @@ const options = {
 type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof options }>>['values']
 
 export const follow: Command = {
-  summary: 'record an evidence bundle for every finalization, as it happens',
   help,
   async run(args, io) {
     const { values } = parseOptions({ args: [...args], options })
@@ -137,6 +136,7 @@ export const follow: Command = {
         await setTimeout(milliseconds, undefined, { signal: abort })
       }
       const how = { method, maxKeysPerRequest: keysPerRequestOf(values) }
+      let count = 0
       const following: FollowOptions = {
         ...{ l1, l2, l1BlockHash, ...how, pollInterval, onEvent, state: folder.state },
         ...{ rollup: request.rollup, scheme: request.scheme },
@@ -162,6 +162,7 @@ export const follow: Command = {
             }
           }
           folder.commit(item)
+          count++
         }
       } catch (error) {
         if (!(error instanceof RpcError) || error.code !== 'ABORTED') throw error
@@ -170,6 +171,7 @@ export const follow: Command = {
       }
       endProgress(io)
       if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
+      else if (count === 0) io.stderr.write('no new finalization with proofs\n')
       return exitCodes.verified
     })
   },

@@ -20,7 +20,6 @@ Example:
 const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 
 export const inspect: Command = {
-  summary: 'print what a bundle, an answer or a vector claims, unverified',
   help,
   async run(args, io) {
     const { path, json } = parsePath(args, 'expected one file or -')

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { FollowEvent } from '../rpc.ts'
-import { UsageError } from './command.ts'
-import { messageOf } from './input.ts'
+import { cannotListen } from './input.ts'
 
 /** The Prometheus metrics of `follow`. */
 export interface Metrics {
@@ -95,7 +94,7 @@ export async function serveMetrics(metrics: Metrics, port: number): Promise<{ ur
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')
   } catch (error) {
-    throw new UsageError(`--metrics: cannot listen: ${messageOf(error)}`)
+    throw cannotListen('--metrics', error)
   }
   const address = server.address()
   const found = typeof address === 'object' && address !== null ? address.port : port

@@ -9,7 +9,7 @@ import { chainIdOf, environmentOf, methodOf } from './chain-flags.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { createConnections } from './connections.ts'
 import { evidenceOptions, refuseWrongFlags, requireScheme, rollupOf, toInteger } from './flags.ts'
-import { messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
+import { cannotListen, orUsageError, parseOptions, wholeNumber } from './input.ts'
 import { l1SourceHelp, l1SourceOptions, openL1Source } from './l1-source.ts'
 import { serveProxy } from './proxy-server.ts'
 import { formatTable, printable, toJson } from './report.ts'
@@ -98,7 +98,6 @@ const LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24, ti
 const GRACE = 5000
 
 export const proxy: Command = {
-  summary: 'serve JSON-RPC that answers only what is proven, for wallets and programs in any language',
   help,
   async run(args, io) {
     const { values } = parseOptions({ args: [...args], options })
@@ -126,7 +125,7 @@ export const proxy: Command = {
     const rpc = createJsonRpcServer(provider, { ...LIMITS, concurrency })
     const admission = { origins: values['allow-origin'], hosts: values['allow-host'] }
     const server = await serveProxy(rpc, admission, port, values.host).catch((error: unknown) => {
-      throw new UsageError(`cannot listen: ${messageOf(error)}`)
+      throw cannotListen('--port', error)
     })
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
     log.listening(server.url, trust, values.forward)

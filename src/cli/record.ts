@@ -91,7 +91,6 @@ Examples:
 `
 
 export const record: Command = {
-  summary: 'record an evidence bundle from an L1 and an L2 endpoint',
   help,
   async run(args, io) {
     const { call, rest } = takeCall(args)

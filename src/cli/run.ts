@@ -1,26 +1,64 @@
 import { DocumentError } from '../document/error.ts'
 import { redactUrls } from '../rpc/redact.ts'
-import { audit } from './audit.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { fetch } from './fetch.ts'
-import { follow } from './follow.ts'
 import { messageOf } from './input.ts'
-import { inspect } from './inspect.ts'
-import { proxy } from './proxy.ts'
-import { record } from './record.ts'
 import { formatTable, printable, toJson } from './report.ts'
-import { serve } from './serve.ts'
-import { snapshot } from './snapshot.ts'
 import { didYouMean } from './suggest.ts'
 import { fitToTerminal, joinLines } from './terminal.ts'
-import { vectors } from './vectors.ts'
-import { verify } from './verify.ts'
 import { readVersion } from './version.ts'
 
+interface ListedCommand {
+  /** One line, for the list of commands. */
+  readonly summary: string
+  /** Loads only what this command needs. */
+  load(): Promise<Command>
+}
+
+const list: Readonly<Record<string, ListedCommand>> = {
+  verify: {
+    summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
+    load: async () => (await import('./verify.ts')).verify,
+  },
+  record: {
+    summary: 'record an evidence bundle from an L1 and an L2 endpoint',
+    load: async () => (await import('./record.ts')).record,
+  },
+  follow: {
+    summary: 'record an evidence bundle for every finalization, as it happens',
+    load: async () => (await import('./follow.ts')).follow,
+  },
+  fetch: {
+    summary: 'fetch an answer from an L2 endpoint',
+    load: async () => (await import('./fetch.ts')).fetch,
+  },
+  snapshot: {
+    summary: 'fetch and verify many accounts, or entries of a mapping, at one block',
+    load: async () => (await import('./snapshot.ts')).snapshot,
+  },
+  audit: {
+    summary: 'verify many records, one per line, on all cores',
+    load: async () => (await import('./audit.ts')).audit,
+  },
+  inspect: {
+    summary: 'print what a bundle, an answer or a vector claims, unverified',
+    load: async () => (await import('./inspect.ts')).inspect,
+  },
+  vectors: {
+    summary: 'run a folder of test vectors and compare each outcome with its expectation',
+    load: async () => (await import('./vectors.ts')).vectors,
+  },
+  serve: {
+    summary: 'serve rollup_getProof over states in memory, with a simulated L1',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  proxy: {
+    summary: 'serve JSON-RPC that answers only what is proven, for wallets and programs in any language',
+    load: async () => (await import('./proxy.ts')).proxy,
+  },
+}
+
 // A map, because an object would also have a command named `constructor`.
-const commands = new Map<string, Command>(
-  Object.entries({ verify, record, follow, fetch, snapshot, audit, inspect, vectors, serve, proxy }),
-)
+const commands = new Map(Object.entries(list))
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
@@ -74,7 +112,7 @@ async function dispatch(name: string, args: readonly string[], io: Io): Promise<
   const wanted = name === 'help' ? (args.find(arg => !arg.startsWith('-')) ?? '') : name
   const command = commands.get(wanted)
   if (isHelp && (command !== undefined || wanted === '' || wanted.startsWith('-'))) {
-    const text = command?.help ?? help
+    const text = command === undefined ? help : (await command.load()).help
     io.stdout.write(io.stdout.isTTY ? joinLines(text) : text)
     return exitCodes.verified
   }
@@ -86,7 +124,7 @@ async function dispatch(name: string, args: readonly string[], io: Io): Promise<
     if (wanted === '' || wanted === '--json') throw new UsageError('no command')
     throw new UsageError(`no such command: ${wanted}.${didYouMean(wanted, [...commands.keys(), 'help'])}`)
   }
-  return command.run(args, io)
+  return (await command.load()).run(args, io)
 }
 
 const isParseArgsError = (error: unknown): boolean =>

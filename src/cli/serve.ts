@@ -4,7 +4,7 @@ import { RpcError } from '../rpc.ts'
 import { addDemoBlocks, type Chain, createService, demoWorld, readGenesis } from '../service.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { requireScheme } from './flags.ts'
-import { messageOf, parseOptions, readJson, wholeNumber } from './input.ts'
+import { cannotListen, parseOptions, readJson, wholeNumber } from './input.ts'
 import { formatTable, toJson } from './report.ts'
 
 const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
@@ -44,7 +44,6 @@ Examples:
 `
 
 export const serve: Command = {
-  summary: 'serve rollup_getProof over states in memory, with a simulated L1',
   help,
   async run(args, io) {
     const { values } = parseOptions({
@@ -92,7 +91,7 @@ export const serve: Command = {
     const { chain } = service
     if (isDemo) addDemoBlocks(chain)
     const urls = await service.listen(port, values.host).catch((error: unknown) => {
-      throw new UsageError(`cannot listen: ${messageOf(error)}`)
+      throw cannotListen('--port', error)
     })
     isRunning = true
     const finalized = () => ({ block: chain.finalized(), stateRoot: chain.at(chain.finalized())?.stateRoot() ?? '' })

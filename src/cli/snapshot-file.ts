@@ -85,7 +85,11 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
         writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: { ...state, lengths } })}\n`, true)
       },
       removeCheckpoint: () => rmSync(partial, { force: true }),
-      close,
+      async close() {
+        // A run that fails before its first row leaves no files behind.
+        if (lengths.every(length => length === 0)) for (const each of [...paths, partial]) rmSync(each, { force: true })
+        await close()
+      },
     }
   } catch (error) {
     await close()

@@ -85,7 +85,6 @@ Examples:
 `
 
 export const snapshot: Command = {
-  summary: 'fetch and verify many accounts, or entries of a mapping, at one block',
   help,
   async run(args, io) {
     const { values, positionals } = parseOptions({

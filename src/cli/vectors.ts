@@ -53,7 +53,6 @@ Examples:
 `
 
 export const vectors: Command = {
-  summary: 'run a folder of test vectors and compare each outcome with its expectation',
   help,
   async run(args, io) {
     const { values, positionals } = parseOptions({

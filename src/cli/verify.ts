@@ -80,7 +80,6 @@ Examples:
 `
 
 export const verify: Command = {
-  summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
   help,
   async run(args, io) {
     const { call, rest } = takeCall(args)

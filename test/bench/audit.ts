@@ -1,19 +1,18 @@
-import { execFile, spawn } from 'node:child_process'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
+import { type Contestant, inTurns } from './turns.ts'
 
 /**
  * Measures how well `audit` uses the cores, by comparing its time with that of its parts over the same lines, and its memory,
- * which must not depend on the number of lines.
+ * which must not depend on the number of lines. With N jobs, the parts run on N cores at once.
  *
  * Usage: `npm run bench:audit -- [LINES] [ROUNDS]`. All figures are medians of the rounds; an efficiency compares times of one
- * round.
+ * round, in which everything takes turns.
  */
 const [COUNT = '200000', ROUNDS = '1'] = process.argv.slice(2)
 const LINES = Number(COUNT)
@@ -51,95 +50,80 @@ function writeInput(name: string, count: number, isPacked: boolean): string {
   return path
 }
 
+const cores = availableParallelism()
+const JOBS = [...new Set([1, cores])]
 const programAt = (path: string): string => new URL(path, import.meta.url).pathname
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+const shown = (value: number, digits = 1): string => value.toFixed(digits)
 
-/** Seconds for each part of the work on one thread. */
-interface Parts {
-  readonly reading: number
+const inputs = [
+  { name: 'plain', path: writeInput('in.ndjson', LINES, false) },
+  { name: 'gzip', path: writeInput('in.ndjson.gz', LINES, true) },
+] as const
+const [plain] = inputs
+
+/** What one round times: the steps of the work, up to each of them, on one core and on all at once; and the audits. */
+const stepsOf = (path: string, last: string, count: number): Contestant => ({
+  processes: Array.from({ length: count }, () => [programAt('audit-parts.mjs'), path, last]),
+})
+const auditOf = (path: string, jobs: number): Contestant => ({
+  processes: [[programAt('../cli/main.js'), 'audit', path, '--jobs', `${jobs}`]],
+})
+
+/** What one round measured with one number of jobs, in seconds by the clock. */
+interface Figures {
   readonly parsing: number
   readonly verifying: number
+  /** One element per input. */
+  readonly inputs: readonly { readonly reading: number; readonly audit: number; readonly peak: number }[]
 }
 
-const sumOf = ({ reading, parsing, verifying }: Parts): number => reading + parsing + verifying
-
-/** Measures the parts in several processes at once. */
-async function measureParts(path: string, processes: number): Promise<Parts[]> {
-  const measure = () => promisify(execFile)(process.execPath, [programAt('audit-parts.mjs'), path])
-  const printed = await Promise.all(Array.from({ length: processes }, measure))
-  return printed.map(({ stdout }): Parts => JSON.parse(stdout))
-}
-
-/** @returns seconds, and the peak memory in MiB (0 if unknown) */
-function runAudit(path: string, jobs: number): Promise<{ seconds: number; peak: number }> {
-  const program = programAt('../cli/main.js')
-  const begun = performance.now()
-  const child = spawn(process.execPath, [program, 'audit', path, '--jobs', `${jobs}`], { stdio: 'ignore' })
-  let peak = 0
-  const timer = setInterval(() => {
-    try {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-      peak = Math.max(peak, Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024)
-    } catch {
-      // The process has ended, or this is not Linux.
-    }
-  }, 20)
-  return new Promise((resolve, reject) => {
-    child.once('exit', code => {
-      clearInterval(timer)
-      if (code === 0) resolve({ seconds: (performance.now() - begun) / 1000, peak })
-      else reject(new Error(`audit ended with ${code}`))
+async function measureRound(): Promise<Figures[]> {
+  const contestants = JOBS.flatMap(jobs => [
+    ...['none', 'reading', 'parsing', 'verifying'].map(step => stepsOf(plain.path, step, jobs)),
+    ...inputs.flatMap(({ path }) => [stepsOf(path, 'reading', jobs), auditOf(path, jobs)]),
+  ])
+  const turns = await inTurns(contestants)
+  const next = () => turns.shift() ?? { seconds: Number.NaN, peak: Number.NaN }
+  return JOBS.map(() => {
+    const [none, reading, parsing, verifying] = [next(), next(), next(), next()].map(({ seconds }) => seconds) as [
+      ...[number, number, number, number],
+    ]
+    const inputFigures = inputs.map(() => {
+      const [read, { seconds, peak }] = [next(), next()]
+      return { reading: read.seconds - none, audit: seconds, peak }
     })
+    return { parsing: parsing - reading, verifying: verifying - parsing, inputs: inputFigures }
   })
 }
 
-const cores = availableParallelism()
-const JOBS = [...new Set([1, cores])]
-const shown = (value: number, digits = 1): string => value.toFixed(digits)
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+const rounds: Figures[][] = []
+for (let round = 0; round < Number(ROUNDS); round++) rounds.push(await measureRound())
 
-/** What one round measured. */
-interface Round {
-  readonly parts: Parts
-  /** Seconds for all parts, one after the other, in a process of its own. */
-  readonly alone: number
-  /** The same with one process per core at once, on average. */
-  readonly together: number
-  /** One per element of `JOBS`. */
-  readonly runs: readonly { seconds: number; peak: number }[]
-}
-
-async function measureRound(path: string): Promise<Round> {
-  const [parts = { reading: 0, parsing: 0, verifying: 0 }] = await measureParts(path, 1)
-  const runs: { seconds: number; peak: number }[] = []
-  for (const jobs of JOBS) runs.push(await runAudit(path, jobs))
-  const together = mean((await measureParts(path, cores)).map(sumOf))
-  return { parts, alone: sumOf(parts), together, runs }
-}
-
-function report(rounds: readonly Round[], isPacked: boolean): void {
-  const of = (figure: (round: Round) => number): string => shown(median(rounds.map(figure)))
-  console.log(
-    `  each part by itself: reading${isPacked ? ' and unpacking' : ''} ${of(round => round.parts.reading)} s, parsing ${of(round => round.parts.parsing)} s, verifying ${of(round => round.parts.verifying)} s; sum ${of(round => round.alone)} s, or ${of(round => round.together)} s when all cores do it`,
-  )
+for (const [kind, { name, path }] of inputs.entries()) {
+  console.log(`${name}: ${LINES} lines, ${shown(statSync(path).size / 2 ** 20)} MiB`)
   for (const [index, jobs] of JOBS.entries()) {
-    const runs = rounds.map(({ runs, ...work }) => ({ ...work, ...(runs[index] ?? { seconds: 0, peak: 0 }) }))
-    const seconds = median(runs.map(run => run.seconds))
-    const efficiency = (work: 'alone' | 'together') => shown(median(runs.map(run => run[work] / jobs / run.seconds)), 2)
+    const all = rounds
+      .flatMap(round => round.slice(index, index + 1))
+      .map(figures => {
+        const { reading = Number.NaN, audit = Number.NaN, peak = Number.NaN } = figures.inputs[kind] ?? {}
+        const { parsing, verifying } = figures
+        return { reading, parsing, verifying, sum: reading + parsing + verifying, audit, peak }
+      })
+    const of = (figure: (round: (typeof all)[number]) => number): number => median(all.map(figure))
+    const seconds = of(round => round.audit)
     console.log(
-      `  ${jobs} ${jobs === 1 ? 'job' : 'jobs'}: ${shown(seconds)} s, ${shown((3600 * LINES) / seconds / 1e6)} million per hour, efficiency ${jobs === 1 ? efficiency('alone') : `${efficiency('together')} (${efficiency('alone')} of cores that do not slow each other)`}, peak ${shown(Math.max(...runs.map(run => run.peak)), 0)} MiB`,
+      `  ${jobs === 1 ? 'one core' : `each of ${jobs} cores at once`}: reading ${shown(of(round => round.reading))} s, parsing ${shown(of(round => round.parsing))} s, verifying ${shown(of(round => round.verifying))} s; sum ${shown(of(round => round.sum))} s`,
+    )
+    console.log(
+      `  ${jobs === 1 ? '1 job' : `${jobs} jobs`}: ${shown(seconds)} s, ${shown((3600 * LINES) / seconds / 1e6)} million per hour, efficiency ${shown(
+        of(round => round.sum / jobs / round.audit),
+        2,
+      )} (${all.map(({ sum, audit }) => shown(sum / jobs / audit, 2)).join(' ')}), peak ${shown(Math.max(...all.map(({ peak }) => peak)), 0)} MiB`,
     )
   }
 }
-
-for (const isPacked of [false, true]) {
-  const path = writeInput(isPacked ? 'in.ndjson.gz' : 'in.ndjson', LINES, isPacked)
-  console.log(`${isPacked ? 'gzip' : 'plain'}: ${LINES} lines, ${shown(statSync(path).size / 2 ** 20)} MiB`)
-  const rounds: Round[] = []
-  for (let round = 0; round < Number(ROUNDS); round++) rounds.push(await measureRound(path))
-  report(rounds, isPacked)
-  rmSync(path)
-}
 const tenth = writeInput('tenth.ndjson.gz', LINES / 10, true)
-const { peak } = await runAudit(tenth, cores)
-console.log(`${LINES / 10} lines, packed, ${cores} jobs: peak ${shown(peak, 0)} MiB`)
+for (const [index, { peak }] of (await inTurns(JOBS.map(jobs => auditOf(tenth, jobs)))).entries()) {
+  console.log(`${LINES / 10} lines, gzip, ${JOBS[index]} jobs: peak ${shown(peak, 0)} MiB`)
+}

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createClient, createHttpProvider } from '../../src/rpc.ts'
@@ -21,6 +23,16 @@ it('serves the demo state until it is terminated', async () => {
   expect(account?.balance).toBe(13n)
   program.kill('SIGTERM')
   expect(await ended).toBe(0)
+})
+
+it('names the option that chooses another port if its own is taken', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { code, stderr } = await runHere(['serve', '--port', `${port}`])
+  expect(code).toBe(2)
+  expect(stderr).toContain('choose another port with --port')
 })
 
 it('refuses wrong options', async () => {

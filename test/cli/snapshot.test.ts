@@ -205,6 +205,13 @@ it('isolates the one holder that a lie is about', async () => {
   ])
 })
 
+it('leaves no files if it fails before the first row', async () => {
+  const { args, folder } = await start(() => ({ kind: 'error', code: -32601, message: 'no such method' }))
+  const { code } = await runHere(args('rows.csv', '--keep', join(folder, 'kept.gz')))
+  expect(code).toBe(3)
+  expect(readdirSync(folder)).toEqual(['list.txt'])
+})
+
 it('leaves a checkpoint if the endpoint fails permanently, and refuses foreign files', async () => {
   let isGone = false
   const { args, folder } = await start(({ endpoint, turn }) => {
