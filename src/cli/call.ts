@@ -132,7 +132,7 @@ export async function recordCallFile(args: readonly string[], call: CallFlag, io
         const [sentence, compare] = trustSentences[hashSource]
         const lines = [
           ...(source === 'file' ? [notFetched(path, stream)] : []),
-          formatCall(verified, stream),
+          formatCall(verified, stream, asked),
           paint(stream, 'bold', sentence),
           `  ${compare}`,
           `  ${commandLine(again)}`,

@@ -53,7 +53,11 @@ function writeInput(name: string, count: number, isPacked: boolean): string {
 const cores = availableParallelism()
 const JOBS = [...new Set([1, cores])]
 const programAt = (path: string): string => new URL(path, import.meta.url).pathname
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = (sorted.length - 1) / 2
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2
+}
 const shown = (value: number, digits = 1): string => value.toFixed(digits)
 
 const inputs = [

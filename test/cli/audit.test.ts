@@ -77,6 +77,22 @@ it("gives every line the verifier's verdict: compressed or not, file or pipe, on
   }
 })
 
+it('writes verdicts that are longer than the records', async () => {
+  const long = 'é'.repeat(120)
+  const folder = folderOf()
+  mkdirSync(join(folder, long, long), { recursive: true })
+  const files = [join(folder, long, long, long), join(folder, 'b.ndjson')]
+  const counts = [5000, 1]
+  for (const [index, file] of files.entries()) writeFileSync(file, '\n'.repeat(counts[index] ?? 0))
+  const expected = files.flatMap((file, index) =>
+    Array.from({ length: counts[index] ?? 0 }, (_, line) => ({ line: line + 1, file, kind: 'unreadable: empty' })),
+  )
+  for (const run of [audit, auditApart]) {
+    const verdicts = parseLines((await run(files)).stdout)
+    expect(verdicts.map(each => ({ line: each.line, file: each.file, kind: kindOf(each) }))).toEqual(expected)
+  }
+})
+
 it('resumes after kills with the same output as an undisturbed run', async () => {
   const folder = folderOf({ 'in.gz': packed })
   const [file, whole, out] = ['in.gz', 'whole.ndjson', 'out.ndjson'].map(name => join(folder, name)) as [

@@ -27,6 +27,8 @@ it('records a call, and verifies it offline', async () => {
   const recorded = await runHere(record)
   expect(recorded).toMatchObject({ code: 0 })
   expect(recorded.stdout).toContain('Verified: the call returned.')
+  expect(recorded.stdout).toMatch(/^ *to .*stated by you$/m)
+  expect(recorded.stdout).toMatch(/^ *value .*from the bundle$/m)
   const line = recorded.stdout.split('\n').find(line => line.includes('npx rollup-state-proof verify')) ?? ''
   const args = line.trim().split(' ').slice(2)
   expect(await runHere(args)).toMatchObject({ code: 0 })
