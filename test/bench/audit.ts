@@ -90,9 +90,9 @@ async function measureRound(): Promise<Figures[]> {
   const turns = await inTurns(contestants)
   const next = () => turns.shift() ?? { seconds: Number.NaN, peak: Number.NaN }
   return JOBS.map(() => {
-    const [none, reading, parsing, verifying] = [next(), next(), next(), next()].map(({ seconds }) => seconds) as [
-      ...[number, number, number, number],
-    ]
+    const [none = 0, reading = 0, parsing = 0, verifying = 0] = [next(), next(), next(), next()].map(
+      ({ seconds }) => seconds,
+    )
     const inputFigures = inputs.map(() => {
       const [read, { seconds, peak }] = [next(), next()]
       return { reading: read.seconds - none, audit: seconds, peak }
