@@ -69,6 +69,7 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
 }
 
 function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
+  // Twice the length leaves room for a last line that ends behind it, and for the verdicts.
   let bytes = spare.pop() ?? new Uint8Array(2 * batchLength)
   const tooLong: number[] = []
   let [length, lineStart, count] = [0, 0, 0]

@@ -14,51 +14,51 @@ interface ListedCommand {
   load(): Promise<Command>
 }
 
-const list: Readonly<Record<string, ListedCommand>> = {
-  verify: {
-    summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
-    load: async () => (await import('./verify.ts')).verify,
-  },
-  record: {
-    summary: 'record an evidence bundle from an L1 and an L2 endpoint',
-    load: async () => (await import('./record.ts')).record,
-  },
-  follow: {
-    summary: 'record an evidence bundle for every finalization, as it happens',
-    load: async () => (await import('./follow.ts')).follow,
-  },
-  fetch: {
-    summary: 'fetch an answer from an L2 endpoint',
-    load: async () => (await import('./fetch.ts')).fetch,
-  },
-  snapshot: {
-    summary: 'fetch and verify many accounts, or entries of a mapping, at one block',
-    load: async () => (await import('./snapshot.ts')).snapshot,
-  },
-  audit: {
-    summary: 'verify many records, one per line, on all cores',
-    load: async () => (await import('./audit.ts')).audit,
-  },
-  inspect: {
-    summary: 'print what a bundle, an answer or a vector claims, unverified',
-    load: async () => (await import('./inspect.ts')).inspect,
-  },
-  vectors: {
-    summary: 'run a folder of test vectors and compare each outcome with its expectation',
-    load: async () => (await import('./vectors.ts')).vectors,
-  },
-  serve: {
-    summary: 'serve rollup_getProof over states in memory, with a simulated L1',
-    load: async () => (await import('./serve.ts')).serve,
-  },
-  proxy: {
-    summary: 'serve JSON-RPC that answers only what is proven, for wallets and programs in any language',
-    load: async () => (await import('./proxy.ts')).proxy,
-  },
-}
-
 // A map, because an object would also have a command named `constructor`.
-const commands = new Map(Object.entries(list))
+const commands = new Map<string, ListedCommand>(
+  Object.entries({
+    verify: {
+      summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
+      load: async () => (await import('./verify.ts')).verify,
+    },
+    record: {
+      summary: 'record an evidence bundle from an L1 and an L2 endpoint',
+      load: async () => (await import('./record.ts')).record,
+    },
+    follow: {
+      summary: 'record an evidence bundle for every finalization, as it happens',
+      load: async () => (await import('./follow.ts')).follow,
+    },
+    fetch: {
+      summary: 'fetch an answer from an L2 endpoint',
+      load: async () => (await import('./fetch.ts')).fetch,
+    },
+    snapshot: {
+      summary: 'fetch and verify many accounts, or entries of a mapping, at one block',
+      load: async () => (await import('./snapshot.ts')).snapshot,
+    },
+    audit: {
+      summary: 'verify many records, one per line, on all cores',
+      load: async () => (await import('./audit.ts')).audit,
+    },
+    inspect: {
+      summary: 'print what a bundle, an answer or a vector claims, unverified',
+      load: async () => (await import('./inspect.ts')).inspect,
+    },
+    vectors: {
+      summary: 'run a folder of test vectors and compare each outcome with its expectation',
+      load: async () => (await import('./vectors.ts')).vectors,
+    },
+    serve: {
+      summary: 'serve rollup_getProof over states in memory, with a simulated L1',
+      load: async () => (await import('./serve.ts')).serve,
+    },
+    proxy: {
+      summary: 'serve JSON-RPC that answers only what is proven, for wallets and programs in any language',
+      load: async () => (await import('./proxy.ts')).proxy,
+    },
+  }),
+)
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 

@@ -16,8 +16,7 @@ export const providerRefusals = {
   REVERTED: { code: 3, meaning: 'The call reverted.' },
   METHOD_REFUSED: {
     code: 4200,
-    meaning:
-      'No proof covers this method. To pass it to the endpoint unproven, list it in `forward` (of the proxy: --forward).',
+    meaning: 'No proof covers this method. To pass it to the endpoint unproven, list it in `forward`.',
   },
   PARAMS_INVALID: { code: -32602, meaning: 'The parameters do not fit the method.' },
   EXECUTION_FAILED: { code: -32000, meaning: 'The call failed without reverting.' },

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
+import { median } from './measure.ts'
 import { type Contestant, inTurns } from './turns.ts'
 
 /**
@@ -53,11 +54,6 @@ function writeInput(name: string, count: number, isPacked: boolean): string {
 const cores = availableParallelism()
 const JOBS = [...new Set([1, cores])]
 const programAt = (path: string): string => new URL(path, import.meta.url).pathname
-const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = (sorted.length - 1) / 2
-  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2
-}
 const shown = (value: number, digits = 1): string => value.toFixed(digits)
 
 const inputs = [
@@ -66,13 +62,12 @@ const inputs = [
 ] as const
 const [plain] = inputs
 
-/** What one round times: the steps of the work, up to each of them, on one core and on all at once; and the audits. */
-const stepsOf = (path: string, last: string, count: number): Contestant => ({
-  processes: Array.from({ length: count }, () => [programAt('audit-parts.mjs'), path, last]),
-})
-const auditOf = (path: string, jobs: number): Contestant => ({
-  processes: [[programAt('../cli/main.js'), 'audit', path, '--jobs', `${jobs}`]],
-})
+/** The work up to one of its steps, in one process or in several at once. */
+const stepsOf = (path: string, last: string, count: number): Contestant =>
+  Array.from({ length: count }, () => [programAt('audit-parts.mjs'), path, last])
+const auditOf = (path: string, jobs: number): Contestant => [
+  [programAt('../cli/main.js'), 'audit', path, '--jobs', `${jobs}`],
+]
 
 /** What one round measured with one number of jobs, in seconds by the clock. */
 interface Figures {
@@ -84,20 +79,24 @@ interface Figures {
 
 async function measureRound(): Promise<Figures[]> {
   const contestants = JOBS.flatMap(jobs => [
-    ...['none', 'reading', 'parsing', 'verifying'].map(step => stepsOf(plain.path, step, jobs)),
+    ...['none', 'parsing', 'verifying'].map(step => stepsOf(plain.path, step, jobs)),
     ...inputs.flatMap(({ path }) => [stepsOf(path, 'reading', jobs), auditOf(path, jobs)]),
   ])
   const turns = await inTurns(contestants)
   const next = () => turns.shift() ?? { seconds: Number.NaN, peak: Number.NaN }
   return JOBS.map(() => {
-    const [none = 0, reading = 0, parsing = 0, verifying = 0] = [next(), next(), next(), next()].map(
-      ({ seconds }) => seconds,
-    )
+    // Each process also starts, and does the steps before its last one.
+    const [none, parsing, verifying] = [next(), next(), next()] as const
     const inputFigures = inputs.map(() => {
-      const [read, { seconds, peak }] = [next(), next()]
-      return { reading: read.seconds - none, audit: seconds, peak }
+      const [reading, { seconds, peak }] = [next(), next()]
+      return { reading: reading.seconds - none.seconds, audit: seconds, peak }
     })
-    return { parsing: parsing - reading, verifying: verifying - parsing, inputs: inputFigures }
+    const [{ reading } = { reading: Number.NaN }] = inputFigures
+    return {
+      parsing: parsing.seconds - none.seconds - reading,
+      verifying: verifying.seconds - parsing.seconds,
+      inputs: inputFigures,
+    }
   })
 }
 

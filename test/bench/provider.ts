@@ -7,6 +7,7 @@ import type { Hex } from '../../src/index.ts'
 import { ALICE, demoState, MANY, manyAbi, TOKEN, tokenAbi } from '../provider/contracts.ts'
 import { createEndpoints } from '../provider/endpoints.ts'
 import { runFull } from '../provider/full-state.ts'
+import { median } from './measure.ts'
 
 const ROUNDS = 7
 const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [ALICE] })
@@ -21,7 +22,7 @@ async function measure(prepare: () => Promise<() => Promise<unknown>>): Promise<
     await work()
     times.push(performance.now() - begin)
   }
-  return times.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0
+  return median(times)
 }
 
 async function row(name: string, request: { method: string; params: unknown[] }, hint: boolean, isWarm: boolean) {

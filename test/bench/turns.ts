@@ -2,11 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 
-/** One or more runs of Node at once. */
-export interface Contestant {
-  /** The arguments of each process: its script first. */
-  readonly processes: readonly (readonly string[])[]
-}
+/** One or more runs of Node at once: the arguments of each process, its script first. */
+export type Contestant = readonly (readonly string[])[]
 
 export interface Turns {
   /** By the clock, without the time in which the processes were stopped. */
@@ -25,21 +22,26 @@ const TURN = 200
  * @returns one result per contestant
  */
 export async function inTurns(contestants: readonly Contestant[]): Promise<Turns[]> {
-  const entries = contestants.map(({ processes }) => {
+  const entries = contestants.map(processes => {
     const children = processes.map(args => spawn(process.execPath, args, { stdio: 'ignore' }))
     signal(children, 'SIGSTOP')
     return { children, ended: Promise.all(children.map(endOf)), isEnded: false, seconds: 0, peak: 0 }
   })
-  while (entries.some(({ isEnded }) => !isEnded)) {
-    for (const entry of entries) {
-      if (entry.isEnded) continue
-      const begun = performance.now()
-      signal(entry.children, 'SIGCONT')
-      entry.isEnded = await Promise.race([entry.ended.then(() => true), setTimeout(TURN, false)])
-      signal(entry.children, 'SIGSTOP')
-      entry.seconds += (performance.now() - begun) / 1000
-      entry.peak = Math.max(entry.peak, ...entry.children.map(peakOf))
+  try {
+    while (entries.some(({ isEnded }) => !isEnded)) {
+      for (const entry of entries) {
+        if (entry.isEnded) continue
+        const begun = performance.now()
+        signal(entry.children, 'SIGCONT')
+        entry.isEnded = await Promise.race([entry.ended.then(() => true), setTimeout(TURN, false)])
+        signal(entry.children, 'SIGSTOP')
+        entry.seconds += (performance.now() - begun) / 1000
+        entry.peak = Math.max(entry.peak, ...entry.children.map(peakOf))
+      }
     }
+  } finally {
+    // If one fails, the others would stay stopped for ever.
+    for (const { children } of entries) signal(children, 'SIGKILL')
   }
   return entries
 }
