@@ -70,31 +70,37 @@ const PIECE_LENGTH = 2 ** 15
 async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const unpacked: Uint8Array[] = []
   let failure: unknown
+  let isOver = false
+  // Ends the wait for the last piece, which may not be reported if the decompressor fails or ends. (A race against one promise
+  // for its end would leave something behind for each piece, until that end.)
+  let wake = () => {}
+  const end = (error?: unknown) => {
+    failure ??= error
+    isOver = true
+    wake()
+  }
   unpacker.on('data', chunk => unpacked.push(chunk))
-  const ended = new Promise<void>(resolve => {
-    unpacker.once('end', resolve).once('close', resolve)
-    unpacker.once('error', error => {
-      failure = error
-      resolve()
-    })
-  })
+  for (const event of ['end', 'close', 'error']) unpacker.once(event, end)
   try {
     let written = Promise.resolve()
     for await (const chunk of chunks) {
       for (let start = 0; start < chunk.length; start += PIECE_LENGTH) {
-        await Promise.race([written, ended])
+        if (!isOver) await written
         const ready = unpacked.splice(0)
         if (failure === undefined) {
           const piece = chunk.subarray(start, start + PIECE_LENGTH)
           // Decompresses on another thread, while the consumer works on what is ready.
-          written = new Promise(resolve => unpacker.write(piece, () => resolve()))
+          written = new Promise(resolve => {
+            wake = resolve
+            unpacker.write(piece, () => resolve())
+          })
         }
         yield* ready
         if (failure !== undefined) throw failure
       }
     }
     unpacker.end()
-    await ended
+    while (!isOver) await new Promise<void>(resolve => (wake = resolve))
     yield* unpacked
     if (failure !== undefined) throw failure
   } finally {

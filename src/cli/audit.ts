@@ -226,28 +226,21 @@ class ClosedPipe extends Error {}
 function pipeTo(stream: Output): VerdictFile['write'] {
   let isClosed = false
   let failure: unknown
+  let wake = () => {}
   const end = (error?: unknown) => {
     isClosed = true
     failure ??= error
+    wake()
   }
-  const closed = new Promise<void>(resolve => {
-    for (const event of ['error', 'close']) {
-      stream.once(event, (error?: unknown) => {
-        end(error)
-        resolve()
+  for (const event of ['error', 'close']) stream.once(event, end)
+  return async verdicts => {
+    if (!isClosed) {
+      // Waits until the bytes are written, not only until the stream accepts them, because their memory is reused.
+      await new Promise<void>(resolve => {
+        wake = resolve
+        stream.write(verdicts, error => (error ? end(error) : resolve()))
       })
     }
-  })
-  return async verdicts => {
-    // Waits until the bytes are written, not only until the stream accepts them, because their memory is reused.
-    const written = () =>
-      new Promise<void>(resolve => {
-        stream.write(verdicts, error => {
-          if (error) end(error)
-          resolve()
-        })
-      })
-    if (!isClosed) await Promise.race([written(), closed])
     if (!isClosed) return
     if (failure instanceof Error && 'code' in failure && failure.code !== 'EPIPE') {
       throw new UsageError(`cannot write standard output: ${messageOf(failure)}`)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { queryObjects } from 'node:v8'
 import zlib, { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { readFileChunks, unpack } from '../../src/bulk/input.ts'
@@ -32,6 +33,22 @@ it('decompresses multi-member gzip, and passes on plain bytes, in chunks of any 
     expect((await collect(unpack(pieces(text, length)))).equals(text)).toBe(true)
   }
   expect(await collect(unpack(pieces(new Uint8Array(), 1)))).toHaveLength(0)
+})
+
+it('keeps nothing of the pieces that are unpacked', async () => {
+  const packed = gzipSync(noise(5000))
+  const promises = new Map<number, number>()
+  async function* counted() {
+    let passed = 0
+    for await (const piece of pieces(packed, 1)) {
+      if (++passed === 1000 || passed === 5000) promises.set(passed, queryObjects(Promise, { format: 'count' }))
+      yield piece
+    }
+  }
+  expect(await collect(unpack(counted()))).toHaveLength(5000)
+  const [first = 0, last = Number.MAX_SAFE_INTEGER] = promises.values()
+  // Other tests of this file's process may add a few.
+  expect(last - first).toBeLessThan(400)
 })
 
 it('reads a file to its end, compressed or not', async () => {
