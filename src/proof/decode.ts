@@ -171,7 +171,8 @@ function decodeProof(tree: Tree, leafIndex: number, proof: unknown, valueLengths
   // Nodes first: their lengths tell the schemes apart, so a proof of the other scheme is reported as such.
   const nodes = atPath('proofRelatedNodes', () => decodeNodes(tree, fields.proofRelatedNodes))
   const value = atPath('value', () => decodeValueField(tree, reader.string(fields.value), valueLengths))
-  return { ...value, path: { leafIndex, ...nodes } }
+  // In this order: a literal that begins with a spread makes the engine build a hidden class per object, which takes microseconds.
+  return { path: { leafIndex, ...nodes }, ...value }
 }
 
 /** A JSON number can be fractional, negative or above 2^53; an index cannot. */

@@ -214,7 +214,7 @@ export function computeRoot(
 export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
   const { value: bytes } = decodeAccountArgument(scheme, value)
   accountTree.verifyStorable(bytes)
-  return accountFieldsOf(bytes)
+  return accountFieldsOf(bytes, {})
 }
 
 function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {

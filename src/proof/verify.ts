@@ -57,8 +57,7 @@ export interface VerifiedState {
  */
 export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
   const decodedClaim = decodeClaim(claim)
-  const { scheme } = claim
-  const trees = { account: plainTree(scheme, accountTree), storage: plainTree(scheme, storageTree) }
+  const trees = { account: plainTree(claim.scheme, accountTree), storage: plainTree(claim.scheme, storageTree) }
   return verifyAnswer(trees, answer, decodedClaim)
 }
 
@@ -68,7 +67,7 @@ export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim)
   const { accountProof, storageProofs } = decodeAnswer(trees, answer, claim.storageKeys.length)
   const accountClaim = { root: claim.stateRoot, key: claim.address }
   const leaf = atPath('accountProof', () => verifyLeafProof(trees.account, accountClaim, accountProof))
-  const account = leaf && { ...accountFieldsOf(leaf.value), leafIndex: leaf.leafIndex }
+  const account = leaf && accountFieldsOf(leaf.value, { leafIndex: leaf.leafIndex })
   // Without an account, or with the empty storage root, no slot exists, and no further proof is needed.
   const hasStorage = account !== null && account.storageRoot !== trees.storage.scheme.emptyTreeRoot
   const storage = atPath('storageProofs', () => verifyStorage(trees.storage, claim, leaf, hasStorage, storageProofs))

@@ -72,14 +72,15 @@ const accountWord = (value: Uint8Array, index: number): Uint8Array => value.suba
 /** The storage root in an account's value, 32 bytes. */
 export const storageRootOf = (value: Uint8Array): Uint8Array => accountWord(value, STORAGE_ROOT)
 
-/** The fields of an account's value. */
-export const accountFieldsOf = (value: Uint8Array): AccountFields => ({
+/** The fields of an account's value, and `others` behind them. */
+export const accountFieldsOf = <Others extends object>(value: Uint8Array, others: Others): AccountFields & Others => ({
   nonce: bytesToBigint(accountWord(value, NONCE)),
   balance: bytesToBigint(accountWord(value, BALANCE)),
   storageRoot: bytesToHex(accountWord(value, STORAGE_ROOT)),
   codeHash: bytesToHex(accountWord(value, KECCAK_CODE_HASH)),
   snarkCodeHash: bytesToHex(accountWord(value, SNARK_CODE_HASH)),
   codeSize: bytesToBigint(accountWord(value, CODE_SIZE)),
+  ...others,
 })
 
 function verifyUint64(word: Uint8Array, name: string): void {

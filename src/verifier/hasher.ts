@@ -2,25 +2,31 @@ import type { Hasher } from '../hash/hasher.ts'
 
 /** In bytes: a digest, and the longest message that the table holds, a leaf opening of poseidon2. */
 const [DIGEST, LONGEST] = [32, 192]
-/** The size of a message in the table, in words of 4 bytes. */
-const STRIDE = LONGEST / 4
+/** The same in words of 4 bytes. */
+const [DIGEST_WORDS, LONGEST_WORDS] = [DIGEST / 4, LONGEST / 4]
+/** The longest path whose running digests are kept. */
+const MAX_LEVELS = 40
 
 /** The path that was folded last. */
 interface Fold {
   siblings: readonly Uint8Array[]
   leafIndex: number
   /** The running digest at each level, then the top. */
-  readonly running: Uint8Array[]
+  readonly running: Uint32Array
 }
 
 /**
- * Wraps `hasher` with a bounded memory of the digests of inner nodes and leaves. The results are the same.
+ * Wraps `hasher` with a memory of the digests of inner nodes and leaves. The results are the same.
  *
- * @param places how many digests fit: a power of two; about 400 bytes each
+ * The memory is one table of fixed size. Digests leave it as copies: an array per digest would live long enough to reach the
+ * engine's old generation, whose garbage is collected late.
+ *
+ * @param places how many digests fit: a power of two; 225 bytes each
  */
 export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   const memory = createMemory(places)
-  const last: Fold = { siblings: [], leafIndex: 0, running: [] }
+  const { message, digest } = memory
+  const last: Fold = { siblings: [], leafIndex: 0, running: new Uint32Array((MAX_LEVELS + 1) * DIGEST_WORDS) }
   // Nobody modifies a message once it is hashed, so the same array has the same digest.
   let lastBatch: { readonly messages: readonly Uint8Array[]; readonly digests: Uint8Array[] } = {
     messages: [],
@@ -28,87 +34,86 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   }
   let lastLong: { readonly message: Uint8Array; readonly digest: Uint8Array } | null = null
 
-  /** The digest of the first `length` bytes of the memory's message. */
-  function locate(length: number): Uint8Array {
-    const found = memory.find(length)
-    if (found !== undefined) return found
-    const digest = hasher.hash(memory.message.subarray(0, length))
-    memory.put(length, digest)
-    return digest
+  /** Makes `digest` that of the first `length` bytes of `message`. */
+  function locate(length: number): void {
+    if (memory.find(length)) return
+    digest.bytes.set(hasher.hash(message.bytes.subarray(0, length)))
+    memory.put(length)
   }
 
-  function hash(message: Uint8Array): Uint8Array {
-    if (message.length <= LONGEST) {
-      memory.message.set(message)
-      return locate(message.length)
+  function hash(bytes: Uint8Array): Uint8Array {
+    if (bytes.length <= LONGEST) {
+      message.bytes.set(bytes)
+      locate(bytes.length)
+      return digest.bytes.slice()
     }
-    if (lastLong?.message !== message) lastLong = { message, digest: hasher.hash(message) }
+    if (lastLong?.message !== bytes) lastLong = { message: bytes, digest: hasher.hash(bytes) }
     return lastLong.digest
-  }
-
-  function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
-    memory.message.set(left)
-    memory.message.set(right, DIGEST)
-    return locate(2 * DIGEST)
   }
 
   return {
     hash,
     hashBatch(messages) {
-      if ((messages[0]?.length ?? 0) > LONGEST) return hasher.hashBatch(messages)
+      const length = messages[0]?.length ?? 0
+      if (length > LONGEST) return hasher.hashBatch(messages)
       const digests: Uint8Array[] = []
       // Messages that are not in the memory are hashed in one batch.
       const unknown: Uint8Array[] = []
       const places: number[] = []
       const { messages: lastMessages, digests: lastDigests } = lastBatch
-      for (const message of messages) {
-        const index = digests.length
-        let digest = lastDigests[index]
-        if (digest === undefined || message !== lastMessages[index]) {
-          memory.message.set(message)
-          digest = memory.find(message.length)
-          if (digest === undefined) {
-            unknown.push(message)
-            places.push(index)
-          }
+      for (const [index, bytes] of messages.entries()) {
+        const known = lastDigests[index]
+        if (known !== undefined && bytes === lastMessages[index]) {
+          digests.push(known)
+          continue
         }
-        // Where the digest is not known yet, the message holds its place.
-        digests.push(digest ?? message)
+        message.bytes.set(bytes)
+        if (memory.find(length)) digests.push(digest.bytes.slice())
+        else {
+          unknown.push(bytes)
+          places.push(index)
+          // The message holds the place of its digest.
+          digests.push(bytes)
+        }
       }
       if (unknown.length > 0) {
-        for (const [index, digest] of hasher.hashBatch(unknown).entries()) {
-          const message = unknown[index] ?? digest
-          memory.message.set(message)
-          memory.put(message.length, digest)
-          digests[places[index] ?? 0] = digest
+        for (const [index, computed] of hasher.hashBatch(unknown).entries()) {
+          message.bytes.set(unknown[index] ?? computed)
+          digest.bytes.set(computed)
+          memory.put(length)
+          digests[places[index] ?? 0] = computed
         }
       }
       lastBatch = { messages, digests }
       return digests
     },
     foldPath(leafDigest, siblings, leafIndex) {
+      const levels = siblings.length
+      if (levels > MAX_LEVELS) return hasher.foldPath(leafDigest, siblings, leafIndex)
       const meeting = meetingLevel(last, siblings, leafIndex)
       const { running } = last
       // `running` is overwritten below: if this fold fails, the next one must not reuse it.
       last.siblings = []
-      let digest = leafDigest
+      digest.bytes.set(leafDigest)
       let rest = leafIndex
-      for (let level = 0; level < siblings.length; level++) {
-        if (level >= meeting && digest === running[level]) {
+      for (let level = 0; level < levels; level++) {
+        const kept = level * DIGEST_WORDS
+        if (level >= meeting && equalWords(digest.words, 0, running, kept, DIGEST_WORDS)) {
           // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
-          digest = running[siblings.length] ?? digest
+          copyWords(running, levels * DIGEST_WORDS, digest.words, 0, DIGEST_WORDS)
           break
         }
-        running[level] = digest
-        const sibling = siblings[level] ?? digest
+        copyWords(digest.words, 0, running, kept, DIGEST_WORDS)
         const isRight = rest % 2
-        digest = isRight === 1 ? hashPair(sibling, digest) : hashPair(digest, sibling)
+        copyWords(digest.words, 0, message.words, isRight * DIGEST_WORDS, DIGEST_WORDS)
+        message.bytes.set(siblings[level] ?? [], (1 - isRight) * DIGEST)
+        locate(2 * DIGEST)
         rest = (rest - isRight) / 2
       }
-      running[siblings.length] = digest
+      copyWords(digest.words, 0, running, levels * DIGEST_WORDS, DIGEST_WORDS)
       last.siblings = siblings
       last.leafIndex = leafIndex
-      return digest
+      return digest.bytes.slice()
     },
   }
 }
@@ -122,42 +127,69 @@ function meetingLevel(last: Fold, siblings: readonly Uint8Array[], leafIndex: nu
   return level
 }
 
+/** Words are in the platform's byte order, which is enough to compare and copy them. */
+interface Buffered {
+  readonly words: Uint32Array
+  /** The same memory. */
+  readonly bytes: Uint8Array
+}
+
+function createBuffered(words: number): Buffered {
+  const buffer = new ArrayBuffer(words * 4)
+  return { words: new Uint32Array(buffer), bytes: new Uint8Array(buffer) }
+}
+
 /**
  * A table of digests, of fixed size. A fingerprint of a message selects its place, and a later message with the same place
  * replaces it. A digest is found only if the whole message is equal.
  */
 interface Memory {
-  /** A buffer for one message. Write the message here first: `find` and `put` use the first `length` bytes. */
-  readonly message: Uint8Array
-  find(length: number): Uint8Array | undefined
-  put(length: number, digest: Uint8Array): void
+  /** One message. Write it here first: `find` and `put` use the first `length` bytes. */
+  readonly message: Buffered
+  /** Its digest. */
+  readonly digest: Buffered
+  /** Reads the digest from the table, or returns false. */
+  find(length: number): boolean
+  /** Writes the message and the digest to the table. */
+  put(length: number): void
 }
 
 function createMemory(places: number): Memory {
-  /** Words are in the platform's byte order, which is enough to compare and copy them. */
-  const messages = new Uint32Array(places * STRIDE)
-  const lengths = new Uint8Array(places)
-  // Filled, because reading a hole consults Array.prototype, which may be polluted.
-  const digests = new Array<Uint8Array | undefined>(places).fill(undefined)
-  const words = new Uint32Array(STRIDE)
-  const placeOf = (length: number) => fingerprint(words, length / 4) & (places - 1)
+  const [message, digest] = [createBuffered(LONGEST_WORDS), createBuffered(DIGEST_WORDS)]
+  // No message has the length 255.
+  const lengths = new Uint8Array(places).fill(255)
+  /** At each place, a message and its digest. */
+  const table = new Uint32Array(places * (LONGEST_WORDS + DIGEST_WORDS))
+  const placeOf = (length: number) => fingerprint(message.words, length / 4) & (places - 1)
   return {
-    message: new Uint8Array(words.buffer),
+    message,
+    digest,
     find(length) {
       const place = placeOf(length)
-      if (lengths[place] !== length) return undefined
-      for (let index = 0; index < length / 4; index++) {
-        if (messages[place * STRIDE + index] !== words[index]) return undefined
-      }
-      return digests[place]
+      const start = place * (LONGEST_WORDS + DIGEST_WORDS)
+      if (lengths[place] !== length || !equalWords(message.words, 0, table, start, length / 4)) return false
+      copyWords(table, start + LONGEST_WORDS, digest.words, 0, DIGEST_WORDS)
+      return true
     },
-    put(length, digest) {
+    put(length) {
       const place = placeOf(length)
+      const start = place * (LONGEST_WORDS + DIGEST_WORDS)
       lengths[place] = length
-      for (let index = 0; index < length / 4; index++) messages[place * STRIDE + index] = words[index] ?? 0
-      digests[place] = digest
+      copyWords(message.words, 0, table, start, length / 4)
+      copyWords(digest.words, 0, table, start + LONGEST_WORDS, DIGEST_WORDS)
     },
   }
+}
+
+function equalWords(one: Uint32Array, start: number, other: Uint32Array, otherStart: number, count: number): boolean {
+  for (let index = 0; index < count; index++) {
+    if (one[start + index] !== other[otherStart + index]) return false
+  }
+  return true
+}
+
+function copyWords(from: Uint32Array, start: number, to: Uint32Array, toStart: number, count: number): void {
+  for (let index = 0; index < count; index++) to[toStart + index] = from[start + index] ?? 0
 }
 
 /** Mixes the last words of the last two digests, which look random. A collision costs only time. */

@@ -28,7 +28,7 @@ it('encodes an account value as six words, and decodes it again', () => {
   )
   expect(value.length).toBe(accountTree.valueLength)
   expect(storageRootOf(value)).toEqual(storageRoot)
-  expect(accountFieldsOf(value)).toEqual({
+  expect(accountFieldsOf(value, {})).toEqual({
     nonce,
     balance,
     codeSize: account.codeSize,

@@ -62,22 +62,61 @@ it('hashes each remembered message once', () => {
   for (const length of [32, 64, 192]) {
     const bytes = new Uint8Array(length).fill(length)
     hash.mockClear()
-    expect(remembering.hash(bytes)).toBe(remembering.hash(bytes.slice()))
+    expect(remembering.hash(bytes)).toEqual(remembering.hash(bytes.slice()))
     expect(remembering.hashBatch([bytes, bytes])).toEqual([fresh.hash(bytes), fresh.hash(bytes)])
     expect(hash).toHaveBeenCalledTimes(1)
   }
   hash.mockClear()
   const digest = new Uint8Array(32)
   const top = remembering.foldPath(digest, siblings, 5)
-  expect(remembering.foldPath(digest, siblings, 5)).toBe(top)
+  expect(remembering.foldPath(digest, siblings, 5)).toEqual(top)
   expect(
     remembering.foldPath(
       digest.slice(),
       siblings.map(sibling => sibling.slice()),
       5,
     ),
-  ).toBe(top)
+  ).toEqual(top)
   expect(hash).toHaveBeenCalledTimes(6)
+})
+
+it('finds nothing in an empty memory', () => {
+  // Every byte of the memory is zero at first, and so are these messages.
+  const remembering = rememberingHasher(
+    hasherOf(bytes => new Uint8Array(32).fill(1 + bytes.length / 4)),
+    1,
+  )
+  for (const length of [0, 4, 32, 64, 192]) {
+    const [digest] = remembering.hash(new Uint8Array(length))
+    expect(digest).toBe(1 + length / 4)
+  }
+})
+
+it('does not change a digest that it has given', () => {
+  const remembering = rememberingHasher(fresh, 1)
+  const ask = () => [
+    remembering.hash(new Uint8Array(64)),
+    ...remembering.hashBatch([new Uint8Array(64), new Uint8Array(64).fill(1)]),
+    remembering.foldPath(new Uint8Array(32), siblings, 5),
+  ]
+  const [given, again] = [ask(), ask()]
+  const before = [...given, ...again].map(bytesToHex)
+  remembering.hash(new Uint8Array(64).fill(2))
+  remembering.foldPath(new Uint8Array(32).fill(2), siblings, 9)
+  expect([...given, ...again].map(bytesToHex)).toEqual(before)
+})
+
+it('folds a path that is longer than any in the format', () => {
+  const remembering = rememberingHasher(fresh, 4)
+  const long = Array.from({ length: 7 }, () => siblings).flat()
+  for (const levels of [39, 40, 41, 42]) {
+    for (const leafIndex of [0, 5, 2 ** 40 - 1]) {
+      const path = [new Uint8Array(32), long.slice(0, levels), leafIndex] as const
+      for (let turn = 0; turn < 2; turn++) {
+        expect(bytesToHex(remembering.foldPath(...path))).toBe(bytesToHex(fresh.foldPath(...path)))
+      }
+    }
+  }
 })
 
 it('folds no further than to where it meets the last fold', () => {
