@@ -1,25 +1,38 @@
 import { open } from 'node:fs/promises'
 import zlib from 'node:zlib'
 
-/** Bytes to read and decompress at a time. */
-export const CHUNK_LENGTH = 2 ** 18
+/** Bytes to read, or to decompress, at a time. */
+export const CHUNK_LENGTH = 2 ** 19
 
 /**
- * Reads the bytes of a file. The memory of a chunk is reused for the second chunk after it.
+ * Reads the bytes of a file, one chunk ahead. The memory of a chunk is reused for the third chunk after it.
  *
  * @param onRead called with the length of each chunk
  */
 export async function* readFileChunks(path: string, onRead?: (length: number) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path)
+  const allocate = () => new Uint8Array(CHUNK_LENGTH)
+  let [memory, next, last] = [allocate(), allocate(), allocate()]
+  const readInto = (buffer: Uint8Array) => {
+    const read = file.read(buffer, 0, CHUNK_LENGTH, null)
+    // Awaited in its turn. Until then, a failure must not count as unhandled.
+    read.catch(() => {})
+    return read
+  }
+  let reading = readInto(memory)
   try {
-    const memory = [new Uint8Array(CHUNK_LENGTH), new Uint8Array(CHUNK_LENGTH)] as const
-    for (let turn = 0; ; turn++) {
-      const { bytesRead, buffer } = await file.read(memory[turn % 2 === 0 ? 0 : 1], 0, CHUNK_LENGTH, null)
+    for (;;) {
+      const { bytesRead } = await reading
       if (bytesRead === 0) return
       onRead?.(bytesRead)
-      yield buffer.subarray(0, bytesRead)
+      const chunk = memory.subarray(0, bytesRead)
+      ;[memory, next, last] = [next, last, memory]
+      // While the consumer works on this chunk, another thread reads the next one.
+      reading = readInto(memory)
+      yield chunk
     }
   } finally {
+    await reading.catch(() => {})
     await file.close()
   }
 }
@@ -62,47 +75,52 @@ export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): Async
 }
 
 /**
- * Bytes to pass to the decompressor at a time. They can expand a thousandfold, and the result is held in memory. (A stream
- * pipeline is no alternative: on an error, it discards the output that came before.)
+ * How many decompressed chunks may wait for the consumer. (A stream pipeline is no alternative: on an error, it discards the
+ * output that came before.)
  */
-const PIECE_LENGTH = 2 ** 15
+const MAX_WAITING = 2
 
 async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const unpacked: Uint8Array[] = []
   let failure: unknown
   let isOver = false
-  // Ends the wait for the last piece, which may not be reported if the decompressor fails or ends. (A race against one promise
-  // for its end would leave something behind for each piece, until that end.)
+  // Ends the current wait. (A race against one promise for the end would leave something behind for each wait, until the end.)
   let wake = () => {}
   const end = (error?: unknown) => {
     failure ??= error
     isOver = true
     wake()
   }
-  unpacker.on('data', chunk => unpacked.push(chunk))
+  unpacker.on('data', chunk => {
+    // Paused, it decompresses no further: a few bytes may expand a thousandfold.
+    if (unpacked.push(chunk) >= MAX_WAITING) unpacker.pause()
+    wake()
+  })
   for (const event of ['end', 'close', 'error']) unpacker.once(event, end)
+  /** Yields what is decompressed, until `isDone`. Another thread goes on while the consumer works on it. */
+  async function* take(isDone: () => boolean): AsyncGenerator<Uint8Array> {
+    while (!isOver && !isDone()) {
+      if (unpacked.length === 0) await new Promise<void>(resolve => (wake = resolve))
+      const ready = unpacked.splice(0)
+      unpacker.resume()
+      yield* ready
+    }
+    if (failure === undefined) return
+    yield* unpacked
+    throw failure
+  }
   try {
-    let written = Promise.resolve()
     for await (const chunk of chunks) {
-      for (let start = 0; start < chunk.length; start += PIECE_LENGTH) {
-        if (!isOver) await written
-        const ready = unpacked.splice(0)
-        if (failure === undefined) {
-          const piece = chunk.subarray(start, start + PIECE_LENGTH)
-          // Decompresses on another thread, while the consumer works on what is ready.
-          written = new Promise(resolve => {
-            wake = resolve
-            unpacker.write(piece, () => resolve())
-          })
-        }
-        yield* ready
-        if (failure !== undefined) throw failure
-      }
+      let isWritten = false
+      unpacker.write(chunk, () => {
+        isWritten = true
+        wake()
+      })
+      yield* take(() => isWritten)
     }
     unpacker.end()
-    while (!isOver) await new Promise<void>(resolve => (wake = resolve))
+    yield* take(() => isOver)
     yield* unpacked
-    if (failure !== undefined) throw failure
   } finally {
     unpacker.destroy()
   }

@@ -9,7 +9,7 @@ import { formatAuditReport, REPORT_MARK, summarize } from '../bulk/report.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
 import { endProgress } from './endpoint.ts'
 import { answerOptions, type EvidenceFlags, requireHex, requireScheme, rollupOf, trustedOf } from './flags.ts'
-import { MAX_INPUT_MIB, messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
+import { codeOf, MAX_INPUT_MIB, messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
 import { overwriteProgress } from './terminal.ts'
@@ -242,7 +242,8 @@ function pipeTo(stream: Output): VerdictFile['write'] {
       })
     }
     if (!isClosed) return
-    if (failure instanceof Error && 'code' in failure && failure.code !== 'EPIPE') {
+    const code = codeOf(failure)
+    if (code !== undefined && code !== 'EPIPE') {
       throw new UsageError(`cannot write standard output: ${messageOf(failure)}`)
     }
     throw new ClosedPipe('standard output was closed')

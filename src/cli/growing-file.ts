@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { UsageError } from './command.ts'
-import { messageOf } from './input.ts'
+import { codeOf, messageOf } from './input.ts'
 
 /** A file to which only one run appends at a time. */
 export interface GrowingFile {
@@ -68,7 +68,7 @@ async function claimFile(path: string, handle: FileHandle): Promise<Server | und
     await once(server.listen(`\0rollup-state-proof-${dev}-${ino}`), 'listening')
     return server
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    if (codeOf(error) === 'EADDRINUSE') {
       throw new UsageError(`${path}: another run is writing it. Wait until it ends, or end it`)
     }
     return undefined

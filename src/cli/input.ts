@@ -161,8 +161,12 @@ export function orUsageError<T>(what: string, work: () => T): T {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+/** The code of an error of Node's, such as `EPIPE`. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined
+
 /** The UsageError for a server that cannot listen. @param option the option that chooses the port */
 export function cannotListen(option: string, error: unknown): UsageError {
-  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  return new UsageError(`cannot listen: ${messageOf(error)}${isTaken ? `; choose another port with ${option}` : ''}`)
+  const hint = codeOf(error) === 'EADDRINUSE' ? `; choose another port with ${option}` : ''
+  return new UsageError(`cannot listen: ${messageOf(error)}${hint}`)
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import { exitCodes } from './command.ts'
+import { codeOf } from './input.ts'
 import { run } from './run.ts'
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', error => {
     // A reader that closes the pipe early (`| head -1`) does not change the verdict. A report lost in any other way does.
-    if (!('code' in error) || error.code !== 'EPIPE') process.exitCode = exitCodes.unusable
+    if (codeOf(error) !== 'EPIPE') process.exitCode = exitCodes.unusable
   })
 }
 

@@ -1,7 +1,7 @@
 import { DocumentError } from '../document/error.ts'
 import { redactUrls } from '../rpc/redact.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { messageOf } from './input.ts'
+import { codeOf, messageOf } from './input.ts'
 import { formatTable, printable, toJson } from './report.ts'
 import { didYouMean } from './suggest.ts'
 import { fitToTerminal, joinLines } from './terminal.ts'
@@ -127,5 +127,4 @@ async function dispatch(name: string, args: readonly string[], io: Io): Promise<
   return (await command.load()).run(args, io)
 }
 
-const isParseArgsError = (error: unknown): boolean =>
-  error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+const isParseArgsError = (error: unknown): boolean => codeOf(error)?.startsWith('ERR_PARSE_ARGS') === true

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import zlib, { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
@@ -61,6 +62,21 @@ it('reads a file to its end, compressed or not', async () => {
   expect((await collect(readFileChunks(join(folder, 'plain'), count))).equals(bytes)).toBe(true)
   expect(read).toBe(bytes.length)
   expect((await collect(unpack(readFileChunks(join(folder, 'packed'))))).equals(bytes)).toBe(true)
+})
+
+it('decompresses no further ahead of the consumer than a few chunks, however much the bytes expand', async () => {
+  const [members, length] = [128, 2 ** 20]
+  const bomb = Buffer.concat(new Array<Buffer>(members).fill(gzipSync(Buffer.alloc(length))))
+  const memory = () => process.memoryUsage().arrayBuffers
+  const before = memory()
+  let came = 0
+  for await (const chunk of unpack(pieces(bomb, bomb.length))) {
+    // Time to go on, for a decompressor that does not wait.
+    if (came === 0) await setTimeout(500)
+    if (came === 0) expect(memory() - before).toBeLessThan((members * length) / 8)
+    came += chunk.length
+  }
+  expect(came).toBe(members * length)
 })
 
 it('yields what precedes the damage, then throws', async () => {
