@@ -5,12 +5,14 @@ import zlib from 'node:zlib'
 export const CHUNK_LENGTH = 2 ** 19
 
 /**
- * Reads the bytes of a file, one chunk ahead. The memory of a chunk is reused for the third chunk after it.
+ * Reads the bytes of a file. A chunk stays valid until the second chunk after it is asked for.
  *
  * @param onRead called with the length of each chunk
  */
 export async function* readFileChunks(path: string, onRead?: (length: number) => void): AsyncGenerator<Uint8Array> {
   const file = await open(path)
+  // Nothing can cancel a read of a pipe, whose writer may be silent for long: it is not read ahead.
+  const isRegular = (await file.stat()).isFile()
   const allocate = () => new Uint8Array(CHUNK_LENGTH)
   let [memory, next, last] = [allocate(), allocate(), allocate()]
   const readInto = (buffer: Uint8Array) => {
@@ -19,20 +21,20 @@ export async function* readFileChunks(path: string, onRead?: (length: number) =>
     read.catch(() => {})
     return read
   }
-  let reading = readInto(memory)
+  let ahead: ReturnType<typeof readInto> | undefined
   try {
     for (;;) {
-      const { bytesRead } = await reading
+      const { bytesRead } = await (ahead ?? readInto(memory))
       if (bytesRead === 0) return
       onRead?.(bytesRead)
       const chunk = memory.subarray(0, bytesRead)
       ;[memory, next, last] = [next, last, memory]
       // While the consumer works on this chunk, another thread reads the next one.
-      reading = readInto(memory)
+      if (isRegular) ahead = readInto(memory)
       yield chunk
     }
   } finally {
-    await reading.catch(() => {})
+    await ahead?.catch(() => {})
     await file.close()
   }
 }
@@ -70,7 +72,10 @@ export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): Async
   const packed = PACKED.find(({ magic }) => magic.every((byte, index) => start[index] === byte))
   if (packed === undefined) return yield* continued(start, iterator)
   const unpacker = packed.unpacker()
-  if (unpacker === undefined) throw new Error(`it is packed with ${packed.name}, which takes Node 22.15 or later`)
+  if (unpacker === undefined) {
+    await iterator.return?.()
+    throw new Error(`it is packed with ${packed.name}, which takes Node 22.15 or later`)
+  }
   yield* unpackWith(unpacker, continued(start, iterator))
 }
 
@@ -105,22 +110,31 @@ async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Arr
       unpacker.resume()
       yield* ready
     }
-    if (failure === undefined) return
-    yield* unpacked
-    throw failure
+    if (failure !== undefined) throw failure
+  }
+  function takeWritten(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+    let isWritten = false
+    unpacker.write(chunk, () => {
+      isWritten = true
+      wake()
+    })
+    return take(() => isWritten)
   }
   try {
+    let length = 0
     for await (const chunk of chunks) {
-      let isWritten = false
-      unpacker.write(chunk, () => {
-        isWritten = true
-        wake()
-      })
-      yield* take(() => isWritten)
+      if (!isOver) yield* takeWritten(chunk)
+      // A decompressor may end before its input does, without an error. Zeros may pad the file.
+      const unread = chunk.subarray(Math.max(unpacker.bytesWritten - length, 0))
+      if (unread.some(byte => byte !== 0)) throw new Error('more bytes follow the end of the compressed data')
+      length += chunk.length
     }
     unpacker.end()
     yield* take(() => isOver)
     yield* unpacked
+  } catch (error) {
+    yield* unpacked
+    throw error
   } finally {
     unpacker.destroy()
   }

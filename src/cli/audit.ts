@@ -100,7 +100,7 @@ export const audit: Command = {
     const resumedAt = verdicts.written.lines
     const run = startRun(sources, verdicts, io)
     const options = { claim, jobs, maxLineLength, skip: resumedAt }
-    const failure = await writeVerdicts(auditInputs(sources.inputs, options), verdicts, run)
+    const failure = await writeVerdicts(auditInputs(sources.inputs, options), verdicts, run).finally(run.stop)
     const { tally, seconds, samples } = run.end()
     if (failure instanceof ClosedPipe) return exitCodes.unusable
 
@@ -253,6 +253,8 @@ function pipeTo(stream: Output): VerdictFile['write'] {
 /** A run in progress. */
 interface Run {
   add(tally: Tally): void
+  /** Ends the progress line. */
+  stop(): void
   end(): { readonly tally: Tally; readonly seconds: number; readonly samples: Sample[] }
 }
 
@@ -286,9 +288,11 @@ function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io): Ru
       samples = samples.filter((_, index) => index % 2 === 0)
       interval *= 2
     },
-    end() {
+    stop() {
       clearInterval(timer)
       endProgress(io)
+    },
+    end() {
       const seconds = elapsed()
       return { tally, seconds, samples: [...samples, { seconds, lines: tally.lines - before }] }
     },

@@ -161,7 +161,7 @@ export function orUsageError<T>(what: string, work: () => T): T {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The code of an error of Node's, such as `EPIPE`. */
+/** The code of an error from Node, such as `EPIPE`. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined
 

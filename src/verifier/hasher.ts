@@ -27,7 +27,7 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   const memory = createMemory(places)
   const { message, digest } = memory
   const last: Fold = { siblings: [], leafIndex: 0, running: new Uint32Array((MAX_LEVELS + 1) * DIGEST_WORDS) }
-  // Nobody modifies a message once it is hashed, so the same array has the same digest.
+  // Nobody modifies a message, or an array of messages or siblings, once it was passed here: the same array has the same digests.
   let lastBatch: { readonly messages: readonly Uint8Array[]; readonly digests: Uint8Array[] } = {
     messages: [],
     digests: [],
@@ -54,8 +54,7 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   return {
     hash,
     hashBatch(messages) {
-      const length = messages[0]?.length ?? 0
-      if (length > LONGEST) return hasher.hashBatch(messages)
+      if ((messages[0]?.length ?? 0) > LONGEST) return hasher.hashBatch(messages)
       const digests: Uint8Array[] = []
       // Messages that are not in the memory are hashed in one batch.
       const unknown: Uint8Array[] = []
@@ -68,7 +67,7 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
           continue
         }
         message.bytes.set(bytes)
-        if (memory.find(length)) digests.push(digest.bytes.slice())
+        if (memory.find(bytes.length)) digests.push(digest.bytes.slice())
         else {
           unknown.push(bytes)
           places.push(index)
@@ -78,9 +77,10 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
       }
       if (unknown.length > 0) {
         for (const [index, computed] of hasher.hashBatch(unknown).entries()) {
-          message.bytes.set(unknown[index] ?? computed)
+          const bytes = unknown[index] ?? computed
+          message.bytes.set(bytes)
           digest.bytes.set(computed)
-          memory.put(length)
+          memory.put(bytes.length)
           digests[places[index] ?? 0] = computed
         }
       }

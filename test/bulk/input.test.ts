@@ -1,4 +1,6 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
@@ -98,6 +100,52 @@ it('yields what precedes the damage, then throws', async () => {
     if (came > 0) whole++
   }
   expect(whole).toBe(3)
+})
+
+it('refuses what follows the end of the compressed data, unless it is padding', async () => {
+  const [one, two] = [gzipSync('one\n'), gzipSync('two\n')]
+  const padding = Buffer.alloc(600)
+  for (const length of [1, 10, 10_000]) {
+    expect((await collect(unpack(pieces(Buffer.concat([one, two, padding]), length)))).toString()).toBe('one\ntwo\n')
+    let came = ''
+    const read = async () => {
+      for await (const chunk of unpack(pieces(Buffer.concat([one, padding, two]), length))) came += Buffer.from(chunk)
+    }
+    await expect(read()).rejects.toThrow('more bytes follow the end of the compressed data')
+    expect(came).toBe('one\n')
+  }
+})
+
+it('yields what is unpacked before its source fails', async () => {
+  const text = noise(2 ** 21)
+  const packed = gzipSync(text)
+  async function* failing() {
+    yield* pieces(packed.subarray(0, 2 ** 20), 2 ** 19)
+    throw new Error('EIO')
+  }
+  let came = 0
+  const read = async () => {
+    for await (const chunk of unpack(failing())) {
+      came += chunk.length
+      // The decompressor is ahead of a slow consumer.
+      await setTimeout(20)
+    }
+  }
+  await expect(read()).rejects.toThrow('EIO')
+  expect(came).toBeGreaterThan(2 ** 20 - 2 ** 17)
+})
+
+it('does not read a pipe ahead', async () => {
+  const pipe = join(folderOf({}), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  // The writer stays silent after its first bytes, until the reader has left.
+  const writer = spawn('sh', ['-c', 'exec > "$0"; echo one; read line', pipe], { stdio: ['pipe', 'ignore', 'ignore'] })
+  for await (const chunk of readFileChunks(pipe)) {
+    expect(Buffer.from(chunk).toString()).toBe('one\n')
+    break
+  }
+  writer.stdin.end('\n')
+  await once(writer, 'exit')
 })
 
 it('decompresses zstd if Node supports it, or names the required version', async () => {

@@ -11,14 +11,16 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { gunzipSync, constants as zlib } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { createEvidence } from '../../src/anchor.ts'
+import { run as runCommand } from '../../src/cli/run.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { runProgram } from '../bulk/program.ts'
 import { gzipMembers, joinLines, mixedLines } from '../bulk/records.ts'
-import { ADDRESS, folderOf, runHere, sampleOf } from './io.ts'
+import { ADDRESS, collector, folderOf, runHere, sampleOf } from './io.ts'
 
 /** For a thorough run, use 200,000 lines and 20 kills. */
 const { AUDIT_LINES = '400', AUDIT_KILLS = '2' } = process.env
@@ -363,6 +365,26 @@ it('stops quietly if its output is closed', async () => {
     child.stdout.once('data', () => child.stdout.destroy())
   const { code, stderr } = await auditApart([join(folder, 'in.ndjson')], { started })
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+})
+
+it('says why standard output fails, and shows no more progress', async () => {
+  const stdout = new Writable({
+    write: (_, __, done) => done(Object.assign(new Error('no space left'), { code: 'ENOSPC' })),
+  })
+  stdout.on('error', () => {})
+  const stderr = collector(true)
+  const stdin = Readable.from([Buffer.from('x\n')])
+  const code = await runCommand(['audit', '--jobs', '1'], {
+    stdin,
+    stdout: Object.assign(stdout, { isTTY: false }),
+    stderr: stderr.stream,
+  })
+  const text = stderr.text()
+  expect(code).toBe(2)
+  expect(text).toContain('cannot write standard output: no space left')
+  // Longer than the interval at which progress is shown.
+  await setTimeout(700)
+  expect(stderr.text()).toBe(text)
 })
 
 it('shows progress on a terminal in one line that it removes at the end', async () => {
