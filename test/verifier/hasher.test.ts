@@ -138,6 +138,18 @@ it('folds no further than to where it meets the last fold', () => {
   expect(countOf(leaf, siblings, 0)).toBeGreaterThan(0)
   expect(countOf(leaf, siblings.with(0, other), 0)).toBe(6)
   expect(countOf(other, siblings.with(0, other), 0)).toBe(6)
+  // Neighbouring leaves, each the sibling of the other, meet one level up.
+  expect(countOf(leaf, siblings.with(0, other), 0)).toBe(6)
+  expect(countOf(other, siblings.with(0, leaf), 1)).toBe(1)
+})
+
+it('takes no digest for a message that it has hashed, and gives the same array for the same message', () => {
+  const remembering = rememberingHasher(fresh, 256)
+  const messages = Array.from({ length: 8 }, (_, index) => new Uint8Array(64).fill(index))
+  const digests = remembering.hashBatch(messages)
+  // A fold recognizes siblings by this.
+  for (const [index, digest] of remembering.hashBatch([...messages]).entries()) expect(digest).toBe(digests[index])
+  for (const digest of digests) expect(bytesToHex(remembering.hash(digest))).toBe(bytesToHex(fresh.hash(digest)))
 })
 
 it('does not reuse a fold that threw', () => {
