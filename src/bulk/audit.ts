@@ -14,7 +14,7 @@ export interface AuditInput {
 
 export interface AuditOptions {
   readonly claim: RecordClaim
-  /** How many workers verify. Default: one per core. */
+  /** How many threads verify. Default: one per core. */
   readonly jobs?: number
   /** In bytes. */
   readonly maxLineLength: number

@@ -1,8 +1,11 @@
 import { open } from 'node:fs/promises'
 import zlib from 'node:zlib'
 
-/** Bytes to read, or to decompress, at a time. */
-export const CHUNK_LENGTH = 2 ** 19
+/**
+ * Bytes to read, or to decompress, at a time: as many as a batch has. While this thread verifies a batch, only one chunk can
+ * follow in the background.
+ */
+export const CHUNK_LENGTH = 2 ** 20
 
 /**
  * Reads the bytes of a file. A chunk stays valid until the second chunk after it is asked for.

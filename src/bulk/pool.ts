@@ -27,41 +27,53 @@ export const takeBatch = (batch: Batch, file: string | undefined, verify: Record
 export interface AuditPool {
   /** How many batches to keep pending: enough that no worker waits for one. */
   readonly capacity: number
-  /** Moves the bytes of the batch to the worker: they cannot be used afterwards. */
+  /** The batch may move to a worker: its bytes cannot be used afterwards. */
   run(batch: Batch, file: string | undefined): Promise<TakenBatch>
   close(): Promise<void>
 }
 
-/**
- * In MiB. A record is garbage as soon as it is verified, and leaves nothing behind, so half the usual young generation is as fast
- * as more. The longest record that is parsed at all fits into the old generation.
- */
-const [YOUNG_GENERATION, OLD_GENERATION] = [24, 768]
+/** Per worker: one that it verifies, and the next one. */
+const BATCHES = 2
 
-/** @param jobs number of workers; one per core is best. With 1, this thread does the work */
+/** In MiB. A record is garbage as soon as it is verified, so half the usual young generation is as fast as more. */
+const YOUNG_GENERATION = 24
+
+/**
+ * @param jobs number of threads that verify; one per core is best. This thread is one of them, because reading leaves it idle:
+ * a thread more than there are cores would take their time from the workers
+ */
 export async function createAuditPool(claim: RecordClaim, jobs: number): Promise<AuditPool> {
-  if (jobs === 1) {
-    const verify = createRecordVerifier(claim)
-    // Without workers, each batch is judged as it is read.
-    return { capacity: 1, run: async (batch, file) => takeBatch(batch, file, verify), close: async () => {} }
-  }
+  const verify = createRecordVerifier(claim)
+  const verifyHere = async (batch: Batch, file: string | undefined) => takeBatch(batch, file, verify)
+  // Without workers, each batch is judged as it is read.
+  if (jobs === 1) return { capacity: 1, run: verifyHere, close: async () => {} }
   // Loaded only here, because verifying a single proof does not need it.
   const { Tinypool } = await import('tinypool')
   // The sources are TypeScript, the build is JavaScript.
   const worker = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
+  const workers = jobs - 1
   const pool = new Tinypool({
     filename: new URL(worker, import.meta.url).href,
-    ...{ minThreads: jobs, maxThreads: jobs },
-    // The next batch is already there when one is done.
-    concurrentTasksPerWorker: 2,
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION, maxOldGenerationSizeMb: OLD_GENERATION },
+    ...{ minThreads: workers, maxThreads: workers, concurrentTasksPerWorker: BATCHES },
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION },
   })
+  let isFirst = true
+  let atWorkers = 0
   return {
-    // Two batches per worker, and one more.
-    capacity: 2 * jobs + 1,
-    run(batch, file) {
+    // What this thread verified waits for the batches before it.
+    capacity: BATCHES * jobs + 1,
+    async run(batch, file) {
+      // The first batch does not wait for the workers to start.
+      const isHere = isFirst || atWorkers >= BATCHES * workers
+      isFirst = false
+      if (isHere) return verifyHere(batch, file)
       const task: AuditTask = { batch, file, claim }
-      return pool.run(task, { name: 'auditInWorker', transferList: [batch.bytes.buffer] })
+      atWorkers++
+      try {
+        return await pool.run(task, { name: 'auditInWorker', transferList: [batch.bytes.buffer] })
+      } finally {
+        atWorkers--
+      }
     },
     close: () => pool.destroy(),
   }

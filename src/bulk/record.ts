@@ -2,9 +2,8 @@ import { type Trusted, verifyEvidence } from '../anchor/evidence.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import type { Hex } from '../bytes.ts'
 import { schemeNamed } from '../document/answer.ts'
-import { type ClaimProblem, completeClaim, type Source } from '../document/claim.ts'
+import { type ClaimProblem, completeClaim, isProblem, type Source } from '../document/claim.ts'
 import { DocumentError } from '../document/error.ts'
-import { isProblem } from '../document/evidence.ts'
 import {
   type AnswerFile,
   type BundleFile,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { Tinypool } from 'tinypool'
 import { type AuditTask, takeBatch } from './pool.ts'
 import { createRecordVerifier, type RecordVerifier } from './record.ts'
@@ -5,7 +6,9 @@ import { createRecordVerifier, type RecordVerifier } from './record.ts'
 let verify: RecordVerifier | undefined
 
 /** The function that a worker runs. It keeps one verifier, with its cache, for all batches, because the claim never changes. */
-export function auditInWorker({ batch, file, claim }: AuditTask): unknown {
+export async function auditInWorker({ batch, file, claim }: AuditTask): Promise<unknown> {
+  // Sends the verdicts on the batch before. Otherwise, they would wait for those on this one.
+  await setImmediate()
   verify ??= createRecordVerifier(claim)
   const taken = takeBatch(batch, file, verify)
   // Moves the memory back to the caller instead of copying it. The verdicts are in it, or in memory of their own.

@@ -7,7 +7,6 @@ import { readFileChunks } from '../bulk/input.ts'
 import type { RecordClaim } from '../bulk/record.ts'
 import { formatAuditReport, REPORT_MARK, summarize } from '../bulk/report.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from './command.ts'
-import { endProgress } from './endpoint.ts'
 import { answerOptions, type EvidenceFlags, requireHex, requireScheme, rollupOf, trustedOf } from './flags.ts'
 import { codeOf, MAX_INPUT_MIB, messageOf, orUsageError, parseOptions, wholeNumber } from './input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
@@ -45,7 +44,7 @@ Output:
   --json                   print the summary as one JSON object
 
 Limits:
-  --jobs N                 the number of workers (default: the number of cores)
+  --jobs N                 the number of threads that verify (default: the number of cores)
   --max-line MIB           the maximum length of a record, 1 to 64 MiB (default: ${MAX_INPUT_MIB})
 
 The summary goes to standard output with -o, and to standard error without.
@@ -290,7 +289,7 @@ function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io): Ru
     },
     stop() {
       clearInterval(timer)
-      endProgress(io)
+      overwriteProgress(io, '')
     },
     end() {
       const seconds = elapsed()

@@ -21,6 +21,9 @@ export type ClaimProblem =
   /** The index of a storage proof that names no key, if the keys have to come from the answer. */
   | { readonly unnamedSlot: number }
 
+export const isProblem = <T extends object>(claim: T | ClaimProblem): claim is ClaimProblem =>
+  'missing' in claim || 'unknownScheme' in claim || 'unnamedSlot' in claim
+
 /** Completes the claim: what the user states overrides the file, and the answer itself is the last resort. */
 export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources | ClaimProblem {
   const pick = (name: ClaimField): { value: unknown; source: Source } => {

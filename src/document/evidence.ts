@@ -5,7 +5,7 @@ import { type BeaconNetwork, mainnet, sepolia } from '../beacon/network.ts'
 import type { Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import { schemeNamed } from './answer.ts'
-import type { ClaimProblem, Source } from './claim.ts'
+import type { Source } from './claim.ts'
 import { DocumentError } from './error.ts'
 import type { BundleFile } from './input-file.ts'
 import { attempt } from './layout.ts'
@@ -53,9 +53,6 @@ export function parseNumber(text: unknown, bits: number): bigint | null {
   const value = BigInt(text)
   return value < 1n << BigInt(bits) ? value : null
 }
-
-export const isProblem = <T extends object>(claim: T | ClaimProblem): claim is ClaimProblem =>
-  'missing' in claim || 'unknownScheme' in claim || 'unnamedSlot' in claim
 
 /** The claim of an evidence vector, whose numbers are quantities. @throws DocumentError */
 export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
