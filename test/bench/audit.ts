@@ -10,14 +10,19 @@ import { type Contestant, inTurns } from './turns.ts'
 
 /**
  * Measures how well `audit` uses the cores, by comparing its time with that of its parts over the same lines, and its memory,
- * which must not depend on the number of lines. With N jobs, the parts run on N cores at once.
+ * which must not depend on the number of lines. With N jobs, the parts run on N cores at once, and each core does its share of
+ * the lines.
  *
- * Usage: `npm run bench:audit -- [LINES] [ROUNDS]`. All figures are medians of the rounds; an efficiency compares times of one
- * round, in which everything takes turns.
+ * Usage: `npm run bench:audit -- [LINES] [ROUNDS]`. LINES is rounded up to equal shares. All figures are medians of the rounds;
+ * an efficiency compares times of one round, in which everything takes turns.
  */
 const [COUNT = '200000', ROUNDS = '1'] = process.argv.slice(2)
-const LINES = Number(COUNT)
-const ACCOUNTS = Math.min(LINES, 20_000)
+const cores = availableParallelism()
+const ACCOUNTS = Math.min(Math.ceil(Number(COUNT) / cores), 20_000)
+const SHARE = Math.ceil(Number(COUNT) / cores / ACCOUNTS) * ACCOUNTS
+const LINES = SHARE * cores
+/** For the memory that fewer lines take. */
+const FEW_LINES = Math.ceil(LINES / 10 / ACCOUNTS) * ACCOUNTS
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-audit-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -51,20 +56,20 @@ function writeInput(name: string, count: number, isPacked: boolean): string {
   return path
 }
 
-const cores = availableParallelism()
 const JOBS = [...new Set([1, cores])]
 const programAt = (path: string): string => new URL(path, import.meta.url).pathname
 const shown = (value: number, digits = 1): string => value.toFixed(digits)
 
 const inputs = [
-  { name: 'plain', path: writeInput('in.ndjson', LINES, false) },
-  { name: 'gzip', path: writeInput('in.ndjson.gz', LINES, true) },
+  { name: 'plain', path: writeInput('in.ndjson', LINES, false), share: writeInput('share.ndjson', SHARE, false) },
+  { name: 'gzip', path: writeInput('in.ndjson.gz', LINES, true), share: writeInput('share.ndjson.gz', SHARE, true) },
 ] as const
+type Input = (typeof inputs)[number]
 const [plain] = inputs
 
-/** The work up to one of its steps, in one process or in several at once. */
-const stepsOf = (path: string, last: string, count: number): Contestant =>
-  Array.from({ length: count }, () => [programAt('audit-parts.mjs'), path, last])
+/** The work up to one of its steps: all of it in one process, or a share in each of several at once. */
+const stepsOf = ({ path, share }: Input, last: string, jobs: number): Contestant =>
+  Array.from({ length: jobs }, () => [programAt('audit-parts.mjs'), jobs === 1 ? path : share, last])
 const auditOf = (path: string, jobs: number): Contestant => [
   [programAt('../cli/main.js'), 'audit', path, '--jobs', `${jobs}`],
 ]
@@ -79,8 +84,8 @@ interface Figures {
 
 async function measureRound(): Promise<Figures[]> {
   const contestants = JOBS.flatMap(jobs => [
-    ...['none', 'parsing', 'verifying'].map(step => stepsOf(plain.path, step, jobs)),
-    ...inputs.flatMap(({ path }) => [stepsOf(path, 'reading', jobs), auditOf(path, jobs)]),
+    ...['none', 'parsing', 'verifying'].map(step => stepsOf(plain, step, jobs)),
+    ...inputs.flatMap(input => [stepsOf(input, 'reading', jobs), auditOf(input.path, jobs)]),
   ])
   const turns = await inTurns(contestants)
   const next = () => turns.shift() ?? { seconds: Number.NaN, peak: Number.NaN }
@@ -116,17 +121,17 @@ for (const [kind, { name, path }] of inputs.entries()) {
     const of = (figure: (round: (typeof all)[number]) => number): number => median(all.map(figure))
     const seconds = of(round => round.audit)
     console.log(
-      `  ${jobs === 1 ? 'one core' : `each of ${jobs} cores at once`}: reading ${shown(of(round => round.reading))} s, parsing ${shown(of(round => round.parsing))} s, verifying ${shown(of(round => round.verifying))} s; sum ${shown(of(round => round.sum))} s`,
+      `  ${jobs === 1 ? 'one core' : `each of ${jobs} cores at once, ${SHARE} lines`}: reading ${shown(of(round => round.reading))} s, parsing ${shown(of(round => round.parsing))} s, verifying ${shown(of(round => round.verifying))} s; sum ${shown(of(round => round.sum))} s`,
     )
     console.log(
       `  ${jobs === 1 ? '1 job' : `${jobs} jobs`}: ${shown(seconds)} s, ${shown((3600 * LINES) / seconds / 1e6)} million per hour, efficiency ${shown(
-        of(round => round.sum / jobs / round.audit),
+        of(round => round.sum / round.audit),
         2,
-      )} (${all.map(({ sum, audit }) => shown(sum / jobs / audit, 2)).join(' ')}), peak ${shown(Math.max(...all.map(({ peak }) => peak)), 0)} MiB`,
+      )} (${all.map(({ sum, audit }) => shown(sum / audit, 2)).join(' ')}), peak ${shown(Math.max(...all.map(({ peak }) => peak)), 0)} MiB`,
     )
   }
 }
-const tenth = writeInput('tenth.ndjson.gz', LINES / 10, true)
-for (const [index, { peak }] of (await inTurns(JOBS.map(jobs => auditOf(tenth, jobs)))).entries()) {
-  console.log(`${LINES / 10} lines, gzip, ${JOBS[index]} jobs: peak ${shown(peak, 0)} MiB`)
+const few = writeInput('few.ndjson.gz', FEW_LINES, true)
+for (const [index, { peak }] of (await inTurns(JOBS.map(jobs => auditOf(few, jobs)))).entries()) {
+  console.log(`${FEW_LINES} lines, gzip, ${JOBS[index]} jobs: peak ${shown(peak, 0)} MiB`)
 }
