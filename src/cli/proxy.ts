@@ -94,6 +94,8 @@ const options = {
 /** In milliseconds, per client request. An execution that reads a lot sends many requests to the endpoint. */
 const REQUEST_TIMEOUT = 120_000
 const LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24, timeout: REQUEST_TIMEOUT }
+/** The library's messages name its own options. */
+const HINTS = { METHOD_REFUSED: '--forward METHOD', VALUE_UNPROVEN: '--environment NAME=VALUE' } as const
 /** How long pending requests may take once the proxy is told to end, in milliseconds. */
 const GRACE = 5000
 
@@ -122,7 +124,7 @@ export const proxy: Command = {
         onView: log.view,
       }),
     )
-    const rpc = createJsonRpcServer(provider, { ...LIMITS, concurrency })
+    const rpc = createJsonRpcServer(provider, { ...LIMITS, concurrency }, HINTS)
     const admission = { origins: values['allow-origin'], hosts: values['allow-host'] }
     const server = await serveProxy(rpc, admission, port, values.host).catch((error: unknown) => {
       throw cannotListen('--port', error)

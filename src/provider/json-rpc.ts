@@ -1,5 +1,5 @@
 import type { Provider } from '../rpc/provider.ts'
-import { invalidParams, type ProviderError, toProviderError } from './error.ts'
+import { invalidParams, type ProviderError, type ProviderRefusal, toProviderError } from './error.ts'
 import { ownOf } from './params.ts'
 
 /** Limits on the work that HTTP clients can cause. */
@@ -30,9 +30,19 @@ export interface JsonRpcServer {
   answer(text: string): Promise<string | null>
 }
 
-export function createJsonRpcServer(provider: Provider, limits: ServerLimits): JsonRpcServer {
+/** @param hints the server's own options that answer a refusal, which are appended to its message */
+export function createJsonRpcServer(
+  provider: Provider,
+  limits: ServerLimits,
+  hints: Readonly<Partial<Record<ProviderRefusal, string>>> = {},
+): JsonRpcServer {
   const { maxBatch, maxResponseLength, timeout } = limits
   const slots = createSlots(limits.concurrency, limits.maxWaiting)
+
+  function spell(id: Id, { reason, code, message, data }: ProviderError): string {
+    const hint = hints[reason]
+    return failure(id, code, hint === undefined ? message : `${message} (${hint})`, data)
+  }
 
   async function answerOne(request: unknown): Promise<string | null> {
     if (typeof request !== 'object' || request === null || Array.isArray(request)) {
@@ -92,8 +102,6 @@ export function createJsonRpcServer(provider: Provider, limits: ServerLimits): J
     },
   }
 }
-
-const spell = (id: Id, { code, message, data }: ProviderError): string => failure(id, code, message, data)
 
 const LATE = Symbol('late')
 
