@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
-import { type Evidence, mappingSlot, type Rollup, safeVerifyEvidence } from '../anchor.ts'
-import { linesOf, readBatches } from '../bulk/lines.ts'
+import { type Evidence, type Rollup, safeVerifyEvidence } from '../anchor.ts'
 import {
   columnsOf,
   rowsOf,
@@ -12,7 +11,6 @@ import {
   type SnapshotRequest,
   takeSnapshot,
 } from '../bulk/snapshot.ts'
-import { isHexOf } from '../document/layout.ts'
 import { fieldIn } from '../document/value.ts'
 import { formatTime } from '../document/wording.ts'
 import type { Hex, Scheme } from '../index.ts'
@@ -28,11 +26,13 @@ import {
   withEndpoints,
 } from './endpoint.ts'
 import { blockOptions, requireHex, requireScheme, rollupOf, toInteger } from './flags.ts'
-import { messageOf, parseOptions, wholeNumber } from './input.ts'
+import { parseOptions, wholeNumber } from './input.ts'
 import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { hashOfHeader } from './record-trust.ts'
 import { formatTable, paint, printable, toJson } from './report.ts'
+import { checkFiles } from './snapshot-check.ts'
 import { type Counts, openSnapshotFiles } from './snapshot-file.ts'
+import { readAddresses, requestsFor, type Target, targetOf } from './snapshot-target.ts'
 
 const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP -o ROWS [options]
 
@@ -98,6 +98,7 @@ export const snapshot: Command = {
         concurrency: { type: 'string', default: '8' },
         format: { type: 'string' },
         keep: { type: 'string' },
+        check: { type: 'boolean', default: false },
       },
     })
     const [file, ...more] = positionals
@@ -117,6 +118,14 @@ export const snapshot: Command = {
     const [scheme, rollup] = [requireScheme(values.scheme), rollupOf(values)]
     const l2Block = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
     const holders = await readAddresses(file, io)
+    const manifest = `${path}.manifest.json`
+    if (values.check) {
+      if (keep === undefined) throw new UsageError('--check needs --keep: the file of the answers')
+      if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
+      if (force) throw new UsageError('--check writes nothing: leave out --force')
+      const stated = { l1BlockHash: l1BlockHash as Hex, l2Block, scheme, rollup, target, holders }
+      return checkFiles({ path, format, keep, manifest, json: values.json, ...stated }, io)
+    }
     const requests = requestsFor(target, holders, keysPerRequest)
     const method =
       values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof')
@@ -133,7 +142,6 @@ export const snapshot: Command = {
     }
 
     return withEndpoints(values, io, async ({ open, signal }) => {
-      const manifest = `${path}.manifest.json`
       if (!force && statRegular(manifest) !== undefined) {
         return report(await readManifest(manifest, path, askedFor), { path, keep, manifest, json: values.json }, io)
       }
@@ -209,85 +217,9 @@ export const snapshot: Command = {
 }
 
 const ROWS_PER_COMMIT = 64
-/** Far more than anyone needs at one block, and few enough to keep in memory. */
-const MAX_ADDRESSES = 2_000_000
 
 const describeLie = ({ address, holders }: SnapshotRequest): string =>
   holders.length === 1 ? `${holders[0]}` : `${address}, ${holders.length} holders from ${holders[0]}`
-
-interface Target {
-  /** The contract of a mapping; undefined for accounts. */
-  readonly contract?: Hex
-  readonly slot?: bigint
-  readonly storageKeys: readonly Hex[]
-}
-
-const lowerCase = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`
-
-/** @throws UsageError */
-function targetOf(contract: string | undefined, slot: string | undefined, keys: readonly string[]): Target {
-  requireHex('--address', 20, contract)
-  for (const key of keys) requireHex('--storage-key', 32, key)
-  const storageKeys = keys.map(lowerCase)
-  if (contract === undefined && slot === undefined) return { storageKeys }
-  if (contract === undefined || slot === undefined) {
-    throw new UsageError(
-      '--address and --mapping-slot belong together: the contract, and where it declares the mapping',
-    )
-  }
-  if (storageKeys.length > 0) throw new UsageError('--storage-key: --mapping-slot computes the storage keys')
-  return { contract: lowerCase(contract), slot: toInteger('--mapping-slot', slot, 256), storageKeys }
-}
-
-/** A line holds an address and a comment. */
-const ADDRESS_LINES = { batchLength: 2 ** 16, maxLineLength: 4096 }
-
-/** @throws UsageError when a line is not an address */
-async function readAddresses(file: string, io: Io): Promise<Hex[]> {
-  const name = file === '-' ? 'standard input' : file
-  const addresses: Hex[] = []
-  try {
-    for await (const batch of readBatches(chunksOf(file, io), ADDRESS_LINES)) {
-      let line = batch.firstLine
-      for (const bytes of linesOf(batch)) addAddress(addresses, bytes, `${name}, line ${line++}`)
-    }
-  } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`cannot read ${name}: ${messageOf(error)}`)
-  }
-  if (addresses.length === 0) throw new UsageError(`${name} has no address`)
-  return addresses
-}
-
-async function* chunksOf(file: string, { stdin }: Io): AsyncGenerator<Uint8Array> {
-  for await (const chunk of file === '-' ? stdin : createReadStream(file)) yield Buffer.from(chunk)
-}
-
-function addAddress(addresses: Hex[], bytes: Uint8Array | null, place: string): void {
-  const [text = ''] = Buffer.from(bytes ?? [])
-    .toString()
-    .split('#', 1)
-  const address = text.trim()
-  if (address === '' && bytes !== null) return
-  if (!isHexOf(20, address)) throw new UsageError(`${place}: expected an address, 20 bytes of hexadecimal after 0x`)
-  if (addresses.length >= MAX_ADDRESSES) throw new UsageError(`${place}: more than ${MAX_ADDRESSES} addresses`)
-  addresses.push(lowerCase(address))
-}
-
-function requestsFor(
-  { contract, slot, storageKeys }: Target,
-  holders: readonly Hex[],
-  most: number,
-): SnapshotRequest[] {
-  if (contract === undefined || slot === undefined) {
-    return holders.map(address => ({ address, storageKeys, holders: [address] }))
-  }
-  const requests: SnapshotRequest[] = []
-  for (let start = 0; start < holders.length; start += most) {
-    const some = holders.slice(start, start + most)
-    requests.push({ address: contract, storageKeys: some.map(holder => mappingSlot(slot, holder)), holders: some })
-  }
-  return requests
-}
 
 /** A recording, as a line for `audit`. Refused answers are not kept. */
 function recordingOf(part: SnapshotPart, scheme: Scheme, stateRoot: Hex): string {

@@ -2,7 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { mappingSlot } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -205,6 +206,129 @@ it('isolates the one holder that a lie is about', async () => {
   ])
 })
 
+describe('--check', () => {
+  const MAPPING = ['--address', CONTRACT, '--mapping-slot', '5', '--keys-per-request', '60'] as const
+
+  /** A snapshot, and what checking its files prints as JSON. */
+  async function take(name: string, more: readonly string[] = [], faults?: Parameters<typeof start>[0]) {
+    const { args, folder, read } = await start(faults)
+    const at = (file: string) => join(folder, file)
+    const run = (...flags: string[]) => runHere(args(name, '--keep', at('kept.gz'), ...more, ...flags))
+    await run()
+    const manifest = JSON.parse(read(`${name}.manifest.json`).toString())
+    const check = async (l1BlockHash = manifest.l1BlockHash) => {
+      const { code, stdout, stderr } = await run('--check', '--json', '--l1-block-hash', l1BlockHash)
+      return { code, stderr, ...(stdout && JSON.parse(stdout)) }
+    }
+    return { at, read, run, check, manifest }
+  }
+
+  it('proves every row again, without an endpoint, and lists those that were refused', async () => {
+    const accounts = await take('rows.ndjson', ['--storage-key', word(1)])
+    expect(await accounts.check()).toMatchObject({
+      code: 0,
+      ok: true,
+      rows: COUNT,
+      proven: COUNT,
+      problems: [],
+      files: [],
+    })
+    const mapping = await take('rows.csv', MAPPING)
+    expect(await mapping.check()).toMatchObject({ code: 0, ok: true, rows: COUNT, proven: COUNT })
+    const shown = await mapping.run('--check', '--l1-block-hash', mapping.manifest.l1BlockHash)
+    expect(shown.stdout).toContain(`All ${COUNT} rows are proven.`)
+    expect(shown.stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +proven/)
+
+    const holder = addressOf(6)
+    const refused = await take('rows.ndjson', [], faultsAbout(holder))
+    const problems = [{ line: 7, holder, kind: 'refused' }]
+    expect(await refused.check()).toMatchObject({ code: 1, ok: false, proven: COUNT - 1, problems })
+    // An answer about one key is a lie, so each of its 60 holders has an answer of its own.
+    const split = await take('rows.csv', MAPPING, ({ method, params }) => {
+      const isLie = method === 'rollup_getProof' && (params[1] as string[]).includes(mappingSlot(5n, holder))
+      return isLie ? { kind: 'lie', change: () => ({ accountProof: {}, storageProofs: [] }) } : undefined
+    })
+    const [row] = problems
+    expect(await split.check()).toMatchObject({ code: 1, proven: COUNT - 1, problems: [{ ...row, line: 8 }] })
+  })
+
+  it('finds whatever was changed afterwards', async () => {
+    const { at, read, check, manifest } = await take('rows.csv', MAPPING)
+    const honest = { rows: read('rows.csv').toString(), kept: gunzipSync(read('kept.gz')).toString() }
+    const lines = honest.rows.split('\n')
+    const answers = honest.kept.trimEnd().split('\n')
+    const first = (kind: string, line = 2) => [{ line, holder: addressOf(line - 2), kind }]
+    const cases: readonly (readonly [Partial<typeof honest>, object])[] = [
+      [{ rows: honest.rows.replace(`${word(3)},3,`, `${word(4)},4,`) }, { problems: first('different', 4) }],
+      [{ rows: honest.rows.replace(`${word(3)},3,`, `${word(3)},4,`) }, { problems: first('different', 4) }],
+      [{ rows: honest.rows.replace(addressOf(0), addressOf(1)) }, { problems: first('different') }],
+      [{ rows: lines.toSpliced(-2, 1).join('\n') }, { problems: first('row missing', COUNT + 1) }],
+      [{ rows: `${honest.rows}${lines[1]}\n` }, { proven: COUNT, files: ['More rows follow the last address.'] }],
+      [{ rows: honest.rows.replace('key', 'KEY') }, { proven: COUNT, files: [expect.stringContaining('heading')] }],
+      [{ rows: '' }, { proven: 0 }],
+      [
+        { kept: answers.slice(0, -1).join('\n') },
+        { problems: expect.arrayContaining(first('answer missing', COUNT + 1)) },
+      ],
+      [{ kept: `${honest.kept}${answers[0]}\n` }, { proven: COUNT, files: [expect.stringContaining('answers')] }],
+      [
+        { kept: answers.toReversed().join('\n') },
+        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'answer refused' })]) },
+      ],
+      [
+        { kept: honest.kept.replace(/"storageKeys":\[[^\]]*\]/, '"storageKeys":[]') },
+        { problems: expect.arrayContaining([expect.objectContaining({ code: 'STORAGE_PROOF_UNEXPECTED' })]) },
+      ],
+      [
+        { kept: honest.kept.replace('{', '[') },
+        { problems: expect.arrayContaining([expect.objectContaining({ code: 'MALFORMED_RESPONSE' })]) },
+      ],
+      [{ kept: '' }, { proven: 0 }],
+    ]
+    for (const [change, expected] of cases) {
+      const { rows, kept } = { ...honest, ...change }
+      writeFileSync(at('rows.csv'), rows)
+      writeFileSync(at('kept.gz'), gzipSync(kept))
+      expect(await check()).toMatchObject({ code: 1, ok: false, ...expected })
+    }
+    expect(cases).toHaveLength(13)
+
+    const wrongHash = await check(word(1))
+    expect(wrongHash).toMatchObject({ code: 1, ok: false, evidence: { code: 'HEADER_HASH_MISMATCH' } })
+    writeFileSync(at('rows.csv'), honest.rows)
+    writeFileSync(at('kept.gz'), gzipSync(honest.kept).subarray(0, -10))
+    expect(await check()).toMatchObject({ code: 2, stderr: expect.stringContaining('kept.gz') })
+    writeFileSync(at('kept.gz'), gzipSync(honest.kept))
+    expect(await check()).toMatchObject({ code: 0 })
+
+    // A forger keeps the genuine evidence, and replaces everything else.
+    const forged = createWorld(poseidon2)
+    forged.setAccount(CONTRACT, { nonce: 1n })
+    for (const address of addresses) forged.setStorage(CONTRACT, mappingSlot(5n, address), word(7))
+    const forgedAnswers: string[] = []
+    for (let begin = 0; begin < COUNT; begin += 60) {
+      const storageKeys = addresses.slice(begin, begin + 60).map(address => mappingSlot(5n, address))
+      const result = forged.getProof(CONTRACT, storageKeys)
+      forgedAnswers.push(
+        `${JSON.stringify({ scheme: 'poseidon2', stateRoot: forged.stateRoot(), address: CONTRACT, storageKeys, result })}\n`,
+      )
+    }
+    const forgedRows = addresses.map(each => `${[each, 'present', mappingSlot(5n, each), word(7), 7, ''].join()}\n`)
+    const content = `${lines[0]}\n${forgedRows.join('')}`
+    writeFileSync(at('rows.csv'), content)
+    writeFileSync(at('kept.gz'), gzipSync(forgedAnswers.join('')))
+    const claimed = { ...manifest, stateRoot: forged.stateRoot() }
+    claimed.rows.sha256 = createHash('sha256').update(content).digest('hex')
+    writeFileSync(at('rows.csv.manifest.json'), JSON.stringify(claimed))
+    const forgery = await check()
+    expect(forgery).toMatchObject({ code: 1, ok: false, proven: 0, stateRoot: manifest.stateRoot })
+    const refusal = { kind: 'answer refused', code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }
+    expect(forgery.problems.map(({ line, holder, ...problem }: { line: number; holder: Hex }) => problem)).toEqual(
+      addresses.slice(0, 1000).map(() => expect.objectContaining(refusal)),
+    )
+  })
+})
+
 it('leaves no files if it fails before the first row', async () => {
   const { args, folder } = await start(() => ({ kind: 'error', code: -32601, message: 'no such method' }))
   const { code } = await runHere(args('rows.csv', '--keep', join(folder, 'kept.gz')))
@@ -241,13 +365,17 @@ it('leaves a checkpoint if the endpoint fails permanently, and refuses foreign f
     [['snapshot', at('bad.txt'), ...args('new').slice(2)], 'bad.txt, line 2: expected an address'],
     [['snapshot', at('empty.txt'), ...args('new').slice(2)], 'has no address'],
     [['snapshot', at('none.txt'), ...args('new').slice(2)], 'cannot read'],
+    [args('new', '--check', '--l1-block-hash', word(1)), '--check needs --keep'],
+    [args('new', '--check', '--keep', at('kept.gz')), '--check needs --l1-block-hash'],
+    [args('new', '--check', '--keep', at('kept.gz'), '--l1-block-hash', word(1), '--force'), 'leave out --force'],
+    [args('new', '--check', '--keep', at('kept.gz'), '--l1-block-hash', word(1)), 'new.manifest.json'],
     [['snapshot'], 'name one file of addresses'],
   ]
   for (const [line, message] of cases) {
     const { code, stderr } = await runHere(line)
     expect({ line, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
-  expect(cases).toHaveLength(11)
+  expect(cases).toHaveLength(15)
   expect(readFileSync(at('mine.txt'), 'utf8')).toBe('mine')
   expect(readdirSync(folder).filter(name => name.startsWith('new'))).toEqual([])
 })
