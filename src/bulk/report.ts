@@ -1,5 +1,6 @@
 import { type ErrorCode, errorMeanings } from '../errors.ts'
 import { MAX_REJECTED, type Tally } from './audited.ts'
+import type { RecordClaim } from './record.ts'
 
 /** The result of an audit. */
 export interface AuditSummary {
@@ -54,6 +55,8 @@ export const REPORT_MARK = '<meta name="generator" content="rollup-state-proof a
 /** What to report. */
 export interface AuditReport {
   readonly inputs: readonly string[]
+  /** What the user stated about all records. */
+  readonly claim: RecordClaim
   readonly tally: Tally
   readonly jobs: number
   /** How many of the lines an earlier run judged. */
@@ -74,7 +77,7 @@ const number = (value: number): string => value.toLocaleString('en-US', { maximu
 
 /** A self-contained page: it loads nothing and runs no script. */
 export function formatAuditReport(report: AuditReport): string {
-  const { inputs, tally, seconds, version, resumedAt, jobs, failure } = report
+  const { inputs, claim, tally, seconds, version, resumedAt, jobs, failure } = report
   const summary = summarize(tally)
   const { lines, present, absent, refused, unreadable, kinds, notes } = summary
   const cards = [
@@ -87,9 +90,10 @@ export function formatAuditReport(report: AuditReport): string {
   const ofThisRun = resumedAt > 0 ? ', in this run' : ''
   const facts = [
     [inputs.length === 1 ? 'Input' : 'Inputs', inputs.join(', ')],
-    ['This run', `${number(judged)} lines in ${number(seconds)} s with ${jobs} ${jobs === 1 ? 'worker' : 'workers'}`],
+    ...statedBy(claim),
+    ['This run', `${number(judged)} lines in ${number(seconds)} s with ${jobs} ${jobs === 1 ? 'thread' : 'threads'}`],
     ['Rate', `${number(judged / Math.max(seconds, 0.001))} lines per second`],
-    ...(resumedAt > 0 ? [['Before', `an earlier run had judged ${number(resumedAt)} lines`] as const] : []),
+    ...(resumedAt > 0 ? [['Before', `an earlier run processed ${number(resumedAt)} lines`] as const] : []),
   ] as const
   return `<!doctype html>
 <html lang="en">
@@ -117,6 +121,21 @@ ${rejectedList(tally.rejected, refused + unreadable)}
 </main>
 </html>
 `
+}
+
+/** What the user stated: whoever reads the page does not see the command line. */
+function statedBy({ scheme, stateRoot, address, storageKeys, rollup, trusted }: RecordClaim): [string, string][] {
+  const stated: Readonly<Record<string, string | undefined>> = {
+    'Stated scheme': scheme,
+    'Stated state root': stateRoot,
+    'Stated address': address,
+    'Stated storage keys': storageKeys?.join(', '),
+    'Stated rollup': rollup?.address,
+    'Stated L1 block hash': trusted && 'l1BlockHash' in trusted ? trusted.l1BlockHash : undefined,
+    'Stated L1 state root': trusted && 'l1StateRoot' in trusted ? trusted.l1StateRoot : undefined,
+  }
+  const rows = Object.entries(stated).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : []))
+  return rows.length > 0 ? rows : [['Stated', 'nothing: see what the verdicts rest on']]
 }
 
 function conclusion({ lines, refused, unreadable }: AuditSummary): string {

@@ -18,8 +18,9 @@ import { readVersion } from './version.ts'
 const help = `Usage: rollup-state-proof audit [FILE...|-] [options]
 
 Verifies records, one per line, and writes one verdict per line, in the order of the input. A record is a recording (scheme,
-stateRoot, address, storageKeys, result), an answer, or an evidence bundle, as JSON. Without FILE, standard input is read.
-Input compressed with gzip (or zstd, on Node 22.15 or later) is decompressed.
+stateRoot, address, storageKeys, result), an answer (the result, or the JSON-RPC response around it), a test vector of an
+answer, or an evidence bundle, as JSON. Without FILE, standard input is read. Input compressed with gzip (or zstd, on Node
+22.15 or later) is decompressed.
 
 Options that override the records. Nothing proves a state root that only a record names:
   --scheme SCHEME          mimc or poseidon2
@@ -53,9 +54,8 @@ Exit code: 0 all records verified; 1 some were refused or unreadable; 2 wrong us
 end.
 
 Examples:
-  rollup-state-proof audit recordings.ndjson.gz -o verdicts.ndjson --html report.html
-  rollup-state-proof audit answers.ndjson --scheme poseidon2 --state-root 0x...
-  zcat *.gz | rollup-state-proof audit | grep -v '"verdict":"present"'
+  rollup-state-proof audit answers.ndjson.gz --scheme poseidon2 --state-root 0x... -o verdicts.ndjson --html report.html
+  cat *.ndjson | rollup-state-proof audit --scheme poseidon2 --state-root 0x... | grep -E '"(refused|unreadable)"'
 `
 
 export const audit: Command = {
@@ -108,7 +108,7 @@ export const audit: Command = {
     const failed = failure && printable(failure.message)
     const stream = hasFile ? io.stdout : io.stderr
     if (html !== undefined) {
-      const about = { inputs: names, jobs, samples, tally, seconds, version: readVersion(), failure: failed }
+      const about = { inputs: names, claim, jobs, samples, tally, seconds, version: readVersion(), failure: failed }
       writeWhole(html, formatAuditReport({ ...about, resumedAt }), true)
     }
     if (values.json) stream.write(toJson({ ...summary, ...(failed !== undefined && { failure: failed }) }))
@@ -324,7 +324,7 @@ function formatSummary(tally: Tally, seconds: number, before: number, stream: Ou
       : rejected === 0
         ? paint(stream, 'green', lines === 1 ? 'The record verified.' : `All ${formatCount(lines)} records verified.`)
         : paint(stream, 'red', `${formatCount(rejected)} of ${formatCount(lines)} records did not verify.`)
-  const rate = `${formatCount(judged)} judged in ${seconds.toFixed(1)} s, ${formatCount(judged / Math.max(seconds, 0.001))} per second`
+  const rate = `${formatCount(judged)} ${judged === 1 ? 'record' : 'records'} in ${seconds.toFixed(1)} s (${formatCount(judged / Math.max(seconds, 0.001))} per second)`
   const table =
     rows.length > 0 ? [formatTable(rows.map(([count = '', ...rest]) => [count.padStart(width), ...rest]))] : []
   return `${[verdict, ...table, ...notes.map(note => `Note: ${note}`), rate].join('\n')}\n`

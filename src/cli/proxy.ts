@@ -46,7 +46,7 @@ What it answers:
   --layout-roots-slot N, --layout-current-slot N
                           the storage layout of a fork's contract
   --method NAME           the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
-  --refresh SECONDS       time between looks for a newer block (default: 60)
+  --refresh SECONDS       how often to check for a newer block (default: 60)
   --concurrency N         requests to handle at once (default: 16)
   --timeout SECONDS       time limit per request to an endpoint, including retries (default: 30)
   --json                  print one line of JSON per event: listening, view, failure, disagreement, stopped

@@ -16,15 +16,7 @@ import { formatTime } from '../document/wording.ts'
 import type { Hex, Scheme } from '../index.ts'
 import { type Provider, recordEvidence } from '../rpc.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import {
-  asArgument,
-  commandLine,
-  endProgress,
-  endpointOptions,
-  keysPerRequestOf,
-  showProgress,
-  withEndpoints,
-} from './endpoint.ts'
+import { endProgress, endpointOptions, keysPerRequestOf, showProgress, withEndpoints } from './endpoint.ts'
 import { blockOptions, requireHex, requireScheme, rollupOf, toInteger } from './flags.ts'
 import { parseOptions, wholeNumber } from './input.ts'
 import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
@@ -67,21 +59,29 @@ Output:
   -o, --output ROWS        required: the file for the rows. ROWS.manifest.json gets the evidence for the state root, counts, and
                            the SHA-256 of the rows
   --format FORMAT          ndjson or csv (default: csv if ROWS ends with .csv, otherwise ndjson)
-  --keep FILE.ndjson.gz    keep the answers as recordings, for the command audit
+  --keep FILE.ndjson.gz    keep the answers as recordings, for --check and the command audit
+  --check                  fetch and write nothing: verify the files of an earlier run, offline. Run its command again with
+                           --check, --keep and --l1-block-hash
   --force                  start over and overwrite the files
   --json                   print the summary as one JSON object
 
-If the endpoint is busy (HTTP 429 or 503), all requests wait: as long as Retry-After says, or longer each time. A request that
-fails otherwise is sent again after growing pauses. If an answer does not verify, snapshot asks again. After three such
+If the endpoint is busy (HTTP 429 or 503), all requests pause for the time in Retry-After. Without that header, each pause is
+longer than the last. A request that fails otherwise is sent again after growing pauses. If an answer does not verify, snapshot asks again. After three such
 answers, the address gets a row with the verdict "refused". An interrupted run keeps its progress in ROWS.partial: run the same
 command again to continue. The files are then the same as without the interruption.
 
-Exit code: 0 all verified; 1 some answers did not verify; 2 wrong usage, or a file cannot be written; 3 an endpoint failed:
-run the command again.
+--check believes nothing in the files: it proves the state root from the evidence in the manifest and your L1 block hash,
+verifies every kept answer against that root, and compares every row with what its answer proves.
+
+Exit code: 0 all verified; 1 some answers did not verify, or --check found a row that is not proven; 2 wrong usage, or a file
+cannot be read or written; 3 an endpoint failed: run the command again.
 
 Examples:
+  export L1_URL=https://... L2_URL=https://...
   rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet -o balances.csv --keep answers.ndjson.gz
   rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet --address 0x... --mapping-slot 0 -o tokens.csv
+  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet -o balances.csv --keep answers.ndjson.gz \\
+    --check --l1-block-hash 0x...
 `
 
 export const snapshot: Command = {
@@ -135,7 +135,7 @@ export const snapshot: Command = {
       target: JSON.stringify(target, (_, field) => (typeof field === 'bigint' ? `${field}` : field)),
       scheme: scheme.name,
       rollup: rollup.address.toLowerCase(),
-      layout: `${rollup.layout?.stateRootHashes}, ${rollup.layout?.currentL2BlockNumber}`,
+      layout: `${rollup.layout?.stateRootHashes ?? 'default'}, ${rollup.layout?.currentL2BlockNumber ?? 'default'}`,
       'L1 block hash': l1BlockHash?.toLowerCase() ?? 'any',
       'L2 block': `${l2Block ?? 'newest'}`,
       ...{ method, format, keep: keep ?? '', 'keys per request': `${keysPerRequest}` },
@@ -310,12 +310,11 @@ interface Place {
 }
 
 /** @returns the exit code */
-function report({ evidence, ...content }: Manifest, { path, keep, manifest, json }: Place, io: Io): number {
+function report(content: Manifest, { path, keep, manifest, json }: Place, io: Io): number {
   const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = content
   const exitCode = counts.refused > 0 ? exitCodes.notVerified : exitCodes.verified
-  const flags = ['--scheme', evidence.scheme, '--state-root', stateRoot]
   if (json) {
-    const { askedFor: _, ...summary } = content
+    const { askedFor: _, evidence: __, ...summary } = content
     io.stdout.write(toJson({ ...summary, manifest }))
     return exitCode
   }
@@ -336,7 +335,7 @@ function report({ evidence, ...content }: Manifest, { path, keep, manifest, json
     'Everything rests on the L1 block hash: compare it with a source that you trust. The evidence is in the manifest.',
     ...(keep === undefined
       ? []
-      : ['Anyone can verify the answers again, offline:', `  ${commandLine(['audit', asArgument(keep), ...flags])}`]),
+      : ['Anyone can check these files, offline: run the same command with --check and --l1-block-hash.']),
   ]
   io.stdout.write(`${lines.join('\n')}\n`)
   return exitCode
