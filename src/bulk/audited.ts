@@ -113,9 +113,20 @@ export function auditBatch(batch: Batch, file: string | undefined, verify: Recor
   const { buffer, byteOffset, length } = batch.bytes
   const output = createOutput(Buffer.from(buffer, byteOffset + length))
   const toText = textsOf(batch.bytes)
+  const verdictOn = (record: Uint8Array | null, line: number): Verdict => {
+    if (record === null) return TOO_LONG
+    if (hasTooManyValues(record)) return TOO_MANY
+    try {
+      return verify(toText(record))
+    } catch (error) {
+      // A fault of this program: whoever reports it needs the line.
+      throw new Error(`line ${line}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    }
+  }
   for (const record of linesOf(batch)) {
-    const verdict = record === null ? TOO_LONG : hasTooManyValues(record) ? TOO_MANY : verify(toText(record))
-    const formatted = formatVerdict(batch.firstLine + tally.lines, file, verdict)
+    const line = batch.firstLine + tally.lines
+    const verdict = verdictOn(record, line)
+    const formatted = formatVerdict(line, file, verdict)
     countVerdict(tally, verdict, formatted)
     if (record !== null) count(tally.lengths, 32 - Math.clz32(record.length), 1)
     output.add(formatted)

@@ -1,6 +1,6 @@
-import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, fstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type AuditInput, AuditInputError, audit as auditInputs } from '../bulk/audit.ts'
 import { type AuditedBatch, addTally, type Tally } from '../bulk/audited.ts'
 import { readFileChunks } from '../bulk/input.ts'
@@ -85,7 +85,8 @@ export const audit: Command = {
     const claim = await claimOf(values, io)
     const files = positionals.length === 0 ? ['-'] : positionals
     const sources = openInputs(files, io)
-    requireOutputs(files, [path, html])
+    const hasFile = path !== undefined && path !== '-'
+    requireOutputs(files, [path, ...(hasFile ? [`${path}.audit`] : []), html])
     if (html !== undefined) requireReport(html, force)
     const askedFor = {
       command: 'audit',
@@ -93,7 +94,6 @@ export const audit: Command = {
       claim: toJson(claim).trimEnd(),
       'longest record': `${maxLineLength}`,
     }
-    const hasFile = path !== undefined && path !== '-'
     const verdicts = hasFile ? await openVerdictFile(path, force, files, askedFor) : openVerdictPipe(pipeTo(io.stdout))
 
     const resumedAt = verdicts.written.lines
@@ -174,6 +174,9 @@ interface Sources {
 /** @throws UsageError before reading anything, if one of the files cannot be read */
 function openInputs(files: readonly string[], { stdin }: Io): Sources {
   if (files.filter(file => file === '-').length > 1) throw new UsageError('standard input (-) is given twice')
+  // Node reads nothing from a folder, as if it were empty.
+  if (files.includes('-') && stdin === process.stdin && fstatSync(0).isDirectory())
+    throw new UsageError('standard input is a folder')
   const stats = files.map(file => (file === '-' ? undefined : statInput(file)))
   let read = 0
   const counted = (file: string) =>
@@ -198,8 +201,14 @@ function statInput(file: string): Stats {
 /** @throws UsageError if an output is also an input or another output */
 function requireOutputs(files: readonly string[], outputs: readonly (string | undefined)[]): void {
   const idOf = (path: string) => {
-    const stats = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })
-    return stats === undefined ? path : `${stats.dev}:${stats.ino}`
+    if (path === '-') return path
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats !== undefined) return `${stats.dev}:${stats.ino}`
+    // Two names of one file that does not exist yet.
+    return join(
+      orUsageError(`cannot write ${path}`, () => realpathSync(dirname(path))),
+      basename(path),
+    )
   }
   const taken = new Set(files.map(idOf))
   for (const output of outputs) {

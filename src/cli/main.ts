@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { exitCodes } from './command.ts'
 import { codeOf } from './input.ts'
-import { run } from './run.ts'
+import { briefMessage, run } from './run.ts'
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', error => {
@@ -9,6 +9,13 @@ for (const stream of [process.stdout, process.stderr]) {
     if (codeOf(error) !== 'EPIPE') process.exitCode = exitCodes.unusable
   })
 }
+
+// Node's own exit code for a crash is 1, which here means that something did not verify.
+process.on('uncaughtException', error => {
+  process.stderr.write(`rollup-state-proof: unexpected: ${briefMessage(error)}\n`, () =>
+    process.exit(exitCodes.unusable),
+  )
+})
 
 const exitCode = await run(process.argv.slice(2), process)
 // Not process.exit, which could lose output that is still on its way to a pipe.

@@ -90,8 +90,7 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
     return await dispatch(name, args, io)
   } catch (error) {
     const isUsage = error instanceof UsageError || error instanceof DocumentError || isParseArgsError(error)
-    // An option can be 128 kB long, and a message quotes it.
-    const message = `${isUsage ? '' : 'unexpected: '}${printable(redactUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))}`
+    const message = `${isUsage ? '' : 'unexpected: '}${briefMessage(error)}`
     const help = `rollup-state-proof ${commands.has(name) ? `${name} ` : ''}--help`
     if (isAsked(argv, '--json')) {
       io.stdout.write(toJson({ error: { code: isUsage ? 'USAGE' : 'UNEXPECTED', message, help } }))
@@ -100,6 +99,10 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
     return exitCodes.unusable
   }
 }
+
+/** An option can be 128 kB long, and a message quotes it. */
+export const briefMessage = (error: unknown): string =>
+  printable(redactUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))
 
 /** Whether one of the options is given, even if the rest cannot be parsed. */
 function isAsked(argv: readonly string[], ...options: readonly string[]): boolean {

@@ -33,7 +33,7 @@ export async function openVerdictFile(
   if (exists && !isContinued && !force) throw refuseOverwrite(path, 'is not the output of an audit')
   if (isContinued) requireSameInputs(path, inputs, await readCheckpoint(beside, askedFor))
   const describe = () => {
-    const checkpoint = { starts: inputs.map(input => startOf(input, START_LENGTH)) }
+    const checkpoint = { starts: inputs.map(input => startOf(input, START_LENGTH)), sizes: inputs.map(sizeOf) }
     writeWhole(beside, `${JSON.stringify({ askedFor, checkpoint })}\n`, force)
   }
   // Written before the first verdict, so that it always says what the verdicts belong to.
@@ -87,9 +87,17 @@ function startOf(path: string, length: number): { length: number; sha256: string
   })
 }
 
-/** An input may have grown since, but must begin with the same bytes. */
+/** The length of a file in bytes; null for a pipe. */
+function sizeOf(path: string): number | null {
+  const stats = path === '-' ? undefined : statSync(path)
+  return stats?.isFile() ? stats.size : null
+}
+
+/** All inputs must begin with the same bytes. Only the last may have grown since, because verdicts are in order. */
 function requireSameInputs(path: string, inputs: readonly string[], checkpoint: unknown): void {
-  const starts = itemsOf(fieldIn(checkpoint, 'starts'))
+  const [starts, sizes] = ['starts', 'sizes'].map(name => itemsOf(fieldIn(checkpoint, name))) as [unknown[], unknown[]]
+  const grown = inputs.slice(0, -1).find((input, index) => sizeOf(input) !== sizes[index])
+  if (grown !== undefined) throw refuseOverwrite(path, `is of another ${grown}: only the last input may grow`)
   for (const [index, input] of inputs.entries()) {
     const before = starts[index]
     const length = fieldIn(before, 'length')

@@ -18,6 +18,16 @@ async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {
 const toJson = (value: unknown): string =>
   JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? `${field}` : field))
 
+it('names the line at which the verifier itself fails', async () => {
+  const [batch] = await batchesOf(Buffer.from('{}\n{}\n{}\n'))
+  let turn = 0
+  const failing = () => {
+    if (++turn === 2) throw new RangeError('too deep')
+    return { verdict: 'unreadable', reason: 'empty' } as const
+  }
+  expect(() => batch && auditBatch({ ...batch, firstLine: 40 }, undefined, failing)).toThrow('line 41: too deep')
+})
+
 it('writes each verdict as JSON, whatever it contains', async () => {
   const recorded = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
   const claim: RecordClaim = { rollup: recorded.claim.rollup, trusted: recorded.claim.trusted }

@@ -232,7 +232,12 @@ it('verifies evidence bundles from stated inputs', async () => {
 })
 
 it('refuses wrong usage and foreign output files before it reads any input', async () => {
-  const folder = folderOf({ 'in.ndjson': 'no record\n', 'other.txt': 'mine', 'other.html': '<p>mine</p>' })
+  const folder = folderOf({
+    'in.ndjson': 'no record\n',
+    'in.audit': '',
+    'other.txt': 'mine',
+    'other.html': '<p>mine</p>',
+  })
   const file = join(folder, 'in.ndjson')
   symlinkSync(file, join(folder, 'link'))
   mkdirSync(join(folder, 'sub'))
@@ -255,6 +260,10 @@ it('refuses wrong usage and foreign output files before it reads any input', asy
     [[file, '-o', file, '--force'], 'is named twice'],
     [[file, '-o', at('sub')], 'is a folder'],
     [[file, '-o', at('new'), '--html', at('new')], 'is named twice'],
+    [[file, '-o', at('new'), '--html', at('sub/../new')], 'is named twice'],
+    [[file, '-o', at('new'), '--html', at('new.audit')], 'is named twice'],
+    [[file, at('in.audit'), '-o', at('in'), '--force'], 'is named twice'],
+    [[file, '-o', at('none/new')], 'cannot write'],
     [[file, '--html', at('other.html')], 'is not the report of an audit'],
     [[file, '--html', at('none/report.html')], 'cannot write'],
     [[file, '--jobs', '1', '--jobs', '2'], 'given twice'],
@@ -263,8 +272,8 @@ it('refuses wrong usage and foreign output files before it reads any input', asy
     const { code, stderr } = await runHere(['audit', ...args])
     expect({ args, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
-  expect(cases).toHaveLength(20)
-  expect(readdirSync(folder).sort()).toEqual(['in.ndjson', 'link', 'other.html', 'other.txt', 'sub'])
+  expect(cases).toHaveLength(24)
+  expect(readdirSync(folder).sort()).toEqual(['in.audit', 'in.ndjson', 'link', 'other.html', 'other.txt', 'sub'])
   expect(readFileSync(file, 'utf8')).toBe('no record\n')
 })
 
@@ -304,6 +313,22 @@ it('does not resume the output of another audit', async () => {
     expect(readFileSync(out, 'utf8')).toBe(content)
   }
   expect(altered).toHaveLength(6)
+})
+
+it('judges what was appended to the last of several inputs, and refuses to go on if another has grown', async () => {
+  const folder = folderOf({ a: '1\n2\n', b: '3\n' })
+  const [a, b, out] = [join(folder, 'a'), join(folder, 'b'), join(folder, 'out')]
+  expect((await audit([a, b, '-o', out])).code).toBe(1)
+  appendFileSync(b, '4\n')
+  expect((await audit([a, b, '-o', out])).code).toBe(1)
+  const written = readFileSync(out, 'utf8')
+  expect(parseLines(written).map(({ file, line }) => [file, line])).toEqual(
+    [a, a, b, b].map((file, index) => [file, 1 + (index % 2)]),
+  )
+  appendFileSync(a, '5\n')
+  const grown = await audit([a, b, '-o', out])
+  expect(grown).toMatchObject({ code: 2, stderr: expect.stringContaining('only the last input may grow') })
+  expect(readFileSync(out, 'utf8')).toBe(written)
 })
 
 it('does not write to a file that another run is writing', async () => {

@@ -34,6 +34,13 @@ it('tolerates a closed pipe and a closed standard input', () => {
   expect(run.stdout.trimEnd().split('\n')).toHaveLength(1)
   expect(shell('$PROGRAM verify - <&-').status).toBe(2)
   expect(shell('$PROGRAM verify - < .').status).toBe(2)
+  expect(shell('$PROGRAM audit < .')).toMatchObject({ status: 2, stderr: expect.stringContaining('is a folder') })
+})
+
+it('exits with 2, never 1, if it crashes', () => {
+  const crash = `process.on('newListener', name => name === 'uncaughtException' && setImmediate(() => { throw Error('late') }))`
+  const { status, stderr } = shell(`${COMMAND.replace(' ', ` --import "data:text/javascript,${crash}" `)} audit`)
+  expect({ status, stderr }).toEqual({ status: 2, stderr: 'rollup-state-proof: unexpected: late\n' })
 })
 
 it.skipIf(process.platform !== 'linux')('does not exit with success if the report is lost', () => {

@@ -169,6 +169,8 @@ it('says of what kind a wrong argument is, and how long, never what it holds', (
     [`x0x${'ab'.repeat(31)}a`, 'a string of 66 characters'],
     ['z0xab', 'a string of 5 characters'],
     ['secret', 'a string of 6 characters'],
+    [`0x${'ab'.repeat(2 ** 24)}`, `${2 ** 24} bytes`],
+    [`0x${'ab'.repeat(2 ** 24)}z`, `a string of ${2 ** 25 + 3} characters`],
     [7, 'a number'],
     [null, 'nothing'],
     [undefined, 'nothing'],
