@@ -1,7 +1,7 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
 import { readerOf } from '../json.ts'
-import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
+import { decodeArgument, decodeKeys, invalid, verifyScheme } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
@@ -318,7 +318,7 @@ function verifyConsensus(consensus: unknown, { network, verifyConsensus }: Trust
     const { network: label, ...answers } = decodeConsensus(consensus)
     if (label !== undefined && label !== network) {
       const found = excerpt(label)
-      throw new ProofError('EVIDENCE_NETWORK_MISMATCH', { path: 'network', expected: network, found })
+      throw new ProofError('EVIDENCE_NETWORK_MISMATCH', { path: 'network', expected: excerpt(network), found })
     }
     const proven = verifyConsensus(answers)
     // Without this check, a function that returns nothing would let the beacon block root pass for an L1 state root.
@@ -396,6 +396,8 @@ function decodeTrusted(trusted: Trusted): DecodedTrusted {
 function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
   const { scheme, rollup, l2BlockNumber, address, storageKeys } = claim
   const rollupAddress = decodeArgument('rollup.address', rollup?.address, 20)
+  const { name } = rollup
+  if (name !== undefined && typeof name !== 'string') throw invalid('rollup.name', 'a string', name)
   if (evidence.scheme !== scheme.name) {
     throw new ProofError('EVIDENCE_SCHEME_MISMATCH', { path: 'scheme', expected: scheme.name, found: evidence.scheme })
   }
@@ -403,8 +405,9 @@ function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
     if (!equalBytes(evidence.rollupAddress, rollupAddress)) {
       throw mismatch('EVIDENCE_ROLLUP_MISMATCH', rollupAddress, evidence.rollupAddress)
     }
-    if (rollup.name !== undefined && evidence.rollupName !== undefined && evidence.rollupName !== rollup.name) {
-      throw new ProofError('EVIDENCE_ROLLUP_MISMATCH', { expected: rollup.name, found: excerpt(evidence.rollupName) })
+    if (name !== undefined && evidence.rollupName !== undefined && evidence.rollupName !== name) {
+      const details = { expected: excerpt(name), found: excerpt(evidence.rollupName) }
+      throw new ProofError('EVIDENCE_ROLLUP_MISMATCH', details)
     }
   })
   if (l2BlockNumber !== undefined && evidence.l2BlockNumber !== verifyBlockNumber(l2BlockNumber)) {

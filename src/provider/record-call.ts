@@ -110,7 +110,7 @@ function verifyRequest(request: CallEvidenceRequest) {
   verifyBigint('call.value', value, 0n, 256)
   verifyBigint('call.gas', gas, 21_000n, 64)
   if (gas > CALL_GAS) throw argumentInvalid('call.gas', `at most ${CALL_GAS}`, gas)
-  if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(data) || data.length > 2 + 2 ** 21) {
+  if (typeof data !== 'string' || data.length > 2 + 2 ** 21 || !/^0x(?:[0-9a-f]{2})*$/i.test(data)) {
     throw new ProofError('CLAIM_INVALID', { path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
   }
   const call: CallRequest = {
