@@ -31,6 +31,8 @@ export type RowProblem =
   | { readonly kind: 'refused' }
   | { readonly kind: 'row missing' }
   | { readonly kind: 'answer missing' }
+  /** The kept answer is too long, or not JSON. */
+  | { readonly kind: 'answer unreadable' }
   | { readonly kind: 'answer refused'; readonly code: string; readonly path: string }
   /** `proven` is the row that the answer proves. */
   | { readonly kind: 'different'; readonly proven: string }
@@ -62,7 +64,7 @@ export async function* checkSnapshot(
       continue
     }
     const recording = (await answers.next()).value
-    const { answer, keyCount } = readRecording(recording)
+    const { isReadable, answer, keyCount } = readRecording(recording)
     // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.
     const request = requestFor(holders.slice(done, done + Math.max(keyCount, 1)))
     const { address, storageKeys } = request
@@ -72,6 +74,7 @@ export async function* checkSnapshot(
       const found = index === 0 ? row : (await rows.next()).value
       const problem = ((): RowProblem | undefined => {
         if (recording === undefined) return { kind: 'answer missing' }
+        if (!isReadable) return { kind: 'answer unreadable' }
         if (!outcome.ok) return { kind: 'answer refused', code: outcome.error.code, path: outcome.error.path }
         if (found === undefined) return { kind: 'row missing' }
         return found === proven[index] ? undefined : { kind: 'different', proven: proven[index] ?? '' }
@@ -83,11 +86,12 @@ export async function* checkSnapshot(
   return { rows: !(await rows.next()).done, answers: !(await answers.next()).done }
 }
 
-function readRecording(text: string | null | undefined): { answer: unknown; keyCount: number } {
+function readRecording(text: string | null | undefined) {
   try {
-    const recording: unknown = JSON.parse(text ?? 'null')
-    return { answer: fieldIn(recording, 'result'), keyCount: itemsOf(fieldIn(recording, 'storageKeys')).length }
+    const recording: unknown = JSON.parse(text ?? '')
+    const [answer, keys] = ['result', 'storageKeys'].map(name => fieldIn(recording, name))
+    return { isReadable: true, answer, keyCount: itemsOf(keys).length }
   } catch {
-    return { answer: undefined, keyCount: 1 }
+    return { isReadable: false, answer: undefined, keyCount: 1 }
   }
 }

@@ -23,7 +23,7 @@ export const endpointOptions = {
 } as const
 
 /** This many fit into a file that `verify` reads. */
-const MAX_KEYS = 1000
+export const MAX_KEYS = 1000
 
 export const endpointHelp = `  --keys-per-request N   storage keys per request (default: 100)
   --timeout SECONDS      time limit per request, including retries (default: 30)

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { type Rollup, safeVerifyEvidence } from '../anchor.ts'
 import { readFileChunks, unpack } from '../bulk/input.ts'
 import { linesOf, readBatches } from '../bulk/lines.ts'
@@ -7,7 +8,8 @@ import { fieldIn } from '../document/value.ts'
 import { createVerifier, type Hex, type Scheme } from '../index.ts'
 import { exitCodes, type Io, UsageError } from './command.ts'
 import { endProgress, showProgress } from './endpoint.ts'
-import { MAX_INPUT_BYTES, messageOf, readRegularJson } from './input.ts'
+import { refuseWrongFlags } from './flags.ts'
+import { MAX_INPUT_BYTES, messageOf, orUsageError, readRegularJson } from './input.ts'
 import { describeError, formatError, formatTable, paint, printable, toJson } from './report.ts'
 import { requestFor, type Target } from './snapshot-target.ts'
 
@@ -44,15 +46,17 @@ export async function checkFiles(about: SnapshotFilesCheck, io: Io): Promise<num
     ...(l2Block !== undefined && { l2BlockNumber: l2Block }),
   })
   if (!outcome.ok) {
+    refuseWrongFlags(outcome.error)
     if (json) io.stdout.write(toJson({ ok: false, evidence: describeError(outcome.error) }))
     else io.stderr.write(formatError(outcome.error, [['evidence of', printable(manifest)]], io.stderr))
     return exitCodes.notVerified
   }
-  const { stateRoot, l2BlockNumber } = outcome
+  const { stateRoot, l2BlockNumber, currentL2BlockNumber } = outcome
 
   const isMapping = target.contract !== undefined
   const columns = columnsOf(target.storageKeys, isMapping)
-  const [rows, answers] = [textLinesOf(path), textLinesOf(keep)]
+  // Only the answers may be packed. In packed rows, other programs would read something else than is checked here.
+  const [rows, answers] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]
   const heading = format === 'csv' ? columns.join(',') : undefined
   const isHeadingWrong = heading !== undefined && (await rows.next()).value !== heading
   const checked = checkSnapshot(
@@ -87,7 +91,10 @@ export async function checkFiles(about: SnapshotFilesCheck, io: Io): Promise<num
   ]
   const ok = unproven === 0 && files.length === 0
   const counts = { rows: holders.length, proven: holders.length - unproven }
-  if (json) io.stdout.write(toJson({ ok, ...counts, l1BlockHash, l2BlockNumber, stateRoot, files, problems }))
+  if (json)
+    io.stdout.write(
+      toJson({ ok, ...counts, l1BlockHash, l2BlockNumber, currentL2BlockNumber, stateRoot, files, problems }),
+    )
   else {
     const verdict =
       unproven === 0
@@ -102,9 +109,13 @@ export async function checkFiles(about: SnapshotFilesCheck, io: Io): Promise<num
         : []),
       formatTable([
         ['L1 block hash', l1BlockHash, 'stated by you'],
-        ['L2 block', `${l2BlockNumber}`, 'proven'],
-        ['L2 state root', stateRoot, 'proven by the evidence in the manifest'],
+        ['L2 block', `${l2BlockNumber}`, `proven, and stated by ${l2Block === undefined ? 'the manifest' : 'you'}`],
+        ['last finalized', `${currentL2BlockNumber}`, 'proven'],
+        ['L2 state root', stateRoot, 'proven'],
       ]),
+      ...(l2Block === undefined && l2BlockNumber !== currentL2BlockNumber
+        ? ['Note: this is an older state, and whoever made the files chose it. State the block with --l2-block.']
+        : []),
     ]
     io.stdout.write(`${lines.join('\n')}\n`)
   }
@@ -124,6 +135,7 @@ function wordsOf(problem: Problem): string[] {
     refused: 'refused: no answer of the endpoint verified',
     'row missing': 'the row is missing',
     'answer missing': 'no answer is kept for it',
+    'answer unreadable': 'the kept answer is not JSON, or too long',
   }
   return [holder, words[kind]]
 }
@@ -136,10 +148,18 @@ function verdictIn(row: string): unknown {
   }
 }
 
-/** The lines of a file, decompressed if it is packed; null for a line that is too long. @throws UsageError */
-async function* textLinesOf(path: string): AsyncGenerator<string | null, undefined, undefined> {
+type Chunks = AsyncIterable<Uint8Array>
+
+/** The lines of a regular file; null for a line that is too long. @throws UsageError */
+async function* linesIn(
+  path: string,
+  unpacked: (chunks: Chunks) => Chunks,
+): AsyncGenerator<string | null, undefined, undefined> {
+  // Others would never end, or wait for a writer.
+  if (!orUsageError(`cannot read ${path}`, () => statSync(path)).isFile())
+    throw new UsageError(`${path} is not a regular file`)
   try {
-    for await (const batch of readBatches(unpack(readFileChunks(path)), LINES)) {
+    for await (const batch of readBatches(unpacked(readFileChunks(path)), LINES)) {
       for (const bytes of linesOf(batch)) yield bytes && Buffer.from(bytes).toString()
     }
   } catch (error) {

@@ -5,6 +5,7 @@ import type { SnapshotRequest } from '../bulk/snapshot.ts'
 import { isHexOf } from '../document/layout.ts'
 import type { Hex } from '../index.ts'
 import { type Io, UsageError } from './command.ts'
+import { MAX_KEYS } from './endpoint.ts'
 import { requireHex, toInteger } from './flags.ts'
 import { messageOf } from './input.ts'
 
@@ -22,6 +23,7 @@ const lowerCase = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`
 export function targetOf(contract: string | undefined, slot: string | undefined, keys: readonly string[]): Target {
   requireHex('--address', 20, contract)
   for (const key of keys) requireHex('--storage-key', 32, key)
+  if (keys.length > MAX_KEYS) throw new UsageError(`--storage-key: at most ${MAX_KEYS} fit into one kept answer`)
   const storageKeys = keys.map(lowerCase)
   if (contract === undefined && slot === undefined) return { storageKeys }
   if (contract === undefined || slot === undefined) {

@@ -16,12 +16,12 @@ import { formatTime } from '../document/wording.ts'
 import type { Hex, Scheme } from '../index.ts'
 import { type Provider, recordEvidence } from '../rpc.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { endProgress, endpointOptions, keysPerRequestOf, showProgress, withEndpoints } from './endpoint.ts'
+import { endProgress, endpointOptions, MAX_KEYS, notFetched, showProgress, withEndpoints } from './endpoint.ts'
 import { blockOptions, requireHex, requireScheme, rollupOf, toInteger } from './flags.ts'
 import { parseOptions, wholeNumber } from './input.ts'
 import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 import { hashOfHeader } from './record-trust.ts'
-import { formatTable, paint, printable, toJson } from './report.ts'
+import { formatRows, paint, toJson } from './report.ts'
 import { checkFiles } from './snapshot-check.ts'
 import { type Counts, openSnapshotFiles } from './snapshot-file.ts'
 import { readAddresses, requestsFor, type Target, targetOf } from './snapshot-target.ts'
@@ -52,7 +52,7 @@ Where from:
 
 How:
   --concurrency N          requests at once, 1 to 256 (default: 8)
-  --keys-per-request N     storage keys per request (default: 100)
+  --keys-per-request N     storage keys per request, 1 to 1000 (default: 100)
   --timeout SECONDS        time limit per request (default: 30)
 
 Output:
@@ -61,17 +61,18 @@ Output:
   --format FORMAT          ndjson or csv (default: csv if ROWS ends with .csv, otherwise ndjson)
   --keep FILE.ndjson.gz    keep the answers as recordings, for --check and the command audit
   --check                  fetch and write nothing: verify the files of an earlier run, offline. Run its command again with
-                           --check, --keep and --l1-block-hash
+                           --check, --keep, --l1-block-hash and --l2-block
   --force                  start over and overwrite the files
   --json                   print the summary as one JSON object
 
 If the endpoint is busy (HTTP 429 or 503), all requests pause for the time in Retry-After. Without that header, each pause is
-longer than the last. A request that fails otherwise is sent again after growing pauses. If an answer does not verify, snapshot asks again. After three such
-answers, the address gets a row with the verdict "refused". An interrupted run keeps its progress in ROWS.partial: run the same
-command again to continue. The files are then the same as without the interruption.
+longer than the last. A request that fails otherwise is sent again after growing pauses. If an answer does not verify, snapshot
+asks again. After three such answers, the address gets a row with the verdict "refused". An interrupted run keeps its progress
+in ROWS.partial: run the same command again to continue. The files are then the same as without the interruption.
 
 --check believes nothing in the files: it proves the state root from the evidence in the manifest and your L1 block hash,
-verifies every kept answer against that root, and compares every row with what its answer proves.
+verifies every kept answer against that root, and compares every row with what its answer proves. Without --l2-block, the
+files choose the block.
 
 Exit code: 0 all verified; 1 some answers did not verify, or --check found a row that is not proven; 2 wrong usage, or a file
 cannot be read or written; 3 an endpoint failed: run the command again.
@@ -81,7 +82,7 @@ Examples:
   rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet -o balances.csv --keep answers.ndjson.gz
   rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet --address 0x... --mapping-slot 0 -o tokens.csv
   rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet -o balances.csv --keep answers.ndjson.gz \\
-    --check --l1-block-hash 0x...
+    --check --l1-block-hash 0x... --l2-block N
 `
 
 export const snapshot: Command = {
@@ -111,7 +112,7 @@ export const snapshot: Command = {
     const format = values.format ?? (path.endsWith('.csv') ? 'csv' : 'ndjson')
     if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format: expected ndjson or csv')
     const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 256)
-    const keysPerRequest = keysPerRequestOf(values)
+    const keysPerRequest = wholeNumber('--keys-per-request', values['keys-per-request'], 1, MAX_KEYS)
     const l1BlockHash = values['l1-block-hash']
     requireHex('--l1-block-hash', 32, l1BlockHash)
     const target = targetOf(values.address, values['mapping-slot'], values['storage-key'] ?? [])
@@ -143,7 +144,8 @@ export const snapshot: Command = {
 
     return withEndpoints(values, io, async ({ open, signal }) => {
       if (!force && statRegular(manifest) !== undefined) {
-        return report(await readManifest(manifest, path, askedFor), { path, keep, manifest, json: values.json }, io)
+        const existing = await readManifest(manifest, path, askedFor)
+        return report(existing, { path, keep, manifest, json: values.json, isFetched: false }, io)
       }
       const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
       // If one request is told to wait, all must wait, so this provider does not retry by itself.
@@ -208,7 +210,7 @@ export const snapshot: Command = {
         }
         writeWhole(manifest, `${JSON.stringify(content)}\n`, force)
         files.removeCheckpoint()
-        return report(content, { path, keep, manifest, json: values.json }, io)
+        return report(content, { path, keep, manifest, json: values.json, isFetched: true }, io)
       } finally {
         await files.close()
       }
@@ -294,11 +296,17 @@ async function readManifest(manifest: string, path: string, askedFor: AskedFor):
   if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
     throw refuseOverwrite(manifest, 'is of another snapshot')
   }
-  const hash = fieldIn(fieldIn(content, 'rows'), 'sha256')
+  const [rows, counts] = ['rows', 'counts'].map(name => fieldIn(content, name))
+  const numbers = [fieldIn(rows, 'count'), ...['present', 'absent', 'refused'].map(name => fieldIn(counts, name))]
+  const texts = ['l2BlockNumber', 'stateRoot', 'l1BlockHash'].map(name => fieldIn(content, name))
+  if (!numbers.every(Number.isSafeInteger) || !texts.every(text => typeof text === 'string')) {
+    throw refuseOverwrite(manifest, 'is not the manifest of a snapshot')
+  }
+  const hash = fieldIn(rows, 'sha256')
   if (statRegular(path) === undefined || (await sha256OfFile(path)) !== hash) {
     throw refuseOverwrite(manifest, `does not match ${path}`)
   }
-  // This program wrote it for the same request, and the rows match it.
+  // What is used of it was checked above. It may be anybody's: nothing in it is verified.
   return content as Manifest
 }
 
@@ -307,15 +315,17 @@ interface Place {
   readonly keep: string | undefined
   readonly manifest: string
   readonly json: boolean
+  /** False if the files existed. */
+  readonly isFetched: boolean
 }
 
 /** @returns the exit code */
-function report(content: Manifest, { path, keep, manifest, json }: Place, io: Io): number {
+function report(content: Manifest, { path, keep, manifest, json, isFetched }: Place, io: Io): number {
   const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = content
   const exitCode = counts.refused > 0 ? exitCodes.notVerified : exitCodes.verified
   if (json) {
     const { askedFor: _, evidence: __, ...summary } = content
-    io.stdout.write(toJson({ ...summary, manifest }))
+    io.stdout.write(toJson({ ...summary, manifest, fetched: isFetched }))
     return exitCode
   }
   const verdict =
@@ -323,11 +333,13 @@ function report(content: Manifest, { path, keep, manifest, json }: Place, io: Io
       ? paint(io.stdout, 'green', `All ${rows.count} addresses verified.`)
       : paint(io.stdout, 'red', `${counts.refused} of ${rows.count} addresses have no answer that verifies.`)
   const lines = [
-    verdict,
-    formatTable([
-      ['rows', printable(path), `${counts.present} present, ${counts.absent} absent, ${counts.refused} refused`],
-      ['manifest', printable(manifest)],
-      ...(keep === undefined ? [] : [['answers', printable(keep)]]),
+    ...(isFetched
+      ? [verdict]
+      : [notFetched(path, io.stdout), 'Nothing was verified either. This is what the manifest says:']),
+    formatRows([
+      ['rows', path, `${counts.present} present, ${counts.absent} absent, ${counts.refused} refused`],
+      ['manifest', manifest],
+      ...(keep === undefined ? [] : [['answers', keep] as const]),
       ['L2 block', l2BlockNumber],
       ['L2 state root', stateRoot],
       ['L1 block hash', l1BlockHash],
@@ -335,7 +347,7 @@ function report(content: Manifest, { path, keep, manifest, json }: Place, io: Io
     'Everything rests on the L1 block hash: compare it with a source that you trust. The evidence is in the manifest.',
     ...(keep === undefined
       ? []
-      : ['Anyone can check these files, offline: run the same command with --check and --l1-block-hash.']),
+      : ['Anyone can check these files, offline: run the same command with --check, --l1-block-hash and --l2-block.']),
   ]
   io.stdout.write(`${lines.join('\n')}\n`)
   return exitCode

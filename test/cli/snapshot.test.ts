@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -253,7 +253,7 @@ describe('--check', () => {
   })
 
   it('finds whatever was changed afterwards', async () => {
-    const { at, read, check, manifest } = await take('rows.csv', MAPPING)
+    const { at, read, run, check, manifest } = await take('rows.csv', MAPPING)
     const honest = { rows: read('rows.csv').toString(), kept: gunzipSync(read('kept.gz')).toString() }
     const lines = honest.rows.split('\n')
     const answers = honest.kept.trimEnd().split('\n')
@@ -281,6 +281,10 @@ describe('--check', () => {
       ],
       [
         { kept: honest.kept.replace('{', '[') },
+        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'answer unreadable' })]) },
+      ],
+      [
+        { kept: honest.kept.replace('"result"', '"other"') },
         { problems: expect.arrayContaining([expect.objectContaining({ code: 'MALFORMED_RESPONSE' })]) },
       ],
       [{ kept: '' }, { proven: 0 }],
@@ -291,7 +295,7 @@ describe('--check', () => {
       writeFileSync(at('kept.gz'), gzipSync(kept))
       expect(await check()).toMatchObject({ code: 1, ok: false, ...expected })
     }
-    expect(cases).toHaveLength(13)
+    expect(cases).toHaveLength(14)
 
     const wrongHash = await check(word(1))
     expect(wrongHash).toMatchObject({ code: 1, ok: false, evidence: { code: 'HEADER_HASH_MISMATCH' } })
@@ -300,6 +304,22 @@ describe('--check', () => {
     expect(await check()).toMatchObject({ code: 2, stderr: expect.stringContaining('kept.gz') })
     writeFileSync(at('kept.gz'), gzipSync(honest.kept))
     expect(await check()).toMatchObject({ code: 0 })
+
+    // Rows in a gzip file, whose header has room for others: most programs would read those.
+    // Half of them are present in truth.
+    const others = lines.slice(1).join('\n').replaceAll(',absent,', ',present,')
+    const header = Buffer.from([0x1f, 0x8b, 8, 0x10, 0, 0, 0, 0, 0, 3])
+    const forgedHeader = Buffer.concat([header, Buffer.from(`\n${others}\0`), gzipSync(honest.rows).subarray(10)])
+    expect(gunzipSync(forgedHeader).toString()).toBe(honest.rows)
+    writeFileSync(at('rows.csv'), forgedHeader)
+    expect(await check()).toMatchObject({ code: 1, ok: false, proven: COUNT / 2 })
+    for (const file of ['rows.csv', 'kept.gz']) {
+      rmSync(at(file))
+      symlinkSync('/dev/zero', at(file))
+      expect(await check()).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a regular file') })
+      rmSync(at(file))
+      writeFileSync(at(file), '')
+    }
 
     // A forger keeps the genuine evidence, and replaces everything else.
     const forged = createWorld(poseidon2)
@@ -317,7 +337,7 @@ describe('--check', () => {
     const content = `${lines[0]}\n${forgedRows.join('')}`
     writeFileSync(at('rows.csv'), content)
     writeFileSync(at('kept.gz'), gzipSync(forgedAnswers.join('')))
-    const claimed = { ...manifest, stateRoot: forged.stateRoot() }
+    const claimed = { ...manifest, stateRoot: forged.stateRoot(), l2BlockNumber: '9\u001b[31m' }
     claimed.rows.sha256 = createHash('sha256').update(content).digest('hex')
     writeFileSync(at('rows.csv.manifest.json'), JSON.stringify(claimed))
     const forgery = await check()
@@ -326,6 +346,45 @@ describe('--check', () => {
     expect(forgery.problems.map(({ line, holder, ...problem }: { line: number; holder: Hex }) => problem)).toEqual(
       addresses.slice(0, 1000).map(() => expect.objectContaining(refusal)),
     )
+    // Without --check, nothing is verified, and nothing claims to be.
+    const unchecked = await run()
+    expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was verified either.') })
+    for (const text of ['addresses verified', '\u001b']) expect(unchecked.stdout).not.toContain(text)
+    writeFileSync(at('rows.csv.manifest.json'), JSON.stringify({ ...claimed, counts: null }))
+    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('is not the manifest of a snapshot') })
+  })
+
+  it('says that the files are of an older block, unless the user states the block', async () => {
+    const world = createWorld(poseidon2)
+    world.setAccount(addressOf(0), { balance: 1n })
+    const service = createService({ genesis: world, rollup: ROLLUP })
+    for (let block = 0; block < 2; block++) {
+      service.chain.addBlock()
+      service.chain.finalize()
+    }
+    const { url, l1Url } = await service.listen()
+    onTestFinished(() => service.close(0))
+    const folder = folderOf({ 'list.txt': addressOf(0) })
+    const [rows, kept] = [join(folder, 'rows.csv'), join(folder, 'kept.gz')]
+    const run = (...more: string[]) =>
+      runHere([
+        ...['snapshot', join(folder, 'list.txt'), '--l1', l1Url, '--l2', url, '--scheme', 'poseidon2', '-o', rows],
+        ...['--rollup', ROLLUP.address, '--keep', kept, ...more],
+      ])
+    expect((await run('--l2-block', '1')).code).toBe(0)
+    const { l1BlockHash } = JSON.parse(readFileSync(`${rows}.manifest.json`, 'utf8'))
+    const check = ['--check', '--l1-block-hash', l1BlockHash]
+    const older = await run(...check)
+    expect(older.stdout).toMatch(/L2 block +1 +proven, and stated by the manifest\n +last finalized +2 +proven/)
+    expect(older).toMatchObject({ code: 0, stdout: expect.stringContaining('Note: this is an older state') })
+    const stated = await run(...check, '--l2-block', '1')
+    expect(stated.stdout).toMatch(/L2 block +1 +proven, and stated by you/)
+    expect(stated.stdout).not.toContain('Note')
+    expect(await run(...check, '--l2-block', '2')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('EVIDENCE_BLOCK_MISMATCH'),
+    })
+    expect(await run(...check, '--rollup', '0x12')).toMatchObject({ code: 2 })
   })
 })
 
@@ -362,6 +421,8 @@ it('leaves a checkpoint if the endpoint fails permanently, and refuses foreign f
     [args('new', '--address', CONTRACT), 'belong together'],
     [args('new', '--format', 'xml'), 'expected ndjson or csv'],
     [args('new', '--concurrency', '0'), '--concurrency: expected 1 to 256'],
+    [args('new', '--keys-per-request', '1001'), '--keys-per-request: expected 1 to 1000'],
+    [args('new', ...Array.from({ length: 1001 }, (_, slot) => `--storage-key=${slot}`)), 'at most 1000'],
     [['snapshot', at('bad.txt'), ...args('new').slice(2)], 'bad.txt, line 2: expected an address'],
     [['snapshot', at('empty.txt'), ...args('new').slice(2)], 'has no address'],
     [['snapshot', at('none.txt'), ...args('new').slice(2)], 'cannot read'],
@@ -375,7 +436,7 @@ it('leaves a checkpoint if the endpoint fails permanently, and refuses foreign f
     const { code, stderr } = await runHere(line)
     expect({ line, code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
-  expect(cases).toHaveLength(15)
+  expect(cases).toHaveLength(17)
   expect(readFileSync(at('mine.txt'), 'utf8')).toBe('mine')
   expect(readdirSync(folder).filter(name => name.startsWith('new'))).toEqual([])
 })
