@@ -69,9 +69,9 @@ function scriptOf(blocks: ReturnType<typeof blocksOf>, port: string): string {
     }
     if (language !== 'sh' || text.includes('…')) return ''
     const isServing = /\bserve\b.*&$/m.test(text)
-    const wait = isServing
-      ? `for i in {1..300}; do (exec 3<>/dev/tcp/127.0.0.1/${PORT}) && break; sleep 0.1; done 2>&-\n`
-      : ''
+    // Until it answers, because it accepts connections before it prints.
+    const ask = `exec 3<>/dev/tcp/127.0.0.1/${PORT} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && read -r <&3`
+    const wait = isServing ? `for i in {1..300}; do (${ask}) && break; sleep 0.1; done 2>&-\n` : ''
     return `echo '${mark(index)}'\n${text}${wait}`
   })
   return (preamble + steps.join('')).replaceAll(PORT, port)
