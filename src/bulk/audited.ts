@@ -1,7 +1,14 @@
 import { isAscii } from 'node:buffer'
 import type { Account } from '../proof/verify.ts'
 import { type Batch, linesOf } from './lines.ts'
-import type { ProvenVerdict, RecordVerifier, Verdict } from './record.ts'
+import {
+  type ProvenVerdict,
+  type ReadRecord,
+  type RecordVerifier,
+  readRecord,
+  type UnreadableVerdict,
+  type Verdict,
+} from './record.ts'
 
 /** The counts of the verdicts on some lines. */
 export interface Tally {
@@ -113,25 +120,48 @@ export function auditBatch(batch: Batch, file: string | undefined, verify: Recor
   const { buffer, byteOffset, length } = batch.bytes
   const output = createOutput(Buffer.from(buffer, byteOffset + length))
   const toText = textsOf(batch.bytes)
-  const verdictOn = (record: Uint8Array | null, line: number): Verdict => {
-    if (record === null) return TOO_LONG
-    if (hasTooManyValues(record)) return TOO_MANY
-    try {
-      return verify(toText(record))
-    } catch (error) {
-      // A fault of this program: whoever reports it needs the line.
-      throw new Error(`line ${line}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  for (const lines of groupsOf(batch)) {
+    const verdicts = lines
+      .map(line => readLine(line, toText))
+      .map((record, index) => {
+        try {
+          return verify(record)
+        } catch (error) {
+          // A fault of this program: whoever reports it needs the line.
+          const reason = error instanceof Error ? error.message : String(error)
+          throw new Error(`line ${batch.firstLine + tally.lines + index}: ${reason}`, { cause: error })
+        }
+      })
+    for (const [index, verdict] of verdicts.entries()) {
+      const formatted = formatVerdict(batch.firstLine + tally.lines, file, verdict)
+      countVerdict(tally, verdict, formatted)
+      const length = lines[index]?.length
+      if (length !== undefined) count(tally.lengths, 32 - Math.clz32(length), 1)
+      output.add(formatted)
     }
   }
-  for (const record of linesOf(batch)) {
-    const line = batch.firstLine + tally.lines
-    const verdict = verdictOn(record, line)
-    const formatted = formatVerdict(line, file, verdict)
-    countVerdict(tally, verdict, formatted)
-    if (record !== null) count(tally.lengths, 32 - Math.clz32(record.length), 1)
-    output.add(formatted)
-  }
   return { bytes: output.bytes(), tally }
+}
+
+/** In bytes. One step after the other over some lines is faster than line by line, as long as they fit the processor's cache. */
+const GROUP_LENGTH = 2 ** 18
+
+/** The lines of a batch, in groups: each ends with the line that brings it to the length. */
+function* groupsOf(batch: Batch): Generator<(Uint8Array | null)[]> {
+  let [group, length]: [(Uint8Array | null)[], number] = [[], 0]
+  for (const line of linesOf(batch)) {
+    group.push(line)
+    length += line?.length ?? 0
+    if (length < GROUP_LENGTH) continue
+    yield group
+    ;[group, length] = [[], 0]
+  }
+  if (group.length > 0) yield group
+}
+
+function readLine(line: Uint8Array | null, toText: (part: Uint8Array) => Uint8Array | string): ReadRecord {
+  if (line === null) return TOO_LONG
+  return hasTooManyValues(line) ? TOO_MANY : readRecord(toText(line))
 }
 
 /**
@@ -162,9 +192,9 @@ export function textsOf(bytes: Uint8Array<ArrayBuffer>): (part: Uint8Array) => U
   return ({ byteOffset, length }) => whole.toString('latin1', byteOffset, byteOffset + length)
 }
 
-const TOO_LONG: Verdict = { verdict: 'unreadable', reason: 'longer than a record may be' }
+const TOO_LONG: UnreadableVerdict = { verdict: 'unreadable', reason: 'longer than a record may be' }
 
-const TOO_MANY: Verdict = { verdict: 'unreadable', reason: 'more values than a record may have' }
+const TOO_MANY: UnreadableVerdict = { verdict: 'unreadable', reason: 'more values than a record may have' }
 
 /** A proof of 1000 slots has an eighth of this. */
 const MAX_VALUES = 2 ** 20

@@ -90,8 +90,11 @@ export interface UnreadableVerdict {
 /** The verdict on one record. */
 export type Verdict = ProvenVerdict | RefusedVerdict | UnreadableVerdict
 
-/** Judges one record: its JSON text, as a string or bytes, or the value parsed from it. Does not throw. */
-export type RecordVerifier = (record: unknown) => Verdict
+/** A record as parsed, or why it cannot be parsed. */
+export type ReadRecord = { readonly content: unknown } | UnreadableVerdict
+
+/** Judges one record. Does not throw. */
+export type RecordVerifier = (record: ReadRecord) => Verdict
 
 const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
 
@@ -125,7 +128,17 @@ export async function* verifyRecords(
   claim: RecordClaim,
 ): AsyncGenerator<Verdict, void, undefined> {
   const verify = createRecordVerifier(claim)
-  for await (const record of records) yield verify(record)
+  for await (const record of records) yield verify(readRecord(record))
+}
+
+/** @param record its JSON text, as a string or UTF-8 bytes, or the value parsed from it */
+export function readRecord(record: unknown): ReadRecord {
+  try {
+    return { content: record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record }
+  } catch (error) {
+    if (error instanceof DocumentError) return unreadable(error.message)
+    throw error
+  }
 }
 
 /** Keeps one verifier per scheme, whose cache all records share. */
@@ -137,9 +150,9 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
     return verifier
   }
   return record => {
+    if (!('content' in record)) return record
     try {
-      const content = record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record
-      const file = readInputFile(content)
+      const file = readInputFile(record.content)
       if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
       if (isCallFile(file)) return unreadable('not a record: it holds no proof')
       if (isBundleFile(file)) return judgeBundle(file, claim)

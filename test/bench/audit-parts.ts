@@ -22,7 +22,8 @@ const steps: Readonly<Record<string, (batch: Batch) => void>> = {
   },
   parsing: batch => void parse(batch),
   verifying(batch) {
-    for (const record of parse(batch)) if (verify(record).verdict !== 'present') throw new Error('not verified')
+    for (const record of parse(batch))
+      if (verify({ content: record }).verdict !== 'present') throw new Error('not verified')
   },
 }
 

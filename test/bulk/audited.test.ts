@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { auditBatch } from '../../src/bulk/audited.ts'
 import { type Batch, readBatches } from '../../src/bulk/lines.ts'
-import { createRecordVerifier, type RecordClaim } from '../../src/bulk/record.ts'
+import { createRecordVerifier, type RecordClaim, readRecord } from '../../src/bulk/record.ts'
 import { joinLines, mixedLines } from './records.ts'
 
 async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {
@@ -47,7 +47,7 @@ it('writes each verdict as JSON, whatever it contains', async () => {
     const verify = createRecordVerifier(claim)
     const tooLong = { verdict: 'unreadable', reason: 'longer than a record may be' }
     const expected = lines.map(({ line }, index) => {
-      const verdict = line.length > 2 ** 20 ? tooLong : verify(line)
+      const verdict = line.length > 2 ** 20 ? tooLong : verify(readRecord(line))
       for (const name of Object.keys(verdict)) seen.add(name)
       return toJson({ line: index + 1, ...(file !== undefined && { file }), ...verdict })
     })
