@@ -5,7 +5,6 @@
  * @module rollup-state-proof/anchor
  */
 export { verifyCode } from './anchor/code.ts'
-export type { Consensus } from './anchor/consensus.ts'
 export {
   type EthProofClaim,
   type L1Account,
@@ -13,23 +12,6 @@ export {
   type VerifiedEthProof,
   verifyEthProof,
 } from './anchor/eth-proof.ts'
-export {
-  type AnchoredState,
-  createEvidence,
-  type Evidence,
-  type EvidenceClaim,
-  type EvidenceParts,
-  type EvidenceState,
-  type ProvenBeaconBlock,
-  type ProvenConsensus,
-  type Reach,
-  type SafeVerifiedEvidence,
-  safeVerifyEvidence,
-  type Trusted,
-  type TrustedBeaconBlock,
-  type VerifiedEvidence,
-  verifyEvidence,
-} from './anchor/evidence.ts'
 export {
   decodeFinalizedStateLog,
   type FinalizedState,
@@ -50,3 +32,21 @@ export {
   verifyAnchor,
 } from './anchor/rollup.ts'
 export { arraySlot, mappingSlot } from './anchor/slots.ts'
+export type { Consensus } from './evidence/consensus.ts'
+export {
+  type AnchoredState,
+  createEvidence,
+  type Evidence,
+  type EvidenceClaim,
+  type EvidenceParts,
+  type EvidenceState,
+  type ProvenBeaconBlock,
+  type ProvenConsensus,
+  type Reach,
+  type SafeVerifiedEvidence,
+  safeVerifyEvidence,
+  type Trusted,
+  type TrustedBeaconBlock,
+  type VerifiedEvidence,
+  verifyEvidence,
+} from './evidence/evidence.ts'

@@ -11,4 +11,4 @@ export {
   type UnreadableVerdict,
   type Verdict,
   verifyRecords,
-} from './bulk/record.ts'
+} from './bulk/audit/record.ts'

@@ -15,6 +15,7 @@ const LAYERS = [
   'proof',
   'verifier',
   'anchor',
+  'evidence',
   'beacon',
   'world',
   'rpc',

@@ -1,5 +1,5 @@
-import type { TrustedBeaconBlock } from '../anchor/evidence.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
+import type { TrustedBeaconBlock } from '../evidence/evidence.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { type BeaconNetwork, decodeNetwork } from './network.ts'
 import { verifyCheckpoint } from './verify.ts'

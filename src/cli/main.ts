@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { exitCodes } from './command.ts'
-import { codeOf } from './input.ts'
+import { codeOf } from './files/input.ts'
 import { briefMessage, run } from './run.ts'
 
 for (const stream of [process.stdout, process.stderr]) {

@@ -1,10 +1,10 @@
 import { DocumentError } from '../document/error.ts'
 import { redactUrls } from '../rpc/redact.ts'
 import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { codeOf, messageOf } from './input.ts'
-import { formatTable, printable, toJson } from './report.ts'
-import { didYouMean } from './suggest.ts'
-import { fitToTerminal, joinLines } from './terminal.ts'
+import { codeOf, messageOf } from './files/input.ts'
+import { didYouMean } from './options/suggest.ts'
+import { formatTable, printable, toJson } from './output/report.ts'
+import { fitToTerminal, joinLines } from './output/terminal.ts'
 import { readVersion } from './version.ts'
 
 interface ListedCommand {
@@ -19,43 +19,43 @@ const commands = new Map<string, ListedCommand>(
   Object.entries({
     verify: {
       summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
-      load: async () => (await import('./verify.ts')).verify,
+      load: async () => (await import('./commands/verify.ts')).verify,
     },
     record: {
       summary: 'record an evidence bundle from an L1 and an L2 endpoint',
-      load: async () => (await import('./record.ts')).record,
+      load: async () => (await import('./commands/record.ts')).record,
     },
     follow: {
       summary: 'record an evidence bundle for every finalization, as it happens',
-      load: async () => (await import('./follow.ts')).follow,
+      load: async () => (await import('./commands/follow.ts')).follow,
     },
     fetch: {
       summary: 'fetch an answer from an L2 endpoint',
-      load: async () => (await import('./fetch.ts')).fetch,
+      load: async () => (await import('./commands/fetch.ts')).fetch,
     },
     snapshot: {
       summary: 'fetch and verify many accounts, or entries of a mapping, at one block',
-      load: async () => (await import('./snapshot.ts')).snapshot,
+      load: async () => (await import('./commands/snapshot.ts')).snapshot,
     },
     audit: {
       summary: 'verify many records, one per line, on all cores',
-      load: async () => (await import('./audit.ts')).audit,
+      load: async () => (await import('./commands/audit.ts')).audit,
     },
     inspect: {
       summary: 'print what a bundle, an answer or a vector claims, unverified',
-      load: async () => (await import('./inspect.ts')).inspect,
+      load: async () => (await import('./commands/inspect.ts')).inspect,
     },
     vectors: {
       summary: 'run a folder of test vectors and compare each outcome with its expectation',
-      load: async () => (await import('./vectors.ts')).vectors,
+      load: async () => (await import('./commands/vectors.ts')).vectors,
     },
     serve: {
       summary: 'serve rollup_getProof over states in memory, with a simulated L1',
-      load: async () => (await import('./serve.ts')).serve,
+      load: async () => (await import('./commands/serve.ts')).serve,
     },
     proxy: {
       summary: 'serve JSON-RPC that answers only what is proven, for wallets and programs in any language',
-      load: async () => (await import('./proxy.ts')).proxy,
+      load: async () => (await import('./commands/proxy.ts')).proxy,
     },
   }),
 )

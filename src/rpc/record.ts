@@ -1,14 +1,14 @@
+import type { L1Block } from '../anchor/header.ts'
+import type { Rollup } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
 import {
   createEvidence,
   type Evidence,
   type TrustedBeaconBlock,
   type VerifiedEvidence,
   verifyEvidence,
-} from '../anchor/evidence.ts'
-import type { L1Block } from '../anchor/header.ts'
-import type { Rollup } from '../anchor/rollup.ts'
-import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+} from '../evidence/evidence.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'

@@ -1,12 +1,12 @@
-import type { Batch } from '../../src/bulk/lines.ts'
+import type { Batch } from '../../src/bulk/audit/lines.ts'
 
 /** The built modules that `audit` runs, not a copy inside this bundle: bundled code is a few percent faster. */
 const built = (name: string) => import(new URL(`../bulk/${name}.js`, import.meta.url).href)
-const { BATCH_LENGTH }: typeof import('../../src/bulk/audit.ts') = await built('audit')
-const { textsOf }: typeof import('../../src/bulk/audited.ts') = await built('audited')
-const { readFileChunks, unpack }: typeof import('../../src/bulk/input.ts') = await built('input')
-const { linesOf, readBatches }: typeof import('../../src/bulk/lines.ts') = await built('lines')
-const { createRecordVerifier }: typeof import('../../src/bulk/record.ts') = await built('record')
+const { BATCH_LENGTH }: typeof import('../../src/bulk/audit/audit.ts') = await built('audit')
+const { textsOf }: typeof import('../../src/bulk/audit/audited.ts') = await built('audited')
+const { readFileChunks, unpack }: typeof import('../../src/bulk/audit/input.ts') = await built('input')
+const { linesOf, readBatches }: typeof import('../../src/bulk/audit/lines.ts') = await built('lines')
+const { createRecordVerifier }: typeof import('../../src/bulk/audit/record.ts') = await built('record')
 
 /**
  * Does the work of an audit on one thread, up to one of its steps, and nothing else. Usage: `audit-parts.mjs FILE STEP`, where

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { auditBatch } from '../../src/bulk/audited.ts'
-import { type Batch, readBatches } from '../../src/bulk/lines.ts'
-import { createRecordVerifier, type RecordClaim, readRecord } from '../../src/bulk/record.ts'
+import { auditBatch } from '../../src/bulk/audit/audited.ts'
+import { type Batch, readBatches } from '../../src/bulk/audit/lines.ts'
+import { createRecordVerifier, type RecordClaim, readRecord } from '../../src/bulk/audit/record.ts'
 import { joinLines, mixedLines } from './records.ts'
 
 async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {

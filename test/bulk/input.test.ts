@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import zlib, { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { readFileChunks, unpack } from '../../src/bulk/input.ts'
+import { readFileChunks, unpack } from '../../src/bulk/audit/input.ts'
 import { folderOf } from '../cli/io.ts'
 
 async function* pieces(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {

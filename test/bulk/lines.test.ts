@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Batch, linesOf, readBatches, skipLines } from '../../src/bulk/lines.ts'
+import { type Batch, linesOf, readBatches, skipLines } from '../../src/bulk/audit/lines.ts'
 
 const RUNS = { seed: 16, numRuns: 300 }
 

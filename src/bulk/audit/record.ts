@@ -1,0 +1,258 @@
+import type { Rollup } from '../../anchor/rollup.ts'
+import type { Hex } from '../../bytes.ts'
+import { schemeNamed } from '../../document/answer.ts'
+import { type ClaimProblem, completeClaim, isProblem, type Source } from '../../document/claim.ts'
+import { DocumentError } from '../../document/error.ts'
+import {
+  type AnswerFile,
+  type BundleFile,
+  isBundleFile,
+  isCallBundle,
+  isCallFile,
+  readInputFile,
+} from '../../document/input-file.ts'
+import { fieldIn } from '../../document/value.ts'
+import { type ErrorCode, ProofError } from '../../errors.ts'
+import { type Trusted, verifyEvidence } from '../../evidence/evidence.ts'
+import type { Account, StorageSlot, VerifiedState } from '../../proof/verify.ts'
+import type { Scheme } from '../../scheme/scheme.ts'
+import { createVerifier, type Verifier } from '../../verifier/verifier.ts'
+
+/** What you state about all records. It overrides what a record says, and fills in what a record omits. */
+export interface RecordClaim {
+  /** The hash scheme of every record. */
+  scheme?: Scheme['name']
+  /** The trusted L2 state root of every answer, 32 bytes. */
+  stateRoot?: Hex
+  /** The address that every record is for, 20 bytes. */
+  address?: Hex
+  /** The storage keys that every record is for, 32 bytes each. */
+  storageKeys?: readonly Hex[]
+  /** For evidence bundles: the contract whose roots you trust. */
+  rollup?: Rollup
+  /** For evidence bundles: the trusted input from which everything else is proven. */
+  trusted?: Trusted
+}
+
+/**
+ * Who stated a part of the claim: you, the record, or the answer itself. `L1` means that a bundle proves the state root.
+ * Nothing proves a part that only the record or the answer states.
+ */
+export type ClaimSource = 'user' | 'record' | 'answer' | 'L1'
+
+/** The verdict on a record that verifies. */
+export interface ProvenVerdict {
+  /** Whether the account exists. */
+  verdict: 'present' | 'absent'
+  /** The hash scheme. */
+  scheme: Scheme['name']
+  /** The root that the record was verified against, 32 bytes. */
+  stateRoot: Hex
+  /** The address of the account, 20 bytes, lower case. */
+  address: Hex
+  /** The L2 block, if a bundle proves it. */
+  l2BlockNumber?: bigint
+  /** Who stated each part of the claim. */
+  sources: {
+    /** Source of the hash scheme. */
+    scheme: ClaimSource
+    /** Source of the state root. */
+    stateRoot: ClaimSource
+    /** Source of the address. */
+    address: ClaimSource
+    /** Source of the storage keys. */
+    storageKeys: ClaimSource
+  }
+  /** null if proven absent. */
+  account: Account | null
+  /** One per requested key, in the order of the request. */
+  storage: StorageSlot[]
+}
+
+/** The verdict on a record that does not verify. */
+export interface RefusedVerdict {
+  /** Always `refused`. */
+  verdict: 'refused'
+  /** The check that failed: see `errorMeanings`. */
+  code: ErrorCode
+  /** Where it failed, inside the answer or bundle; empty for the whole. */
+  path: string
+}
+
+/** The verdict on input that cannot be judged: it is not JSON, not a record, or its claim is incomplete. */
+export interface UnreadableVerdict {
+  /** Always `unreadable`. */
+  verdict: 'unreadable'
+  /** Why, in a few words that quote nothing from the record. */
+  reason: string
+}
+
+/** The verdict on one record. */
+export type Verdict = ProvenVerdict | RefusedVerdict | UnreadableVerdict
+
+/** A record as parsed, or why it cannot be parsed. */
+export type ReadRecord = { readonly content: unknown } | UnreadableVerdict
+
+/** Judges one record. Does not throw. */
+export type RecordVerifier = (record: ReadRecord) => Verdict
+
+const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadable', reason })
+
+/**
+ * Verifies many records, one after another: recordings, answers and evidence bundles. Answers under the same state root share
+ * work. Only one record is in memory at a time.
+ *
+ * A record is a JSON text, its UTF-8 bytes, or the value parsed from it. A bad record affects only its own verdict.
+ *
+ * @param records in any order, from an array, a generator or a stream of lines
+ * @param claim what you state about all records. What you omit comes from each record, and its verdict says so in `sources`
+ * @returns one verdict per record, in order. It throws only what `records` throws
+ *
+ * @example
+ * ```ts
+ * import { verifyRecords } from 'rollup-state-proof/bulk'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { demoWorld } from 'rollup-state-proof/service'
+ *
+ * const world = demoWorld(poseidon2)
+ * const claim = { scheme: 'poseidon2', stateRoot: world.stateRoot() } as const
+ * const answers = [`0x${'a1'.repeat(20)}`, `0x${'ff'.repeat(20)}`].map(address => world.getProof(address as `0x${string}`))
+ * for await (const { verdict } of verifyRecords([...answers, 'no JSON'], claim)) console.log(verdict)
+ * // present
+ * // absent
+ * // unreadable
+ * ```
+ */
+export async function* verifyRecords(
+  records: Iterable<unknown> | AsyncIterable<unknown>,
+  claim: RecordClaim,
+): AsyncGenerator<Verdict, void, undefined> {
+  const verify = createRecordVerifier(claim)
+  for await (const record of records) yield verify(readRecord(record))
+}
+
+/** @param record its JSON text, as a string or UTF-8 bytes, or the value parsed from it */
+export function readRecord(record: unknown): ReadRecord {
+  try {
+    return { content: record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record }
+  } catch (error) {
+    if (error instanceof DocumentError) return unreadable(error.message)
+    throw error
+  }
+}
+
+/** Keeps one verifier per scheme, whose cache all records share. */
+export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
+  const verifiers = new Map<Scheme, Verifier>()
+  const verifierOf = (scheme: Scheme): Verifier => {
+    const verifier = verifiers.get(scheme) ?? createVerifier(scheme)
+    verifiers.set(scheme, verifier)
+    return verifier
+  }
+  return record => {
+    if (!('content' in record)) return record
+    try {
+      const file = readInputFile(record.content)
+      if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
+      if (isCallFile(file)) return unreadable('not a record: it holds no proof')
+      if (isBundleFile(file)) return judgeBundle(file, claim)
+      return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
+    } catch (error) {
+      if (error instanceof ProofError) return { verdict: 'refused', code: error.code, path: error.path }
+      if (error instanceof DocumentError) return unreadable(error.message)
+      throw error
+    }
+  }
+}
+
+const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
+
+function parseRecord(record: Uint8Array | string): unknown {
+  const text = typeof record === 'string' ? record : attempt('not UTF-8', () => utf8.decode(record))
+  if (text.trim() === '') throw new DocumentError('empty')
+  return attempt('not JSON', () => JSON.parse(text))
+}
+
+/** Hides the platform's message, which would quote the record. @throws DocumentError with `reason` */
+function attempt<T>(reason: string, work: () => T): T {
+  try {
+    return work()
+  } catch {
+    throw new DocumentError(reason)
+  }
+}
+
+const UNKNOWN_SCHEME = 'the scheme is neither mimc nor poseidon2'
+
+function reasonOf(problem: ClaimProblem): string {
+  if ('unknownScheme' in problem) return UNKNOWN_SCHEME
+  if ('unnamedSlot' in problem) return `no storage key: storageProofs[${problem.unnamedSlot}] names none`
+  const name = problem.missing === 'scheme' ? 'scheme' : 'state root'
+  return `no ${name}: neither you nor the record names one`
+}
+
+/** The sources as verdicts name them. What the user does not state comes from the record, or from the answer in it. */
+const sourceWords: Readonly<Record<Source, ClaimSource>> = {
+  user: 'user',
+  file: 'record',
+  bundle: 'record',
+  answer: 'answer',
+}
+
+function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: Scheme) => Verifier): Verdict {
+  const { scheme, stateRoot, address, storageKeys } = claim
+  const completed = completeClaim({ scheme, stateRoot, address, storageKeys }, file)
+  if (isProblem(completed)) return unreadable(reasonOf(completed))
+  const {
+    sources,
+    claim: { scheme: known, ...asked },
+  } = completed
+  const state = verifierOf(known).verifyProof(file.answer, asked)
+  return proven(state, {
+    scheme: known.name,
+    // verifyProof decoded both, so they are hexadecimal.
+    stateRoot: lowerCase(asked.stateRoot),
+    address: lowerCase(asked.address),
+    sources: {
+      scheme: sourceWords[sources.scheme],
+      stateRoot: sourceWords[sources.stateRoot],
+      address: sourceWords[sources.address],
+      storageKeys: sourceWords[sources.storageKeys],
+    },
+  })
+}
+
+const lowerCase = (hex: Hex): Hex => `0x${hex.slice(2).toLowerCase()}`
+
+function judgeBundle({ bundle }: BundleFile, claim: RecordClaim): Verdict {
+  const { rollup, trusted, address, storageKeys } = claim
+  if (rollup === undefined || trusted === undefined) {
+    return unreadable('an evidence bundle: state the rollup, and what you trust')
+  }
+  const scheme = schemeNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
+  if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
+  const evidence = verifyEvidence(bundle, {
+    ...{ scheme, rollup, trusted },
+    ...(address !== undefined && { address }),
+    ...(storageKeys !== undefined && { storageKeys }),
+  })
+  const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
+  const { l2BlockNumber } = evidence
+  return proven(evidence, {
+    scheme: scheme.name,
+    stateRoot: evidence.stateRoot,
+    address: evidence.address,
+    ...(l2BlockNumber !== null && { l2BlockNumber }),
+    sources: {
+      scheme: sourceOf(claim.scheme),
+      stateRoot: evidence.reach === 'l2StateRoot' ? 'user' : 'L1',
+      address: sourceOf(address),
+      storageKeys: sourceOf(storageKeys),
+    },
+  })
+}
+
+const proven = (
+  { account, storage }: VerifiedState,
+  about: Omit<ProvenVerdict, 'verdict' | 'account' | 'storage'>,
+): ProvenVerdict => ({ verdict: account === null ? 'absent' : 'present', ...about, account, storage })

@@ -1,0 +1,289 @@
+import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { lineaLayout } from '../../anchor.ts'
+import { formatAge, formatTime } from '../../document/wording.ts'
+import { followWith } from '../../rpc/follow.ts'
+import { type FollowEvent, type FollowedFinalization, type FollowOptions, RpcError } from '../../rpc.ts'
+import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
+import { type FollowedClaim, openFollowFolder } from '../files/follow-folder.ts'
+import { messageOf, parseOptions, wholeNumber } from '../files/input.ts'
+import type { AskedFor } from '../files/output-file.ts'
+import { endProgress, keysPerRequestOf, requestOf, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { requireScheme, rollupOf, toInteger } from '../options/flags.ts'
+import { l1SourceHelp, l1SourceOptions, openL1Source } from '../options/l1-source.ts'
+import { createMetrics, serveMetrics } from '../output/metrics.ts'
+import { paint, printable, toJson } from '../output/report.ts'
+
+const help = `Usage: rollup-state-proof follow --l1 URL --l2 URL --rollup ROLLUP --scheme SCHEME --address ADDRESS -o DIR [options]
+
+Follows the finalizations of a rollup. For each one, it writes a verified evidence bundle to DIR and one line to
+DIR/index.ndjson, and then waits for the next. Ctrl-C ends it. Run the same command again to continue.
+
+Options:
+  --l1 URL               an Ethereum endpoint with eth_getProof; repeat it for more: the next is used if one fails
+  --l2 URL               an endpoint of the rollup; repeat it for more
+  --rollup ROLLUP        mainnet or sepolia (Linea), or the address of the rollup contract on L1
+  --scheme SCHEME        mimc or poseidon2: the hash scheme of the rollup
+  --address ADDRESS      20 bytes
+  --storage-key KEY      32 bytes, or the number of a slot; repeat it for more, up to 1000
+  --mapping SLOT KEY     the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
+                         address, a number or 32 bytes); repeat it for more
+  -o, --output DIR       required: the folder to write to; created if missing
+  --from NUMBER          start with the first finalization at or above this L2 block (default: the newest)
+  --newest-only          skip finalizations that are no longer the newest
+  --skip-unavailable     skip finalizations whose proofs no L2 endpoint has any longer (default: exit code 3)
+  --once                 end when there is nothing new, or no proofs yet for what is new. While an endpoint fails, it waits
+                         and tries again
+  --poll SECONDS         time between polls (default: 60)
+  --exec PROGRAM         run this program for each bundle, one at a time, without arguments and without a shell.
+                         Its environment has FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty if
+                         unproven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH and FOLLOW_ADDRESS
+  --exec-failure POLICY  if the program fails: stop, so that the next run repeats this bundle (default), or continue
+  --metrics PORT         serve Prometheus metrics at http://127.0.0.1:PORT/metrics; 0 for any free port
+  --layout-roots-slot N, --layout-current-slot N
+                         the storage layout of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
+  --method NAME          the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+  --keys-per-request N   storage keys per request (default: 100)
+  --timeout SECONDS      time limit per request, including retries (default: 30)
+  --json                 print one JSON object per bundle, on a line of its own
+
+Everything rests on an L1 block hash. Where it comes from (default: more than half of the --l1 endpoints must agree):
+${l1SourceHelp}
+
+To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead, with spaces between
+URLs. URLs are never printed. After a crash, the program of --exec may run again for the same bundle.
+
+Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong usage, or a file cannot be written; 3 an
+endpoint failed for good, or the L1 sources disagree; 4 the program of --exec failed.
+
+Examples:
+  rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --address 0x... -o bundles
+  rollup-state-proof follow --l1 https://... --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 \\
+    --address 0x... --storage-key 0x... -o bundles --exec ./submit --metrics 9464 \\
+    --checkpoint 0x... --beacon https://... --beacon https://... --beacon-state beacon.json
+`
+
+const options = {
+  l1: { type: 'string', multiple: true },
+  l2: { type: 'string', multiple: true },
+  rollup: { type: 'string' },
+  scheme: { type: 'string' },
+  address: { type: 'string' },
+  'storage-key': { type: 'string', multiple: true },
+  output: { type: 'string', short: 'o' },
+  from: { type: 'string' },
+  'newest-only': { type: 'boolean', default: false },
+  'skip-unavailable': { type: 'boolean', default: false },
+  once: { type: 'boolean', default: false },
+  poll: { type: 'string', default: '60' },
+  exec: { type: 'string' },
+  'exec-failure': { type: 'string', default: 'stop' },
+  metrics: { type: 'string' },
+  'layout-roots-slot': { type: 'string' },
+  'layout-current-slot': { type: 'string' },
+  method: { type: 'string' },
+  'keys-per-request': { type: 'string', default: '100' },
+  timeout: { type: 'string', default: '30' },
+  json: { type: 'boolean', default: false },
+  ...l1SourceOptions,
+} as const
+
+type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof options }>>['values']
+
+export const follow: Command = {
+  help,
+  async run(args, io) {
+    const { values } = parseOptions({ args: [...args], options })
+    const request = { scheme: requireScheme(values.scheme), rollup: rollupOf(values), ...requestOf(values) }
+    const from = values.from === undefined ? undefined : toInteger('--from', values.from, 64)
+    const pollInterval = 1000 * wholeNumber('--poll', values.poll, 1, 86_400)
+    const metricsPort = values.metrics === undefined ? null : wholeNumber('--metrics', values.metrics, 0, 65_535)
+    const policy = values['exec-failure']
+    if (policy !== 'stop' && policy !== 'continue') throw new UsageError('--exec-failure: expected stop or continue')
+    if (!values.output) throw new UsageError('--output is needed: the folder to write to')
+    const known = ['mainnet', 'sepolia'].includes(values.rollup ?? '')
+    const method = values.method ?? (known ? 'linea_getProof' : 'rollup_getProof')
+    const path = values.output
+
+    // The output is a folder, which has no .partial file beside it.
+    return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
+      const { signal } = endpoints
+      const [l1, l2] = [endpoints.openAll('l1', values.l1), endpoints.openAll('l2', values.l2)]
+      const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
+      const { l1BlockHash, trust, isAlone } = await openL1Source(values, l1, endpoints, io, onDissent)
+      if (isAlone) showProgress(io, `the L1 block hash is the word of ${trust}`)
+      const folder = await openFollowFolder(path, request, describeRequest(request, values))
+      const metrics = createMetrics()
+      const server = metricsPort === null ? null : await serveMetrics(metrics, metricsPort)
+      if (server) showProgress(io, `metrics at ${server.url}`)
+      if (folder.state !== undefined) showProgress(io, `continuing in ${printable(path)}`)
+
+      let isRetry = false
+      let described: FollowEvent['error']
+      const onEvent = (event: FollowEvent) => {
+        metrics.count(event)
+        // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
+        isRetry = event.name === 'follow.retry' && event.attributes['error.type'] !== 'BLOCK_MISSING'
+        if (event.name === 'follow.retry' && values.once && !isRetry) return
+        const text = describeEvent(event, described)
+        if (event.error !== undefined) described = event.error
+        if (text !== null) showProgress(io, text)
+      }
+      const ended = new AbortController()
+      const wait = async (milliseconds: number, abort: AbortSignal) => {
+        if (values.once && !isRetry) ended.abort()
+        await setTimeout(milliseconds, undefined, { signal: abort })
+      }
+      const how = { method, maxKeysPerRequest: keysPerRequestOf(values) }
+      let count = 0
+      const following: FollowOptions = {
+        ...{ l1, l2, l1BlockHash, ...how, pollInterval, onEvent, state: folder.state },
+        ...{ rollup: request.rollup, scheme: request.scheme },
+        requests: [{ address: request.address, storageKeys: request.storageKeys }],
+        ...(from !== undefined && { from }),
+        newestOnly: values['newest-only'],
+        skipUnavailable: values['skip-unavailable'],
+        signal: AbortSignal.any([signal, ended.signal]),
+      }
+      try {
+        for await (const item of followWith(following, { wait, random: Math.random })) {
+          const file = await folder.write(item)
+          endProgress(io)
+          io.stdout.write(values.json ? toJson(describe(item, file)) : `${format(item, file, io)}\n`)
+          if (values.exec !== undefined) {
+            const failure = await runProgram(values.exec, environmentOf(item, file), signal, io)
+            if (signal.aborted) break
+            metrics.countProgram(failure !== null)
+            if (failure !== null) {
+              const text = `--exec: the program ${failure}, for L2 block ${item.l2BlockNumber}`
+              io.stderr.write(`${paint(io.stderr, 'red', text)}\n`)
+              if (policy === 'stop') return exitCodes.programFailed
+            }
+          }
+          folder.commit(item)
+          count++
+        }
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.code !== 'ABORTED') throw error
+      } finally {
+        server?.close()
+      }
+      endProgress(io)
+      if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
+      else if (count === 0) io.stderr.write('no new finalization with proofs\n')
+      return exitCodes.verified
+    })
+  },
+}
+
+/** The request for which the state in the folder must have been saved. */
+function describeRequest({ scheme, rollup, address, storageKeys }: FollowedClaim, values: Values): AskedFor {
+  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
+  return {
+    command: 'follow',
+    scheme: scheme.name,
+    rollup: rollup.address.toLowerCase(),
+    layout: `${stateRootHashes}, ${currentL2BlockNumber}`,
+    address: address.toLowerCase(),
+    'storage keys': storageKeys.join().toLowerCase(),
+    'newest only': `${values['newest-only']}`,
+  }
+}
+
+const environmentOf = (item: FollowedFinalization, file: string): Record<string, string> => ({
+  FOLLOW_FILE: resolve(file),
+  FOLLOW_L2_BLOCK: `${item.l2BlockNumber}`,
+  FOLLOW_STATE_ROOT: item.stateRoot,
+  FOLLOW_TIMESTAMP: `${item.finalizedTimestamp ?? ''}`,
+  FOLLOW_L1_BLOCK: `${item.l1Block.number}`,
+  FOLLOW_L1_BLOCK_HASH: item.l1Block.hash,
+  FOLLOW_ADDRESS: item.states[0]?.address ?? '',
+})
+
+/**
+ * Runs the user's program. Its output goes to standard error.
+ *
+ * @returns how it failed, as text; null if it did not
+ */
+function runProgram(
+  program: string,
+  environment: Record<string, string>,
+  signal: AbortSignal,
+  io: Io,
+): Promise<string | null> {
+  return new Promise((done, refuse) => {
+    const child = spawn(program, [], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal,
+    })
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => io.stderr.write(chunk))
+    child.on('error', error => {
+      if (signal.aborted) done(null)
+      else refuse(new UsageError(`--exec: cannot run ${program}: ${messageOf(error)}`))
+    })
+    child.on('close', (code, killedBy) => {
+      done(code === 0 ? null : killedBy === null ? `ended with exit code ${code}` : `was ended by ${killedBy}`)
+    })
+  })
+}
+
+function describe(item: FollowedFinalization, file: string): object {
+  const { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block, states } = item
+  const [{ address, account, storage } = { address: null, account: null, storage: [] }] = states
+  return {
+    file,
+    l2BlockNumber,
+    stateRoot,
+    finalizedTimestamp,
+    currentL2BlockNumber,
+    l1Block,
+    address,
+    account,
+    storage,
+  }
+}
+
+function format(item: FollowedFinalization, file: string, { stdout }: Io): string {
+  const { l2BlockNumber, finalizedTimestamp, states } = item
+  const [state] = states
+  const now = BigInt(Math.floor(Date.now() / 1000))
+  const time =
+    finalizedTimestamp === null
+      ? 'age not provable'
+      : `of ${formatTime(finalizedTimestamp)}, ${formatAge(now > finalizedTimestamp ? now - finalizedTimestamp : 0n)} old`
+  const existing = state?.storage.filter(({ exists }) => exists).length ?? 0
+  const slots =
+    state === undefined || state.storage.length === 0 ? '' : `, ${existing} of ${state.storage.length} slots exist`
+  const account = `the account ${state?.account ? 'exists' : 'does not exist'}${slots}`
+  return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}  ${time}  ${account}  ${printable(file)}`
+}
+
+/**
+ * The progress line for an event; null if it needs none.
+ *
+ * @param described the error of an earlier line, which a later line only names
+ */
+function describeEvent({ name, attributes, error }: FollowEvent, described: FollowEvent['error']): string | null {
+  const { layer } = attributes
+  const block = `L2 block ${attributes['l2.block.number']}`
+  switch (name) {
+    case 'follow.request.failed':
+      // follow.proof.unavailable reports this once, for all endpoints.
+      if (layer === 'L2' && attributes['error.type'] === 'BLOCK_MISSING') return null
+      return `${layer} endpoint ${attributes['endpoint.index']}: ${printable(error?.message ?? '')}`
+    case 'follow.retry':
+      return `waiting ${Math.round(Number(attributes['retry.delay']) / 1000)} s: ${error === described ? attributes['error.type'] : printable(error?.message ?? '')}`
+    case 'follow.proof.unavailable':
+      return `${block}: no L2 endpoint has its proofs`
+    case 'follow.skipped':
+      return `${block}: skipped, its proofs are gone`
+    case 'follow.hint.refused':
+      return `${block}: an L1 endpoint invented this finalization`
+    case 'follow.logs.unusable':
+      return `L1 endpoint ${attributes['endpoint.index']}: its logs lack the newest finalization`
+    default:
+      return null
+  }
+}

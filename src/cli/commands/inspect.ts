@@ -1,0 +1,52 @@
+import { type Inspection, inspectContent, type UnverifiedFields } from '../../document/unverified.ts'
+import { type Command, exitCodes } from '../command.ts'
+import { parsePath, readJson } from '../files/input.ts'
+import { formatTable, paint, printable, toJson } from '../output/report.ts'
+
+const help = `Usage: rollup-state-proof inspect FILE [--json]
+
+Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a vector claims: account fields, leaf
+indices, neighbours, slots, header fields. Nothing is verified: all of it can be forged. - is standard input.
+
+Options:
+  --json    print one JSON object
+
+Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or unreadable input. None means verified.
+
+Example:
+  rollup-state-proof inspect bundle.json
+`
+
+const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
+
+export const inspect: Command = {
+  help,
+  async run(args, io) {
+    const { path, json } = parsePath(args, 'expected one file or -')
+    const inspection = inspectContent(await readJson(path, io))
+    if (json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
+    else io.stdout.write(format(inspection, paint(io.stdout, 'red', MARK)))
+    return inspection.problems.length === 0 ? exitCodes.verified : exitCodes.notVerified
+  },
+}
+
+function format({ kind, fields, problems }: Inspection, mark: string): string {
+  const rows = problems.map(({ path, message }) => [printable(path), printable(message)])
+  const lines = [mark, kind, ...formatFields(fields, '')]
+  if (rows.length > 0) lines.push('malformed', formatTable(rows))
+  return `${[...lines, mark].join('\n')}\n`
+}
+
+/** One field per line: its name and value, or its parts, indented. */
+function formatFields(fields: UnverifiedFields, indent: string): string[] {
+  const entries = Object.entries(fields)
+  const width = Math.max(0, ...entries.map(([name]) => name.length))
+  return entries.flatMap(([name, field]) =>
+    typeof field === 'object' && field !== null
+      ? [`${indent}  ${name}`, ...formatFields(field, `${indent}  `)]
+      : [`${indent}  ${name.padEnd(width)}  ${printable(abbreviate(String(field)))}`],
+  )
+}
+
+const abbreviate = (text: string): string =>
+  text.length <= 200 ? text : `${text.slice(0, 66)}... (${text.length} characters)`

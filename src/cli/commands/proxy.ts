@@ -1,0 +1,228 @@
+import { once } from 'node:events'
+import { formatTime } from '../../document/wording.ts'
+import { ProofError } from '../../index.ts'
+import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
+import { createJsonRpcServer } from '../../provider/json-rpc.ts'
+import { createVerifiedProvider, type VerifiedProvider, type View } from '../../provider.ts'
+import { RpcError } from '../../rpc.ts'
+import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
+import { cannotListen, orUsageError, parseOptions, wholeNumber } from '../files/input.ts'
+import { chainIdOf, environmentOf, methodOf } from '../options/chain-flags.ts'
+import { createConnections } from '../options/connections.ts'
+import { evidenceOptions, refuseWrongFlags, requireScheme, rollupOf, toInteger } from '../options/flags.ts'
+import { l1SourceHelp, l1SourceOptions, openL1Source } from '../options/l1-source.ts'
+import { formatTable, printable, toJson } from '../output/report.ts'
+import { serveProxy } from './proxy-server.ts'
+
+const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP --scheme SCHEME [options]
+
+Serves Ethereum's JSON-RPC over HTTP on this machine, for wallets and programs in any language. Every answer is proven from
+an L1 block hash. The proxy executes calls itself; this needs the packages @ethereumjs/evm, @ethereumjs/common and
+@ethereumjs/util. It refuses methods that no proof covers. It answers from the newest finalized block. Ctrl-C ends it.
+
+Options:
+  --l1 URL                an Ethereum endpoint with eth_getProof
+  --l2 URL                an endpoint of the rollup
+  --rollup ROLLUP         mainnet or sepolia (Linea), or the address of the rollup contract on L1
+  --scheme SCHEME         mimc or poseidon2: the hash scheme of the rollup
+  --chain-id N            the chain id of the rollup (default: that of mainnet or sepolia)
+  --port PORT             the port to listen on; 0 for any free port (default: 8545)
+  --host HOST             the address to listen on (default: 127.0.0.1, for programs on this machine only)
+
+Everything rests on an L1 block hash. Where it comes from (default: --l1 alone, which you should not trust):
+${l1SourceHelp}
+
+Who may send requests:
+  --allow-origin ORIGIN   admit web pages of this origin, such as https://wallet.example; * admits all; repeat it for more
+  --allow-host NAME       accept requests under this host name, besides localhost and IP addresses; repeat it for more
+
+What it answers:
+  --forward METHOD        pass this method to --l2, unproven; repeat it for more
+  --environment NAME=VALUE
+                          a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or
+                          prevRandao; repeat it for more
+  --hardfork NAME         ${HARDFORKS.join(', ')} (default: prague)
+  --max-gas N             gas limit per call (default: 50000000)
+  --layout-roots-slot N, --layout-current-slot N
+                          the storage layout of a fork's contract
+  --method NAME           the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+  --refresh SECONDS       how often to check for a newer block (default: 60)
+  --concurrency N         requests to handle at once (default: 16)
+  --timeout SECONDS       time limit per request to an endpoint, including retries (default: 30)
+  --json                  print one line of JSON per event: listening, view, failure, disagreement, stopped
+
+To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead. URLs are never
+printed.
+
+Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. An endpoint that fails does not end the proxy.
+
+Examples:
+  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2
+  rollup-state-proof proxy --l2 https://... --l1 https://... --l1-agree https://... --l1-agree https://... \\
+    --l1-agree https://... --quorum 2 --rollup mainnet --scheme poseidon2 --allow-origin http://localhost:3000
+  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --checkpoint 0x... \\
+    --beacon https://... --beacon https://... --beacon-state beacon.json
+  curl -H 'Content-Type: application/json' http://127.0.0.1:8545 \\
+    -d '{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["0x...","latest"]}'
+`
+
+const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = evidenceOptions
+const options = {
+  l1: { type: 'string' },
+  l2: { type: 'string' },
+  rollup,
+  'layout-roots-slot': rootsSlot,
+  'layout-current-slot': currentSlot,
+  scheme: { type: 'string' },
+  'chain-id': { type: 'string' },
+  port: { type: 'string', default: '8545' },
+  host: { type: 'string', default: '127.0.0.1' },
+  ...l1SourceOptions,
+  'allow-origin': { type: 'string', multiple: true, default: [] as string[] },
+  'allow-host': { type: 'string', multiple: true, default: [] as string[] },
+  forward: { type: 'string', multiple: true, default: [] as string[] },
+  environment: { type: 'string', multiple: true, default: [] as string[] },
+  hardfork: { type: 'string', default: 'prague' },
+  'max-gas': { type: 'string', default: '50000000' },
+  method: { type: 'string' },
+  refresh: { type: 'string', default: '60' },
+  concurrency: { type: 'string', default: '16' },
+  timeout: { type: 'string', default: '30' },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** In milliseconds, per client request. An execution that reads a lot sends many requests to the endpoint. */
+const REQUEST_TIMEOUT = 120_000
+const LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24, timeout: REQUEST_TIMEOUT }
+/** The library's messages name its own options. */
+const HINTS = { METHOD_REFUSED: '--forward METHOD', VALUE_UNPROVEN: '--environment NAME=VALUE' } as const
+/** How long pending requests may take once the proxy is told to end, in milliseconds. */
+const GRACE = 5000
+
+export const proxy: Command = {
+  help,
+  async run(args, io) {
+    const { values } = parseOptions({ args: [...args], options })
+    const { json } = values
+    const port = wholeNumber('--port', values.port, 0, 65_535)
+    const seconds = wholeNumber('--refresh', values.refresh, 1, 86_400)
+    const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
+    for (const origin of values['allow-origin']) verifyOrigin(origin)
+
+    const controller = new AbortController()
+    const connections = createConnections(values.timeout, controller.signal)
+    const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
+    const log = createLog(json, io, connections.redact)
+    const { l1BlockHash, trust } = await openL1Source(values, [l1], connections, io, log.oddSource)
+    const provider = orUsage(() =>
+      createVerifiedProvider({
+        ...{ l1, l2, l1BlockHash },
+        ...{ rollup: rollupOf(values), scheme: requireScheme(values.scheme), chainId: chainIdOf(values) },
+        ...{ forward: values.forward, environment: environmentOf(values.environment), method: methodOf(values) },
+        maxGas: toInteger('--max-gas', values['max-gas'], 64),
+        hardfork: values.hardfork as Hardfork,
+        onView: log.view,
+      }),
+    )
+    const rpc = createJsonRpcServer(provider, { ...LIMITS, concurrency }, HINTS)
+    const admission = { origins: values['allow-origin'], hosts: values['allow-host'] }
+    const server = await serveProxy(rpc, admission, port, values.host).catch((error: unknown) => {
+      throw cannotListen('--port', error)
+    })
+    const end = Promise.race(SIGNALS.map(name => once(process, name)))
+    log.listening(server.url, trust, values.forward)
+    const following = follow(provider, seconds * 1000, log)
+    await end
+    following.stop()
+    await server.close(GRACE)
+    controller.abort()
+    log.stopped()
+    return exitCodes.verified
+  },
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+function verifyOrigin(origin: string): void {
+  if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) return
+  throw new UsageError('--allow-origin: expected an origin such as https://wallet.example, without a path, or *')
+}
+
+/** Turns errors about the options into UsageErrors. */
+function orUsage<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof ProofError) refuseWrongFlags(error)
+    if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
+    return orUsageError('the options', () => {
+      throw error
+    })
+  }
+}
+
+/** Polls for a newer view. Logs a recurring failure once, until something else happens. */
+function follow(provider: VerifiedProvider, interval: number, log: Log): { stop(): void } {
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  const look = async () => {
+    try {
+      await provider.refresh()
+      log.recovered()
+    } catch (error) {
+      if (!isStopped) log.failure(error)
+    }
+    if (!isStopped) timer = setTimeout(look, interval)
+  }
+  void look()
+  return {
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+type Log = ReturnType<typeof createLog>
+
+function createLog(json: boolean, io: Io, redact: (text: string) => string) {
+  let lastFailure: string | undefined
+  const write = (event: string, fields: object, text: string) =>
+    io.stdout.write(json ? toJson({ event, time: new Date().toISOString(), ...fields }) : `${text}\n`)
+
+  return {
+    listening(url: string, trust: string, forwarded: readonly string[]): void {
+      const rows = [
+        ['proxy', url],
+        ['trusted', trust],
+        [
+          'unproven',
+          forwarded.length === 0 ? 'nothing: other methods are refused' : forwarded.map(printable).join(', '),
+        ],
+      ]
+      write('listening', { url, trust, forward: forwarded }, formatTable(rows))
+    },
+    view(view: View): void {
+      const { blockNumber, stateRoot, l1Block, timestamp, age } = view
+      const since = timestamp === null ? `older than ${age} s` : `of ${formatTime(timestamp)}, ${age} s old`
+      const l1 = `proven from L1 block ${l1Block.number} ${l1Block.hash}`
+      write('view', { blockNumber, stateRoot, l1Block, timestamp, age }, `  L2 block ${blockNumber}, ${since}, ${l1}`)
+    },
+    failure(error: unknown): void {
+      const { reason, message } = Object(error)
+      const text = redact(String(message))
+      if (text === lastFailure) return
+      lastFailure = text
+      write('failure', { reason, message: text }, `  no newer block: ${printable(text)}`)
+    },
+    recovered(): void {
+      lastFailure = undefined
+    },
+    oddSource(text: string): void {
+      write('disagreement', { message: text }, `  L1 block hash: ${printable(text)}`)
+    },
+    stopped(): void {
+      write('stopped', {}, '  stopped')
+    },
+  }
+}

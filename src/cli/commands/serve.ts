@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import type { mimc } from '../../mimc.ts'
+import { RpcError } from '../../rpc.ts'
+import { addDemoBlocks, type Chain, createService, demoWorld, readGenesis } from '../../service.ts'
+import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
+import { cannotListen, parseOptions, readJson, wholeNumber } from '../files/input.ts'
+import { requireScheme } from '../options/flags.ts'
+import { formatTable, toJson } from '../output/report.ts'
+
+const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
+
+const help = `Usage: rollup-state-proof serve [options]
+
+Serves a rollup on this machine, for devnets and tests, with its state in memory:
+  L2      rollup_getProof (and linea_getProof), and the standard methods that read blocks and accounts
+  L1      a simulated L1 whose rollup contract holds the roots of the L2: blocks, eth_getProof, eth_getLogs
+  beacon  the light-client part of the beacon API, over a simulated consensus layer with forks from Capella to Gloas
+Ctrl-C ends it.
+
+The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...), an ERC-20 token (0x7070...), another behind
+a proxy (0x7171...), and the aggregate3 of Multicall3 (0xcaca...).
+
+Options:
+  --port PORT               the port to listen on; 0 for any free port (default: 8545)
+  --host HOST               the address to listen on (default: 127.0.0.1)
+  --genesis FILE            { "alloc": { ADDRESS: { balance, nonce, code, storage } } } (default: the demo state, with a
+                            history)
+  --scheme SCHEME           mimc or poseidon2 (default: poseidon2)
+  --finalize-every SECONDS  finalize at this interval (default: never; the chain stands still)
+  --unfinalized COUNT       how many of the newest L1 blocks are not final (default: 0)
+  --keep COUNT              how many finalizations to keep; older ones are forgotten (default: all)
+  --contract-version N      the version of the rollup contract, 7 or 8 (default: 8)
+  --api-key KEY             also serve URL/v3/KEY, without a rate limit; repeat it for more
+  --public-rate COUNT       requests per second per client without a key (default: no limit)
+  --proof-lag COUNT         how many finalizations the proofs lag behind L1 (default: 0)
+  --json                    print one line of JSON with what is served, and one per finalization
+
+Exit code: 0 ended by Ctrl-C; 2 wrong usage, unreadable input, or the port is taken.
+
+Examples:
+  rollup-state-proof serve --port 8545
+  rollup-state-proof serve --finalize-every 12 --unfinalized 40 --keep 100
+  rollup-state-proof serve --genesis genesis.json --scheme mimc --json
+`
+
+export const serve: Command = {
+  help,
+  async run(args, io) {
+    const { values } = parseOptions({
+      args: [...args],
+      options: {
+        port: { type: 'string', default: '8545' },
+        host: { type: 'string', default: '127.0.0.1' },
+        genesis: { type: 'string' },
+        scheme: { type: 'string', default: 'poseidon2' },
+        'finalize-every': { type: 'string' },
+        unfinalized: { type: 'string', default: '0' },
+        keep: { type: 'string' },
+        'contract-version': { type: 'string', default: '8' },
+        'api-key': { type: 'string', multiple: true, default: [] },
+        'public-rate': { type: 'string' },
+        'proof-lag': { type: 'string', default: '0' },
+        json: { type: 'boolean', default: false },
+      },
+    })
+    const scheme = requireScheme(values.scheme)
+    const port = wholeNumber('--port', values.port, 0, 65_535)
+    const number = (name: 'finalize-every' | 'keep' | 'public-rate', most: number) => {
+      const text = values[name]
+      return text === undefined ? undefined : wholeNumber(`--${name}`, text, 1, most)
+    }
+    const [publicRate, keep] = [number('public-rate', 1_000_000), number('keep', 1_000_000)]
+    const seconds = number('finalize-every', 86_400)
+    const isDemo = values.genesis === undefined
+    const genesis = values.genesis === undefined ? demoWorld(scheme) : await readWorld(values.genesis, scheme, io)
+    // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
+    const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
+    let isRunning = false
+    const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
+    const service = createService({
+      genesis,
+      rollup: { name: 'devnet', address: DEVNET_CONTRACT },
+      apiKeys: values['api-key'],
+      proofLag: wholeNumber('--proof-lag', values['proof-lag'], 0, 1000),
+      l1Unfinalized: wholeNumber('--unfinalized', values.unfinalized, 0, 1000),
+      contractVersion: wholeNumber('--contract-version', values['contract-version'], 7, 8) === 7 ? 7 : 8,
+      ...(keep !== undefined && { keep }),
+      ...(publicRate !== undefined && { publicRate }),
+      ...(seconds !== undefined && { clock }),
+    })
+    const { chain } = service
+    if (isDemo) addDemoBlocks(chain)
+    const urls = await service.listen(port, values.host).catch((error: unknown) => {
+      throw cannotListen('--port', error)
+    })
+    isRunning = true
+    const finalized = () => ({ block: chain.finalized(), stateRoot: chain.at(chain.finalized())?.stateRoot() ?? '' })
+    if (values.json) {
+      const { url, l1Url, beaconUrl } = urls
+      const described = { l2: url, l1: l1Url, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name }
+      io.stdout.write(toJson({ ...described, network: service.beacon.network, finalized: finalized() }))
+    } else {
+      const rows = [
+        ['L2', urls.url],
+        ['L1', urls.l1Url],
+        ['beacon API', urls.beaconUrl],
+        ['rollup contract', DEVNET_CONTRACT],
+        ['scheme', scheme.name],
+        ['finalized', `block ${finalized().block}`],
+        ['its state root', finalized().stateRoot],
+      ]
+      io.stdout.write(`${formatTable(rows)}\n`)
+    }
+    const move = () => {
+      // As many blocks as a real L1 adds in this time.
+      const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
+      if (isDemo) addDemoBlocks(chain, [BLOCKS_PER_FINALIZATION], l1Blocks)
+      else addEmptyBlock(chain, l1Blocks)
+      if (values.json) io.stdout.write(toJson({ finalized: finalized() }))
+    }
+    const timer = seconds === undefined ? undefined : setInterval(move, seconds * 1000)
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    clearInterval(timer)
+    await service.close()
+    return exitCodes.verified
+  },
+}
+
+/** Age of the history of a moving demo when it starts to move, in seconds. */
+const HISTORY_SECONDS = 600
+const BLOCKS_PER_FINALIZATION = 2
+const L1_SECONDS_PER_BLOCK = 12
+
+/** The block is empty, because it is unknown what could change in the user's own state. */
+function addEmptyBlock({ addBlock, finalize, l1 }: Chain, l1Blocks: number): void {
+  addBlock()
+  for (let added = 0; added < l1Blocks; added++) l1.addBlock()
+  finalize()
+}
+
+async function readWorld(path: string, scheme: typeof mimc, io: Io) {
+  const genesis = await readJson(path, io)
+  try {
+    return readGenesis(scheme, genesis)
+  } catch (error) {
+    throw error instanceof RpcError ? new UsageError(`${path}: ${error.message}`) : error
+  }
+}

@@ -1,0 +1,141 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type EvidenceClaim, safeVerifyEvidence } from '../../anchor.ts'
+import type { FollowedFinalization } from '../../rpc.ts'
+import { UsageError } from '../command.ts'
+import { toJson } from '../output/report.ts'
+import { orUsageError, readRegularJson } from './input.ts'
+import { type AskedFor, readCheckpoint, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
+
+/** What all bundles of a folder are for. */
+export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
+
+/** The entry of a bundle in the index. */
+export interface IndexEntry {
+  readonly l2BlockNumber: bigint
+  readonly stateRoot: string
+  /** Seconds since 1970; null if it is not proven. */
+  readonly finalizedTimestamp: bigint | null
+  readonly l1BlockNumber: bigint
+  readonly l1BlockHash: string
+  /** Name of the bundle in the folder. */
+  readonly file: string
+}
+
+/** Where `follow` writes: a bundle per finalization, an index of them, and its progress. */
+export interface FollowFolder {
+  /** The state that an earlier run left; undefined if there was none. */
+  readonly state: unknown
+  /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
+  write(item: FollowedFinalization): Promise<string>
+  /** Marks the item as done, so that a later run continues with the next one. */
+  commit(item: FollowedFinalization): void
+}
+
+const INDEX = 'index.ndjson'
+const STATE = 'state.json'
+/** In bytes. Every line of the index is shorter. */
+const TAIL_LENGTH = 4096
+
+/** Creates the folder if missing. @throws UsageError if it is not writable, or an earlier run was for something else */
+export async function openFollowFolder(
+  path: string,
+  request: FollowedClaim,
+  askedFor: AskedFor,
+): Promise<FollowFolder> {
+  orUsageError(`cannot write to ${path}`, () => {
+    if (!existsSync(path)) mkdirSync(path)
+    if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
+    accessSync(path, constants.W_OK)
+  })
+  const [statePath, indexPath] = [join(path, STATE), join(path, INDEX)]
+  const hasState = statRegular(statePath) !== undefined
+  const state = hasState ? await readCheckpoint(statePath, askedFor, 'move it away') : undefined
+  let indexed = mendIndex(indexPath)
+
+  return {
+    state,
+    async write(item) {
+      const [bundle] = item.evidence
+      const [proven] = item.states
+      if (bundle === undefined || proven === undefined) throw new UsageError('nothing was asked for')
+      const file = `${item.l2BlockNumber}.json`
+      const bundlePath = join(path, file)
+      // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
+      if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath, item, request)
+      else writeWhole(bundlePath, serialize(bundlePath, bundle), false)
+      if (indexed === null || item.l2BlockNumber > indexed) {
+        const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
+        const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
+        const entry: IndexEntry = { l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file }
+        append(indexPath, toJson(entry))
+        indexed = item.l2BlockNumber
+      }
+      return bundlePath
+    },
+    commit(item) {
+      writeWhole(statePath, `${JSON.stringify({ askedFor, checkpoint: item.state })}\n`, true)
+    },
+  }
+}
+
+/** @throws UsageError if the file is not a bundle of this finalization for this request */
+async function verifyExisting(path: string, item: FollowedFinalization, request: FollowedClaim): Promise<void> {
+  const bundle = await readRegularJson(path, { followLinks: false })
+  const { scheme, address, storageKeys, rollup } = request
+  const { l2BlockNumber, stateRoot } = item
+  const claim = { scheme, address, storageKeys, rollup, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
+  const outcome = safeVerifyEvidence(bundle, claim)
+  if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`)
+}
+
+function append(path: string, line: string): void {
+  orUsageError(`cannot write ${path}`, () => {
+    const file = openSync(path, 'a', 0o666)
+    try {
+      writeSync(file, line)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+  })
+}
+
+/**
+ * Removes the incomplete last line that a killed run leaves.
+ *
+ * @returns the L2 block of the last line; null if there is none
+ */
+function mendIndex(path: string): bigint | null {
+  const size = statRegular(path)?.size ?? 0
+  if (size === 0) return null
+  return orUsageError(`cannot read ${path}`, () => {
+    const file = openSync(path, 'r+')
+    try {
+      const tail = Buffer.alloc(Math.min(size, TAIL_LENGTH))
+      readSync(file, tail, 0, tail.length, size - tail.length)
+      const end = tail.lastIndexOf('\n') + 1
+      if (end === 0 && tail.length < size) throw new UsageError(`${path} is not an index of this program`)
+      ftruncateSync(file, size - tail.length + end)
+      const line = tail.subarray(0, end).toString().trimEnd().split('\n').at(-1) ?? ''
+      if (line === '') return null
+      const block = /"l2BlockNumber":"(\d{1,20})"/.exec(line)?.[1]
+      if (block === undefined) throw new UsageError(`${path} is not an index of this program`)
+      return BigInt(block)
+    } finally {
+      closeSync(file)
+    }
+  })
+}

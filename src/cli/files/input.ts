@@ -1,0 +1,172 @@
+import { constants, readdirSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { DocumentError } from '../../document/error.ts'
+import { parseJson } from '../../document/value.ts'
+import { type Io, UsageError } from '../command.ts'
+import { expandMappings, storageKeyOf } from '../options/storage-key.ts'
+import { didYouMean } from '../options/suggest.ts'
+
+/**
+ * A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsing hostile JSON takes up to 50
+ * times its size in memory: four times this limit would already crash some processes.
+ */
+export const MAX_INPUT_MIB = 16
+export const MAX_INPUT_BYTES = MAX_INPUT_MIB * 2 ** 20
+
+/** Limits for a folder, so that a wrong one, such as a home folder, is refused instead of searched for hours. */
+const MAX_ENTRIES = 200_000
+const MAX_DEPTH = 32
+
+/** Parses the number that an option gives. @throws UsageError */
+export function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const number = /^\d{1,7}$/.test(text) ? Number(text) : -1
+  if (number < least || number > most) throw new UsageError(`${name}: expected ${least} to ${most}`)
+  return number
+}
+
+/**
+ * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
+ * unclear on which one the verdict rests. If `--storage-key` is an option, so is `--mapping SLOT KEY`, and all keys become 32
+ * bytes.
+ *
+ * @throws UsageError, and the errors of `parseArgs`
+ */
+export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  const { options = {} } = config
+  const hasKeys = Object.hasOwn(options, 'storage-key')
+  const args = hasKeys ? expandMappings(config.args ?? []) : [...(config.args ?? [])]
+  const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
+  const seen = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { name, rawName } = token
+    if (!Object.hasOwn(options, name)) {
+      const names = [...Object.keys(options), ...(hasKeys ? ['mapping'] : []), 'help'].map(known => `--${known}`)
+      throw new UsageError(`no such option: ${rawName}.${didYouMean(rawName, names)}`)
+    }
+    if (options[name]?.multiple) continue
+    if (seen.has(name)) throw new UsageError(`--${name} is given twice`)
+    seen.add(name)
+  }
+  const parsed = parseArgs({ ...config, args })
+  const values: Record<string, unknown> = parsed.values
+  const keys = values['storage-key']
+  if (Array.isArray(keys)) values['storage-key'] = keys.map(key => storageKeyOf(String(key)))
+  // The names and types of the values are those of `config`: only arguments and keys were rewritten.
+  return parsed as ReturnType<typeof parseArgs<T>>
+}
+
+/** Parses the arguments of a command that takes one path, and `--json` as its only option. */
+export function parsePath(args: readonly string[], expectation: string): { path: string; json: boolean } {
+  const options = { json: { type: 'boolean', default: false } } as const
+  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
+  return { path: onePath(positionals, expectation), json: values.json }
+}
+
+/** @throws UsageError unless there is exactly one path */
+export function onePath([path, ...more]: readonly string[], expectation: string): string {
+  if (path === undefined || more.length > 0) throw new UsageError(expectation)
+  return path
+}
+
+export function isFolder(path: string): boolean {
+  // A missing file is reported when it is read.
+  return orUsageError(`cannot read ${path}`, () => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
+}
+
+/**
+ * The JSON files below `folder`, sorted. Schemas, hidden entries and `node_modules` are skipped, and links to folders are
+ * not followed.
+ *
+ * @throws UsageError if it holds too many files or is too deep, or a folder cannot be read
+ */
+export function listJsonFiles(folder: string): string[] {
+  const files: string[] = []
+  let entryCount = 0
+  const walk = (parent: string, depth: number) => {
+    if (depth > MAX_DEPTH) throw new UsageError(`${folder}: more than ${MAX_DEPTH} folders deep`)
+    for (const entry of orUsageError(`cannot list ${parent}`, () => readdirSync(parent, { withFileTypes: true }))) {
+      if (++entryCount > MAX_ENTRIES) throw new UsageError(`${folder}: more than ${MAX_ENTRIES} files`)
+      const { name } = entry
+      if (name.startsWith('.') || name === 'node_modules') continue
+      const path = join(parent, name)
+      if (entry.isDirectory()) walk(path, depth + 1)
+      else if (name.endsWith('.json') && !name.endsWith('.schema.json')) files.push(path)
+    }
+  }
+  walk(folder, 1)
+  return files.sort()
+}
+
+/** Parses the file at `path`, or standard input for `-`. @throws UsageError if it is not a JSON text */
+export async function readJson(path: string, io: Io): Promise<unknown> {
+  if (path === '-') return parseInput('standard input', await readCapped('standard input', io.stdin))
+  // Not only regular files: a shell passes `<(command)` as the path of a pipe.
+  return parseInput(path, await readCapped(path, openedFile(path, constants.O_RDONLY, false)))
+}
+
+/** {@link readJson} for regular files only, so that it never waits for the writer of a FIFO. @throws UsageError */
+export async function readRegularJson(path: string, { followLinks = true } = {}): Promise<unknown> {
+  // Windows has neither flag.
+  const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
+  const flags = O_RDONLY | O_NONBLOCK | (followLinks ? 0 : O_NOFOLLOW)
+  return parseInput(path, await readCapped(path, openedFile(path, flags, true)))
+}
+
+async function* openedFile(path: string, flags: number, onlyRegular: boolean): AsyncGenerator<Uint8Array> {
+  const file = await open(path, flags)
+  try {
+    // Checks the opened file: by now, the path could name another one.
+    if (onlyRegular && !(await file.stat()).isFile()) throw new UsageError(`${path} is not a regular file`)
+    yield* file.createReadStream({ autoClose: false })
+  } finally {
+    await file.close()
+  }
+}
+
+function parseInput(name: string, bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
+  }
+}
+
+async function readCapped(name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of chunks) {
+      const part = Buffer.from(chunk)
+      length += part.length
+      if (length > MAX_INPUT_BYTES) throw new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
+      parts.push(part)
+    }
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(`cannot read ${name}: ${messageOf(error)}`)
+  }
+  return Buffer.concat(parts)
+}
+
+/** Turns what `work` throws into a UsageError that says `what` failed and why. */
+export function orUsageError<T>(what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new UsageError(`${what}: ${messageOf(error)}`)
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The code of an error from Node, such as `EPIPE`. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined
+
+/** The UsageError for a server that cannot listen. @param option the option that chooses the port */
+export function cannotListen(option: string, error: unknown): UsageError {
+  const hint = codeOf(error) === 'EADDRINUSE' ? `; choose another port with ${option}` : ''
+  return new UsageError(`cannot listen: ${messageOf(error)}${hint}`)
+}

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isObject } from '../../document/value.ts'
+import { type Io, UsageError } from '../command.ts'
+import { MAX_INPUT_BYTES, MAX_INPUT_MIB, orUsageError, readRegularJson } from './input.ts'
+
+/** What a run was asked for, by name. It is compared before an earlier run is continued. */
+export type AskedFor = Readonly<Record<string, string>>
+
+/** The file that a command writes, and the checkpoint beside it until the file is complete. */
+export interface OutputFile {
+  /** `-` is standard output. */
+  readonly path: string
+  /** Whether the file exists and must not be replaced. */
+  readonly exists: boolean
+  /** The checkpoint that an interrupted run for the same request left; undefined if there is none. */
+  readonly checkpoint: unknown
+  saveCheckpoint(checkpoint: unknown): void
+  /** Writes the file and removes the checkpoint. */
+  write(content: unknown): void
+}
+
+/** Fails before anything is fetched. @throws UsageError if nothing can be written there */
+export async function openOutputFile(
+  path: string | undefined,
+  force: boolean,
+  askedFor: AskedFor,
+  io: Io,
+): Promise<OutputFile> {
+  if (!path) throw new UsageError('--output is needed: the file to write, or - for standard output')
+  if (path === '-') {
+    const write = (content: unknown) => void io.stdout.write(serialize('standard output', content))
+    return { path, exists: false, checkpoint: undefined, saveCheckpoint: () => {}, write }
+  }
+  if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
+  orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
+  const partial = `${path}.partial`
+  const exists = statRegular(path) !== undefined && !force
+  const isContinued = statRegular(partial) !== undefined && !force && !exists
+  return {
+    path,
+    exists,
+    checkpoint: isContinued ? await readCheckpoint(partial, askedFor) : undefined,
+    saveCheckpoint(checkpoint) {
+      const text = `${JSON.stringify({ askedFor, checkpoint })}\n`
+      // A checkpoint that is too large to be read again is useless, so the one before it stays.
+      if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(partial, text, true)
+    },
+    write(content) {
+      writeWhole(path, serialize(path, content), force)
+      rmSync(partial, { force: true })
+    },
+  }
+}
+
+/** The existing file is not what the command would write, so only the user may replace it. */
+export const refuseOverwrite = (path: string, reason: string, remedy = REMEDY): UsageError =>
+  new UsageError(`${path} exists, and ${reason}: ${remedy}`)
+
+const REMEDY = 'move it away, or use --force'
+
+/** The contents of an existing file that may be what the command would write. @throws UsageError */
+export async function readExisting(path: string): Promise<unknown> {
+  return readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
+    throw error instanceof UsageError ? new UsageError(`${error.message}: ${REMEDY}`) : error
+  })
+}
+
+/** @throws UsageError if `verify` would refuse to read it, because an endpoint can pad its answer */
+export function serialize(name: string, content: unknown): string {
+  const text = `${JSON.stringify(content)}\n`
+  if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) return text
+  throw new UsageError(`${name} would be larger than the ${MAX_INPUT_MIB} MiB that verify reads`)
+}
+
+/** Undefined if nothing is there. @throws UsageError for a link, device, FIFO, socket or folder, which are never replaced */
+export function statRegular(path: string): Stats | undefined {
+  const stats = orUsageError(`cannot write ${path}`, () => lstatSync(path, { throwIfNoEntry: false }))
+  if (stats === undefined || stats.isFile()) return stats
+  if (stats.isDirectory()) throw new UsageError(`${path} is a folder`)
+  throw new UsageError(
+    stats.isSymbolicLink()
+      ? `${path} is a symbolic link: name the file itself, or - for standard output`
+      : `${path} is not a regular file: name another, or - for standard output`,
+  )
+}
+
+/**
+ * @param remedy what the user can do about a file that belongs to something else
+ * @throws UsageError if it is not the checkpoint of a run for the same request
+ */
+export async function readCheckpoint(path: string, askedFor: AskedFor, remedy = REMEDY): Promise<unknown> {
+  const content = await readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
+    if (error instanceof UsageError) return undefined
+    throw error
+  })
+  const { askedFor: before, checkpoint } = isObject(content) ? content : {}
+  if (!isObject(before)) throw refuseOverwrite(path, 'is not a checkpoint of this program', remedy)
+  const differing = Object.keys(askedFor).filter(
+    name => !Object.hasOwn(before, name) || Reflect.get(before, name) !== askedFor[name],
+  )
+  if (differing.length > 0) {
+    throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
+  }
+  return checkpoint
+}
+
+/** Writes a file under a temporary name first, so that readers see all of it, or what was there before. */
+export function writeWhole(path: string, text: string, replace: boolean): void {
+  const replaced = replace ? statRegular(path) : undefined
+  // The name is unpredictable, and `wx` neither follows nor changes whatever has that name already.
+  const temporary = join(dirname(path), `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)
+  orUsageError(`cannot write ${path}`, () => {
+    const file = openSync(temporary, 'wx', 0o666)
+    try {
+      try {
+        writeFileSync(file, text)
+        if (replaced) fchmodSync(file, replaced.mode & 0o777)
+        fsyncSync(file)
+      } finally {
+        closeSync(file)
+      }
+      if (replace) renameSync(temporary, path)
+      else linkExclusive(temporary, path)
+    } finally {
+      rmSync(temporary, { force: true })
+    }
+  })
+}
+
+/** Fails if `path` exists by now. A rename would replace it. */
+function linkExclusive(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path)
+  } catch {
+    // Either the file exists, and this fails too, or the file system has no hard links.
+    copyFileSync(temporary, path, constants.COPYFILE_EXCL)
+  }
+}

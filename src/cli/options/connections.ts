@@ -1,0 +1,69 @@
+import { redactorOf } from '../../rpc/redact.ts'
+import {
+  type BeaconApi,
+  createBeaconApi,
+  createHttpProvider,
+  type HttpOptions,
+  type Provider,
+  RpcError,
+} from '../../rpc.ts'
+import { UsageError } from '../command.ts'
+import { wholeNumber } from '../files/input.ts'
+
+/** The endpoints of a command. */
+export interface Connections {
+  /**
+   * @param flag without dashes
+   * @param url from the user. Default: from the environment, such as `L1_URL`
+   * @param maxRetries as in HttpOptions
+   * @throws UsageError
+   */
+  open(flag: string, url: string | undefined, maxRetries?: number): Provider
+  /** {@link open} for each URL. Default: those in the environment, separated by spaces. @throws UsageError */
+  openAll(flag: 'l1' | 'l2', urls: readonly string[] | undefined): Provider[]
+  /** @param urls from the user. Default: those in the environment, which may be none @throws UsageError */
+  openBeacon(urls: readonly string[] | undefined): BeaconApi[]
+  /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
+  redact(text: string): string
+}
+
+/** @param timeout per request, including retries, in seconds @param signal aborts all requests */
+export function createConnections(timeout: string, signal: AbortSignal): Connections {
+  const redactors: ((text: string) => string)[] = []
+
+  function connect<T>(
+    flag: string,
+    url: string,
+    create: (url: string, options: HttpOptions) => T,
+    more: HttpOptions = {},
+  ): T {
+    const milliseconds = 1000 * wholeNumber('--timeout', timeout, 1, 86_400)
+    try {
+      const opened = create(url, { timeout: milliseconds, signal, ...more })
+      redactors.push(redactorOf(new URL(url)))
+      return opened
+    } catch (error) {
+      throw error instanceof RpcError ? new UsageError(`--${flag}: ${error.found}`) : error
+    }
+  }
+
+  function open(flag: string, given: string | undefined, maxRetries?: number): Provider {
+    const name = flag.toUpperCase()
+    const url = given ?? process.env[`${name}_URL`]
+    if (!url) throw new UsageError(`--${flag} is needed: the URL of the ${name} endpoint`)
+    return connect(flag, url, createHttpProvider, { ...(maxRetries !== undefined && { maxRetries }) })
+  }
+
+  return {
+    open,
+    openAll(flag, urls) {
+      const given = urls ?? inEnvironment(flag)
+      return given.length === 0 ? [open(flag, undefined)] : given.map(url => open(flag, url))
+    },
+    openBeacon: urls => (urls ?? inEnvironment('beacon')).map(url => connect('beacon', url, createBeaconApi)),
+    redact: text => redactors.reduce((running, redact) => redact(running), text),
+  }
+}
+
+const inEnvironment = (name: string): string[] =>
+  (process.env[`${name.toUpperCase()}_URL`] ?? '').split(/\s+/).filter(url => url !== '')

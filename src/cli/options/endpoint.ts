@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs'
+import { ProofError } from '../../index.ts'
+import { RpcError } from '../../rpc.ts'
+import { exitCodes, type Io, type Output, UsageError } from '../command.ts'
+import { wholeNumber } from '../files/input.ts'
+import { describeError, formatError, paint, printable, toJson } from '../output/report.ts'
+import { overwriteProgress } from '../output/terminal.ts'
+import { type Connections, createConnections } from './connections.ts'
+import { refuseWrongFlags } from './flags.ts'
+
+/** The options of every command that writes the answers of endpoints to a file. */
+export const endpointOptions = {
+  l2: { type: 'string' },
+  scheme: { type: 'string' },
+  address: { type: 'string' },
+  'storage-key': { type: 'string', multiple: true },
+  method: { type: 'string' },
+  'keys-per-request': { type: 'string', default: '100' },
+  timeout: { type: 'string', default: '30' },
+  output: { type: 'string', short: 'o' },
+  force: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** This many fit into a file that `verify` reads. */
+export const MAX_KEYS = 1000
+
+export const endpointHelp = `  --keys-per-request N   storage keys per request (default: 100)
+  --timeout SECONDS      time limit per request, including retries (default: 30)
+  -o, --output FILE      required: the file to write, whole or not at all; never an existing one. - is standard output
+  --force                start over and overwrite the file
+  --json                 print one JSON object
+
+To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead. URLs are never
+printed. An interrupted run keeps its progress in FILE.partial: run the same command again to continue.`
+
+export interface EndpointFlags {
+  readonly address?: string | undefined
+  readonly 'storage-key'?: readonly string[] | undefined
+  readonly 'keys-per-request': string
+  readonly timeout: string
+  readonly output?: string | undefined
+  readonly json: boolean
+}
+
+/** Whose proof to fetch. Despite the types, the hexadecimal is unchecked: malformed values are refused with CLAIM_INVALID. */
+export function requestOf({ address, 'storage-key': storageKeys = [] }: EndpointFlags) {
+  if (address === undefined) throw new UsageError('--address is needed: whose proof to fetch, 20 bytes')
+  if (storageKeys.length > MAX_KEYS) throw new UsageError(`--storage-key: at most ${MAX_KEYS} fit into one file`)
+  return { address, storageKeys } as { address: `0x${string}`; storageKeys: `0x${string}`[] }
+}
+
+/** How many storage keys to ask for per request. @throws UsageError */
+export const keysPerRequestOf = (flags: EndpointFlags): number =>
+  wholeNumber('--keys-per-request', flags['keys-per-request'], 1, 1_000_000)
+
+/** The endpoints of a command. */
+export interface Endpoints extends Connections {
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Runs `work` and reports its failure. @returns the exit code */
+export async function withEndpoints(
+  { timeout, json, output }: EndpointFlags,
+  io: Io,
+  work: (endpoints: Endpoints) => Promise<number>,
+): Promise<number> {
+  const controller = new AbortController()
+  const end = () => controller.abort()
+  const connections = createConnections(timeout, controller.signal)
+  const { redact } = connections
+
+  for (const name of SIGNALS) process.once(name, end)
+  try {
+    if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
+    return await work({ ...connections, signal: controller.signal })
+  } catch (error) {
+    endProgress(io)
+    if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
+    if (error instanceof ProofError) refuseWrongFlags(error)
+    if (json) io.stdout.write(redact(toJson({ fetched: false, error: describeFailure(error) })))
+    else io.stderr.write(redact(formatFailure(error, output, io)))
+    return error instanceof ProofError ? exitCodes.notVerified : exitCodes.noAnswer
+  } finally {
+    for (const name of SIGNALS) process.off(name, end)
+  }
+}
+
+function describeFailure(error: ProofError | RpcError): object {
+  if (error instanceof ProofError) return describeError(error)
+  const { code, layer, message, advice, status, endpoint } = error
+  return { code, layer, message, advice, status, endpoint }
+}
+
+function formatFailure(error: ProofError | RpcError, output = '', { stderr }: Io): string {
+  if (error instanceof ProofError) return formatError(error, [], stderr)
+  const partial = `${output}.partial`
+  const hint = existsSync(partial)
+    ? `What came is in ${printable(partial)}: run the same command again to continue.\n`
+    : ''
+  return `${paint(stderr, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
+}
+
+/** The first line of a report on a file that already existed. */
+export const notFetched = (path: string, stream: Output): string =>
+  paint(stream, 'bold', `Nothing was fetched: ${printable(path)} exists, and no endpoint was asked.`)
+
+/** On a terminal, each text overwrites the one before. Otherwise, each gets a line. */
+export function showProgress(io: Io, text: string): void {
+  if (io.stderr.isTTY) overwriteProgress(io, text)
+  else io.stderr.write(`${text}\n`)
+}
+
+export const endProgress = (io: Io): void => overwriteProgress(io, '')
+
+/** The shell command that runs this program with `args`. */
+export const commandLine = (args: readonly string[]): string => ['npx rollup-state-proof', ...args.map(quote)].join(' ')
+
+function quote(arg: string): string {
+  if (/^[\w./:-]+$/.test(arg)) return arg
+  if (printable(arg) === arg) return `'${arg.replaceAll("'", "'\\''")}'`
+  // bash and zsh support $'...', in which bytes that could act or hide in a terminal can be escaped.
+  return `$'${[...Buffer.from(arg)].map(byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`
+}
+
+/** Writes a path so that it is not read as an option. */
+export const asArgument = (path: string): string => (path.startsWith('-') && path !== '-' ? `./${path}` : path)

@@ -1,0 +1,204 @@
+import type { EvidenceClaim, Rollup, Trusted, TrustedBeaconBlock } from '../../anchor.ts'
+import { type BeaconNetwork, checkpoint } from '../../beacon.ts'
+import { schemeNamed } from '../../document/answer.ts'
+import { type ClaimWithSources, completeClaim, isProblem } from '../../document/claim.ts'
+import { forkOf, networkNamed, parseNumber, rollupNamed } from '../../document/evidence.ts'
+import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
+import { isHexOf } from '../../document/layout.ts'
+import { fieldIn, show } from '../../document/value.ts'
+import { type Hex, ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../../index.ts'
+import { type Io, UsageError } from '../command.ts'
+import { messageOf, readJson } from '../files/input.ts'
+import { didYouMean } from './suggest.ts'
+
+/** The options of a command that verifies answers. */
+export const answerOptions = {
+  scheme: { type: 'string' },
+  'state-root': { type: 'string' },
+  address: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const
+
+/** The options that say which L2 block is meant, and where L1 proves it. */
+export const blockOptions = {
+  rollup: { type: 'string' },
+  'l1-block-hash': { type: 'string' },
+  'l2-block': { type: 'string' },
+  'layout-roots-slot': { type: 'string' },
+  'layout-current-slot': { type: 'string' },
+} as const
+
+/** The options that state a beacon checkpoint. */
+const checkpointOptions = { checkpoint: { type: 'string' }, network: { type: 'string' } } as const
+
+/** The same, for commands that fetch what leads from the checkpoint to L1. */
+export const beaconOptions = { ...checkpointOptions, beacon: { type: 'string', multiple: true } } as const
+
+/** The options that only an evidence bundle has. */
+export const evidenceOptions = {
+  ...checkpointOptions,
+  'l1-state-root': { type: 'string' },
+  ...blockOptions,
+} as const
+
+export interface EvidenceFlags extends Readonly<Partial<Record<keyof typeof evidenceOptions, string>>> {
+  readonly scheme?: string
+  readonly 'state-root'?: string
+  readonly address?: string
+  readonly 'storage-key'?: readonly string[]
+}
+
+/** @throws UsageError */
+export function requireScheme(name: unknown): Scheme {
+  if (name === undefined) {
+    throw new UsageError('--scheme is needed: mimc or poseidon2, whichever the rollup used at that block')
+  }
+  const scheme = schemeNamed(name)
+  if (scheme === undefined) {
+    const [text, names] = [show(name), ['mimc', 'poseidon2']]
+    throw new UsageError(`the scheme is neither mimc nor poseidon2: ${text}.${didYouMean(text, names)}`)
+  }
+  return scheme
+}
+
+/** The claim on an answer: from the options, the file and, last, the answer itself. @throws UsageError */
+export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources {
+  const claim = completeClaim(stated, file)
+  if (!isProblem(claim)) return claim
+  if ('unknownScheme' in claim) requireScheme(claim.unknownScheme)
+  if ('missing' in claim && claim.missing === 'scheme') requireScheme(undefined)
+  if ('unnamedSlot' in claim) {
+    const place = `storageProofs[${claim.unnamedSlot}]`
+    throw new UsageError(`${place} names no storage key: state the keys that you asked for with --storage-key`)
+  }
+  throw new UsageError('--state-root is needed: the root you trust, 32 bytes, from the rollup contract on L1')
+}
+
+/** Verifies the answer. @throws UsageError if a flag is wrong, not the file */
+export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWithSources): SafeVerifiedState {
+  const outcome = safeVerifyProof(answer, claim)
+  if (outcome.ok) return outcome
+  const { code, path } = outcome.error
+  const isOurs = Object.entries(sources).some(([name, source]) => source === 'user' && path.startsWith(name))
+  if (code === 'CLAIM_INVALID' && isOurs) refuseWrongFlags(outcome.error)
+  return outcome
+}
+
+/** What the user states. The bundle is not asked: it could only say what suits it. @throws UsageError */
+export async function claimOfFlags(flags: EvidenceFlags, io: Io): Promise<EvidenceClaim> {
+  const { address, 'storage-key': storageKeys, 'l2-block': l2Block } = flags
+  return {
+    scheme: requireScheme(flags.scheme),
+    trusted: await trustedOf(flags, io),
+    rollup: rollupOf(flags),
+    ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
+    ...(address !== undefined && { address }),
+    ...(storageKeys !== undefined && { storageKeys }),
+    // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
+  } as EvidenceClaim
+}
+
+/** Exactly one: with two, nobody could say which of them the verdict rests on. */
+export async function trustedOf(flags: EvidenceFlags, io: Io): Promise<Trusted> {
+  const given = Object.entries({
+    beaconBlockRoot: flags.checkpoint,
+    l1BlockHash: flags['l1-block-hash'],
+    l1StateRoot: flags['l1-state-root'],
+    l2StateRoot: flags['state-root'],
+  }).filter(([, value]) => value !== undefined)
+  if (given.length !== 1) {
+    const names = '--checkpoint, --l1-block-hash, --l1-state-root and --state-root'
+    throw new UsageError(`state what you trust, with exactly one of ${names}`)
+  }
+  if (flags.checkpoint !== undefined) return checkpointOf(flags.checkpoint, flags, io)
+  if (flags.network !== undefined) throw new UsageError('--network needs --checkpoint')
+  // Of one entry, with a name from above.
+  return Object.fromEntries(given) as Trusted
+}
+
+/** The beacon block that the user trusts, with its network: by default that of the rollup. @throws UsageError */
+export async function checkpointOf(root: string, flags: EvidenceFlags, io: Io): Promise<TrustedBeaconBlock> {
+  return checkpointIn(root, await networkOf(flags, io))
+}
+
+/** @throws UsageError also for a network that a file does not describe as one */
+export function checkpointIn(root: string, network: BeaconNetwork): TrustedBeaconBlock {
+  try {
+    // The hexadecimal is unchecked, whatever the type says: checkpoint refuses with CLAIM_INVALID.
+    return checkpoint(root as `0x${string}`, network)
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    const flag = error.path.startsWith('network') ? `--network: ${error.path}` : '--checkpoint'
+    throw new UsageError(`${flag}: expected ${error.expected}`)
+  }
+}
+
+/** That of a checkpoint: by default the one of the rollup. @throws UsageError */
+export async function networkOf(
+  { network, rollup = '' }: { readonly network?: string | undefined; readonly rollup?: string | undefined },
+  io: Io,
+): Promise<BeaconNetwork> {
+  const known = networkNamed(network ?? rollup)
+  if (known !== undefined) return known
+  if (network === undefined) {
+    throw new UsageError('--network is needed with --checkpoint: mainnet, sepolia, or a file with your own network')
+  }
+  const content = await readJson(network, io).catch((error: unknown) => {
+    const suggestion = error instanceof UsageError ? didYouMean(network, NETWORKS) : ''
+    throw suggestion === ''
+      ? error
+      : new UsageError(`--network: no such network, and ${messageOf(error)}.${suggestion}`)
+  })
+  // As \`serve --json\` prints it, or alone.
+  return (fieldIn(content, 'network') ?? content) as BeaconNetwork
+}
+
+const NETWORKS: readonly string[] = ['mainnet', 'sepolia']
+
+/** @throws UsageError */
+export function rollupOf(flags: EvidenceFlags): Rollup {
+  const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = flags
+  if (rollup === undefined) {
+    throw new UsageError('--rollup is needed: mainnet, sepolia, or the address of the rollup contract on L1')
+  }
+  const known = rollupNamed(rollup)
+  const suggestion = known ? '' : didYouMean(rollup, NETWORKS)
+  if (suggestion !== '') throw new UsageError(`--rollup: no such network: ${rollup}.${suggestion}`)
+  if (rootsSlot === undefined && currentSlot === undefined) return known ?? { address: rollup as Rollup['address'] }
+  if (known) throw new UsageError(`--layout-...: not with --rollup ${rollup}, whose layout is known`)
+  const slot = (name: string, text: string | undefined) => (text === undefined ? text : toInteger(name, text, 256))
+  return forkOf(rollup, slot('--layout-roots-slot', rootsSlot), slot('--layout-current-slot', currentSlot))
+}
+
+/** Decimal, or hexadecimal after 0x. @throws UsageError */
+export function toInteger(name: string, text: string, bits: number): bigint {
+  const value = parseNumber(text, bits)
+  if (value === null) throw new UsageError(`${name}: expected a number below 2^${bits}`)
+  return value
+}
+
+const flagNames = [
+  ['trusted.beaconBlockRoot', '--checkpoint'],
+  ['trusted.l1BlockHash', '--l1-block-hash'],
+  ['trusted.l1StateRoot', '--l1-state-root'],
+  ['trusted.l2StateRoot', '--state-root'],
+  ['stateRoot', '--state-root'],
+  ['rollup', '--rollup'],
+  ['address', '--address'],
+  ['storageKeys', '--storage-key'],
+  ['call.from', '--from'],
+  ['call.value', '--value'],
+] as const
+
+/** @throws UsageError if a flag is wrong, not the bundle */
+export function refuseWrongFlags({ code, path, expected }: ProofError): void {
+  const [, flag] = (code === 'CLAIM_INVALID' && flagNames.find(([start]) => path.startsWith(start))) || []
+  if (flag !== undefined) throw new UsageError(`${flag}: expected ${expected}`)
+}
+
+/** @throws UsageError */
+export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
+  if (value !== undefined && !isHexOf(length, value)) {
+    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
+  }
+}

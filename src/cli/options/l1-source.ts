@@ -1,0 +1,188 @@
+import { accessSync, constants } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import * as beacon from '../../beacon.ts'
+import type { Hex } from '../../bytes.ts'
+import {
+  agreeingBlockHash,
+  type BeaconState,
+  type DissentingSource,
+  finalizedBlockHash,
+  followBeacon,
+  type Provider,
+  RpcError,
+} from '../../rpc.ts'
+import { type Io, UsageError } from '../command.ts'
+import { messageOf, orUsageError, wholeNumber } from '../files/input.ts'
+import { type AskedFor, readCheckpoint, statRegular, writeWhole } from '../files/output-file.ts'
+import { printable } from '../output/report.ts'
+import type { Connections } from './connections.ts'
+import { beaconOptions, checkpointIn, networkOf, toInteger } from './flags.ts'
+
+/** The options of every command that asks again and again for the L1 block hash on which everything rests. */
+export const l1SourceOptions = {
+  'l1-agree': { type: 'string', multiple: true, default: [] as string[] },
+  quorum: { type: 'string' },
+  'l1-hash-module': { type: 'string' },
+  ...beaconOptions,
+  'beacon-state': { type: 'string' },
+  'beacon-max-age': { type: 'string' },
+  'checkpoint-max-age': { type: 'string' },
+} as const
+
+export const l1SourceHelp = `  --l1-agree URL          an Ethereum endpoint; repeat it: they must agree on a finalized block
+  --quorum N              how many of them must agree (default: more than half)
+  --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
+  --checkpoint ROOT       root of a finalized beacon block that you trust, 32 bytes, at most two weeks old: every L1 block
+                          hash is proven from it, by the signatures of L1's sync committees
+  --beacon URL            with --checkpoint: a beacon API; repeat it: one honest API is enough
+  --beacon-state FILE     keep the newest proven beacon block in FILE, and go on from it after a restart. Without it, each
+                          start begins at ROOT. Nobody else may be able to write to FILE
+  --network NETWORK       of the checkpoint: mainnet, sepolia, or a file with your own (default: that of the rollup)
+  --beacon-max-age SECONDS
+                          refuse to use an older beacon block (default: 86400, a day)
+  --checkpoint-max-age SECONDS
+                          refuse to begin with an older checkpoint or FILE (default: 1209600, two weeks)`
+
+export interface L1SourceFlags {
+  readonly 'l1-agree': readonly string[]
+  readonly quorum?: string | undefined
+  readonly 'l1-hash-module'?: string | undefined
+  readonly checkpoint?: string | undefined
+  readonly beacon?: readonly string[] | undefined
+  readonly network?: string | undefined
+  readonly rollup?: string | undefined
+  readonly 'beacon-state'?: string | undefined
+  readonly 'beacon-max-age'?: string | undefined
+  readonly 'checkpoint-max-age'?: string | undefined
+}
+
+/** Where the L1 block hash comes from. */
+export interface L1Source {
+  readonly l1BlockHash: () => Promise<Hex> | Hex
+  /** In words, whose word the hash is. */
+  readonly trust: string
+  /** Whether it is the word of the one endpoint that is also to be verified. */
+  readonly isAlone: boolean
+}
+
+/**
+ * At most one kind of source: with two, nobody could say whose word the hash is.
+ *
+ * @param l1 the endpoints that are verified: without another source, more than half of them must agree
+ * @param onDissent told which sources failed or said something else, without their URLs; once, until it is something else
+ * @throws UsageError
+ */
+export async function openL1Source(
+  flags: L1SourceFlags,
+  l1: readonly Provider[],
+  connections: Connections,
+  io: Io,
+  tellOdd: (text: string) => void,
+): Promise<L1Source> {
+  let told: string | undefined
+  const onDissent = (text: string) => {
+    if (text === told) return
+    told = text
+    tellOdd(text)
+  }
+  const { 'l1-agree': urls, 'l1-hash-module': file, quorum, checkpoint } = flags
+  if ([urls.length > 0, file !== undefined, checkpoint !== undefined].filter(Boolean).length > 1) {
+    throw new UsageError('--l1-agree, --l1-hash-module and --checkpoint exclude each other: one has the last word')
+  }
+  if (checkpoint !== undefined) {
+    if (quorum !== undefined) throw new UsageError('--quorum goes with --l1-agree')
+    return followCheckpoint(checkpoint, flags, connections, io, onDissent)
+  }
+  for (const name of ['beacon', 'network', 'beacon-state', 'beacon-max-age', 'checkpoint-max-age'] as const) {
+    if (flags[name] !== undefined) throw new UsageError(`--${name} goes with --checkpoint`)
+  }
+  if (file !== undefined) {
+    if (quorum !== undefined) throw new UsageError('--quorum goes with --l1-agree')
+    return { l1BlockHash: await importSource(file), trust: `the function in ${printable(file)}`, isAlone: false }
+  }
+  return agree(urls, quorum, l1, connections, onDissent)
+}
+
+function agree(
+  urls: readonly string[],
+  quorumText: string | undefined,
+  l1: readonly Provider[],
+  { open }: Connections,
+  onDissent: (text: string) => void,
+): L1Source {
+  const isNamed = urls.length > 0
+  const [only] = l1
+  if (!isNamed && l1.length === 1 && only !== undefined) {
+    if (quorumText !== undefined) throw new UsageError('--quorum goes with --l1-agree')
+    const trust = 'the L1 endpoint ALONE: it could make up an L1, so add --l1-agree, --checkpoint or --l1-hash-module'
+    return { l1BlockHash: finalizedBlockHash(only), trust, isAlone: true }
+  }
+  if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice has one opinion')
+  const flag = isNamed ? 'l1-agree' : 'l1'
+  const providers = isNamed ? urls.map(url => open(flag, url)) : l1
+  const count = providers.length
+  const quorum = quorumText === undefined ? Math.floor(count / 2) + 1 : wholeNumber('--quorum', quorumText, 1, count)
+  const tell = (odd: readonly DissentingSource[]) =>
+    onDissent(odd.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`).join('; '))
+  const l1BlockHash = agreeingBlockHash(providers, { quorum, onDissent: tell })
+  return { l1BlockHash, trust: `${quorum} of ${count} L1 endpoints that must agree`, isAlone: false }
+}
+
+async function importSource(file: string): Promise<L1Source['l1BlockHash']> {
+  const module: unknown = await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
+    throw new UsageError(`--l1-hash-module: ${messageOf(error)}`)
+  })
+  const found: unknown = Reflect.get(Object(module), 'l1BlockHash')
+  if (typeof found !== 'function') throw new UsageError(`--l1-hash-module: ${file} exports no function l1BlockHash`)
+  return () => found()
+}
+
+async function followCheckpoint(
+  root: string,
+  flags: L1SourceFlags,
+  { openBeacon }: Connections,
+  io: Io,
+  onDissent: (text: string) => void,
+): Promise<L1Source> {
+  const apis = openBeacon(flags.beacon)
+  if (apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
+  const network = await networkOf(flags, io)
+  const { beaconBlockRoot: blockRoot } = checkpointIn(root, network)
+  const path = flags['beacon-state']
+  const genesis = network.genesisValidatorsRoot.toLowerCase()
+  const stored = path === undefined ? null : await openState(path, { checkpoint: blockRoot, network: genesis })
+  const seconds = (name: 'beacon-max-age' | 'checkpoint-max-age') => {
+    const text = flags[name]
+    return text === undefined ? undefined : Number(toInteger(`--${name}`, text, 40))
+  }
+  const [maxAge, maxCheckpointAge] = [seconds('beacon-max-age'), seconds('checkpoint-max-age')]
+  try {
+    const l1BlockHash = followBeacon(apis, beacon, {
+      ...{ network, blockRoot },
+      ...(stored !== null && { state: stored.state, onState: stored.write }),
+      ...(maxAge !== undefined && { maxAge }),
+      ...(maxCheckpointAge !== undefined && { maxCheckpointAge }),
+      onFailure: failures =>
+        onDissent(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`).join('; ')),
+    })
+    const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
+    return { l1BlockHash, trust: `the beacon checkpoint ${blockRoot}, from which ${many} is verified`, isAlone: false }
+  } catch (error) {
+    throw error instanceof RpcError ? new UsageError(`--beacon-state: ${path}: ${error.found}`) : error
+  }
+}
+
+/** What was proven before, in a file: whoever changes it chooses what is believed, so it must be of this very checkpoint. */
+async function openState(path: string, askedFor: AskedFor) {
+  orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
+  const hasState = statRegular(path) !== undefined
+  // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
+  const state = hasState
+    ? ((await readCheckpoint(path, askedFor, 'move it away to begin anew')) as BeaconState)
+    : undefined
+  return {
+    state,
+    write: (state: BeaconState) => writeWhole(path, `${JSON.stringify({ askedFor, checkpoint: state })}\n`, true),
+  }
+}

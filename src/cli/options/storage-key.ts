@@ -1,0 +1,77 @@
+import { slotKey } from '../../anchor/slots.ts'
+import { mappingSlot } from '../../anchor.ts'
+import type { Hex } from '../../bytes.ts'
+import { isHexOf } from '../../document/layout.ts'
+import { ProofError } from '../../index.ts'
+import { UsageError } from '../command.ts'
+
+/** Maximum number of characters to show of an option's value, because a command line can be megabytes long. */
+const MAX_SHOWN = 80
+
+const NUMBER = '0, 0x0 or 32 bytes of hexadecimal after 0x'
+
+/**
+ * A storage key as people write it: 32 bytes, or the number of a slot, decimal or hexadecimal. Ambiguous text is refused,
+ * because an unintended key verifies as an empty slot.
+ *
+ * @throws UsageError
+ */
+export function storageKeyOf(text: string, option = '--storage-key'): Hex {
+  if (isHexOf(32, text)) return text
+  const refuse = (reason: string) => new UsageError(`${option}: ${reason}: ${shown(text)}`)
+  if (/^[0-9a-fA-F]{64}$/.test(text)) throw refuse('write 0x before hexadecimal')
+  if (isHexOf(20, text))
+    throw refuse('this is an address, 20 bytes; for its entry in a mapping, use --mapping SLOT ADDRESS')
+  if (/^0x[0-9a-fA-F]{17,63}$/.test(text))
+    throw refuse('fewer than 32 bytes; if no digit is missing, pad it with zeros on the left')
+  const isNumber = /^0x[0-9a-fA-F]{1,16}$/.test(text) || /^(0|[1-9][0-9]{0,77})$/.test(text)
+  if (!isNumber || BigInt(text) >= 1n << 256n) throw refuse(`expected ${NUMBER}`)
+  // 20 bytes of hexadecimal without 0x can look like a decimal number.
+  if (/^[0-9]{40}$/.test(text)) throw refuse('write 0x before hexadecimal')
+  return slotKey(BigInt(text))
+}
+
+/**
+ * The storage key of a mapping's entry.
+ *
+ * @param slot where the mapping is declared
+ * @param key an address, a number or 32 bytes
+ * @throws UsageError
+ */
+export function mappingKeyOf(slot: string, key: string): Hex {
+  const at = storageKeyOf(slot, '--mapping SLOT')
+  try {
+    return mappingSlot(at, isHexOf(20, key) ? key : storageKeyOf(key, '--mapping KEY'))
+  } catch (error) {
+    throw error instanceof ProofError ? new UsageError(`--mapping: expected ${error.expected}`) : error
+  }
+}
+
+/**
+ * Replaces each `--mapping SLOT KEY` with the `--storage-key` that it stands for, so that keys keep their order.
+ * `parseArgs` does not support options with two values.
+ *
+ * @throws UsageError
+ */
+export function expandMappings(args: readonly string[]): string[] {
+  const expanded: string[] = []
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? ''
+    if (index < end && arg.startsWith('--mapping=')) throw new UsageError('write --mapping SLOT KEY, two words')
+    if (index >= end || arg !== '--mapping') {
+      expanded.push(arg)
+      continue
+    }
+    const [slot, key] = args.slice(index + 1, Math.min(index + 3, end))
+    if (slot === undefined || key === undefined || slot.startsWith('-') || key.startsWith('-')) {
+      throw new UsageError('--mapping needs two words: the slot of the mapping and the key of the entry')
+    }
+    expanded.push(`--storage-key=${mappingKeyOf(slot, key)}`)
+    index += 2
+  }
+  return expanded
+}
+
+const shown = (text: string): string =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { FollowEvent } from '../../rpc.ts'
+import { cannotListen } from '../files/input.ts'
+
+/** The Prometheus metrics of `follow`. */
+export interface Metrics {
+  count(event: FollowEvent): void
+  /** Counts one run of the user's program. */
+  countProgram(isFailure: boolean): void
+  /** The metrics in Prometheus' text format. */
+  text(): string
+}
+
+const PREFIX = 'rollup_state_proof_follow'
+
+const METRICS = {
+  polls_total: ['counter', 'Number of polls for the L1 block hash.'],
+  finalizations_total: ['counter', 'Number of finalizations proven.'],
+  l2_block: ['gauge', 'Last L2 block of the newest proven finalization.'],
+  l1_block: ['gauge', 'L1 block from which the newest finalization is proven.'],
+  l2_block_timestamp_seconds: [
+    'gauge',
+    'Proven Unix time of the L2 block, or of an older one if its own time is not proven.',
+  ],
+  proven_at_timestamp_seconds: ['gauge', 'Unix time of the newest proof, by the clock of this machine.'],
+  request_failures_total: ['counter', 'Number of requests that failed or whose answer was refused.'],
+  retries_total: ['counter', 'Number of pauses after a round in which every endpoint failed.'],
+  proofs_unavailable_total: ['counter', 'Number of times that no L2 endpoint had the proofs of a finalization.'],
+  skipped_total: ['counter', 'Number of finalizations skipped because no L2 endpoint has their proofs any longer.'],
+  hints_refused_total: ['counter', 'Number of finalizations that an L1 endpoint invented.'],
+  logs_unusable_total: ['counter', 'Number of times that the logs of an L1 endpoint lacked the newest finalization.'],
+  program_runs_total: ['counter', 'Number of runs of the --exec program.'],
+} as const satisfies Record<string, readonly ['counter' | 'gauge', string]>
+
+type Name = keyof typeof METRICS
+
+const COUNTED: Readonly<Record<FollowEvent['name'], Name>> = {
+  'follow.poll': 'polls_total',
+  'follow.finalization': 'finalizations_total',
+  'follow.request.failed': 'request_failures_total',
+  'follow.logs.unusable': 'logs_unusable_total',
+  'follow.hint.refused': 'hints_refused_total',
+  'follow.proof.unavailable': 'proofs_unavailable_total',
+  'follow.skipped': 'skipped_total',
+  'follow.retry': 'retries_total',
+}
+
+export function createMetrics(): Metrics {
+  /** By name, then by labels. */
+  const values = new Map<Name, Map<string, number>>()
+  const set = (name: Name, value: number, labels = '') => {
+    values.set(name, (values.get(name) ?? new Map<string, number>()).set(labels, value))
+  }
+  const add = (name: Name, labels = '') => set(name, (values.get(name)?.get(labels) ?? 0) + 1, labels)
+  for (const [name, [type]] of Object.entries(METRICS)) {
+    const isLabelled = name === 'request_failures_total' || name === 'program_runs_total'
+    if (type === 'counter' && !isLabelled) set(name as Name, 0)
+  }
+  return {
+    count({ name, attributes }) {
+      const { layer, 'endpoint.index': index, 'error.type': code } = attributes
+      // A layer, a number and a code need no escapes.
+      add(COUNTED[name], layer === undefined ? '' : `{layer="${layer}",endpoint="${index}",code="${code}"}`)
+      if (name !== 'follow.finalization') return
+      set('l2_block', Number(attributes['l2.block.number']))
+      set('l1_block', Number(attributes['l1.block.number']))
+      set('proven_at_timestamp_seconds', Math.floor(Date.now() / 1000))
+      const timestamp = attributes['l2.block.timestamp']
+      if (timestamp !== undefined) set('l2_block_timestamp_seconds', Number(timestamp))
+    },
+    countProgram: isFailure => add('program_runs_total', `{result="${isFailure ? 'failure' : 'success'}"}`),
+    text() {
+      const lines = Object.entries(METRICS).flatMap(([name, [type, help]]) => {
+        const samples = [...(values.get(name as Name) ?? [])].map(
+          ([labels, value]) => `${PREFIX}_${name}${labels} ${value}`,
+        )
+        return [`# HELP ${PREFIX}_${name} ${help}`, `# TYPE ${PREFIX}_${name} ${type}`, ...samples]
+      })
+      return `${lines.join('\n')}\n`
+    },
+  }
+}
+
+/** Serves the metrics at `/metrics`, to programs on this machine only. @throws UsageError if the port is taken */
+export async function serveMetrics(metrics: Metrics, port: number): Promise<{ url: string; close(): void }> {
+  const server = createServer((request, response) => {
+    const isKnown = request.url === '/metrics' && request.method === 'GET'
+    if (isKnown) response.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' })
+    else response.writeHead(404)
+    response.end(isKnown ? metrics.text() : '')
+  })
+  try {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  } catch (error) {
+    throw cannotListen('--metrics', error)
+  }
+  const address = server.address()
+  const found = typeof address === 'object' && address !== null ? address.port : port
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { url: `http://127.0.0.1:${found}/metrics`, close }
+}
