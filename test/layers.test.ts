@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 const LAYERS = [
   'errors',
   'bytes',
+  'hex',
   'json',
   'field',
   'hash',
@@ -43,7 +44,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
 
 const layerOf = (file: string): string => (file.split('/')[0] ?? '').replace(/\.ts$/, '')
 const isEntryPoint = (file: string): boolean =>
-  !file.includes('/') && !['errors.ts', 'bytes.ts', 'json.ts'].includes(file)
+  !file.includes('/') && !['errors.ts', 'bytes.ts', 'hex.ts'].includes(file)
 const importsOf = (file: string): string[] =>
   ts.preProcessFile(readFileSync(join('src', file), 'utf8')).importedFiles.map(imported => imported.fileName)
 

@@ -1,6 +1,6 @@
 import { hexLength, hexToBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import type { JsonReader } from '../json.ts'
+import type { JsonReader } from '../json/reader.ts'
 
 /** Hexadecimal of at most `limit` bytes: the length is checked before anything is decoded. Throws `BAD_HEX`, `WRONG_LENGTH`. */
 export function bytesUpTo(reader: JsonReader, value: unknown, limit: number): Uint8Array {

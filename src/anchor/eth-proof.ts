@@ -1,7 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToBigint, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import type { Shape } from '../json/known-fields.ts'
+import { optional, readerOf } from '../json/reader.ts'
 import { decodeArgument, decodeKeys } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 import { bytesUpTo } from './bytes-up-to.ts'
@@ -74,7 +75,24 @@ interface AccountBytes {
   readonly codeHash: Uint8Array
 }
 
+/** EIP-1186. */
+export const ETH_PROOF_SHAPE: Shape = {
+  fields: {
+    address: 'scalar',
+    accountProof: { items: 'scalar' },
+    balance: 'scalar',
+    nonce: 'scalar',
+    storageHash: 'scalar',
+    codeHash: 'scalar',
+    storageProof: { items: { fields: { key: 'scalar', value: 'scalar', proof: { items: 'scalar' } } } },
+  },
+}
+
 const reader = readerOf('L1_PROOF_MALFORMED')
+
+const ETH_PROOF_FIELDS = [
+  ...(['accountProof', 'storageProof', 'address', 'nonce', 'balance', 'storageHash', 'codeHash'] as const),
+]
 
 /**
  * Verifies an `eth_getProof` result (EIP-1186) against an L1 state root: the account in the state trie, then each slot in
@@ -118,29 +136,16 @@ export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots:
 }
 
 function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number): DecodedEthProof {
-  const fields = reader.fields(proof, [
-    'accountProof',
-    'storageProof',
-    'address',
-    'nonce',
-    'balance',
-    'storageHash',
-    'codeHash',
-  ])
-  const field = <T>(name: keyof typeof fields, decode: (value: unknown) => T): T =>
-    atPath(name, () => decode(fields[name]))
-  /** A field that may be missing. */
-  const beside = <T>(name: keyof typeof fields, decode: (value: unknown) => T): T | undefined =>
-    fields[name] === undefined ? undefined : field(name, decode)
+  const field = reader.fieldsOf(proof, ETH_PROOF_FIELDS)
   return {
     accountNodes: field('accountProof', decodeNodes),
     storage: field('storageProof', value => decodeStorageProofs(value, minSlots, maxSlots)),
     beside: {
-      address: beside('address', value => reader.bytes(value, 20)),
-      nonce: beside('nonce', decodeNumber),
-      balance: beside('balance', decodeNumber),
-      storageHash: beside('storageHash', value => reader.bytes(value, 32)),
-      codeHash: beside('codeHash', value => reader.bytes(value, 32)),
+      address: field('address', optional(reader.bytesOf(20))),
+      nonce: field('nonce', optional(decodeNumber)),
+      balance: field('balance', optional(decodeNumber)),
+      storageHash: field('storageHash', optional(reader.bytesOf(32))),
+      codeHash: field('codeHash', optional(reader.bytesOf(32))),
     },
   }
 }
@@ -153,11 +158,11 @@ function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number)
     }
   }
   return reader.items(value, verifyCount, item => {
-    const fields = reader.fields(item, ['key', 'value', 'proof'])
+    const field = reader.fieldsOf(item, ['key', 'value', 'proof'])
     return {
-      key: atPath('key', () => decodeNumber(fields.key)),
-      value: fields.value === undefined ? undefined : atPath('value', () => decodeNumber(fields.value)),
-      nodes: atPath('proof', () => decodeNodes(fields.proof)),
+      key: field('key', decodeNumber),
+      value: field('value', optional(decodeNumber)),
+      nodes: field('proof', decodeNodes),
     }
   })
 }

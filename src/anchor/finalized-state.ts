@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import { readerOf } from '../json/reader.ts'
 
 /**
  * What the rollup contract hashed at its last finalization, according to its log. It is a hint and proves nothing: it counts

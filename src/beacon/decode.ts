@@ -1,7 +1,7 @@
 import { bytesUpTo } from '../anchor/bytes-up-to.ts'
 import { bigintToBytes, byteAt, bytesToHex, compareBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import { readerOf } from '../json/reader.ts'
 import { type DecodedNetwork, forkAt, type Layout, verifyVersion } from './network.ts'
 import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } from './ssz.ts'
 

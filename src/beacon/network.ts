@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */

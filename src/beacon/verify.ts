@@ -1,6 +1,6 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 import { type Committee, type DecodedCommittee, decodeCommittee, encodeCommittee, rootOfKeys } from './committee.ts'

@@ -1,6 +1,6 @@
 import { DocumentError } from './error.ts'
 
-export { isGiven } from '../anchor/known-fields.ts'
+export { isGiven } from '../json/known-fields.ts'
 
 /** Reads and describes JSON values from outside. Only own properties count. */
 

@@ -1,6 +1,6 @@
-import type { Shape } from '../anchor/known-fields.ts'
 import { atPath, ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import type { Shape } from '../json/known-fields.ts'
+import { readerOf } from '../json/reader.ts'
 
 /** The consensus part of a bundle as a document: only its shape. `./beacon` verifies what it proves. */
 

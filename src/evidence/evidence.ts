@@ -1,18 +1,13 @@
+import { ETH_PROOF_SHAPE } from '../anchor/eth-proof.ts'
 import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
-import {
-  type Admission,
-  ANSWER_SHAPE,
-  ETH_PROOF_SHAPE,
-  openResponse,
-  pickKnown,
-  type Shape,
-} from '../anchor/known-fields.ts'
 import { type Rollup, type VerifiedAnchor, verifyAnchor, verifyBlockNumber } from '../anchor/rollup.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import { type Admission, pickKnown, type Shape } from '../json/known-fields.ts'
+import { readerOf } from '../json/reader.ts'
 import { decodeArgument, decodeKeys, invalid, verifyScheme } from '../proof/claim.ts'
+import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { mismatch } from '../tree/path.ts'
@@ -603,7 +598,7 @@ export function createEvidence(parts: EvidenceParts): Evidence {
       address: bytesToHex(decodeArgument('address', address, 20)),
       storageKeys: decodeKeys(storageKeys).map(bytesToHex),
     },
-    answer: understood('answer', openResponse(answer).result, ANSWER_SHAPE, storageKeys.length + 1),
+    answer: understood('answer', unwrapResponse(answer).result, ANSWER_SHAPE, storageKeys.length + 1),
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { kindOf } from '../json.ts'
+import { kindOf } from '../json/reader.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
 /** What you asked for, and the root you trust. Never take either from the answer. */

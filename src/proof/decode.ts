@@ -1,6 +1,6 @@
 import { hexToBytes, knownLength } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import { readerOf } from '../json/reader.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { TreeKind } from '../tree/kind.ts'
 import { DIGEST_LENGTH, decodeCanonical, MAX_LEAVES, openingLength, verifyCanonical } from '../tree/leaf.ts'

@@ -1,4 +1,4 @@
-import { readerOf } from '../json.ts'
+import { readerOf } from '../json/reader.ts'
 import { RpcError } from '../rpc/error.ts'
 import type { GetProofResult } from '../tree/answer.ts'
 

@@ -1,7 +1,7 @@
-import { pickKnown, type Shape } from '../anchor/known-fields.ts'
 import { ProofError } from '../errors.ts'
 import { BOOTSTRAP_SHAPE, type Consensus, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../evidence/evidence.ts'
+import { pickKnown, type Shape } from '../json/known-fields.ts'
 import { redactError } from './diagnose.ts'
 import { RpcError } from './error.ts'
 import type { BeaconApi } from './http.ts'

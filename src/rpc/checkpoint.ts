@@ -1,5 +1,5 @@
-import type { Admission } from '../anchor/known-fields.ts'
 import type { Hex } from '../bytes.ts'
+import type { Admission } from '../json/known-fields.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { admitAnswer, type PartialAnswer, readPartialAnswer, verifyAgreement } from './partial-answers.ts'
 import type { Redact } from './redact.ts'

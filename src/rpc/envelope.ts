@@ -1,4 +1,4 @@
-import { readOwn } from '../anchor/known-fields.ts'
+import { readOwn } from '../json/known-fields.ts'
 import { diagnoseEndpointError } from './diagnose.ts'
 import { RpcError } from './error.ts'
 import { type Redact, redactUrls } from './redact.ts'

@@ -16,7 +16,7 @@ import {
 import { RpcError } from './error.ts'
 import type { BeaconApi } from './http.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './options.ts'
-import { inTime } from './retry.ts'
+import { inTime } from './waiting.ts'
 
 /**
  * The functions of `rollup-state-proof/beacon` that verify: pass the whole module. The caller passes them, so that only

@@ -1,7 +1,7 @@
 import type { Hex } from '../bytes.ts'
 import { bytesToHex, hexToBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { readerOf } from '../json.ts'
+import { readerOf } from '../json/reader.ts'
 import { RpcError } from './error.ts'
 
 /** How far a rollup has been followed: small, plain JSON. Store it, and pass it to `followFinalizations` to continue. */

@@ -16,7 +16,7 @@ import { type Anchor, fetchAnchor, fetchL1Block, fetchNewest, type L1Source } fr
 import { argumentInvalid, verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
 import { redactUrls } from './redact.ts'
-import { sleep } from './retry.ts'
+import { sleep } from './waiting.ts'
 
 /** An account and its slots to prove at every finalization. */
 export interface FollowRequest {

@@ -5,7 +5,7 @@ import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
 import { argumentInvalid, readOptions, verifySignal, verifyWhole } from './options.ts'
 import type { Provider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
-import { type Attempt, retry } from './retry.ts'
+import { type Attempt, retry } from './waiting.ts'
 
 /**
  * The URL of an endpoint. With an API key, it is that of a private provider: `{base}/v3/{key}`. Without one, it is `base`

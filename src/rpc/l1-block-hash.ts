@@ -4,7 +4,7 @@ import { RpcError } from './error.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './options.ts'
 import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
-import { inTime } from './retry.ts'
+import { inTime } from './waiting.ts'
 
 /**
  * A source of L1 block hashes: the newest finalized L1 block, on the word of one endpoint. Use an endpoint that you run, or at

@@ -1,4 +1,5 @@
-import { type Admission, ANSWER_SHAPE, openResponse, pickKnown, type Shape } from '../anchor/known-fields.ts'
+import { type Admission, pickKnown, type Shape } from '../json/known-fields.ts'
+import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import { parseError } from './envelope.ts'
 import { RpcError } from './error.ts'
 import { MAX_ANSWER_LENGTH, MAX_PROOF_LENGTH } from './limits.ts'
@@ -35,7 +36,7 @@ export function admitAnswer(
   redact: Redact,
   shape: Shape = ANSWER_SHAPE,
 ): unknown {
-  const { result, error } = openResponse(answer)
+  const { result, error } = unwrapResponse(answer)
   if (error !== undefined) throw parseError(error, [], redact)
   return pickKnown(result, shape, admission)
 }

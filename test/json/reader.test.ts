@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { ProofError } from '../src/errors.ts'
-import { kindOf, readerOf } from '../src/json.ts'
-import { refusal } from './refusal.ts'
+import { ProofError } from '../../src/errors.ts'
+import { kindOf, readerOf } from '../../src/json/reader.ts'
+import { refusal } from '../refusal.ts'
 
 const reader = readerOf('MALFORMED_RESPONSE')
 const fail = (): never => {

@@ -1,43 +1,6 @@
 /** The known parts of a document: a scalar, the fields of an object, or the shape of the items of an array. */
 export type Shape = 'scalar' | { readonly fields?: Readonly<Record<string, Shape>>; readonly items?: Shape }
 
-const PROOF: Shape = { fields: { value: 'scalar', proofRelatedNodes: { items: 'scalar' } } }
-const LEAF_PROOF = {
-  fields: {
-    key: 'scalar',
-    leafIndex: 'scalar',
-    proof: PROOF,
-    leftLeafIndex: 'scalar',
-    leftProof: PROOF,
-    rightLeafIndex: 'scalar',
-    rightProof: PROOF,
-  },
-} as const satisfies Shape
-
-/** Tree format, "The proof". The last two fields identify an `eth_getProof` answer. */
-export const ANSWER_SHAPE: Shape = {
-  fields: {
-    // In an `eth_getProof` answer it is a list of nodes.
-    accountProof: { ...LEAF_PROOF, items: 'scalar' },
-    storageProofs: { items: LEAF_PROOF },
-    storageHash: 'scalar',
-    storageProof: 'scalar',
-  },
-}
-
-/** EIP-1186. */
-export const ETH_PROOF_SHAPE: Shape = {
-  fields: {
-    address: 'scalar',
-    accountProof: { items: 'scalar' },
-    balance: 'scalar',
-    nonce: 'scalar',
-    storageHash: 'scalar',
-    codeHash: 'scalar',
-    storageProof: { items: { fields: { key: 'scalar', value: 'scalar', proof: { items: 'scalar' } } } },
-  },
-}
-
 /** How {@link pickKnown} treats the values that it copies. */
 export interface Admission {
   /** Called before each value is copied, with its length in characters. Throws if the total is too large. */
@@ -94,12 +57,4 @@ function tryRead<T>(read: () => T): T | undefined {
   } catch {
     return undefined
   }
-}
-
-/** The result of a JSON-RPC response, or the answer itself if it is not one. A response inside the result is not opened. */
-export function openResponse(answer: unknown): { result: unknown; error: unknown } {
-  const read = (name: string) => (typeof answer === 'object' && answer !== null ? readOwn(answer, name) : undefined)
-  const [jsonrpc, result, error] = [read('jsonrpc'), read('result'), read('error')]
-  if (isGiven(error)) return { result: undefined, error }
-  return { result: isGiven(jsonrpc) || isGiven(result) ? result : answer, error: undefined }
 }

@@ -1,5 +1,5 @@
-import { hexToBytes } from './bytes.ts'
-import { atPath, type ErrorCode, ProofError } from './errors.ts'
+import { hexToBytes } from '../bytes.ts'
+import { atPath, type ErrorCode, ProofError } from '../errors.ts'
 
 /** Reads one kind of untrusted JSON document, and refuses a value of the wrong shape with that kind's error code. */
 export type JsonReader = ReturnType<typeof readerOf>
@@ -35,6 +35,14 @@ export function readerOf(code: ErrorCode) {
     if (typeof value !== 'string') throw malformed('a string', value)
     return value
   }
+  /** The named properties of an object. Null becomes undefined: some serializers write it for a missing field. */
+  function fields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
+    if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
+    // No prototype, so that a polluted Object.prototype cannot supply a field.
+    const fields: Partial<Record<Name, unknown>> = Object.create(null)
+    for (const name of names) fields[name] = own(source, name) ?? undefined
+    return fields
+  }
   return {
     isArray,
     string,
@@ -44,13 +52,19 @@ export function readerOf(code: ErrorCode) {
     },
     /** Hexadecimal of exactly `length` bytes. Throws `BAD_HEX` or `WRONG_LENGTH`. */
     bytes: (value: unknown, length: number): Uint8Array => hexToBytes(string(value), length),
-    /** The named properties of an object. Null becomes undefined: some serializers write it for a missing field. */
-    fields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
-      if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
-      // No prototype, so that a polluted Object.prototype cannot supply a field.
-      const fields: Partial<Record<Name, unknown>> = Object.create(null)
-      for (const name of names) fields[name] = own(source, name) ?? undefined
-      return fields
+    /** {@link bytes} as a decoder. */
+    bytesOf:
+      (length: number) =>
+      (value: unknown): Uint8Array =>
+        hexToBytes(string(value), length),
+    fields,
+    /**
+     * The named properties of an object, to be decoded one by one. `field(name, decode)` decodes one of them, and puts its name
+     * in front of the path of an error. A decoder gets undefined for a missing property; see {@link optional}.
+     */
+    fieldsOf<Name extends string>(source: unknown, names: readonly Name[]) {
+      const read = fields(source, names)
+      return <T>(name: Name, decode: (value: unknown) => T): T => atPath(name, () => decode(read[name]))
     },
     /**
      * The items of an array. Each is decoded before the next is read, so a huge array of garbage fails at its first item.
@@ -70,6 +84,12 @@ export function readerOf(code: ErrorCode) {
     },
   }
 }
+
+/** A decoder that also accepts a missing field. */
+export const optional =
+  <T>(decode: (value: unknown) => T) =>
+  (value: unknown): T | undefined =>
+    value === undefined ? undefined : decode(value)
 
 /** Names the kind of a value for error messages, without its content. */
 export const kindOf = (value: unknown): string =>

@@ -71,3 +71,36 @@ export async function inTime<T>(timeout: number, work: (signal: AbortSignal) => 
     clearTimeout(timer)
   }
 }
+
+/** Lets `count` works run at once; the others wait for their turn, in order. */
+export interface Semaphore {
+  /** How many works wait. */
+  readonly waiting: number
+  /** How many may still start at once. */
+  readonly free: number
+  run<T>(work: () => Promise<T>): Promise<T>
+}
+
+export function createSemaphore(count: number): Semaphore {
+  const waiting: (() => void)[] = []
+  let free = count
+  return {
+    get waiting() {
+      return waiting.length
+    },
+    get free() {
+      return free
+    },
+    async run(work) {
+      if (free > 0) free--
+      else await new Promise<void>(resolve => waiting.push(resolve))
+      try {
+        return await work()
+      } finally {
+        const next = waiting.shift()
+        if (next === undefined) free++
+        else next()
+      }
+    },
+  }
+}
