@@ -20,6 +20,7 @@ import { run as runCommand } from '../../src/cli/run.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { runProgram } from '../bulk/program.ts'
 import { gzipMembers, joinLines, mixedLines } from '../bulk/records.ts'
+import { randomOf } from '../random.ts'
 import { ADDRESS, collector, folderOf, runHere, sampleOf } from './io.ts'
 
 /** For a thorough run, use 200,000 lines and 20 kills. */
@@ -106,10 +107,11 @@ it('resumes after kills with the same output as an undisturbed run', async () =>
   const length = statSync(whole).size
 
   const args = [file, '-o', out, '--max-line', '1']
+  const random = randomOf(KILLS)
   let killed = 0
   for (let turn = 0; turn < KILLS; turn++) {
     // A random point in the next part of the output.
-    const killedAt = (length * (turn + Math.random())) / KILLS
+    const killedAt = (length * (turn + random())) / KILLS
     const { code } = await auditApart(args, {
       started: (child: ChildProcess) => {
         const timer = setInterval(() => {

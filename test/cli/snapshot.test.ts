@@ -10,6 +10,7 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { createService, type Fault, type FaultRequest } from '../../src/service.ts'
 import { createWorld } from '../../src/world.ts'
 import { runProgram } from '../bulk/program.ts'
+import { randomOf } from '../random.ts'
 import { ROLLUP, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
@@ -114,9 +115,10 @@ it('resumes after kills with the same files as an undisturbed run', async () => 
     [`${name}.csv`, '--keep', join(folder, `${name}.ndjson.gz`), '--concurrency', '3'] as const
   expect((await runHere(args(...names('whole')))).code).toBe(0)
   const { size } = statSync(join(folder, 'whole.csv'))
+  const random = randomOf(KILLS)
   let killed = 0
   for (let turn = 0; turn < KILLS; turn++) {
-    const killedAt = (size * (turn + Math.random())) / (KILLS + 1)
+    const killedAt = (size * (turn + random())) / (KILLS + 1)
     const { code } = await runProgram(args(...names('cut')), {
       started: (child: ChildProcess) => {
         const timer = setInterval(() => {

@@ -14,6 +14,7 @@ import {
 import { type ChainOptions, createChain, type FullChain } from '../../src/service/chain.ts'
 import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
 import { createService, demoWorld } from '../../src/service.ts'
+import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
@@ -21,15 +22,6 @@ import { CONTRACT, ROLLUP, word } from './servers.ts'
 const RUNS = sized(60)
 const KEYS = Array.from({ length: 10 }, (_, index) => word(index))
 const REQUESTS = [{ address: CONTRACT, storageKeys: KEYS }]
-
-/** Numbers that depend only on the seed. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 type Tamper = (answer: unknown, method: string, params: readonly unknown[]) => unknown
 

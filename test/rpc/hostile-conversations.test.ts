@@ -13,8 +13,9 @@ import {
   recordEvidence,
 } from '../../src/rpc.ts'
 import { runHere } from '../cli/io.ts'
+import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
-import { demoChain, ENDPOINTS, everythingIn, hostileFetch, keysIn, randomOf } from './hostile-conversations.ts'
+import { demoChain, ENDPOINTS, everythingIn, hostileFetch, keysIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
 const RUNS = sized(200)

@@ -11,17 +11,6 @@ import { ROLLUP } from './servers.ts'
 
 export type Random = () => number
 
-/** Numbers below 1 that depend only on the seed. */
-export function randomOf(seed: number): Random {
-  let state = seed | 0
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    const mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    const more = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((more ^ (more >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
 const below = (random: Random, limit: number) => Math.floor(random() * limit)
 

@@ -19,6 +19,7 @@ import {
   type TrueAnswer,
   trueAnswers,
 } from '../answers.ts'
+import { randomOf } from '../random.ts'
 
 const { values } = parseArgs({
   options: {
@@ -30,14 +31,9 @@ const { values } = parseArgs({
 const scheme = values.scheme === 'mimc' ? mimc : poseidon2
 const [runs, seed] = [Number(values.runs), Number(values.seed)]
 
-/** mulberry32. Every run has its own stream, so that a single run can be repeated. */
-let state = 0
-function random(below: number): number {
-  state = (state + 0x6d2b79f5) | 0
-  let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-  return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-}
+/** Every run has its own numbers, so that a single run can be repeated. */
+let draw = randomOf(0)
+const random = (below: number): number => Math.floor(draw() * below)
 
 function pick<T>(items: readonly T[]): T {
   const item = items[random(items.length)]
@@ -122,7 +118,7 @@ const slowest = { milliseconds: 0, run: 0 }
 const started = performance.now()
 
 for (let run = 1; run <= runs; run++) {
-  state = Math.imul(seed, 0x9e3779b1) ^ Math.imul(run, 0x85ebca6b)
+  draw = randomOf(Math.imul(seed, 0x9e3779b1) ^ Math.imul(run, 0x85ebca6b))
   const one = pick(pool)
   let answer = random(500) === 0 ? reseal(one) : one.answer
   for (let left = 1 + random(3); left > 0; left--) {
