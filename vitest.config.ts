@@ -3,17 +3,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The slowest files, slowest first. If a worker started one of them last, the others would wait for it. */
 const LONGEST = [
-  ...['guides', 'examples', 'forgeries', 'explorer/model', 'provider/lies', 'cli/audit', 'cli/record', 'cli/snapshot'],
-  ...[
-    'rpc/beacon',
-    'rpc/regexes',
-    'hash/kernels',
-    'engines',
-    'rpc/record',
-    'beacon/corpus',
-    'cli/inspect',
-    'provider/execution',
-  ],
+  ...['documents/guides', 'documents/examples', 'forgeries', 'explorer/model', 'provider/lies', 'cli/audit'],
+  ...['cli/record', 'cli/snapshot', 'rpc/beacon', 'rpc/regexes', 'hash/kernels', 'engines', 'rpc/record'],
+  ...['beacon/corpus', 'cli/inspect', 'provider/execution'],
 ].map(name => `/test/${name}.test.ts`)
 
 class LongestFirst extends BaseSequencer {
@@ -35,6 +27,9 @@ export const CORE = [
   ...['hash', 'json', 'proof', 'tree', 'verifier', 'world'].map(layer => `test/${layer}/**/*.test.ts`),
 ]
 
+/** The tests of the documents, with the examples in doc comments, and of the page: `npm run test:docs`. */
+const DOCS = ['documents', 'explorer'].map(folder => `test/${folder}/**/*.test.ts`)
+
 const shared = { testTimeout: 120_000, hookTimeout: 120_000 }
 
 export default defineConfig({
@@ -50,10 +45,11 @@ export default defineConfig({
         extends: true,
         test: {
           ...{ ...shared, name: 'rest', include: ['test/**/*.test.ts'], isolate: false },
-          exclude: [...CORE, ...ALONE],
+          exclude: [...CORE, ...ALONE, ...DOCS],
         },
       },
       { extends: true, test: { ...shared, name: 'alone', include: ALONE } },
+      { extends: true, test: { ...shared, name: 'docs', include: DOCS, isolate: false } },
     ],
     coverage: {
       provider: 'v8',

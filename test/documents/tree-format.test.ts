@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { hex, type SchemeName, schemes, slice } from './model/hash.ts'
+import { hex, type SchemeName, schemes, slice } from '../model/hash.ts'
 
 /** Recomputes the bytes in `docs/tree-format.md` from a vector with the model, which shares no code with `src/`. */
 const doc = readFileSync('docs/tree-format.md', 'utf8')

@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PACKAGE } from '../package/build.ts'
 import { blocksOf } from './blocks.ts'
-import { PACKAGE } from './package/build.ts'
 
 /**
  * Runs each guide as a reader would: in an empty folder, block after block, in one shell. A `js` block is the file that its
