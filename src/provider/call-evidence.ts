@@ -11,16 +11,11 @@ import { DEFAULT_HARDFORK, type Environment, HARDFORKS, type Hardfork, verifyBig
 import { ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
 import { execute } from './execute.ts'
+import { CALL_GAS, MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from './limits.ts'
 import { EMPTY_CODE_HASH } from './proven-state.ts'
 import type { ReadAccount, StateReader } from './state-reader.ts'
 
 const VERSION = 1
-/** The default gas limit of a call: as much as nodes allow for `eth_call`. */
-export const CALL_GAS = 50_000_000n
-/** Limit on the accounts, slots, codes and block hashes of a bundle, all together. */
-const MAX_PARTS = 65_536
-/** Limit on the bytes of one code, and of the data of a call. */
-const MAX_BYTES = 2 ** 20
 
 /** A call in a bundle. */
 export interface CallStatement {
@@ -393,7 +388,7 @@ function decodeCallEvidence(bundle: unknown, maxGas: bigint) {
   let parts = 0
   const count = (more: number) => {
     parts += more
-    if (parts > MAX_PARTS) throw malformed('', `at most ${MAX_PARTS} accounts, slots and codes`, 'more')
+    if (parts > MAX_BUNDLE_PARTS) throw malformed('', `at most ${MAX_BUNDLE_PARTS} accounts, slots and codes`, 'more')
   }
   return {
     /** The `Evidence` of the first answer. Verification adds the request and the answer. */
@@ -497,6 +492,6 @@ function decodeQuantity(value: unknown, bits: number): bigint {
 function decodeBytes(value: unknown): Uint8Array {
   const hex = reader.string(value)
   const length = hexLength(hex)
-  if (length > MAX_BYTES) throw malformed('', `at most ${MAX_BYTES} bytes`, `${length}`)
+  if (length > MAX_DATA_BYTES) throw malformed('', `at most ${MAX_DATA_BYTES} bytes`, `${length}`)
   return hexToBytes(hex, length)
 }

@@ -1,6 +1,8 @@
 import type { Hex } from '../bytes.ts'
+import { isGiven } from '../json/known-fields.ts'
 import { invalidParams, unprovenValue } from './error.ts'
-import { ownOf, readData, readHex, readList, readObject, readQuantity, readSlot } from './params.ts'
+import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
+import { params } from './params.ts'
 
 /** The addresses and slots that a transaction declares in advance. */
 export type AccessList = readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
@@ -27,7 +29,7 @@ const IGNORED = ['nonce', 'type']
 const READ = [
   ...['from', 'to', 'data', 'input', 'value', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas'],
   ...['accessList', 'chainId'],
-]
+] as const
 
 /**
  * @param baseFee the base fee stated for the block, if any
@@ -35,23 +37,21 @@ const READ = [
  * unknown base fee
  */
 export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undefined): CallRequest {
-  const source = readObject('The call', call)
-  for (const name of Object.keys(source)) {
-    if (ownOf(source, name) !== undefined && ![...READ, ...IGNORED].includes(name)) {
-      throw invalidParams('The call has a field that is not supported here.')
-    }
+  const fields = params.fields('call', call, READ)
+  const others = Object.keys(Object(call)).filter(name => ![...READ, ...IGNORED].includes(name))
+  if (Object.values(params.fields('call', call, others)).some(isGiven)) {
+    throw invalidParams('The call has a field that is not supported here.')
   }
-  const optional = <T>(name: string, read: (place: string, value: unknown) => T): T | undefined => {
-    const value = ownOf(source, name)
-    return value === undefined ? undefined : read(name, value)
-  }
-  const quantity = (name: string) => optional(name, (place, value) => readQuantity(place, value, 256))
+  const optional = <T>(name: (typeof READ)[number], read: (place: string, value: unknown) => T): T | undefined =>
+    fields[name] === undefined ? undefined : read(name, fields[name])
+  const quantity = (name: (typeof READ)[number]) => optional(name, (place, value) => params.quantity(place, value, 256))
+  const bytes = (place: string, value: unknown) => params.data(place, value, MAX_DATA_BYTES)
 
-  const [data, input] = [optional('data', readData), optional('input', readData)]
+  const [data, input] = [optional('data', bytes), optional('input', bytes)]
   if (data !== undefined && input !== undefined && data !== input) throw invalidParams('data and input differ.')
   const stated = quantity('chainId')
   if (stated !== undefined && stated !== chainId) throw invalidParams('chainId is that of another chain.')
-  const address = (place: string, value: unknown) => readHex(place, value, 20)
+  const address = (place: string, value: unknown) => params.bytes(place, value, 20)
   return {
     from: optional('from', address) ?? NOBODY,
     to: optional('to', address) ?? null,
@@ -83,19 +83,19 @@ function readFees(
 }
 
 const readAccessList = (place: string, value: unknown): AccessList =>
-  readList(place, value, (at, item) => {
-    const entry = readObject(at, item)
+  params.list(place, value, MAX_LISTED, (at, item) => {
+    const { address, storageKeys = [] } = params.fields(at, item, ['address', 'storageKeys'])
     return {
-      address: readHex(`${at}.address`, ownOf(entry, 'address'), 20),
-      storageKeys: readList(`${at}.storageKeys`, ownOf(entry, 'storageKeys') ?? [], readSlot),
+      address: params.bytes(`${at}.address`, address, 20),
+      storageKeys: params.list(`${at}.storageKeys`, storageKeys, MAX_LISTED, params.slot),
     }
   })
 
 /** Refuses state and block overrides, because they would change what is proven. */
 export function refuseOverrides(...overrides: readonly unknown[]): void {
   for (const override of overrides) {
-    if (override === undefined || override === null) continue
-    if (typeof override !== 'object' || Object.keys(override).length > 0) {
+    if (!isGiven(override)) continue
+    if (typeof override !== 'object' || Object.keys(Object(override)).length > 0) {
       throw invalidParams('State and block overrides are not supported here.')
     }
   }

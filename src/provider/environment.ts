@@ -2,6 +2,7 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { readOptions } from '../rpc/options.ts'
 import { invalidOption } from './error.ts'
+import { MAX_BLOCK_HASHES } from './limits.ts'
 
 /** The supported hard forks. */
 export type Hardfork = 'london' | 'paris' | 'shanghai' | 'cancun' | 'prague' | 'osaka'
@@ -32,8 +33,6 @@ export interface Environment {
 }
 
 const FIELDS = ['timestamp', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao', 'gasLimit', 'blockHashes']
-/** BLOCKHASH reaches back this far. */
-const MAX_BLOCK_HASHES = 256
 
 /**
  * Returns a validated copy, so that the values cannot change during a call.

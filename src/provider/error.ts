@@ -118,6 +118,15 @@ export function toProviderError(error: unknown): ProviderError {
   })
 }
 
+/** Converts whatever is thrown into the error that clients expect. */
+export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toProviderError(error)
+  }
+}
+
 export const invalidParams = (found: string): ProviderError => new ProviderError('PARAMS_INVALID', { found })
 
 export const unprovenValue = (instruction: string): ProviderError =>

@@ -1,6 +1,8 @@
+import { readOwn } from '../json/known-fields.ts'
+import { RpcError } from '../rpc/error.ts'
 import type { Provider } from '../rpc/provider.ts'
-import { invalidParams, type ProviderError, type ProviderRefusal, toProviderError } from './error.ts'
-import { ownOf } from './params.ts'
+import { createSemaphore, inTime } from '../rpc/waiting.ts'
+import { invalidParams, type ProviderRefusal, toProviderError, withProviderErrors } from './error.ts'
 
 /** Limits on the work that HTTP clients can cause. */
 export interface ServerLimits {
@@ -21,6 +23,9 @@ const codes = { parse: -32700, invalidRequest: -32600, limited: -32005 } as cons
 
 type Id = string | number | null
 
+const idOf = (given: unknown): Id =>
+  typeof given === 'string' || (typeof given === 'number' && Number.isFinite(given)) ? given : null
+
 const failure = (id: Id, code: number, message: string, data?: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 
@@ -36,39 +41,40 @@ export function createJsonRpcServer(
   limits: ServerLimits,
   hints: Readonly<Partial<Record<ProviderRefusal, string>>> = {},
 ): JsonRpcServer {
-  const { maxBatch, maxResponseLength, timeout } = limits
-  const slots = createSlots(limits.concurrency, limits.maxWaiting)
-
-  function spell(id: Id, { reason, code, message, data }: ProviderError): string {
-    const hint = hints[reason]
-    return failure(id, code, hint === undefined ? message : `${message} (${hint})`, data)
-  }
+  const { maxResponseLength, timeout, maxWaiting } = limits
+  const slots = createSemaphore(limits.concurrency)
 
   async function answerOne(request: unknown): Promise<string | null> {
     if (typeof request !== 'object' || request === null || Array.isArray(request)) {
       return failure(null, codes.invalidRequest, 'This is not a request object.')
     }
-    const [jsonrpc, given, method] = ['jsonrpc', 'id', 'method'].map(name => ownOf(request, name))
-    const isNotification = !Object.hasOwn(request, 'id')
-    const id = typeof given === 'string' || (typeof given === 'number' && Number.isFinite(given)) ? given : null
+    const [jsonrpc, given, method, params] = ['jsonrpc', 'id', 'method', 'params'].map(
+      name => readOwn(request, name) ?? undefined,
+    )
+    const id = idOf(given)
     if (jsonrpc !== '2.0' || typeof method !== 'string' || (given !== undefined && id === null)) {
       return failure(id, codes.invalidRequest, 'This is not a request of JSON-RPC 2.0.')
     }
-    const answer = await answerMethod(id, method, ownOf(request, 'params'))
-    return isNotification ? null : answer
+    const answer = await answerMethod(id, method, params)
+    return Object.hasOwn(request, 'id') ? answer : null
   }
 
   async function answerMethod(id: Id, method: string, params: unknown): Promise<string> {
-    if (params !== undefined && !Array.isArray(params)) return spell(id, invalidParams('They are not an array.'))
-    const work = slots.take(() => provider.request({ method, params }))
-    if (work === null) return failure(id, codes.limited, 'Too many requests at once: try again later.')
     try {
-      const text = JSON.stringify({ jsonrpc: '2.0', id, result: (await within(timeout, work)) ?? null })
+      if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
+      if (slots.free === 0 && slots.waiting >= maxWaiting) {
+        return failure(id, codes.limited, 'Too many requests at once: try again later.')
+      }
+      // A request that takes too long keeps its slot until the provider has answered it.
+      const work = () => slots.run(() => withProviderErrors(() => provider.request({ method, params })))
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result: (await inTime(timeout, work)) ?? null })
       if (text.length <= maxResponseLength) return text
       return failure(id, codes.limited, 'The result is larger than this server answers with.')
     } catch (error) {
-      if (error === LATE) return failure(id, codes.limited, 'The request took too long.')
-      return spell(id, toProviderError(error))
+      if (error instanceof RpcError) return failure(id, codes.limited, 'The request took too long.')
+      const { reason, code, message, data } = toProviderError(error)
+      const hint = hints[reason]
+      return failure(id, code, hint === undefined ? message : `${message} (${hint})`, data)
     }
   }
 
@@ -80,63 +86,30 @@ export function createJsonRpcServer(
       } catch {
         return failure(null, codes.parse, 'This is not JSON.')
       }
-      if (!Array.isArray(content)) return answerOne(content)
-      if (content.length === 0) return failure(null, codes.invalidRequest, 'The batch is empty.')
-      if (content.length > maxBatch) {
-        return failure(null, codes.invalidRequest, `The batch has more than ${maxBatch} requests.`)
-      }
-      let left = maxResponseLength
-      const answers = await Promise.all(
-        content.map(async request => {
-          const answer = await answerOne(request)
-          if (answer === null) return []
-          left -= answer.length
-          if (left >= 0) return [answer]
-          const id: unknown = ownOf(Object(request), 'id')
-          const known = typeof id === 'string' || typeof id === 'number' ? id : null
-          return [failure(known, codes.limited, 'The answers to this batch are larger than this server answers with.')]
-        }),
-      )
-      const given = answers.flat()
-      return given.length === 0 ? null : `[${given.join()}]`
+      return Array.isArray(content) ? answerBatch(content, limits, answerOne) : answerOne(content)
     },
   }
 }
 
-const LATE = Symbol('late')
-
-/** Rejects with {@link LATE} after the timeout. The work itself continues, and keeps its slot. */
-async function within<T>(timeout: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(LATE), timeout)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
+async function answerBatch(
+  requests: readonly unknown[],
+  { maxBatch, maxResponseLength }: ServerLimits,
+  answerOne: (request: unknown) => Promise<string | null>,
+): Promise<string | null> {
+  if (requests.length === 0) return failure(null, codes.invalidRequest, 'The batch is empty.')
+  if (requests.length > maxBatch) {
+    return failure(null, codes.invalidRequest, `The batch has more than ${maxBatch} requests.`)
   }
-}
-
-/** Lets `count` requests run at once, and `maxWaiting` wait. */
-function createSlots(count: number, maxWaiting: number) {
-  const waiting: (() => void)[] = []
-  let free = count
-
-  async function run<T>(work: () => Promise<T>): Promise<T> {
-    if (free > 0) free--
-    else await new Promise<void>(resolve => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free++
-      else next()
-    }
-  }
-  return {
-    /** @returns null if the queue is full */
-    take: <T>(work: () => Promise<T>): Promise<T> | null =>
-      free === 0 && waiting.length >= maxWaiting ? null : run(work),
-  }
+  let left = maxResponseLength
+  const answers = await Promise.all(
+    requests.map(async request => {
+      const answer = await answerOne(request)
+      left -= answer?.length ?? 0
+      if (answer === null || left >= 0) return answer
+      const id = idOf(readOwn(Object(request), 'id'))
+      return failure(id, codes.limited, 'The answers to this batch are larger than this server answers with.')
+    }),
+  )
+  const given = answers.filter(answer => answer !== null)
+  return given.length === 0 ? null : `[${given.join()}]`
 }

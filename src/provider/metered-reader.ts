@@ -1,14 +1,12 @@
 import type { Hex } from '../bytes.ts'
+import { readOwn } from '../json/known-fields.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
 import { ProviderError } from './error.ts'
-import { ownOf, readHex } from './params.ts'
+import { MAX_HINTED_CONTRACTS, MAX_HINTED_KEYS } from './limits.ts'
+import { params } from './params.ts'
 import type { ProvenState } from './proven-state.ts'
 import type { StateReader } from './state-reader.ts'
-
-/** Limits on the contracts in a hint, and on the slots of all of them together. */
-const MAX_HINTED_CONTRACTS = 32
-const MAX_HINTED_KEYS = 1024
 
 /** Limits on reading, and the endpoint to ask for a hint. */
 export interface Meter {
@@ -102,9 +100,11 @@ async function fetchHint(l2: Provider | SendProvider, call: CallRequest, block: 
   }
   try {
     const answer = await callProvider(l2, 'eth_createAccessList', [transaction, toQuantity(block)])
-    return firstOf(ownOf(Object(answer), 'accessList'), MAX_HINTED_CONTRACTS).map(entry => ({
-      address: readHex('address', ownOf(Object(entry), 'address'), 20),
-      storageKeys: firstOf(ownOf(Object(entry), 'storageKeys'), MAX_HINTED_KEYS).map(key => readHex('key', key, 32)),
+    return firstOf(readOwn(Object(answer), 'accessList'), MAX_HINTED_CONTRACTS).map(entry => ({
+      address: params.bytes('address', readOwn(Object(entry), 'address'), 20),
+      storageKeys: firstOf(readOwn(Object(entry), 'storageKeys'), MAX_HINTED_KEYS).map(key =>
+        params.bytes('key', key, 32),
+      ),
     }))
   } catch {
     return []

@@ -8,16 +8,12 @@ import { fetchAnswer } from '../rpc/fetch.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { Verifier } from '../verifier/verifier.ts'
+import { MAX_CACHED_CODE_BYTES, MAX_CACHED_ENTRIES } from './limits.ts'
 import type { ReadAccount, StateReader } from './state-reader.ts'
 
 /** keccak256 of the empty string. */
 export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 const ZERO: Hex = `0x${'0'.repeat(64)}`
-
-/** Limit on the accounts and slots that a view caches, at about 300 bytes each. */
-const MAX_REMEMBERED = 2 ** 16
-/** Limit on the bytes of code that a view caches. */
-const MAX_CODE_BYTES = 2 ** 24
 
 /** The state of one L2 block. Each part is fetched and proven when it is first read. */
 export interface ProvenState extends StateReader {
@@ -67,7 +63,7 @@ export function createProvenState(source: StateSource): ProvenState {
   /** Evicts the oldest accounts first. They are fetched and proven again if they are needed again. */
   function makeRoom(): void {
     for (const [address, { slots }] of accounts) {
-      if (remembered <= MAX_REMEMBERED) return
+      if (remembered <= MAX_CACHED_ENTRIES) return
       accounts.delete(address)
       remembered -= 1 + slots.size
     }
@@ -142,7 +138,7 @@ export function createProvenState(source: StateSource): ProvenState {
     const code = await atEndpoint('L2', () => callProvider(l2, 'eth_getCode', [address, toQuantity(block)]))
     const bytes = verifyCode(code, codeHash)
     for (const [hash, { length }] of codes) {
-      if (codeBytes + bytes.length <= MAX_CODE_BYTES) break
+      if (codeBytes + bytes.length <= MAX_CACHED_CODE_BYTES) break
       codes.delete(hash)
       codeBytes -= length
     }

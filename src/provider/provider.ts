@@ -19,9 +19,10 @@ import {
   verifyEnvironment,
   verifyHardfork,
 } from './environment.ts'
-import { invalidOption, invalidParams, ProviderError, toProviderError } from './error.ts'
+import { invalidOption, invalidParams, ProviderError, withProviderErrors } from './error.ts'
+import { CALL_GAS, DEFAULT_MAX_REQUESTS, MAX_LISTED, MAX_OTHER_VIEWS } from './limits.ts'
 import { meterReads } from './metered-reader.ts'
-import { readBlock, readHex, readList, readSlot, takeParams } from './params.ts'
+import { params as read, readBlock } from './params.ts'
 import { createViews, type Held, type View } from './view.ts'
 
 /** The endpoints, the rollup and the limits of a verified provider. */
@@ -86,8 +87,6 @@ export interface VerifiedProvider extends Provider {
   view(): Promise<View>
 }
 
-/** Limit on cached views of earlier blocks. */
-const MAX_OTHER_VIEWS = 4
 const PROOF_METHODS = ['rollup_getProof', 'linea_getProof'] as const
 
 /**
@@ -172,11 +171,11 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     })
   }
 
-  const readAddress = (value: unknown): Hex => readHex('The address', value, 20)
+  const readAddress = (value: unknown): Hex => read.bytes('address', value, 20)
 
   /** The call, and the state that it is executed on. */
   async function planCall(params: unknown, overrides: number): Promise<CallPlan> {
-    const [transaction, block, ...rest] = takeParams(params, 1, 2 + overrides)
+    const [transaction, block, ...rest] = read.take(params, 1, 2 + overrides)
     refuseOverrides(...rest)
     const call = readCall(transaction, chainId, environment.baseFee)
     const { blockNumber, timestamp, state } = await heldAt(block)
@@ -188,8 +187,8 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   }
 
   async function passProof(method: string, params: unknown): Promise<unknown> {
-    const [address, keys, block] = takeParams(params, 3, 3)
-    const claim = { address: readAddress(address), storageKeys: readList('The keys', keys, readSlot) }
+    const [address, keys, block] = read.take(params, 3, 3)
+    const claim = { address: readAddress(address), storageKeys: read.list('storage keys', keys, MAX_LISTED, read.slot) }
     const { blockNumber, stateRoot } = await heldAt(block)
     const how = { method, maxKeysPerRequest }
     const answer = await atEndpoint('L2', () => fetchAnswer(l2, { ...claim, block: blockNumber }, how))
@@ -200,19 +199,19 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   }
 
   const methods = new Map<string, (params: unknown) => unknown>([
-    ['eth_chainId', params => takeParams(params, 0, 0) && toQuantity(chainId)],
-    ['net_version', params => takeParams(params, 0, 0) && chainId.toString()],
+    ['eth_chainId', params => read.take(params, 0, 0) && toQuantity(chainId)],
+    ['net_version', params => read.take(params, 0, 0) && chainId.toString()],
     [
       'eth_blockNumber',
       async params => {
-        takeParams(params, 0, 0)
+        read.take(params, 0, 0)
         return toQuantity((await heldAt('latest')).blockNumber)
       },
     ],
     [
       'eth_getBalance',
       async params => {
-        const [address, block] = takeParams(params, 1, 2)
+        const [address, block] = read.take(params, 1, 2)
         const account = readAddress(address)
         const { state } = await heldAt(block)
         return toQuantity((await state.getAccount(account))?.balance ?? 0n)
@@ -221,7 +220,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     [
       'eth_getTransactionCount',
       async params => {
-        const [address, block] = takeParams(params, 1, 2)
+        const [address, block] = read.take(params, 1, 2)
         const account = readAddress(address)
         const { state } = await heldAt(block)
         return toQuantity((await state.getAccount(account))?.nonce ?? 0n)
@@ -230,8 +229,8 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     [
       'eth_getStorageAt',
       async params => {
-        const [address, slot, block] = takeParams(params, 2, 3)
-        const [account, key] = [readAddress(address), readSlot('The slot', slot)]
+        const [address, slot, block] = read.take(params, 2, 3)
+        const [account, key] = [readAddress(address), read.slot('slot', slot)]
         const { state } = await heldAt(block)
         return state.getStorage(account, key)
       },
@@ -239,7 +238,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     [
       'eth_getCode',
       async params => {
-        const [address, block] = takeParams(params, 1, 2)
+        const [address, block] = read.take(params, 1, 2)
         const account = readAddress(address)
         const { state } = await heldAt(block)
         return bytesToHex(await state.getCode(account))
@@ -258,7 +257,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
 
   return {
     request: args =>
-      asProvider(async () => {
+      withProviderErrors(async () => {
         const { method, params } = args
         if (typeof method !== 'string') throw invalidParams('The method is not a string.')
         const answer = methods.get(method)
@@ -266,17 +265,8 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
         if (!forwarded.has(method)) throw new ProviderError('METHOD_REFUSED')
         return atEndpoint('L2', () => callProvider(l2, method, Array.isArray(params) ? params : []))
       }),
-    refresh: () => asProvider(async () => describe(await refresh())),
-    view: () => asProvider(async () => describe(current ?? (await refresh()))),
-  }
-}
-
-/** Converts whatever is thrown into the error that clients expect. */
-async function asProvider<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw toProviderError(error)
+    refresh: () => withProviderErrors(async () => describe(await refresh())),
+    view: () => withProviderErrors(async () => describe(current ?? (await refresh()))),
   }
 }
 
@@ -304,8 +294,8 @@ function readVerifiedOptions(options: VerifiedProviderOptions) {
 function verifyOptions(options: VerifiedProviderOptions) {
   const own = verifyClientOptions(options, OPTIONS)
   const { l1, l2, rollup, scheme, chainId, l1BlockHash, onView, method, maxKeysPerRequest } = own
-  const { forward = [], maxGas = 50_000_000n, hardfork = DEFAULT_HARDFORK, prefetch = true } = own
-  const { maxRequests = 1000, maxFinalizations = 8 } = own
+  const { forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK, prefetch = true } = own
+  const { maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
   verifyProvider(l1, 'l1')
   verifyProvider(l2, 'l2')
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme

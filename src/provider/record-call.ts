@@ -11,13 +11,7 @@ import { type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts
 import { type Recorded, type RecordOptions, recordEvidence } from '../rpc/record.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier } from '../verifier/verifier.ts'
-import {
-  CALL_GAS,
-  type CallEvidence,
-  type VerifiedCall,
-  verifyCallEvidence,
-  watchEnvironment,
-} from './call-evidence.ts'
+import { type CallEvidence, type VerifiedCall, verifyCallEvidence, watchEnvironment } from './call-evidence.ts'
 import type { CallRequest } from './call-request.ts'
 import {
   DEFAULT_HARDFORK,
@@ -29,6 +23,7 @@ import {
 } from './environment.ts'
 import { loadEvm } from './evm-packages.ts'
 import { execute } from './execute.ts'
+import { CALL_GAS, DEFAULT_MAX_REQUESTS, MAX_DATA_BYTES } from './limits.ts'
 import { meterReads } from './metered-reader.ts'
 import { createProvenState, EMPTY_CODE_HASH } from './proven-state.ts'
 import type { StateReader } from './state-reader.ts'
@@ -110,7 +105,7 @@ function verifyRequest(request: CallEvidenceRequest) {
   verifyBigint('call.value', value, 0n, 256)
   verifyBigint('call.gas', gas, 21_000n, 64)
   if (gas > CALL_GAS) throw argumentInvalid('call.gas', `at most ${CALL_GAS}`, gas)
-  if (typeof data !== 'string' || data.length > 2 + 2 ** 21 || !/^0x(?:[0-9a-f]{2})*$/i.test(data)) {
+  if (typeof data !== 'string' || data.length > 2 + 2 * MAX_DATA_BYTES || !/^0x(?:[0-9a-f]{2})*$/i.test(data)) {
     throw new ProofError('CLAIM_INVALID', { path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
   }
   const call: CallRequest = {
@@ -138,7 +133,7 @@ const OPTIONS = [
 /** `recordEvidence` validates the other options before it sends a request. */
 function verifyCallOptions(options: CallRecordOptions) {
   const own = verifyClientOptions(options, OPTIONS)
-  const { maxRequests = 1000 } = own
+  const { maxRequests = DEFAULT_MAX_REQUESTS } = own
   verifyWhole('maxRequests', maxRequests, 1)
   return Object.assign(own, { maxRequests })
 }

@@ -1,0 +1,27 @@
+/** All bounds on what clients, endpoints and authors of bundles send to a provider, and on its memory, in one place. */
+
+/** Data of one call, and one contract code, in bytes. Init code has at most 48 KiB, and no calldata comes near this. */
+export const MAX_DATA_BYTES = 2 ** 20
+/** Items in one list of a request: the addresses of an access list, or the slots of an address. */
+export const MAX_LISTED = 1024
+
+/** Contracts in an endpoint's hint about what a call will read. */
+export const MAX_HINTED_CONTRACTS = 32
+/** Slots in such a hint, of all contracts together. */
+export const MAX_HINTED_KEYS = 1024
+
+/** Accounts and slots that a view caches, at about 300 bytes each. */
+export const MAX_CACHED_ENTRIES = 2 ** 16
+/** Code that a view caches, in bytes. */
+export const MAX_CACHED_CODE_BYTES = 2 ** 24
+/** Views of earlier blocks that a provider caches. */
+export const MAX_OTHER_VIEWS = 4
+/** Default for the requests to endpoints per call. */
+export const DEFAULT_MAX_REQUESTS = 1000
+/** Default for the gas of a call: as much as nodes allow for `eth_call`. */
+export const CALL_GAS = 50_000_000n
+
+/** Accounts, slots, codes and block hashes of a bundle, all together. */
+export const MAX_BUNDLE_PARTS = 65_536
+/** Block hashes that a caller states: BLOCKHASH reaches back this far. */
+export const MAX_BLOCK_HASHES = 256
