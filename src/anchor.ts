@@ -33,20 +33,18 @@ export {
 } from './anchor/rollup.ts'
 export { arraySlot, mappingSlot } from './anchor/slots.ts'
 export type { Consensus } from './evidence/consensus.ts'
-export {
-  type AnchoredState,
-  createEvidence,
-  type Evidence,
-  type EvidenceClaim,
-  type EvidenceParts,
-  type EvidenceState,
-  type ProvenBeaconBlock,
-  type ProvenConsensus,
-  type Reach,
-  type SafeVerifiedEvidence,
-  safeVerifyEvidence,
-  type Trusted,
-  type TrustedBeaconBlock,
-  type VerifiedEvidence,
-  verifyEvidence,
-} from './evidence/evidence.ts'
+export { createEvidence, type EvidenceParts } from './evidence/create.ts'
+export type {
+  AnchoredState,
+  Evidence,
+  EvidenceClaim,
+  EvidenceState,
+  ProvenBeaconBlock,
+  ProvenConsensus,
+  Reach,
+  SafeVerifiedEvidence,
+  Trusted,
+  TrustedBeaconBlock,
+  VerifiedEvidence,
+} from './evidence/types.ts'
+export { safeVerifyEvidence, verifyEvidence } from './evidence/verify.ts'

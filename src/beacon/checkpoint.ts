@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
-import type { TrustedBeaconBlock } from '../evidence/evidence.ts'
+import type { TrustedBeaconBlock } from '../evidence/types.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { type BeaconNetwork, decodeNetwork } from './network.ts'
 import { verifyCheckpoint } from './verify.ts'

@@ -1,4 +1,4 @@
-import type { ProvenBeaconBlock, Reach, VerifiedEvidence } from '../evidence/evidence.ts'
+import type { ProvenBeaconBlock, Reach, VerifiedEvidence } from '../evidence/types.ts'
 import type { Account, VerifiedState } from '../proof/verify.ts'
 import { storageProofsIn } from './answer.ts'
 import type { ClaimField, Source } from './claim.ts'

@@ -1,7 +1,7 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { createEvidence } from '../evidence/evidence.ts'
+import { createEvidence } from '../evidence/create.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { redactProofErrors } from '../rpc/diagnose.ts'
 import { atEndpoint } from '../rpc/error.ts'

@@ -1,6 +1,6 @@
 import { ProofError } from '../errors.ts'
 import { BOOTSTRAP_SHAPE, type Consensus, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
-import type { ProvenConsensus, TrustedBeaconBlock } from '../evidence/evidence.ts'
+import type { ProvenConsensus, TrustedBeaconBlock } from '../evidence/types.ts'
 import { pickKnown, type Shape } from '../json/known-fields.ts'
 import { redactError } from './diagnose.ts'
 import { RpcError } from './error.ts'

@@ -2,13 +2,9 @@ import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import {
-  createEvidence,
-  type Evidence,
-  type TrustedBeaconBlock,
-  type VerifiedEvidence,
-  verifyEvidence,
-} from '../evidence/evidence.ts'
+import { createEvidence } from '../evidence/create.ts'
+import type { Evidence, TrustedBeaconBlock, VerifiedEvidence } from '../evidence/types.ts'
+import { verifyEvidence } from '../evidence/verify.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'

@@ -5,8 +5,8 @@ import { createEvidence, type EvidenceClaim, verifyAnchor, verifyEthProof, verif
 import { errorMeanings, type Hex, ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import type { EvidenceVector } from '../../vectors/evidence/vector.ts'
+import { codeOf } from '../anchor/helpers.ts'
 import { outcomeOf, quantity, toClaim, toRollup } from '../outcome.ts'
-import { codeOf } from './helpers.ts'
 
 const FOLDER = 'vectors/evidence'
 const paths = ['valid', 'invalid'].flatMap(kind => readdirSync(`${FOLDER}/${kind}`).map(file => `${kind}/${file}`))

@@ -1,0 +1,80 @@
+import { verifyBlockNumber } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { type ErrorCode, excerpt, ProofError } from '../errors.ts'
+import { readOwn } from '../json/known-fields.ts'
+import { decodeArgument, decodeKeys, invalid } from '../proof/claim.ts'
+import type { DecodedEvidence } from './decode.ts'
+import type { EvidenceClaim, Reach, Trusted, TrustedBeaconBlock } from './types.ts'
+
+const KINDS: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']
+
+/** A checked {@link Trusted}. */
+interface DecodedTrusted {
+  readonly kind: Reach
+  readonly root: Hex
+  /** Only for a beacon block root. */
+  readonly beaconBlock: TrustedBeaconBlock | null
+}
+
+/** Requires exactly one. Given two, a caller could think that both were checked. @throws ProofError `CLAIM_INVALID` */
+export function decodeTrusted(trusted: Trusted): DecodedTrusted {
+  const read = (name: string): unknown => readOwn(Object(trusted), name)
+  const [given, ...others] = KINDS.map(kind => ({ kind, value: read(kind) })).filter(({ value }) => value !== undefined)
+  if (given === undefined || others.length > 0) {
+    throw new ProofError('CLAIM_INVALID', { path: 'trusted', expected: `exactly one of ${KINDS.join(', ')}` })
+  }
+  const { kind, value } = given
+  const root = bytesToHex(decodeArgument(`trusted.${kind}`, value, 32))
+  if (kind !== 'beaconBlockRoot') return { kind, root, beaconBlock: null }
+  const [network, verifyConsensus] = [read('network'), read('verifyConsensus')]
+  if (typeof verifyConsensus !== 'function' || typeof network !== 'string') {
+    const expected = 'what checkpoint(blockRoot, network) of rollup-state-proof/beacon returns'
+    throw new ProofError('CLAIM_INVALID', { path: 'trusted', expected })
+  }
+  // The function is the caller's own, and so is the type of what it returns.
+  return { kind, root, beaconBlock: { beaconBlockRoot: root, network, verifyConsensus } as TrustedBeaconBlock }
+}
+
+/** Refuses a bundle for anything other than what the caller states. @throws ProofError `EVIDENCE_*`, `CLAIM_INVALID` */
+export function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
+  const { scheme, rollup, l2BlockNumber, address, storageKeys } = claim
+  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
+  const { name } = rollup
+  if (name !== undefined && typeof name !== 'string') throw invalid('rollup.name', 'a string', name)
+  verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', scheme.name, evidence.scheme)
+  verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollupAddress, evidence.rollup.address)
+  verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', name, evidence.rollup.name)
+  if (l2BlockNumber !== undefined) {
+    const expected = `${verifyBlockNumber(l2BlockNumber)}`
+    verifySame('EVIDENCE_BLOCK_MISMATCH', 'l2BlockNumber', expected, `${evidence.l2BlockNumber}`)
+  }
+  const { request } = evidence
+  if (address !== undefined) {
+    const expected = bytesToHex(decodeArgument('address', address, 20))
+    verifySame('EVIDENCE_ADDRESS_MISMATCH', 'request.address', expected, request.address)
+  }
+  if (storageKeys !== undefined) verifyKeys(decodeKeys(storageKeys).map(bytesToHex), request.storageKeys)
+}
+
+function verifySame(code: ErrorCode, path: string, expected: string, found: string): void {
+  if (expected !== found) throw new ProofError(code, { path, expected, found })
+}
+
+/** Compares two labels for people, each of which may be missing. */
+export function verifyLabel(
+  code: ErrorCode,
+  path: string,
+  expected: string | undefined,
+  found: string | undefined,
+): void {
+  if (expected === undefined || found === undefined || expected === found) return
+  throw new ProofError(code, { path, expected: excerpt(expected), found: excerpt(found) })
+}
+
+/** All keys, in the same order: a caller who states keys reads the slots by position. */
+function verifyKeys(expected: readonly Hex[], found: readonly Hex[]): void {
+  const verify = (wanted: string, stated: string) =>
+    verifySame('EVIDENCE_KEYS_MISMATCH', 'request.storageKeys', wanted, stated)
+  verify(`${expected.length} keys`, `${found.length} keys`)
+  for (const [index, key] of found.entries()) verify(`${expected[index]}`, key)
+}

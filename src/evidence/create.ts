@@ -1,0 +1,144 @@
+import { ETH_PROOF_SHAPE } from '../anchor/eth-proof.ts'
+import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-state.ts'
+import { encodeHeader } from '../anchor/header.ts'
+import { type Rollup, verifyBlockNumber } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { atPath, ProofError } from '../errors.ts'
+import { encodeQuantity } from '../hex.ts'
+import { type Admission, pickKnown, type Shape } from '../json/known-fields.ts'
+import { readerOf } from '../json/reader.ts'
+import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
+import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { CONSENSUS_SHAPE, type Consensus, decodeConsensus } from './consensus.ts'
+import { VERSION } from './decode.ts'
+import { MAX_PROOF_LENGTH, MAX_UPDATES } from './limits.ts'
+import type { Evidence } from './types.ts'
+
+const reader = readerOf('EVIDENCE_MALFORMED')
+
+/** The parts of a bundle for {@link createEvidence}. */
+export interface EvidenceParts {
+  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
+  scheme: Scheme
+  /** Whose state it is. */
+  rollup: Rollup
+  /** The L2 block: the last block of a finalization, if the bundle is to lead to L1. */
+  l2BlockNumber: bigint
+  /** The requested address, 20 bytes. */
+  address: Hex
+  /** The requested storage keys, 32 bytes each. Default: none. */
+  storageKeys?: readonly Hex[]
+  /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
+  answer: unknown
+  /** The answers of a beacon API, for a verifier that trusts a beacon checkpoint. Only known fields are kept. */
+  consensus?:
+    | {
+        /** A label for people. It proves nothing. */
+        network?: string | undefined
+        /** The bootstrap of the checkpoint. */
+        bootstrap: unknown
+        /** The committee updates, an array. */
+        updates: unknown
+        /** The finality update. */
+        finality?: unknown
+      }
+    | undefined
+  /** The answers of L1, for a verifier that trusts something other than an L2 state root. */
+  l1?: {
+    /** What `eth_getBlockByNumber` answered, for a verifier that does not trust an L1 state root. */
+    block?: unknown
+    /** What `eth_getProof` answered for the rollup contract and `anchorStorageKeys`, at the L1 block. */
+    proof: unknown
+    /** The finalized state with which the storage keys were computed, if any. */
+    finalizedState?: FinalizedState | undefined
+  }
+}
+
+/**
+ * Puts a bundle together. This verifies nothing, so verify the bundle before you keep it.
+ *
+ * The bundle holds only known fields: the header of the L1 block, and the fields that `eth_getProof` and `rollup_getProof`
+ * define. Hexadecimal fields hold nothing but hexadecimal. Anything else that an endpoint sent, such as the URL of the request,
+ * is left out. If the answer is a whole JSON-RPC response, only its result is kept.
+ *
+ * @param parts what was requested, and the answers
+ * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws; `EVIDENCE_MALFORMED` if an answer is larger than any for that
+ * many storage keys can be
+ *
+ * @example
+ * ```ts
+ * import { createEvidence, lineaMainnet } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * const answer = createWorld(poseidon2).getProof(address)
+ * const bundle = createEvidence({ scheme: poseidon2, rollup: lineaMainnet, l2BlockNumber: 436n, address, answer })
+ * console.log(bundle.version, bundle.rollup.name, bundle.l2BlockNumber) // 1 linea-mainnet 0x1b4
+ * ```
+ */
+export function createEvidence(parts: EvidenceParts): Evidence {
+  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = parts
+  return {
+    version: VERSION,
+    scheme: verifyScheme(scheme).name,
+    rollup: {
+      ...(rollup.name !== undefined && { name: rollup.name }),
+      address: bytesToHex(decodeArgument('rollup.address', rollup.address, 20)),
+    },
+    l2BlockNumber: encodeQuantity(verifyBlockNumber(l2BlockNumber)),
+    ...(consensus && { consensus: encodeConsensus(consensus) }),
+    ...(l1 && {
+      l1: {
+        ...(l1.block !== undefined && { header: encodeHeader(l1.block) }),
+        proof: knownFields('l1.proof', l1.proof, ETH_PROOF_SHAPE, 4),
+        ...(l1.finalizedState !== undefined && { finalizedState: encodeFinalizedState(l1.finalizedState) }),
+      },
+    }),
+    request: {
+      address: bytesToHex(decodeArgument('address', address, 20)),
+      storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+    },
+    answer: knownFields('answer', unwrapResponse(answer).result, ANSWER_SHAPE, storageKeys.length + 1),
+  }
+}
+
+function encodeFinalizedState(state: FinalizedState): NonNullable<NonNullable<Evidence['l1']>['finalizedState']> {
+  const { messageNumber, forcedTransactionNumber: forced, timestamp } = verifyFinalizedState(state)
+  return {
+    messageNumber: encodeQuantity(messageNumber),
+    ...(forced !== undefined && { forcedTransactionNumber: encodeQuantity(forced) }),
+    timestamp: encodeQuantity(timestamp),
+  }
+}
+
+function encodeConsensus(source: unknown): Consensus {
+  const { network, ...answers } = atPath('consensus', () => decodeConsensus(source))
+  const { updates } = answers
+  const count = reader.isArray(updates) ? Math.min(updates.length, MAX_UPDATES) : 0
+  // Here numbers are decimal, and forks have names. The shape determines the fields.
+  const known = knownFields('consensus', answers, CONSENSUS_SHAPE, count + 2, /^(0x[0-9a-f]*|\d{1,78}|[a-z]{1,32})$/i)
+  return { ...(network !== undefined && { network }), ...(known as Omit<Consensus, 'network'>) }
+}
+
+/** The known fields of a document with `proofCount` proofs, and of its texts those that match. */
+function knownFields(
+  path: string,
+  source: unknown,
+  shape: Shape,
+  proofCount: number,
+  texts = /^0x[0-9a-f]*$/i,
+): unknown {
+  const limit = proofCount * MAX_PROOF_LENGTH
+  let left = limit
+  const admission: Admission = {
+    charge(length) {
+      left -= length
+      if (left >= 0) return
+      throw new ProofError('EVIDENCE_MALFORMED', { path, expected: `at most ${limit} characters`, found: 'more' })
+    },
+    admitText: text => (texts.test(text) ? text : null),
+  }
+  return pickKnown(source, shape, admission)
+}

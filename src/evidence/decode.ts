@@ -1,0 +1,93 @@
+import type { FinalizedState } from '../anchor/finalized-state.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { excerpt, ProofError } from '../errors.ts'
+import { decodeQuantity, encodeQuantity } from '../hex.ts'
+import { optional, readerOf } from '../json/reader.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { MAX_STORAGE_KEYS } from './limits.ts'
+
+/** The version of the format. */
+export const VERSION = 1
+
+/** A bundle whose own fields are checked: hexadecimal in lower case, numbers as bigints. The proofs in it are not read yet. */
+export type DecodedEvidence = ReturnType<typeof decodeEvidence>
+
+const reader = readerOf('EVIDENCE_MALFORMED')
+
+const FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1', 'request', 'answer'] as const
+
+/** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
+export function decodeEvidence(bundle: unknown) {
+  const field = reader.fieldsOf(bundle, FIELDS)
+  field('version', verifyVersion)
+  return {
+    scheme: field('scheme', decodeSchemeName),
+    l1: field(
+      'l1',
+      optional(l1 => reader.fields(l1, ['header', 'proof', 'finalizedState'])),
+    ),
+    rollup: field('rollup', decodeRollup),
+    l2BlockNumber: field('l2BlockNumber', quantityOf(64)),
+    request: field('request', decodeRequest),
+    consensus: field('consensus', unread),
+    answer: field('answer', unread),
+  }
+}
+
+const unread = (value: unknown): unknown => value
+
+function verifyVersion(version: unknown): void {
+  if (version === undefined) throw new ProofError('EVIDENCE_MALFORMED', { expected: 'a version', found: 'none' })
+  if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { expected: `${VERSION}` })
+}
+
+function decodeSchemeName(value: unknown): Scheme['name'] {
+  const scheme = reader.string(value)
+  if (scheme === 'mimc' || scheme === 'poseidon2') return scheme
+  throw new ProofError('EVIDENCE_MALFORMED', { expected: 'mimc or poseidon2', found: excerpt(scheme) })
+}
+
+function decodeRollup(rollup: unknown) {
+  const field = reader.fieldsOf(rollup, ['name', 'address'])
+  return { name: field('name', optional(reader.string)), address: field('address', hexOf(20)) }
+}
+
+function decodeRequest(request: unknown) {
+  const field = reader.fieldsOf(request, ['address', 'storageKeys'])
+  return {
+    address: field('address', hexOf(20)),
+    storageKeys: field('storageKeys', keys => reader.items(keys, verifyKeyCount, hexOf(32))),
+  }
+}
+
+function verifyKeyCount(count: number): void {
+  if (count > MAX_STORAGE_KEYS) {
+    throw new ProofError('EVIDENCE_MALFORMED', { expected: `at most ${MAX_STORAGE_KEYS} keys`, found: `${count}` })
+  }
+}
+
+/** @throws ProofError `EVIDENCE_MALFORMED` */
+export function decodeFinalizedState(state: unknown): FinalizedState {
+  const field = reader.fieldsOf(state, ['messageNumber', 'forcedTransactionNumber', 'timestamp'])
+  return {
+    messageNumber: field('messageNumber', quantityOf(256)),
+    forcedTransactionNumber: field('forcedTransactionNumber', optional(quantityOf(256))),
+    timestamp: field('timestamp', quantityOf(64)),
+  }
+}
+
+const hexOf =
+  (length: number) =>
+  (value: unknown): Hex =>
+    bytesToHex(reader.bytes(value, length))
+
+/** A quantity in lower case: in a bundle, each number has one spelling. */
+const quantityOf =
+  (bits: number) =>
+  (value: unknown): bigint => {
+    const text = reader.string(value)
+    const quantity = decodeQuantity(text, bits)
+    if (quantity !== null && encodeQuantity(quantity) === text) return quantity
+    const expected = `a quantity of at most ${bits / 8} bytes without leading zeros`
+    throw new ProofError('EVIDENCE_MALFORMED', { expected, found: excerpt(text) })
+  }

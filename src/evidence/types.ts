@@ -1,0 +1,194 @@
+import type { L1Block } from '../anchor/header.ts'
+import type { Rollup } from '../anchor/rollup.ts'
+import type { Hex } from '../bytes.ts'
+import type { ProofError } from '../errors.ts'
+import type { VerifiedState } from '../proof/verify.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import type { Consensus } from './consensus.ts'
+
+/**
+ * An evidence bundle: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
+ * Its JSON Schema is `docs/evidence.schema.json`.
+ */
+export interface Evidence {
+  /** The version of this format. */
+  version: 1
+  /** The hash scheme of the rollup at the L2 block. */
+  scheme: Scheme['name']
+  /** Whose state it is. */
+  rollup: {
+    /** A label for people. It proves nothing. */
+    name?: string
+    /** The contract on L1, 20 bytes. */
+    address: Hex
+  }
+  /** A quantity, such as `0x1b4`. */
+  l2BlockNumber: Hex
+  /** Proves the L1 block hash from a beacon block root. Omitted if the verifier gets that hash elsewhere. */
+  consensus?: Consensus
+  /** Proves the L2 state root. Omitted if the verifier gets that root elsewhere. */
+  l1?: {
+    /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
+    header?: Hex
+    /** The `eth_getProof` result of the rollup contract for `anchorStorageKeys`, at that L1 block. */
+    proof: unknown
+    /** Quantities that prove the timestamp. Omitted if it is not proven. */
+    finalizedState?: {
+      /** Number of the last message that L2 received. */
+      messageNumber: Hex
+      /** Number of the last forced transaction. Omitted for contracts before version 8. */
+      forcedTransactionNumber?: Hex
+      /** Time of the last finalized L2 block, in seconds since 1970. */
+      timestamp: Hex
+    }
+  }
+  /** The request to the L2 endpoint. */
+  request: {
+    /** 20 bytes. */
+    address: Hex
+    /** 32 bytes each. */
+    storageKeys: Hex[]
+  }
+  /** Its answer: the result of `rollup_getProof`. */
+  answer: unknown
+}
+
+/**
+ * A beacon block that you trust, together with the function that proves an L1 block from it. Create it with `checkpoint` of
+ * `rollup-state-proof/beacon`: only programs that do so carry the cryptography of the consensus layer.
+ */
+export interface TrustedBeaconBlock {
+  /** Root of a finalized beacon block, 32 bytes. */
+  beaconBlockRoot: Hex
+  /** Name of its network, such as `mainnet`. A bundle that names another network is refused. */
+  network: string
+  /**
+   * Proves an L1 block from the consensus part of a bundle, or throws a ProofError. It is part of what you trust.
+   *
+   * @param consensus an untrusted {@link Consensus}, parsed from JSON
+   */
+  verifyConsensus: (consensus: { bootstrap: unknown; updates: unknown; finality: unknown }) => ProvenConsensus
+}
+
+/** What the consensus part of a bundle proves. */
+export interface ProvenConsensus {
+  /** Hash of the L1 block in the finalized beacon block, 32 bytes. */
+  l1BlockHash: Hex
+  /** Root of the finalized beacon block, 32 bytes. */
+  blockRoot: Hex
+  /** Slot of the finalized beacon block. */
+  slot: bigint
+  /** When that slot began, in seconds since 1970. */
+  slotTimestamp: bigint
+  /** How many of the 512 members of the sync committee signed. */
+  signers: number
+  /** The period of that committee. */
+  period: number
+}
+
+/** The beacon block that a bundle proves final, and the beacon block that you trust. */
+export interface ProvenBeaconBlock extends Omit<ProvenConsensus, 'l1BlockHash'> {
+  /** Root of the beacon block that you trust, 32 bytes. */
+  checkpoint: Hex
+}
+
+/** The one thing that you trust. The higher in this list, the more is proven and the less you have to believe. */
+export type Trusted =
+  | TrustedBeaconBlock
+  | {
+      /** keccak256 of an L1 block header, 32 bytes. */
+      l1BlockHash: Hex
+    }
+  | {
+      /** Root of the L1 state, 32 bytes. */
+      l1StateRoot: Hex
+    }
+  | {
+      /** Root of the L2 state, 32 bytes. Nothing about L1 is read or proven then. */
+      l2StateRoot: Hex
+    }
+
+/** Which kind of trusted input a verdict rests on. */
+export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
+
+/** What you know yourself. A bundle for anything else is refused. */
+export interface EvidenceClaim {
+  /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
+  scheme: Scheme
+  /** The contract whose roots you trust. */
+  rollup: Rollup
+  /** The value that everything is proven from. */
+  trusted: Trusted
+  /** Default: any finalized block. An old state passes then too, so check the returned number. */
+  l2BlockNumber?: bigint
+  /** 20 bytes. Default: the address of the bundle. Check the returned address then. */
+  address?: Hex
+  /** 32 bytes each. Default: the keys of the bundle. Check the returned keys then. */
+  storageKeys?: readonly Hex[]
+}
+
+/** What a bundle proves, whichever input you trust. */
+export interface EvidenceState extends VerifiedState {
+  /** The address of the account, 20 bytes, lower case. */
+  address: Hex
+  /** The root of the L2 state, 32 bytes. */
+  stateRoot: Hex
+}
+
+/** What a bundle proves about the rollup contract on L1. */
+export interface AnchoredState extends EvidenceState {
+  /** The L2 block of the root. */
+  l2BlockNumber: bigint
+  /** The last finalized L2 block in that L1 state; null if the bundle does not prove it. */
+  currentL2BlockNumber: bigint | null
+  /** Time of the L2 block, in seconds since 1970; null if the bundle does not prove it. */
+  finalizedTimestamp: bigint | null
+}
+
+/** What a bundle proves, and from which trusted input: `reach` tells the four cases apart. */
+export type VerifiedEvidence =
+  | (AnchoredState & {
+      /** All of this rests on a beacon block root. */
+      reach: 'beaconBlockRoot'
+      /** The finalized beacon block that holds the L1 block. */
+      beaconBlock: ProvenBeaconBlock
+      /** The L1 block in it; since Gloas, the parent of that L1 block. */
+      l1Block: L1Block
+    })
+  | (AnchoredState & {
+      /** All of this rests on an L1 block hash. */
+      reach: 'l1BlockHash'
+      /** The L1 block with that hash. */
+      l1Block: L1Block
+    })
+  | (AnchoredState & {
+      /** All of this rests on an L1 state root. */
+      reach: 'l1StateRoot'
+      /** Nothing proves which L1 block this state belongs to. */
+      l1Block: null
+    })
+  | (EvidenceState & {
+      /** All of this rests on an L2 state root: nothing of L1 is proven. */
+      reach: 'l2StateRoot'
+      /** The block that you stated; null if you stated none. Not proven. */
+      l2BlockNumber: bigint | null
+      /** Not proven. */
+      currentL2BlockNumber: null
+      /** Not proven. */
+      finalizedTimestamp: null
+      /** Not proven. */
+      l1Block: null
+    })
+
+/** What {@link safeVerifyEvidence} returns: what the bundle proves, or the error that `verifyEvidence` would have thrown. */
+export type SafeVerifiedEvidence =
+  | ({
+      /** Verified. */
+      ok: true
+    } & VerifiedEvidence)
+  | {
+      /** Refused. */
+      ok: false
+      /** Which check failed, and where. */
+      error: ProofError
+    }

@@ -1,0 +1,149 @@
+import { type L1Block, verifyHeader } from '../anchor/header.ts'
+import { type Rollup, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
+import type { Hex } from '../bytes.ts'
+import { atPath, ProofError } from '../errors.ts'
+import { optional } from '../json/reader.ts'
+import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { verifyProof } from '../proof/verify.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { decodeTrusted, verifyExpected, verifyLabel } from './claim.ts'
+import { decodeConsensus } from './consensus.ts'
+import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
+import type {
+  EvidenceClaim,
+  EvidenceState,
+  ProvenBeaconBlock,
+  ProvenConsensus,
+  SafeVerifiedEvidence,
+  TrustedBeaconBlock,
+  VerifiedEvidence,
+} from './types.ts'
+
+/**
+ * Verifies an evidence bundle against what you know and the one thing that you trust.
+ *
+ * The bundle must agree with everything that the claim states. If the claim omits the block, address or keys, they are taken
+ * from the bundle: whoever made the bundle chose them. This is sound only if you use the returned `address`, `storage[].key`
+ * and `l2BlockNumber`, not the ones that you expected.
+ * If you trust an `l2StateRoot`, the rollup and the block are compared, but not proven.
+ * Parts of the bundle that the trusted input makes unnecessary are not read.
+ *
+ * @param bundle an untrusted {@link Evidence}, parsed from JSON
+ * @param claim what you know, and the one thing that you trust
+ * @throws ProofError `EVIDENCE_*`; `BEACON_*` for the path from a beacon block; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`,
+ * `RLP_NON_CANONICAL` for the path from L1; what `verifyProof` throws for the answer; `CLAIM_INVALID` for the claim
+ *
+ * @example
+ * ```ts
+ * import { createEvidence, verifyEvidence } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * world.setAccount(address, { balance: 5n })
+ *
+ * const rollup = { name: 'devnet', address: '0x00000000000000000000000000000000000000ff' } as const
+ * const answer = world.getProof(address, [])
+ * const bundle = createEvidence({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, answer })
+ *
+ * const trusted = { l2StateRoot: world.stateRoot() }
+ * const { account, reach } = verifyEvidence(bundle, { scheme: poseidon2, rollup, trusted, address, storageKeys: [] })
+ * console.log(account?.balance, reach) // 5n l2StateRoot
+ * ```
+ */
+export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedEvidence {
+  const scheme = verifyScheme(claim?.scheme)
+  const { kind, root, beaconBlock } = decodeTrusted(claim.trusted)
+  const evidence = decodeEvidence(bundle)
+  verifyExpected(evidence, claim)
+
+  if (kind === 'l2StateRoot') {
+    const state = verifyState(evidence, scheme, root)
+    // Without an anchor, the bundle's number is only a claim.
+    const unproven = { currentL2BlockNumber: null, finalizedTimestamp: null, l1Block: null }
+    return { ...state, l2BlockNumber: claim.l2BlockNumber ?? null, ...unproven, reach: kind }
+  }
+  const proven = beaconBlock && verifyConsensus(evidence.consensus, beaconBlock)
+  const l1Block = proven
+    ? verifyFinalizedL1Header(evidence, proven.l1BlockHash)
+    : kind === 'l1BlockHash'
+      ? verifyL1Header(evidence, root)
+      : null
+  const { stateRoot, ...anchor } = verifyL1Proof(evidence, l1Block?.stateRoot ?? root, claim.rollup)
+  const state = { ...verifyState(evidence, scheme, stateRoot), l2BlockNumber: evidence.l2BlockNumber, ...anchor }
+  if (l1Block === null) return { ...state, l1Block, reach: 'l1StateRoot' }
+  return proven
+    ? { ...state, l1Block, beaconBlock: toBeaconBlock(proven, root), reach: 'beaconBlockRoot' }
+    : { ...state, l1Block, reach: 'l1BlockHash' }
+}
+
+/**
+ * Like {@link verifyEvidence}, but returns a result object. Throws nothing.
+ *
+ * @param bundle an untrusted {@link Evidence}, parsed from JSON
+ * @param claim what you know, and the one thing that you trust
+ *
+ * @example
+ * ```ts
+ * import { lineaMainnet, safeVerifyEvidence } from 'rollup-state-proof/anchor'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const trusted = { l1BlockHash: `0x${'11'.repeat(32)}` } as const
+ * const outcome = safeVerifyEvidence({}, { scheme: poseidon2, rollup: lineaMainnet, trusted })
+ * console.log(outcome.ok ? outcome.account : outcome.error.code) // EVIDENCE_MALFORMED
+ * ```
+ */
+export function safeVerifyEvidence(bundle: unknown, claim: EvidenceClaim): SafeVerifiedEvidence {
+  try {
+    return { ok: true, ...verifyEvidence(bundle, claim) }
+  } catch (error) {
+    if (error instanceof ProofError) return { ok: false, error }
+    throw error
+  }
+}
+
+function verifyConsensus(consensus: unknown, { network, verifyConsensus }: TrustedBeaconBlock): ProvenConsensus {
+  if (consensus === undefined)
+    throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus', found: 'nothing' })
+  return atPath('consensus', () => {
+    const { network: label, ...answers } = decodeConsensus(consensus)
+    verifyLabel('EVIDENCE_NETWORK_MISMATCH', 'network', network, label)
+    const proven = verifyConsensus(answers)
+    // Without this check, a function that returns nothing would let the beacon block root pass for an L1 state root.
+    decodeArgument('trusted.verifyConsensus().l1BlockHash', proven?.l1BlockHash, 32)
+    return proven
+  })
+}
+
+/** Copied field by field, because the function may return further fields. */
+const toBeaconBlock = (proven: ProvenConsensus, checkpoint: Hex): ProvenBeaconBlock => {
+  const { blockRoot, slot, slotTimestamp, signers, period } = proven
+  return { checkpoint, blockRoot, slot, slotTimestamp, signers, period }
+}
+
+/** {@link verifyL1Header} for a proven hash. If the hash differs, the bundle has the header of another block. */
+function verifyFinalizedL1Header(evidence: DecodedEvidence, l1BlockHash: Hex): L1Block {
+  try {
+    return verifyL1Header(evidence, l1BlockHash)
+  } catch (error) {
+    if (!(error instanceof ProofError) || error.code !== 'HEADER_HASH_MISMATCH') throw error
+    throw new ProofError('EVIDENCE_L1_BLOCK_MISMATCH', error)
+  }
+}
+
+function verifyL1Header({ l1 }: DecodedEvidence, l1BlockHash: Hex): L1Block {
+  if (l1?.header === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.header', found: 'nothing' })
+  return atPath('l1.header', () => verifyHeader(l1.header, l1BlockHash))
+}
+
+function verifyL1Proof({ l1, l2BlockNumber }: DecodedEvidence, l1StateRoot: Hex, rollup: Rollup): VerifiedAnchor {
+  if (l1?.proof === undefined) throw new ProofError('EVIDENCE_L1_MISSING', { path: 'l1.proof', found: 'nothing' })
+  const finalizedState = atPath('l1.finalizedState', () => optional(decodeFinalizedState)(l1.finalizedState))
+  return atPath('l1.proof', () => verifyAnchor(l1.proof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }))
+}
+
+function verifyState({ request, answer }: DecodedEvidence, scheme: Scheme, stateRoot: Hex): EvidenceState {
+  const state = atPath('answer', () => verifyProof(answer, { scheme, stateRoot, ...request }))
+  return { ...state, address: request.address, stateRoot }
+}
