@@ -3,7 +3,7 @@ import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeArgument, verifyScheme } from '../proof/claim.ts'
-import { RpcError } from '../rpc/error.ts'
+import { isMissing, RpcError } from '../rpc/error.ts'
 import { fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors } from '../rpc/l1.ts'
 import type { Provider, SendProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
@@ -129,9 +129,7 @@ async function isHeld(state: ProvenState): Promise<boolean> {
     await state.getAccount(PROBE)
     return true
   } catch (error) {
-    const isMissing =
-      error instanceof RpcError && (error.code === 'BLOCK_MISSING' || error.code === 'BLOCK_NOT_FINALIZED')
-    if (isMissing) return false
+    if (isMissing(error)) return false
     throw error
   }
 }

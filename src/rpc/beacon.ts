@@ -3,7 +3,7 @@ import { BOOTSTRAP_SHAPE, type Consensus, FINALITY_SHAPE, UPDATES_SHAPE } from '
 import type { ProvenConsensus, TrustedBeaconBlock } from '../evidence/types.ts'
 import { pickKnown, type Shape } from '../json/known-fields.ts'
 import { redactError } from './diagnose.ts'
-import { RpcError } from './error.ts'
+import { isFailure, RpcError } from './error.ts'
 import type { BeaconApi } from './http.ts'
 import { BEACON_STEP_LENGTH, MAX_UPDATES, MAX_UPDATES_AT_ONCE } from './limits.ts'
 import { argumentInvalid, verifyFunction, verifySignal } from './options.ts'
@@ -186,8 +186,7 @@ export async function fetchConsensus(
       return await fetchFrom(api, trusted, report, signal)
     } catch (error) {
       // What onProgress throws is no failure of the endpoint, whatever its class.
-      if (isReporting || !(error instanceof RpcError || error instanceof ProofError) || error.code === 'ABORTED')
-        throw error
+      if (isReporting || !isFailure(error)) throw error
       failures.push(error instanceof ProofError ? redactError(error, redactorFor(api)) : error)
       if (apis.length > 1) report({ step: 'sourceFailed', index, code: error.code })
     }

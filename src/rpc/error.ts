@@ -1,3 +1,5 @@
+import { ProofError } from '../errors.ts'
+
 /**
  * Every way in which a request to an endpoint can fail: what it means, and what to do about it.
  *
@@ -59,6 +61,71 @@ export const rpcAdvice = {
 
 /** The stable name of what went wrong. */
 export type RpcErrorCode = keyof typeof rpcAdvice
+
+/**
+ * What a failure means for whoever asks again. Followers, snapshots, recordings and the provider all go by this.
+ *
+ * - `passes`: the same request to the same endpoint may succeed later. Nobody is to blame.
+ * - `missing`: the endpoint does not hold the block: not yet, or no longer. It may pass, and an earlier block may be held now.
+ * - `wrong`: the answer is wrong. Another endpoint, or another server behind the same URL, may give a right one.
+ * - `refused`: the endpoint cannot serve the request. Only another endpoint may.
+ * - `final`: not the endpoint's fault, or nothing that another one could mend. Stop.
+ */
+type Prospect = 'passes' | 'missing' | 'wrong' | 'refused' | 'final'
+
+const prospects = {
+  ARGUMENT_INVALID: 'final',
+  UNREACHABLE: 'passes',
+  TIMEOUT: 'passes',
+  ABORTED: 'final',
+  HTTP_ERROR: 'passes',
+  UNAUTHORIZED: 'refused',
+  RATE_LIMITED: 'passes',
+  RESPONSE_TOO_LARGE: 'refused',
+  // Garbled between here and the endpoint: the page of a gateway, its own JSON, the response to somebody else. These say
+  // nothing about the state, so they must not count as lies, which get an address refused and an endpoint blamed.
+  NOT_JSON: 'passes',
+  ENVELOPE_MALFORMED: 'passes',
+  ID_MISMATCH: 'passes',
+  ANSWER_MALFORMED: 'wrong',
+  METHOD_UNKNOWN: 'refused',
+  TAG_UNSUPPORTED: 'refused',
+  BLOCK_MISSING: 'missing',
+  BLOCK_NOT_FINALIZED: 'missing',
+  PARAMS_REFUSED: 'refused',
+  ENDPOINT_ERROR: 'passes',
+  ETH_PROOF_ANSWER: 'wrong',
+  OTHER_KEYS: 'wrong',
+  ANSWERS_INCONSISTENT: 'wrong',
+  PROOF_UNAVAILABLE: 'refused',
+  L1_HISTORY_MISSING: 'refused',
+  L1_DISAGREEMENT: 'final',
+  L1_UNCONFIRMED: 'passes',
+  BEACON_UNAVAILABLE: 'passes',
+  BEACON_STALE: 'passes',
+  BEACON_CHECKPOINT_OLD: 'final',
+  L1_CONTRADICTION: 'wrong',
+} as const satisfies Record<RpcErrorCode, Prospect>
+
+/** null for an error that is not of this library. A ProofError means a wrong answer, or a wrong claim of the caller. */
+function prospectOf(error: unknown): Prospect | null {
+  if (error instanceof RpcError) return prospects[error.code]
+  if (error instanceof ProofError) return error.code === 'CLAIM_INVALID' ? 'final' : 'wrong'
+  return null
+}
+
+/** Whether an endpoint caused the error, so that it makes sense to ask it or another one again. */
+export const isFailure = (error: unknown): error is RpcError | ProofError =>
+  !['final', null].includes(prospectOf(error))
+
+/** Whether the same request to the same endpoint may succeed later. */
+export const isPassing = (error: unknown): boolean => ['passes', 'missing'].includes(prospectOf(error) ?? '')
+
+/** Whether the endpoint does not hold the block: not yet, or no longer. */
+export const isMissing = (error: unknown): boolean => prospectOf(error) === 'missing'
+
+/** Whether the answer is wrong. */
+export const isWrong = (error: unknown): boolean => prospectOf(error) === 'wrong'
 
 /** The `error` of a JSON-RPC response, without URLs and API keys. */
 export interface EndpointError {

@@ -1,6 +1,6 @@
 import { decodeFinalizedStateLog, type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { Rollup } from '../anchor/rollup.ts'
-import { RpcError } from './error.ts'
+import { isFailure } from './error.ts'
 import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
 
 /** Endpoints that limit `eth_getLogs` allow at least this many blocks. Mainnet has a finalization every few hours. */
@@ -56,7 +56,7 @@ export async function fetchLogs(
     const logs = await callProvider(l1, 'eth_getLogs', [filter], signal)
     return Array.isArray(logs) && logs.length <= MAX_LOGS ? logs : null
   } catch (error) {
-    if (error instanceof RpcError && error.code !== 'ABORTED') return null
+    if (isFailure(error)) return null
     throw error
   }
 }

@@ -2,7 +2,6 @@ import type { Committee } from '../beacon/committee.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { Checkpoint, VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } from '../beacon/verify.ts'
 import type { Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
 import {
   countPeriods,
   describeFailures,
@@ -13,7 +12,7 @@ import {
   readClaimed,
   verifyApis,
 } from './beacon.ts'
-import { RpcError } from './error.ts'
+import { isFailure, RpcError } from './error.ts'
 import type { BeaconApi } from './http.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './options.ts'
 import { inTime } from './waiting.ts'
@@ -256,10 +255,8 @@ export function followBeacon(
   }
 }
 
-const isFailure = (error: unknown): boolean => error instanceof RpcError || error instanceof ProofError
-
 function codeOf(error: unknown): string {
-  if (error instanceof RpcError || error instanceof ProofError) return error.code
+  if (isFailure(error)) return error.code
   throw error
 }
 

@@ -11,7 +11,7 @@ import type { Scheme } from '../scheme/scheme.ts'
 import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
 import { type CheckpointOwner, checkpointMismatch, type FetchCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { redactProofErrors } from './diagnose.ts'
-import { atEndpoint, RpcError } from './error.ts'
+import { atEndpoint, isMissing, RpcError } from './error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
 import type { BeaconApi } from './http.ts'
 import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1BlockTag, walkAnchors } from './l1.ts'
@@ -318,6 +318,3 @@ async function recordWith(
   }
   throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
 }
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof RpcError && (error.code === 'BLOCK_MISSING' || error.code === 'BLOCK_NOT_FINALIZED')

@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest'
+import { type SnapshotPart, takeSnapshot } from '../../src/bulk/snapshot/snapshot.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createVerifiedProvider } from '../../src/provider.ts'
+import { followWith } from '../../src/rpc/follow.ts'
+import {
+  finalizedBlockHash,
+  type Provider,
+  RpcError,
+  type RpcErrorCode,
+  recordEvidence,
+  rpcAdvice,
+} from '../../src/rpc.ts'
+import { createChain } from '../../src/service/chain.ts'
+import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
+import { demoWorld } from '../../src/service.ts'
+import { ROLLUP, USER } from './servers.ts'
+
+/** What each code must mean for asking again. Written down here a second time, so that no change goes unnoticed. */
+const EXPECTED = {
+  passes: [
+    ...['UNREACHABLE', 'TIMEOUT', 'HTTP_ERROR', 'RATE_LIMITED', 'NOT_JSON', 'ENVELOPE_MALFORMED', 'ID_MISMATCH'],
+    ...['ENDPOINT_ERROR', 'L1_UNCONFIRMED', 'BEACON_UNAVAILABLE', 'BEACON_STALE'],
+  ],
+  missing: ['BLOCK_MISSING', 'BLOCK_NOT_FINALIZED'],
+  wrong: ['ANSWER_MALFORMED', 'ETH_PROOF_ANSWER', 'OTHER_KEYS', 'ANSWERS_INCONSISTENT', 'L1_CONTRADICTION'],
+  refused: [
+    ...['UNAUTHORIZED', 'RESPONSE_TOO_LARGE', 'METHOD_UNKNOWN', 'TAG_UNSUPPORTED', 'PARAMS_REFUSED'],
+    ...['PROOF_UNAVAILABLE', 'L1_HISTORY_MISSING'],
+  ],
+  final: ['ABORTED', 'ARGUMENT_INVALID', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'],
+} as const
+const CASES = Object.entries(EXPECTED).flatMap(([prospect, codes]) =>
+  codes.map(code => [code as RpcErrorCode, prospect as keyof typeof EXPECTED] as const),
+)
+
+const chain = createChain(demoWorld(poseidon2), ROLLUP)
+for (let block = 0; block < 2; block++) {
+  chain.addBlock()
+  chain.finalize()
+}
+
+/** An endpoint whose first `failures` proofs of an L2 account fail with this code. */
+function endpoint(methods: Methods, code?: RpcErrorCode, failures = 1): Provider {
+  let left = code === undefined ? 0 : failures
+  return {
+    async request({ method, params = [] }) {
+      if (method === 'rollup_getProof' && left-- > 0 && code !== undefined) throw new RpcError(code)
+      return JSON.parse(JSON.stringify(methods.get(method)?.(params as unknown[])))
+    },
+  }
+}
+const [l1, l2] = [
+  endpoint(l1Methods(chain, 1n)),
+  (code?: RpcErrorCode, failures?: number) => endpoint(l2Methods(chain, 2n), code, failures),
+]
+const codeOf = (error: unknown): unknown => Reflect.get(Object(error), 'code')
+
+/** The block of the first item, or the code that ends it; and how often it waited. */
+async function follow(...endpoints: Provider[]) {
+  const controller = new AbortController()
+  let waits = 0
+  const wait = async () => {
+    if (++waits === 20) controller.abort()
+    controller.signal.throwIfAborted()
+  }
+  const about = { rollup: ROLLUP, scheme: poseidon2, l1BlockHash: finalizedBlockHash(l1), signal: controller.signal }
+  const items = followWith({ ...about, l1, l2: endpoints, requests: [{ address: USER }] }, { wait, random: () => 0.5 })
+  const outcome = await items.next().then(({ value }) => value?.l2BlockNumber, codeOf)
+  return [outcome, waits]
+}
+
+/** The outcome for the only address, or the code that ends it. */
+async function snapshot(provider: Provider) {
+  const { signal } = new AbortController()
+  const how = { method: 'rollup_getProof', keysPerRequest: 1, concurrency: 1, signal, onRetry: () => {} }
+  const at = { scheme: poseidon2, stateRoot: chain.at(2n)?.stateRoot() ?? '0x', block: 2n }
+  const parts: AsyncGenerator<SnapshotPart[]> = takeSnapshot(
+    provider,
+    [{ address: USER, storageKeys: [], holders: [USER] }],
+    { ...at, ...how },
+  )
+  const [part] = await parts.next().then(
+    ({ value }) => value,
+    error => [{ code: codeOf(error) }],
+  )
+  if ('code' in part) return part.code
+  return 'refusal' in part ? `row: ${part.refusal.code}` : 'verified'
+}
+
+const record = (provider: Provider) =>
+  recordEvidence(l1, provider, { scheme: poseidon2, rollup: ROLLUP, address: USER }).then(
+    ({ evidence }) => evidence.l2BlockNumber,
+    codeOf,
+  )
+
+const provide = (provider: Provider) => {
+  const about = { l1, l2: provider, rollup: ROLLUP, scheme: poseidon2, chainId: 1n }
+  return createVerifiedProvider({ ...about, l1BlockHash: finalizedBlockHash(l1) })
+    .view()
+    .then(
+      ({ blockNumber }) => blockNumber,
+      error => error.data.error,
+    )
+}
+
+it('knows what every code means', () => {
+  expect(CASES.map(([code]) => code).sort()).toEqual(Object.keys(rpcAdvice).sort())
+})
+
+it.each(CASES)('%s: %s, for everybody who asks again', async (code, prospect) => {
+  const isPassing = prospect === 'passes' || prospect === 'missing'
+  // A follower tries again, unless nothing can be mended. It gives up in the end if time does not help.
+  expect(await follow(l2(code))).toEqual(prospect === 'final' ? [code, 0] : [2n, 1])
+  expect(await follow(l2(code), l2())).toEqual(prospect === 'final' ? [code, 0] : [2n, 0])
+  expect(await follow(l2(code, 99))).toEqual(isPassing ? ['ABORTED', 20] : [code, prospect === 'final' ? 0 : 7])
+  // A snapshot asks again if that may help. Only wrong answers get an address refused.
+  expect(await snapshot(l2(code))).toBe(isPassing || prospect === 'wrong' ? 'verified' : code)
+  if (!isPassing) expect(await snapshot(l2(code, 99))).toBe(prospect === 'wrong' ? `row: ${code}` : code)
+  // Recordings and the provider take an earlier block if, and only if, this one is missing.
+  expect(await record(l2(code))).toBe(prospect === 'missing' ? 1n : code)
+  expect(await provide(l2(code))).toBe(prospect === 'missing' ? 1n : code)
+})
