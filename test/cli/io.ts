@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { WriteStream } from 'node:tty'
-import { onTestFinished } from 'vitest'
+import { it, onTestFinished } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import type { GetProofResult, Hex, Scheme } from '../../src/index.ts'
 import { createWorld } from '../../src/world.ts'
@@ -82,3 +82,10 @@ export const flagsOf = ({ scheme, stateRoot, address, storageKeys }: Sample): st
   ...['--scheme', scheme, '--state-root', stateRoot, '--address', address],
   ...storageKeys.flatMap(key => ['--storage-key', key]),
 ]
+
+/** A test that only Linux can run, and why. */
+export function itOnLinux(reason: string) {
+  const isLinux = process.platform === 'linux'
+  if (!isLinux) console.warn(`skipped 1 test: ${reason}`)
+  return it.skipIf(!isLinux)
+}

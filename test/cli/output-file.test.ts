@@ -21,7 +21,7 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
 import { PROGRAM } from '../package/build.ts'
 import { CONTRACT, ROLLUP, startServer, USER, word } from '../rpc/servers.ts'
-import { folderOf, runHere } from './io.ts'
+import { folderOf, itOnLinux, runHere } from './io.ts'
 
 const KEYS = [0, 1, 2].flatMap(key => ['--storage-key', word(key)])
 const CLAIM = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT, ...KEYS]
@@ -302,15 +302,18 @@ it('writes to standard output for -, and the report to standard error', async ()
   expect((await runHere(['fetch', ...asked, '--json'])).code).toBe(2)
 })
 
-it.skipIf(process.platform !== 'linux')('reports a full disk, and leaves no file behind', async () => {
-  const { url, file } = await startHistory()
-  const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
-  // Limits files to 4 kB. Like a full disk, this fails in the middle of a write.
-  const limited = `ulimit -f 4; exec "${process.execPath}" ${PROGRAM} ${args.join(' ')}`
-  const program = spawn('bash', ['-c', limited])
-  let printed = ''
-  for (const stream of [program.stdout, program.stderr]) stream.on('data', chunk => (printed += chunk))
-  expect(await new Promise(resolve => program.on('close', resolve))).toBe(2)
-  expect(printed).toContain(`cannot write ${file}: EFBIG`)
-  expect(readdirSync(join(file, '..'))).toEqual([])
-})
+itOnLinux('only Linux reports EFBIG in the middle of a write')(
+  'reports a full disk, and leaves no file behind',
+  async () => {
+    const { url, file } = await startHistory()
+    const args = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
+    // Limits files to 4 kB. Like a full disk, this fails in the middle of a write.
+    const limited = `ulimit -f 4; exec "${process.execPath}" ${PROGRAM} ${args.join(' ')}`
+    const program = spawn('bash', ['-c', limited])
+    let printed = ''
+    for (const stream of [program.stdout, program.stderr]) stream.on('data', chunk => (printed += chunk))
+    expect(await new Promise(resolve => program.on('close', resolve))).toBe(2)
+    expect(printed).toContain(`cannot write ${file}: EFBIG`)
+    expect(readdirSync(join(file, '..'))).toEqual([])
+  },
+)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { PROGRAM } from '../package/build.ts'
-import { fileOf, flagsOf, sampleOf } from './io.ts'
+import { fileOf, flagsOf, itOnLinux, sampleOf } from './io.ts'
 
 const sample = sampleOf(poseidon2)
 const COMMAND = `"${process.execPath}" ${PROGRAM}`
@@ -43,7 +43,7 @@ it('exits with 2, never 1, if it crashes', () => {
   expect({ status, stderr }).toEqual({ status: 2, stderr: 'rollup-state-proof: unexpected: late\n' })
 })
 
-it.skipIf(process.platform !== 'linux')('does not exit with success if the report is lost', () => {
+itOnLinux('only Linux has /dev/full')('does not exit with success if the report is lost', () => {
   expect(shell(`$PROGRAM verify ${fileOf(sample)} > /dev/full`).status).toBe(2)
 })
 

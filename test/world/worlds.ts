@@ -7,7 +7,7 @@ import { createWorld, type Proof, type StorageProof, type World } from '../../sr
 import { naiveOpen } from './naive.ts'
 
 export const schemes = [mimc, poseidon2]
-export const hex = (x: number | bigint, length: number): Hex => `0x${x.toString(16).padStart(2 * length, '0')}`
+const hex = (x: number | bigint, length: number): Hex => `0x${x.toString(16).padStart(2 * length, '0')}`
 export const address = (x: number): Hex => hex(x, 20)
 export const word = (x: number | bigint): Hex => hex(x, 32)
 export const ZERO = word(0)
