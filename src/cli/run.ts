@@ -4,7 +4,7 @@ import { type Command, exitCodes, type Io, UsageError } from './command.ts'
 import { codeOf, messageOf } from './files/input.ts'
 import { didYouMean } from './options/suggest.ts'
 import { formatTable, printable, toJson } from './output/report.ts'
-import { fitToTerminal, joinLines } from './output/terminal.ts'
+import { fitToTerminal } from './output/terminal.ts'
 import { readVersion } from './version.ts'
 
 interface ListedCommand {
@@ -18,7 +18,7 @@ interface ListedCommand {
 const commands = new Map<string, ListedCommand>(
   Object.entries({
     verify: {
-      summary: 'verify an answer against a state root, or an evidence bundle against an L1 block hash',
+      summary: 'verify an answer, or an evidence bundle, against what you trust',
       load: async () => (await import('./commands/verify.ts')).verify,
     },
     record: {
@@ -34,7 +34,7 @@ const commands = new Map<string, ListedCommand>(
       load: async () => (await import('./commands/fetch.ts')).fetch,
     },
     snapshot: {
-      summary: 'fetch and verify many accounts, or entries of a mapping, at one block',
+      summary: 'fetch and verify many accounts, or a mapping, at one block',
       load: async () => (await import('./commands/snapshot.ts')).snapshot,
     },
     audit: {
@@ -46,7 +46,7 @@ const commands = new Map<string, ListedCommand>(
       load: async () => (await import('./commands/inspect.ts')).inspect,
     },
     vectors: {
-      summary: 'run a folder of test vectors and compare each outcome with its expectation',
+      summary: 'run a folder of test vectors, and compare the outcomes',
       load: async () => (await import('./commands/vectors.ts')).vectors,
     },
     serve: {
@@ -54,7 +54,7 @@ const commands = new Map<string, ListedCommand>(
       load: async () => (await import('./commands/serve.ts')).serve,
     },
     proxy: {
-      summary: 'serve JSON-RPC that answers only what is proven, for wallets and programs in any language',
+      summary: 'serve JSON-RPC with proven answers only, for wallets and programs',
       load: async () => (await import('./commands/proxy.ts')).proxy,
     },
   }),
@@ -62,21 +62,27 @@ const commands = new Map<string, ListedCommand>(
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
-Verifies rollup_getProof / linea_getProof answers offline, against a state root or an L1 block hash that you trust.
+Verifies rollup_getProof / linea_getProof answers offline, against a state root
+or an L1 block hash that you trust.
 
 Commands:
 ${formatTable([...commands].map(([name, { summary }]) => [name, summary]))}
 
 Options:
-  -h, --help       print this help; after a command, or as \`help COMMAND\`, print its options
+  -h, --help       print this help; after a command, print its options, like
+                   \`help COMMAND\`
   -v, --version    print the version
 
-Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input, 3 an endpoint failed.
+Exit code: 0 verified, 1 not verified, 2 wrong usage or unreadable input, 3 an
+endpoint failed.
 
 Examples:
-  rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... --address 0x...
-  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --l1-block-hash 0x... --address 0x...
-  rollup-state-proof record --l1 URL --l2 URL --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
+  rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... \\
+    --address 0x...
+  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
+    --l1-block-hash 0x... --address 0x...
+  rollup-state-proof record --l1 URL --l2 URL --scheme poseidon2 \\
+    --rollup mainnet --address 0x... -o bundle.json
   rollup-state-proof vectors recordings/
 `
 
@@ -115,8 +121,7 @@ async function dispatch(name: string, args: readonly string[], io: Io): Promise<
   const wanted = name === 'help' ? (args.find(arg => !arg.startsWith('-')) ?? '') : name
   const command = commands.get(wanted)
   if (isHelp && (command !== undefined || wanted === '' || wanted.startsWith('-'))) {
-    const text = command === undefined ? help : (await command.load()).help
-    io.stdout.write(io.stdout.isTTY ? joinLines(text) : text)
+    io.stdout.write(command === undefined ? help : (await command.load()).help)
     return exitCodes.verified
   }
   if (name === '--version' || name === '-v') {

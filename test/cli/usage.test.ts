@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { mappingSlot } from '../../src/anchor.ts'
 import { UsageError } from '../../src/cli/command.ts'
-import { parseOptions } from '../../src/cli/files/input.ts'
+import { optionsOf } from '../../src/cli/options/declared.ts'
+import { parseOptions } from '../../src/cli/options/parse.ts'
 import { mappingKeyOf, storageKeyOf } from '../../src/cli/options/storage-key.ts'
 import { didYouMean } from '../../src/cli/options/suggest.ts'
 import { toJson } from '../../src/cli/output/report.ts'
-import { fitToTerminal, OVERWRITE, wrap } from '../../src/cli/output/terminal.ts'
+import { fitToTerminal, OVERWRITE } from '../../src/cli/output/terminal.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 import { ADDRESS, COMMANDS, collector, fileOf, runHere } from './io.ts'
@@ -53,7 +54,7 @@ describe('storage keys', () => {
   })
 
   it('are computed for mapping entries, in the order of the options', () => {
-    const options = { 'storage-key': { type: 'string', multiple: true }, json: { type: 'boolean' } } as const
+    const options = optionsOf('storage-key', 'mapping', 'json')
     const parse = (...args: string[]) => parseOptions({ args, options, allowPositionals: true })
     const { values, positionals } = parse(
       'a',
@@ -153,6 +154,23 @@ describe('usage', () => {
     expect(await runHere(['-v'])).toEqual(await runHere(['--version']))
   })
 
+  it('prints help of at most 80 columns, with the texts of the options in one of them', async () => {
+    let count = 0
+    for (const name of ['', ...COMMANDS]) {
+      const { stdout } = await runHere(['help', name].filter(Boolean))
+      const lines = stdout.split('\n')
+      expect(
+        lines.filter(line => line.length > 80),
+        name,
+      ).toEqual([])
+      for (const line of lines.filter(line => name !== '' && /^ {2}(-\w, )?--[a-z]/.test(line))) {
+        expect(line, name).toMatch(/^.{26} {2}\S|^ {2}--[a-z0-9-]+( [\w.=]+)*$/)
+        count++
+      }
+    }
+    expect(count).toBeGreaterThan(100)
+  })
+
   it('shortens a long string from a file to its beginning and length', () => {
     const text = toJson({ [`n${'a'.repeat(5000)}`]: ['b'.repeat(1_000_000)] })
     expect(text.length).toBeLessThan(600)
@@ -162,48 +180,6 @@ describe('usage', () => {
 })
 
 describe('output on a narrow terminal', () => {
-  const HASH = word('ab')
-
-  it('breaks lines between words, and puts a hash on a separate line', () => {
-    const table = `  root  ${HASH}  stated by you\n  note  ${'word '.repeat(20)}`
-    const lines = wrap(table, 60).split('\n')
-    expect(lines[0]).toBe('  root')
-    expect(lines[1]).toBe(`    ${HASH}`)
-    expect(lines.filter(line => line.length > 60 && line.trim() !== HASH)).toEqual([])
-    expect(lines.join('\n').match(/\S+/g)).toEqual(table.match(/\S+/g))
-  })
-
-  it('keeps the columns after a break close, and unbroken if they fit', () => {
-    expect(wrap(`  block   24${' '.repeat(60)}  of 2025-10-27, proven by the hash`, 60)).toBe(
-      '  block   24  of 2025-10-27, proven by the hash',
-    )
-    expect(wrap(`  state root   ${HASH}  proven by the rollup contract`, 100)).toBe(
-      `  state root   ${HASH}\n               proven by the rollup contract`,
-    )
-    const fits = `  state root   ${HASH}  stated by you`
-    expect(wrap(fits, 100)).toBe(fits)
-  })
-
-  it('does not wrap JSON or quoted commands, and continues other commands with \\', () => {
-    const json = `{"a":"${'x '.repeat(60)}"}`
-    expect(wrap(json, 60)).toBe(json)
-    const command = `  npx rollup-state-proof verify bundle.json --l1-block-hash ${HASH} --scheme mimc`
-    expect(wrap(command, 60).replaceAll(/ \\\n */g, ' ')).toBe(command)
-    expect(wrap(`${command} 'a  b'`, 60)).toBe(`${command} 'a  b'`)
-  })
-
-  it('wraps every help text at 60 columns without breaking a word', async () => {
-    for (const name of ['', ...COMMANDS]) {
-      const wide = (await runHere(['help', name].filter(Boolean))).stdout
-      const narrow = (await runHere(['help', name].filter(Boolean), { isTTY: true, columns: 60 })).stdout
-      expect(narrow.replaceAll(' \\\n', ' ').match(/\S+/g), name).toEqual(wide.replaceAll(' \\\n', ' ').match(/\S+/g))
-      const long = narrow.split('\n').filter(line => line.length > 60 && /\S\s+\S/.test(line) && !/['"]/.test(line))
-      expect(long, name).toEqual([])
-      // No line starts with the continuation of a paragraph.
-      expect(narrow, name).not.toMatch(/^[a-z]/m)
-    }
-  })
-
   it('truncates progress to one line, and removes it before other output', () => {
     const [out, err] = [collector(true, 60), collector(true, 60)]
     const { stdout, stderr } = fitToTerminal({ stdin: process.stdin, stdout: out.stream, stderr: err.stream })
@@ -215,9 +191,15 @@ describe('output on a narrow terminal', () => {
     expect(err.text().split(OVERWRITE)).toHaveLength(3)
   })
 
-  it('changes nothing for a pipe', async () => {
-    const wide = await runHere(['help'])
-    expect((await runHere(['help'], { columns: 20 })).stdout).toBe(wide.stdout)
+  it('leaves everything else as it is', async () => {
+    for (const name of ['', ...COMMANDS]) {
+      const { stdout } = await runHere(['help', name].filter(Boolean))
+      expect(await runHere(['help', name].filter(Boolean), { isTTY: true, columns: 60 })).toMatchObject({ stdout })
+    }
+    const json = await runHere(['vectors', 'no-such-folder', '--json'])
+    expect((await runHere(['vectors', 'no-such-folder', '--json'], { isTTY: true, columns: 20 })).stdout).toBe(
+      json.stdout,
+    )
   })
 })
 

@@ -220,11 +220,9 @@ it.each([
 })
 
 it('fails on a folder without cases', async () => {
-  for (const command of ['verify', 'vectors']) {
-    const { code, stderr } = await runHere([command, folderOf({ 'x.schema.json': {} })])
-    expect(code).toBe(2)
-    expect(stderr).toContain('there are no vectors in')
-  }
+  const { code, stderr } = await runHere(['vectors', folderOf({ 'x.schema.json': {} })])
+  expect(code).toBe(2)
+  expect(stderr).toContain('there are no vectors in')
   expect((await runHere(['vectors', 'no-such-folder'])).code).toBe(2)
   expect((await runHere(['vectors'])).code).toBe(2)
 })

@@ -7,55 +7,68 @@ import { readFileChunks } from '../../bulk/audit/input.ts'
 import type { RecordClaim } from '../../bulk/audit/record.ts'
 import { formatAuditReport, REPORT_MARK, summarize } from '../../bulk/audit/report.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from '../command.ts'
-import { codeOf, MAX_INPUT_MIB, messageOf, orUsageError, parseOptions, wholeNumber } from '../files/input.ts'
+import { codeOf, MAX_INPUT_MIB, messageOf, orUsageError } from '../files/input.ts'
 import { refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
 import { openVerdictFile, openVerdictPipe, type VerdictFile } from '../files/verdict-file.ts'
-import { answerOptions, type EvidenceFlags, requireHex, requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
+import { type Flags, flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
+import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
+import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { formatTable, paint, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { readVersion } from '../version.ts'
 
+const claimOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping')
+const bundleOptions = optionsOf('rollup', 'l1-block-hash', 'l1-state-root', 'layout-roots-slot', 'layout-current-slot')
+const outputOptions = {
+  output: {
+    ...text(
+      'OUT',
+      'write the verdicts to OUT (default: standard output), and a description of the run to OUT.audit. If a run is interrupted, run the same command again: it continues where OUT ends',
+    ),
+    short: 'o',
+  },
+  ...optionsOf('force'),
+  html: text('REPORT', 'write a page with the counts, charts and the refused records'),
+  json: flag('print the summary as one JSON object'),
+} as const
+const limitOptions = {
+  jobs: text('N', 'the number of threads that verify (default: the number of cores)'),
+  'max-line': textOr(`${MAX_INPUT_MIB}`, 'MIB', 'the maximum length of a record, 1 to 64 MiB'),
+}
+
 const help = `Usage: rollup-state-proof audit [FILE...|-] [options]
 
-Verifies records, one per line, and writes one verdict per line, in the order of the input. A record is a recording (scheme,
-stateRoot, address, storageKeys, result), an answer (the result, or the JSON-RPC response around it), a test vector of an
-answer, or an evidence bundle, as JSON. Without FILE, standard input is read. Input compressed with gzip (or zstd, on Node
-22.15 or later) is decompressed.
+Verifies records, one per line, and writes one verdict per line, in the order of
+the input. A record is a recording (scheme, stateRoot, address, storageKeys,
+result), an answer (the result, or the JSON-RPC response around it), a test
+vector of an answer, or an evidence bundle, as JSON. Without FILE, standard
+input is read. Input compressed with gzip (or zstd, on Node 22.15 or later) is
+decompressed.
 
-Options that override the records. Nothing proves a state root that only a record names:
-  --scheme SCHEME          mimc or poseidon2
-  --state-root ROOT        the L2 state root of every answer, 32 bytes
-  --address ADDRESS        the address of every record, 20 bytes
-  --storage-key KEY        a storage key of every record: 32 bytes, or the number of a slot; repeat it for more, in the order
-                           of the request
-  --mapping SLOT KEY       the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
-                           address, a number or 32 bytes); repeat it for more
+Options that override all records. Nothing proves a state root that only a
+record names:
+${formatOptions(claimOptions)}
 
-Required for evidence bundles, which are otherwise unreadable:
-  --rollup ROLLUP          mainnet or sepolia (Linea), or the address of the rollup contract on L1
-  --l1-block-hash HASH     the hash of the L1 block that you trust, 32 bytes; or --l1-state-root ROOT, or --state-root ROOT
-  --layout-roots-slot N, --layout-current-slot N
-                           the storage layout of a fork's contract
+Required for evidence bundles, which are otherwise unreadable: --rollup, and one
+of --l1-block-hash, --l1-state-root and --state-root:
+${formatOptions(bundleOptions)}
 
 Output:
-  -o, --output OUT         write the verdicts to OUT (default: standard output), and a description of the run to OUT.audit. If
-                           a run is interrupted, run the same command again: it continues where OUT ends
-  --force                  start over and overwrite OUT
-  --html REPORT            write a page with the counts, charts and the refused records
-  --json                   print the summary as one JSON object
+${formatOptions(outputOptions)}
 
 Limits:
-  --jobs N                 the number of threads that verify (default: the number of cores)
-  --max-line MIB           the maximum length of a record, 1 to 64 MiB (default: ${MAX_INPUT_MIB})
+${formatOptions(limitOptions)}
 
 The summary goes to standard output with -o, and to standard error without.
 
-Exit code: 0 all records verified; 1 some were refused or unreadable; 2 wrong usage, or an input or output failed before its
-end.
+Exit code: 0 all records verified; 1 some were refused or unreadable; 2 wrong
+usage, or an input or output failed before its end.
 
 Examples:
-  rollup-state-proof audit answers.ndjson.gz --scheme poseidon2 --state-root 0x... -o verdicts.ndjson --html report.html
-  cat *.ndjson | rollup-state-proof audit --scheme poseidon2 --state-root 0x... | grep -E '"(refused|unreadable)"'
+  rollup-state-proof audit answers.ndjson.gz --scheme poseidon2 \\
+    --state-root 0x... -o verdicts.ndjson --html report.html
+  cat *.ndjson | rollup-state-proof audit --scheme poseidon2 \\
+    --state-root 0x... | grep -E '"(refused|unreadable)"'
 `
 
 export const audit: Command = {
@@ -64,20 +77,7 @@ export const audit: Command = {
     const { values, positionals } = parseOptions({
       args: [...args],
       allowPositionals: true,
-      options: {
-        ...answerOptions,
-        'storage-key': { type: 'string', multiple: true },
-        rollup: { type: 'string' },
-        'l1-block-hash': { type: 'string' },
-        'l1-state-root': { type: 'string' },
-        'layout-roots-slot': { type: 'string' },
-        'layout-current-slot': { type: 'string' },
-        output: { type: 'string', short: 'o' },
-        force: { type: 'boolean', default: false },
-        html: { type: 'string' },
-        jobs: { type: 'string' },
-        'max-line': { type: 'string', default: `${MAX_INPUT_MIB}` },
-      },
+      options: { ...claimOptions, ...bundleOptions, ...outputOptions, ...limitOptions },
     })
     const { output: path, html, force } = values
     const jobs = values.jobs === undefined ? availableParallelism() : wholeNumber('--jobs', values.jobs, 1, 256)
@@ -141,7 +141,7 @@ async function writeVerdicts(
 }
 
 /** What the user states about all records. @throws UsageError if a value is malformed, because it would refuse every record */
-async function claimOf(flags: EvidenceFlags, io: Io): Promise<RecordClaim> {
+async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
   const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
   const { rollup, 'l1-block-hash': l1BlockHash, 'l1-state-root': l1StateRoot } = flags
   requireHex('--state-root', 32, stateRoot)

@@ -1,4 +1,4 @@
-import { hexToBytes } from '../../bytes.ts'
+import { type Hex, hexToBytes } from '../../bytes.ts'
 import { parseNumber } from '../../document/evidence.ts'
 import { type CallOutcome, compareFields, compareRefusal } from '../../document/expected.ts'
 import { type CallFile, type Expected, isCallBundle, readInputFile } from '../../document/input-file.ts'
@@ -9,34 +9,28 @@ import type { Hardfork } from '../../provider/environment.ts'
 import { type CallClaim, ProviderError, recordCall, type VerifiedCall, verifyCallEvidence } from '../../provider.ts'
 import type { RecordProgress } from '../../rpc.ts'
 import { exitCodes, type Io, type Output, UsageError } from '../command.ts'
-import { parseOptions, readRegularJson } from '../files/input.ts'
+import { readRegularJson } from '../files/input.ts'
 import { openOutputFile, refuseOverwrite } from '../files/output-file.ts'
-import { type CallFlag, chainIdOf, environmentOf, methodOf, weiOf } from '../options/chain-flags.ts'
+import { callOf, chainIdOf, environmentOf, methodOf, weiOf } from '../options/chain-flags.ts'
+import type { Flags } from '../options/declared.ts'
 import {
   asArgument,
   commandLine,
+  type EndpointFlags,
   endProgress,
-  endpointOptions,
   keysPerRequestOf,
   notFetched,
   showProgress,
   withEndpoints,
 } from '../options/endpoint.ts'
-import {
-  claimOfFlags,
-  type EvidenceFlags,
-  evidenceOptions,
-  refuseWrongFlags,
-  requireScheme,
-  rollupOf,
-  toInteger,
-} from '../options/flags.ts'
+import { claimOfFlags, refuseWrongFlags, requireScheme, rollupOf } from '../options/flags.ts'
+import { toInteger } from '../options/parse.ts'
 import {
   describeProgress,
   hashSourceOf,
   type RecordTrust,
+  type RecordTrustFlags,
   readRecordTrust,
-  recordTrustOptions,
   refuseProgress,
   trustedIn,
   trustOptionsOf,
@@ -44,40 +38,13 @@ import {
 } from '../options/record-trust.ts'
 import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
 
-const {
-  rollup,
-  'l2-block': l2Block,
-  'layout-roots-slot': rootsSlot,
-  'layout-current-slot': currentSlot,
-} = evidenceOptions
-const { address: _, 'storage-key': __, ...endpoints } = endpointOptions
-const options = {
-  ...endpoints,
-  l1: { type: 'string' },
-  ...{ rollup, 'l2-block': l2Block, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot },
-  ...recordTrustOptions,
-  'chain-id': { type: 'string' },
-  from: { type: 'string' },
-  value: { type: 'string' },
-  gas: { type: 'string' },
-  environment: { type: 'string', multiple: true, default: [] as string[] },
-  hardfork: { type: 'string' },
-} as const
-
 const STATED = [
   ...(['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot', 'chain-id'] as const),
   ...(['hardfork', 'gas'] as const),
 ]
 
-interface StatedFlags {
-  readonly from?: string | undefined
-  readonly value?: string | undefined
-  readonly gas?: string | undefined
-  readonly hardfork?: string | undefined
-}
-
 /** What the user states about the call. Despite the types, hexadecimal is unchecked: the library refuses malformed values. */
-function statedCall<T extends CallFlag | undefined>(call: T, { from, value, gas }: StatedFlags) {
+function statedCall<T extends { to: Hex; data: Hex } | undefined>(call: T, { from, value, gas }: Flags) {
   const wei = weiOf(value)
   return {
     ...call,
@@ -88,19 +55,22 @@ function statedCall<T extends CallFlag | undefined>(call: T, { from, value, gas 
 }
 
 /** Despite the type, the name is unchecked: the library refuses an unknown one. */
-const hardforkOf = ({ hardfork }: StatedFlags): { hardfork?: Hardfork } =>
+const hardforkOf = ({ hardfork }: Flags): { hardfork?: Hardfork } =>
   hardfork === undefined ? {} : { hardfork: hardfork as Hardfork }
 
+type CallFlags = EndpointFlags &
+  RecordTrustFlags & { readonly l1?: string; readonly l2?: string; readonly force: boolean }
+
 /** Runs `record --call TO DATA`: writes a call, and all that it reads, to one file. */
-export async function recordCallFile(args: readonly string[], call: CallFlag, io: Io): Promise<number> {
-  const { values } = parseOptions({ args: [...args], options })
+export async function recordCallFile(values: CallFlags, io: Io): Promise<number> {
+  const call = callOf(values.call ?? '')
   const asked = statedCall(call, values)
   const l2BlockNumber = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
   const request = {
     ...{ scheme: requireScheme(values.scheme), rollup: rollupOf(values), chainId: chainIdOf(values), call: asked },
     ...(l2BlockNumber !== undefined && { l2BlockNumber }),
     ...hardforkOf(values),
-    environment: environmentOf(values.environment),
+    environment: environmentOf(values),
   }
   const trust = await readRecordTrust(values, io)
   /** The options that the user stated, to be stated again when verifying. */
@@ -178,24 +148,10 @@ async function readRecorded(
   }
 }
 
-/** The options that only calls have. */
-export const callOptions = {
-  'chain-id': { type: 'string' },
-  from: { type: 'string' },
-  value: { type: 'string' },
-  gas: { type: 'string' },
-  hardfork: { type: 'string' },
-} as const
-
 /** `verify` of a call as evidence. */
-export async function verifyCallFile(
-  bundle: unknown,
-  flags: EvidenceFlags & StatedFlags & { readonly 'chain-id'?: string },
-  call: CallFlag | undefined,
-  json: boolean,
-  io: Io,
-): Promise<number> {
+export async function verifyCallFile(bundle: unknown, flags: Flags, json: boolean, io: Io): Promise<number> {
   const { scheme, rollup, trusted, l2BlockNumber } = await claimOfFlags(flags, io)
+  const call = flags.call === undefined ? undefined : callOf(flags.call)
   const stated = statedCall(call, flags)
   const claim: CallClaim = {
     ...{ scheme, rollup, trusted, chainId: chainIdOf(flags), call: stated, ...hardforkOf(flags) },
@@ -230,7 +186,7 @@ const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
 function formatCall(
   verified: VerifiedCall,
   stream: Output,
-  stated: Partial<CallFlag> & { from?: string; value?: bigint } = {},
+  stated: { to?: string; data?: string } & { from?: string; value?: bigint } = {},
 ): string {
   const { outcome, returnData, gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
   const said = (name: 'to' | 'data' | 'from' | 'value') =>

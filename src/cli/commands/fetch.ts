@@ -2,46 +2,51 @@ import { safeVerifyProof, type VerifiedState, verifyProof } from '../../index.ts
 import type { Claim } from '../../proof/claim.ts'
 import { type BlockTag, type FetchCheckpoint, fetchAnswer } from '../../rpc.ts'
 import { type Command, exitCodes, type Output, UsageError } from '../command.ts'
-import { parseOptions } from '../files/input.ts'
 import { openOutputFile, readExisting, refuseOverwrite } from '../files/output-file.ts'
+import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
 import {
   endProgress,
-  endpointHelp,
-  endpointOptions,
   keysPerRequestOf,
   notFetched,
   requestOf,
   showProgress,
   withEndpoints,
 } from '../options/endpoint.ts'
-import { refuseWrongFlags, requireScheme, toInteger } from '../options/flags.ts'
+import { refuseWrongFlags, requireScheme } from '../options/flags.ts'
+import { parseOptions, toInteger } from '../options/parse.ts'
 import { formatState, formatTable, formatVerdict, printable, toJson } from '../output/report.ts'
 
-const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address ADDRESS -o FILE [options]
+const options = {
+  ...optionsOf('l2'),
+  block: text('BLOCK', 'a finalized L2 block: its number, or a tag that the endpoint accepts (finalized)'),
+  ...optionsOf('address', 'storage-key', 'mapping', 'state-root'),
+  scheme: text('SCHEME', 'mimc or poseidon2; required with --state-root'),
+  method: text('NAME', 'the JSON-RPC method; linea_getProof on the Linea networks (default: rollup_getProof)'),
+  ...optionsOf('keys-per-request', 'timeout', 'output', 'force', 'json'),
+}
 
-Fetches a rollup_getProof answer and writes it to a file for \`verify\`. It verifies the answer only if you state
---state-root.
+const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address ADDRESS -o FILE
+         [options]
+
+Fetches a rollup_getProof answer and writes it to a file for \`verify\`. It
+verifies the answer only if you state --state-root.
 
 Options:
-  --l2 URL               an endpoint of the rollup
-  --block BLOCK          a finalized L2 block: its number, or a tag that the endpoint accepts (finalized)
-  --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes, or the number of a slot; repeat it for more, up to 1000
-  --mapping SLOT KEY     the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
-                         address, a number or 32 bytes); repeat it for more
-  --state-root ROOT      the L2 state root that you trust, 32 bytes: stateRootHashes of the rollup contract on L1
-  --scheme SCHEME        mimc or poseidon2; required with --state-root
-  --method NAME          the JSON-RPC method; linea_getProof on the Linea networks (default: rollup_getProof)
-${endpointHelp}
+${formatOptions(options)}
 
-If FILE exists, no endpoint is asked. With --state-root, fetch verifies the file, and the report says so. Without it, the
-file could hold anything, so fetch ends with exit code 2.
+${hiddenUrls} ${resumable}
 
-Exit code: 0 fetched (with --state-root: and verified), or FILE exists and verifies; 1 the answer does not verify; 2 wrong
-usage, or the file cannot be written; 3 the endpoint failed: run the command again.
+If FILE exists, no endpoint is asked. With --state-root, fetch verifies the
+file, and the report says so. Without it, the file could hold anything, so fetch
+ends with exit code 2.
+
+Exit code: 0 fetched (with --state-root: and verified), or FILE exists and
+verifies; 1 the answer does not verify; 2 wrong usage, or the file cannot be
+written; 3 the endpoint failed: run the command again.
 
 Example:
-  rollup-state-proof fetch --l2 https://... --block 123 --address 0x... --storage-key 0x... -o answer.json
+  rollup-state-proof fetch --l2 https://... --block 123 --address 0x... \\
+    --storage-key 0x... -o answer.json
 `
 
 const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
@@ -50,10 +55,7 @@ const isTag = (text: string): text is BlockTag => TAGS.includes(text)
 export const fetch: Command = {
   help,
   async run(args, io) {
-    const { values } = parseOptions({
-      args: [...args],
-      options: { ...endpointOptions, block: { type: 'string' }, 'state-root': { type: 'string' } },
-    })
+    const { values } = parseOptions({ args: [...args], options })
     const { block, method, scheme, 'state-root': stateRoot } = values
     if (block === undefined) throw new UsageError('--block is needed: the number of an L2 block that L1 has finalized')
     const request = { ...requestOf(values), block: isTag(block) ? block : toInteger('--block', block, 64) }
@@ -62,7 +64,7 @@ export const fetch: Command = {
     // Despite the type, the root is unchecked: a malformed one is refused with CLAIM_INVALID.
     const trusted =
       stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot: stateRoot as `0x${string}` }
-    const options = {
+    const how = {
       ...(method !== undefined && { method }),
       maxKeysPerRequest: keysPerRequestOf(values),
     }
@@ -100,7 +102,7 @@ export const fetch: Command = {
         showProgress(io, `${keyCount} of ${request.storageKeys.length} storage keys`)
       }
       const answer = await fetchAnswer(l2, request, {
-        ...options,
+        ...how,
         trusted,
         resumeFrom: output.checkpoint,
         onCheckpoint,

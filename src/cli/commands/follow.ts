@@ -7,94 +7,82 @@ import { followWith } from '../../rpc/follow.ts'
 import { type FollowEvent, type FollowedFinalization, type FollowOptions, RpcError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
 import { type FollowedClaim, openFollowFolder } from '../files/follow-folder.ts'
-import { messageOf, parseOptions, wholeNumber } from '../files/input.ts'
+import { messageOf } from '../files/input.ts'
 import type { AskedFor } from '../files/output-file.ts'
+import { methodOf } from '../options/chain-flags.ts'
+import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/declared.ts'
 import { endProgress, keysPerRequestOf, requestOf, showProgress, withEndpoints } from '../options/endpoint.ts'
-import { requireScheme, rollupOf, toInteger } from '../options/flags.ts'
-import { l1SourceHelp, l1SourceOptions, openL1Source } from '../options/l1-source.ts'
+import { requireScheme, rollupOf } from '../options/flags.ts'
+import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
+import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
 import { createMetrics, serveMetrics } from '../output/metrics.ts'
 import { paint, printable, toJson } from '../output/report.ts'
 
-const help = `Usage: rollup-state-proof follow --l1 URL --l2 URL --rollup ROLLUP --scheme SCHEME --address ADDRESS -o DIR [options]
-
-Follows the finalizations of a rollup. For each one, it writes a verified evidence bundle to DIR and one line to
-DIR/index.ndjson, and then waits for the next. Ctrl-C ends it. Run the same command again to continue.
-
-Options:
-  --l1 URL               an Ethereum endpoint with eth_getProof; repeat it for more: the next is used if one fails
-  --l2 URL               an endpoint of the rollup; repeat it for more
-  --rollup ROLLUP        mainnet or sepolia (Linea), or the address of the rollup contract on L1
-  --scheme SCHEME        mimc or poseidon2: the hash scheme of the rollup
-  --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes, or the number of a slot; repeat it for more, up to 1000
-  --mapping SLOT KEY     the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
-                         address, a number or 32 bytes); repeat it for more
-  -o, --output DIR       required: the folder to write to; created if missing
-  --from NUMBER          start with the first finalization at or above this L2 block (default: the newest)
-  --newest-only          skip finalizations that are no longer the newest
-  --skip-unavailable     skip finalizations whose proofs no L2 endpoint has any longer (default: exit code 3)
-  --once                 end when there is nothing new, or no proofs yet for what is new. While an endpoint fails, it waits
-                         and tries again
-  --poll SECONDS         time between polls (default: 60)
-  --exec PROGRAM         run this program for each bundle, one at a time, without arguments and without a shell.
-                         Its environment has FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty if
-                         unproven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH and FOLLOW_ADDRESS
-  --exec-failure POLICY  if the program fails: stop, so that the next run repeats this bundle (default), or continue
-  --metrics PORT         serve Prometheus metrics at http://127.0.0.1:PORT/metrics; 0 for any free port
-  --layout-roots-slot N, --layout-current-slot N
-                         the storage layout of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
-  --method NAME          the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
-  --keys-per-request N   storage keys per request (default: 100)
-  --timeout SECONDS      time limit per request, including retries (default: 30)
-  --json                 print one JSON object per bundle, on a line of its own
-
-Everything rests on an L1 block hash. Where it comes from (default: more than half of the --l1 endpoints must agree):
-${l1SourceHelp}
-
-To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead, with spaces between
-URLs. URLs are never printed. After a crash, the program of --exec may run again for the same bundle.
-
-Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong usage, or a file cannot be written; 3 an
-endpoint failed for good, or the L1 sources disagree; 4 the program of --exec failed.
-
-Examples:
-  rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --address 0x... -o bundles
-  rollup-state-proof follow --l1 https://... --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 \\
-    --address 0x... --storage-key 0x... -o bundles --exec ./submit --metrics 9464 \\
-    --checkpoint 0x... --beacon https://... --beacon https://... --beacon-state beacon.json
-`
-
 const options = {
-  l1: { type: 'string', multiple: true },
-  l2: { type: 'string', multiple: true },
-  rollup: { type: 'string' },
-  scheme: { type: 'string' },
-  address: { type: 'string' },
-  'storage-key': { type: 'string', multiple: true },
-  output: { type: 'string', short: 'o' },
-  from: { type: 'string' },
-  'newest-only': { type: 'boolean', default: false },
-  'skip-unavailable': { type: 'boolean', default: false },
-  once: { type: 'boolean', default: false },
-  poll: { type: 'string', default: '60' },
-  exec: { type: 'string' },
-  'exec-failure': { type: 'string', default: 'stop' },
-  metrics: { type: 'string' },
-  'layout-roots-slot': { type: 'string' },
-  'layout-current-slot': { type: 'string' },
-  method: { type: 'string' },
-  'keys-per-request': { type: 'string', default: '100' },
-  timeout: { type: 'string', default: '30' },
-  json: { type: 'boolean', default: false },
-  ...l1SourceOptions,
+  l1: list('URL', 'an Ethereum endpoint with eth_getProof, used if those before it fail'),
+  l2: list('URL', 'an endpoint of the rollup, used if those before it fail'),
+  ...optionsOf('rollup', 'scheme', 'address', 'storage-key', 'mapping'),
+  output: { ...text('DIR', 'required: the folder to write to; created if missing'), short: 'o' },
+  from: text('NUMBER', 'start with the first finalization at or above this L2 block (default: the newest)'),
+  'newest-only': flag('skip finalizations that are no longer the newest'),
+  'skip-unavailable': flag('skip finalizations whose proofs no L2 endpoint has any longer (default: exit code 3)'),
+  once: flag(
+    'end when there is nothing new, or no proofs yet for what is new. While an endpoint fails, it waits and tries again',
+  ),
+  poll: textOr('60', 'SECONDS', 'time between polls'),
+  exec: text(
+    'PROGRAM',
+    'run this program for each bundle, one at a time, without arguments and without a shell. Its environment has FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty if unproven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH and FOLLOW_ADDRESS',
+  ),
+  'exec-failure': textOr(
+    'stop',
+    'POLICY',
+    'if the program fails: stop, so that the next run repeats this bundle, or continue',
+  ),
+  metrics: text('PORT', 'serve Prometheus metrics at http://127.0.0.1:PORT/metrics; 0 for any free port'),
+  ...optionsOf('layout-roots-slot', 'layout-current-slot', 'method', 'keys-per-request', 'timeout'),
+  json: flag('print one JSON object per bundle, on a line of its own'),
 } as const
 
-type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof options }>>['values']
+const help = `Usage: rollup-state-proof follow --l1 URL --l2 URL --rollup ROLLUP
+         --scheme SCHEME --address ADDRESS -o DIR [options]
+
+Follows the finalizations of a rollup. For each one, it writes a verified
+evidence bundle to DIR and one line to DIR/index.ndjson, and then waits for the
+next. Ctrl-C ends it. Run the same command again to continue.
+
+Options:
+${formatOptions(options)}
+
+Everything rests on an L1 block hash. Where it comes from (default: more than
+half of the --l1 endpoints must agree):
+${formatOptions(l1SourceOptions)}
+
+To hide URLs from the process list, set the environment variables L1_URL, L2_URL
+and BEACON_URL instead, with spaces between URLs. URLs are never printed. After
+a crash, the program of --exec may run again for the same bundle.
+
+Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong
+usage, or a file cannot be written; 3 an endpoint failed for good, or the L1
+sources disagree; 4 the program of --exec failed.
+
+Examples:
+  rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet \\
+    --scheme poseidon2 --address 0x... -o bundles
+  rollup-state-proof follow --l1 https://... --l1 https://... --l2 https://... \\
+    --rollup mainnet --scheme poseidon2 --address 0x... --storage-key 0x... \\
+    -o bundles --exec ./submit --metrics 9464 --checkpoint 0x... \\
+    --beacon https://... --beacon https://... --beacon-state beacon.json
+`
+
+const all = { ...options, ...l1SourceOptions }
+
+type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof all }>>['values']
 
 export const follow: Command = {
   help,
   async run(args, io) {
-    const { values } = parseOptions({ args: [...args], options })
+    const { values } = parseOptions({ args: [...args], options: all })
     const request = { scheme: requireScheme(values.scheme), rollup: rollupOf(values), ...requestOf(values) }
     const from = values.from === undefined ? undefined : toInteger('--from', values.from, 64)
     const pollInterval = 1000 * wholeNumber('--poll', values.poll, 1, 86_400)
@@ -102,8 +90,7 @@ export const follow: Command = {
     const policy = values['exec-failure']
     if (policy !== 'stop' && policy !== 'continue') throw new UsageError('--exec-failure: expected stop or continue')
     if (!values.output) throw new UsageError('--output is needed: the folder to write to')
-    const known = ['mainnet', 'sepolia'].includes(values.rollup ?? '')
-    const method = values.method ?? (known ? 'linea_getProof' : 'rollup_getProof')
+    const method = methodOf(values)
     const path = values.output
 
     // The output is a folder, which has no .partial file beside it.

@@ -1,17 +1,23 @@
 import { type Inspection, inspectContent, type UnverifiedFields } from '../../document/unverified.ts'
 import { type Command, exitCodes } from '../command.ts'
-import { parsePath, readJson } from '../files/input.ts'
+import { readJson } from '../files/input.ts'
+import { formatOptions, optionsOf } from '../options/declared.ts'
+import { onePath, parseOptions } from '../options/parse.ts'
 import { formatTable, paint, printable, toJson } from '../output/report.ts'
+
+const options = optionsOf('json')
 
 const help = `Usage: rollup-state-proof inspect FILE [--json]
 
-Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a vector claims: account fields, leaf
-indices, neighbours, slots, header fields. Nothing is verified: all of it can be forged. - is standard input.
+Prints what an evidence bundle, an answer, a JSON-RPC response, a recording or a
+vector claims: account fields, leaf indices, neighbours, slots, header fields.
+Nothing is verified: all of it can be forged. - is standard input.
 
 Options:
-  --json    print one JSON object
+${formatOptions(options)}
 
-Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or unreadable input. None means verified.
+Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or
+unreadable input. None means verified.
 
 Example:
   rollup-state-proof inspect bundle.json
@@ -22,9 +28,10 @@ const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 export const inspect: Command = {
   help,
   async run(args, io) {
-    const { path, json } = parsePath(args, 'expected one file or -')
+    const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
+    const path = onePath(positionals, 'expected one file or -')
     const inspection = inspectContent(await readJson(path, io))
-    if (json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
+    if (values.json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
     else io.stdout.write(format(inspection, paint(io.stdout, 'red', MARK)))
     return inspection.problems.length === 0 ? exitCodes.verified : exitCodes.notVerified
   },

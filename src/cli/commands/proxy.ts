@@ -6,90 +6,76 @@ import { createJsonRpcServer } from '../../provider/json-rpc.ts'
 import { createVerifiedProvider, type VerifiedProvider, type View } from '../../provider.ts'
 import { RpcError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
-import { cannotListen, orUsageError, parseOptions, wholeNumber } from '../files/input.ts'
+import { cannotListen, orUsageError } from '../files/input.ts'
 import { chainIdOf, environmentOf, methodOf } from '../options/chain-flags.ts'
 import { createConnections } from '../options/connections.ts'
-import { evidenceOptions, refuseWrongFlags, requireScheme, rollupOf, toInteger } from '../options/flags.ts'
-import { l1SourceHelp, l1SourceOptions, openL1Source } from '../options/l1-source.ts'
+import { flag, formatOptions, hiddenUrls, list, optionsOf, textOr } from '../options/declared.ts'
+import { refuseWrongFlags, requireScheme, rollupOf } from '../options/flags.ts'
+import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
+import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
 import { serveProxy } from './proxy-server.ts'
 
-const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP --scheme SCHEME [options]
+const options = {
+  ...optionsOf('l1', 'l2', 'rollup', 'scheme', 'chain-id', 'port'),
+  host: textOr('127.0.0.1', 'HOST', 'the address to listen on; the default is for programs on this machine only'),
+}
+const whoOptions = {
+  'allow-origin': list('ORIGIN', 'admit web pages of this origin, such as https://wallet.example; * admits all'),
+  'allow-host': list('NAME', 'accept requests under this host name, besides localhost and IP addresses'),
+}
+const whatOptions = {
+  forward: list('METHOD', 'pass this method to --l2, unproven'),
+  ...optionsOf('environment'),
+  hardfork: textOr('prague', 'NAME', HARDFORKS.join(', ')),
+  'max-gas': textOr('50000000', 'N', 'gas limit per call'),
+  ...optionsOf('layout-roots-slot', 'layout-current-slot', 'method'),
+  refresh: textOr('60', 'SECONDS', 'how often to check for a newer block'),
+  concurrency: textOr('16', 'N', 'requests to handle at once'),
+  ...optionsOf('timeout'),
+  json: flag('print one line of JSON per event: listening, view, failure, disagreement, stopped'),
+}
 
-Serves Ethereum's JSON-RPC over HTTP on this machine, for wallets and programs in any language. Every answer is proven from
-an L1 block hash. The proxy executes calls itself; this needs the packages @ethereumjs/evm, @ethereumjs/common and
-@ethereumjs/util. It refuses methods that no proof covers. It answers from the newest finalized block. Ctrl-C ends it.
+const help = `Usage: rollup-state-proof proxy --l1 URL --l2 URL --rollup ROLLUP
+         --scheme SCHEME [options]
+
+Serves Ethereum's JSON-RPC over HTTP on this machine, for wallets and programs
+in any language. Every answer is proven from an L1 block hash. The proxy
+executes calls itself; this needs the packages @ethereumjs/evm,
+@ethereumjs/common and @ethereumjs/util. It refuses methods that no proof
+covers. It answers from the newest finalized block. Ctrl-C ends it.
 
 Options:
-  --l1 URL                an Ethereum endpoint with eth_getProof
-  --l2 URL                an endpoint of the rollup
-  --rollup ROLLUP         mainnet or sepolia (Linea), or the address of the rollup contract on L1
-  --scheme SCHEME         mimc or poseidon2: the hash scheme of the rollup
-  --chain-id N            the chain id of the rollup (default: that of mainnet or sepolia)
-  --port PORT             the port to listen on; 0 for any free port (default: 8545)
-  --host HOST             the address to listen on (default: 127.0.0.1, for programs on this machine only)
+${formatOptions(options)}
 
-Everything rests on an L1 block hash. Where it comes from (default: --l1 alone, which you should not trust):
-${l1SourceHelp}
+Everything rests on an L1 block hash. Where it comes from (default: --l1 alone,
+which you should not trust):
+${formatOptions(l1SourceOptions)}
 
 Who may send requests:
-  --allow-origin ORIGIN   admit web pages of this origin, such as https://wallet.example; * admits all; repeat it for more
-  --allow-host NAME       accept requests under this host name, besides localhost and IP addresses; repeat it for more
+${formatOptions(whoOptions)}
 
 What it answers:
-  --forward METHOD        pass this method to --l2, unproven; repeat it for more
-  --environment NAME=VALUE
-                          a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or
-                          prevRandao; repeat it for more
-  --hardfork NAME         ${HARDFORKS.join(', ')} (default: prague)
-  --max-gas N             gas limit per call (default: 50000000)
-  --layout-roots-slot N, --layout-current-slot N
-                          the storage layout of a fork's contract
-  --method NAME           the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
-  --refresh SECONDS       how often to check for a newer block (default: 60)
-  --concurrency N         requests to handle at once (default: 16)
-  --timeout SECONDS       time limit per request to an endpoint, including retries (default: 30)
-  --json                  print one line of JSON per event: listening, view, failure, disagreement, stopped
+${formatOptions(whatOptions)}
 
-To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead. URLs are never
-printed.
+${hiddenUrls}
 
-Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. An endpoint that fails does not end the proxy.
+Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. An endpoint
+that fails does not end the proxy.
 
 Examples:
-  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2
-  rollup-state-proof proxy --l2 https://... --l1 https://... --l1-agree https://... --l1-agree https://... \\
-    --l1-agree https://... --quorum 2 --rollup mainnet --scheme poseidon2 --allow-origin http://localhost:3000
-  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet --scheme poseidon2 --checkpoint 0x... \\
-    --beacon https://... --beacon https://... --beacon-state beacon.json
+  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet \\
+    --scheme poseidon2
+  rollup-state-proof proxy --l2 https://... --l1 https://... --rollup mainnet \\
+    --scheme poseidon2 --l1-agree https://... --l1-agree https://... \\
+    --l1-agree https://... --quorum 2 --allow-origin http://localhost:3000
+  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet \\
+    --scheme poseidon2 --checkpoint 0x... --beacon https://... \\
+    --beacon https://... --beacon-state beacon.json
   curl -H 'Content-Type: application/json' http://127.0.0.1:8545 \\
-    -d '{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["0x...","latest"]}'
+    -d '{ "jsonrpc": "2.0", "id": 1, "method": "eth_getBalance",
+          "params": ["0x...", "latest"] }'
 `
-
-const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = evidenceOptions
-const options = {
-  l1: { type: 'string' },
-  l2: { type: 'string' },
-  rollup,
-  'layout-roots-slot': rootsSlot,
-  'layout-current-slot': currentSlot,
-  scheme: { type: 'string' },
-  'chain-id': { type: 'string' },
-  port: { type: 'string', default: '8545' },
-  host: { type: 'string', default: '127.0.0.1' },
-  ...l1SourceOptions,
-  'allow-origin': { type: 'string', multiple: true, default: [] as string[] },
-  'allow-host': { type: 'string', multiple: true, default: [] as string[] },
-  forward: { type: 'string', multiple: true, default: [] as string[] },
-  environment: { type: 'string', multiple: true, default: [] as string[] },
-  hardfork: { type: 'string', default: 'prague' },
-  'max-gas': { type: 'string', default: '50000000' },
-  method: { type: 'string' },
-  refresh: { type: 'string', default: '60' },
-  concurrency: { type: 'string', default: '16' },
-  timeout: { type: 'string', default: '30' },
-  json: { type: 'boolean', default: false },
-} as const
 
 /** In milliseconds, per client request. An execution that reads a lot sends many requests to the endpoint. */
 const REQUEST_TIMEOUT = 120_000
@@ -102,12 +88,15 @@ const GRACE = 5000
 export const proxy: Command = {
   help,
   async run(args, io) {
-    const { values } = parseOptions({ args: [...args], options })
-    const { json } = values
+    const { values } = parseOptions({
+      args: [...args],
+      options: { ...options, ...l1SourceOptions, ...whoOptions, ...whatOptions },
+    })
+    const { json, 'allow-origin': origins = [], 'allow-host': hosts = [], forward = [] } = values
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = wholeNumber('--refresh', values.refresh, 1, 86_400)
     const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
-    for (const origin of values['allow-origin']) verifyOrigin(origin)
+    for (const origin of origins) verifyOrigin(origin)
 
     const controller = new AbortController()
     const connections = createConnections(values.timeout, controller.signal)
@@ -118,19 +107,18 @@ export const proxy: Command = {
       createVerifiedProvider({
         ...{ l1, l2, l1BlockHash },
         ...{ rollup: rollupOf(values), scheme: requireScheme(values.scheme), chainId: chainIdOf(values) },
-        ...{ forward: values.forward, environment: environmentOf(values.environment), method: methodOf(values) },
+        ...{ forward, environment: environmentOf(values), method: methodOf(values) },
         maxGas: toInteger('--max-gas', values['max-gas'], 64),
         hardfork: values.hardfork as Hardfork,
         onView: log.view,
       }),
     )
     const rpc = createJsonRpcServer(provider, { ...LIMITS, concurrency }, HINTS)
-    const admission = { origins: values['allow-origin'], hosts: values['allow-host'] }
-    const server = await serveProxy(rpc, admission, port, values.host).catch((error: unknown) => {
+    const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch((error: unknown) => {
       throw cannotListen('--port', error)
     })
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
-    log.listening(server.url, trust, values.forward)
+    log.listening(server.url, trust, forward)
     const following = follow(provider, seconds * 1000, log)
     await end
     following.stop()

@@ -9,22 +9,21 @@ import { readInputFile } from '../../document/input-file.ts'
 import { ageOf, beaconRows, formatTime, timeRow } from '../../document/wording.ts'
 import { type Recorded, type RecordProgress, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Output } from '../command.ts'
-import { parseOptions } from '../files/input.ts'
 import { type AskedFor, openOutputFile, readExisting, refuseOverwrite } from '../files/output-file.ts'
-import { takeCall } from '../options/chain-flags.ts'
+import { methodOf } from '../options/chain-flags.ts'
+import { formatOptions, hiddenUrls, optionsOf, resumable } from '../options/declared.ts'
 import {
   asArgument,
   commandLine,
   endProgress,
-  endpointHelp,
-  endpointOptions,
   keysPerRequestOf,
   notFetched,
   requestOf,
   showProgress,
   withEndpoints,
 } from '../options/endpoint.ts'
-import { blockOptions, refuseWrongFlags, requireScheme, rollupOf, toInteger } from '../options/flags.ts'
+import { refuseWrongFlags, requireScheme, rollupOf } from '../options/flags.ts'
+import { parseOptions, toInteger } from '../options/parse.ts'
 import {
   describeProgress,
   type HashSource,
@@ -42,74 +41,66 @@ import {
 import { formatState, formatTable, formatVerdict, paint, printable, toJson } from '../output/report.ts'
 import { recordCallFile } from './call.ts'
 
-const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --address ADDRESS -o FILE [options]
-       rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP --call TO DATA -o FILE [options]
+const endpointOptions = optionsOf('l1', 'l2', 'scheme', 'rollup')
+const subjectOptions = optionsOf('address', 'storage-key', 'mapping')
+const moreOptions = {
+  ...recordTrustOptions,
+  ...optionsOf('l2-block', 'layout-roots-slot', 'layout-current-slot', 'method', 'keys-per-request', 'timeout'),
+  ...optionsOf('output', 'force', 'json'),
+}
+const callOptions = optionsOf('call', 'from', 'value', 'gas', 'chain-id', 'environment', 'hardfork')
 
-Records an evidence bundle: finds the newest finalized L2 block for which the L2 endpoint has proofs, fetches the L1
-header, the proof of the rollup contract and the answer, verifies everything, and writes one file that \`verify\` can check
-even years later. The report ends with the L1 block hash on which the bundle rests, and says who stated that hash. Compare
-it with a source that you trust.
+const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME
+         --rollup ROLLUP --address ADDRESS -o FILE [options]
+       rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME
+         --rollup ROLLUP --call TO DATA -o FILE [options]
+
+Records an evidence bundle: finds the newest finalized L2 block for which the L2
+endpoint has proofs, fetches the L1 header, the proof of the rollup contract and
+the answer, verifies everything, and writes one file that \`verify\` can check
+even years later. The report ends with the L1 block hash on which the bundle
+rests, and says who stated that hash. Compare it with a source that you trust.
+
+With --checkpoint and --beacon, the L1 block is proven from the checkpoint, and
+the bundle grows by about 60 kB per 27 hours since then.
 
 Options:
-  --l1 URL               an Ethereum endpoint with eth_getProof; for older finalizations, an archive node
-  --l2 URL               an endpoint of the rollup
-  --scheme SCHEME        mimc or poseidon2: the hash scheme of the rollup
-  --rollup ROLLUP        mainnet or sepolia (Linea), or the address of the rollup contract on L1
-  --address ADDRESS      20 bytes
-  --storage-key KEY      32 bytes, or the number of a slot; repeat it for more, up to 1000
-  --mapping SLOT KEY     the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
-                         address, a number or 32 bytes); repeat it for more
-  --l1-block BLOCK       the L1 block to prove from: a number, finalized, safe or latest (default: finalized)
-  --l1-block-hash HASH   the hash of that block, 32 bytes, from a source that you trust: a block with another is refused
-  --beacon URL           a beacon API of L1's consensus layer; repeat it for more: the next is asked if one fails
-  --checkpoint ROOT      the root of a finalized beacon block that you trust, 32 bytes, at most about two weeks old: the L1
-                         block is proven from it. The bundle grows by about 60 kB per 27 hours since then
-  --network NETWORK      the network of the checkpoint: mainnet, sepolia, or a file with your own (default: the rollup's)
-  --l2-block NUMBER      exactly this L2 block, which must be the last of a finalization (default: the newest with a proof)
-  --layout-roots-slot N, --layout-current-slot N
-                         the storage layout of a fork's contract (default: ${lineaLayout.stateRootHashes} and ${lineaLayout.currentL2BlockNumber})
-  --method NAME          the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
-${endpointHelp}
+${formatOptions({ ...endpointOptions, ...subjectOptions, ...moreOptions })}
 
-With --call instead of --address, record executes a call over proven state, and the bundle holds everything that the call
-reads. This needs the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
-  --call TO DATA         the contract, 20 bytes, and the calldata
-  --from ADDRESS         the sender (default: the zero address)
-  --value WEI            the value sent (default: 0)
-  --gas N                the gas limit of the transaction (default: 50000000, which is also the maximum)
-  --chain-id N           the chain id of the rollup (default: that of mainnet or sepolia)
-  --environment NAME=VALUE
-                         a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or
-                         prevRandao; repeat it for more
-  --hardfork NAME        the hard fork of the rollup (default: prague)
+${hiddenUrls} ${resumable}
 
-If FILE exists, no endpoint is asked. record compares the file with the request and verifies it, from --l1-block-hash, or
-else from the hash in the file. The report says which, and so does --json (source, sources).
+With --call instead of --address, record executes a call over proven state, and
+the bundle holds everything that the call reads. This needs the packages
+@ethereumjs/evm, @ethereumjs/common and @ethereumjs/util:
+${formatOptions(callOptions)}
 
-Exit code: 0 recorded and verified, or FILE exists and verifies; 1 an answer does not verify; 2 wrong usage, or the file
-cannot be written; 3 an endpoint failed: run the command again.
+If FILE exists, no endpoint is asked. record compares the file with the request
+and verifies it, from --l1-block-hash, or else from the hash in the file. The
+report says which, and so does --json (source, sources).
+
+Exit code: 0 recorded and verified, or FILE exists and verifies; 1 an answer
+does not verify; 2 wrong usage, or the file cannot be written; 3 an endpoint
+failed: run the command again.
 
 Examples:
-  rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
-  rollup-state-proof record --l1 https://... --l2 https://... --beacon https://... --checkpoint 0x... --scheme poseidon2 \\
-    --rollup mainnet --address 0x... -o bundle.json
-  rollup-state-proof record --l1 https://... --l2 https://... --scheme poseidon2 --rollup mainnet --call 0x... 0x... -o call.json
+  rollup-state-proof record --l1 https://... --l2 https://... \\
+    --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
+  rollup-state-proof record --l1 https://... --l2 https://... \\
+    --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json \\
+    --beacon https://... --checkpoint 0x...
+  rollup-state-proof record --l1 https://... --l2 https://... \\
+    --scheme poseidon2 --rollup mainnet --call 0x... 0x... -o call.json
 `
 
 export const record: Command = {
   help,
   async run(args, io) {
-    const { call, rest } = takeCall(args)
-    if (call !== undefined) return recordCallFile(rest, call, io)
-    const { values } = parseOptions({
-      args: [...args],
-      options: {
-        ...endpointOptions,
-        ...blockOptions,
-        l1: { type: 'string' },
-        ...recordTrustOptions,
-      },
-    })
+    if (args.includes('--call')) {
+      const options = { ...endpointOptions, ...moreOptions, ...callOptions }
+      return recordCallFile(parseOptions({ args: [...args], options }).values, io)
+    }
+    const options = { ...endpointOptions, ...subjectOptions, ...moreOptions }
+    const { values } = parseOptions({ args: [...args], options })
     const { 'l1-block': l1BlockText, 'l2-block': l2Block } = values
     const request = {
       scheme: requireScheme(values.scheme),
@@ -118,9 +109,8 @@ export const record: Command = {
       ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
     }
     const trust = await readRecordTrust(values, io)
-    const method =
-      values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof')
-    const options = { method, maxKeysPerRequest: keysPerRequestOf(values) }
+    const method = methodOf(values)
+    const how = { method, maxKeysPerRequest: keysPerRequestOf(values) }
     /** The options that the user stated, to be stated again when verifying. */
     const stated = (['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot'] as const).flatMap(
       name => {
@@ -151,7 +141,7 @@ export const record: Command = {
         showProgress(io, describeProgress(progress, request.storageKeys.length))
       }
       const recorded = await recordEvidence(l1, l2, request, {
-        ...options,
+        ...how,
         ...from,
         resumeFrom: output.checkpoint,
         onProgress,

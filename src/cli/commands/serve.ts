@@ -3,39 +3,52 @@ import type { mimc } from '../../mimc.ts'
 import { RpcError } from '../../rpc.ts'
 import { addDemoBlocks, type Chain, createService, demoWorld, readGenesis } from '../../service.ts'
 import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
-import { cannotListen, parseOptions, readJson, wholeNumber } from '../files/input.ts'
+import { cannotListen, readJson } from '../files/input.ts'
+import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/declared.ts'
 import { requireScheme } from '../options/flags.ts'
+import { parseOptions, wholeNumber } from '../options/parse.ts'
 import { formatTable, toJson } from '../output/report.ts'
 
 const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
 
+const options = {
+  ...optionsOf('port', 'host'),
+  genesis: text(
+    'FILE',
+    '{ "alloc": { ADDRESS: { balance, nonce, code, storage } } } (default: the demo state, with a history)',
+  ),
+  scheme: textOr('poseidon2', 'SCHEME', 'mimc or poseidon2'),
+  'finalize-every': text('SECONDS', 'finalize at this interval (default: never; the chain stands still)'),
+  unfinalized: textOr('0', 'COUNT', 'how many of the newest L1 blocks are not final'),
+  keep: text('COUNT', 'how many finalizations to keep; older ones are forgotten (default: all)'),
+  'contract-version': textOr('8', 'N', 'the version of the rollup contract, 7 or 8'),
+  'api-key': list('KEY', 'also serve URL/v3/KEY, without a rate limit'),
+  'public-rate': text('COUNT', 'requests per second per client without a key (default: no limit)'),
+  'proof-lag': textOr('0', 'COUNT', 'how many finalizations the proofs lag behind L1'),
+  json: flag('print one line of JSON with what is served, and one per finalization'),
+}
+
 const help = `Usage: rollup-state-proof serve [options]
 
-Serves a rollup on this machine, for devnets and tests, with its state in memory:
-  L2      rollup_getProof (and linea_getProof), and the standard methods that read blocks and accounts
-  L1      a simulated L1 whose rollup contract holds the roots of the L2: blocks, eth_getProof, eth_getLogs
-  beacon  the light-client part of the beacon API, over a simulated consensus layer with forks from Capella to Gloas
+Serves a rollup on this machine, for devnets and tests, with its state in
+memory:
+  L2      rollup_getProof (and linea_getProof), and the standard methods that
+          read blocks and accounts
+  L1      a simulated L1 whose rollup contract holds the roots of the L2:
+          blocks, eth_getProof, eth_getLogs
+  beacon  the light-client part of the beacon API, over a simulated consensus
+          layer with forks from Capella to Gloas
 Ctrl-C ends it.
 
-The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...), an ERC-20 token (0x7070...), another behind
-a proxy (0x7171...), and the aggregate3 of Multicall3 (0xcaca...).
+The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...),
+an ERC-20 token (0x7070...), another behind a proxy (0x7171...), and the
+aggregate3 of Multicall3 (0xcaca...).
 
 Options:
-  --port PORT               the port to listen on; 0 for any free port (default: 8545)
-  --host HOST               the address to listen on (default: 127.0.0.1)
-  --genesis FILE            { "alloc": { ADDRESS: { balance, nonce, code, storage } } } (default: the demo state, with a
-                            history)
-  --scheme SCHEME           mimc or poseidon2 (default: poseidon2)
-  --finalize-every SECONDS  finalize at this interval (default: never; the chain stands still)
-  --unfinalized COUNT       how many of the newest L1 blocks are not final (default: 0)
-  --keep COUNT              how many finalizations to keep; older ones are forgotten (default: all)
-  --contract-version N      the version of the rollup contract, 7 or 8 (default: 8)
-  --api-key KEY             also serve URL/v3/KEY, without a rate limit; repeat it for more
-  --public-rate COUNT       requests per second per client without a key (default: no limit)
-  --proof-lag COUNT         how many finalizations the proofs lag behind L1 (default: 0)
-  --json                    print one line of JSON with what is served, and one per finalization
+${formatOptions(options)}
 
-Exit code: 0 ended by Ctrl-C; 2 wrong usage, unreadable input, or the port is taken.
+Exit code: 0 ended by Ctrl-C; 2 wrong usage, unreadable input, or the port is
+taken.
 
 Examples:
   rollup-state-proof serve --port 8545
@@ -46,23 +59,7 @@ Examples:
 export const serve: Command = {
   help,
   async run(args, io) {
-    const { values } = parseOptions({
-      args: [...args],
-      options: {
-        port: { type: 'string', default: '8545' },
-        host: { type: 'string', default: '127.0.0.1' },
-        genesis: { type: 'string' },
-        scheme: { type: 'string', default: 'poseidon2' },
-        'finalize-every': { type: 'string' },
-        unfinalized: { type: 'string', default: '0' },
-        keep: { type: 'string' },
-        'contract-version': { type: 'string', default: '8' },
-        'api-key': { type: 'string', multiple: true, default: [] },
-        'public-rate': { type: 'string' },
-        'proof-lag': { type: 'string', default: '0' },
-        json: { type: 'boolean', default: false },
-      },
-    })
+    const { values } = parseOptions({ args: [...args], options })
     const scheme = requireScheme(values.scheme)
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const number = (name: 'finalize-every' | 'keep' | 'public-rate', most: number) => {
@@ -80,7 +77,7 @@ export const serve: Command = {
     const service = createService({
       genesis,
       rollup: { name: 'devnet', address: DEVNET_CONTRACT },
-      apiKeys: values['api-key'],
+      apiKeys: values['api-key'] ?? [],
       proofLag: wholeNumber('--proof-lag', values['proof-lag'], 0, 1000),
       l1Unfinalized: wholeNumber('--unfinalized', values.unfinalized, 0, 1000),
       contractVersion: wholeNumber('--contract-version', values['contract-version'], 7, 8) === 7 ? 7 : 8,

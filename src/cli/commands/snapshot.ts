@@ -16,73 +16,98 @@ import { formatTime } from '../../document/wording.ts'
 import type { Hex, Scheme } from '../../index.ts'
 import { type Provider, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
-import { parseOptions, wholeNumber } from '../files/input.ts'
 import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
 import { type Counts, openSnapshotFiles } from '../files/snapshot-file.ts'
-import { endProgress, endpointOptions, MAX_KEYS, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
-import { blockOptions, requireHex, requireScheme, rollupOf, toInteger } from '../options/flags.ts'
+import { methodOf } from '../options/chain-flags.ts'
+import { flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
+import { endProgress, MAX_KEYS, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { requireScheme, rollupOf } from '../options/flags.ts'
+import { parseOptions, requireHex, toInteger, wholeNumber } from '../options/parse.ts'
 import { hashOfHeader } from '../options/record-trust.ts'
 import { readAddresses, requestsFor, type Target, targetOf } from '../options/snapshot-target.ts'
 import { formatRows, paint, toJson } from '../output/report.ts'
 import { checkFiles } from './snapshot-check.ts'
 
-const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --scheme SCHEME --rollup ROLLUP -o ROWS [options]
+const whatOptions = {
+  ...optionsOf('storage-key', 'mapping'),
+  'mapping-slot': text(
+    'N',
+    "instead of accounts: each address's entry in the mapping that --address declares in slot N",
+  ),
+  address: text('CONTRACT', 'the contract with that mapping, 20 bytes'),
+}
+const whereOptions = {
+  ...optionsOf('l1', 'l2', 'scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot'),
+  ...optionsOf('l1-block-hash', 'l2-block', 'method'),
+}
+const howOptions = {
+  concurrency: textOr('8', 'N', 'requests at once, 1 to 256'),
+  'keys-per-request': textOr('100', 'N', 'storage keys per request, 1 to 1000'),
+  timeout: textOr('30', 'SECONDS', 'time per request'),
+}
+const outputOptions = {
+  output: {
+    ...text(
+      'ROWS',
+      'required: the file for the rows. ROWS.manifest.json gets the evidence for the state root, counts, and the SHA-256 of the rows',
+    ),
+    short: 'o',
+  },
+  format: text('FORMAT', 'ndjson or csv (default: csv if ROWS ends with .csv, otherwise ndjson)'),
+  keep: text('FILE.ndjson.gz', 'keep the answers as recordings, for --check and the command audit'),
+  check: flag(
+    'fetch and write nothing: verify the files of an earlier run, offline. Run its command again with --check, --keep, --l1-block-hash and --l2-block',
+  ),
+  ...optionsOf('force'),
+  json: flag('print the summary as one JSON object'),
+} as const
 
-Fetches and verifies the state of many accounts, or the entries of many holders in one mapping, at one finalized L2 block.
-Writes one row of proven values per address, in the order of the addresses. ADDRESSES is a file with one address per line, or
-- for standard input; empty lines, and text after #, are ignored.
+const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --scheme SCHEME
+         --rollup ROLLUP -o ROWS [options]
+
+Fetches and verifies the state of many accounts, or the entries of many holders
+in one mapping, at one finalized L2 block. Writes one row of proven values per
+address, in the order of the addresses. ADDRESSES is a file with one address per
+line, or - for standard input; empty lines, and text after #, are ignored.
 
 What to fetch:
-  --storage-key KEY        a storage key of every account: 32 bytes, or the number of a slot; repeat it for more
-  --mapping SLOT KEY       the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
-                           address, a number or 32 bytes); repeat it for more
-  --mapping-slot N         instead of accounts: each address's entry in the mapping that --address declares in slot N
-  --address CONTRACT       the contract with that mapping, 20 bytes
+${formatOptions(whatOptions)}
 
 Where from:
-  --l1 URL                 an Ethereum endpoint with eth_getProof; or the environment variable L1_URL
-  --l2 URL                 an endpoint of the rollup; or L2_URL
-  --scheme SCHEME          mimc or poseidon2: the hash scheme of the rollup
-  --rollup ROLLUP          mainnet or sepolia (Linea), or the address of the rollup contract on L1
-  --layout-roots-slot N, --layout-current-slot N
-                           the storage layout of a fork's contract
-  --l1-block-hash HASH     the hash of the finalized L1 block, from a source that you trust: a block with another is refused
-  --l2-block NUMBER        exactly this L2 block, which must be the last of a finalization (default: the newest with a proof)
-  --method NAME            the JSON-RPC method (default: linea_getProof for mainnet and sepolia, otherwise rollup_getProof)
+${formatOptions(whereOptions)}
 
 How:
-  --concurrency N          requests at once, 1 to 256 (default: 8)
-  --keys-per-request N     storage keys per request, 1 to 1000 (default: 100)
-  --timeout SECONDS        time limit per request (default: 30)
+${formatOptions(howOptions)}
 
 Output:
-  -o, --output ROWS        required: the file for the rows. ROWS.manifest.json gets the evidence for the state root, counts, and
-                           the SHA-256 of the rows
-  --format FORMAT          ndjson or csv (default: csv if ROWS ends with .csv, otherwise ndjson)
-  --keep FILE.ndjson.gz    keep the answers as recordings, for --check and the command audit
-  --check                  fetch and write nothing: verify the files of an earlier run, offline. Run its command again with
-                           --check, --keep, --l1-block-hash and --l2-block
-  --force                  start over and overwrite the files
-  --json                   print the summary as one JSON object
+${formatOptions(outputOptions)}
 
-If the endpoint is busy (HTTP 429 or 503), all requests pause for the time in Retry-After. Without that header, each pause is
-longer than the last. A request that fails otherwise is sent again after growing pauses. If an answer does not verify, snapshot
-asks again. After three such answers, the address gets a row with the verdict "refused". An interrupted run keeps its progress
-in ROWS.partial: run the same command again to continue. The files are then the same as without the interruption.
+If the endpoint is busy (HTTP 429 or 503), all requests pause for the time in
+Retry-After. Without that header, each pause is longer than the last. A request
+that fails otherwise is sent again after growing pauses. If an answer does not
+verify, snapshot asks again. After three such answers, the address gets a row
+with the verdict "refused". An interrupted run keeps its progress in
+ROWS.partial: run the same command again to continue. The files are then the
+same as without the interruption.
 
---check believes nothing in the files: it proves the state root from the evidence in the manifest and your L1 block hash,
-verifies every kept answer against that root, and compares every row with what its answer proves. Without --l2-block, the
-files choose the block.
+--check believes nothing in the files: it proves the state root from the
+evidence in the manifest and your L1 block hash, verifies every kept answer
+against that root, and compares every row with what its answer proves. Without
+--l2-block, the files choose the block.
 
-Exit code: 0 all verified; 1 some answers did not verify, or --check found a row that is not proven; 2 wrong usage, or a file
-cannot be read or written; 3 an endpoint failed: run the command again.
+Exit code: 0 all verified; 1 some answers did not verify, or --check found a row
+that is not proven; 2 wrong usage, or a file cannot be read or written; 3 an
+endpoint failed: run the command again.
 
 Examples:
   export L1_URL=https://... L2_URL=https://...
-  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet -o balances.csv --keep answers.ndjson.gz
-  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet --address 0x... --mapping-slot 0 -o tokens.csv
-  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet -o balances.csv --keep answers.ndjson.gz \\
-    --check --l1-block-hash 0x... --l2-block N
+  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet \\
+    -o balances.csv --keep answers.ndjson.gz
+  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet \\
+    --address 0x... --mapping-slot 0 -o tokens.csv
+  rollup-state-proof snapshot holders.txt --scheme poseidon2 --rollup mainnet \\
+    -o balances.csv --keep answers.ndjson.gz --check --l1-block-hash 0x... \\
+    --l2-block N
 `
 
 export const snapshot: Command = {
@@ -91,16 +116,7 @@ export const snapshot: Command = {
     const { values, positionals } = parseOptions({
       args: [...args],
       allowPositionals: true,
-      options: {
-        ...endpointOptions,
-        ...blockOptions,
-        l1: { type: 'string' },
-        'mapping-slot': { type: 'string' },
-        concurrency: { type: 'string', default: '8' },
-        format: { type: 'string' },
-        keep: { type: 'string' },
-        check: { type: 'boolean', default: false },
-      },
+      options: { ...whatOptions, ...whereOptions, ...howOptions, ...outputOptions },
     })
     const [file, ...more] = positionals
     if (file === undefined || more.length > 0)
@@ -128,8 +144,7 @@ export const snapshot: Command = {
       return checkFiles({ path, format, keep, manifest, json: values.json, ...stated }, io)
     }
     const requests = requestsFor(target, holders, keysPerRequest)
-    const method =
-      values.method ?? (['mainnet', 'sepolia'].includes(values.rollup ?? '') ? 'linea_getProof' : 'rollup_getProof')
+    const method = methodOf(values)
     const askedFor = {
       command: 'snapshot',
       addresses: `${holders.length}, SHA-256 ${sha256(holders.join('\n'))}`,

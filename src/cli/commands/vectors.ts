@@ -20,32 +20,39 @@ import { isGiven, show } from '../../document/value.ts'
 import type { ProofError, SafeVerifiedState } from '../../index.ts'
 import { ProviderError } from '../../provider.ts'
 import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
-import { isFolder, listJsonFiles, onePath, parseOptions, readRegularJson } from '../files/input.ts'
-import { answerOptions, requireClaim, verifyAnswer } from '../options/flags.ts'
+import { isFolder, listJsonFiles, readRegularJson } from '../files/input.ts'
+import { flag, formatOptions, optionsOf } from '../options/declared.ts'
+import { requireClaim, verifyAnswer } from '../options/flags.ts'
+import { onePath, parseOptions } from '../options/parse.ts'
 import { describeEvidence } from '../output/evidence-report.ts'
 import { countPaths, describeError, describeSources, formatTable, paint, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { runCallVector } from './call.ts'
 
-export const folderHelp = `In a folder, every *.json file is verified, except *.schema.json, hidden files and node_modules. Each file states its own
-scheme, root, address and keys. A verdict is only as good as its root: compare the root with one that you trust, or fix it
-for all files with --state-root. With --state-root and --scheme, the folder may also hold bare answers.`
+const options = {
+  ...optionsOf('state-root', 'scheme', 'address'),
+  json: flag('print one JSON object per file, with what was proven and who stated it, then one with the summary'),
+}
 
 const help = `Usage: rollup-state-proof vectors FOLDER [options]
 
-Verifies every vector and recording in FOLDER and its subfolders, and compares each outcome with the one that the file
-expects: the verified fields, or an error code. Recordings are expected to verify. Vectors of calls need the optional
-@ethereumjs packages. Without these packages they are not run, and the report says how many there are.
+Verifies every vector and recording in FOLDER and its subfolders, and compares
+each outcome with the one that the file expects: the verified fields, or an
+error code. Recordings are expected to verify. Vectors of calls need the
+optional @ethereumjs packages. Without these packages they are not run, and the
+report says how many there are.
 
-Options:
-  --state-root ROOT  the L2 state root that you trust, 32 bytes; overrides the files
-  --scheme SCHEME    mimc or poseidon2; overrides the files
-  --address ADDRESS  20 bytes; overrides the files
-  --json             print one JSON object per file, with what was proven and who stated it, then one with the summary
+Options, which override the files:
+${formatOptions(options)}
 
-${folderHelp}
+Every *.json file is verified, except *.schema.json, hidden files and
+node_modules. Each file states its own scheme, root, address and keys. A verdict
+is only as good as its root: compare the root with one that you trust, or fix it
+for all files with --state-root. With --state-root and --scheme, the folder may
+also hold bare answers.
 
-Exit code: 0 all as expected, 1 some are not, 2 there are no files, or a file cannot be read.
+Exit code: 0 all as expected, 1 some are not, 2 there are no files, or a file
+cannot be read.
 
 Examples:
   rollup-state-proof vectors recordings/
@@ -55,11 +62,7 @@ Examples:
 export const vectors: Command = {
   help,
   async run(args, io) {
-    const { values, positionals } = parseOptions({
-      args: [...args],
-      allowPositionals: true,
-      options: answerOptions,
-    })
+    const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
     const folder = onePath(positionals, 'expected one folder')
     if (!isFolder(folder)) throw new UsageError(`${folder} is not a folder`)
     const { scheme, 'state-root': stateRoot, address, json } = values

@@ -1,4 +1,4 @@
-import { type EvidenceClaim, lineaLayout, type SafeVerifiedEvidence, safeVerifyEvidence } from '../../anchor.ts'
+import { type EvidenceClaim, type SafeVerifiedEvidence, safeVerifyEvidence } from '../../anchor.ts'
 import type { ClaimWithSources } from '../../document/claim.ts'
 import { claimOfVector } from '../../document/evidence.ts'
 import { compareEvidence, compareState } from '../../document/expected.ts'
@@ -14,108 +14,91 @@ import {
 import { printable } from '../../document/value.ts'
 import type { SafeVerifiedState } from '../../index.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from '../command.ts'
-import { isFolder, MAX_INPUT_MIB, onePath, parseOptions, readJson } from '../files/input.ts'
-import { takeCall } from '../options/chain-flags.ts'
-import {
-  answerOptions,
-  claimOfFlags,
-  evidenceOptions,
-  refuseWrongFlags,
-  requireClaim,
-  verifyAnswer,
-} from '../options/flags.ts'
+import { isFolder, MAX_INPUT_MIB, readJson } from '../files/input.ts'
+import { formatOptions, optionsOf, text } from '../options/declared.ts'
+import { claimOfFlags, refuseWrongFlags, requireClaim, verifyAnswer } from '../options/flags.ts'
+import { onePath, parseOptions } from '../options/parse.ts'
 import { type ClaimSource, describeEvidence, formatBroken, formatProven } from '../output/evidence-report.ts'
 import { formatRefused, formatVerified, paint, toJson } from '../output/report.ts'
-import { callOptions, verifyCallFile } from './call.ts'
-import { describeAnswer, folderHelp, runVectors } from './vectors.ts'
+import { verifyCallFile } from './call.ts'
+import { describeAnswer } from './vectors.ts'
 
-const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root ROOT [options]
-       rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH [options]
-       rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP --checkpoint ROOT [options]
-       rollup-state-proof verify CALL --scheme SCHEME --rollup ROLLUP --l1-block-hash HASH --call TO DATA [options]
+const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
+const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
+const subjectOptions = {
+  ...optionsOf('rollup'),
+  'l2-block': text('NUMBER', 'the L2 block'),
+  ...optionsOf('network', 'layout-roots-slot', 'layout-current-slot'),
+}
+const callOptions = optionsOf('call', 'from', 'value', 'gas', 'hardfork', 'chain-id')
 
-Verifies a rollup_getProof / linea_getProof answer offline. FILE is the result, the JSON-RPC response around it, a
-recording (scheme, stateRoot, address, storageKeys, result), a test vector, or a folder of these. BUNDLE is an evidence
-bundle: an answer with the proofs that lead to it from L1. - is standard input. Files have at most ${MAX_INPUT_MIB} MiB.
+const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root ROOT
+         [options]
+       rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP
+         --l1-block-hash HASH [options]
+       rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP
+         --checkpoint ROOT [options]
+       rollup-state-proof verify CALL --scheme SCHEME --rollup ROLLUP
+         --l1-block-hash HASH --call TO DATA [options]
 
-Options:
-  --scheme SCHEME      mimc or poseidon2: the hash scheme of the rollup at the block of the proof
-  --state-root ROOT    the L2 state root that you trust, 32 bytes: stateRootHashes of the rollup contract on L1
-  --address ADDRESS    the address that you asked for, 20 bytes
-  --storage-key KEY    a storage key that you asked for: 32 bytes, or the number of a slot. Repeat it for more, in the order
-                       of the request
-  --mapping SLOT KEY   the storage key of a mapping entry: the slot that declares the mapping, and the entry's key (an
-                       address, a number or 32 bytes). Repeat it for more
-  --json               print one JSON object (for a folder, one per line)
+Verifies a rollup_getProof / linea_getProof answer offline. FILE is the result,
+the JSON-RPC response around it, a recording (scheme, stateRoot, address,
+storageKeys, result), or a test vector. BUNDLE is an evidence bundle: an answer
+with the proofs that lead to it from L1. - is standard input. Files have at most
+${MAX_INPUT_MIB} MiB.
 
-For a bundle, state exactly one of these. Everything else is proven from it:
-  --checkpoint ROOT        the root of a finalized beacon block, at most about two weeks old when you trusted it, 32 bytes
-  --l1-block-hash HASH     the hash of an L1 block, 32 bytes
-  --l1-state-root ROOT     the state root of an L1 block, 32 bytes
-  --state-root ROOT        the L2 state root, 32 bytes: the L1 part of the bundle is ignored
-Also state what the bundle must be for:
-  --rollup ROLLUP          required: mainnet or sepolia (Linea), or the address of the rollup contract on L1
-  --l2-block NUMBER        the L2 block
-  --network NETWORK        the network of the checkpoint: mainnet, sepolia, or a file with your own (default: the
-                           rollup's)
-  --layout-roots-slot N    the slot of stateRootHashes in a fork's contract (default: ${lineaLayout.stateRootHashes})
-  --layout-current-slot N  the slot of currentL2BlockNumber in a fork's contract (default: ${lineaLayout.currentL2BlockNumber})
+Options. State the storage keys in the order of the request:
+${formatOptions(answerOptions)}
 
-CALL is a call as evidence, written by \`record --call\`. verify executes it again, offline; this needs the packages
-@ethereumjs/evm, @ethereumjs/common and @ethereumjs/util. In addition to --rollup and what you trust, state:
-  --call TO DATA           the call that you asked for: the contract, 20 bytes, and the calldata
-  --from ADDRESS           the sender
-  --value WEI              the value sent
-  --gas N                  the gas limit of the transaction (default: 50000000)
-  --hardfork NAME          the hard fork of the rollup at the L2 block (default: prague)
-  --chain-id N             the chain id of the rollup (default: that of mainnet or sepolia)
+For a bundle, state exactly one of these, or --state-root: then the L1 part of
+the bundle is ignored. Everything else is proven from it:
+${formatOptions(trustedOptions)}
 
-Vectors and recordings state their own inputs. For recordings and vectors of answers, options override the file. If you
-omit --address, --storage-key or --l2-block, verify takes them from the answer or bundle, and the report says so.
+Also state what the bundle must be for. --rollup is required:
+${formatOptions(subjectOptions)}
 
-${folderHelp}
+CALL is a call as evidence, written by \`record --call\`. verify executes it
+again, offline; this needs the packages @ethereumjs/evm, @ethereumjs/common and
+@ethereumjs/util. In addition to --rollup and what you trust, state:
+${formatOptions(callOptions)}
 
-Exit code: 0 verified, 1 not verified (for a vector: or not as it expects), 2 wrong usage or unreadable input.
+Vectors and recordings state their own inputs. For recordings and vectors of
+answers, options override the file. If you omit --address, --storage-key or
+--l2-block, verify takes them from the answer or bundle, and the report says so.
+For a folder of files, use the command vectors.
+
+Exit code: 0 verified, 1 not verified (for a vector: or not as it expects), 2
+wrong usage or unreadable input.
 
 Examples:
-  rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... --address 0x...
-  curl -s ... | rollup-state-proof verify - --scheme poseidon2 --state-root 0x... --address 0x... --json
+  rollup-state-proof verify answer.json --scheme poseidon2 --state-root 0x... \\
+    --address 0x...
+  curl -s ... | rollup-state-proof verify - --scheme poseidon2 \\
+    --state-root 0x... --address 0x... --json
   rollup-state-proof verify recording.json
-  rollup-state-proof verify recordings/ --state-root 0x...
-  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --l1-block-hash 0x... --address 0x...
-  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet --checkpoint 0x... --address 0x...
+  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
+    --l1-block-hash 0x... --address 0x...
+  rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
+    --checkpoint 0x... --address 0x...
 `
 
 export const verify: Command = {
   help,
   async run(args, io) {
-    const { call, rest } = takeCall(args)
-    const { values, positionals } = parseOptions({
-      args: rest,
-      allowPositionals: true,
-      options: {
-        ...answerOptions,
-        'storage-key': { type: 'string', multiple: true },
-        ...evidenceOptions,
-        ...callOptions,
-      },
-    })
+    const options = { ...answerOptions, ...trustedOptions, ...subjectOptions, ...callOptions }
+    const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
     const { json, ...stated } = values
-    const path = onePath(positionals, 'expected one file, folder or -')
+    const path = onePath(positionals, 'expected one file or -')
+    if (isFolder(path)) throw new UsageError(`${path} is a folder: use the command vectors`)
     const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
-    if (isFolder(path)) {
-      const refused = Object.keys(stated).find(name => !['scheme', 'state-root', 'address'].includes(name))
-      if (refused !== undefined) throw new UsageError(`${path} is a folder: --${refused} is for a single file`)
-      return runVectors(path, { scheme, stateRoot, address }, json, io)
-    }
     const content = await readJson(path, io)
     const file = readInputFile(content)
-    const isCallOption = call !== undefined || Object.keys(stated).some(name => name in callOptions)
+    const isCallOption = Object.keys(stated).some(name => name in callOptions)
     if (isCallBundle(file)) {
       if (address !== undefined || storageKeys !== undefined) {
         throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
       }
-      return verifyCallFile(content, stated, call, json, io)
+      return verifyCallFile(content, stated, json, io)
     }
     if (isCallOption)
       throw new UsageError(
@@ -130,7 +113,7 @@ export const verify: Command = {
       return reportVector(file, json, io)
     }
     // An option for bundles says that the file is one, so that a damaged bundle is not taken for an answer.
-    if (isBundleFile(file) || Object.keys(stated).some(name => name in evidenceOptions)) {
+    if (isBundleFile(file) || Object.keys(stated).some(name => name in trustedOptions || name in subjectOptions)) {
       return reportBundle(content, await claimOfFlags(stated, io), json, io)
     }
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)

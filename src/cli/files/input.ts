@@ -1,12 +1,9 @@
 import { constants, readdirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { DocumentError } from '../../document/error.ts'
 import { parseJson } from '../../document/value.ts'
 import { type Io, UsageError } from '../command.ts'
-import { expandMappings, storageKeyOf } from '../options/storage-key.ts'
-import { didYouMean } from '../options/suggest.ts'
 
 /**
  * A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsing hostile JSON takes up to 50
@@ -18,58 +15,6 @@ export const MAX_INPUT_BYTES = MAX_INPUT_MIB * 2 ** 20
 /** Limits for a folder, so that a wrong one, such as a home folder, is refused instead of searched for hours. */
 const MAX_ENTRIES = 200_000
 const MAX_DEPTH = 32
-
-/** Parses the number that an option gives. @throws UsageError */
-export function wholeNumber(name: string, text: string, least: number, most: number): number {
-  const number = /^\d{1,7}$/.test(text) ? Number(text) : -1
-  if (number < least || number > most) throw new UsageError(`${name}: expected ${least} to ${most}`)
-  return number
-}
-
-/**
- * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
- * unclear on which one the verdict rests. If `--storage-key` is an option, so is `--mapping SLOT KEY`, and all keys become 32
- * bytes.
- *
- * @throws UsageError, and the errors of `parseArgs`
- */
-export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
-  const { options = {} } = config
-  const hasKeys = Object.hasOwn(options, 'storage-key')
-  const args = hasKeys ? expandMappings(config.args ?? []) : [...(config.args ?? [])]
-  const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
-  const seen = new Set<string>()
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue
-    const { name, rawName } = token
-    if (!Object.hasOwn(options, name)) {
-      const names = [...Object.keys(options), ...(hasKeys ? ['mapping'] : []), 'help'].map(known => `--${known}`)
-      throw new UsageError(`no such option: ${rawName}.${didYouMean(rawName, names)}`)
-    }
-    if (options[name]?.multiple) continue
-    if (seen.has(name)) throw new UsageError(`--${name} is given twice`)
-    seen.add(name)
-  }
-  const parsed = parseArgs({ ...config, args })
-  const values: Record<string, unknown> = parsed.values
-  const keys = values['storage-key']
-  if (Array.isArray(keys)) values['storage-key'] = keys.map(key => storageKeyOf(String(key)))
-  // The names and types of the values are those of `config`: only arguments and keys were rewritten.
-  return parsed as ReturnType<typeof parseArgs<T>>
-}
-
-/** Parses the arguments of a command that takes one path, and `--json` as its only option. */
-export function parsePath(args: readonly string[], expectation: string): { path: string; json: boolean } {
-  const options = { json: { type: 'boolean', default: false } } as const
-  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
-  return { path: onePath(positionals, expectation), json: values.json }
-}
-
-/** @throws UsageError unless there is exactly one path */
-export function onePath([path, ...more]: readonly string[], expectation: string): string {
-  if (path === undefined || more.length > 0) throw new UsageError(expectation)
-  return path
-}
 
 export function isFolder(path: string): boolean {
   // A missing file is reported when it is read.

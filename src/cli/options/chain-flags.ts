@@ -1,14 +1,10 @@
 import { parseNumber } from '../../document/evidence.ts'
+import { isHexOf } from '../../document/layout.ts'
+import type { Hex } from '../../index.ts'
 import type { Environment } from '../../provider.ts'
 import { UsageError } from '../command.ts'
-import { toInteger } from './flags.ts'
-
-/** The options of the commands that execute calls. */
-export interface ChainFlags {
-  readonly rollup?: string | undefined
-  readonly 'chain-id'?: string | undefined
-  readonly method?: string | undefined
-}
+import type { Flags } from './declared.ts'
+import { toInteger } from './parse.ts'
 
 const CHAIN_IDS = new Map([
   ['mainnet', 59_144n],
@@ -16,21 +12,21 @@ const CHAIN_IDS = new Map([
 ])
 
 /** @throws UsageError */
-export function chainIdOf({ 'chain-id': text, rollup = '' }: ChainFlags): bigint {
+export function chainIdOf({ 'chain-id': text, rollup = '' }: Flags): bigint {
   if (text !== undefined) return toInteger('--chain-id', text, 256)
   const known = CHAIN_IDS.get(rollup)
   if (known === undefined) throw new UsageError('--chain-id is needed: that of the rollup')
   return known
 }
 
-export const methodOf = ({ method, rollup = '' }: ChainFlags): string =>
+export const methodOf = ({ method, rollup = '' }: Flags): string =>
   method ?? (CHAIN_IDS.has(rollup) ? 'linea_getProof' : 'rollup_getProof')
 
 const QUANTITIES = ['timestamp', 'baseFee', 'blobBaseFee', 'gasLimit']
 const HASHES = ['coinbase', 'prevRandao']
 
 /** Parses the values of `--environment NAME=VALUE`. @throws UsageError */
-export function environmentOf(stated: readonly string[]): Environment {
+export function environmentOf({ environment: stated = [] }: Flags): Environment {
   const environment = new Map<string, unknown>()
   for (const text of stated) {
     const [, name = '', value = ''] = /^([a-zA-Z]+)=(.*)$/s.exec(text) ?? []
@@ -44,22 +40,12 @@ export function environmentOf(stated: readonly string[]): Environment {
   return Object.fromEntries(environment) as Environment
 }
 
-/** The values of `--call TO DATA`. */
-export interface CallFlag {
-  readonly to: `0x${string}`
-  readonly data: `0x${string}`
-}
-
-/** Takes `--call TO DATA` out of the arguments: `parseArgs` does not support options with two values. @throws UsageError */
-export function takeCall(args: readonly string[]): { readonly call: CallFlag | undefined; readonly rest: string[] } {
-  const at = args.indexOf('--call')
-  if (at === -1) return { call: undefined, rest: [...args] }
-  const [to = '', data = ''] = args.slice(at + 1, at + 3)
-  const rest = [...args.slice(0, at), ...args.slice(at + 3)]
-  if (!/^0x[0-9a-f]{40}$/i.test(to)) throw new UsageError('--call: expected the address of a contract, then the data')
+/** The values of `--call TO DATA`, joined. @throws UsageError */
+export function callOf(text: string): { readonly to: Hex; readonly data: Hex } {
+  const [to = '', data = ''] = text.split(' ')
+  if (!isHexOf(20, to)) throw new UsageError('--call: expected the address of a contract, then the data')
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new UsageError('--call: expected hexadecimal data after the address')
-  if (rest.includes('--call')) throw new UsageError('--call is given twice')
-  return { call: { to: to as CallFlag['to'], data: data as CallFlag['data'] }, rest }
+  return { to, data: data as Hex }
 }
 
 /** @throws UsageError */

@@ -8,7 +8,7 @@ import {
   RpcError,
 } from '../../rpc.ts'
 import { UsageError } from '../command.ts'
-import { wholeNumber } from '../files/input.ts'
+import { wholeNumber } from './parse.ts'
 
 /** The endpoints of a command. */
 export interface Connections {

@@ -2,44 +2,20 @@ import { existsSync } from 'node:fs'
 import { ProofError } from '../../index.ts'
 import { RpcError } from '../../rpc.ts'
 import { exitCodes, type Io, type Output, UsageError } from '../command.ts'
-import { wholeNumber } from '../files/input.ts'
 import { describeError, formatError, paint, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { type Connections, createConnections } from './connections.ts'
+import type { Flags } from './declared.ts'
 import { refuseWrongFlags } from './flags.ts'
-
-/** The options of every command that writes the answers of endpoints to a file. */
-export const endpointOptions = {
-  l2: { type: 'string' },
-  scheme: { type: 'string' },
-  address: { type: 'string' },
-  'storage-key': { type: 'string', multiple: true },
-  method: { type: 'string' },
-  'keys-per-request': { type: 'string', default: '100' },
-  timeout: { type: 'string', default: '30' },
-  output: { type: 'string', short: 'o' },
-  force: { type: 'boolean', default: false },
-  json: { type: 'boolean', default: false },
-} as const
+import { wholeNumber } from './parse.ts'
 
 /** This many fit into a file that `verify` reads. */
 export const MAX_KEYS = 1000
 
-export const endpointHelp = `  --keys-per-request N   storage keys per request (default: 100)
-  --timeout SECONDS      time limit per request, including retries (default: 30)
-  -o, --output FILE      required: the file to write, whole or not at all; never an existing one. - is standard output
-  --force                start over and overwrite the file
-  --json                 print one JSON object
-
-To hide URLs from the process list, set the environment variables L1_URL, L2_URL and BEACON_URL instead. URLs are never
-printed. An interrupted run keeps its progress in FILE.partial: run the same command again to continue.`
-
-export interface EndpointFlags {
-  readonly address?: string | undefined
-  readonly 'storage-key'?: readonly string[] | undefined
+/** The options of a command that asks endpoints, as far as they matter to all such commands. */
+export interface EndpointFlags extends Flags {
   readonly 'keys-per-request': string
   readonly timeout: string
-  readonly output?: string | undefined
   readonly json: boolean
 }
 

@@ -2,51 +2,15 @@ import type { EvidenceClaim, Rollup, Trusted, TrustedBeaconBlock } from '../../a
 import { type BeaconNetwork, checkpoint } from '../../beacon.ts'
 import { schemeNamed } from '../../document/answer.ts'
 import { type ClaimWithSources, completeClaim, isProblem } from '../../document/claim.ts'
-import { forkOf, networkNamed, parseNumber, rollupNamed } from '../../document/evidence.ts'
+import { forkOf, networkNamed, rollupNamed } from '../../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
-import { isHexOf } from '../../document/layout.ts'
 import { fieldIn, show } from '../../document/value.ts'
-import { type Hex, ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../../index.ts'
+import { ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../../index.ts'
 import { type Io, UsageError } from '../command.ts'
 import { messageOf, readJson } from '../files/input.ts'
+import type { Flags } from './declared.ts'
+import { toInteger } from './parse.ts'
 import { didYouMean } from './suggest.ts'
-
-/** The options of a command that verifies answers. */
-export const answerOptions = {
-  scheme: { type: 'string' },
-  'state-root': { type: 'string' },
-  address: { type: 'string' },
-  json: { type: 'boolean', default: false },
-} as const
-
-/** The options that say which L2 block is meant, and where L1 proves it. */
-export const blockOptions = {
-  rollup: { type: 'string' },
-  'l1-block-hash': { type: 'string' },
-  'l2-block': { type: 'string' },
-  'layout-roots-slot': { type: 'string' },
-  'layout-current-slot': { type: 'string' },
-} as const
-
-/** The options that state a beacon checkpoint. */
-const checkpointOptions = { checkpoint: { type: 'string' }, network: { type: 'string' } } as const
-
-/** The same, for commands that fetch what leads from the checkpoint to L1. */
-export const beaconOptions = { ...checkpointOptions, beacon: { type: 'string', multiple: true } } as const
-
-/** The options that only an evidence bundle has. */
-export const evidenceOptions = {
-  ...checkpointOptions,
-  'l1-state-root': { type: 'string' },
-  ...blockOptions,
-} as const
-
-export interface EvidenceFlags extends Readonly<Partial<Record<keyof typeof evidenceOptions, string>>> {
-  readonly scheme?: string
-  readonly 'state-root'?: string
-  readonly address?: string
-  readonly 'storage-key'?: readonly string[]
-}
 
 /** @throws UsageError */
 export function requireScheme(name: unknown): Scheme {
@@ -85,7 +49,7 @@ export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWi
 }
 
 /** What the user states. The bundle is not asked: it could only say what suits it. @throws UsageError */
-export async function claimOfFlags(flags: EvidenceFlags, io: Io): Promise<EvidenceClaim> {
+export async function claimOfFlags(flags: Flags, io: Io): Promise<EvidenceClaim> {
   const { address, 'storage-key': storageKeys, 'l2-block': l2Block } = flags
   return {
     scheme: requireScheme(flags.scheme),
@@ -99,7 +63,7 @@ export async function claimOfFlags(flags: EvidenceFlags, io: Io): Promise<Eviden
 }
 
 /** Exactly one: with two, nobody could say which of them the verdict rests on. */
-export async function trustedOf(flags: EvidenceFlags, io: Io): Promise<Trusted> {
+export async function trustedOf(flags: Flags, io: Io): Promise<Trusted> {
   const given = Object.entries({
     beaconBlockRoot: flags.checkpoint,
     l1BlockHash: flags['l1-block-hash'],
@@ -117,7 +81,7 @@ export async function trustedOf(flags: EvidenceFlags, io: Io): Promise<Trusted> 
 }
 
 /** The beacon block that the user trusts, with its network: by default that of the rollup. @throws UsageError */
-export async function checkpointOf(root: string, flags: EvidenceFlags, io: Io): Promise<TrustedBeaconBlock> {
+export async function checkpointOf(root: string, flags: Flags, io: Io): Promise<TrustedBeaconBlock> {
   return checkpointIn(root, await networkOf(flags, io))
 }
 
@@ -134,10 +98,7 @@ export function checkpointIn(root: string, network: BeaconNetwork): TrustedBeaco
 }
 
 /** That of a checkpoint: by default the one of the rollup. @throws UsageError */
-export async function networkOf(
-  { network, rollup = '' }: { readonly network?: string | undefined; readonly rollup?: string | undefined },
-  io: Io,
-): Promise<BeaconNetwork> {
+export async function networkOf({ network, rollup = '' }: Flags, io: Io): Promise<BeaconNetwork> {
   const known = networkNamed(network ?? rollup)
   if (known !== undefined) return known
   if (network === undefined) {
@@ -156,7 +117,7 @@ export async function networkOf(
 const NETWORKS: readonly string[] = ['mainnet', 'sepolia']
 
 /** @throws UsageError */
-export function rollupOf(flags: EvidenceFlags): Rollup {
+export function rollupOf(flags: Flags): Rollup {
   const { rollup, 'layout-roots-slot': rootsSlot, 'layout-current-slot': currentSlot } = flags
   if (rollup === undefined) {
     throw new UsageError('--rollup is needed: mainnet, sepolia, or the address of the rollup contract on L1')
@@ -168,13 +129,6 @@ export function rollupOf(flags: EvidenceFlags): Rollup {
   if (known) throw new UsageError(`--layout-...: not with --rollup ${rollup}, whose layout is known`)
   const slot = (name: string, text: string | undefined) => (text === undefined ? text : toInteger(name, text, 256))
   return forkOf(rollup, slot('--layout-roots-slot', rootsSlot), slot('--layout-current-slot', currentSlot))
-}
-
-/** Decimal, or hexadecimal after 0x. @throws UsageError */
-export function toInteger(name: string, text: string, bits: number): bigint {
-  const value = parseNumber(text, bits)
-  if (value === null) throw new UsageError(`${name}: expected a number below 2^${bits}`)
-  return value
 }
 
 const flagNames = [
@@ -194,11 +148,4 @@ const flagNames = [
 export function refuseWrongFlags({ code, path, expected }: ProofError): void {
   const [, flag] = (code === 'CLAIM_INVALID' && flagNames.find(([start]) => path.startsWith(start))) || []
   if (flag !== undefined) throw new UsageError(`${flag}: expected ${expected}`)
-}
-
-/** @throws UsageError */
-export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
-  if (value !== undefined && !isHexOf(length, value)) {
-    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
-  }
 }

@@ -13,49 +13,40 @@ import {
   RpcError,
 } from '../../rpc.ts'
 import { type Io, UsageError } from '../command.ts'
-import { messageOf, orUsageError, wholeNumber } from '../files/input.ts'
+import { messageOf, orUsageError } from '../files/input.ts'
 import { type AskedFor, readCheckpoint, statRegular, writeWhole } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
-import { beaconOptions, checkpointIn, networkOf, toInteger } from './flags.ts'
+import { type Flags, type FlagsOf, list, optionsOf, text } from './declared.ts'
+import { checkpointIn, networkOf } from './flags.ts'
+import { toInteger, wholeNumber } from './parse.ts'
 
 /** The options of every command that asks again and again for the L1 block hash on which everything rests. */
 export const l1SourceOptions = {
-  'l1-agree': { type: 'string', multiple: true, default: [] as string[] },
-  quorum: { type: 'string' },
-  'l1-hash-module': { type: 'string' },
-  ...beaconOptions,
-  'beacon-state': { type: 'string' },
-  'beacon-max-age': { type: 'string' },
-  'checkpoint-max-age': { type: 'string' },
-} as const
-
-export const l1SourceHelp = `  --l1-agree URL          an Ethereum endpoint; repeat it: they must agree on a finalized block
-  --quorum N              how many of them must agree (default: more than half)
-  --l1-hash-module FILE   a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block
-  --checkpoint ROOT       root of a finalized beacon block that you trust, 32 bytes, at most two weeks old: every L1 block
-                          hash is proven from it, by the signatures of L1's sync committees
-  --beacon URL            with --checkpoint: a beacon API; repeat it: one honest API is enough
-  --beacon-state FILE     keep the newest proven beacon block in FILE, and go on from it after a restart. Without it, each
-                          start begins at ROOT. Nobody else may be able to write to FILE
-  --network NETWORK       of the checkpoint: mainnet, sepolia, or a file with your own (default: that of the rollup)
-  --beacon-max-age SECONDS
-                          refuse to use an older beacon block (default: 86400, a day)
-  --checkpoint-max-age SECONDS
-                          refuse to begin with an older checkpoint or FILE (default: 1209600, two weeks)`
-
-export interface L1SourceFlags {
-  readonly 'l1-agree': readonly string[]
-  readonly quorum?: string | undefined
-  readonly 'l1-hash-module'?: string | undefined
-  readonly checkpoint?: string | undefined
-  readonly beacon?: readonly string[] | undefined
-  readonly network?: string | undefined
-  readonly rollup?: string | undefined
-  readonly 'beacon-state'?: string | undefined
-  readonly 'beacon-max-age'?: string | undefined
-  readonly 'checkpoint-max-age'?: string | undefined
+  'l1-agree': list('URL', 'an Ethereum endpoint; these endpoints must agree on a finalized block'),
+  quorum: text('N', 'how many of them must agree (default: more than half)'),
+  'l1-hash-module': text(
+    'FILE',
+    'a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block',
+  ),
+  checkpoint: text(
+    'ROOT',
+    "root of a finalized beacon block that you trust, 32 bytes, at most two weeks old: every L1 block hash is proven from it, by the signatures of L1's sync committees",
+  ),
+  beacon: list('URL', 'with --checkpoint: a beacon API; one honest API is enough'),
+  'beacon-state': text(
+    'FILE',
+    'keep the newest proven beacon block in FILE, and go on from it after a restart. Without it, each start begins at ROOT. Nobody else may be able to write to FILE',
+  ),
+  ...optionsOf('network'),
+  'beacon-max-age': text('SECONDS', 'refuse to use an older beacon block (default: 86400, a day)'),
+  'checkpoint-max-age': text(
+    'SECONDS',
+    'refuse to begin with an older checkpoint or FILE (default: 1209600, two weeks)',
+  ),
 }
+
+export type L1SourceFlags = FlagsOf<typeof l1SourceOptions> & Flags
 
 /** Where the L1 block hash comes from. */
 export interface L1Source {
@@ -86,7 +77,7 @@ export async function openL1Source(
     told = text
     tellOdd(text)
   }
-  const { 'l1-agree': urls, 'l1-hash-module': file, quorum, checkpoint } = flags
+  const { 'l1-agree': urls = [], 'l1-hash-module': file, quorum, checkpoint } = flags
   if ([urls.length > 0, file !== undefined, checkpoint !== undefined].filter(Boolean).length > 1) {
     throw new UsageError('--l1-agree, --l1-hash-module and --checkpoint exclude each other: one has the last word')
   }

@@ -8,20 +8,18 @@ import type { ConsensusProgress, L1BlockTag, RecordOptions, RecordProgress } fro
 import { type Io, UsageError } from '../command.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../files/input.ts'
 import type { Connections } from './connections.ts'
-import { beaconOptions, checkpointOf, toInteger } from './flags.ts'
+import { type Flags, type FlagsOf, optionsOf, text } from './declared.ts'
+import { checkpointOf } from './flags.ts'
+import { toInteger } from './parse.ts'
 
 /** The options that say from which L1 block a bundle is recorded, and what is trusted for it. */
 export const recordTrustOptions = {
-  'l1-block': { type: 'string' },
-  'l1-block-hash': { type: 'string' },
-  ...beaconOptions,
-} as const
-
-export type RecordTrustFlags = Readonly<
-  Partial<Record<'checkpoint' | 'network' | 'rollup' | 'l1-block' | 'l1-block-hash', string>>
-> & {
-  readonly beacon?: readonly string[]
+  'l1-block': text('BLOCK', 'the L1 block to prove from: a number, finalized, safe or latest (default: finalized)'),
+  'l1-block-hash': text('HASH', 'the hash that this block must have, 32 bytes, from a source that you trust'),
+  ...optionsOf('checkpoint', 'beacon', 'network'),
 }
+
+export type RecordTrustFlags = FlagsOf<typeof recordTrustOptions> & Flags
 
 /** What the user trusts while recording. */
 export interface RecordTrust {
@@ -48,7 +46,7 @@ export async function readRecordTrust(flags: RecordTrustFlags, io: Io): Promise<
       '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block',
     )
   }
-  const trusted = await checkpointOf(checkpoint, { ...(network && { network }), ...(rollup && { rollup }) }, io)
+  const trusted = await checkpointOf(checkpoint, { network, rollup }, io)
   return { beacon: trusted, l1BlockHash: undefined, l1Block: undefined }
 }
 

@@ -7,7 +7,7 @@ import type { Hex } from '../../index.ts'
 import { type Io, UsageError } from '../command.ts'
 import { messageOf } from '../files/input.ts'
 import { MAX_KEYS } from './endpoint.ts'
-import { requireHex, toInteger } from './flags.ts'
+import { requireHex, toInteger } from './parse.ts'
 
 /** What a snapshot is of, besides the addresses. */
 export interface Target {

@@ -47,31 +47,5 @@ export function mappingKeyOf(slot: string, key: string): Hex {
   }
 }
 
-/**
- * Replaces each `--mapping SLOT KEY` with the `--storage-key` that it stands for, so that keys keep their order.
- * `parseArgs` does not support options with two values.
- *
- * @throws UsageError
- */
-export function expandMappings(args: readonly string[]): string[] {
-  const expanded: string[] = []
-  const end = args.includes('--') ? args.indexOf('--') : args.length
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index] ?? ''
-    if (index < end && arg.startsWith('--mapping=')) throw new UsageError('write --mapping SLOT KEY, two words')
-    if (index >= end || arg !== '--mapping') {
-      expanded.push(arg)
-      continue
-    }
-    const [slot, key] = args.slice(index + 1, Math.min(index + 3, end))
-    if (slot === undefined || key === undefined || slot.startsWith('-') || key.startsWith('-')) {
-      throw new UsageError('--mapping needs two words: the slot of the mapping and the key of the entry')
-    }
-    expanded.push(`--storage-key=${mappingKeyOf(slot, key)}`)
-    index += 2
-  }
-  return expanded
-}
-
 const shown = (text: string): string =>
   text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`

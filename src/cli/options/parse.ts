@@ -1,0 +1,95 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseNumber } from '../../document/evidence.ts'
+import { isHexOf } from '../../document/layout.ts'
+import type { Hex } from '../../index.ts'
+import { UsageError } from '../command.ts'
+import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
+import { didYouMean } from './suggest.ts'
+
+/**
+ * Like `parseArgs`, but refuses an option that is given twice, unless it is `multiple`: with two state roots, it would be
+ * unclear on which one the verdict rests. Every `--mapping` becomes a `--storage-key`, and all keys become 32 bytes.
+ *
+ * @throws UsageError, and the errors of `parseArgs`
+ */
+export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  const { options = {} } = config
+  const args = joinPairs(config.args ?? [], options)
+  const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
+  const seen = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { name, rawName } = token
+    if (!Object.hasOwn(options, name)) {
+      const names = [...Object.keys(options), 'help'].map(known => `--${known}`)
+      throw new UsageError(`no such option: ${rawName}.${didYouMean(rawName, names)}`)
+    }
+    if (options[name]?.multiple) continue
+    if (seen.has(name)) throw new UsageError(`--${name} is given twice`)
+    seen.add(name)
+  }
+  const parsed = parseArgs({ ...config, args })
+  const values: Record<string, unknown> = parsed.values
+  const keys = values['storage-key']
+  if (Array.isArray(keys)) values['storage-key'] = keys.map(key => storageKeyOf(String(key)))
+  // The names and types of the values are those of `config`: only arguments and keys were rewritten.
+  return parsed as ReturnType<typeof parseArgs<T>>
+}
+
+/** What the two words of an option mean, and the argument that replaces them: `parseArgs` knows no such options. */
+const PAIRS: Readonly<Record<string, readonly [meaning: string, join: (first: string, second: string) => string]>> = {
+  '--mapping': [
+    'the slot of the mapping and the key of the entry',
+    (slot, key) => `--storage-key=${mappingKeyOf(slot, key)}`,
+  ],
+  '--call': ['the address of a contract, and the data', (to, data) => `--call=${to} ${data}`],
+}
+
+/** Replaces options of two words by options of one, in their place, so that storage keys keep their order. @throws UsageError */
+function joinPairs(args: readonly string[], options: NonNullable<ParseArgsConfig['options']>): string[] {
+  const joined: string[] = []
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? ''
+    const [name = ''] = arg.split('=', 1)
+    const [meaning, join] = (index < end && Object.hasOwn(options, name.slice(2)) && PAIRS[name]) || []
+    if (join === undefined) {
+      joined.push(arg)
+      continue
+    }
+    const [first = '-', second = '-'] = args.slice(index + 1, Math.min(index + 3, end))
+    if (arg !== name || first.startsWith('-') || second.startsWith('-')) {
+      throw new UsageError(`${name} needs two words: ${meaning}`)
+    }
+    joined.push(join(first, second))
+    index += 2
+  }
+  return joined
+}
+
+/** @throws UsageError unless there is exactly one path */
+export function onePath([path, ...more]: readonly string[], expectation: string): string {
+  if (path === undefined || more.length > 0) throw new UsageError(expectation)
+  return path
+}
+
+/** Parses the number that an option gives. @throws UsageError */
+export function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const number = /^\d{1,7}$/.test(text) ? Number(text) : -1
+  if (number < least || number > most) throw new UsageError(`${name}: expected ${least} to ${most}`)
+  return number
+}
+
+/** Decimal, or hexadecimal after 0x. @throws UsageError */
+export function toInteger(name: string, text: string, bits: number): bigint {
+  const value = parseNumber(text, bits)
+  if (value === null) throw new UsageError(`${name}: expected a number below 2^${bits}`)
+  return value
+}
+
+/** @throws UsageError */
+export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
+  if (value !== undefined && !isHexOf(length, value)) {
+    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
+  }
+}
