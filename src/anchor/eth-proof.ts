@@ -1,13 +1,13 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bigintToBytes, bytesToBigint, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
+import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
 import type { Shape } from '../json/known-fields.ts'
 import { optional, readerOf } from '../json/reader.ts'
 import { decodeArgument, decodeKeys } from '../proof/claim.ts'
-import { mismatch } from '../tree/path.ts'
 import { bytesUpTo } from './bytes-up-to.ts'
+import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from './limits.ts'
 import { decodeInteger, decodeRlp } from './rlp.ts'
-import { emptyTrieRoot, MAX_NODE_COUNT, MAX_NODE_LENGTH, unusedNodes, verifyTrieProof } from './trie.ts'
+import { emptyTrieRoot, unusedNodes, verifyTrieProof } from './trie.ts'
 
 /** What you asked `eth_getProof` for, and the L1 state root that you trust. */
 export interface EthProofClaim {
@@ -47,32 +47,6 @@ export interface VerifiedEthProof {
   account: L1Account | null
   /** One per requested key, in the order of the request. */
   storage: L1Slot[]
-}
-
-interface DecodedStorageProof {
-  readonly key: bigint
-  readonly value: bigint | undefined
-  readonly nodes: readonly Uint8Array[]
-}
-
-interface DecodedEthProof {
-  readonly accountNodes: readonly Uint8Array[]
-  readonly storage: readonly DecodedStorageProof[]
-  /** Redundant fields served with the proof; undefined if absent. */
-  readonly beside: {
-    readonly address: Uint8Array | undefined
-    readonly nonce: bigint | undefined
-    readonly balance: bigint | undefined
-    readonly storageHash: Uint8Array | undefined
-    readonly codeHash: Uint8Array | undefined
-  }
-}
-
-interface AccountBytes {
-  readonly nonce: bigint
-  readonly balance: bigint
-  readonly storageRoot: Uint8Array
-  readonly codeHash: Uint8Array
 }
 
 /** EIP-1186. */
@@ -125,27 +99,31 @@ export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots:
   const address = decodeArgument('address', claim?.address, 20)
   const keys = decodeKeys(storageKeys)
 
-  const decoded = decodeEthProof(proof, minSlots, keys.length)
-  const account = atPath('accountProof', () => verifyAccount(stateRoot, address, decoded.accountNodes))
-  verifyBeside(decoded.beside, address, account)
-  const storageRoot = account?.storageRoot ?? emptyTrieRoot()
-  const storage = decoded.storage.map((storageProof, index) =>
+  const { accountNodes, storageProofs, redundant } = decodeEthProof(proof, minSlots, keys.length)
+  const account = atPath('accountProof', () => verifyAccount(stateRoot, address, accountNodes))
+  verifyRedundantFields(redundant, bytesToHex(address), account)
+  const storageRoot = account === null ? emptyTrieRoot() : hexToBytes(account.storageRoot, 32)
+  const storage = storageProofs.map((storageProof, index) =>
     atPath(`storageProof[${index}]`, () => verifySlot(storageRoot, keys[index] ?? new Uint8Array(32), storageProof)),
   )
-  return { account: account && toL1Account(account), storage }
+  return { account, storage }
 }
 
-function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number): DecodedEthProof {
+type DecodedEthProof = ReturnType<typeof decodeEthProof>
+type DecodedStorageProof = ReturnType<typeof decodeStorageProof>
+
+function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number) {
   const field = reader.fieldsOf(proof, ETH_PROOF_FIELDS)
   return {
     accountNodes: field('accountProof', decodeNodes),
-    storage: field('storageProof', value => decodeStorageProofs(value, minSlots, maxSlots)),
-    beside: {
-      address: field('address', optional(reader.bytesOf(20))),
+    storageProofs: field('storageProof', value => decodeStorageProofs(value, minSlots, maxSlots)),
+    /** What the nodes prove anyway; undefined if the endpoint left it out. */
+    redundant: {
+      address: field('address', optional(hexOf(20))),
       nonce: field('nonce', optional(decodeNumber)),
       balance: field('balance', optional(decodeNumber)),
-      storageHash: field('storageHash', optional(reader.bytesOf(32))),
-      codeHash: field('codeHash', optional(reader.bytesOf(32))),
+      storageHash: field('storageHash', optional(hexOf(32))),
+      codeHash: field('codeHash', optional(hexOf(32))),
     },
   }
 }
@@ -157,14 +135,16 @@ function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number)
       throw new ProofError('L1_STORAGE_PROOF_COUNT', { expected, found: `${count}` })
     }
   }
-  return reader.items(value, verifyCount, item => {
-    const field = reader.fieldsOf(item, ['key', 'value', 'proof'])
-    return {
-      key: field('key', decodeNumber),
-      value: field('value', optional(decodeNumber)),
-      nodes: field('proof', decodeNodes),
-    }
-  })
+  return reader.items(value, verifyCount, decodeStorageProof)
+}
+
+function decodeStorageProof(item: unknown) {
+  const field = reader.fieldsOf(item, ['key', 'value', 'proof'])
+  return {
+    key: field('key', decodeNumber),
+    value: field('value', optional(decodeNumber)),
+    nodes: field('proof', decodeNodes),
+  }
 }
 
 function decodeNodes(value: unknown): Uint8Array[] {
@@ -173,6 +153,11 @@ function decodeNodes(value: unknown): Uint8Array[] {
   }
   return reader.items(value, verifyCount, node => bytesUpTo(reader, node, MAX_NODE_LENGTH))
 }
+
+const hexOf =
+  (length: number) =>
+  (value: unknown): Hex =>
+    bytesToHex(reader.bytes(value, length))
 
 /** Endpoints send these as a quantity or as 32 bytes. Either way they are only compared with what is proven. */
 function decodeNumber(value: unknown): bigint {
@@ -183,13 +168,13 @@ function decodeNumber(value: unknown): bigint {
   return BigInt(hex)
 }
 
-function verifyAccount(stateRoot: Uint8Array, address: Uint8Array, nodes: readonly Uint8Array[]): AccountBytes | null {
+function verifyAccount(stateRoot: Uint8Array, address: Uint8Array, nodes: readonly Uint8Array[]): L1Account | null {
   const value = verifyTrieProof(stateRoot, keccak_256(address), nodes)
   return value && decodeAccount(value)
 }
 
 /** The yellow paper's account: nonce, balance, storage root, code hash. */
-function decodeAccount(value: Uint8Array): AccountBytes {
+function decodeAccount(value: Uint8Array): L1Account {
   const item = decodeRlp(value)
   const fields = item instanceof Uint8Array || item.length !== 4 ? [] : item
   const nonce = decodeInteger(fields[0], 8)
@@ -199,53 +184,42 @@ function decodeAccount(value: Uint8Array): AccountBytes {
   if (nonce === null || balance === null || !isDigest(storageRoot) || !isDigest(codeHash)) {
     throw new ProofError('L1_ACCOUNT_MALFORMED', { expected: 'nonce, balance, storage root and code hash' })
   }
-  return { nonce, balance, storageRoot, codeHash }
+  return { nonce, balance, storageRoot: bytesToHex(storageRoot), codeHash: bytesToHex(codeHash) }
 }
 
-function verifyBeside(beside: DecodedEthProof['beside'], address: Uint8Array, account: AccountBytes | null): void {
-  if (beside.address && !equalBytes(beside.address, address)) {
-    throw new ProofError('L1_KEY_MISMATCH', {
-      path: 'address',
-      expected: bytesToHex(address),
-      found: bytesToHex(beside.address),
-    })
-  }
-  verifyNumberBeside('nonce', account?.nonce ?? 0n, beside.nonce)
-  verifyNumberBeside('balance', account?.balance ?? 0n, beside.balance)
-  verifyDigestBeside('storageHash', account?.storageRoot ?? null, emptyTrieRoot(), beside.storageHash)
-  verifyDigestBeside('codeHash', account?.codeHash ?? null, keccak_256(new Uint8Array(0)), beside.codeHash)
-}
-
-function verifyNumberBeside(path: string, proven: bigint, beside: bigint | undefined): void {
-  if (beside !== undefined && beside !== proven) {
-    throw new ProofError('L1_PROOF_DISAGREES', { path, expected: `${proven}`, found: `${beside}` })
-  }
-}
-
-/** For an account that does not exist, some clients write zeros and some the digest of nothing. */
-function verifyDigestBeside(
-  path: string,
-  proven: Uint8Array | null,
-  ofNothing: Uint8Array,
-  beside: Uint8Array | undefined,
+function verifyRedundantFields(
+  { address, nonce, balance, storageHash, codeHash }: DecodedEthProof['redundant'],
+  expected: Hex,
+  account: L1Account | null,
 ): void {
-  if (beside === undefined || equalBytes(beside, proven ?? ofNothing) || (proven === null && isZero(beside))) return
-  atPath(path, () => {
-    throw mismatch('L1_PROOF_DISAGREES', proven ?? ofNothing, beside)
-  })
+  if (address !== undefined && address !== expected) {
+    throw new ProofError('L1_KEY_MISMATCH', { path: 'address', expected, found: address })
+  }
+  verifyRedundant('nonce', nonce, account?.nonce ?? 0n)
+  verifyRedundant('balance', balance, account?.balance ?? 0n)
+  // For an account that does not exist, some clients write zeros and some the digest of nothing.
+  const ofNothing = (digest: Uint8Array) => [bytesToHex(digest), bytesToHex(new Uint8Array(32))]
+  verifyRedundant('storageHash', storageHash, ...(account ? [account.storageRoot] : ofNothing(emptyTrieRoot())))
+  verifyRedundant('codeHash', codeHash, ...(account ? [account.codeHash] : ofNothing(keccak_256(new Uint8Array(0)))))
 }
 
-function verifySlot(storageRoot: Uint8Array, key: Uint8Array, storageProof: DecodedStorageProof): L1Slot {
-  if (storageProof.key !== bytesToBigint(key)) {
-    const found = bytesToHex(bigintToBytes(storageProof.key, 32))
-    throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected: bytesToHex(key), found })
-  }
-  const value = atPath('proof', () =>
-    decodeSlotValue(verifyTrieProof(storageRoot, keccak_256(key), storageProof.nodes)),
-  )
-  verifyNumberBeside('value', value, storageProof.value)
-  return { key: bytesToHex(key), value: bytesToHex(bigintToBytes(value, 32)), exists: value !== 0n }
+/** @param proven the value, or its possible spellings */
+function verifyRedundant<T extends bigint | Hex>(path: string, stated: T | undefined, ...proven: readonly T[]): void {
+  if (stated === undefined || proven.includes(stated)) return
+  throw new ProofError('L1_PROOF_DISAGREES', { path, expected: `${proven[0]}`, found: `${stated}` })
 }
+
+function verifySlot(storageRoot: Uint8Array, keyBytes: Uint8Array, storageProof: DecodedStorageProof): L1Slot {
+  const [key, found] = [bytesToHex(keyBytes), toWord(storageProof.key)]
+  if (found !== key) throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected: key, found })
+  const value = atPath('proof', () =>
+    decodeSlotValue(verifyTrieProof(storageRoot, keccak_256(keyBytes), storageProof.nodes)),
+  )
+  verifyRedundant('value', storageProof.value, value)
+  return { key, value: toWord(value), exists: value !== 0n }
+}
+
+const toWord = (value: bigint): Hex => bytesToHex(bigintToBytes(value, 32))
 
 /** A slot that is not in the trie is zero, and a zero is never in the trie. */
 function decodeSlotValue(encoded: Uint8Array | null): bigint {
@@ -255,10 +229,3 @@ function decodeSlotValue(encoded: Uint8Array | null): bigint {
     throw new ProofError('L1_VALUE_MALFORMED', { expected: 'an integer from 1 to 2^256 - 1' })
   return value
 }
-
-const toL1Account = ({ nonce, balance, storageRoot, codeHash }: AccountBytes): L1Account => ({
-  nonce,
-  balance,
-  storageRoot: bytesToHex(storageRoot),
-  codeHash: bytesToHex(codeHash),
-})

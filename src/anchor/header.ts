@@ -1,11 +1,13 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, equalBytes, type Hex, hexToBytes } from '../bytes.ts'
+import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { decodeQuantity } from '../hex.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 import { bytesUpTo } from './bytes-up-to.ts'
-import { decodeInteger, decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
+import { MAX_EXTRA_LENGTH, MAX_HEADER_LENGTH } from './limits.ts'
+import { decodeInteger, decodeRlp, encodeInteger, encodeRlp, type RlpItem } from './rlp.ts'
 
 /** The fields of a proven L1 block header. */
 export interface L1Block {
@@ -19,33 +21,51 @@ export interface L1Block {
   stateRoot: Hex
 }
 
-type FieldType =
-  | { readonly kind: 'string'; readonly length: number }
-  | { readonly kind: 'extra' }
-  | { readonly kind: 'integer'; readonly maxLength: number }
+/** A type of field: how its value is read from JSON-RPC, and which items of RLP are one. */
+interface FieldType {
+  readonly kind: 'bytes' | 'integer'
+  readonly encode: (value: unknown) => Uint8Array
+  readonly verify: (item: RlpItem | undefined) => void
+}
 
-const string = (length: number): FieldType => ({ kind: 'string', length })
-const hash = string(32)
-const uint64: FieldType = { kind: 'integer', maxLength: 8 }
-const uint256: FieldType = { kind: 'integer', maxLength: 32 }
+const reader = readerOf('HEADER_MALFORMED')
+
+const bytes = (length: number): FieldType => ({
+  kind: 'bytes',
+  encode: reader.bytesOf(length),
+  verify: item => decodeData(item, length),
+})
+const integer = (bits: number): FieldType => ({
+  kind: 'integer',
+  encode: value => encodeInteger(parseQuantity(reader.string(value), bits)),
+  verify: item => decodeNumber(item, bits),
+})
+const hash = /* @__PURE__ */ bytes(32)
+const uint64 = /* @__PURE__ */ integer(64)
+const uint256 = /* @__PURE__ */ integer(256)
+const extra: FieldType = {
+  kind: 'bytes',
+  encode: value => bytesUpTo(reader, value, MAX_EXTRA_LENGTH),
+  verify: item => decodeData(item),
+}
 
 /** The header's fields in the protocol's order, by their names in JSON-RPC. */
 export const FIELDS = [
   ['parentHash', hash],
   ['sha3Uncles', hash],
-  ['miner', string(20)],
+  ['miner', /* @__PURE__ */ bytes(20)],
   ['stateRoot', hash],
   ['transactionsRoot', hash],
   ['receiptsRoot', hash],
-  ['logsBloom', string(256)],
+  ['logsBloom', /* @__PURE__ */ bytes(256)],
   ['difficulty', uint256],
   ['number', uint64],
   ['gasLimit', uint64],
   ['gasUsed', uint64],
   ['timestamp', uint64],
-  ['extraData', { kind: 'extra' }],
+  ['extraData', extra],
   ['mixHash', hash],
-  ['nonce', string(8)],
+  ['nonce', /* @__PURE__ */ bytes(8)],
   // Added by forks. A header with one of these has all those before it.
   ['baseFeePerGas', uint256], // London, EIP-1559
   ['withdrawalsRoot', hash], // Shanghai, EIP-4895
@@ -61,11 +81,6 @@ type FieldName = (typeof FIELDS)[number][0]
 
 const NAMES: readonly FieldName[] = FIELDS.map(([name]) => name)
 const FRONTIER_COUNT = NAMES.indexOf('nonce') + 1
-/** Mainnet's extra data has at most 32 bytes; networks that vote in it (Clique, QBFT) have a few hundred. */
-const MAX_EXTRA_LENGTH = 4096
-const MAX_HEADER_LENGTH = MAX_EXTRA_LENGTH + 2048
-
-const reader = readerOf('HEADER_MALFORMED')
 
 /**
  * The RLP of an L1 block header, from an `eth_getBlockByNumber` or `eth_getBlockByHash` result of any fork. The block's
@@ -96,33 +111,18 @@ export function encodeHeader(block: unknown): Hex {
       if (value === undefined && index >= FRONTIER_COUNT) {
         throw new ProofError('HEADER_FIELD_ORDER', { expected: `${name} before ${NAMES[count - 1]}`, found: 'none' })
       }
-      return encodeField(type, reader.string(value))
+      return type.encode(value)
     }),
   )
   return bytesToHex(encodeRlp(items))
 }
 
-function encodeField(type: FieldType, value: string): Uint8Array {
-  switch (type.kind) {
-    case 'string':
-      return hexToBytes(value, type.length)
-    case 'extra':
-      return bytesUpTo(reader, value, MAX_EXTRA_LENGTH)
-    case 'integer':
-      return encodeQuantity(value, type.maxLength)
-  }
-}
-
-/** A JSON-RPC quantity as RLP encodes it. Other spellings of a number are refused: `0x00`, `0x01`, `1`. */
-function encodeQuantity(value: string, maxLength: number): Uint8Array {
-  const isShort = value.length <= 2 + 2 * maxLength
-  if (!isShort || !/^0x(0|[1-9a-fA-F][0-9a-fA-F]*)$/.test(value)) {
-    const expected = `a quantity of at most ${maxLength} bytes without leading zeros`
-    throw new ProofError('HEADER_QUANTITY', { expected, found: excerpt(value) })
-  }
-  const digits = value === '0x0' ? '' : value.slice(2)
-  const length = Math.ceil(digits.length / 2)
-  return hexToBytes(`0x${digits.padStart(2 * length, '0')}`, length)
+/** A JSON-RPC quantity. Other spellings of a number are refused: `0x00`, `0x01`, `1`. */
+function parseQuantity(value: string, bits: number): bigint {
+  const number = decodeQuantity(value, bits)
+  if (number !== null) return number
+  const expected = `a quantity of at most ${bits / 8} bytes without leading zeros`
+  throw new ProofError('HEADER_QUANTITY', { expected, found: excerpt(value) })
 }
 
 /**
@@ -177,17 +177,12 @@ function decodeHeader(item: RlpItem): Omit<L1Block, 'hash'> {
     throw new ProofError('HEADER_MALFORMED', { expected, found })
   }
   const fieldAt = (wanted: FieldName) => item[NAMES.indexOf(wanted)]
-  for (const [name, type] of FIELDS.slice(0, item.length)) atPath(name, () => decodeField(type, fieldAt(name)))
+  for (const [name, type] of FIELDS.slice(0, item.length)) atPath(name, () => type.verify(fieldAt(name)))
   return {
-    number: decodeQuantity(fieldAt('number'), 8),
-    timestamp: decodeQuantity(fieldAt('timestamp'), 8),
+    number: decodeNumber(fieldAt('number'), 64),
+    timestamp: decodeNumber(fieldAt('timestamp'), 64),
     stateRoot: bytesToHex(decodeData(fieldAt('stateRoot'), 32)),
   }
-}
-
-function decodeField(type: FieldType, item: RlpItem | undefined): void {
-  if (type.kind === 'integer') decodeQuantity(item, type.maxLength)
-  else decodeData(item, type.kind === 'string' ? type.length : undefined)
 }
 
 /** @param length Default: any. */
@@ -199,11 +194,9 @@ function decodeData(item: RlpItem | undefined, length?: number): Uint8Array {
   return item
 }
 
-function decodeQuantity(item: RlpItem | undefined, maxLength: number): bigint {
-  const value = decodeInteger(decodeData(item), maxLength)
-  if (value === null) {
-    const expected = `an integer of at most ${maxLength} bytes without leading zeros`
-    throw new ProofError('HEADER_QUANTITY', { expected })
-  }
-  return value
+function decodeNumber(item: RlpItem | undefined, bits: number): bigint {
+  const value = decodeInteger(decodeData(item), bits / 8)
+  if (value !== null) return value
+  const expected = `an integer of at most ${bits / 8} bytes without leading zeros`
+  throw new ProofError('HEADER_QUANTITY', { expected })
 }

@@ -1,5 +1,5 @@
 import { RLP } from '@ethereumjs/rlp'
-import { bytesToBigint, equalBytes } from '../bytes.ts'
+import { bigintToBytes, bytesToBigint, equalBytes } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 
 /** What RLP can encode: a byte string, or a list of items. */
@@ -26,6 +26,11 @@ function decodeLoosely(bytes: Uint8Array): RlpItem | null {
   } catch {
     return null
   }
+}
+
+/** The bytes of an integer in RLP: big-endian without leading zeros, so none for zero. */
+export function encodeInteger(value: bigint): Uint8Array {
+  return value === 0n ? new Uint8Array(0) : bigintToBytes(value, Math.ceil(value.toString(16).length / 2))
 }
 
 /** An integer as RLP encodes it: big-endian, at most `maxLength` bytes, no leading zero; null if it is not one. */

@@ -4,21 +4,16 @@ import { atPath, ProofError } from '../errors.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
 
-/** Every key of an Ethereum state or storage trie is a keccak256 digest: 64 nibbles, so at most 64 branches and a leaf. */
-const PATH_LENGTH = 64
-export const MAX_NODE_COUNT = PATH_LENGTH + 1
-/** A full branch: 16 digests and an empty value. No account or storage value makes a leaf that long. */
-export const MAX_NODE_LENGTH = 532
 const BRANCH_LENGTH = 17
 const DIGEST_LENGTH = 32
 
 /** keccak256 of the RLP of the empty string: the root of a trie that holds nothing. */
 export const emptyTrieRoot = (): Uint8Array => keccak_256(encodeRlp(new Uint8Array(0)))
 
+/** A node, as seen by one key: of a branch, only the child that the next nibble of the key selects. */
 type Node =
   | { readonly kind: 'empty' }
-  | { readonly kind: 'branch'; readonly children: readonly RlpItem[] }
-  | { readonly kind: 'extension'; readonly path: readonly number[]; readonly child: RlpItem }
+  | { readonly kind: 'branch' | 'extension'; readonly path: readonly number[]; readonly child: RlpItem | undefined }
   | { readonly kind: 'leaf'; readonly path: readonly number[]; readonly value: Uint8Array }
 
 /**
@@ -26,7 +21,7 @@ type Node =
  *
  * @param root 32 bytes, trusted
  * @param key 32 bytes: keccak256 of the address or storage key
- * @param nodes the RLP of the nodes on the path, root first, each at most {@link MAX_NODE_LENGTH} bytes. Nodes that are
+ * @param nodes the RLP of the nodes on the path, root first, each at most `MAX_NODE_LENGTH` bytes. Nodes that are
  * embedded in their parent are not repeated. Empty for an empty trie
  * @returns the value, or null if the key is proven absent
  */
@@ -44,10 +39,8 @@ export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readon
       return decodeRlp(bytes)
     })
   }
-  const takeRoot = (): RlpItem =>
-    nodes.length === 0 && equalBytes(root, emptyTrieRoot()) ? new Uint8Array(0) : takeNode(root)
-
-  const value = walk(toNibbles(key), takeRoot, takeNode, () => `[${Math.max(used - 1, 0)}]`)
+  const isEmpty = nodes.length === 0 && equalBytes(root, emptyTrieRoot())
+  const value = isEmpty ? null : walk(toNibbles(key), takeNode(root), takeNode, () => `[${used - 1}]`)
   if (used < nodes.length) throw unusedNodes(used, nodes.length)
   return value
 }
@@ -56,50 +49,39 @@ export function unusedNodes(used: number, found: number): ProofError {
   return new ProofError('MPT_NODES_UNUSED', { expected: `${used} nodes`, found: `${found}` })
 }
 
+/** @param place where in the proof the node is that was taken last */
 function walk(
   key: readonly number[],
-  takeRoot: () => RlpItem,
+  root: RlpItem,
   takeNode: (digest: Uint8Array) => RlpItem,
   place: () => string,
 ): Uint8Array | null {
-  let item = takeRoot()
-  let depth = 0
-  let isBelowExtension = false
+  let item = root
+  let rest = key
+  let parent: Node['kind'] | null = null
   // Every turn but the last goes at least one nibble deeper, and no branch or extension may go past the last nibble.
   for (;;) {
-    const rest = key.slice(depth)
-    const node = atPath(place(), () => decodeNode(item, rest.length))
-    if (isBelowExtension && node.kind !== 'branch') throw malformed('a branch below an extension', place())
-    switch (node.kind) {
-      case 'empty':
-        if (depth > 0) throw malformed('a node', place())
-        return null
-      case 'leaf':
-        return startsWith(rest, node.path) ? node.value : null
-      case 'extension': {
-        if (!startsWith(rest, node.path)) return null
-        depth += node.path.length
-        isBelowExtension = true
-        item = open(node.child, takeNode)
-        break
-      }
-      case 'branch': {
-        const child = node.children[rest[0] ?? 0] ?? new Uint8Array(0)
-        if (child.length === 0) return null
-        depth += 1
-        isBelowExtension = false
-        item = open(child, takeNode)
-      }
-    }
+    const node: Node = atPath(place, () => decodeNode(item, rest, parent))
+    if (node.kind === 'empty' || !startsWith(rest, node.path)) return null
+    if (node.kind === 'leaf') return node.value
+    const { kind, path, child } = node
+    if (!child?.length) return null
+    // A child shorter than a digest is embedded in its parent. Any other is referenced by its digest.
+    item = child instanceof Uint8Array ? takeNode(child) : child
+    rest = rest.slice(path.length)
+    parent = kind
   }
 }
 
-/** A child shorter than a digest is embedded in its parent. Any other is referenced by its digest. */
-const open = (child: RlpItem, takeNode: (digest: Uint8Array) => RlpItem): RlpItem =>
-  child instanceof Uint8Array ? takeNode(child) : child
+/** @param rest the nibbles of the key that are left at this node */
+function decodeNode(item: RlpItem, rest: readonly number[], parent: Node['kind'] | null): Node {
+  const node = decodeItem(item, rest)
+  if (parent === 'extension' && node.kind !== 'branch') throw malformed('a branch below an extension')
+  if (parent !== null && node.kind === 'empty') throw malformed('a node')
+  return node
+}
 
-/** @param rest how many nibbles of the key are left at this node */
-function decodeNode(item: RlpItem, rest: number): Node {
+function decodeItem(item: RlpItem, rest: readonly number[]): Node {
   if (item instanceof Uint8Array) {
     if (item.length > 0) throw malformed('a list')
     return { kind: 'empty' }
@@ -107,28 +89,28 @@ function decodeNode(item: RlpItem, rest: number): Node {
   if (item.length === BRANCH_LENGTH) return decodeBranch(item, rest)
   const [encodedPath, content] = item
   if (item.length !== 2 || encodedPath === undefined || content === undefined) {
-    throw malformed('a list of 2 or 17 items', '', `a list of ${item.length}`)
+    throw malformed('a list of 2 or 17 items', `a list of ${item.length}`)
   }
   const { path, isLeaf } = decodePath(encodedPath)
   if (isLeaf) {
     // All keys have the same length, so a leaf ends where the key does.
-    if (path.length !== rest) throw malformed(`a leaf path of ${rest} nibbles`, '', `${path.length}`)
+    if (path.length !== rest.length) throw malformed(`a leaf path of ${rest.length} nibbles`, `${path.length}`)
     if (!(content instanceof Uint8Array) || content.length === 0) throw malformed('a leaf with a value')
     return { kind: 'leaf', path, value: content }
   }
-  if (path.length >= rest) throw malformed(`an extension of less than ${rest} nibbles`, '', `${path.length}`)
+  if (path.length >= rest.length) throw malformed(`an extension of less than ${rest.length} nibbles`, `${path.length}`)
   verifyChild(content)
   if (content.length === 0) throw malformed('an extension with a child')
   return { kind: 'extension', path, child: content }
 }
 
-function decodeBranch(items: readonly RlpItem[], rest: number): Node {
-  if (rest === 0) throw malformed('no branch after the last nibble')
+function decodeBranch(items: readonly RlpItem[], [nibble]: readonly number[]): Node {
+  if (nibble === undefined) throw malformed('no branch after the last nibble')
   const children = items.slice(0, -1)
   for (const child of children) verifyChild(child)
   // All keys have the same length, so none ends at a branch.
   if (items.at(-1)?.length !== 0) throw malformed('a branch without a value')
-  return { kind: 'branch', children }
+  return { kind: 'branch', path: [nibble], child: children[nibble] }
 }
 
 /** A child is empty, a digest, or a whole node shorter than a digest. A longer node must be referenced by its digest. */
@@ -166,6 +148,6 @@ function nonCanonicalPath(expected: string): ProofError {
   return new ProofError('MPT_PATH_NON_CANONICAL', { expected })
 }
 
-function malformed(expected: string, path = '', found?: string): ProofError {
-  return new ProofError('MPT_NODE_MALFORMED', { path, expected, ...(found !== undefined && { found }) })
+function malformed(expected: string, found?: string): ProofError {
+  return new ProofError('MPT_NODE_MALFORMED', { expected, found })
 }

@@ -1,10 +1,10 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
-import { atPath, ProofError } from '../errors.ts'
+import { atPath } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
-import { decodeKeyTexts, type Keys } from './decode.ts'
-import { type BeaconNetwork, type DecodedNetwork, decodeNetwork } from './network.ts'
+import { decodeKey, decodePubkeys, type Keys } from './decode.ts'
+import { type BeaconNetwork, type DecodedNetwork, decodeCount, decodeNetworkFields } from './network.ts'
 import { hashPair, merkleize, rootOfBytes } from './ssz.ts'
 
 /**
@@ -50,23 +50,16 @@ export function encodeCommittee(network: DecodedNetwork, period: number, keys: K
   }
 }
 
-/** @throws ProofError `CLAIM_INVALID`, `BEACON_COMMITTEE_ROOT`; what {@link decodeKeyTexts} throws for a stored key */
+/** @throws ProofError `CLAIM_INVALID`, `BEACON_COMMITTEE_ROOT`; what {@link decodePubkeys} throws for a stored key */
 export function decodeCommittee(committee: unknown): DecodedCommittee {
   return atPath('committee', () => {
-    const fields = reader.fields(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])
-    const network = decodeNetwork(fields.network)
-    const period = decodePeriod(fields.period)
-    const root = decodeArgument('root', fields.root, 32)
-    const keys = decodeKeyTexts(fields.pubkeys, 'pubkeys', fields.aggregatePubkey, 'aggregatePubkey')
+    const field = reader.fieldsOf(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])
+    const network = field('network', decodeNetworkFields)
+    const period = field('period', decodeCount)
+    const root = field('root', root => decodeArgument('', root, 32))
+    const keys = { pubkeys: field('pubkeys', decodePubkeys), aggregatePubkey: field('aggregatePubkey', decodeKey) }
     const found = rootOfKeys(keys)
     if (!equalBytes(found, root)) throw mismatch('BEACON_COMMITTEE_ROOT', root, found)
     return { network, period, keys }
   })
-}
-
-function decodePeriod(period: unknown): number {
-  if (typeof period !== 'number' || !Number.isSafeInteger(period) || period < 0) {
-    throw new ProofError('CLAIM_INVALID', { path: 'period', expected: 'an integer from 0 to 2^53 - 1' })
-  }
-  return period
 }

@@ -1,7 +1,9 @@
 import { bytesUpTo } from '../anchor/bytes-up-to.ts'
 import { bigintToBytes, byteAt, bytesToHex, compareBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { readerOf } from '../json/reader.ts'
+import { BEACON_FIELDS, EXECUTION_FIELDS } from '../evidence/consensus.ts'
+import { optional, readerOf } from '../json/reader.ts'
+import { MAX_DIGITS, MAX_EXTRA_LENGTH } from './limits.ts'
 import { type DecodedNetwork, forkAt, type Layout, verifyVersion } from './network.ts'
 import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } from './ssz.ts'
 
@@ -10,7 +12,6 @@ import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } fro
 export const COMMITTEE_SIZE = 512
 const KEY_LENGTH = 48
 const SIGNATURE_LENGTH = 96
-const MAX_EXTRA_LENGTH = 32
 
 const reader = readerOf('BEACON_MALFORMED')
 
@@ -63,156 +64,134 @@ export interface CommitteeUpdate extends SignedUpdate {
   readonly nextBranch: readonly Uint8Array[]
 }
 
-/** The fields of an API response's `data`. */
-function openResponse<Name extends string>(source: unknown, network: DecodedNetwork, names: readonly Name[]) {
-  const { version, data } = reader.fields(source, ['version', 'data'])
-  if (version !== undefined) atPath('version', () => verifyVersion(network, reader.string(version)))
-  return atPath('data', () => reader.fields(data, names))
+/** Decodes the data of an API answer `{ version, data }`. */
+function decodeAnswer<T>(source: unknown, network: DecodedNetwork, decode: (data: unknown) => T): T {
+  const field = reader.fieldsOf(source, ['version', 'data'])
+  field(
+    'version',
+    optional(version => verifyVersion(network, reader.string(version))),
+  )
+  return field('data', decode)
 }
 
 export function decodeBootstrap(source: unknown, network: DecodedNetwork): Bootstrap {
-  const names = ['header', 'current_sync_committee', 'current_sync_committee_branch'] as const
-  const fields = openResponse(source, network, names)
-  return atPath('data', () => {
-    const header = atPath('header', () => decodeHeader(fields.header, network))
-    const { currentCommittee } = header.layout
+  return decodeAnswer(source, network, data => {
+    const field = reader.fieldsOf(data, ['header', 'current_sync_committee', 'current_sync_committee_branch'])
+    const header = field('header', headerOf(network))
     return {
       header,
-      keys: atPath('current_sync_committee', () => decodeKeys(fields.current_sync_committee)),
-      branch: decodeBranch('current_sync_committee_branch', fields.current_sync_committee_branch, currentCommittee),
+      keys: field('current_sync_committee', decodeKeys),
+      branch: field('current_sync_committee_branch', branchOf(header.layout.currentCommittee)),
     }
   })
 }
 
 const SIGNED_FIELDS = [
-  'attested_header',
-  'finalized_header',
-  'finality_branch',
-  'sync_aggregate',
-  'signature_slot',
+  ...(['attested_header', 'finalized_header', 'finality_branch', 'sync_aggregate', 'signature_slot'] as const),
 ] as const
-type SignedFields = Partial<Record<(typeof SIGNED_FIELDS)[number], unknown>>
 
 export function decodeFinality(source: unknown, network: DecodedNetwork): SignedUpdate {
-  const fields = openResponse(source, network, SIGNED_FIELDS)
-  return atPath('data', () => decodeSigned(fields, network))
+  return decodeAnswer(source, network, data => decodeSigned(reader.fieldsOf(data, SIGNED_FIELDS), network))
 }
 
 export function decodeUpdate(source: unknown, network: DecodedNetwork): CommitteeUpdate {
-  const names = [...SIGNED_FIELDS, 'next_sync_committee', 'next_sync_committee_branch'] as const
-  const fields = openResponse(source, network, names)
-  return atPath('data', () => {
-    const signed = decodeSigned(fields, network)
-    const { nextCommittee } = signed.attested.layout
+  return decodeAnswer(source, network, data => {
+    const names = [...SIGNED_FIELDS, 'next_sync_committee', 'next_sync_committee_branch'] as const
+    const field = reader.fieldsOf(data, names)
+    const signed = decodeSigned(field, network)
     return {
       ...signed,
-      nextKeys: atPath('next_sync_committee', () => decodeKeys(fields.next_sync_committee)),
-      nextBranch: decodeBranch('next_sync_committee_branch', fields.next_sync_committee_branch, nextCommittee),
+      nextKeys: field('next_sync_committee', decodeKeys),
+      nextBranch: field('next_sync_committee_branch', branchOf(signed.attested.layout.nextCommittee)),
     }
   })
 }
 
 /** Only the slot of the signature, which tells which committee signs. */
 export function readSignatureSlot(source: unknown): bigint {
-  const { data } = reader.fields(source, ['data'])
-  return atPath('data', () => {
-    const { signature_slot } = reader.fields(data, ['signature_slot'])
-    return decodeUint('signature_slot', signature_slot, 64n)
-  })
+  const readSlot = (data: unknown) => reader.fieldsOf(data, ['signature_slot'])('signature_slot', uint64)
+  return reader.fieldsOf(source, ['data'])('data', readSlot)
 }
 
-function decodeSigned(fields: SignedFields, network: DecodedNetwork): SignedUpdate {
-  const signatureSlot = decodeUint('signature_slot', fields.signature_slot, 64n)
-  const attested = atPath('attested_header', () => decodeHeader(fields.attested_header, network))
-  const finalized = atPath('finalized_header', () => {
-    verifyFinalized(fields.finalized_header)
-    return decodeHeader(fields.finalized_header, network)
+type Field = <T>(name: (typeof SIGNED_FIELDS)[number], decode: (value: unknown) => T) => T
+
+function decodeSigned(field: Field, network: DecodedNetwork): SignedUpdate {
+  const signatureSlot = field('signature_slot', uint64)
+  const attested = field('attested_header', headerOf(network))
+  const finalized = field('finalized_header', header => {
+    verifyFinalized(header)
+    return headerOf(network)(header)
   })
-  const finalityBranch = decodeBranch('finality_branch', fields.finality_branch, attested.layout.finalizedRoot)
-  return atPath('sync_aggregate', () => {
-    const names = ['sync_committee_bits', 'sync_committee_signature'] as const
-    const aggregate = reader.fields(fields.sync_aggregate, names)
-    const bits = atPath(names[0], () => reader.bytes(aggregate.sync_committee_bits, COMMITTEE_SIZE / 8))
-    const signature = atPath(names[1], () => reader.bytes(aggregate.sync_committee_signature, SIGNATURE_LENGTH))
-    return { attested, finalized, finalityBranch, bits, signature, signatureSlot }
-  })
+  const finalityBranch = field('finality_branch', branchOf(attested.layout.finalizedRoot))
+  return { attested, finalized, finalityBranch, ...field('sync_aggregate', decodeAggregate), signatureSlot }
+}
+
+function decodeAggregate(source: unknown): Pick<SignedUpdate, 'bits' | 'signature'> {
+  const field = reader.fieldsOf(source, ['sync_committee_bits', 'sync_committee_signature'])
+  return {
+    bits: field('sync_committee_bits', reader.bytesOf(COMMITTEE_SIZE / 8)),
+    signature: field('sync_committee_signature', reader.bytesOf(SIGNATURE_LENGTH)),
+  }
 }
 
 /** An update from before the chain has finalized anything has a header of zeros or none. */
 function verifyFinalized(header: unknown): void {
-  const slot = header === undefined ? 0n : readSlot(header)
+  const slot = header === undefined ? 0n : reader.fieldsOf(header, ['beacon'])('beacon', readSlot)
   if (slot === 0n) throw new ProofError('BEACON_FINALITY_MISSING', { found: 'an empty finalized header' })
 }
 
-function readSlot(header: unknown): bigint {
-  const { beacon } = reader.fields(header, ['beacon'])
-  return atPath('beacon', () => decodeUint('slot', reader.fields(beacon, ['slot']).slot, 64n))
-}
+const readSlot = (beacon: unknown): bigint => reader.fieldsOf(beacon, ['slot'])('slot', uint64)
 
-function decodeHeader(source: unknown, network: DecodedNetwork): Header {
-  const names = ['beacon', 'execution', 'execution_block_hash', 'execution_branch'] as const
-  const fields = reader.fields(source, names)
-  const beacon = atPath('beacon', () => decodeBeacon(fields.beacon))
-  const { layout } = atPath('beacon.slot', () => forkAt(network, beacon.slot))
-  const execution =
-    layout.executionKind === 'gloas'
-      ? atPath('execution_block_hash', () => decodeBlockHash(fields.execution_block_hash))
-      : atPath('execution', () => decodeExecution(fields.execution, layout))
-  const executionBranch = decodeBranch('execution_branch', fields.execution_branch, layout.execution)
-  return { ...beacon, layout, execution, executionBranch }
-}
+const headerOf =
+  (network: DecodedNetwork) =>
+  (source: unknown): Header => {
+    const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
+    const beacon = field('beacon', decodeBeacon)
+    const { layout } = atPath('beacon.slot', () => forkAt(network, beacon.slot))
+    const execution =
+      layout.executionKind === 'gloas'
+        ? field('execution_block_hash', decodeBlockHash)
+        : field('execution', executionOf(layout.executionKind === 'capella' ? CAPELLA_FIELDS : EXECUTION_FIELDS))
+    return { ...beacon, layout, execution, executionBranch: field('execution_branch', branchOf(layout.execution)) }
+  }
 
 export function decodeBeacon(source: unknown): Pick<Header, 'slot' | 'root' | 'stateRoot' | 'bodyRoot'> {
-  const fields = reader.fields(source, ['slot', 'proposer_index', 'parent_root', 'state_root', 'body_root'])
-  const slot = decodeUint('slot', fields.slot, 64n)
-  const proposerIndex = decodeUint('proposer_index', fields.proposer_index, 64n)
-  const parentRoot = atPath('parent_root', () => reader.bytes(fields.parent_root, 32))
-  const stateRoot = atPath('state_root', () => reader.bytes(fields.state_root, 32))
-  const bodyRoot = atPath('body_root', () => reader.bytes(fields.body_root, 32))
+  const field = reader.fieldsOf(source, BEACON_FIELDS)
+  const slot = field('slot', uint64)
+  const proposerIndex = field('proposer_index', uint64)
+  const parentRoot = field('parent_root', reader.bytesOf(32))
+  const stateRoot = field('state_root', reader.bytesOf(32))
+  const bodyRoot = field('body_root', reader.bytesOf(32))
   const root = merkleize([rootOfUint(slot), rootOfUint(proposerIndex), parentRoot, stateRoot, bodyRoot])
   return { slot, root, stateRoot, bodyRoot }
 }
 
-const CAPELLA_EXECUTION = [
-  ['parent_hash', 32],
-  ['fee_recipient', 20],
-  ['state_root', 32],
-  ['receipts_root', 32],
-  ['logs_bloom', 256],
-  ['prev_randao', 32],
-  ['block_number', 'uint64'],
-  ['gas_limit', 'uint64'],
-  ['gas_used', 'uint64'],
-  ['timestamp', 'uint64'],
-  ['extra_data', 'extra'],
-  ['base_fee_per_gas', 'uint256'],
-  ['block_hash', 32],
-  ['transactions_root', 32],
-  ['withdrawals_root', 32],
-] as const
-const DENEB_EXECUTION = [...CAPELLA_EXECUTION, ['blob_gas_used', 'uint64'], ['excess_blob_gas', 'uint64']] as const
+type ExecutionField = (typeof EXECUTION_FIELDS)[number]
 
-function decodeExecution(source: unknown, { executionKind }: Layout): Execution {
-  const types = executionKind === 'capella' ? CAPELLA_EXECUTION : DENEB_EXECUTION
-  const fields = reader.fields(
-    source,
-    types.map(([name]) => name),
-  )
-  const roots = types.map(([name, type]) => {
-    if (type === 'uint64') return rootOfUint(decodeUint(name, fields[name], 64n))
-    if (type === 'uint256') return rootOfUint(decodeUint(name, fields[name], 256n))
-    return atPath(name, () =>
-      type === 'extra'
-        ? rootOfShortList(bytesUpTo(reader, fields[name], MAX_EXTRA_LENGTH))
-        : rootOfBytes(reader.bytes(fields[name], type)),
+/** Deneb appended two fields. */
+const CAPELLA_FIELDS: readonly ExecutionField[] = /* @__PURE__ */ EXECUTION_FIELDS.slice(0, -2)
+
+const executionOf =
+  (fields: readonly ExecutionField[]) =>
+  (source: unknown): Execution => {
+    const field = reader.fieldsOf(
+      source,
+      fields.map(([name]) => name),
     )
-  })
-  return {
-    root: merkleize(roots),
-    blockHash: atPath('block_hash', () => reader.bytes(fields.block_hash, 32)),
-    blockNumber: decodeUint('block_number', fields.block_number, 64n),
-    timestamp: decodeUint('timestamp', fields.timestamp, 64n),
+    return {
+      root: merkleize(fields.map(([name, type]) => field(name, value => rootOf(type, value)))),
+      blockHash: field('block_hash', reader.bytesOf(32)),
+      blockNumber: field('block_number', uint64),
+      timestamp: field('timestamp', uint64),
+    }
   }
+
+/** The SSZ root of an untrusted value: of this type, or of this many bytes. */
+function rootOf(type: ExecutionField[1], value: unknown): Uint8Array {
+  if (type === 'uint64') return rootOfUint(uint64(value))
+  if (type === 'uint256') return rootOfUint(decodeUint(value, 256n))
+  if (type === 'extra') return rootOfShortList(bytesUpTo(reader, value, MAX_EXTRA_LENGTH))
+  return rootOfBytes(reader.bytes(value, type))
 }
 
 function decodeBlockHash(source: unknown): Execution {
@@ -222,16 +201,11 @@ function decodeBlockHash(source: unknown): Execution {
 
 /** The keys of a committee. Whether they are points of the curve is checked where they are used. */
 function decodeKeys(source: unknown): Keys {
-  const fields = reader.fields(source, ['pubkeys', 'aggregate_pubkey'])
-  return decodeKeyTexts(fields.pubkeys, 'pubkeys', fields.aggregate_pubkey, 'aggregate_pubkey')
+  const field = reader.fieldsOf(source, ['pubkeys', 'aggregate_pubkey'])
+  return { pubkeys: field('pubkeys', decodePubkeys), aggregatePubkey: field('aggregate_pubkey', decodeKey) }
 }
 
-export function decodeKeyTexts(pubkeys: unknown, keysName: string, aggregate: unknown, aggregateName: string): Keys {
-  return {
-    pubkeys: atPath(keysName, () => reader.items(pubkeys, verifySize, decodeKey)),
-    aggregatePubkey: atPath(aggregateName, () => decodeKey(aggregate)),
-  }
-}
+export const decodePubkeys = (source: unknown): Uint8Array[] => reader.items(source, verifySize, decodeKey)
 
 function verifySize(count: number): void {
   if (count !== COMMITTEE_SIZE) {
@@ -249,7 +223,7 @@ const MODULUS = /* @__PURE__ */ bigintToBytes(
 const [COMPRESSED, INFINITY, SIGN] = [0x80, 0x40, 0x20]
 
 /** Checks the encoding of every key. Only keys that enter the computation are checked to be points. */
-function decodeKey(source: unknown): Uint8Array {
+export function decodeKey(source: unknown): Uint8Array {
   const key = reader.bytes(source, KEY_LENGTH)
   const coordinate = key.slice()
   coordinate[0] = byteAt(key, 0) & (SIGN - 1)
@@ -261,26 +235,27 @@ function decodeKey(source: unknown): Uint8Array {
   return key
 }
 
-/** @throws ProofError `BEACON_BRANCH_LENGTH` unless it has one hash per level up to the root */
-function decodeBranch(name: string, source: unknown, generalizedIndex: number): Uint8Array[] {
-  const length = branchLength(generalizedIndex)
-  const verifyLength = (count: number): void => {
-    if (count === length) return
-    throw new ProofError('BEACON_BRANCH_LENGTH', { expected: `${length} hashes`, found: `${count}` })
-  }
-  return atPath(name, () => reader.items(source, verifyLength, hash => reader.bytes(hash, 32)))
+/** A branch up to the root: one hash per level. */
+const branchOf =
+  (generalizedIndex: number) =>
+  (source: unknown): Uint8Array[] =>
+    reader.items(source, count => verifyBranchLength(count, branchLength(generalizedIndex)), reader.bytesOf(32))
+
+function verifyBranchLength(count: number, length: number): void {
+  if (count === length) return
+  throw new ProofError('BEACON_BRANCH_LENGTH', { expected: `${length} hashes`, found: `${count}` })
 }
 
 /** An unsigned integer as the beacon API writes it. Any other spelling is refused: `007`, `7.0`, `0x7`, and the number 7. */
-function decodeUint(name: string, source: unknown, bits: 64n | 256n): bigint {
-  return atPath(name, () => {
-    const text = reader.string(source)
-    // 2^256 has 78 digits. The length is checked first, so that a huge string costs nothing.
-    const value = text.length <= 78 && /^(0|[1-9][0-9]*)$/.test(text) ? BigInt(text) : null
-    if (value === null || value >> bits !== 0n) {
-      const expected = `a decimal integer of at most ${bits} bits without leading zeros`
-      throw new ProofError('BEACON_INTEGER', { expected, found: excerpt(text) })
-    }
-    return value
-  })
+function decodeUint(source: unknown, bits: 64n | 256n): bigint {
+  const text = reader.string(source)
+  // The length is checked first, so that a huge string costs nothing.
+  const value = text.length <= MAX_DIGITS && /^(0|[1-9][0-9]*)$/.test(text) ? BigInt(text) : null
+  if (value === null || value >> bits !== 0n) {
+    const expected = `a decimal integer of at most ${bits} bits without leading zeros`
+    throw new ProofError('BEACON_INTEGER', { expected, found: excerpt(text) })
+  }
+  return value
 }
+
+const uint64 = (source: unknown): bigint => decodeUint(source, 64n)

@@ -1,7 +1,8 @@
 import { type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { readerOf } from '../json/reader.ts'
+import { optional, readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
+import { MAX_FORKS } from './limits.ts'
 
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */
 export interface BeaconFork {
@@ -77,7 +78,6 @@ export const sepolia: BeaconNetwork = {
 const SECONDS_PER_SLOT = 12n
 const SLOTS_PER_EPOCH = 32n
 const SLOTS_PER_PERIOD = 8192n
-const MAX_FORKS = 64
 
 /** The sync-committee period of a slot. */
 export const periodOf = (slot: bigint): number => Number(slot / SLOTS_PER_PERIOD)
@@ -116,32 +116,44 @@ export interface DecodedNetwork {
 
 const reader = readerOf('CLAIM_INVALID')
 
+/** Decodes the caller's argument `network`. @throws ProofError `CLAIM_INVALID` */
+export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('network', () => decodeNetworkFields(network))
+
 /** @throws ProofError `CLAIM_INVALID` */
-export function decodeNetwork(network: unknown): DecodedNetwork {
-  return atPath('network', () => {
-    const fields = reader.fields(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
-    const genesisValidatorsRoot = decodeArgument('genesisValidatorsRoot', fields.genesisValidatorsRoot, 32)
-    const forks = atPath('forks', () => reader.items(fields.forks, verifyForkCount, decodeFork))
-    atPath('forks', () => verifyOrder(forks))
-    const source: BeaconNetwork = {
-      name: atPath('name', () => reader.string(fields.name)),
-      // decodeArgument has checked that it is hexadecimal.
-      genesisValidatorsRoot: fields.genesisValidatorsRoot as Hex,
-      genesisTime: atPath('genesisTime', () => decodeCount(fields.genesisTime)),
-      forks,
-    }
-    return { source, genesisValidatorsRoot }
-  })
+export function decodeNetworkFields(network: unknown): DecodedNetwork {
+  const field = reader.fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
+  const source: BeaconNetwork = {
+    genesisValidatorsRoot: field('genesisValidatorsRoot', hexOf(32)),
+    forks: field('forks', decodeForks),
+    name: field('name', reader.string),
+    genesisTime: field('genesisTime', decodeCount),
+  }
+  return { source, genesisValidatorsRoot: hexToBytes(source.genesisValidatorsRoot, 32) }
+}
+
+/** Hexadecimal of this length, as the caller spells it. */
+const hexOf =
+  (length: number) =>
+  (value: unknown): Hex => {
+    decodeArgument('', value, length)
+    return value as Hex // decodeArgument has checked it
+  }
+
+function decodeForks(value: unknown): BeaconFork[] {
+  const forks = reader.items(value, verifyForkCount, decodeFork)
+  const epochs = forks.map(({ epoch }) => epoch ?? Number.POSITIVE_INFINITY)
+  if (epochs.some((epoch, index) => epoch < (epochs[index - 1] ?? 0))) {
+    throw new ProofError('CLAIM_INVALID', { expected: 'the order of their epochs' })
+  }
+  return forks
 }
 
 function decodeFork(fork: unknown): BeaconFork {
-  const { name, version, epoch } = reader.fields(fork, ['name', 'version', 'epoch'])
-  decodeArgument('version', version, 4)
+  const field = reader.fieldsOf(fork, ['name', 'version', 'epoch'])
   return {
-    name: atPath('name', () => reader.string(name)),
-    // As above.
-    version: version as Hex,
-    epoch: epoch === undefined ? null : atPath('epoch', () => decodeCount(epoch)),
+    version: field('version', hexOf(4)),
+    name: field('name', reader.string),
+    epoch: field('epoch', optional(decodeCount)) ?? null,
   }
 }
 
@@ -149,14 +161,7 @@ function verifyForkCount(count: number): void {
   if (count > MAX_FORKS) throw new ProofError('CLAIM_INVALID', { expected: `at most ${MAX_FORKS}`, found: `${count}` })
 }
 
-function verifyOrder(forks: readonly BeaconFork[]): void {
-  const epochs = forks.map(({ epoch }) => epoch ?? Number.POSITIVE_INFINITY)
-  if (epochs.some((epoch, index) => epoch < (epochs[index - 1] ?? 0))) {
-    throw new ProofError('CLAIM_INVALID', { expected: 'the order of their epochs' })
-  }
-}
-
-function decodeCount(value: unknown): number {
+export function decodeCount(value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
     throw new ProofError('CLAIM_INVALID', { expected: 'an integer from 0 to 2^53 - 1' })
   }
@@ -173,24 +178,20 @@ export function forkAt(network: DecodedNetwork, slot: bigint): { layout: Layout;
   const fork = network.source.forks.findLast(({ epoch }) => epoch !== null && slot >= BigInt(epoch) * SLOTS_PER_EPOCH)
   const layout = layouts.get(fork?.name ?? '')
   if (fork === undefined || layout === undefined) {
-    throw new ProofError('BEACON_FORK_UNKNOWN', {
-      expected: 'a slot from Capella to Gloas',
-      found: fork === undefined ? `slot ${slot}, before Capella` : `slot ${slot}, in ${excerpt(fork.name)}`,
-    })
+    const found = `slot ${slot}, ${fork === undefined ? 'before Capella' : `in ${excerpt(fork.name)}`}`
+    throw new ProofError('BEACON_FORK_UNKNOWN', { expected: 'a slot from Capella to Gloas', found })
   }
   return { layout, version: hexToBytes(fork.version, 4) }
 }
 
 /**
- * The `version` beside the data proves nothing: the slot decides. But a name for which the table has no epoch shows that the
+ * The `version` next to the data proves nothing: the slot decides. But a name for which the table has no epoch shows that the
  * table is out of date. Then its last fork may not be the current one.
  */
 export function verifyVersion({ source }: DecodedNetwork, version: string): void {
   const known = source.forks.filter(({ epoch }) => epoch !== null).map(({ name }) => name)
   if (![...EARLY_FORKS, ...known].includes(version)) {
-    throw new ProofError('BEACON_FORK_UNKNOWN', {
-      expected: 'a fork that the network has an epoch for',
-      found: excerpt(version),
-    })
+    const expected = 'a fork that the network has an epoch for'
+    throw new ProofError('BEACON_FORK_UNKNOWN', { expected, found: excerpt(version) })
   }
 }

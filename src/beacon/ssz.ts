@@ -6,37 +6,30 @@ const CHUNK_LENGTH = 32
 
 export const hashPair = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concatBytes(left, right))
 
-/** The root of the chunks, which are padded with zero chunks to a power of two. There is at least one. */
-export function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
-  const width = 2 ** Math.ceil(Math.log2(chunks.length))
-  let level = Array.from({ length: width }, (_, index) => chunks[index] ?? new Uint8Array(CHUNK_LENGTH))
-  while (level.length > 1) {
-    const below = level
-    level = Array.from({ length: below.length / 2 }, (_, index) => hashChildren(below, index))
-  }
-  return level[0] ?? new Uint8Array(CHUNK_LENGTH)
+/** One chunk: at most 32 bytes, padded with zeros. */
+function chunkOf(bytes: Uint8Array): Uint8Array {
+  const chunk = new Uint8Array(CHUNK_LENGTH)
+  chunk.set(bytes)
+  return chunk
 }
 
-function hashChildren(level: readonly Uint8Array[], parent: number): Uint8Array {
-  return sha256(concatBytes(...level.slice(2 * parent, 2 * parent + 2)))
+/** The root of the chunks, which are padded with zero chunks to `width`, a power of two. */
+export function merkleize(chunks: readonly Uint8Array[], width = 2 ** Math.ceil(Math.log2(chunks.length))): Uint8Array {
+  if (width === 1) return chunks[0] ?? new Uint8Array(CHUNK_LENGTH)
+  const half = width / 2
+  return hashPair(merkleize(chunks.slice(0, half), half), merkleize(chunks.slice(half), half))
 }
 
 /** The root of a fixed number of bytes: a key, a hash, a bloom filter. */
 export function rootOfBytes(bytes: Uint8Array): Uint8Array {
+  const start = (index: number): number => index * CHUNK_LENGTH
   const count = Math.ceil(bytes.length / CHUNK_LENGTH)
-  const padded = new Uint8Array(count * CHUNK_LENGTH)
-  padded.set(bytes)
-  return merkleize(
-    Array.from({ length: count }, (_, index) => padded.subarray(index * CHUNK_LENGTH, (index + 1) * CHUNK_LENGTH)),
-  )
+  return merkleize(Array.from({ length: count }, (_, index) => chunkOf(bytes.subarray(start(index), start(index + 1)))))
 }
 
 /** The root of a list of at most 32 bytes: its length is mixed in. */
-export function rootOfShortList(bytes: Uint8Array): Uint8Array {
-  const padded = new Uint8Array(CHUNK_LENGTH)
-  padded.set(bytes)
-  return hashPair(padded, rootOfUint(BigInt(bytes.length)))
-}
+export const rootOfShortList = (bytes: Uint8Array): Uint8Array =>
+  hashPair(chunkOf(bytes), rootOfUint(BigInt(bytes.length)))
 
 /** The root of an unsigned integer of at most 256 bits: its little-endian bytes, padded with zeros. */
 export function rootOfUint(value: bigint): Uint8Array {

@@ -1,5 +1,6 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
-import { atPath, ProofError } from '../errors.ts'
+import { atPath, type ErrorCode, ProofError } from '../errors.ts'
+import { MAX_UPDATES } from '../evidence/limits.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
@@ -81,9 +82,6 @@ export interface CheckpointAnswers {
   /** `/eth/v1/beacon/light_client/finality_update`. Without it, the last update proves the finalized block. */
   finality?: unknown
 }
-
-/** About 19 months on mainnet. Each takes about as long as a signature: 512 take a minute or two, and about 30 MB of JSON. */
-const MAX_UPDATES = 512
 
 const reader = readerOf('BEACON_MALFORMED')
 
@@ -240,10 +238,8 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
     : steps.at(-1)
   if (finalized === undefined) throw new ProofError('BEACON_FINALITY_MISSING', { path: 'finality', found: 'nothing' })
   if (finalized.slot < start.slot) {
-    throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT', {
-      expected: `slot ${start.slot} or later`,
-      found: `slot ${finalized.slot}`,
-    })
+    const expected = `slot ${start.slot} or later`
+    throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT', { expected, found: `slot ${finalized.slot}` })
   }
   return finalized
 }
@@ -263,20 +259,18 @@ function verifyUpdateCount(count: number): void {
 /** Checks the order of the three slots, and that this committee is the one to sign. */
 function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { period }: DecodedCommittee): void {
   if (!(signatureSlot > attested.slot && attested.slot >= finalized.slot)) {
-    throw new ProofError('BEACON_SLOT_ORDER', {
-      expected: 'signature slot > attested slot >= finalized slot',
-      found: `${signatureSlot}, ${attested.slot}, ${finalized.slot}`,
-    })
+    const expected = 'signature slot > attested slot >= finalized slot'
+    const found = `${signatureSlot}, ${attested.slot}, ${finalized.slot}`
+    throw new ProofError('BEACON_SLOT_ORDER', { expected, found })
   }
-  const found = periodOf(signatureSlot)
-  if (found !== period) {
-    throw new ProofError('BEACON_SIGNATURE_PERIOD', {
-      path: 'signature_slot',
-      expected: `period ${period}, that of the committee`,
-      found: `period ${found}`,
-    })
+  const expected = `${period}, that of the committee`
+  if (periodOf(signatureSlot) !== period) {
+    throw wrongPeriod('BEACON_SIGNATURE_PERIOD', 'signature_slot', expected, signatureSlot)
   }
 }
+
+const wrongPeriod = (code: ErrorCode, path: string, expected: string | number, slot: bigint): ProofError =>
+  new ProofError(code, { path, expected: `period ${expected}`, found: `period ${periodOf(slot)}` })
 
 /**
  * The next committee of the attested state belongs to the period after that of the attested slot. It is settled once a block of
@@ -284,12 +278,10 @@ function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { pe
  */
 function verifyPeriodOfNextCommittee(attested: Header, finalized: Header, period: number): void {
   if (periodOf(attested.slot) !== period) {
-    const found = `period ${periodOf(attested.slot)}`
-    throw new ProofError('BEACON_ATTESTED_PERIOD', { path: 'attested_header', expected: `period ${period}`, found })
+    throw wrongPeriod('BEACON_ATTESTED_PERIOD', 'attested_header', period, attested.slot)
   }
   if (periodOf(finalized.slot) !== period) {
-    const found = `period ${periodOf(finalized.slot)}`
-    throw new ProofError('BEACON_FINALIZED_PERIOD', { path: 'finalized_header', expected: `period ${period}`, found })
+    throw wrongPeriod('BEACON_FINALIZED_PERIOD', 'finalized_header', period, finalized.slot)
   }
 }
 

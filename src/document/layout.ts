@@ -1,4 +1,4 @@
-import { MAX_NODE_COUNT } from '../anchor/trie.ts'
+import { MAX_NODE_COUNT } from '../anchor/limits.ts'
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes, knownLength } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { emptySubtreeDigests } from '../hash/empty-subtrees.ts'

@@ -23,5 +23,3 @@ export const MAX_LISTED = 50_000
 export const BEACON_STEP_LENGTH = 2 ** 17
 /** Updates per request to a beacon API: the most that it must serve. */
 export const MAX_UPDATES_AT_ONCE = 128
-/** Updates in total: the most that are verified, about 19 months. */
-export const MAX_UPDATES = 512
