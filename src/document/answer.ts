@@ -28,13 +28,23 @@ export function leafProofAt(answer: unknown, index: number): unknown {
   return index === 0 ? accountProof : storageProofsIn(answer)[index - 1]
 }
 
+/** The paths that a leaf proof can hold, each with the field of its leaf index. */
+export const leafPaths = [
+  { proof: 'proof', index: 'leafIndex' },
+  { proof: 'leftProof', index: 'leftLeafIndex' },
+  { proof: 'rightProof', index: 'rightLeafIndex' },
+] as const
+export type LeafPath = (typeof leafPaths)[number]
+
 /** The claim that a leaf proof makes by its shape. */
 export type LeafForm = 'existence' | 'non-existence' | 'neither' | 'both'
 
 export function formOf(leafProof: unknown): LeafForm {
-  const { leafIndex, proof, leftLeafIndex, leftProof, rightLeafIndex, rightProof } = fieldsOf(leafProof)
-  const exists = isGiven(leafIndex) || isGiven(proof)
-  const isAbsent = [leftLeafIndex, leftProof, rightLeafIndex, rightProof].some(isGiven)
+  const fields = fieldsOf(leafProof)
+  const [exists = false, ...neighbours] = leafPaths.map(
+    ({ proof, index }) => isGiven(fields[index]) || isGiven(fields[proof]),
+  )
+  const isAbsent = neighbours.some(given => given)
   if (exists === isAbsent) return exists ? 'both' : 'neither'
   return exists ? 'existence' : 'non-existence'
 }

@@ -11,7 +11,6 @@ import {
   decodeOpening,
   HEAD_INDEX,
   type Leaf,
-  MAX_LEAVES,
   openingLength,
   TAIL_INDEX,
   TREE_DEPTH,
@@ -19,21 +18,18 @@ import {
 } from '../tree/leaf.ts'
 import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type PathNodes, rootLength } from '../tree/path.ts'
 
-export { LEAF_NODE, SIBLING_LEAF_NODE } from '../tree/path.ts'
-
 /** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
 
-export const DIGEST_BYTES = DIGEST_LENGTH
-/** Length in bytes of a leaf as the nodes encode it. */
-export const leafLength = openingLength
+export { bytesToBigint as toNumber, bytesToHex as toHex } from '../bytes.ts'
+export { DIGEST_LENGTH, MAX_LEAVES, openingLength as leafLength } from '../tree/leaf.ts'
+export { LEAF_NODE, SIBLING_LEAF_NODE } from '../tree/path.ts'
+export { decodeLeafIndex }
 
 /** Lengths in bytes of the keys and values of the two kinds of tree. */
 export const treeLengths = {
   account: { key: accountTree.keyLength, value: accountTree.valueLength },
   slot: { key: storageTree.keyLength, value: storageTree.valueLength },
 } as const
-
-export { decodeLeafIndex, MAX_LEAVES }
 
 const hexReader = readerOf('BAD_HEX')
 
@@ -58,10 +54,6 @@ export const readBytes = (length: number, value: unknown): Uint8Array | null =>
   typeof value === 'string' ? attempt(() => hexToBytes(value, length)) : null
 
 export const isHexOf = (length: number, value: unknown): value is Hex => readBytes(length, value) !== null
-
-export const toHex = bytesToHex
-
-export const toNumber = bytesToBigint
 
 /** The number in an index word; null if the word has stray bytes. */
 export function readWord(scheme: Scheme, word: Uint8Array): bigint | null {

@@ -12,7 +12,7 @@ import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
 import { type CallFile, isBundleFile, isCallBundle, isCallFile, readInputFile } from './input-file.ts'
 import {
-  DIGEST_BYTES,
+  DIGEST_LENGTH,
   decodeHex,
   decodeLeafIndex,
   describeDetails,
@@ -372,7 +372,7 @@ function inspectProof(
 ): UnverifiedFields {
   const { value: valueLength } = treeLengths[entry]
   // A neighbour may be HEAD or TAIL, whose value is 32 bytes.
-  const lengths = [valueLength, DIGEST_BYTES]
+  const lengths = [valueLength, DIGEST_LENGTH]
   const bytes = inspector.attempt(join(path, 'value'), () => decodeHex(value, lengths))
   const account =
     scheme &&

@@ -1,5 +1,5 @@
 import {
-  DIGEST_BYTES,
+  DIGEST_LENGTH,
   isHexOf,
   MAX_LEAVES,
   nameLeafIndex,
@@ -75,7 +75,7 @@ const asIndex = (scheme: Scheme) => (bytes: Uint8Array) => {
 
 const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
   name,
-  length: DIGEST_BYTES,
+  length: DIGEST_LENGTH,
   value: toHex,
   note,
   isSound: bytes => scheme.isCanonical(bytes),
@@ -110,11 +110,11 @@ export function siblingBytes(scheme: Scheme, node: unknown, fault: PlacedFault |
   const isFault = () => fault?.place === 'level 0'
   const missing: FieldPlan = {
     name: 'missing leaf',
-    length: DIGEST_BYTES,
+    length: DIGEST_LENGTH,
     value: () => 'there is no leaf here',
     note: '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.',
   }
-  const isMissing = isHexOf(DIGEST_BYTES, node)
+  const isMissing = isHexOf(DIGEST_LENGTH, node)
   return planBytes(title, node, isMissing ? [missing] : leafPlan(scheme), isFault)
 }
 
@@ -164,7 +164,7 @@ function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
 
 export function valueBytes(scheme: Scheme, index: number, value: unknown, fault: PlacedFault | null): Bytes {
   const isRefused = () => fault?.place === 'value'
-  if (index === 0 && !isHexOf(DIGEST_BYTES, value)) {
+  if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
     return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)
   }
   const note =
@@ -172,5 +172,5 @@ export function valueBytes(scheme: Scheme, index: number, value: unknown, fault:
       ? 'HEAD and TAIL are not accounts: their value is 32 zero bytes.'
       : 'What the storage slot holds, as a number.'
   const title = index === 0 ? 'The value of HEAD or TAIL' : 'The slot value'
-  return planBytes(title, value, [{ name: 'value', length: DIGEST_BYTES, value: asNumber, note }], isRefused)
+  return planBytes(title, value, [{ name: 'value', length: DIGEST_LENGTH, value: asNumber, note }], isRefused)
 }

@@ -1,6 +1,6 @@
-import { guessSchemeOfPath, type LeafForm, leafProofAt } from '../document/answer.ts'
+import { guessSchemeOfPath, type LeafForm, type LeafPath, leafPaths, leafProofAt } from '../document/answer.ts'
 import {
-  DIGEST_BYTES,
+  DIGEST_LENGTH,
   hasTooManyNodes,
   isHexOf,
   isLeafIndex,
@@ -9,6 +9,7 @@ import {
   treeLengths,
 } from '../document/layout.ts'
 import { fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
+import { capitalized } from '../document/wording.ts'
 import type { ErrorCode, ProofError } from '../index.ts'
 import type { Check, CheckGroup, Status } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
@@ -56,70 +57,59 @@ export interface Chain {
   readonly l1SlotCount: number
 }
 
-const anywhere = () => true
+type Raises = Step['raises']
 const at =
-  (...paths: readonly string[]) =>
-  ({ path }: PlacedError) =>
+  (...paths: readonly string[]): Raises =>
+  ({ path }) =>
     paths.includes(path)
 const below =
-  (...starts: readonly string[]) =>
-  ({ path }: PlacedError) =>
-    starts.some(start => path.startsWith(start))
+  (start: string): Raises =>
+  ({ path }) =>
+    path.startsWith(start)
+
+/** Makes checks of one group. Without `raises`, the code alone identifies the check. */
+const stepIn =
+  (group: GroupKey, label = '') =>
+  (title: string, codes: readonly ErrorCode[], raises: Raises = () => true): Step => ({
+    group,
+    title: `${label}${title}`,
+    codes,
+    raises,
+  })
+
+/** The codes of hexadecimal that has the wrong shape. */
+const HEX: readonly ErrorCode[] = ['BAD_HEX', 'WRONG_LENGTH']
+/** {@link HEX}, in an answer. */
+const ANSWER_HEX: readonly ErrorCode[] = ['MALFORMED_RESPONSE', ...HEX]
 
 export function listSteps({ forms, chain }: Shape): Step[] {
   const [accountForm = 'neither', ...slotForms] = forms
+  const question = stepIn('question')
+  const answer = stepIn('answer')
   return [
-    {
-      group: 'question',
-      title: 'The root, address and keys that you state have the right lengths',
-      codes: ['CLAIM_INVALID'],
-      raises: anywhere,
-    },
+    question('The root, address and keys that you state have the right lengths', ['CLAIM_INVALID']),
     ...(chain === null ? [] : chainSteps(chain)),
-    ...envelopeSteps,
+    answer('It is an answer, not an error', ['RPC_ERROR', 'MALFORMED_RESPONSE'], at('', 'error')),
+    answer('It is not an eth_getProof answer', ['FOREIGN_PROOF']),
     ...decodeSteps(0, accountForm),
-    ...listingSteps,
+    answer('The storage proofs are a list', ['MALFORMED_RESPONSE'], at('storageProofs')),
+    answer('There is one for each requested key, or none at all', [
+      'STORAGE_PROOF_UNEXPECTED',
+      'STORAGE_PROOF_MISSING',
+    ]),
     ...slotForms.flatMap((form, index) => decodeSteps(index + 1, form)),
     ...verifySteps(0, accountForm),
     ...slotForms.flatMap((form, index) => verifySteps(index + 1, form)),
   ]
 }
 
-const envelopeSteps: readonly Step[] = [
-  {
-    group: 'answer',
-    title: 'It is an answer, not an error',
-    codes: ['RPC_ERROR', 'MALFORMED_RESPONSE'],
-    raises: at('', 'error'),
-  },
-  { group: 'answer', title: 'It is not an eth_getProof answer', codes: ['FOREIGN_PROOF'], raises: anywhere },
-]
-
-const listingSteps: readonly Step[] = [
-  {
-    group: 'answer',
-    title: 'The storage proofs are a list',
-    codes: ['MALFORMED_RESPONSE'],
-    raises: at('storageProofs'),
-  },
-  {
-    group: 'answer',
-    title: 'There is one for each requested key, or none at all',
-    codes: ['STORAGE_PROOF_UNEXPECTED', 'STORAGE_PROOF_MISSING'],
-    raises: anywhere,
-  },
-]
-
-interface Part {
-  readonly proof: string
-  readonly index: string
-  readonly label: string
-}
+type Part = LeafPath & { readonly label: string }
+const [leaf, left, right] = leafPaths
 const partsOf: Readonly<Record<Form, readonly Part[]>> = {
-  existence: [{ proof: 'proof', index: 'leafIndex', label: '' }],
+  existence: [{ ...leaf, label: '' }],
   'non-existence': [
-    { proof: 'leftProof', index: 'leftLeafIndex', label: 'Left neighbour: ' },
-    { proof: 'rightProof', index: 'rightLeafIndex', label: 'Right neighbour: ' },
+    { ...left, label: 'Left neighbour: ' },
+    { ...right, label: 'Right neighbour: ' },
   ],
   implied: [],
   neither: [],
@@ -129,20 +119,10 @@ const partsOf: Readonly<Record<Form, readonly Part[]>> = {
 /** Decoding one leaf proof: everything has its exact length and is canonical. */
 function decodeSteps(group: number, form: Form): Step[] {
   if (form === 'implied') return []
-  const isAccount = group === 0
+  const step = stepIn(group)
   return [
-    {
-      group,
-      title: 'It has one of the two forms: existence or non-existence',
-      codes: ['MALFORMED_RESPONSE'],
-      raises: at(''),
-    },
-    {
-      group,
-      title: `The key is ${isAccount ? '20' : '32'} bytes of hexadecimal`,
-      codes: ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH'],
-      raises: at('key'),
-    },
+    step('It has one of the two forms: existence or non-existence', ['MALFORMED_RESPONSE'], at('')),
+    step(`The key is ${group === 0 ? '20' : '32'} bytes of hexadecimal`, ANSWER_HEX, at('key')),
     ...partsOf[form].flatMap(part => decodePartSteps(group, form, part)),
   ]
 }
@@ -150,27 +130,23 @@ function decodeSteps(group: number, form: Form): Step[] {
 function decodePartSteps(group: number, form: Form, { proof, index, label }: Part): Step[] {
   const nodes = `${proof}.proofRelatedNodes`
   const value = `${proof}.value`
-  const step = (title: string, codes: readonly ErrorCode[], raises: Step['raises']): Step => ({
-    group,
-    title: `${label}${title}`,
-    codes,
-    raises,
-  })
-  const hexCodes = ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH', 'NON_CANONICAL'] as const
-  const leafCodes = [...hexCodes, 'INDEX_OUT_OF_RANGE'] as const
+  const step = stepIn(group, label)
+  const innerCodes = [...ANSWER_HEX, 'NON_CANONICAL'] as const
+  const leafCodes = [...innerCodes, 'INDEX_OUT_OF_RANGE'] as const
   const isOuter = at(`${nodes}[0]`, `${nodes}[40]`, `${nodes}[41]`)
+  const hasIndex = ({ served }: PlacedError) => isLeafIndex(fieldIn(served, index))
   return [
     step(
       'the leaf index is an integer below 2^40',
       ['MALFORMED_RESPONSE', 'INDEX_OUT_OF_RANGE'],
-      error => error.path === index && !isLeafIndex(fieldIn(error.served, index)),
+      error => error.path === index && !hasIndex(error),
     ),
     step('there are 42 nodes', ['MALFORMED_RESPONSE', 'WRONG_NODE_COUNT'], at(proof, nodes)),
     step('the nodes have the lengths of the stated scheme', ['SCHEME_MISMATCH'], at(nodes)),
     step('node 0, nextFreeNode and the sub-root, has its length and is canonical', leafCodes, at(`${nodes}[0]`)),
     step(
       'nodes 1 to 39, two digests each, have their length and are canonical',
-      hexCodes,
+      innerCodes,
       error => below(`${nodes}[`)(error) && !isOuter(error),
     ),
     step(
@@ -181,7 +157,7 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
     step('node 41, the leaf, has its length and is canonical', leafCodes, at(`${nodes}[41]`)),
     step(
       'the value is hexadecimal of the right length',
-      ['MALFORMED_RESPONSE', 'BAD_HEX', 'WRONG_LENGTH'],
+      ANSWER_HEX,
       error =>
         error.path === value &&
         // The exact length of a neighbour's value is checked later, because HEAD and TAIL have another.
@@ -191,114 +167,79 @@ function decodePartSteps(group: number, form: Form, { proof, index, label }: Par
     step(
       'the leaf index is below nextFreeNode',
       ['INDEX_OUT_OF_RANGE'],
-      error => error.path === index && isLeafIndex(fieldIn(error.served, index)),
+      error => error.path === index && hasIndex(error),
     ),
   ]
 }
 
 /** Hashing and comparing one leaf proof. */
 function verifySteps(group: number, form: Form): Step[] {
-  const isAccount = group === 0
-  const needed: Step = {
-    group,
-    title:
-      form === 'implied'
-        ? 'No proof is needed: the account does not exist, or has no storage'
-        : 'The account exists, so the proof is allowed',
-    codes: [form === 'implied' ? 'STORAGE_PROOF_MISSING' : 'STORAGE_PROOF_UNEXPECTED'],
-    raises: at(''),
+  const step = stepIn(group)
+  if (form === 'implied') {
+    const title = 'No proof is needed: the account does not exist, or has no storage'
+    return [step(title, ['STORAGE_PROOF_MISSING'], at(''))]
   }
-  if (form === 'implied') return [needed]
-  const rootMismatch = isAccount ? 'STATE_ROOT_MISMATCH' : 'STORAGE_ROOT_MISMATCH'
-  const rootName = isAccount ? 'the trusted state root' : "the account's storage root"
-  const pathSteps = ({ proof, label }: Part): Step[] => [
-    {
-      group,
-      title: `${label}the keys of HEAD and TAIL are at index 0 and 1, and nowhere else`,
-      codes: ['SENTINEL_MISPLACED'],
-      raises: at(proof),
-    },
-    {
-      group,
-      title: `${label}the 40 levels lead from the leaf to the sub-root in node 0`,
-      codes: ['SUB_ROOT_MISMATCH'],
-      raises: at(proof),
-    },
-    { group, title: `${label}node 0 hashes to ${rootName}`, codes: [rootMismatch], raises: at(proof) },
-  ]
+  const asked = step(
+    `The key is the ${group === 0 ? 'address' : 'storage key'} that you asked for`,
+    ['KEY_MISMATCH'],
+    at('key'),
+  )
   return [
-    ...(isAccount ? [] : [needed]),
-    {
-      group,
-      title: `The key is the ${isAccount ? 'address' : 'storage key'} that you asked for`,
-      codes: ['KEY_MISMATCH'],
-      raises: at('key'),
-    },
+    ...(group === 0 ? [] : [step('The account exists, so the proof is allowed', ['STORAGE_PROOF_UNEXPECTED'], at(''))]),
+    asked,
     ...partsOf[form].flatMap(part => [
-      ...pathSteps(part),
+      ...pathSteps(group, part),
       ...(form === 'existence' ? presentSteps(group) : [neighbourStep(group, part)]),
     ]),
     ...(form === 'non-existence' ? absentSteps(group) : []),
   ]
 }
 
-const presentSteps = (group: number): Step[] => [
-  {
-    group,
-    title: "the leaf's hKey is the hash of the key",
-    codes: ['LEAF_KEY_MISMATCH'],
-    raises: at('proof'),
-  },
-  {
-    group,
-    title: "the value hashes to the leaf's hVal",
-    codes: ['VALUE_MISMATCH'],
-    raises: at('proof.value'),
-  },
-  group === 0
-    ? {
-        group,
-        title: 'nonce and code size fit 64 bits',
-        codes: ['VALUE_OUT_OF_RANGE'],
-        raises: at('proof.value'),
-      }
-    : { group, title: 'the value is not zero', codes: ['ZERO_VALUE'], raises: at('proof.value') },
-]
+function pathSteps(group: number, { proof, label }: Part): Step[] {
+  const step = stepIn(group, label)
+  const isHere = at(proof)
+  return [
+    step('the keys of HEAD and TAIL are at index 0 and 1, and nowhere else', ['SENTINEL_MISPLACED'], isHere),
+    step('the 40 levels lead from the leaf to the sub-root in node 0', ['SUB_ROOT_MISMATCH'], isHere),
+    group === 0
+      ? step('node 0 hashes to the trusted state root', ['STATE_ROOT_MISMATCH'], isHere)
+      : step("node 0 hashes to the account's storage root", ['STORAGE_ROOT_MISMATCH'], isHere),
+  ]
+}
 
-const neighbourStep = (group: number, { proof, label }: Part): Step => ({
-  group,
-  title: `${label}the value hashes to the leaf's hVal, or is zero for HEAD and TAIL`,
-  codes: ['VALUE_MISMATCH', 'WRONG_LENGTH'],
-  raises: error =>
-    error.path === `${proof}.value` && (error.code !== 'WRONG_LENGTH' || isNeighbourValue(group, proof, error)),
-})
+function presentSteps(group: number): Step[] {
+  const step = stepIn(group)
+  return [
+    step("the leaf's hKey is the hash of the key", ['LEAF_KEY_MISMATCH'], at('proof')),
+    step("the value hashes to the leaf's hVal", ['VALUE_MISMATCH'], at('proof.value')),
+    group === 0
+      ? step('nonce and code size fit 64 bits', ['VALUE_OUT_OF_RANGE'], at('proof.value'))
+      : step('the value is not zero', ['ZERO_VALUE'], at('proof.value')),
+  ]
+}
+
+const neighbourStep = (group: number, { proof, label }: Part): Step =>
+  stepIn(group, label)(
+    "the value hashes to the leaf's hVal, or is zero for HEAD and TAIL",
+    ['VALUE_MISMATCH', 'WRONG_LENGTH'],
+    error =>
+      error.path === `${proof}.value` && (error.code !== 'WRONG_LENGTH' || isNeighbourValue(group, proof, error)),
+  )
 
 /** Whether the value has the length of this tree's values, or of those of HEAD and TAIL. A later check decides between them. */
 function isNeighbourValue(group: number, proof: Part['proof'], { served }: PlacedError): boolean {
   const value = fieldIn(fieldIn(served, proof), 'value')
-  return isHexOf(treeLengths[group === 0 ? 'account' : 'slot'].value, value) || isHexOf(DIGEST_BYTES, value)
+  return isHexOf(treeLengths[group === 0 ? 'account' : 'slot'].value, value) || isHexOf(DIGEST_LENGTH, value)
 }
 
-const absentSteps = (group: number): Step[] => [
-  {
-    group,
-    title: "the left neighbour's next is the right neighbour",
-    codes: ['NOT_ADJACENT'],
-    raises: error => !pointsRight(error),
-  },
-  {
-    group,
-    title: "the right neighbour's prev is the left neighbour",
-    codes: ['NOT_ADJACENT'],
-    raises: error => pointsRight(error),
-  },
-  {
-    group,
-    title: "the key's hash lies strictly between those of the neighbours",
-    codes: ['KEY_NOT_BETWEEN'],
-    raises: at(''),
-  },
-]
+function absentSteps(group: number): Step[] {
+  const step = stepIn(group)
+  return [
+    step("the left neighbour's next is the right neighbour", ['NOT_ADJACENT'], error => !pointsRight(error)),
+    step("the right neighbour's prev is the left neighbour", ['NOT_ADJACENT'], pointsRight),
+    step("the key's hash lies strictly between those of the neighbours", ['KEY_NOT_BETWEEN'], at('')),
+  ]
+}
 
 /** Whether the left neighbour's next is the right one. */
 function pointsRight({ served }: PlacedError): boolean {
@@ -327,28 +268,19 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 
 /** From the bundle and the trusted input to the L2 state root. */
 function chainSteps({ reach, states, l1SlotCount }: Chain): Step[] {
-  const stated = (title: string, code: ErrorCode): Step => ({
-    group: 'bundle',
-    title,
-    codes: [code],
-    raises: anywhere,
-  })
+  const step = stepIn('bundle')
+  const isFromBeacon = reach === 'beaconBlockRoot'
   return [
-    { group: 'bundle', title: 'It is an evidence bundle', codes: ['EVIDENCE_MALFORMED'], raises: at('') },
-    stated('Its version is known', 'EVIDENCE_VERSION'),
-    {
-      group: 'bundle',
-      title: 'Its parts have the right shapes',
-      codes: ['EVIDENCE_MALFORMED', 'BAD_HEX', 'WRONG_LENGTH'],
-      raises: ({ path }) => path !== '',
-    },
-    stated('It is for the scheme that you stated', 'EVIDENCE_SCHEME_MISMATCH'),
-    stated('It is for the rollup that you stated', 'EVIDENCE_ROLLUP_MISMATCH'),
-    ...(states.block ? [stated('It is for the L2 block that you stated', 'EVIDENCE_BLOCK_MISMATCH')] : []),
-    ...(states.address ? [stated('It is for the address that you stated', 'EVIDENCE_ADDRESS_MISMATCH')] : []),
-    ...(states.keys ? [stated('It is for the storage keys that you stated', 'EVIDENCE_KEYS_MISMATCH')] : []),
-    ...(reach === 'beaconBlockRoot' ? consensusSteps : []),
-    ...(reach === 'beaconBlockRoot' || reach === 'l1BlockHash' ? headerSteps : []),
+    step('It is an evidence bundle', ['EVIDENCE_MALFORMED'], at('')),
+    step('Its version is known', ['EVIDENCE_VERSION']),
+    step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], ({ path }) => path !== ''),
+    step('It is for the scheme that you stated', ['EVIDENCE_SCHEME_MISMATCH']),
+    step('It is for the rollup that you stated', ['EVIDENCE_ROLLUP_MISMATCH']),
+    ...(states.block ? [step('It is for the L2 block that you stated', ['EVIDENCE_BLOCK_MISMATCH'])] : []),
+    ...(states.address ? [step('It is for the address that you stated', ['EVIDENCE_ADDRESS_MISMATCH'])] : []),
+    ...(states.keys ? [step('It is for the storage keys that you stated', ['EVIDENCE_KEYS_MISMATCH'])] : []),
+    ...(isFromBeacon ? consensusSteps() : []),
+    ...(isFromBeacon || reach === 'l1BlockHash' ? headerSteps() : []),
     ...(reach === 'l2StateRoot' ? [] : contractSteps(l1SlotCount)),
   ]
 }
@@ -358,10 +290,14 @@ const PART_SHAPE: readonly ErrorCode[] = [
   'BEACON_INTEGER',
   'BEACON_FORK_UNKNOWN',
   'BEACON_BRANCH_LENGTH',
-  'BAD_HEX',
-  'WRONG_LENGTH',
+  ...HEX,
 ]
 const COMMITTEE_SHAPE: readonly ErrorCode[] = ['BEACON_COMMITTEE_SIZE', 'BEACON_KEY_ENCODING']
+const CHECKPOINT: readonly ErrorCode[] = [
+  'BEACON_ROOT_MISMATCH',
+  'BEACON_EXECUTION_MISMATCH',
+  'BEACON_COMMITTEE_MISMATCH',
+]
 const SIGNED: readonly ErrorCode[] = [
   'BEACON_FINALITY_MISSING',
   'BEACON_SLOT_ORDER',
@@ -381,72 +317,42 @@ const UPDATED: readonly ErrorCode[] = [
 ]
 
 /** The parts are verified one after the other, each by the same checks. */
-const consensusSteps: readonly Step[] = [
-  {
-    group: 'consensus',
-    title: 'The bundle has the consensus part',
-    codes: ['EVIDENCE_CONSENSUS_MISSING', 'EVIDENCE_MALFORMED'],
-    raises: anywhere,
-  },
-  {
-    group: 'consensus',
-    title: 'It is for the network that you stated',
-    codes: ['EVIDENCE_NETWORK_MISMATCH'],
-    raises: anywhere,
-  },
-  {
-    group: 'consensus',
-    title: 'The beacon checkpoint commits to its sync committee',
-    codes: [
-      ...PART_SHAPE,
-      ...COMMITTEE_SHAPE,
-      'BEACON_ROOT_MISMATCH',
-      'BEACON_EXECUTION_MISMATCH',
-      'BEACON_COMMITTEE_MISMATCH',
-    ],
-    raises: below('bootstrap'),
-  },
-  {
-    group: 'consensus',
-    title: 'Each committee signs for the next one',
-    codes: [...PART_SHAPE, ...COMMITTEE_SHAPE, ...SIGNED, ...UPDATED],
-    raises: below('updates'),
-  },
-  {
-    group: 'consensus',
-    title: 'The last committee signs for a finalized beacon block',
-    codes: [...PART_SHAPE, ...SIGNED],
-    raises: below('finality'),
-  },
-  {
-    group: 'consensus',
-    title: 'It is no older than the checkpoint',
-    codes: ['BEACON_OLDER_THAN_CHECKPOINT'],
-    raises: anywhere,
-  },
-]
+function consensusSteps(): Step[] {
+  const step = stepIn('consensus')
+  const updated = [...PART_SHAPE, ...COMMITTEE_SHAPE, ...SIGNED, ...UPDATED]
+  return [
+    step('The bundle has the consensus part', ['EVIDENCE_CONSENSUS_MISSING', 'EVIDENCE_MALFORMED']),
+    step('It is for the network that you stated', ['EVIDENCE_NETWORK_MISMATCH']),
+    step(
+      'The beacon checkpoint commits to its sync committee',
+      [...PART_SHAPE, ...COMMITTEE_SHAPE, ...CHECKPOINT],
+      below('bootstrap'),
+    ),
+    step('Each committee signs for the next one', updated, below('updates')),
+    step('The last committee signs for a finalized beacon block', [...PART_SHAPE, ...SIGNED], below('finality')),
+    step('It is no older than the checkpoint', ['BEACON_OLDER_THAN_CHECKPOINT']),
+  ]
+}
 
-const headerSteps: readonly Step[] = [
-  { group: 'header', title: 'The bundle has the L1 header', codes: ['EVIDENCE_L1_MISSING'], raises: anywhere },
-  {
-    group: 'header',
-    title: 'It is hexadecimal, and not too long',
-    codes: ['HEADER_MALFORMED', 'BAD_HEX', 'WRONG_LENGTH'],
-    raises: ({ code, path, served }) => path === '' && (code !== 'HEADER_MALFORMED' || typeof served !== 'string'),
-  },
-  {
-    group: 'header',
-    title: 'It hashes to the L1 block hash above',
-    codes: ['HEADER_HASH_MISMATCH', 'EVIDENCE_L1_BLOCK_MISMATCH'],
-    raises: anywhere,
-  },
-  {
-    group: 'header',
-    title: 'What was hashed is a block header',
-    codes: ['RLP_NON_CANONICAL', 'HEADER_MALFORMED', 'HEADER_QUANTITY'],
-    raises: ({ code, path, served }) => code !== 'HEADER_MALFORMED' || path !== '' || typeof served === 'string',
-  },
-]
+function headerSteps(): Step[] {
+  const step = stepIn('header')
+  /** The first and the last of these checks both raise HEADER_MALFORMED, the first only for what is no text. */
+  const isNoText = ({ path, served }: PlacedError) => path === '' && typeof served !== 'string'
+  return [
+    step('The bundle has the L1 header', ['EVIDENCE_L1_MISSING']),
+    step(
+      'It is hexadecimal, and not too long',
+      ['HEADER_MALFORMED', ...HEX],
+      error => error.path === '' && (error.code !== 'HEADER_MALFORMED' || isNoText(error)),
+    ),
+    step('It hashes to the L1 block hash above', ['HEADER_HASH_MISMATCH', 'EVIDENCE_L1_BLOCK_MISMATCH']),
+    step(
+      'What was hashed is a block header',
+      ['RLP_NON_CANONICAL', 'HEADER_MALFORMED', 'HEADER_QUANTITY'],
+      error => error.code !== 'HEADER_MALFORMED' || !isNoText(error),
+    ),
+  ]
+}
 
 const L1_SLOTS = [
   'the root of the L2 block',
@@ -456,80 +362,49 @@ const L1_SLOTS = [
   'the forced transaction’s rolling hash',
 ]
 
-const contractSteps = (slotCount: number): Step[] => [
-  { group: 'contract', title: 'The bundle has the L1 proof', codes: ['EVIDENCE_L1_MISSING'], raises: anywhere },
-  {
-    group: 'contract',
-    title: 'It has the shape of an eth_getProof result, for one slot or two',
-    codes: ['L1_PROOF_MALFORMED', 'L1_STORAGE_PROOF_COUNT', 'BAD_HEX', 'WRONG_LENGTH', 'MPT_NODES_UNUSED'],
-    raises: error => error.code !== 'MPT_NODES_UNUSED' || isOverlong(error),
-  },
-  {
-    group: 'contract',
-    title: 'Its nodes lead from the L1 state root to the contract',
-    codes: NODES_OF_TRIE,
-    raises: error => below('accountProof')(error) && !isOverlong(error),
-  },
-  {
-    group: 'contract',
-    title: 'What is there, if anything, is an account',
-    codes: ['L1_ACCOUNT_MALFORMED'],
-    raises: anywhere,
-  },
-  {
-    group: 'contract',
-    title: 'The redundant fields agree with what the nodes prove',
-    codes: ['L1_KEY_MISMATCH', 'L1_PROOF_DISAGREES'],
-    raises: at('address', 'nonce', 'balance', 'storageHash', 'codeHash'),
-  },
-  ...L1_SLOTS.slice(0, slotCount).flatMap((what, index): Step[] => [
-    {
-      group: 'contract',
-      title: `Slot of ${what}: it is the requested one`,
-      codes: ['L1_KEY_MISMATCH'],
-      raises: at(`storageProof[${index}].key`),
-    },
-    {
-      group: 'contract',
-      title: `Slot of ${what}: its nodes lead from the contract's storage root to it`,
-      codes: NODES_OF_TRIE,
-      raises: error => below(`storageProof[${index}].proof`)(error) && !isOverlong(error),
-    },
-    {
-      group: 'contract',
-      title: `Slot of ${what}: its value is a canonical number, and the redundant field agrees`,
-      codes: ['L1_VALUE_MALFORMED', 'L1_PROOF_DISAGREES'],
-      raises: below(`storageProof[${index}].`),
-    },
-  ]),
-  { group: 'contract', title: 'The rollup contract exists', codes: ['ANCHOR_NO_CONTRACT'], raises: anywhere },
-  ...(slotCount < 2
-    ? []
-    : [
-        {
-          group: 'contract',
-          title: 'The L2 block is not above the last finalized one',
-          codes: ['ANCHOR_BLOCK_AHEAD'],
-          raises: anywhere,
-        } as const,
-      ]),
-  {
-    group: 'contract',
-    title: 'The contract holds a root for the L2 block',
-    codes: ['ANCHOR_NO_ROOT'],
-    raises: anywhere,
-  },
-  ...(slotCount <= 2
-    ? []
-    : [
-        {
-          group: 'contract',
-          title: 'The stated numbers and timestamp hash to what the contract keeps for its newest finalization',
-          codes: ['ANCHOR_FINALIZED_STATE_MISMATCH'],
-          raises: anywhere,
-        } as const,
-      ]),
-]
+function contractSteps(slotCount: number): Step[] {
+  const step = stepIn('contract')
+  return [
+    step('The bundle has the L1 proof', ['EVIDENCE_L1_MISSING']),
+    step(
+      'It has the shape of an eth_getProof result, for one slot or two',
+      ['L1_PROOF_MALFORMED', 'L1_STORAGE_PROOF_COUNT', ...HEX, 'MPT_NODES_UNUSED'],
+      error => error.code !== 'MPT_NODES_UNUSED' || isOverlong(error),
+    ),
+    step('Its nodes lead from the L1 state root to the contract', NODES_OF_TRIE, trieBelow('accountProof')),
+    step('What is there, if anything, is an account', ['L1_ACCOUNT_MALFORMED']),
+    step(
+      'The redundant fields agree with what the nodes prove',
+      ['L1_KEY_MISMATCH', 'L1_PROOF_DISAGREES'],
+      at('address', 'nonce', 'balance', 'storageHash', 'codeHash'),
+    ),
+    ...L1_SLOTS.slice(0, slotCount).flatMap((what, index) => l1SlotSteps(what, `storageProof[${index}]`)),
+    step('The rollup contract exists', ['ANCHOR_NO_CONTRACT']),
+    ...(slotCount < 2 ? [] : [step('The L2 block is not above the last finalized one', ['ANCHOR_BLOCK_AHEAD'])]),
+    step('The contract holds a root for the L2 block', ['ANCHOR_NO_ROOT']),
+    ...(slotCount <= 2 ? [] : [step(FINALIZED_STATE, ['ANCHOR_FINALIZED_STATE_MISMATCH'])]),
+  ]
+}
+
+const FINALIZED_STATE = 'The stated numbers and timestamp hash to what the contract keeps for its newest finalization'
+
+function l1SlotSteps(what: string, path: string): Step[] {
+  const step = stepIn('contract', `Slot of ${what}: `)
+  return [
+    step('it is the requested one', ['L1_KEY_MISMATCH'], at(`${path}.key`)),
+    step("its nodes lead from the contract's storage root to it", NODES_OF_TRIE, trieBelow(`${path}.proof`)),
+    step(
+      'its value is a canonical number, and the redundant field agrees',
+      ['L1_VALUE_MALFORMED', 'L1_PROOF_DISAGREES'],
+      below(`${path}.`),
+    ),
+  ]
+}
+
+const trieBelow =
+  (start: string): Raises =>
+  error =>
+    below(start)(error) && !isOverlong(error)
 
 export type Placed = PlacedError & { readonly group: GroupKey }
 
@@ -562,14 +437,14 @@ export function findFailed(steps: readonly Step[], error: Placed): number {
 /** @param failed index of the check that failed; the length of the list if none did */
 export function checksOf(steps: readonly Step[], failed: number, group: GroupKey): Check[] {
   return steps.flatMap((step, index) =>
-    step.group === group ? [{ title: sentence(step.title), codes: step.codes, status: statusAt(index, failed) }] : [],
+    step.group === group
+      ? [{ title: capitalized(step.title), codes: step.codes, status: statusAt(index, failed) }]
+      : [],
   )
 }
 
 const statusAt = (index: number, failed: number): Status =>
   index < failed ? 'passed' : index === failed ? 'failed' : 'not reached'
-
-const sentence = (title: string): string => title.charAt(0).toUpperCase() + title.slice(1)
 
 const groupTitles = {
   question: 'What you state',
