@@ -27,7 +27,7 @@ import {
 import { poseidon2 } from '../poseidon2.ts'
 import { drawChain } from './chain.ts'
 import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
-import type { FieldName, InputError, ProofSummary, Report, Row, Statement } from './messages.ts'
+import type { FieldName, InputError, ProofSummary, Report, Statement } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
 import {
   claimWords,
@@ -61,7 +61,12 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
   const inputErrors = findInputErrors(file, statement)
   const reason = missing(file, statement)
   if (scheme === null || reason !== null || inputErrors.length > 0) {
-    return unjudged(file, statement, scheme, reason ?? '', inputErrors)
+    const basis = { file, statement, scheme, stateRoot: null }
+    return unjudged(
+      { ...basis, address: statement.address.value, storageKeys: keysIn(statement) },
+      reason ?? '',
+      inputErrors,
+    )
   }
   return file.isBundle ? judgeBundle(file, statement, scheme) : judgeAnswer(file, statement, scheme)
 }
@@ -69,7 +74,7 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
 /** What the user still has to state before anything can be verified; null if nothing is missing. */
 function missing(file: OpenedFile, statement: Statement): string | null {
   const { isBundle } = file
-  const { scheme, trustedKind, trusted, address, rollup } = statement
+  const { scheme, trustedKind, trusted, network, address, rollup } = statement
   if (schemeNamed(scheme.value) === undefined) {
     return 'choose the hash scheme that the rollup used at the block of the proof'
   }
@@ -77,14 +82,9 @@ function missing(file: OpenedFile, statement: Statement): string | null {
   if (!isBundle && trustedKind.value !== 'l2StateRoot') {
     return `an answer alone cannot be verified against an ${name}: that takes an evidence bundle`
   }
-  if (trusted.value === '') {
-    return `enter the ${isBundle ? name : 'state root'} that you trust`
-  }
-  if (
-    trustedKind.value === 'beaconBlockRoot' &&
-    statement.network.value === '' &&
-    networkOf(file, statement) === null
-  ) {
+  if (trusted.value === '') return `enter the ${isBundle ? name : 'state root'} that you trust`
+  const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
+  if (isFromBeacon && network.value === '' && networkOf(file, statement) === null) {
     return 'enter the network of the beacon checkpoint'
   }
   if (!isBundle && address.value === '') return 'enter the address that you asked for'
@@ -94,34 +94,36 @@ function missing(file: OpenedFile, statement: Statement): string | null {
 
 /** The form fields with invalid text. An empty field is missing, not invalid. */
 function findInputErrors(file: OpenedFile, statement: Statement): InputError[] {
-  const { isBundle } = file
   const check = (field: FieldName, isRight: (text: string) => boolean, message: string): InputError[] => {
     const { value } = statement[field]
     return value === '' || isRight(value) ? [] : [{ field, message }]
   }
-  const isNumber = (bits: number) => (text: string) => parseNumber(text, bits) !== null
+  const hex = (field: FieldName, length: number) =>
+    check(field, text => isHexOf(length, text), hexMessage(length, statement[field].value))
+  const number = (field: FieldName, bits: number, message: string) =>
+    check(field, text => parseNumber(text, bits) !== null, message)
   const keys = keysIn(statement)
   const wrong = keys.findIndex(key => !isHexOf(32, key))
-  return [
+  const ofAnswer = [
     ...check('trustedKind', isReach, 'Choose what you trust.'),
-    ...check('trusted', text => isHexOf(32, text), hexMessage(32, statement.trusted.value)),
-    ...check('address', text => isHexOf(20, text), hexMessage(20, statement.address.value)),
+    ...hex('trusted', 32),
+    ...hex('address', 20),
     ...check('storageKeys', () => wrong < 0, `Key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`),
-    ...(isBundle
-      ? [
-          ...(statement.trustedKind.value === 'beaconBlockRoot'
-            ? check('network', () => networkOf(file, statement) !== null, 'Expected mainnet or sepolia.')
-            : []),
-          ...check(
-            'rollup',
-            text => rollupNamed(text) !== undefined || isHexOf(20, text),
-            'Expected mainnet, sepolia, or the address of a contract on L1: 0x and 40 hexadecimal digits.',
-          ),
-          ...check('l2Block', isNumber(64), 'Expected a block number.'),
-          ...check('rootsSlot', isNumber(256), 'Expected the number of a storage slot.'),
-          ...check('currentSlot', isNumber(256), 'Expected the number of a storage slot.'),
-        ]
+  ]
+  if (!file.isBundle) return ofAnswer
+  return [
+    ...ofAnswer,
+    ...(statement.trustedKind.value === 'beaconBlockRoot'
+      ? check('network', () => networkOf(file, statement) !== null, 'Expected mainnet or sepolia.')
       : []),
+    ...check(
+      'rollup',
+      text => rollupNamed(text) !== undefined || isHexOf(20, text),
+      'Expected mainnet, sepolia, or the address of a contract on L1: 0x and 40 hexadecimal digits.',
+    ),
+    ...number('l2Block', 64, 'Expected a block number.'),
+    ...number('rootsSlot', 256, 'Expected the number of a storage slot.'),
+    ...number('currentSlot', 256, 'Expected the number of a storage slot.'),
   ]
 }
 
@@ -134,53 +136,62 @@ function hexMessage(bytes: number, text: string): string {
   return `Expected 0x and ${2 * bytes} hexadecimal digits: ${found}.`
 }
 
-function unjudged(
-  file: OpenedFile,
-  statement: Statement,
-  scheme: Scheme | null,
-  reason: string,
-  inputErrors: readonly InputError[],
-): Judgement {
-  const storageKeys = keysIn(statement)
+/** The file and the question, which every kind of verdict starts from. */
+interface Basis extends Pick<Judgement, 'scheme' | 'stateRoot' | 'address' | 'storageKeys'> {
+  readonly file: OpenedFile
+  readonly statement: Statement
+}
+
+/** What only one kind of verdict says. */
+type Outcome = Pick<Report, 'verdict' | 'headline' | 'text'> &
+  Partial<Report> &
+  Pick<Judgement, 'failed'> &
+  Partial<Pick<Judgement, 'error' | 'accountIsProven'>> & { readonly state?: VerifiedState }
+
+/** @param decide gets the list of checks, and the form of each leaf proof */
+function judgementOf(basis: Basis, decide: (steps: readonly Step[], forms: readonly Form[]) => Outcome): Judgement {
+  const { file, statement, address, storageKeys, scheme, stateRoot } = basis
   const shape = shapeOf(file, statement, storageKeys)
   const steps = listSteps(shape)
-  const isInputWrong = inputErrors.length > 0
-  const other = isInputWrong || file.isBundle ? null : noProof(file.answer)
-  // The failed check is that of the stated inputs.
-  const failed = isInputWrong ? steps.findIndex(({ group }) => group === 'question') : -1
-  const proofs = summarize(shape.forms, statement.address.value, storageKeys, null, steps, failed)
+  const { failed, error = null, state = null, accountIsProven = false, ...said } = decide(steps, shape.forms)
+  const proofs = summarize(shape.forms, address, storageKeys, state, steps, failed)
   return {
     report: {
-      verdict: 'unjudged',
-      isStated: false,
-      headline:
-        other !== null ? `No proof to verify: ${other.code}` : isInputWrong ? 'Check your input' : 'Not verified yet',
-      text:
-        other !== null
-          ? `${errorMeanings[other.code]} ${brief(other.found ?? '')}`
-          : isInputWrong
-            ? 'Nothing was verified: a field of the form is marked as wrong.'
-            : `${capitalized(reason)}. Until then, everything below is only what the file claims.`,
-      inputErrors,
-      failure: null,
+      ...{ isStated: false, inputErrors: [], failure: null, chain: [], account: [], notes: file.notes, shown: 0 },
+      ...said,
       question: questionRows(file, statement),
-      chain: [],
-      boxes: drawChain({ isBundle: file.isBundle, statement, steps, failed: -1, state: null, proofs }),
-      account: [],
-      notes: file.notes,
+      boxes: drawChain({ isBundle: file.isBundle, statement, steps, failed, state, proofs }),
       groups: groupsOf(steps, failed),
       proofs,
-      shown: 0,
     },
-    scheme,
-    stateRoot: null,
-    address: statement.address.value,
-    storageKeys,
-    steps,
-    failed,
-    error: null,
-    accountIsProven: false,
+    ...{ scheme, stateRoot, address, storageKeys, steps, failed, error, accountIsProven },
   }
+}
+
+function unjudged(basis: Basis, reason: string, inputErrors: readonly InputError[]): Judgement {
+  const { file } = basis
+  const isInputWrong = inputErrors.length > 0
+  const other = isInputWrong || file.isBundle ? null : noProof(file.answer)
+  return judgementOf(basis, steps => ({
+    verdict: 'unjudged',
+    inputErrors,
+    // The failed check is that of the stated inputs.
+    failed: isInputWrong ? steps.findIndex(({ group }) => group === 'question') : -1,
+    ...(other !== null
+      ? {
+          headline: `No proof to verify: ${other.code}`,
+          text: `${errorMeanings[other.code]} ${brief(other.found ?? '')}`,
+        }
+      : isInputWrong
+        ? {
+            headline: 'Check your input',
+            text: 'Nothing was verified: a field of the form is marked as wrong.',
+          }
+        : {
+            headline: 'Not verified yet',
+            text: `${capitalized(reason)}. Until then, everything below is only what the file claims.`,
+          }),
+  }))
 }
 
 /** Recognizes an answer that is no proof, whatever was requested: an endpoint's error, or the answer of another method. */
@@ -193,20 +204,19 @@ function noProof(answer: unknown): ProofError | null {
 function judgeAnswer(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
   const storageKeys = keysIn(statement)
   const { trusted, address } = statement
-  const shape = shapeOf(file, statement, storageKeys)
   // Despite its type, the hexadecimal is unchecked: the verifier refuses an invalid claim with CLAIM_INVALID.
   const claim = { stateRoot: trusted.value, address: address.value, storageKeys } as VerifierClaim
   const outcome = createVerifier(scheme).safeVerifyProof(file.answer, claim)
   const stateRoot = { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` }
-  const common = { file, statement, scheme, shape, storageKeys, address: address.value, stateRoot }
-  if (!outcome.ok) return refused({ ...common, error: outcome.error })
+  const basis = { file, statement, scheme, storageKeys, address: address.value, stateRoot }
+  if (!outcome.ok) return refused(basis, outcome.error)
   const sources: Record<ClaimField, Source> = {
     ...{ scheme: statement.scheme.source, stateRoot: trusted.source, address: address.source },
     storageKeys: storageKeys.length === 0 ? 'user' : statement.storageKeys.source,
   }
   const notes = answerNotes(sources, storageKeys.length).map(capitalized)
   const verdict = verdictOf(outcome, 'l2StateRoot', sources)
-  return verified({ ...common, state: outcome, verdict, chain: [], notes })
+  return verified(basis, outcome, verdict, { notes })
 }
 
 function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
@@ -214,28 +224,23 @@ function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
   const requested = bundleRequest(file)
   const storageKeys = claim.storageKeys === undefined ? requested.storageKeys : [...claim.storageKeys]
   const address = claim.address ?? requested.address
-  const shape = shapeOf(file, statement, storageKeys)
   const { trustedKind, trusted, rollup } = statement
   const isTrusted = trustedKind.value === 'l2StateRoot'
-  const common = { file, statement, scheme, shape, storageKeys, address }
+  const basis = { file, statement, scheme, storageKeys, address }
   const outcome = safeVerifyEvidence(file.bundle, claim)
   if (!outcome.ok) {
     const stateRoot = isTrusted ? { value: trusted.value, source: 'trusted' } : provenRoot(outcome.error)
-    return refused({ ...common, error: outcome.error, stateRoot })
+    return refused({ ...basis, stateRoot }, outcome.error)
   }
   const sources = evidenceSourcesOf(statement)
+  const source = isTrusted ? `trusted, ${sourceWords[trusted.source]}` : 'proven by the rollup contract'
   const chain = { sources, scheme: scheme.name, rollup: rollup.value, trusted: trusted.value }
-  return verified({
-    ...common,
-    state: outcome,
-    verdict: verdictOf(outcome, outcome.reach, sources),
-    stateRoot: {
-      value: outcome.stateRoot,
-      source: isTrusted ? `trusted, ${sourceWords[trusted.source]}` : 'proven by the rollup contract',
-    },
-    chain: displayRows(chainRows(chain, outcome)),
-    notes: bundleNotes(sources, outcome).map(capitalized),
-  })
+  return verified(
+    { ...basis, stateRoot: { value: outcome.stateRoot, source } },
+    outcome,
+    verdictOf(outcome, outcome.reach, sources),
+    { chain: displayRows(chainRows(chain, outcome)), notes: bundleNotes(sources, outcome).map(capitalized) },
+  )
 }
 
 /** If the answer is refused for its root, the error contains the root that L1 proves. */
@@ -315,95 +320,51 @@ function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly s
   }
 }
 
-interface Common {
-  readonly file: OpenedFile
-  readonly statement: Statement
-  readonly scheme: Scheme
-  readonly shape: Shape
-  readonly storageKeys: readonly string[]
-  readonly address: string
-  readonly stateRoot: Judgement['stateRoot']
-}
-
 function verified(
-  input: Common & { state: VerifiedState; verdict: Verdict; chain: readonly Row[]; notes: readonly string[] },
+  basis: Basis,
+  state: VerifiedState,
+  { isStated, headline }: Verdict,
+  rows: Partial<Pick<Report, 'chain' | 'notes'>>,
 ): Judgement {
-  const { file, statement, scheme, shape, state, verdict, storageKeys, address, stateRoot, chain, notes } = input
-  const steps = listSteps(shape)
-  const failed = steps.length
   const { account } = state
-  const proofs = summarize(shape.forms, address, storageKeys, state, steps, failed)
-  return {
-    report: {
-      verdict: 'verified',
-      isStated: verdict.isStated,
-      headline: verdict.headline,
-      text: verdict.isStated
-        ? 'Every check passed, for the root, address and storage keys that you stated.'
-        : 'Every check passed. But some inputs come from the file, not from you: see “The inputs, and who stated them”.',
-      inputErrors: [],
-      failure: null,
-      question: questionRows(file, statement),
-      chain,
-      boxes: drawChain({ isBundle: file.isBundle, statement, steps, failed, state, proofs }),
-      account: account === null ? [] : displayAccount(account),
-      notes,
-      groups: groupsOf(steps, failed),
-      proofs,
-      shown: 0,
-    },
-    scheme,
-    stateRoot,
-    address,
-    storageKeys,
-    steps,
-    failed,
-    error: null,
+  return judgementOf(basis, steps => ({
+    verdict: 'verified',
+    isStated,
+    headline,
+    text: isStated
+      ? 'Every check passed, for the root, address and storage keys that you stated.'
+      : 'Every check passed. But some inputs come from the file, not from you: see “The inputs, and who stated them”.',
+    ...rows,
+    account: account === null ? [] : displayAccount(account),
+    failed: steps.length,
+    state,
     accountIsProven: account !== null,
-  }
+  }))
 }
 
-function refused(input: Common & { error: ProofError }): Judgement {
-  const { file, statement, scheme, shape, error, storageKeys, address, stateRoot } = input
-  const steps = listSteps(shape)
-  const place = placeError(error, file)
-  const failed = findFailed(steps, place)
+function refused(basis: Basis, error: ProofError): Judgement {
   const { code, path, expected, found } = error
-  // The account is proven if the failed check comes after its last one.
-  const lastOfAccount = steps.findLastIndex(({ group }) => group === 0)
-  const proofs = summarize(shape.forms, address, storageKeys, null, steps, failed)
-  return {
-    report: {
+  return judgementOf(basis, (steps, forms) => {
+    const place = placeError(error, basis.file)
+    const failed = findFailed(steps, place)
+    // The account is proven if the failed check comes after its last one.
+    const lastOfAccount = steps.findLastIndex(({ group }) => group === 0)
+    return {
       verdict: 'refused',
-      isStated: false,
       headline: `Refused: ${code}`,
       text: errorMeanings[code],
-      inputErrors: [],
       failure: {
         code,
         path: brief(path),
-        meaning: errorMeanings[code],
         expected: expected && brief(expected),
         found: found && brief(found),
       },
-      question: questionRows(file, statement),
-      chain: [],
-      boxes: drawChain({ isBundle: file.isBundle, statement, steps, failed, state: null, proofs }),
-      account: [],
-      notes: file.notes,
-      groups: groupsOf(steps, failed),
-      proofs,
-      shown: typeof place.group === 'number' && place.group < shape.forms.length ? place.group : 0,
-    },
-    scheme,
-    stateRoot,
-    address,
-    storageKeys,
-    steps,
-    failed,
-    error,
-    accountIsProven: failed > lastOfAccount && shape.forms[0] === 'existence',
-  }
+      shown: typeof place.group === 'number' && place.group < forms.length ? place.group : 0,
+      failed,
+      error,
+      accountIsProven: failed > lastOfAccount && forms[0] === 'existence',
+    }
+  })
 }
 
 /** The status of each leaf proof: it failed, all of its checks passed, or some were not reached. */

@@ -57,7 +57,6 @@ export interface CheckGroup {
 export interface Failure {
   readonly code: string
   readonly path: string
-  readonly meaning: string
   readonly expected?: string | undefined
   readonly found?: string | undefined
 }
