@@ -7,10 +7,10 @@ import { ProofError } from '../errors.ts'
 import { decodeAccount } from '../proof/leaf-api.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { Leaf } from '../tree/leaf.ts'
-import { formOf, guessSchemeOfPath, type LeafForm, schemeNamed } from './answer.ts'
+import { formOf, guessSchemeOfPath, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
-import { type CallFile, isBundleFile, isCallBundle, isCallFile, readInputFile } from './input-file.ts'
+import { isBundleFile, isCallBundle, isCallFile, readInputFile } from './input-file.ts'
 import {
   DIGEST_LENGTH,
   decodeHex,
@@ -21,7 +21,7 @@ import {
   readNodes,
   treeLengths,
 } from './layout.ts'
-import { type Fields, fieldIn, fieldsOf, isGiven, isObject, show } from './value.ts'
+import { fieldIn, hasFields, isGiven, isObject, itemsOf, show } from './value.ts'
 import { formatTime } from './wording.ts'
 
 /** What a file says, part by part. No part is passed on whole, because deep nesting could break the code that prints it. */
@@ -48,222 +48,215 @@ const MAX_ITEMS = 1000
 /** Decodes what can be decoded, and notes what cannot. @throws DocumentError if the kind of file is unknown */
 export function inspectContent(content: unknown): Inspection {
   const problems: Problem[] = []
-  const inspector = inspectorOf(problems)
-  const { kind, fields } = inspectDocument(inspector, content)
-  return { kind, fields, problems }
-}
-
-function inspectDocument(inspector: Inspector, content: unknown): { kind: string; fields: UnverifiedFields } {
   if (!isObject(content)) throw new DocumentError('it is not a JSON object')
   const file = readInputFile(content)
   const { kind } = file
-  const all = fieldsOf(content)
-  if (isCallBundle(file)) return { kind: 'call as evidence', fields: inspectCallBundle(inspector, content) }
-  if (isCallFile(file)) return { kind: 'evidence vector', fields: inspectCall(inspector, file) }
-  if (isBundleFile(file)) {
-    return { kind, fields: file.claim ? inspectEvidenceVector(inspector, all) : inspectBundle(inspector, '', content) }
-  }
+  const part = partOf(problems, '', content)
+  const inspected = (fields: UnverifiedFields, name: string = kind) => ({ kind: name, fields, problems })
+  if (isCallBundle(file)) return inspected(inspectCallBundle(part), 'call as evidence')
+  if (isCallFile(file)) return inspected(inspectFunctionVector(part, file.operation), 'evidence vector')
+  if (isBundleFile(file)) return inspected(file.claim ? inspectEvidenceVector(part) : inspectBundle(part))
   if (kind === 'unknown') throw new DocumentError('it is not a bundle, answer, JSON-RPC response, recording or vector')
-  const { scheme, expected } = all
-  const guess = schemeNamed(scheme)
-  if (kind === 'vector' || kind === 'recording') {
-    const part = kind === 'vector' ? 'answer' : 'result'
-    const stated = pick(all, ['description', 'flag', 'scheme', 'stateRoot', 'address', 'storageKeys'])
-    const fields = { ...stated, [part]: inspectAnswer(inspector, part, file.answer, guess) }
-    return { kind, fields: { ...fields, ...(kind === 'vector' && inspectExpected(expected)) } }
-  }
-  return { kind, fields: inspectAnswer(inspector, '', content, guess) }
+  if (kind !== 'vector' && kind !== 'recording') return inspected(inspectAnswer(part, undefined))
+  const name = kind === 'vector' ? 'answer' : 'result'
+  return inspected({
+    ...part.pick('description', 'flag', 'scheme', 'stateRoot', 'address', 'storageKeys'),
+    [name]: inspectAnswer(part.at(name), schemeNamed(part.at('scheme').value)),
+    ...(kind === 'vector' && inspectExpected(part)),
+  })
 }
 
-/** Collects problems instead of stopping at the first one. */
-interface Inspector {
-  /** The result of `decode`; undefined if it throws a ProofError. */
-  attempt<T>(path: string, decode: () => T): T | undefined
-  /** The fields of an object; empty for any other value. */
-  fields(path: string, value: unknown): Fields
-  /** The first items of an array; empty for any other value. */
-  items(path: string, value: unknown): readonly unknown[]
+/** A value of the file, at its path. Problems are collected, instead of stopping at the first one. */
+interface Part {
+  readonly value: unknown
+  /** Null and a missing field are not given. */
+  readonly isGiven: boolean
+  /** The named field. */
+  at(name: string): Part
+  /** The value, by its kind alone if it has parts. */
+  show(): string
+  /** This part. Notes a problem if it is not an object. */
+  object(): Part
+  /** The named fields that are present. A list becomes its items. */
+  pick(...names: readonly string[]): UnverifiedFields
+  /** The first items of an array, by index. Notes a problem if this is not an array. */
+  list(inspect: (item: Part) => UnverifiedField): UnverifiedFields
+  /** The result of `decode`; undefined if it throws a ProofError, which is noted. */
+  attempt<T>(decode: (value: unknown) => T): T | undefined
 }
 
-function inspectorOf(problems: Problem[]): Inspector {
-  const expectShape = (path: string, expected: string, value: unknown) => {
-    problems.push({ path, message: `expected ${expected}, found ${show(value)}` })
+function partOf(problems: Problem[], path: string, value: unknown): Part {
+  const expect = (expected: string, isSo: boolean) => {
+    if (!isSo) problems.push({ path, message: `expected ${expected}, found ${show(value)}` })
   }
-  return {
-    attempt(path, decode) {
+  const part: Part = {
+    value,
+    isGiven: isGiven(value),
+    at: name => partOf(problems, join(path, name), fieldIn(value, name)),
+    show: () => show(value),
+    object() {
+      expect('an object', isObject(value))
+      return part
+    },
+    pick: (...names) =>
+      Object.fromEntries(
+        names.filter(name => hasFields(value, name)).map(name => [name, showItems(fieldIn(value, name))]),
+      ),
+    list(inspect) {
+      expect('an array', Array.isArray(value))
+      const first = itemsOf(value).slice(0, MAX_ITEMS)
+      return listItems(
+        first.map((item, index) => inspect(partOf(problems, `${path}[${index}]`, item))),
+        value,
+      )
+    },
+    attempt(decode) {
       try {
-        return decode()
+        return decode(value)
       } catch (error) {
         if (!(error instanceof ProofError)) throw error
         problems.push({ path: join(path, error.path), message: `${error.code}: ${describeDetails(error)}` })
         return undefined
       }
     },
-    fields(path, value) {
-      if (isObject(value)) return fieldsOf(value)
-      expectShape(path, 'an object', value)
-      return {}
-    },
-    items(path, value) {
-      if (Array.isArray(value)) return value.slice(0, MAX_ITEMS)
-      expectShape(path, 'an array', value)
-      return []
-    },
   }
+  return part
 }
 
 const join = (path: string, rest: string): string =>
   path === '' || rest === '' || rest.startsWith('[') ? `${path}${rest}` : `${path}.${rest}`
 
-/** The named fields, if present. A list becomes its items. */
-function pick(fields: Fields, names: readonly string[]): UnverifiedFields {
-  const given = names.filter(name => Object.hasOwn(fields, name))
-  return Object.fromEntries(
-    given.map(name => {
-      const value = fields[name]
-      return [name, Array.isArray(value) ? listItems(value.slice(0, MAX_ITEMS).map(show), value) : show(value)]
-    }),
-  )
-}
+const showItems = (value: unknown): UnverifiedField =>
+  Array.isArray(value) ? listItems(value.slice(0, MAX_ITEMS).map(show), value) : show(value)
 
 /** Items by index. If `all` has further items, `more` says how many. */
 function listItems(items: readonly UnverifiedField[], all: unknown): UnverifiedFields {
-  const more = Array.isArray(all) ? all.length - items.length : 0
+  const more = itemsOf(all).length - items.length
   return { ...Object.fromEntries(items.map((item, index) => [`[${index}]`, item])), ...(more > 0 && { more }) }
 }
 
-function inspectBundle(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
-  const bundle = inspector.fields(path, content)
-  const { rollup, l2BlockNumber, consensus, l1, request, answer, scheme } = bundle
+/** The named parts, each inspected if it is given. */
+function inspectGiven(
+  part: Part,
+  inspectors: Readonly<Record<string, (part: Part) => UnverifiedField>>,
+): UnverifiedFields {
+  const given = Object.entries(inspectors).filter(([name]) => part.at(name).isGiven)
+  return Object.fromEntries(given.map(([name, inspect]) => [name, inspect(part.at(name))]))
+}
+
+const showPart = (part: Part): string => part.show()
+
+/** A number of at most `bits` bits; anything else by its kind. */
+const inspectNumber = ({ value }: Part, bits: number): UnverifiedField => parseNumber(value, bits) ?? show(value)
+
+function inspectBundle(bundle: Part): UnverifiedFields {
   return {
-    ...pick(bundle, ['version', 'scheme']),
-    rollup: pick(inspector.fields(join(path, 'rollup'), rollup), ['name', 'address']),
-    l2BlockNumber: parseNumber(l2BlockNumber, 64) ?? show(l2BlockNumber),
-    request: pick(inspector.fields(join(path, 'request'), request), ['address', 'storageKeys']),
-    ...(isGiven(consensus) && { consensus: inspectConsensus(inspector, join(path, 'consensus'), consensus) }),
-    ...(isGiven(l1) && { l1: inspectL1(inspector, join(path, 'l1'), l1) }),
-    answer: inspectAnswer(inspector, join(path, 'answer'), answer, schemeNamed(scheme)),
+    ...bundle.object().pick('version', 'scheme'),
+    rollup: bundle.at('rollup').object().pick('name', 'address'),
+    l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
+    request: bundle.at('request').object().pick('address', 'storageKeys'),
+    ...inspectGiven(bundle, { consensus: inspectConsensus, l1: inspectL1 }),
+    answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
   }
 }
 
 /** Slots, committee size and signers of each beacon API answer. The root of the first header is the checkpoint. */
-function inspectConsensus(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
-  const consensus = inspector.fields(path, content)
-  const { bootstrap, updates, finality } = consensus
-  const steps = inspector
-    .items(join(path, 'updates'), updates)
-    .map((update, index) => inspectSigned(inspector, join(path, `updates[${index}]`), update))
+function inspectConsensus(consensus: Part): UnverifiedFields {
   return {
-    ...pick(consensus, ['network']),
-    bootstrap: inspectBootstrap(inspector, join(path, 'bootstrap'), bootstrap),
-    updates: listItems(steps, updates),
-    ...(isGiven(finality) && { finality: inspectSigned(inspector, join(path, 'finality'), finality) }),
+    ...consensus.object().pick('network'),
+    bootstrap: inspectBootstrap(consensus.at('bootstrap')),
+    updates: consensus.at('updates').list(inspectSigned),
+    ...inspectGiven(consensus, { finality: inspectSigned }),
   }
 }
 
-function inspectBootstrap(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
-  const { version, data } = inspector.fields(path, content)
-  const { header, current_sync_committee } = inspector.fields(join(path, 'data'), data)
-  const { beacon } = fieldsOf(header)
-  const root = inspector.attempt(join(path, 'data.header.beacon'), () => bytesToHex(decodeBeacon(beacon).root))
-  const { pubkeys } = fieldsOf(current_sync_committee)
+function inspectBootstrap(bootstrap: Part): UnverifiedFields {
+  const data = bootstrap.object().at('data').object()
+  const header = data.at('header')
+  const root = header.at('beacon').attempt(beacon => bytesToHex(decodeBeacon(beacon).root))
   return {
-    ...(isGiven(version) && { version: show(version) }),
+    ...inspectGiven(bootstrap, { version: showPart }),
     ...(root !== undefined && { beaconBlockRoot: root }),
     ...inspectBeaconHeader(header),
-    committee: show(pubkeys),
+    committee: data.at('current_sync_committee').at('pubkeys').show(),
   }
 }
 
-function inspectSigned(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
-  const { version, data } = inspector.fields(path, content)
-  const { attested_header, finalized_header, sync_aggregate, signature_slot, next_sync_committee } = inspector.fields(
-    join(path, 'data'),
-    data,
-  )
-  const { sync_committee_bits: bits } = fieldsOf(sync_aggregate)
-  const digits = typeof bits === 'string' && bits.length === 130 ? [...bits.slice(2)] : []
-  const signers = digits.reduce(
-    (sum, digit) => sum + (Number.parseInt(digit, 16).toString(2).match(/1/g) ?? []).length,
-    0,
-  )
+function inspectSigned(signed: Part): UnverifiedFields {
+  const data = signed.object().at('data').object()
+  const nextCommittee = data.at('next_sync_committee')
+  const { value: bits } = data.at('sync_aggregate').at('sync_committee_bits')
+  const isBits = typeof bits === 'string' && bits.length === 130
+  const ones = (digit: string) => Number.parseInt(digit, 16).toString(2).match(/1/g)?.length ?? 0
   return {
-    ...(isGiven(version) && { version: show(version) }),
-    attested: inspectBeaconHeader(attested_header),
-    finalized: inspectBeaconHeader(finalized_header),
-    signatureSlot: show(signature_slot),
-    signers,
-    ...(isGiven(next_sync_committee) && { nextCommittee: show(fieldIn(next_sync_committee, 'pubkeys')) }),
+    ...inspectGiven(signed, { version: showPart }),
+    attested: inspectBeaconHeader(data.at('attested_header')),
+    finalized: inspectBeaconHeader(data.at('finalized_header')),
+    signatureSlot: data.at('signature_slot').show(),
+    signers: isBits ? [...bits.slice(2)].reduce((sum, digit) => sum + ones(digit), 0) : 0,
+    ...(nextCommittee.isGiven && { nextCommittee: nextCommittee.at('pubkeys').show() }),
   }
 }
 
-function inspectBeaconHeader(header: unknown): UnverifiedFields {
-  const { beacon, execution, execution_block_hash } = fieldsOf(header)
-  const { slot } = fieldsOf(beacon)
-  const { block_hash, block_number } = fieldsOf(execution)
+function inspectBeaconHeader(header: Part): UnverifiedFields {
+  const execution = header.at('execution')
+  const hash = header.at('execution_block_hash')
+  const number = execution.at('block_number')
   return {
-    slot: show(slot),
-    l1BlockHash: show(execution_block_hash ?? block_hash),
-    ...(isGiven(block_number) && { l1BlockNumber: show(block_number) }),
+    slot: header.at('beacon').at('slot').show(),
+    l1BlockHash: (hash.isGiven ? hash : execution.at('block_hash')).show(),
+    ...(number.isGiven && { l1BlockNumber: number.show() }),
   }
 }
 
 /** Inspects each answer, but only counts the codes. */
-function inspectCallBundle(inspector: Inspector, content: unknown): UnverifiedFields {
-  const bundle = inspector.fields('', content)
-  const { rollup, l2BlockNumber, l1, environment, call, answers, codes, scheme } = bundle
-  const { blockHashes, ...values } = inspector.fields('environment', environment)
-  const listed = inspector.items('answers', answers).map((item, index) => {
-    const path = `answers[${index}]`
-    const entry = inspector.fields(path, item)
-    const { answer } = entry
-    const parts = inspectAnswer(inspector, join(path, 'answer'), answer, schemeNamed(scheme))
-    return { ...pick(entry, ['address', 'storageKeys']), answer: parts }
-  })
+function inspectCallBundle(bundle: Part): UnverifiedFields {
+  const scheme = schemeNamed(bundle.at('scheme').value)
+  const environment = bundle.at('environment').object()
   return {
-    ...pick(bundle, ['version', 'kind', 'scheme']),
-    rollup: pick(inspector.fields('rollup', rollup), ['name', 'address']),
-    l2BlockNumber: parseNumber(l2BlockNumber, 64) ?? show(l2BlockNumber),
-    ...pick(bundle, ['chainId', 'hardfork']),
-    call: pick(inspector.fields('call', call), ['from', 'to', 'data', 'value', 'gas']),
+    ...bundle.pick('version', 'kind', 'scheme'),
+    rollup: bundle.at('rollup').object().pick('name', 'address'),
+    l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
+    ...bundle.pick('chainId', 'hardfork'),
+    call: bundle.at('call').object().pick('from', 'to', 'data', 'value', 'gas'),
     environment: {
-      ...pick(values, ['timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao']),
-      ...(isGiven(blockHashes) && { blockHashes: show(blockHashes) }),
+      ...environment.pick('timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao'),
+      ...inspectGiven(environment, { blockHashes: showPart }),
     },
-    ...(isGiven(l1) && { l1: inspectL1(inspector, 'l1', l1) }),
-    answers: listItems(listed, answers),
-    codes: show(codes),
+    ...inspectGiven(bundle, { l1: inspectL1 }),
+    answers: bundle.at('answers').list(item => ({
+      ...item.object().pick('address', 'storageKeys'),
+      answer: inspectAnswer(item.at('answer'), scheme),
+    })),
+    codes: bundle.at('codes').show(),
   }
 }
 
-function inspectL1(inspector: Inspector, path: string, l1: unknown): UnverifiedFields {
-  const { header, proof, finalizedState } = inspector.fields(path, l1)
+const inspectL1 = (l1: Part): UnverifiedFields =>
+  inspectGiven(l1.object(), {
+    header: header => inspectHeader(header),
+    proof: inspectEthProof,
+    finalizedState: inspectFinalizedState,
+  })
+
+function inspectFinalizedState(state: Part): UnverifiedFields {
+  const timestamp = state.object().at('timestamp')
+  const time = parseNumber(timestamp.value, 64)
+  const spell = (number: Part) => inspectNumber(number, 256)
   return {
-    ...(header !== undefined && { header: inspectHeader(inspector, join(path, 'header'), header) }),
-    ...(proof !== undefined && { proof: inspectEthProof(inspector, join(path, 'proof'), proof) }),
-    ...(finalizedState !== undefined && {
-      finalizedState: inspectFinalizedState(inspector, join(path, 'finalizedState'), finalizedState),
-    }),
+    messageNumber: spell(state.at('messageNumber')),
+    ...inspectGiven(state, { forcedTransactionNumber: spell }),
+    timestamp: time === null ? timestamp.show() : `${time} (${formatTime(time)})`,
   }
 }
 
-function inspectFinalizedState(inspector: Inspector, path: string, value: unknown): UnverifiedFields {
-  const { messageNumber, forcedTransactionNumber, timestamp } = inspector.fields(path, value)
-  const spell = (number: unknown) => parseNumber(number, 256) ?? show(number)
-  const time = parseNumber(timestamp, 64)
-  return {
-    messageNumber: spell(messageNumber),
-    ...(forcedTransactionNumber !== undefined && { forcedTransactionNumber: spell(forcedTransactionNumber) }),
-    timestamp: time === null ? show(timestamp) : `${time} (${formatTime(time)})`,
-  }
-}
-
-function inspectHeader(inspector: Inspector, path: string, header: unknown): UnverifiedFields {
-  const bytes = inspector.attempt(path, () => decodeHex(header))
-  if (bytes === undefined) return { header: show(header) }
+/** @param hex the header. Default: the part itself */
+function inspectHeader(part: Part, hex = part.value): UnverifiedFields {
+  const bytes = part.attempt(() => decodeHex(hex))
+  if (bytes === undefined) return { header: part.show() }
   const hash = bytesToHex(keccak_256(bytes))
   // Verifying it against its own hash shows only that it is a header.
-  const block = inspector.attempt(path, () => verifyHeader(header, hash))
+  const block = part.attempt(() => verifyHeader(hex, hash))
   if (block === undefined) return { hash }
   const items = decodeRlp(bytes)
   const fields = FIELDS.flatMap(([name, { kind }], index): [string, UnverifiedField][] => {
@@ -274,84 +267,50 @@ function inspectHeader(inspector: Inspector, path: string, header: unknown): Unv
 }
 
 /** The fields of an eth_getProof answer, with only the number of its nodes. */
-function inspectEthProof(inspector: Inspector, path: string, content: unknown): UnverifiedFields {
-  const proof = inspector.fields(path, content)
-  const { accountProof, storageProof } = proof
-  const slots = inspector.items(join(path, 'storageProof'), storageProof).map((item, index) => {
-    const slot = inspector.fields(join(path, `storageProof[${index}]`), item)
-    const { proof: nodes } = slot
-    return { ...pick(slot, ['key', 'value']), nodes: show(nodes) }
-  })
+function inspectEthProof(proof: Part): UnverifiedFields {
   return {
-    ...pick(proof, ['address', 'nonce', 'balance', 'storageHash', 'codeHash']),
-    accountProof: show(accountProof),
-    storageProof: listItems(slots, storageProof),
+    ...proof.object().pick('address', 'nonce', 'balance', 'storageHash', 'codeHash'),
+    accountProof: proof.at('accountProof').show(),
+    storageProof: proof
+      .at('storageProof')
+      .list(slot => ({ ...slot.object().pick('key', 'value'), nodes: slot.at('proof').show() })),
   }
 }
 
 /** A rollup_getProof answer, bare or in a JSON-RPC response. */
-function inspectAnswer(
-  inspector: Inspector,
-  path: string,
-  answer: unknown,
-  scheme: Scheme | undefined,
-): UnverifiedFields {
-  const fields = inspector.fields(path, answer)
-  const { error, result } = fields
-  const response = pick(fields, ['jsonrpc', 'id'])
-  if (error !== undefined && error !== null) {
-    return { ...response, error: pick(inspector.fields(join(path, 'error'), error), ['code', 'message']) }
-  }
-  if (result === undefined) return { ...response, ...inspectResult(inspector, path, fields, scheme) }
-  const resultPath = join(path, 'result')
-  const inner = inspector.fields(resultPath, result)
-  return { ...response, result: inspectResult(inspector, resultPath, inner, scheme) }
+function inspectAnswer(answer: Part, scheme: Scheme | undefined): UnverifiedFields {
+  const response = answer.object().pick('jsonrpc', 'id')
+  const [error, result] = [answer.at('error'), answer.at('result')]
+  if (error.isGiven) return { ...response, error: error.object().pick('code', 'message') }
+  return result.value === undefined
+    ? { ...response, ...inspectResult(answer, scheme) }
+    : { ...response, result: inspectResult(result.object(), scheme) }
 }
 
-function inspectResult(
-  inspector: Inspector,
-  path: string,
-  answer: Fields,
-  scheme: Scheme | undefined,
-): UnverifiedFields {
-  const { accountProof, storageProofs, storageProof } = answer
-  if (Array.isArray(accountProof) && storageProof !== undefined) return inspectEthProof(inspector, path, answer)
-  const inspectSlot = (proof: unknown, index: number): UnverifiedField =>
-    proof === null ? null : inspectLeafProof(inspector, join(path, `storageProofs[${index}]`), proof, 'slot', scheme)
+function inspectResult(result: Part, scheme: Scheme | undefined): UnverifiedFields {
+  const accountProof = result.at('accountProof')
+  const isEthProof = Array.isArray(accountProof.value) && hasFields(result.value, 'storageProof')
+  if (isEthProof) return inspectEthProof(result)
   return {
-    accountProof: inspectLeafProof(inspector, join(path, 'accountProof'), accountProof, 'account', scheme),
-    storageProofs: listItems(
-      inspector.items(join(path, 'storageProofs'), storageProofs).map(inspectSlot),
-      storageProofs,
-    ),
+    accountProof: inspectLeafProof(accountProof, 'account', scheme),
+    storageProofs: result
+      .at('storageProofs')
+      .list(proof => (proof.value === null ? null : inspectLeafProof(proof, 'slot', scheme))),
   }
 }
-
-const PROOFS = [
-  ['leafIndex', 'proof'],
-  ['leftLeafIndex', 'leftProof'],
-  ['rightLeafIndex', 'rightProof'],
-] as const
 
 type EntryName = 'account' | 'slot'
 
-function inspectLeafProof(
-  inspector: Inspector,
-  path: string,
-  content: unknown,
-  entry: EntryName,
-  scheme: Scheme | undefined,
-): UnverifiedFields {
-  const leafProof = inspector.fields(path, content)
-  const { key } = leafProof
-  inspector.attempt(join(path, 'key'), () => decodeHex(key, [treeLengths[entry].key]))
-  const fields: UnverifiedFields = { key: show(key), claims: claimWords[formOf(leafProof)] }
-  for (const [indexName, name] of PROOFS) {
-    if (!isGiven(leafProof[indexName]) && !isGiven(leafProof[name])) continue
-    const index = inspector.attempt(join(path, indexName), () => decodeLeafIndex(leafProof[indexName]))
-    fields[indexName] = index === undefined ? show(leafProof[indexName]) : nameLeafIndex(index)
-    const proof = inspector.fields(join(path, name), leafProof[name])
-    fields[name] = inspectProof(inspector, join(path, name), proof, entry, scheme ?? guessSchemeOfPath(proof))
+function inspectLeafProof(leafProof: Part, entry: EntryName, scheme: Scheme | undefined): UnverifiedFields {
+  const key = leafProof.object().at('key')
+  key.attempt(value => decodeHex(value, [treeLengths[entry].key]))
+  const fields: UnverifiedFields = { key: key.show(), claims: claimWords[formOf(leafProof.value)] }
+  for (const names of leafPaths) {
+    const [index, proof] = [leafProof.at(names.index), leafProof.at(names.proof)]
+    if (!index.isGiven && !proof.isGiven) continue
+    const decoded = index.attempt(decodeLeafIndex)
+    fields[names.index] = decoded === undefined ? index.show() : nameLeafIndex(decoded)
+    fields[names.proof] = inspectProof(proof.object(), entry, scheme ?? guessSchemeOfPath(proof.value))
   }
   return fields
 }
@@ -363,33 +322,22 @@ const claimWords: Readonly<Record<LeafForm, string>> = {
   neither: 'nothing',
 }
 
-function inspectProof(
-  inspector: Inspector,
-  path: string,
-  { value, proofRelatedNodes }: Fields,
-  entry: EntryName,
-  scheme: Scheme | undefined,
-): UnverifiedFields {
-  const { value: valueLength } = treeLengths[entry]
+function inspectProof(proof: Part, entry: EntryName, scheme: Scheme | undefined): UnverifiedFields {
+  const [value, nodes] = [proof.at('value'), proof.at('proofRelatedNodes')]
+  const { value: length } = treeLengths[entry]
   // A neighbour may be HEAD or TAIL, whose value is 32 bytes.
-  const lengths = [valueLength, DIGEST_LENGTH]
-  const bytes = inspector.attempt(join(path, 'value'), () => decodeHex(value, lengths))
+  const bytes = value.attempt(hex => decodeHex(hex, [length, DIGEST_LENGTH]))
   const account =
     scheme &&
     entry === 'account' &&
-    bytes?.length === valueLength &&
-    inspector.attempt(join(path, 'value'), () => decodeAccount(scheme, bytesToHex(bytes)))
-  const leafPath = inspector.attempt(join(path, 'proofRelatedNodes'), () => {
-    if (scheme) return inspectPath(scheme, proofRelatedNodes)
-    throw new ProofError('WRONG_LENGTH', {
-      path: `[${LEAF_NODE}]`,
-      expected: '128 bytes (mimc) or 192 bytes (poseidon2)',
-    })
+    bytes?.length === length &&
+    value.attempt(() => decodeAccount(scheme, bytesToHex(bytes)))
+  const path = nodes.attempt(all => {
+    if (scheme) return inspectPath(scheme, all)
+    const expected = '128 bytes (mimc) or 192 bytes (poseidon2)'
+    throw new ProofError('WRONG_LENGTH', { path: `[${LEAF_NODE}]`, expected })
   })
-  return {
-    value: account ? { ...account } : show(value),
-    ...(leafPath ?? { proofRelatedNodes: show(proofRelatedNodes) }),
-  }
+  return { value: account ? { ...account } : value.show(), ...(path ?? { proofRelatedNodes: nodes.show() }) }
 }
 
 /** @throws ProofError */
@@ -413,30 +361,29 @@ const describeLeaf = ({ prev, next, hKey, hVal }: Leaf): UnverifiedFields => ({
 
 const VECTOR_FIELDS = ['description', 'flag', 'operation', 'scheme', 'code', 'codeHash'] as const
 
-function inspectCall(inspector: Inspector, { operation, fields, expected }: CallFile): UnverifiedFields {
-  const stated = { ...pick(fields, VECTOR_FIELDS), ...inspectExpected(expected) }
+function inspectFunctionVector(vector: Part, operation: unknown): UnverifiedFields {
+  const stated = { ...vector.pick(...VECTOR_FIELDS), ...inspectExpected(vector) }
   if (operation !== 'encodeHeader') return stated
-  const { block } = fields
-  const header = inspector.attempt('block', () => encodeHeader(block))
-  return { ...stated, block: header === undefined ? show(block) : inspectHeader(inspector, 'block', header) }
+  const block = vector.at('block')
+  const header = block.attempt(encodeHeader)
+  return { ...stated, block: header === undefined ? block.show() : inspectHeader(block, header) }
 }
 
-function inspectEvidenceVector(inspector: Inspector, vector: Fields): UnverifiedFields {
-  const { claim, bundle, expected } = vector
-  const fields = fieldsOf(claim)
-  const { rollup, trusted } = fields
+function inspectEvidenceVector(vector: Part): UnverifiedFields {
+  const claim = vector.at('claim')
   return {
-    ...pick(vector, VECTOR_FIELDS),
+    ...vector.pick(...VECTOR_FIELDS),
     claim: {
-      ...pick(fields, ['l2BlockNumber', 'address', 'storageKeys']),
-      rollup: pick(fieldsOf(rollup), ['name', 'address']),
-      trusted: pick(fieldsOf(trusted), ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']),
+      ...claim.pick('l2BlockNumber', 'address', 'storageKeys'),
+      rollup: claim.at('rollup').pick('name', 'address'),
+      trusted: claim.at('trusted').pick('beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot'),
     },
-    bundle: inspectBundle(inspector, 'bundle', bundle),
-    ...inspectExpected(expected),
+    bundle: inspectBundle(vector.at('bundle')),
+    ...inspectExpected(vector),
   }
 }
 
-function inspectExpected(expected: unknown): UnverifiedFields {
-  return { expected: isObject(expected) ? pick(fieldsOf(expected), ['valid', 'code', 'path']) : show(expected) }
+function inspectExpected(vector: Part): UnverifiedFields {
+  const expected = vector.at('expected')
+  return { expected: isObject(expected.value) ? expected.pick('valid', 'code', 'path') : expected.show() }
 }
