@@ -5,9 +5,10 @@ import { type Checkpoint, type CheckpointAnswers, verifyCheckpoint, verifyFinali
 import type { Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import type { SafeVerifiedEvidence, VerifiedEvidence } from '../evidence/types.ts'
+import { encodeQuantity } from '../hex.ts'
 import type { SafeVerifiedState } from '../proof/safe.ts'
 import { DocumentError } from './error.ts'
-import type { CallFile, Expected } from './input-file.ts'
+import type { Expected, FunctionVector } from './input-file.ts'
 import { type Fields, fieldIn, fieldsOf, show } from './value.ts'
 
 /** Compares outcomes with what files expect: one sentence per mismatch, none if the outcome is as expected. */
@@ -25,47 +26,45 @@ export const compareVerdict = (expected: Expected, outcome: SafeVerifiedState): 
 export const compareEvidence = (expected: Expected, outcome: SafeVerifiedEvidence): string[] =>
   outcome.ok ? compareFields(expected, spell(outcome)) : compareRefusal(expected, outcome.error)
 
-const quantity = (value: bigint): string => `0x${value.toString(16)}`
-
 /** The evidence as vectors write it: numbers as hexadecimal quantities, and only the account's nonce and balance. */
 function spell({ ok: _, ...evidence }: VerifiedEvidence & { ok: true }): object {
   const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = evidence
-  const beaconBlock = evidence.reach === 'beaconBlockRoot' && {
-    ...evidence.beaconBlock,
-    slot: quantity(evidence.beaconBlock.slot),
-    slotTimestamp: quantity(evidence.beaconBlock.slotTimestamp),
-  }
+  const quantities = (numbers: Readonly<Record<string, bigint | null>>) =>
+    Object.fromEntries(
+      Object.entries(numbers).map(([name, value]) => [name, value === null ? null : encodeQuantity(value)]),
+    )
+  const block = evidence.reach === 'beaconBlockRoot' ? evidence.beaconBlock : null
   return {
     ...rest,
-    ...(beaconBlock && { beaconBlock }),
-    l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
-    currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
-    finalizedTimestamp: finalizedTimestamp === null ? null : quantity(finalizedTimestamp),
-    account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
-    l1Block: l1Block && { ...l1Block, number: quantity(l1Block.number), timestamp: quantity(l1Block.timestamp) },
+    ...(block && {
+      beaconBlock: { ...block, ...quantities({ slot: block.slot, slotTimestamp: block.slotTimestamp }) },
+    }),
+    ...quantities({ l2BlockNumber, currentL2BlockNumber, finalizedTimestamp }),
+    account: account && quantities({ nonce: account.nonce, balance: account.balance }),
+    l1Block: l1Block && { ...l1Block, ...quantities({ number: l1Block.number, timestamp: l1Block.timestamp }) },
   }
 }
 
-export interface CallOutcome {
-  /** What the call threw; null if it returned. */
+export interface VectorOutcome {
+  /** What the function threw; null if it returned. */
   readonly error: ProofError | null
   readonly mismatches: string[]
 }
 
-/** Makes the call that the vector is about. @throws DocumentError if its operation is unknown */
-export function runCall({ operation, fields }: CallFile, expected: Expected): CallOutcome {
-  const call = calls.get(operation)
-  if (call === undefined) throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
+/** Calls the function that the vector is for. @throws DocumentError if its operation is unknown */
+export function runFunction({ operation, fields }: FunctionVector, expected: Expected): VectorOutcome {
+  const run = functions.get(operation)
+  if (run === undefined) throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   try {
-    return { error: null, mismatches: compareFields(expected, call(fields)) }
+    return { error: null, mismatches: compareFields(expected, run(fields)) }
   } catch (error) {
     if (error instanceof ProofError) return { error, mismatches: compareRefusal(expected, error) }
     throw error
   }
 }
 
-/** Per operation, the call and the part of its result that a vector states. Despite the types, arguments are unchecked. */
-const calls = new Map<unknown, (fields: Fields) => object>([
+/** Per operation, the function and the part of its result that a vector states. Despite the types, arguments are unchecked. */
+const functions = new Map<unknown, (fields: Fields) => object>([
   [
     'verifyCode',
     ({ code, codeHash }) => {

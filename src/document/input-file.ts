@@ -44,8 +44,8 @@ export interface BundleFile {
 }
 
 /** A vector for a function other than the two that verify answers and bundles. `operation` names the function. */
-export interface CallFile {
-  readonly kind: 'call vector'
+export interface FunctionVector {
+  readonly kind: 'function vector'
   readonly description: string
   readonly operation: unknown
   /** The whole vector. */
@@ -55,20 +55,20 @@ export interface CallFile {
 }
 
 /** A call as evidence. Only executing the call can verify it, so nothing else is read from the file. */
-export interface CallBundleFile {
-  readonly kind: 'call bundle'
+export interface CallEvidenceFile {
+  readonly kind: 'call evidence'
   readonly description: string
   readonly bundle: unknown
 }
 
-export type InputFile = AnswerFile | BundleFile | CallFile | CallBundleFile
+export type InputFile = AnswerFile | BundleFile | FunctionVector | CallEvidenceFile
 
 export const isBundleFile = (file: InputFile): file is BundleFile =>
   file.kind === 'evidence bundle' || file.kind === 'evidence vector'
 
-export const isCallBundle = (file: InputFile): file is CallBundleFile => file.kind === 'call bundle'
+export const isCallEvidence = (file: InputFile): file is CallEvidenceFile => file.kind === 'call evidence'
 
-export const isCallFile = (file: InputFile): file is CallFile => file.kind === 'call vector'
+export const isFunctionVector = (file: InputFile): file is FunctionVector => file.kind === 'function vector'
 
 /**
  * Tells what a parsed JSON text is by the names of its fields. It checks nothing else.
@@ -83,11 +83,11 @@ export function readInputFile(content: unknown): InputFile {
   if (has('version', 'rollup', 'request', 'answer')) {
     return { kind: 'evidence bundle', description: '', bundle: content, claim: undefined, expected: undefined }
   }
-  if (has('version', 'kind', 'call', 'answers')) return { kind: 'call bundle', description: '', bundle: content }
+  if (has('version', 'kind', 'call', 'answers')) return { kind: 'call evidence', description: '', bundle: content }
   if (operation === 'verifyEvidence') {
     return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
   }
-  if (has('operation')) return { kind: 'call vector', description, operation, fields, expected }
+  if (has('operation')) return { kind: 'function vector', description, operation, fields, expected }
   // Anything that calls itself a JSON-RPC response came from an endpoint, so the user stated nothing in it.
   const isResponse = has('jsonrpc')
   if (!isResponse && has('scheme')) {

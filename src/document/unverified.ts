@@ -10,7 +10,7 @@ import type { Leaf } from '../tree/leaf.ts'
 import { formOf, guessSchemeOfPath, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
-import { isBundleFile, isCallBundle, isCallFile, readInputFile } from './input-file.ts'
+import { isBundleFile, isCallEvidence, isFunctionVector, readInputFile } from './input-file.ts'
 import {
   DIGEST_LENGTH,
   decodeHex,
@@ -53,8 +53,8 @@ export function inspectContent(content: unknown): Inspection {
   const { kind } = file
   const part = partOf(problems, '', content)
   const inspected = (fields: UnverifiedFields, name: string = kind) => ({ kind: name, fields, problems })
-  if (isCallBundle(file)) return inspected(inspectCallBundle(part), 'call as evidence')
-  if (isCallFile(file)) return inspected(inspectFunctionVector(part, file.operation), 'evidence vector')
+  if (isCallEvidence(file)) return inspected(inspectCallEvidence(part), 'call as evidence')
+  if (isFunctionVector(file)) return inspected(inspectFunctionVector(part, file.operation), 'evidence vector')
   if (isBundleFile(file)) return inspected(file.claim ? inspectEvidenceVector(part) : inspectBundle(part))
   if (kind === 'unknown') throw new DocumentError('it is not a bundle, answer, JSON-RPC response, recording or vector')
   if (kind !== 'vector' && kind !== 'recording') return inspected(inspectAnswer(part, undefined))
@@ -210,7 +210,7 @@ function inspectBeaconHeader(header: Part): UnverifiedFields {
 }
 
 /** Inspects each answer, but only counts the codes. */
-function inspectCallBundle(bundle: Part): UnverifiedFields {
+function inspectCallEvidence(bundle: Part): UnverifiedFields {
   const scheme = schemeNamed(bundle.at('scheme').value)
   const environment = bundle.at('environment').object()
   return {

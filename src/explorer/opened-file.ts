@@ -5,8 +5,8 @@ import {
   type AnswerFile,
   type BundleFile,
   isBundleFile,
-  isCallBundle,
-  isCallFile,
+  isCallEvidence,
+  isFunctionVector,
   readInputFile,
 } from '../document/input-file.ts'
 import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
@@ -30,12 +30,12 @@ export function openFile(content: unknown): OpenedFile {
   if (!isObject(content)) throw new DocumentError(`This is not a JSON object, but ${brief(show(content))}.`)
   const file = readInputFile(content)
   if (isBundleFile(file)) return openBundle(file)
-  if (isCallBundle(file)) {
+  if (isCallEvidence(file)) {
     throw new DocumentError(
       'This is a call as evidence. Verifying it takes an EVM, which this page does not have. Use the command rollup-state-proof verify.',
     )
   }
-  if (isCallFile(file)) {
+  if (isFunctionVector(file)) {
     throw new DocumentError('This vector holds neither an answer nor an evidence bundle, so there is nothing to show.')
   }
   if (file.kind === 'unknown') {

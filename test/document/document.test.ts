@@ -8,7 +8,7 @@ import {
   type AnswerFile,
   type InputFile,
   isBundleFile,
-  isCallFile,
+  isFunctionVector,
   readExpected,
   readInputFile,
 } from '../../src/document/input-file.ts'
@@ -36,7 +36,11 @@ const files: readonly (readonly [name: string, content: unknown, kind: InputFile
   ['a vector', contract, 'vector'],
   ['a bundle', evidence.bundle, 'evidence bundle'],
   ['an evidence vector', evidence, 'evidence vector'],
-  ['a header vector', { operation: 'encodeHeader', block: {}, expected: { valid: false, code: 'x' } }, 'call vector'],
+  [
+    'a header vector',
+    { operation: 'encodeHeader', block: {}, expected: { valid: false, code: 'x' } },
+    'function vector',
+  ],
   ['an eth_getProof answer', { accountProof: [], storageProof: [] }, 'answer'],
   ['something else', { a: 1 }, 'unknown'],
   ['a list', [answer], 'unknown'],
@@ -46,7 +50,7 @@ it.each(files)('recognizes %s by its fields', (_name, content, kind) => {
   const file = readInputFile(content)
   expect(file.kind).toBe(kind)
   expect(isBundleFile(file)).toBe(kind.startsWith('evidence'))
-  expect(isCallFile(file)).toBe(kind === 'call vector')
+  expect(isFunctionVector(file)).toBe(kind === 'function vector')
   // The same as a line of NDJSON.
   expect(readInputFile(parseJson(new TextEncoder().encode(JSON.stringify(content)))).kind).toBe(kind)
 })

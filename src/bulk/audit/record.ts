@@ -7,8 +7,8 @@ import {
   type AnswerFile,
   type BundleFile,
   isBundleFile,
-  isCallBundle,
-  isCallFile,
+  isCallEvidence,
+  isFunctionVector,
   readInputFile,
 } from '../../document/input-file.ts'
 import { fieldIn } from '../../document/value.ts'
@@ -154,8 +154,8 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
     if (!('content' in record)) return record
     try {
       const file = readInputFile(record.content)
-      if (isCallBundle(file)) return unreadable('a call as evidence: verify it by itself')
-      if (isCallFile(file)) return unreadable('not a record: it holds no proof')
+      if (isCallEvidence(file)) return unreadable('a call as evidence: verify it by itself')
+      if (isFunctionVector(file)) return unreadable('not a record: it holds no proof')
       if (isBundleFile(file)) return judgeBundle(file, claim)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {

@@ -1,7 +1,7 @@
 import { type Hex, hexToBytes } from '../../bytes.ts'
 import { parseNumber } from '../../document/evidence.ts'
-import { type CallOutcome, compareFields, compareRefusal } from '../../document/expected.ts'
-import { type CallFile, type Expected, isCallBundle, readInputFile } from '../../document/input-file.ts'
+import { compareFields, compareRefusal, type VectorOutcome } from '../../document/expected.ts'
+import { type Expected, type FunctionVector, isCallEvidence, readInputFile } from '../../document/input-file.ts'
 import { fieldsOf } from '../../document/value.ts'
 import { ageOf, beaconRows, formatTime, timeRow } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
@@ -139,7 +139,7 @@ async function readRecorded(
   trust: RecordTrust,
 ): Promise<VerifiedCall> {
   const bundle = await readRegularJson(path, { followLinks: false })
-  if (!isCallBundle(readInputFile(bundle))) throw refuseOverwrite(path, 'is not a call as evidence')
+  if (!isCallEvidence(readInputFile(bundle))) throw refuseOverwrite(path, 'is not a call as evidence')
   try {
     return await verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
   } catch (error) {
@@ -233,7 +233,7 @@ function reasonRows(outcome: VerifiedCall['outcome'], returnData: `0x${string}`)
 }
 
 /** Makes the call that a vector is about. Its claim is unchecked: the verifier refuses a malformed one. */
-export async function runCallVector({ fields }: CallFile, expected: Expected): Promise<CallOutcome> {
+export async function runCallVector({ fields }: FunctionVector, expected: Expected): Promise<VectorOutcome> {
   const { scheme, claim, bundle } = fields
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
   const { value, gas, ...others } = fieldsOf(call)

@@ -3,14 +3,14 @@ import { safeVerifyEvidence } from '../../anchor.ts'
 import { type ClaimWithSources, statedClaim } from '../../document/claim.ts'
 import { DocumentError } from '../../document/error.ts'
 import { claimOfVector } from '../../document/evidence.ts'
-import { compareEvidence, compareState, compareVerdict, runCall } from '../../document/expected.ts'
+import { compareEvidence, compareState, compareVerdict, runFunction } from '../../document/expected.ts'
 import {
   type AnswerFile,
-  type CallFile,
+  type FunctionVector,
   type InputFile,
   isBundleFile,
-  isCallBundle,
-  isCallFile,
+  isCallEvidence,
+  isFunctionVector,
   readExpected,
   readInputFile,
   type StatedClaim,
@@ -139,7 +139,7 @@ export async function runVectors(folder: string, pinned: StatedClaim, json: bool
 async function runCase(file: string, pinned: StatedClaim): Promise<CaseResult> {
   try {
     const content = await readCase(file)
-    if (isCallFile(content) && content.operation === 'verifyCallEvidence') {
+    if (isFunctionVector(content) && content.operation === 'verifyCallEvidence') {
       return { file, ...(await runCallEvidence(content, pinned)) }
     }
     return { file, ...runFile(content, pinned) }
@@ -161,7 +161,7 @@ async function readCase(file: string): Promise<InputFile> {
   return readInputFile(applyPatches(content, await readRegularJson(path)))
 }
 
-async function runCallEvidence(file: CallFile, pinned: StatedClaim): Promise<Judged> {
+async function runCallEvidence(file: FunctionVector, pinned: StatedClaim): Promise<Judged> {
   refusePinned(pinned)
   const expected = readExpected(file.expected)
   const { error, mismatches } = await runCallVector(file, expected)
@@ -197,10 +197,10 @@ function refusePinned(pinned: StatedClaim): void {
 
 /** @throws UsageError, DocumentError if there is nothing to run */
 function runFile(file: InputFile, pinned: StatedClaim): Judged {
-  if (isCallBundle(file)) {
+  if (isCallEvidence(file)) {
     throw new UsageError('it is a call as evidence: verify it by itself, with --rollup and --l1-block-hash')
   }
-  if (isBundleFile(file) || isCallFile(file)) {
+  if (isBundleFile(file) || isFunctionVector(file)) {
     if (isBundleFile(file) && file.claim === undefined) {
       throw new UsageError('it is an evidence bundle: verify it by itself, with --rollup and --l1-block-hash')
     }
@@ -217,10 +217,10 @@ function runFile(file: InputFile, pinned: StatedClaim): Judged {
       details: describeEvidence(claim, 'file', outcome),
     }
   }
-  if (isCallFile(file)) {
+  if (isFunctionVector(file)) {
     const expected = readExpected(file.expected)
     const subject = callSubjects.get(file.operation) ?? `operation ${show(file.operation)}`
-    const { error, mismatches } = runCall(file, expected)
+    const { error, mismatches } = runFunction(file, expected)
     const group = `${subject} ${groupOf(expected.valid)}`
     return { group, ...judge(error, mismatches), rootFrom: null, details: {} }
   }

@@ -6,8 +6,8 @@ import {
   type AnswerFile,
   type BundleFile,
   isBundleFile,
-  isCallBundle,
-  isCallFile,
+  isCallEvidence,
+  isFunctionVector,
   readExpected,
   readInputFile,
 } from '../../document/input-file.ts'
@@ -94,7 +94,7 @@ export const verify: Command = {
     const content = await readJson(path, io)
     const file = readInputFile(content)
     const isCallOption = Object.keys(stated).some(name => name in callOptions)
-    if (isCallBundle(file)) {
+    if (isCallEvidence(file)) {
       if (address !== undefined || storageKeys !== undefined) {
         throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
       }
@@ -104,10 +104,10 @@ export const verify: Command = {
       throw new UsageError(
         `${path} is not a call as evidence: --call, --from, --value, --gas, --hardfork and --chain-id are for calls`,
       )
-    if (isCallFile(file) || file.kind === 'evidence vector') {
+    if (isFunctionVector(file) || file.kind === 'evidence vector') {
       if (Object.keys(stated).length > 0)
         throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
-      if (isCallFile(file)) {
+      if (isFunctionVector(file)) {
         throw new UsageError('this vector has no bundle: run it with the command vectors')
       }
       return reportVector(file, json, io)
