@@ -21,14 +21,24 @@ class LongestFirst extends BaseSequencer {
 /** Tests that replace modules, which would affect other files in the same worker. */
 export const ALONE = ['test/engines.test.ts', 'test/hash/fallback.test.ts']
 
-/** The tests of the trusted path, of the verifier and of the worlds. They run first, with coverage, which slows all code down. */
-export const CORE = [
-  ...['bytes', 'errors', 'field', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
-  ...['hash', 'json', 'proof', 'tree', 'verifier', 'world'].map(layer => `test/${layer}/**/*.test.ts`),
-]
+const inFolder = (folder: string) => `test/${folder}/**/*.test.ts`
+
+/** The tests of all code that decides a verdict, and of the worlds, by layer. They run first, with coverage, which slows all code down. */
+export const LAYERS = {
+  /** From the bytes of an answer to its verdict. */
+  path: [
+    ...['bytes', 'errors', 'field', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
+    ...['hash', 'json', 'proof', 'tree', 'verifier'].map(inFolder),
+  ],
+  /** L1 and bundles. */
+  anchor: ['anchor', 'evidence'].map(inFolder),
+  beacon: [inFolder('beacon')],
+  world: [inFolder('world')],
+}
+const CORE = Object.values(LAYERS).flat()
 
 /** The tests of the documents, with the examples in doc comments, and of the page: `npm run test:docs`. */
-const DOCS = ['documents', 'explorer'].map(folder => `test/${folder}/**/*.test.ts`)
+const DOCS = ['documents', 'explorer'].map(inFolder)
 
 const shared = { testTimeout: 120_000, hookTimeout: 120_000 }
 

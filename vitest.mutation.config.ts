@@ -1,9 +1,19 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { ALONE, CORE } from './vitest.config.ts'
+import { ALONE, LAYERS } from './vitest.config.ts'
+
+/** `LAYER=beacon npx stryker run --mutate 'src/beacon/**'` runs the tests of that layer only: far fewer for each mutant. */
+const { LAYER } = process.env
+const layers: Readonly<Record<string, readonly string[]>> = LAYERS
+const isWhole = LAYER === undefined
+const include = isWhole ? Object.values(layers).flat() : [...(layers[LAYER] ?? [])]
+if (include.length === 0) throw new Error(`LAYER: expected one of ${Object.keys(layers).join(', ')}, got ${LAYER}`)
 
 /** The slowest tests run last. A mutant that an earlier file kills does not reach them. */
-const LAST = ['test/world/', 'test/hash/', 'test/verifier/hasher.test.ts', 'test/engines.test.ts']
+const LAST = [
+  ...['test/world/', 'test/hash/', 'test/verifier/hasher.test.ts', 'test/engines.test.ts'],
+  ...['test/beacon/corpus.test.ts', 'test/beacon/hostile.test.ts'],
+]
 
 class QuickFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -23,15 +33,16 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...shared,
-          name: 'core',
-          include: CORE,
+          ...{ ...shared, name: 'core', include },
           exclude: [...ALONE, 'test/verifier/verifier.test.ts'],
           // Reloading the modules for each file would take longer than the tests.
           isolate: false,
         },
       },
-      { extends: true, test: { ...shared, name: 'alone', include: ALONE } },
+      // These are about hashing.
+      ...(isWhole || LAYER === 'path'
+        ? [{ extends: true as const, test: { ...shared, name: 'alone', include: ALONE } }]
+        : []),
     ],
   },
 })
