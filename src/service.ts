@@ -4,11 +4,17 @@
  *
  * @module rollup-state-proof/service
  */
-export type { Beacon, BeaconAnswer } from './service/beacon.ts'
+export type { Beacon } from './service/beacon.ts'
 export type { Chain, ChainOptions } from './service/chain.ts'
+export type { BeaconAnswer } from './service/consensus.ts'
 export type { ContractVersion } from './service/contract.ts'
 export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'
 export { addDemoBlocks, demoWorld, readGenesis } from './service/genesis.ts'
-export type { AccessListBlock, AccessListCall, AccessListFunction, AccessListResult } from './service/methods.ts'
+export type {
+  AccessListBlock,
+  AccessListCall,
+  AccessListFunction,
+  AccessListResult,
+} from './service/methods/access-list.ts'
 export { createService, type Service, type ServiceOptions } from './service/service.ts'
 export type { L1Options, SimulatedL1 } from './service/simulated-l1.ts'

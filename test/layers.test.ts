@@ -21,6 +21,7 @@ const LAYERS = [
   'world',
   'rpc',
   'provider',
+  'http',
   'service',
   'document',
   'bulk',
@@ -36,7 +37,7 @@ const PACKAGES_OF_LAYER: Record<string, readonly string[]> = {
   bulk: ['tinypool'],
   cli: ['tinypool'],
 }
-const PLATFORM_LAYERS = ['service', 'bulk', 'cli']
+const PLATFORM_LAYERS = ['http', 'service', 'bulk', 'cli']
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map(file => normalize(file).replaceAll('\\', '/'))

@@ -76,8 +76,8 @@ export const sepolia: BeaconNetwork = {
 }
 
 const SECONDS_PER_SLOT = 12n
-const SLOTS_PER_EPOCH = 32n
-const SLOTS_PER_PERIOD = 8192n
+export const SLOTS_PER_EPOCH = 32n
+export const SLOTS_PER_PERIOD = 8192n
 
 /** The sync-committee period of a slot. */
 export const periodOf = (slot: bigint): number => Number(slot / SLOTS_PER_PERIOD)
@@ -173,15 +173,18 @@ export function timeOfSlot({ source }: DecodedNetwork, slot: bigint): bigint {
   return BigInt(source.genesisTime) + slot * SECONDS_PER_SLOT
 }
 
-/** The version and the layout of the fork that a slot is in. */
-export function forkAt(network: DecodedNetwork, slot: bigint): { layout: Layout; version: Uint8Array } {
+/** The fork that a slot is in. */
+export function forkAt(
+  network: DecodedNetwork,
+  slot: bigint,
+): { readonly name: string; readonly layout: Layout; readonly version: Uint8Array } {
   const fork = network.source.forks.findLast(({ epoch }) => epoch !== null && slot >= BigInt(epoch) * SLOTS_PER_EPOCH)
   const layout = layouts.get(fork?.name ?? '')
   if (fork === undefined || layout === undefined) {
     const found = `slot ${slot}, ${fork === undefined ? 'before Capella' : `in ${excerpt(fork.name)}`}`
     throw new ProofError('BEACON_FORK_UNKNOWN', { expected: 'a slot from Capella to Gloas', found })
   }
-  return { layout, version: hexToBytes(fork.version, 4) }
+  return { name: fork.name, layout, version: hexToBytes(fork.version, 4) }
 }
 
 /**

@@ -1,15 +1,7 @@
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { Hex } from '../bytes.ts'
-import type { Consensus } from './consensus.ts'
+import type { BeaconAnswer, Consensus } from './consensus.ts'
 import type { L1, L1Options } from './simulated-l1.ts'
-
-/** A response of the beacon API. */
-export interface BeaconAnswer {
-  /** The HTTP status code. */
-  readonly status: number
-  /** The body, to be sent as JSON. */
-  readonly body: object
-}
 
 /**
  * The consensus layer of the simulated L1. It has one beacon block per L1 block, many slots apart, so that sync committee

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader } from '../anchor/header.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
-import { toQuantity } from '../rpc/provider.ts'
+import { encodeQuantity } from '../hex.ts'
 
 /** The fields that vary between simulated blocks. All other header fields are constant. */
 export interface BlockFields {
@@ -45,7 +45,7 @@ const zeros = (length: number): Hex => `0x${'00'.repeat(length)}`
 
 /** A block header of the Prague fork. */
 const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData }: BlockFields) => ({
-  number: toQuantity(number),
+  number: encodeQuantity(number),
   parentHash,
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
   miner: zeros(20),
@@ -54,13 +54,13 @@ const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData }: Block
   receiptsRoot: EMPTY_TRIE,
   logsBloom: zeros(256),
   difficulty: '0x0',
-  gasLimit: toQuantity(GAS_LIMIT),
+  gasLimit: encodeQuantity(GAS_LIMIT),
   gasUsed: '0x0',
-  timestamp: toQuantity(timestamp),
+  timestamp: encodeQuantity(timestamp),
   extraData,
   mixHash: ZERO_HASH,
   nonce: zeros(8),
-  baseFeePerGas: toQuantity(BASE_FEE),
+  baseFeePerGas: encodeQuantity(BASE_FEE),
   withdrawalsRoot: EMPTY_TRIE,
   blobGasUsed: '0x0',
   excessBlobGas: '0x0',

@@ -1,6 +1,7 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import type { World } from '../world/world.ts'
 import { type Block, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
+import { type BlockStore, createBlockStore } from './block-store.ts'
 import { createL1, type L1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
 
 /** How the chain behaves. */
@@ -44,11 +45,15 @@ export interface Chain {
   timestamp(number: bigint): bigint | undefined
 }
 
+interface L2Block {
+  readonly block: Block
+  readonly state: World
+}
+
 /** The chain as the rest of the service uses it. */
 export interface FullChain extends Chain {
   readonly l1: L1
-  block(number: bigint): Block | null
-  numberOf(hash: string): bigint | null
+  readonly blocks: BlockStore<L2Block>
 }
 
 const SECONDS_PER_BLOCK = 2n
@@ -57,46 +62,34 @@ const SECONDS_PER_BLOCK = 2n
 export function createChain(genesis: World, rollup: Rollup, options: ChainOptions = {}): FullChain {
   const { proofLag = 0, keep, clock } = options
   const pending = genesis.fork()
-  const blocks = new Map<bigint, { readonly block: Block; readonly state: World }>()
-  const numbers = new Map<string, bigint>()
+  const blocks = createBlockStore<L2Block>(({ block }) => block.hash)
   const l1 = createL1(rollup, options)
-  let latest = -1n
-  let oldest = 0n
   const finalized = () => l1.finalizations().at(-1)?.l2BlockNumber ?? -1n
 
   function addBlock(): bigint {
-    const parent = blocks.get(latest)?.block
-    const number = latest + 1n
+    const parent = blocks.at(blocks.newest())?.block
     const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
     const now = clock ? BigInt(clock()) : steady
     const block = sealBlock({
-      number,
+      number: blocks.newest() + 1n,
       parentHash: parent?.hash ?? ZERO_HASH,
       // A real header holds the root of another tree, which is not simulated.
       stateRoot: EMPTY_TRIE,
       timestamp: parent && now <= parent.timestamp ? parent.timestamp + 1n : now,
       extraData: '0x',
     })
-    blocks.set(number, { block, state: pending.fork() })
-    numbers.set(block.hash, number)
-    latest = number
-    return number
+    blocks.add({ block, state: pending.fork() })
+    return block.number
   }
 
   function finalize(): void {
-    const newest = blocks.get(latest)
-    if (newest === undefined || finalized() === latest) return
-    l1.finalize(latest, newest.state.stateRoot(), newest.block.timestamp)
+    const newest = blocks.at(blocks.newest())
+    if (newest === undefined || finalized() === newest.block.number) return
+    l1.finalize(newest.block.number, newest.state.stateRoot(), newest.block.timestamp)
     const oldestKept = keep === undefined ? undefined : l1.finalizations().at(-keep)
-    if (oldestKept) forget(oldestKept.l2BlockNumber, oldestKept.l1BlockNumber)
-  }
-
-  function forget(l2BlockNumber: bigint, l1BlockNumber: bigint): void {
-    for (; oldest < l2BlockNumber; oldest++) {
-      numbers.delete(blocks.get(oldest)?.block.hash ?? ZERO_HASH)
-      blocks.delete(oldest)
-    }
-    l1.forget(l1BlockNumber)
+    if (oldestKept === undefined) return
+    blocks.forget(oldestKept.l2BlockNumber)
+    l1.forget(oldestKept.l1BlockNumber)
   }
 
   addBlock()
@@ -104,14 +97,13 @@ export function createChain(genesis: World, rollup: Rollup, options: ChainOption
   return {
     pending,
     l1,
+    blocks,
     addBlock,
     finalize,
-    latest: () => latest,
+    latest: blocks.newest,
     finalized,
     provable: () => l1.finalizations().at(-1 - proofLag)?.l2BlockNumber ?? -1n,
-    at: number => blocks.get(number)?.state,
-    timestamp: number => blocks.get(number)?.block.timestamp,
-    block: number => blocks.get(number)?.block ?? null,
-    numberOf: hash => numbers.get(hash) ?? null,
+    at: number => blocks.at(number)?.state,
+    timestamp: number => blocks.at(number)?.block.timestamp,
   }
 }

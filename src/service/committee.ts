@@ -1,8 +1,9 @@
 import { normalizeZ } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bigintToBytes, byteAt, bytesToBigint, concatBytes } from '../bytes.ts'
-import { hashPair, merkleize } from './ssz.ts'
+import { COMMITTEE_SIZE } from '../beacon/decode.ts'
+import { hashPair, merkleize, rootOfBytes } from '../beacon/ssz.ts'
+import { bigintToBytes, byteAt, bytesToBigint } from '../bytes.ts'
 
 /** A simulated sync committee with all its keys. */
 export interface Committee {
@@ -15,7 +16,6 @@ export interface Committee {
   sign(message: Uint8Array, signs: (index: number) => boolean): Uint8Array
 }
 
-export const COMMITTEE_SIZE = 512
 /** More keys than a committee has members, so that the members change with each period. */
 const POOL_SIZE = 640
 const STEP = 37
@@ -66,7 +66,7 @@ export function createCommittees(): (period: number) => Committee {
     return {
       pubkeys,
       aggregate,
-      root: hashPair(merkleize(pubkeys.map(keyRoot)), keyRoot(aggregate)),
+      root: hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregate)),
       sign(message, signs) {
         const { longSignatures } = bls12_381
         const signature = longSignatures.sign(longSignatures.hash(message, DOMAIN), Fn.toBytes(secretOf(signs)))
@@ -83,6 +83,3 @@ export function createCommittees(): (period: number) => Committee {
     return committee
   }
 }
-
-const keyRoot = (key: Uint8Array): Uint8Array =>
-  hashPair(key.slice(0, 32), concatBytes(key.slice(32), new Uint8Array(16)))

@@ -1,3 +1,6 @@
+import { setTimeout } from 'node:timers/promises'
+import { MethodError, rpcCodes } from './json-rpc.ts'
+
 /** A request to one of the endpoints, before it is answered. */
 export interface FaultRequest {
   /** The endpoint. */
@@ -51,3 +54,39 @@ export type Fault =
 
 /** Chooses the fault for a request; undefined for none. */
 export type FaultFunction = (request: FaultRequest) => Fault | undefined
+
+/** How a fault distorts an answer. */
+export interface Distortion {
+  /** Only the first half is sent. */
+  readonly isCut?: boolean
+  readonly change?: (result: unknown) => unknown
+}
+
+/** @param closing ends all delays */
+export function createFaultInjector(faults: FaultFunction | undefined, closing: AbortSignal) {
+  let turn = 0
+  /** Injects the fault for a request, if any: throws, waits, or returns how to distort the answer. */
+  return async (request: Omit<FaultRequest, 'turn'>): Promise<Distortion> => {
+    const fault = faults?.({ ...request, turn: turn++ })
+    switch (fault?.kind) {
+      case undefined:
+        return {}
+      case 'status': {
+        const headers = fault.retryAfter === undefined ? {} : { 'Retry-After': `${fault.retryAfter}` }
+        throw new MethodError(rpcCodes.serverError, 'an injected fault', { status: fault.status, headers })
+      }
+      case 'error':
+        throw new MethodError(fault.code, fault.message)
+      case 'reset':
+        // The server closes the connection, as it does after any unexpected error.
+        throw new Error('an injected reset')
+      case 'cut':
+        return { isCut: true }
+      case 'delay':
+        await setTimeout(fault.milliseconds, undefined, { signal: closing, ref: false }).catch(() => {})
+        return {}
+      case 'lie':
+        return { change: result => fault.change(structuredClone(result)) }
+    }
+  }
+}

@@ -1,8 +1,8 @@
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
+import { encodeQuantity } from '../hex.ts'
 import { RpcError } from '../rpc/error.ts'
-import { toQuantity } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { WorldError } from '../world/error.ts'
 import { createWorld, type World } from '../world/world.ts'
@@ -108,8 +108,8 @@ function tokenStorage(name: string, symbol: string, holders: readonly (readonly 
   const { balanceOf, totalSupply } = tokenSlots
   const supply = holders.reduce((sum, [, balance]) => sum + balance, 0n)
   return Object.fromEntries([
-    ...holders.map(([holder, balance]) => [mappingSlot(balanceOf, holder), toQuantity(balance)]),
-    [slotKey(totalSupply), toQuantity(supply)],
+    ...holders.map(([holder, balance]) => [mappingSlot(balanceOf, holder), encodeQuantity(balance)]),
+    [slotKey(totalSupply), encodeQuantity(supply)],
     [slotKey(tokenSlots.name), shortString(name)],
     [slotKey(tokenSlots.symbol), shortString(symbol)],
   ])
@@ -149,7 +149,7 @@ export function addDemoBlocks(chain: Chain, counts: readonly number[] = [3, 1, 4
     for (let added = 0; added < blocks; added++) {
       const number = latest() + 1n
       pending.setAccount(DEMO_PAYEE, { balance: 5n + number })
-      pending.setStorage(DEMO_CONTRACT, wordOf('0x0'), wordOf(toQuantity(42n + number)))
+      pending.setStorage(DEMO_CONTRACT, wordOf('0x0'), wordOf(encodeQuantity(42n + number)))
       addBlock()
     }
     for (let added = 0; added < l1Blocks; added++) l1.addBlock()

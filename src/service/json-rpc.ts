@@ -1,4 +1,31 @@
-import { MethodError, type Methods, rpcCodes } from './methods.ts'
+/** An error to send to the client. */
+export class MethodError extends Error {
+  override readonly name = 'MethodError'
+  /** That of JSON-RPC. */
+  readonly code: number
+  /** The HTTP status, if it is not that of every JSON-RPC answer, and headers to send with it. */
+  readonly http: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> }
+
+  constructor(code: number, message: string, http: MethodError['http'] = {}) {
+    super(message)
+    this.code = code
+    this.http = http
+  }
+}
+
+export const rpcCodes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  serverError: -32000,
+  limited: -32005,
+} as const
+
+/** Returns the result for these parameters. @throws MethodError */
+export type Method = (params: readonly unknown[]) => unknown
+export type Methods = ReadonlyMap<string, Method>
 
 /** A well-formed request. */
 export interface JsonRpcRequest {
@@ -7,25 +34,22 @@ export interface JsonRpcRequest {
   readonly params: readonly unknown[]
 }
 
-/** Parses a single request. @throws RequestError */
-export function parseRequest(body: string): JsonRpcRequest {
+/** Parses a single request. @returns an error response if it is malformed */
+export function parseRequest(body: string): JsonRpcRequest | ErrorResponse {
   let request: unknown
   try {
     request = JSON.parse(body)
   } catch {
-    throw new RequestError(null, rpcCodes.parse, 'this is not JSON')
+    return errorResponse(null, rpcCodes.parse, 'this is not JSON')
   }
-  if (Array.isArray(request)) throw new RequestError(null, rpcCodes.invalidRequest, 'batches are not supported')
-  if (typeof request !== 'object' || request === null) {
-    throw new RequestError(null, rpcCodes.invalidRequest, 'this is not a request object')
-  }
+  const invalid = (id: number | null, message: string) => errorResponse(id, rpcCodes.invalidRequest, message)
+  if (Array.isArray(request)) return invalid(null, 'batches are not supported')
+  if (typeof request !== 'object' || request === null) return invalid(null, 'this is not a request object')
   const { jsonrpc, id, method, params = [] } = request as Readonly<Record<string, unknown>>
-  if (typeof id !== 'number' || !Number.isSafeInteger(id)) {
-    throw new RequestError(null, rpcCodes.invalidRequest, 'id must be an integer')
-  }
-  if (jsonrpc !== '2.0') throw new RequestError(id, rpcCodes.invalidRequest, 'jsonrpc must be "2.0"')
-  if (typeof method !== 'string') throw new RequestError(id, rpcCodes.invalidRequest, 'method must be a string')
-  if (!Array.isArray(params)) throw new RequestError(id, rpcCodes.invalidParams, 'params must be an array')
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return invalid(null, 'id must be an integer')
+  if (jsonrpc !== '2.0') return invalid(id, 'jsonrpc must be "2.0"')
+  if (typeof method !== 'string') return invalid(id, 'method must be a string')
+  if (!Array.isArray(params)) return errorResponse(id, rpcCodes.invalidParams, 'params must be an array')
   return { id, method, params }
 }
 
@@ -45,15 +69,7 @@ export async function answerRequest(
   }
 }
 
-/** The request is malformed. Its `id` is null if it could not be read. */
-export class RequestError extends MethodError {
-  readonly id: number | null
-
-  constructor(id: number | null, code: number, message: string) {
-    super(code, message)
-    this.id = id
-  }
-}
+type ErrorResponse = ReturnType<typeof errorResponse>
 
 export const errorResponse = (id: number | null, code: number, message: string) => ({
   jsonrpc: '2.0',

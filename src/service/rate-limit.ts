@@ -1,11 +1,10 @@
+import { MAX_CLIENTS } from './limits.ts'
+
 /** A token bucket per client: it limits requests per second, and allows bursts of one second's worth. */
 export interface RateLimit {
   /** @returns 0 if the request may pass, otherwise the seconds to wait */
   take(client: string): number
 }
-
-/** Limit on tracked clients. If another one arrives, all buckets are reset. */
-const MAX_CLIENTS = 10_000
 
 export function createRateLimit(perSecond: number, now: () => number = Date.now): RateLimit {
   const buckets = new Map<string, { tokens: number; at: number }>()

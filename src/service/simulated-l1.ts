@@ -1,9 +1,7 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeInteger, decodeRlp, encodeRlp } from '../anchor/rlp.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
-import { toQuantity } from '../rpc/provider.ts'
 import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
+import { type BlockStore, createBlockStore } from './block-store.ts'
 import {
   type ContractVersion,
   type Finalization,
@@ -11,7 +9,8 @@ import {
   integer,
   writeFinalization,
 } from './contract.ts'
-import { getEntry, proveEntry, putEntry, type Trie, trieRoot } from './growing-trie.ts'
+import type { Trie } from './growing-trie.ts'
+import { createL1State } from './l1-state.ts'
 
 /** How the simulated L1 behaves. */
 export interface L1Options {
@@ -23,11 +22,6 @@ export interface L1Options {
   contractVersion?: ContractVersion
   /** Returns the timestamp of a new block, in seconds since 1970. Default: counts up from a fixed time. */
   clock?: () => number
-}
-
-/** A finalization, and the L1 block that contains it. */
-export interface L1Finalization extends Finalization {
-  readonly l1BlockNumber: bigint
 }
 
 /** An L1 whose only account is the rollup contract. */
@@ -90,21 +84,13 @@ export interface SimulatedL1 {
 export interface L1 extends SimulatedL1 {
   /** The address of the rollup contract, in lower case. */
   readonly contract: Hex
+  readonly blocks: BlockStore<StoredBlock>
   /** All finalizations that are kept, oldest first. */
-  finalizations(): readonly L1Finalization[]
-  /** The logs of the contract in these blocks, oldest first. */
-  logs(from: bigint, to: bigint): readonly L1Log[]
-  block(number: bigint): Block | null
-  /** The number of the oldest block that is kept. */
-  oldest(): bigint
+  finalizations(): readonly StoredFinalization[]
   /** The block that would come next if it were empty. */
   nextBlock(): Block
   /** Prunes the blocks, logs and finalizations below an L1 block. */
   forget(below: bigint): void
-}
-
-export interface L1Log extends FinalizationLog {
-  readonly block: Block
 }
 
 interface StoredBlock {
@@ -113,40 +99,37 @@ interface StoredBlock {
   storage: Trie | undefined
 }
 
-interface StoredFinalization extends L1Finalization {
+/** A finalization, the L1 block that contains it, and the log of the contract. */
+interface StoredFinalization extends Finalization {
+  readonly l1BlockNumber: bigint
   readonly log: FinalizationLog
 }
 
-const EMPTY = new Uint8Array(0)
 const SECONDS_PER_BLOCK = 12n
 
+/** One closure over what a reorganization changes together: the blocks, the finalizations and the contract's storage. */
 export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
   const { l1Unfinalized = 0, l1History, contractVersion = 8, clock } = options
-  const contract = hexToBytes(rollup.address, 20)
-  const codeHash = keccak_256(EMPTY)
-  /** By number, in ascending order. */
-  const blocks = new Map<bigint, StoredBlock>()
-  const numbers = new Map<Hex, bigint>()
+  const contract = bytesToHex(hexToBytes(rollup.address, 20))
+  const state = createL1State(contract)
+  const blocks = createBlockStore<StoredBlock>(({ block }) => block.hash)
+  const { newest } = blocks
+  const storageAt = (number: bigint) => blocks.at(number)?.storage
   let finalizations: StoredFinalization[] = []
   /** Number of finalizations so far on this branch, including pruned ones. */
   let count = 0
   /** Number of reorganizations. It is part of each block, so that the blocks of different branches differ. */
   let branch = 0n
-  let newest = -1n
-  let oldest = 0n
   let storage: Trie = null
 
-  const accountsOf = (trie: Trie): Trie =>
-    putEntry(null, contract, encodeRlp([integer(1n), EMPTY, trieRoot(trie), codeHash]))
-
-  function nextBlock(trie: Trie = storage): Block {
-    const parent = blocks.get(newest)?.block
+  function nextBlock(): Block {
+    const parent = blocks.at(newest())?.block
     const earliest = parent === undefined ? GENESIS_TIME : parent.timestamp + (clock ? 1n : SECONDS_PER_BLOCK)
     const finalized = finalizations.at(-1)?.timestamp ?? 0n
     return sealBlock({
-      number: newest + 1n,
+      number: newest() + 1n,
       parentHash: parent?.hash ?? ZERO_HASH,
-      stateRoot: bytesToHex(trieRoot(accountsOf(trie))),
+      stateRoot: state.root(storage),
       // A block is never older than its parent, nor than the L2 blocks that it finalizes.
       timestamp: largest(clock ? BigInt(clock()) : 0n, parent || !clock ? earliest : 0n, finalized + 1n),
       extraData: branch === 0n ? '0x' : bytesToHex(integer(branch)),
@@ -154,104 +137,69 @@ export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
   }
 
   function addBlock(): void {
-    const block = nextBlock()
-    newest = block.number
-    blocks.set(newest, { block, storage })
-    numbers.set(block.hash, newest)
-    const old =
-      l1History === undefined ? undefined : blocks.get(newest - BigInt(Math.max(l1History, l1Unfinalized + 1)))
+    blocks.add({ block: nextBlock(), storage })
+    if (l1History === undefined) return
+    const old = blocks.at(newest() - BigInt(Math.max(l1History, l1Unfinalized + 1)))
     if (old) old.storage = undefined
   }
 
   function finalize(finalization: Finalization): void {
     const written = writeFinalization(storage, finalization, { rollup, version: contractVersion, count })
     storage = written.storage
-    finalizations.push({ ...finalization, l1BlockNumber: newest + 1n, log: written.log })
+    finalizations.push({ ...finalization, l1BlockNumber: newest() + 1n, log: written.log })
     count++
     addBlock()
   }
 
-  const isContract = (address: Hex) => address.toLowerCase() === bytesToHex(contract)
-  const largestFinal = () => largest(newest - BigInt(l1Unfinalized), oldest)
+  const largestFinal = () => largest(newest() - BigInt(l1Unfinalized), blocks.oldest())
 
   function reorganize(depth: number): number {
-    const replaced = Math.max(0, Math.min(Math.trunc(depth), Number(newest - largestFinal())))
+    const replaced = Math.max(0, Math.min(Math.trunc(depth), Number(newest() - largestFinal())))
     if (replaced === 0) return 0
-    const fork = newest - BigInt(replaced)
-    for (; newest > fork; newest--) {
-      numbers.delete(blocks.get(newest)?.block.hash ?? ZERO_HASH)
-      blocks.delete(newest)
-    }
-    storage = blocks.get(fork)?.storage ?? null
+    const fork = newest() - BigInt(replaced)
+    blocks.rewind(fork)
+    storage = storageAt(fork) ?? null
     const dropped = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber > fork)
     finalizations = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber <= fork)
     count -= dropped.length
     branch++
     for (let added = 0; added < replaced; added++) addBlock()
     const last = dropped.at(-1)
-    if (last) finalize({ l2BlockNumber: last.l2BlockNumber, stateRoot: last.stateRoot, timestamp: last.timestamp })
+    if (last) finalize(last)
     else addBlock()
     return replaced
   }
 
-  const valueAt = (trie: Trie, key: Hex): bigint => {
-    const entry = getEntry(trie, hexToBytes(key, 32))
-    return (entry && decodeInteger(decodeRlp(entry), 32)) ?? 0n
-  }
-
   return {
-    contract: bytesToHex(contract),
-    finalize(l2BlockNumber, stateRoot, timestamp = blocks.get(newest)?.block.timestamp ?? GENESIS_TIME) {
+    contract,
+    blocks,
+    finalize(l2BlockNumber, stateRoot, timestamp = blocks.at(newest())?.block.timestamp ?? GENESIS_TIME) {
       finalize({ l2BlockNumber, stateRoot, timestamp })
     },
     addBlock,
     reorganize,
-    getStorage(address, key, number) {
-      const trie = blocks.get(number)?.storage
-      return trie === undefined ? null : isContract(address) ? valueAt(trie, key) : 0n
-    },
     blockNumber(tag = 'latest') {
       const final = largestFinal()
-      return tag === 'latest' ? newest : tag === 'finalized' ? final : newest - (newest - final) / 2n
+      return tag === 'latest' ? newest() : tag === 'finalized' ? final : newest() - (newest() - final) / 2n
     },
-    getBlock: number => {
-      const stored = blocks.get(number)
+    getBlock(number) {
+      const stored = blocks.at(number)
       return stored ? describeBlock(stored.block) : null
     },
-    numberOf: hash => numbers.get(hash) ?? null,
+    numberOf: blocks.numberOf,
     getProof(address, storageKeys, number) {
-      const contractStorage = blocks.get(number)?.storage
-      if (contractStorage === undefined) return null
-      const trie = isContract(address) ? contractStorage : null
-      return {
-        address: address.toLowerCase(),
-        accountProof: proveEntry(accountsOf(contractStorage), hexToBytes(address, 20)).map(bytesToHex),
-        balance: '0x0',
-        nonce: isContract(address) ? '0x1' : '0x0',
-        codeHash: bytesToHex(codeHash),
-        storageHash: bytesToHex(trieRoot(trie)),
-        storageProof: storageKeys.map(key => ({
-          key,
-          value: toQuantity(valueAt(trie, key)),
-          proof: proveEntry(trie, hexToBytes(key, 32)).map(bytesToHex),
-        })),
-      }
+      const kept = storageAt(number)
+      return kept === undefined ? null : state.prove(kept, address, storageKeys)
+    },
+    getStorage(address, key, number) {
+      const kept = storageAt(number)
+      return kept === undefined ? null : state.valueOf(kept, address, key)
     },
     finalizations: () => finalizations,
-    logs: (from, to) =>
-      finalizations.flatMap(({ l1BlockNumber, log }) => {
-        const block = l1BlockNumber >= from && l1BlockNumber <= to ? blocks.get(l1BlockNumber)?.block : undefined
-        return block ? [{ ...log, block }] : []
-      }),
-    block: number => blocks.get(number)?.block ?? null,
-    oldest: () => oldest,
-    nextBlock: () => nextBlock(),
+    nextBlock,
     forget(below) {
-      for (; oldest < below && oldest < newest; oldest++) {
-        numbers.delete(blocks.get(oldest)?.block.hash ?? ZERO_HASH)
-        blocks.delete(oldest)
-      }
-      finalizations = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber >= oldest)
+      blocks.forget(below)
+      finalizations = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber >= below)
     },
   }
 }

@@ -1,37 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bigintToBytes, concatBytes } from '../bytes.ts'
-
-/** The part of SSZ's hashing that the simulated consensus layer needs. All roots are 32 bytes. */
-export const hashPair = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concatBytes(left, right))
+import { hashPair } from '../beacon/ssz.ts'
 
 export const ZERO_CHUNK = new Uint8Array(32)
-
-/** @param value below 2^256 */
-export const integerChunk = (value: bigint): Uint8Array => bigintToBytes(value, 32).reverse()
-
-/** Splits a vector of bytes into chunks. */
-export function chunksOf(bytes: Uint8Array): Uint8Array[] {
-  return Array.from({ length: Math.ceil(bytes.length / 32) }, (_, index) => {
-    const chunk = new Uint8Array(32)
-    chunk.set(bytes.subarray(32 * index, 32 * index + 32))
-    return chunk
-  })
-}
-
-/** The Merkle root of the chunks, padded with zeros to a power of two. */
-export function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
-  const width = 2 ** Math.ceil(Math.log2(Math.max(chunks.length, 1)))
-  let level = Array.from({ length: width }, (_, index) => chunks[index] ?? ZERO_CHUNK)
-  while (level.length > 1) {
-    level = Array.from({ length: level.length / 2 }, (_, index) =>
-      hashPair(level[2 * index] ?? ZERO_CHUNK, level[2 * index + 1] ?? ZERO_CHUNK),
-    )
-  }
-  return level[0] ?? ZERO_CHUNK
-}
-
-/** The root of a vector of bytes, of any fixed length. */
-export const bytesRoot = (bytes: Uint8Array): Uint8Array => merkleize(chunksOf(bytes))
 
 /** A container with only a few parts filled in, by generalized index. The rest is zero. */
 export type SparseTree = ReadonlyMap<number, Uint8Array>

@@ -3,7 +3,7 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from '../../src/provider.ts'
 import type { Provider } from '../../src/rpc.ts'
 import type { FullChain } from '../../src/service/chain.ts'
-import { l1Methods as methodsOfL1 } from '../../src/service/methods.ts'
+import { l1Methods as methodsOfL1 } from '../../src/service/methods/l1.ts'
 import { type Chain, createService } from '../../src/service.ts'
 import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 

@@ -12,7 +12,9 @@ import {
   RpcError,
 } from '../../src/rpc.ts'
 import { type ChainOptions, createChain, type FullChain } from '../../src/service/chain.ts'
-import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
+import type { Methods } from '../../src/service/json-rpc.ts'
+import { l1Methods } from '../../src/service/methods/l1.ts'
+import { l2Methods } from '../../src/service/methods/l2.ts'
 import { createService, demoWorld } from '../../src/service.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'

@@ -12,7 +12,9 @@ import {
   rpcAdvice,
 } from '../../src/rpc.ts'
 import { createChain } from '../../src/service/chain.ts'
-import { l1Methods, l2Methods, type Methods } from '../../src/service/methods.ts'
+import type { Methods } from '../../src/service/json-rpc.ts'
+import { l1Methods } from '../../src/service/methods/l1.ts'
+import { l2Methods } from '../../src/service/methods/l2.ts'
 import { demoWorld } from '../../src/service.ts'
 import { ROLLUP, USER } from './servers.ts'
 

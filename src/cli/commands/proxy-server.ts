@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
+import { createHttpServer, isJson, readBody, send } from '../../http/server.ts'
 import type { JsonRpcServer } from '../../provider/json-rpc.ts'
 
 /** Who may send requests to the proxy. */
@@ -20,8 +21,6 @@ export interface ProxyServer {
 const MAX_BODY_LENGTH = 2 ** 22
 /** In bytes, for all requests that are being read or answered and all responses that are not sent yet. */
 const MAX_HELD_LENGTH = 2 ** 25
-/** How long a client may read nothing of its response, in milliseconds. */
-const SEND_TIMEOUT = 30_000
 const MAX_CONNECTIONS = 256
 
 /** A request that gets an HTTP error instead of a JSON-RPC answer. */
@@ -43,7 +42,6 @@ export async function serveProxy(
   port: number,
   host: string,
 ): Promise<ProxyServer> {
-  let isClosing = false
   let heldLength = 0
 
   /** Counts the bytes held for a client, until its response is sent or it disconnects. */
@@ -62,64 +60,34 @@ export async function serveProxy(
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let cors: Record<string, string> = {}
     try {
       verifyHost(request.headers.host, admission.hosts)
-      cors = corsOf(request.headers.origin, admission.origins)
+      response.setHeaders(corsOf(request.headers.origin, admission.origins))
       if (request.url !== '/') throw new Refusal(404, 'Nothing is served but /.')
       if (request.method === 'OPTIONS') {
-        response.writeHead(204, { ...cors, ...preflightOf(request) }).end()
+        response.writeHead(204, preflightOf(request)).end()
         return
       }
       if (request.method !== 'POST') throw new Refusal(405, 'Use POST.', { Allow: 'POST, OPTIONS' })
-      if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
-        throw new Refusal(415, 'Content-Type must be application/json.')
-      }
+      if (!isJson(request)) throw new Refusal(415, 'Content-Type must be application/json.')
       const hold = createHold(response)
-      const text = await rpc.answer(await readBody(request, hold))
-      if (text === null) response.writeHead(204, cors).end()
+      const body = await readBody(request, MAX_BODY_LENGTH, hold)
+      if (body === null) throw new Refusal(413, `The request is larger than ${MAX_BODY_LENGTH} bytes.`)
+      const text = await rpc.answer(body)
+      if (text === null) response.writeHead(204).end()
       else {
         hold(Buffer.byteLength(text))
-        send(response, 200, 'application/json', text, cors)
+        send(response, 200, 'application/json', text)
       }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      const headers = { ...cors, ...error.headers, Connection: 'close' }
+      const headers = { ...error.headers, Connection: 'close' }
       send(response, error.status, 'text/plain; charset=utf-8', `${error.message}\n`, headers)
     }
   }
 
-  const server = createServer((request, response) => {
-    // A connection that is kept alive would keep the server open.
-    response.on('close', () => {
-      if (isClosing) server.closeIdleConnections()
-    })
-    // The only failure left is a client that disconnected midway.
-    answer(request, response).catch(() => response.destroy())
-  })
-  server.requestTimeout = 30_000
-  server.headersTimeout = 10_000
-  server.maxConnections = MAX_CONNECTIONS
-
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
-  const address = server.address()
-  const bound = typeof address === 'object' && address !== null ? address.port : port
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-    close: grace =>
-      new Promise(resolve => {
-        isClosing = true
-        const timer = setTimeout(() => server.closeAllConnections(), grace)
-        server.close(() => {
-          clearTimeout(timer)
-          resolve()
-        })
-        server.closeIdleConnections()
-      }),
-  }
+  const server = createHttpServer(answer, MAX_CONNECTIONS)
+  return { url: await server.listen(port, host), close: server.close }
 }
 
 /**
@@ -134,14 +102,14 @@ function verifyHost(header: string | undefined, hosts: readonly string[]): void 
 }
 
 /** Programs send no Origin header, but a browser adds it to the requests of a page. */
-function corsOf(origin: string | undefined, origins: readonly string[]): Record<string, string> {
-  if (origin === undefined) return {}
+function corsOf(origin: string | undefined, origins: readonly string[]): Map<string, string> {
+  if (origin === undefined) return new Map()
   if (!origins.includes('*') && !origins.includes(origin)) {
     throw new Refusal(403, 'This Origin may not ask here: start the proxy with --allow-origin ORIGIN.', {
       Vary: 'Origin',
     })
   }
-  return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' }
+  return new Map(Object.entries({ 'Access-Control-Allow-Origin': origin, Vary: 'Origin' }))
 }
 
 function preflightOf({ headers }: IncomingMessage): Record<string, string> {
@@ -154,28 +122,4 @@ function preflightOf({ headers }: IncomingMessage): Record<string, string> {
       'Access-Control-Allow-Private-Network': 'true',
     }),
   }
-}
-
-async function readBody(request: IncomingMessage, hold: (length: number) => void): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of request) {
-    length += chunk.length
-    if (length > MAX_BODY_LENGTH) throw new Refusal(413, `The request is larger than ${MAX_BODY_LENGTH} bytes.`)
-    hold(chunk.length)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  type: string,
-  text: string,
-  headers: Readonly<Record<string, string>>,
-): void {
-  const bytes = Buffer.from(text)
-  response.setTimeout(SEND_TIMEOUT, () => response.destroy())
-  response.writeHead(status, { ...headers, 'Content-Type': type, 'Content-Length': `${bytes.length}` }).end(bytes)
 }

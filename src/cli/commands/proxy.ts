@@ -114,9 +114,7 @@ export const proxy: Command = {
       }),
     )
     const rpc = createJsonRpcServer(provider, { ...LIMITS, concurrency }, HINTS)
-    const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch((error: unknown) => {
-      throw cannotListen('--port', error)
-    })
+    const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
     log.listening(server.url, trust, forward)
     const following = follow(provider, seconds * 1000, log)

@@ -87,9 +87,7 @@ export const serve: Command = {
     })
     const { chain } = service
     if (isDemo) addDemoBlocks(chain)
-    const urls = await service.listen(port, values.host).catch((error: unknown) => {
-      throw cannotListen('--port', error)
-    })
+    const urls = await service.listen(port, values.host).catch(cannotListen('--port'))
     isRunning = true
     const finalized = () => ({ block: chain.finalized(), stateRoot: chain.at(chain.finalized())?.stateRoot() ?? '' })
     if (values.json) {

@@ -110,8 +110,8 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined
 
-/** The UsageError for a server that cannot listen. @param option the option that chooses the port */
-export function cannotListen(option: string, error: unknown): UsageError {
+/** Makes the handler of a server's failure to listen. @param option the option that chooses the port */
+export const cannotListen = (option: string) => (error: unknown) => {
   const hint = codeOf(error) === 'EADDRINUSE' ? `; choose another port with ${option}` : ''
-  return new UsageError(`cannot listen: ${messageOf(error)}${hint}`)
+  throw new UsageError(`cannot listen: ${messageOf(error)}${hint}`)
 }

@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createHttpServer, send } from '../../http/server.ts'
 import type { FollowEvent } from '../../rpc.ts'
 import { cannotListen } from '../files/input.ts'
 
@@ -84,23 +83,11 @@ export function createMetrics(): Metrics {
 
 /** Serves the metrics at `/metrics`, to programs on this machine only. @throws UsageError if the port is taken */
 export async function serveMetrics(metrics: Metrics, port: number): Promise<{ url: string; close(): void }> {
-  const server = createServer((request, response) => {
+  const server = createHttpServer(async (request, response) => {
     const isKnown = request.url === '/metrics' && request.method === 'GET'
-    if (isKnown) response.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' })
-    else response.writeHead(404)
-    response.end(isKnown ? metrics.text() : '')
+    if (isKnown) send(response, 200, 'text/plain; version=0.0.4; charset=utf-8', metrics.text())
+    else response.writeHead(404).end()
   })
-  try {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-  } catch (error) {
-    throw cannotListen('--metrics', error)
-  }
-  const address = server.address()
-  const found = typeof address === 'object' && address !== null ? address.port : port
-  const close = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-  return { url: `http://127.0.0.1:${found}/metrics`, close }
+  const url = await server.listen(port, '127.0.0.1').catch(cannotListen('--metrics'))
+  return { url: `${url}/metrics`, close: () => void server.close(0) }
 }

@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { HEADERS_TIMEOUT, REQUEST_TIMEOUT, SEND_TIMEOUT } from './limits.ts'
+
+export interface HttpServer {
+  /**
+   * Starts to accept requests. Rejects with the system's error if the port is taken.
+   *
+   * @param port 0 for any free port
+   * @returns the URL, without a slash at its end
+   */
+  listen(port: number, host: string): Promise<string>
+  /** Accepts no more requests, and cuts off those that are unanswered after `grace` milliseconds. */
+  close(grace: number): Promise<void>
+}
+
+/**
+ * @param answer sends the response. If it rejects, the connection is closed: usually the client disconnected midway
+ * @param maxConnections Default: no limit
+ */
+export function createHttpServer(
+  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+  maxConnections?: number,
+): HttpServer {
+  let isClosing = false
+  const server = createServer((request, response) => {
+    // An idle keep-alive connection would keep the server from closing.
+    response.on('close', () => {
+      if (isClosing) server.closeIdleConnections()
+    })
+    answer(request, response).catch(() => response.destroy())
+  })
+  server.requestTimeout = REQUEST_TIMEOUT
+  server.headersTimeout = HEADERS_TIMEOUT
+  if (maxConnections !== undefined) server.maxConnections = maxConnections
+
+  return {
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          const address = server.address()
+          const bound = typeof address === 'object' && address !== null ? address.port : port
+          resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`)
+        })
+      }),
+    close: grace =>
+      new Promise(resolve => {
+        isClosing = true
+        const timer = setTimeout(() => server.closeAllConnections(), grace)
+        server.close(() => {
+          clearTimeout(timer)
+          resolve()
+        })
+        server.closeIdleConnections()
+      }),
+  }
+}
+
+/**
+ * Reads the body as text.
+ *
+ * @param hold called with the length of each piece before it is kept; may throw
+ * @returns null if it is longer than `maxLength` bytes; the rest is not read
+ */
+export async function readBody(
+  request: IncomingMessage,
+  maxLength: number,
+  hold: (length: number) => void = () => {},
+): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request) {
+    length += chunk.length
+    if (length > maxLength) return null
+    hold(chunk.length)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+export const isJson = ({ headers }: IncomingMessage): boolean =>
+  /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')
+
+/** Sends a whole response, or only the first half of it. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+  isCut = false,
+): void {
+  const bytes = Buffer.from(text)
+  response.setTimeout(SEND_TIMEOUT, () => response.destroy())
+  response.writeHead(status, { ...headers, 'Content-Type': type, 'Content-Length': `${bytes.length}` })
+  if (isCut) response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
+  else response.end(bytes)
+}

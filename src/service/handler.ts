@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isJson, readBody, send } from '../http/server.ts'
+import type { Beacon } from './beacon.ts'
+import type { createFaultInjector } from './faults.ts'
+import { answerRequest, errorResponse, MethodError, type Methods, parseRequest, rpcCodes } from './json-rpc.ts'
+import { MAX_BODY_LENGTH } from './limits.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+export const BEACON_PATH = '/beacon'
+const CORS = new Map([
+  ['Access-Control-Allow-Origin', '*'],
+  ['Access-Control-Allow-Methods', 'GET, POST, OPTIONS'],
+  ['Access-Control-Allow-Headers', 'Content-Type'],
+  ['Access-Control-Max-Age', '86400'],
+])
+
+/** What a service answers with. */
+export interface Endpoints {
+  /** By path. */
+  readonly rpc: ReadonlyMap<string, { readonly endpoint: 'l2' | 'l1'; readonly methods: Methods }>
+  readonly beacon: Beacon
+  readonly apiKeys: ReadonlySet<string>
+  /** For clients without a key. Undefined if there is no limit. */
+  readonly limit: RateLimit | undefined
+  readonly inject: ReturnType<typeof createFaultInjector>
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: object
+  /** Only the first half is sent. */
+  readonly isCut?: boolean
+}
+
+const refusal = (status: number, message: string, code: number = rpcCodes.invalidRequest, headers = {}) =>
+  new MethodError(code, message, { status, headers })
+
+/** Answers the requests to all endpoints of a service. Rejects if the connection is to be closed. */
+export function createHandler({ rpc, beacon, apiKeys, limit, inject }: Endpoints) {
+  /** Refuses requests with the wrong HTTP method, with an unknown key or over the rate limit. */
+  function admit(request: IncomingMessage, method: 'GET' | 'POST', key?: string): void {
+    if (request.method !== method) throw refusal(405, `use ${method}`, undefined, { Allow: method })
+    if (key !== undefined && !apiKeys.has(key)) throw refusal(401, 'invalid API key', rpcCodes.serverError)
+    const wait = key === undefined ? (limit?.take(request.socket.remoteAddress ?? '') ?? 0) : 0
+    if (wait > 0) throw refusal(429, 'too many requests', rpcCodes.limited, { 'Retry-After': `${wait}` })
+  }
+
+  async function answerRpc(request: IncomingMessage, path: string): Promise<Answer> {
+    const [, base = '', key] = /^(.*?)(?:\/v3\/([^/]*))?\/?$/.exec(path) ?? []
+    const served = rpc.get(base)
+    if (served === undefined) throw refusal(404, 'no such endpoint')
+    admit(request, 'POST', key)
+    if (!isJson(request)) throw refusal(415, 'Content-Type must be application/json')
+    const text = await readBody(request, MAX_BODY_LENGTH)
+    if (text === null) throw refusal(413, 'the request is too large')
+    const parsed = parseRequest(text)
+    if ('error' in parsed) return { status: 200, body: parsed }
+    const { id, method, params } = parsed
+    try {
+      const { change, ...distortion } = await inject({ endpoint: served.endpoint, method, params })
+      return { status: 200, body: await answerRequest(served.methods, parsed, change), ...distortion }
+    } catch (error) {
+      if (!(error instanceof MethodError) || error.http.status !== undefined) throw error
+      return { status: 200, body: errorResponse(id, error.code, error.message) }
+    }
+  }
+
+  async function answerBeacon(request: IncomingMessage, target: string): Promise<Answer> {
+    admit(request, 'GET')
+    const [path = '', query = ''] = target.split('?', 2)
+    const { change, ...distortion } = await inject({ endpoint: 'beacon', method: path, params: [] })
+    const { status, body } = await beacon.answer(path, new URLSearchParams(query))
+    return { status, body: change && status === 200 ? (change(body) as object) : body, ...distortion }
+  }
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const sendJson = ({ status, body, isCut }: Answer, headers?: Readonly<Record<string, string>>) =>
+      send(response, status, 'application/json', JSON.stringify(body), headers, isCut)
+    response.setHeaders(CORS)
+    const { method, url = '' } = request
+    if (method === 'OPTIONS') return void response.writeHead(204).end()
+    const isBeacon = url.startsWith(BEACON_PATH)
+    try {
+      sendJson(await (isBeacon ? answerBeacon(request, url.slice(BEACON_PATH.length)) : answerRpc(request, url)))
+    } catch (error) {
+      if (!(error instanceof MethodError)) throw error
+      const { code, message } = error
+      const { status = 500, headers } = error.http
+      const body = isBeacon ? { code: status, message } : errorResponse(null, code, message)
+      sendJson({ status, body }, { ...headers, Connection: 'close' })
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** The bounds on what clients can cause, in one place. */
+
+/** A request's body, in bytes. */
+export const MAX_BODY_LENGTH = 2 ** 20
+/** Storage keys per request. Each one costs a proof. */
+export const MAX_KEYS = 1024
+/** Blocks per `eth_getLogs` request, unless the service has an option for it. */
+export const DEFAULT_LOG_RANGE = 10_000
+/** Logs per answer. Each one takes some 600 bytes of JSON. */
+export const MAX_LOGS = 10_000
+/** Alternatives per position in a log filter. */
+export const MAX_ALTERNATIVES = 100
+/** Clients with a rate limit that are tracked. If another one arrives, all buckets are reset. */
+export const MAX_CLIENTS = 10_000
+/** Light-client updates per answer: the limit that the beacon API specifies. */
+export const MAX_UPDATES = 128
+/** Signed answers of the consensus layer that are cached, because each signature takes some 50 ms. */
+export const MAX_REMEMBERED = 256

@@ -1,0 +1,88 @@
+import type { Hex } from '../../bytes.ts'
+import { encodeQuantity } from '../../hex.ts'
+import type { World } from '../../world/world.ts'
+import type { FullChain } from '../chain.ts'
+import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
+import { MAX_KEYS } from '../limits.ts'
+import { type AccessListFunction, readCall } from './access-list.ts'
+import { blockNotFound, commonMethods, read, readBlock } from './common.ts'
+
+/** The methods of the rollup's endpoint. @param run executes calls for `eth_createAccessList` */
+export function l2Methods(chain: FullChain, chainId: bigint, run?: AccessListFunction): Methods {
+  const numberOf = (block: unknown) => {
+    const [latest, finalized] = [chain.latest(), chain.finalized()]
+    return readBlock(block, { latest, earliest: 0n, pending: latest + 1n, finalized })
+  }
+
+  /** The state at a block. `pending` is the state of the next block. */
+  function stateAt(block: unknown): World {
+    const state = block === 'pending' ? chain.pending : chain.at(numberOf(block))
+    if (state === undefined) throw blockNotFound()
+    return state
+  }
+
+  /** A method whose parameters are an address and a block. */
+  const accountMethod =
+    (answer: (state: World, address: Hex) => unknown): Method =>
+    params => {
+      const [address, block = 'latest'] = read.take(params, 1, 2)
+      return answer(stateAt(block), read.bytes('address', address, 20))
+    }
+
+  const getProof: Method = params => {
+    const [address, keys, block] = read.take(params, 3, 3)
+    const number = numberOf(block)
+    const given = read.list('storage keys', keys, MAX_KEYS, (_, key) => key)
+    const storageKeys = given.map((key, index) => read.bytes(`storage key ${index}`, key, 32))
+    const account = read.bytes('address', address, 20)
+    return provableState(chain, number, block === 'pending').getProof(account, storageKeys)
+  }
+
+  const methods: [string, Method][] = [
+    ...commonMethods(chainId, chain.blocks, numberOf),
+    ['rollup_getProof', getProof],
+    ['linea_getProof', getProof],
+    ['eth_getBalance', accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.balance ?? 0n))],
+    [
+      'eth_getTransactionCount',
+      accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.nonce ?? 0n)),
+    ],
+    ['eth_getCode', accountMethod(getCode)],
+    [
+      'eth_getStorageAt',
+      params => {
+        const [address, slot, block = 'latest'] = read.take(params, 2, 3)
+        return stateAt(block).getStorage(read.bytes('address', address, 20), read.slot('slot', slot))
+      },
+    ],
+  ]
+  if (run === undefined) return new Map(methods)
+  const createAccessList: Method = async params => {
+    const [call, block = 'latest'] = read.take(params, 1, 2)
+    const parsed = readCall(call)
+    const state = stateAt(block).fork()
+    const number = numberOf(block)
+    const timestamp = chain.timestamp(number) ?? (chain.timestamp(chain.latest()) ?? 0n) + 1n
+    const { accessList, gasUsed, error } = await run(parsed, state, { number, timestamp })
+    return { accessList, gasUsed: encodeQuantity(gasUsed), ...(error !== undefined && { error }) }
+  }
+  return new Map([...methods, ['eth_createAccessList', createAccessList]])
+}
+
+/** The state at a block that has proofs. It refuses other blocks as the rollup's own endpoints do. */
+function provableState(chain: FullChain, number: bigint, isPending: boolean): World {
+  const state = chain.at(number)
+  const missing = () => new MethodError(rpcCodes.invalidRequest, `BLOCK_MISSING_IN_CHAIN - block ${number} is missing`)
+  if (state === undefined && !isPending) throw missing()
+  if (state === undefined || number > chain.finalized()) {
+    throw new MethodError(rpcCodes.serverError, `block ${number} is not finalized on L1`)
+  }
+  if (number > chain.provable()) throw missing()
+  return state
+}
+
+function getCode(state: World, address: Hex): Hex {
+  const code = state.getCode(address)
+  if (code === null) throw new MethodError(rpcCodes.serverError, `only the hash of the code at ${address} is known`)
+  return code
+}
