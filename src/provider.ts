@@ -4,7 +4,17 @@
  *
  * @module rollup-state-proof/provider
  */
-export type { CallAnchor, CallClaim, CallEvidence, CallStatement, VerifiedCall } from './provider/call-evidence.ts'
+export type {
+  CallAnchor,
+  CallClaim,
+  CallEvidence,
+  CallEvidenceRequest,
+  CallRecordOptions,
+  CallStatement,
+  RecordedCall,
+  VerifiedCall,
+} from './provider/call-evidence/types.ts'
+export { recordCall, verifyCallEvidence } from './provider/call-evidence.ts'
 export type { Environment, Hardfork } from './provider/environment.ts'
 export {
   ProviderError,
@@ -12,7 +22,6 @@ export {
   type ProviderRefusal,
   providerRefusals,
 } from './provider/error.ts'
-export { recordCall, verifyCallEvidence } from './provider/evidence.ts'
-export { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from './provider/provider.ts'
-export type { CallEvidenceRequest, CallRecordOptions, RecordedCall } from './provider/record-call.ts'
+export type { VerifiedProviderOptions } from './provider/options.ts'
+export { createVerifiedProvider, type VerifiedProvider } from './provider/provider.ts'
 export type { View } from './provider/view.ts'

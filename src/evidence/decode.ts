@@ -36,7 +36,7 @@ export function decodeEvidence(bundle: unknown) {
 
 const unread = (value: unknown): unknown => value
 
-function verifyVersion(version: unknown): void {
+export function verifyVersion(version: unknown): void {
   if (version === undefined) throw new ProofError('EVIDENCE_MALFORMED', { expected: 'a version', found: 'none' })
   if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { expected: `${VERSION}` })
 }
@@ -76,13 +76,13 @@ export function decodeFinalizedState(state: unknown): FinalizedState {
   }
 }
 
-const hexOf =
+export const hexOf =
   (length: number) =>
   (value: unknown): Hex =>
     bytesToHex(reader.bytes(value, length))
 
 /** A quantity in lower case: in a bundle, each number has one spelling. */
-const quantityOf =
+export const quantityOf =
   (bits: number) =>
   (value: unknown): bigint => {
     const text = reader.string(value)

@@ -23,7 +23,8 @@ export interface CallRequest {
   readonly accessList: AccessList
 }
 
-const NOBODY: Hex = `0x${'0'.repeat(40)}`
+/** The default sender of a call. */
+export const NOBODY: Hex = `0x${'0'.repeat(40)}`
 /** Fields that do not affect a call. Nodes ignore them, too. */
 const IGNORED = ['nonce', 'type']
 const READ = [

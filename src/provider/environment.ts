@@ -32,7 +32,16 @@ export interface Environment {
   blockHashes?: Readonly<Record<string, Hex>>
 }
 
-const FIELDS = ['timestamp', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao', 'gasLimit', 'blockHashes']
+export const ENVIRONMENT_FIELDS = [
+  ...['timestamp', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao', 'gasLimit', 'blockHashes'],
+] as const
+
+/** Keeps the given values. Without a prototype, because values on a polluted Object.prototype are not given. */
+export const onlyGiven = <T extends object>(values: { [Name in keyof T]: T[Name] | undefined }): T =>
+  Object.assign(
+    Object.create(null),
+    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
+  )
 
 /**
  * Returns a validated copy, so that the values cannot change during a call.
@@ -40,49 +49,36 @@ const FIELDS = ['timestamp', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao',
  * @throws RpcError `ARGUMENT_INVALID`; ProofError `CLAIM_INVALID`
  */
 export function verifyEnvironment(environment: Environment = {}): Environment {
-  const { timestamp, baseFee, blobBaseFee, coinbase, prevRandao, gasLimit, blockHashes } = readOptions(
-    'environment',
-    environment,
-    FIELDS,
-  )
-  for (const [name, value] of Object.entries({ timestamp, gasLimit })) {
-    if (value !== undefined) verifyBigint(`environment.${name}`, value, 0n, 64)
-  }
-  for (const [name, value] of Object.entries({ baseFee, blobBaseFee })) {
-    if (value !== undefined) verifyBigint(`environment.${name}`, value, 0n, 256)
-  }
-  const bytes = (name: string, value: Hex, length: number) =>
-    bytesToHex(decodeArgument(`environment.${name}`, value, length))
-  const verified: Environment = {
-    ...(timestamp !== undefined && { timestamp }),
-    ...(baseFee !== undefined && { baseFee }),
-    ...(blobBaseFee !== undefined && { blobBaseFee }),
-    ...(gasLimit !== undefined && { gasLimit }),
-    ...(coinbase !== undefined && { coinbase: bytes('coinbase', coinbase, 20) }),
-    ...(prevRandao !== undefined && { prevRandao: bytes('prevRandao', prevRandao, 32) }),
-    ...(blockHashes !== undefined && { blockHashes: verifyBlockHashes(blockHashes) }),
-  }
-  // No prototype, because values on a polluted Object.prototype do not come from the caller.
-  return Object.assign(Object.create(null), verified)
+  const own = readOptions('environment', environment, ENVIRONMENT_FIELDS)
+  const field = <T>(name: keyof Environment, verify: (place: string, value: unknown) => T): T | undefined =>
+    own[name] === undefined ? undefined : verify(`environment.${name}`, own[name])
+  const quantity = (bits: number) => (place: string, value: unknown) => verifyBigint(place, value, 0n, bits)
+  return onlyGiven<Environment>({
+    timestamp: field('timestamp', quantity(64)),
+    gasLimit: field('gasLimit', quantity(64)),
+    baseFee: field('baseFee', quantity(256)),
+    blobBaseFee: field('blobBaseFee', quantity(256)),
+    coinbase: field('coinbase', bytesOf(20)),
+    prevRandao: field('prevRandao', bytesOf(32)),
+    blockHashes: field('blockHashes', verifyBlockHashes),
+  })
 }
 
-function verifyBlockHashes(blockHashes: Readonly<Record<string, Hex>>): Record<string, Hex> {
-  if (typeof blockHashes !== 'object' || blockHashes === null) {
-    throw invalidOption('environment.blockHashes is not an object')
+const bytesOf = (length: number) => (place: string, value: unknown) => bytesToHex(decodeArgument(place, value, length))
+
+function verifyBlockHashes(place: string, value: unknown): Record<string, Hex> {
+  if (typeof value !== 'object' || value === null) throw invalidOption(`${place} is not an object`)
+  const entries = Object.entries(value)
+  if (entries.length > MAX_BLOCK_HASHES) throw invalidOption(`${place} has more than ${MAX_BLOCK_HASHES} blocks`)
+  if (!entries.every(([number]) => isBlockNumber(number))) {
+    throw invalidOption(`${place} names a block that is not a decimal number`)
   }
-  const entries = Object.entries(blockHashes)
-  if (entries.length > MAX_BLOCK_HASHES) {
-    throw invalidOption(`environment.blockHashes has more than ${MAX_BLOCK_HASHES} blocks`)
-  }
-  const verified: Record<string, Hex> = Object.create(null)
-  for (const [number, hash] of entries) {
-    if (!/^(0|[1-9][0-9]{0,19})$/.test(number)) {
-      throw invalidOption('environment.blockHashes names a block that is not a decimal number')
-    }
-    verified[number] = bytesToHex(decodeArgument(`environment.blockHashes.${number}`, hash, 32))
-  }
-  return verified
+  return onlyGiven(
+    Object.fromEntries(entries.map(([number, hash]) => [number, bytesOf(32)(`${place}.${number}`, hash)])),
+  )
 }
+
+export const isBlockNumber = (text: string): boolean => /^(0|[1-9][0-9]{0,19})$/.test(text)
 
 /** @throws RpcError `ARGUMENT_INVALID` */
 export function verifyHardfork(hardfork: Hardfork): void {
@@ -90,7 +86,11 @@ export function verifyHardfork(hardfork: Hardfork): void {
 }
 
 /** @throws RpcError `ARGUMENT_INVALID` */
-export function verifyBigint(name: string, value: bigint, least: bigint, bits: number): void {
-  if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return
+export function verifyBigint(name: string, value: unknown, least: bigint, bits: number): bigint {
+  if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return value
   throw invalidOption(`${name} is not a bigint from ${least} to 2^${bits} - 1`)
 }
+
+/** The first hard fork, or one of the later ones. */
+export const isSince = (first: Hardfork, hardfork: Hardfork): boolean =>
+  HARDFORKS.indexOf(hardfork) >= HARDFORKS.indexOf(first)

@@ -3,8 +3,7 @@ import type { Account, Address } from '@ethereumjs/util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import type { EvmPackages } from './evm-packages.ts'
-import { EMPTY_CODE_HASH } from './proven-state.ts'
-import type { StateReader } from './state-reader.ts'
+import { EMPTY_CODE_HASH, type StateReader } from './state-reader.ts'
 
 /** An account at the current point of the execution. */
 interface Current {
@@ -24,6 +23,8 @@ export interface EvmState extends StateManagerInterface {
   fail(error: unknown): never
   /** Throws the first error that occurred, if any. */
   verifyIntact(): void
+  /** Stands in for functions that the EVM does not use for a call: those of blocks, tries and caches. */
+  unneeded(): never
 }
 
 const EMPTY = new Uint8Array(0)
@@ -38,40 +39,12 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
   const accounts = new Map<Hex, Current | null>()
   const codes = new Map<Hex, Uint8Array>()
   const slots = new Map<Hex, Map<Hex, Uint8Array>>()
-  const undo: (() => void)[] = []
-  const marks: number[] = []
-  let failure: { readonly error: unknown } | undefined
-
+  const { set, checkpoint, commit, revert } = createJournal()
+  const { fail, verifyIntact, read } = createGuard()
   const noStorageRoot = bytesOf(NO_STORAGE_ROOT)
   const someStorageRoot = new Uint8Array(32)
 
-  function fail(error: unknown): never {
-    failure ??= { error }
-    throw failure.error
-  }
-  function verifyIntact(): void {
-    if (failure !== undefined) throw failure.error
-  }
-
-  /** The EVM turns some errors into failures of a frame, but an error of `reader` must end the whole execution. */
-  async function read<T>(work: () => Promise<T>): Promise<T> {
-    verifyIntact()
-    try {
-      return await work()
-    } catch (error) {
-      return fail(error)
-    }
-  }
-
-  function set<K, V>(map: Map<K, V>, key: K, value: V): void {
-    const [had, before] = [map.has(key), map.get(key)]
-    undo.push(() => {
-      if (had) map.set(key, before as V)
-      else map.delete(key)
-    })
-    map.set(key, value)
-  }
-
+  const unneeded = (): never => fail(new Error('not part of a call'))
   const hexOf = (address: Address): Hex => bytesToHex(address.bytes)
 
   async function current(address: Hex): Promise<Current | null> {
@@ -88,22 +61,13 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
     return account === null ? undefined : util.createAccount({ ...account })
   }
 
-  async function putAccount(address: Address, account?: Account): Promise<void> {
-    const { nonce, balance, codeHash, storageRoot } = account ?? {}
-    const isGone = nonce === undefined || balance === undefined || codeHash === undefined || storageRoot === undefined
-    set(accounts, hexOf(address), isGone ? null : { nonce, balance, codeHash, storageRoot })
+  async function putAccount(address: Address, account: Account | undefined): Promise<void> {
+    set(accounts, hexOf(address), account === undefined ? null : copyOf(account))
   }
 
-  async function modifyAccountFields(
-    address: Address,
-    fields: Parameters<StateManagerInterface['modifyAccountFields']>[1],
-  ): Promise<void> {
+  const modifyAccountFields: StateManagerInterface['modifyAccountFields'] = async (address, fields) => {
     const account = (await getAccount(address)) ?? util.createAccount({})
-    if (fields.nonce !== undefined) account.nonce = fields.nonce
-    if (fields.balance !== undefined) account.balance = fields.balance
-    if (fields.codeHash !== undefined) account.codeHash = fields.codeHash
-    if (fields.storageRoot !== undefined) account.storageRoot = fields.storageRoot
-    await putAccount(address, account)
+    await putAccount(address, Object.assign(account, fields))
   }
 
   async function getCode(address: Address): Promise<Uint8Array> {
@@ -116,35 +80,58 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
   const originalStorage = async (address: Address, key: Uint8Array): Promise<Uint8Array> =>
     shortest(bytesOf(await read(() => reader.getStorage(hexOf(address), bytesToHex(key)))))
 
+  const slotsOf = (address: Address): Map<Hex, Uint8Array> => {
+    const written = slots.get(hexOf(address)) ?? new Map<Hex, Uint8Array>()
+    slots.set(hexOf(address), written)
+    return written
+  }
+
   return {
     fail,
     verifyIntact,
     getAccount,
     putAccount,
-    deleteAccount: address => putAccount(address),
     modifyAccountFields,
     getCode,
-    getCodeSize: async address => (await getCode(address)).length,
     async putCode(address, code) {
       set(codes, hexOf(address), code)
       await modifyAccountFields(address, { codeHash: keccak_256(code) })
     },
-    async getStorage(address, key) {
-      return slots.get(hexOf(address))?.get(bytesToHex(key)) ?? originalStorage(address, key)
-    },
-    async putStorage(address, key, value) {
-      const hex = hexOf(address)
-      const written = slots.get(hex) ?? new Map<Hex, Uint8Array>()
-      slots.set(hex, written)
-      set(written, bytesToHex(key), shortest(value))
-    },
+    getStorage: async (address, key) => slotsOf(address).get(bytesToHex(key)) ?? originalStorage(address, key),
+    putStorage: async (address, key, value) => set(slotsOf(address), bytesToHex(key), shortest(value)),
     /** Called for a new contract. It has no proven storage, because otherwise its creation would be a collision. */
     async clearStorage(address) {
-      const written = slots.get(hexOf(address)) ?? new Map<Hex, Uint8Array>()
+      const written = slotsOf(address)
       for (const key of written.keys()) set(written, key, EMPTY)
     },
     // The value of the slot before the execution: the gas cost of a write depends on it.
-    originalStorageCache: { get: originalStorage, clear: () => {} },
+    originalStorageCache: { get: originalStorage, clear: unneeded },
+    checkpoint,
+    commit,
+    revert,
+    unneeded,
+    ...{ deleteAccount: unneeded, getCodeSize: unneeded, clearCaches: unneeded, shallowCopy: unneeded },
+    ...{ getStateRoot: unneeded, setStateRoot: unneeded, hasStateRoot: unneeded },
+  }
+}
+
+const copyOf = ({ nonce, balance, codeHash, storageRoot }: Account): Current => ({
+  ...{ nonce, balance, codeHash, storageRoot },
+})
+
+/** Writes to maps, and undoes them back to a checkpoint. */
+function createJournal() {
+  const undo: (() => void)[] = []
+  const marks: number[] = []
+  return {
+    set<K, V>(map: Map<K, V>, key: K, value: V): void {
+      const [had, before] = [map.has(key), map.get(key)]
+      undo.push(() => {
+        if (had) map.set(key, before as V)
+        else map.delete(key)
+      })
+      map.set(key, value)
+    },
     async checkpoint() {
       marks.push(undo.length)
     },
@@ -155,23 +142,37 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
       const mark = marks.pop() ?? 0
       while (undo.length > mark) undo.pop()?.()
     },
-    getStateRoot: unneeded,
-    setStateRoot: unneeded,
-    hasStateRoot: unneeded,
-    clearCaches: () => {},
-    shallowCopy: unneeded,
   }
 }
 
-const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hexLength(hex))
+/** Holds the first error of an execution. The EVM turns some errors into failures of a frame, but these must end it all. */
+function createGuard() {
+  let failure: { readonly error: unknown } | undefined
+  function verifyIntact(): void {
+    if (failure !== undefined) throw failure.error
+  }
+  function fail(error: unknown): never {
+    failure ??= { error }
+    throw failure.error
+  }
+  return {
+    verifyIntact,
+    fail,
+    async read<T>(work: () => Promise<T>): Promise<T> {
+      verifyIntact()
+      try {
+        return await work()
+      } catch (error) {
+        return fail(error)
+      }
+    },
+  }
+}
+
+export const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hexLength(hex))
 
 /** Strips leading zeros, because the EVM compares values in this form. */
 function shortest(value: Uint8Array): Uint8Array {
   const start = value.findIndex(byte => byte !== 0)
   return start === -1 ? EMPTY : value.slice(start)
-}
-
-/** Stands in for functions of blocks and tries, which a call never uses. */
-function unneeded(): never {
-  throw new Error('not part of a call')
 }

@@ -1,10 +1,11 @@
+import type { EVM } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
-import { type Environment, HARDFORKS, type Hardfork } from './environment.ts'
+import { type Environment, type Hardfork, isSince } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
 import type { EvmPackages } from './evm-packages.ts'
-import { createEvmState } from './evm-state.ts'
+import { bytesOf, createEvmState, type EvmState } from './evm-state.ts'
 import type { StateReader } from './state-reader.ts'
 
 /** The block around a call. */
@@ -45,7 +46,7 @@ export async function execute(
   const addressOf = (hex: Hex): Address => new util.Address(bytesOf(hex))
   const data = bytesOf(call.data)
   const costs = intrinsicGas(call, data, context.hardfork)
-  const least = costs.gas > costs.floor ? costs.gas : costs.floor
+  const least = max(costs.gas, costs.floor)
   if (gas < least) throw executionFailed(`intrinsic gas too low: ${gas} of ${least}`)
 
   const caller = addressOf(call.from)
@@ -59,18 +60,8 @@ export async function execute(
   }
 
   const evm = await createEvm(packages, state, context)
-  const precompiles = [...evm.precompiles.keys()].map((hex): Hex => `0x${hex}`)
-  const { coinbase } = context.environment
-  const isCoinbaseWarm = coinbase !== undefined && !['london', 'paris'].includes(context.hardfork)
-  const named = [call.from, ...(call.to === null ? [] : [call.to])]
-  for (const hex of [...named, ...precompiles]) evm.journal.addAlwaysWarmAddress(hex)
-  if (isCoinbaseWarm) evm.journal.addAlwaysWarmAddress(coinbase.toLowerCase())
-  evm.journal.startReportingAccessList()
-  for (const { address, storageKeys } of call.accessList) {
-    evm.journal.addAlwaysWarmAddress(address, true)
-    for (const key of storageKeys) evm.journal.addAlwaysWarmSlot(address, key, true)
-  }
-
+  const warm = [call.from, ...(call.to === null ? [] : [call.to]), ...[...evm.precompiles.keys()].map(withPrefix)]
+  warmUp(evm.journal, warm, call.accessList, context)
   const { execResult } = await evm
     .runCall({
       caller,
@@ -91,19 +82,40 @@ export async function execute(
 
   const spent = costs.gas + execResult.executionGasUsed
   const refund = execResult.gasRefund ?? 0n
-  const paid = spent - (refund < spent / 5n ? refund : spent / 5n)
   return {
     failure: execResult.exceptionError?.error ?? null,
     returnData: bytesToHex(execResult.returnValue),
-    gasUsed: paid > costs.floor ? paid : costs.floor,
-    accessList: readTouched(evm.journal.accessList ?? new Map(), [...named, ...precompiles]),
+    gasUsed: max(spent - min(refund, spent / 5n), costs.floor),
+    // `warmUp` has created the list.
+    accessList: readTouched(evm.journal.accessList as NonNullable<EVM['journal']['accessList']>, warm),
+  }
+}
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+const withPrefix = (hex: string): Hex => `0x${hex}`
+
+/** Marks what a transaction touches before its first instruction, and begins to report what the call touches. */
+function warmUp(
+  journal: EVM['journal'],
+  addresses: readonly Hex[],
+  accessList: AccessList,
+  { hardfork, environment: { coinbase } }: ExecutionContext,
+): void {
+  for (const address of addresses) journal.addAlwaysWarmAddress(address)
+  // EIP-3651.
+  if (coinbase !== undefined && isSince('shanghai', hardfork)) journal.addAlwaysWarmAddress(coinbase.toLowerCase())
+  journal.startReportingAccessList()
+  for (const { address, storageKeys } of accessList) {
+    journal.addAlwaysWarmAddress(address, true)
+    for (const key of storageKeys) journal.addAlwaysWarmSlot(address, key, true)
   }
 }
 
 /** Creates an EVM per execution, so that nothing carries over from one call to the next. */
 async function createEvm(
   { evm, common }: EvmPackages,
-  state: ReturnType<typeof createEvmState>,
+  state: EvmState,
   { chainId, hardfork, environment }: ExecutionContext,
 ) {
   const chain = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, { hardfork })
@@ -113,8 +125,8 @@ async function createEvm(
       const hash = Object.hasOwn(blockHashes, `${number}`) ? blockHashes[`${number}`] : undefined
       return { hash: () => (hash === undefined ? state.fail(unprovenValue('BLOCKHASH')) : bytesOf(hash)) }
     },
-    putBlock: async () => {},
-    shallowCopy: () => blockchain,
+    putBlock: state.unneeded,
+    shallowCopy: state.unneeded,
   }
   return evm.createEVM({ common: chain, stateManager: state, blockchain })
 }
@@ -146,9 +158,6 @@ function headerOf(
     get baseFeePerGas() {
       return stated('BASEFEE', environment.baseFee)
     },
-    get slotNumber() {
-      return fail(unprovenValue('SLOTNUM'))
-    },
     getBlobGasPrice: () => stated('BLOBBASEFEE', environment.blobBaseFee),
   }
 }
@@ -159,23 +168,17 @@ function intrinsicGas(
   data: Uint8Array,
   hardfork: Hardfork,
 ): { readonly gas: bigint; readonly floor: bigint } {
-  const since = (fork: Hardfork) => HARDFORKS.indexOf(hardfork) >= HARDFORKS.indexOf(fork)
   const zeros = data.filter(byte => byte === 0).length
   const tokens = zeros + 4 * (data.length - zeros)
   const keyCount = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0)
-  const creation = to === null ? 32_000 + (since('shanghai') ? 2 * Math.ceil(data.length / 32) : 0) : 0
+  const creation = to === null ? 32_000 + (isSince('shanghai', hardfork) ? 2 * Math.ceil(data.length / 32) : 0) : 0
   const gas = 21_000 + 4 * tokens + creation + 2400 * accessList.length + 1900 * keyCount
-  return { gas: BigInt(gas), floor: since('prague') ? BigInt(21_000 + 10 * tokens) : 0n }
+  return { gas: BigInt(gas), floor: isSince('prague', hardfork) ? BigInt(21_000 + 10 * tokens) : 0n }
 }
 
 /** The journal's list, without addresses that are always warm and have no slots in it. */
 function readTouched(list: ReadonlyMap<string, ReadonlySet<string>>, warm: readonly Hex[]): AccessList {
   return [...list]
-    .map(([address, keys]) => ({
-      address: `0x${address}` as const,
-      storageKeys: [...keys].map((key): Hex => `0x${key}`),
-    }))
+    .map(([address, keys]) => ({ address: withPrefix(address), storageKeys: [...keys].map(withPrefix) }))
     .filter(({ address, storageKeys }) => storageKeys.length > 0 || !warm.includes(address))
 }
-
-const bytesOf = (hex: Hex): Uint8Array => hexToBytes(hex, hexLength(hex))

@@ -1,4 +1,10 @@
 import type { Hex } from '../bytes.ts'
+import type { Account, VerifiedState } from '../proof/verify.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+
+/** keccak256 of the empty string. */
+export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+const ZERO: Hex = `0x${'0'.repeat(64)}`
 
 /** The part of an account that an execution reads. */
 export interface ReadAccount {
@@ -20,4 +26,75 @@ export interface StateReader {
   /** Empty if the account has none. */
   getCode(address: Hex): Promise<Uint8Array>
   getStorage(address: Hex, key: Hex): Promise<Hex>
+}
+
+/** What is proven about an account. A slot that is not among `slots` is unknown, unless the account has no storage. */
+export interface ProvenAccount {
+  readonly account: ReadAccount | null
+  readonly slots: ReadonlyMap<Hex, Hex>
+}
+
+/** What one answer proves. */
+export const toProvenAccount = ({ account, storage }: VerifiedState, scheme: Scheme): ProvenAccount => ({
+  account: account && toReadAccount(account, scheme),
+  slots: new Map(storage.map(({ key, value }) => [key, value])),
+})
+
+const toReadAccount = ({ nonce, balance, codeHash, storageRoot }: Account, scheme: Scheme): ReadAccount => ({
+  ...{ nonce, balance, codeHash },
+  hasStorage: storageRoot !== scheme.emptyTreeRoot,
+})
+
+/** Where a {@link StateReader} finds what is proven. */
+export interface ProvenSource {
+  /** Throws if the account, or the slot of an account with storage, is not proven. */
+  read(address: Hex, key?: Hex): Promise<ProvenAccount>
+  readCode(codeHash: Hex, address: Hex): Promise<Uint8Array>
+}
+
+/** Derives what follows from an account alone: without storage, every slot is proven to be zero. */
+export const createStateReader = ({ read, readCode }: ProvenSource): StateReader => ({
+  getAccount: async address => (await read(address)).account,
+  async getStorage(address, key) {
+    const { account, slots } = await read(address, key)
+    const value = account?.hasStorage ? slots.get(key) : ZERO
+    if (value === undefined) throw new Error('the slot that was read is not proven')
+    return value
+  },
+  async getCode(address) {
+    const codeHash = (await read(address)).account?.codeHash ?? EMPTY_CODE_HASH
+    return codeHash === EMPTY_CODE_HASH ? new Uint8Array(0) : readCode(codeHash, address)
+  },
+})
+
+/** Whether reading the account, or the slot, needs no further proof. */
+export const isProven = (known: ProvenAccount | undefined, key?: Hex): known is ProvenAccount =>
+  known !== undefined && (key === undefined || !known.account?.hasStorage || known.slots.has(key))
+
+/** Wraps a reader, and collects what is read: each account with its slots, and each code by its hash. */
+export function noteReads(reader: StateReader) {
+  const touched = new Map<Hex, Set<Hex>>()
+  const codes = new Map<Hex, Uint8Array>()
+  async function note(address: Hex) {
+    const account = await reader.getAccount(address)
+    const slots = touched.get(address) ?? new Set()
+    touched.set(address, slots)
+    return { account, slots }
+  }
+  const noted: StateReader = {
+    getAccount: async address => (await note(address)).account,
+    async getStorage(address, key) {
+      const { account, slots } = await note(address)
+      // Without storage, the account alone proves the slot.
+      if (account?.hasStorage) slots.add(key)
+      return reader.getStorage(address, key)
+    },
+    async getCode(address) {
+      const codeHash = (await note(address)).account?.codeHash ?? EMPTY_CODE_HASH
+      const code = await reader.getCode(address)
+      if (codeHash !== EMPTY_CODE_HASH) codes.set(codeHash, code)
+      return code
+    },
+  }
+  return { reader: noted, touched, codes }
 }

@@ -8,6 +8,7 @@ import { fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors }
 import type { Provider, SendProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
+import { NOBODY } from './call-request.ts'
 import { ProviderError } from './error.ts'
 import { createProvenState, type ProvenState } from './proven-state.ts'
 
@@ -36,6 +37,13 @@ export interface Held extends Omit<View, 'age'> {
   readonly state: ProvenState
 }
 
+/** What users see of it. */
+export function describe({ blockNumber, stateRoot, l1Block, timestamp }: Held): View {
+  const since = timestamp ?? l1Block.timestamp
+  const age = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
+  return { blockNumber, stateRoot, l1Block: { ...l1Block }, timestamp, age }
+}
+
 /** Where views come from. */
 export interface ViewSource {
   readonly l1: Provider | SendProvider
@@ -47,9 +55,6 @@ export interface ViewSource {
   readonly maxKeysPerRequest: number
   readonly maxFinalizations: number
 }
-
-/** Read first in every view, to check that the endpoint has its proofs. It is also the default sender of a call. */
-const PROBE: Hex = `0x${'0'.repeat(40)}`
 
 export interface Views {
   /**
@@ -124,9 +129,10 @@ export function createViews(source: ViewSource): Views {
   }
 }
 
+/** Asks for the default sender of calls, which most of them read. */
 async function isHeld(state: ProvenState): Promise<boolean> {
   try {
-    await state.getAccount(PROBE)
+    await state.getAccount(NOBODY)
     return true
   } catch (error) {
     if (isMissing(error)) return false

@@ -1,0 +1,29 @@
+/** Keeps values by key, up to a total size. */
+export interface Cache<K, V> {
+  get(key: K): V | undefined
+  /** Adds a value, or states the new size of one. Then evicts the oldest values until the rest fits. */
+  set(key: K, value: V, size: number): void
+  delete(key: K): void
+}
+
+/** What is evicted is fetched and proven again when it is needed again. */
+export function createCache<K, V>(capacity: number): Cache<K, V> {
+  const entries = new Map<K, { readonly value: V; readonly size: number }>()
+  let total = 0
+  function remove(key: K): void {
+    total -= entries.get(key)?.size ?? 0
+    entries.delete(key)
+  }
+  return {
+    get: key => entries.get(key)?.value,
+    set(key, value, size) {
+      total += size - (entries.get(key)?.size ?? 0)
+      entries.set(key, { value, size })
+      for (const oldest of entries.keys()) {
+        if (total <= capacity) return
+        remove(oldest)
+      }
+    },
+    delete: remove,
+  }
+}

@@ -1,0 +1,119 @@
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../../bytes.ts'
+import { excerpt, ProofError } from '../../errors.ts'
+import { hexOf, quantityOf, verifyVersion } from '../../evidence/decode.ts'
+import { optional, readerOf } from '../../json/reader.ts'
+import {
+  ENVIRONMENT_FIELDS,
+  type Environment,
+  HARDFORKS,
+  type Hardfork,
+  isBlockNumber,
+  onlyGiven,
+} from '../environment.ts'
+import { MAX_BUNDLE_PARTS, MAX_DATA_BYTES } from '../limits.ts'
+
+/** A bundle whose own fields are checked. The proofs in it are not read yet. */
+export type DecodedCallEvidence = ReturnType<typeof decodeCallEvidence>
+
+const reader = readerOf('EVIDENCE_MALFORMED')
+const FIELDS = ['version', 'kind', 'chainId', 'hardfork', 'environment', 'call', 'answers', 'codes'] as const
+const ANCHOR_FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1'] as const
+
+/** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
+export function decodeCallEvidence(bundle: unknown, maxGas: bigint) {
+  const field = reader.fieldsOf(bundle, FIELDS)
+  field('version', verifyVersion)
+  field('kind', kind => {
+    if (kind !== 'call') throw malformed('call', 'another')
+  })
+  let parts = 0
+  const count = (more: number) => {
+    parts += more
+    if (parts > MAX_BUNDLE_PARTS) throw malformed(`at most ${MAX_BUNDLE_PARTS} accounts, slots and codes`, 'more')
+  }
+  return {
+    chainId: field('chainId', quantityOf(256)),
+    hardfork: field('hardfork', decodeHardfork),
+    environment: field('environment', value => decodeEnvironment(value, count)),
+    call: field('call', call => decodeCall(call, maxGas)),
+    answers: field('answers', list => reader.items(list, count, item => decodeAnswer(item, count))),
+    codes: field('codes', list => reader.items(list, count, decodeBytes)),
+    /** The `Evidence` of the first answer, without the request and the answer. `verifyEvidence` decodes it. */
+    anchor: reader.fields(bundle, ANCHOR_FIELDS),
+  }
+}
+
+const malformed = (expected: string, found: string) => new ProofError('EVIDENCE_MALFORMED', { expected, found })
+
+function decodeAnswer(item: unknown, count: (more: number) => void) {
+  const field = reader.fieldsOf(item, ['address', 'storageKeys', 'answer'])
+  return {
+    address: field('address', hexOf(20)),
+    storageKeys: field('storageKeys', keys => reader.items(keys, count, hexOf(32))),
+    answer: field('answer', (answer): unknown => answer),
+  }
+}
+
+function decodeCall(call: unknown, maxGas: bigint) {
+  const field = reader.fieldsOf(call, ['from', 'to', 'data', 'value', 'gas'])
+  return {
+    from: field('from', hexOf(20)),
+    to: field('to', hexOf(20)),
+    data: field('data', data => bytesToHex(decodeBytes(data))),
+    value: field('value', quantityOf(256)),
+    gas: field('gas', value => {
+      const gas = quantityOf(64)(value)
+      if (gas > maxGas) throw malformed(`at most ${maxGas}`, `${gas}`)
+      return gas
+    }),
+  }
+}
+
+function decodeEnvironment(environment: unknown, count: (more: number) => void): Environment {
+  const field = reader.fieldsOf(environment, ENVIRONMENT_FIELDS)
+  return onlyGiven<Environment>({
+    timestamp: field('timestamp', optional(quantityOf(64))),
+    gasLimit: field('gasLimit', optional(quantityOf(64))),
+    baseFee: field('baseFee', optional(quantityOf(256))),
+    blobBaseFee: field('blobBaseFee', optional(quantityOf(256))),
+    coinbase: field('coinbase', optional(hexOf(20))),
+    prevRandao: field('prevRandao', optional(hexOf(32))),
+    blockHashes: field(
+      'blockHashes',
+      optional(hashes => decodeBlockHashes(hashes, count)),
+    ),
+  })
+}
+
+function decodeBlockHashes(hashes: unknown, count: (more: number) => void): Record<string, Hex> {
+  const numbers = typeof hashes === 'object' && hashes !== null ? tryKeys(hashes) : null
+  if (numbers === null) throw malformed('an object', 'none')
+  count(numbers.length)
+  const wrong = numbers.find(number => !isBlockNumber(number))
+  if (wrong !== undefined) throw malformed('decimal numbers of blocks', excerpt(wrong))
+  const field = reader.fieldsOf(hashes, numbers)
+  return onlyGiven(Object.fromEntries(numbers.map(number => [number, field(number, hexOf(32))])))
+}
+
+const tryKeys = (value: object): string[] | null => {
+  try {
+    return Object.keys(value)
+  } catch {
+    return null
+  }
+}
+
+function decodeHardfork(value: unknown): Hardfork {
+  const name = reader.string(value)
+  const hardfork = HARDFORKS.find(known => known === name)
+  if (hardfork === undefined) throw malformed(HARDFORKS.join(', '), excerpt(name))
+  return hardfork
+}
+
+/** Checks the length before decoding. */
+function decodeBytes(value: unknown): Uint8Array {
+  const hex = reader.string(value)
+  const length = hexLength(hex)
+  if (length > MAX_DATA_BYTES) throw malformed(`at most ${MAX_DATA_BYTES} bytes`, `${length}`)
+  return hexToBytes(hex, length)
+}

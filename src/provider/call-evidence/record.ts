@@ -1,0 +1,142 @@
+import { bytesToHex, type Hex } from '../../bytes.ts'
+import { ProofError } from '../../errors.ts'
+import { createEvidence } from '../../evidence/create.ts'
+import { encodeQuantity, lowerCase } from '../../hex.ts'
+import { decodeArgument } from '../../proof/claim.ts'
+import { redactProofErrors } from '../../rpc/diagnose.ts'
+import { atEndpoint } from '../../rpc/error.ts'
+import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
+import { argumentInvalid, readOptions, verifyWhole } from '../../rpc/options.ts'
+import type { Provider, SendProvider } from '../../rpc/provider.ts'
+import { recordEvidence } from '../../rpc/record.ts'
+import { createVerifier } from '../../verifier/verifier.ts'
+import { type CallRequest, NOBODY } from '../call-request.ts'
+import { DEFAULT_HARDFORK, verifyBigint, verifyEnvironment, verifyHardfork } from '../environment.ts'
+import { loadEvm } from '../evm-packages.ts'
+import { execute } from '../execute.ts'
+import { CALL_GAS, DEFAULT_MAX_REQUESTS, MAX_DATA_BYTES } from '../limits.ts'
+import { meterReads } from '../metered-reader.ts'
+import { createProvenState } from '../proven-state.ts'
+import { noteReads } from '../state-reader.ts'
+import { encodeEnvironment, watchEnvironment } from './environment.ts'
+import type { CallEvidence, CallEvidenceRequest, CallRecordOptions, RecordedCall } from './types.ts'
+import { verifyCallEvidence } from './verify.ts'
+
+interface Endpoints {
+  readonly l1: Provider | SendProvider
+  readonly l2: Provider | SendProvider
+}
+
+/** Implements the function of the same name in `../call-evidence.ts`. */
+export async function recordCall(
+  endpoints: Endpoints,
+  request: CallEvidenceRequest,
+  options: CallRecordOptions,
+): Promise<RecordedCall> {
+  const wanted = verifyRequest(request)
+  const how = verifyCallOptions(options)
+  return redactProofErrors(() => recordVerified(endpoints, wanted, how), endpoints.l1, endpoints.l2)
+}
+
+const REQUEST_FIELDS = ['scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment']
+
+function verifyRequest(request: CallEvidenceRequest) {
+  const own = readOptions('request', request, REQUEST_FIELDS)
+  const { scheme, rollup, chainId, l2BlockNumber, hardfork = DEFAULT_HARDFORK } = own
+  const stated = readOptions('call', own.call, ['from', 'to', 'data', 'value', 'gas'])
+  const { from = NOBODY, to, data = '0x', value = 0n, gas = CALL_GAS } = stated
+  verifyBigint('chainId', chainId, 1n, 256)
+  verifyHardfork(hardfork)
+  verifyBigint('call.value', value, 0n, 256)
+  verifyBigint('call.gas', gas, 21_000n, 64)
+  if (gas > CALL_GAS) throw argumentInvalid('call.gas', `at most ${CALL_GAS}`, gas)
+  if (typeof data !== 'string' || data.length > 2 + 2 * MAX_DATA_BYTES || !/^0x(?:[0-9a-f]{2})*$/i.test(data)) {
+    throw new ProofError('CLAIM_INVALID', { path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
+  }
+  const call = {
+    from: bytesToHex(decodeArgument('call.from', from, 20)),
+    to: bytesToHex(decodeArgument('call.to', to, 20)),
+    data: lowerCase(data),
+    ...{ value, gas, gasPrice: 0n, maxGasPrice: 0n, accessList: [] },
+  } satisfies CallRequest
+  return { scheme, rollup, chainId, call, hardfork, l2BlockNumber, environment: verifyEnvironment(own.environment) }
+}
+
+const OPTIONS = [
+  ...['method', 'maxKeysPerRequest', 'l1Block', 'beacon', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal'],
+]
+
+/** `recordEvidence` validates the other options before it sends a request. */
+function verifyCallOptions(options: CallRecordOptions) {
+  const own = verifyClientOptions(options, OPTIONS)
+  const { maxRequests = DEFAULT_MAX_REQUESTS } = own
+  verifyWhole('maxRequests', maxRequests, 1)
+  return Object.assign(own, { maxRequests })
+}
+
+type Wanted = ReturnType<typeof verifyRequest>
+type How = ReturnType<typeof verifyCallOptions>
+
+async function recordVerified(
+  { l1, l2 }: Endpoints,
+  wanted: Wanted,
+  { maxRequests, ...how }: How,
+): Promise<RecordedCall> {
+  const { scheme, rollup, chainId, call, hardfork, l2BlockNumber, environment } = wanted
+  const { method, maxKeysPerRequest, beacon } = how
+  // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
+  const first = { scheme, rollup, address: call.from, ...(l2BlockNumber !== undefined && { l2BlockNumber }) }
+  const { bundle: anchor, evidence } = await recordEvidence(l1, l2, first, how)
+  const { l2BlockNumber: block, stateRoot, finalizedTimestamp, l1Block } = evidence
+
+  const source = { l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier: createVerifier(scheme) }
+  const meter = { l2, block, maxRequests, maxKeysPerRequest, prefetch: true }
+  const state = noteReads(meterReads(createProvenState(source), call, meter))
+  const values = watchEnvironment(environment, finalizedTimestamp)
+  const context = { chainId, hardfork, blockNumber: block, environment: values.environment }
+  await execute(await loadEvm(), state.reader, call, call.gas, context)
+
+  const { version, request: _, answer: __, ...proven } = anchor
+  const bundle: CallEvidence = {
+    ...{ version, kind: 'call', ...proven },
+    chainId: encodeQuantity(chainId),
+    hardfork,
+    environment: encodeEnvironment(environment, values.read, finalizedTimestamp !== null),
+    call: {
+      ...{ from: call.from, to: call.to, data: call.data },
+      ...{ value: encodeQuantity(call.value), gas: encodeQuantity(call.gas) },
+    },
+    answers: await fetchAnswers(l2, wanted, how, block, state.touched),
+    codes: [...state.codes.values()].map(bytesToHex),
+  }
+  // The parts were verified one by one. This verifies the bundle as a whole.
+  const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
+  const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber: block, call: { gas: call.gas } }
+  const verified = await verifyCallEvidence(bundle, claim)
+  if (verified.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence: verified }
+  return {
+    bundle,
+    l1BlockHashFrom: 'l1Endpoint',
+    evidence: { ...verified, l1Block, l2BlockNumber: block, reach: 'l1BlockHash' },
+  }
+}
+
+/** The answers for what the execution read, known fields only. */
+async function fetchAnswers(
+  l2: Provider | SendProvider,
+  { scheme, rollup }: Wanted,
+  { method, maxKeysPerRequest, signal }: Pick<How, 'method' | 'maxKeysPerRequest' | 'signal'>,
+  block: bigint,
+  touched: ReadonlyMap<Hex, ReadonlySet<Hex>>,
+): Promise<CallEvidence['answers']> {
+  const answers: CallEvidence['answers'] = []
+  for (const [address, slots] of touched) {
+    const storageKeys = [...slots]
+    const answer = await atEndpoint('L2', () =>
+      fetchAnswer(l2, { address, storageKeys, block }, { method, maxKeysPerRequest, signal }),
+    )
+    const parts = { scheme, rollup, l2BlockNumber: block, address, storageKeys, answer }
+    answers.push({ address, storageKeys, answer: createEvidence(parts).answer })
+  }
+  return answers
+}

@@ -1,0 +1,65 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, type Hex } from '../../bytes.ts'
+import { atPath, ProofError } from '../../errors.ts'
+import { verifyProof } from '../../proof/verify.ts'
+import type { Scheme } from '../../scheme/scheme.ts'
+import {
+  createStateReader,
+  isProven,
+  type noteReads,
+  type ProvenAccount,
+  type StateReader,
+  toProvenAccount,
+} from '../state-reader.ts'
+import type { DecodedCallEvidence } from './decode.ts'
+
+type Answers = DecodedCallEvidence['answers']
+
+/** Verifies the answers of a bundle. */
+export function verifyAnswers(answers: Answers, scheme: Scheme, stateRoot: Hex): ReadonlyMap<Hex, ProvenAccount> {
+  const accounts = new Map<Hex, ProvenAccount>()
+  for (const [index, { address, storageKeys, answer }] of answers.entries()) {
+    if (accounts.has(address)) throw unused(`answers[${index}]`, `a second answer for ${address}`)
+    const verify = () => verifyProof(answer, { scheme, stateRoot, address, storageKeys })
+    accounts.set(address, toProvenAccount(atPath(`answers[${index}].answer`, verify), scheme))
+  }
+  return accounts
+}
+
+/** The state in a bundle: its verified answers, and its codes. */
+export function readBundle(accounts: ReadonlyMap<Hex, ProvenAccount>, codes: readonly Uint8Array[]): StateReader {
+  const missing = (path: string, expected: string) => new ProofError('CALL_STATE_MISSING', { path, expected })
+  const codesByHash = new Map(codes.map(code => [bytesToHex(keccak_256(code)), code]))
+  return createStateReader({
+    async read(address, key) {
+      const known = accounts.get(address)
+      if (known === undefined) throw missing('answers', `account ${address}`)
+      if (!isProven(known, key))
+        throw missing(`answers[${[...accounts.keys()].indexOf(address)}]`, `slot ${key} of ${address}`)
+      return known
+    },
+    async readCode(codeHash) {
+      const code = codesByHash.get(codeHash)
+      if (code === undefined) throw missing('codes', `code with the hash ${codeHash}`)
+      return code
+    },
+  })
+}
+
+/** Refuses whatever the execution did not read, because a bundle must not contain anything of unknown purpose. */
+export function verifyStateUsed(
+  { answers, codes }: Pick<DecodedCallEvidence, 'answers' | 'codes'>,
+  read: Pick<ReturnType<typeof noteReads>, 'touched' | 'codes'>,
+): void {
+  for (const [index, { address, storageKeys }] of answers.entries()) {
+    const slots = read.touched.get(address)
+    if (slots === undefined) throw unused(`answers[${index}]`, `account ${address}`)
+    if (slots.size < storageKeys.length) {
+      throw unused(`answers[${index}].storageKeys`, 'a slot that is not read, or is there twice')
+    }
+  }
+  if (read.codes.size < codes.length) throw unused('codes', 'a code that is not read, or is there twice')
+}
+
+/** Part of a bundle that no verdict rests on. */
+export const unused = (path: string, found: string) => new ProofError('CALL_STATE_UNUSED', { path, found })

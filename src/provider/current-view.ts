@@ -1,0 +1,61 @@
+import { createCache } from './cache.ts'
+import { ProviderError } from './error.ts'
+import { MAX_OTHER_VIEWS } from './limits.ts'
+import { readBlock } from './params.ts'
+import { describe, type Held, type View, type Views } from './view.ts'
+
+/** The view from which a provider answers. It moves forward only. */
+export interface CurrentView {
+  /** The view. Looks for one if there is none yet. */
+  current(): Promise<Held>
+  /** Looks for a newer one. */
+  refresh(): Promise<Held>
+  /**
+   * The block that a request names. The request is answered from it until it ends, even if the view moves.
+   *
+   * @throws ProviderError `BLOCK_UNPROVEN`, `PARAMS_INVALID`
+   */
+  heldAt(block: unknown): Promise<Held>
+}
+
+export function createCurrentView(views: Views, onView: ((view: View) => void) | undefined): CurrentView {
+  const others = createCache<bigint, Promise<Held>>(MAX_OTHER_VIEWS)
+  let current: Held | null = null
+  let finding: Promise<Held> | null = null
+
+  async function find(): Promise<Held> {
+    const before = current
+    const found = await views.find(before)
+    current = found
+    // Deferred, because what it throws is not an error of the provider.
+    if (before?.blockNumber !== found.blockNumber && onView) queueMicrotask(() => onView(describe(found)))
+    return found
+  }
+
+  /** One search at a time, so that an older one never ends after a newer one. */
+  function refresh(): Promise<Held> {
+    finding ??= find().finally(() => {
+      finding = null
+    })
+    return finding
+  }
+
+  return {
+    refresh,
+    current: async () => current ?? refresh(),
+    async heldAt(block) {
+      const wanted = readBlock(block)
+      const view = current ?? (await refresh())
+      if (wanted === 'latest' || wanted === view.blockNumber) return view
+      if (wanted > view.blockNumber) throw new ProviderError('BLOCK_UNPROVEN')
+      const known = others.get(wanted)
+      if (known !== undefined) return known
+      const found = views.findAt(view, wanted)
+      others.set(wanted, found, 1)
+      return found.catch(error => {
+        others.delete(wanted)
+        throw error
+      })
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import type { Rollup } from '../anchor/rollup.ts'
+import type { Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { RpcError } from '../rpc/error.ts'
+import { type ClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
+import { argumentInvalid, verifyFunction, verifyWhole } from '../rpc/options.ts'
+import { type Provider, type SendProvider, verifyProvider } from '../rpc/provider.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import {
+  DEFAULT_HARDFORK,
+  type Environment,
+  type Hardfork,
+  verifyBigint,
+  verifyEnvironment,
+  verifyHardfork,
+} from './environment.ts'
+import { invalidOption } from './error.ts'
+import { CALL_GAS, DEFAULT_MAX_REQUESTS } from './limits.ts'
+import type { View } from './view.ts'
+
+/** The endpoints, the rollup and the limits of a verified provider. */
+export interface VerifiedProviderOptions extends ClientOptions {
+  /** The L1 endpoint. It is not trusted: every answer is proven from `l1BlockHash`. */
+  l1: Provider | SendProvider
+  /** The rollup's endpoint. It is not trusted: every answer is proven from a state root that L1 holds. */
+  l2: Provider | SendProvider
+  /** The contract whose roots you trust. */
+  rollup: Rollup
+  /** The hash scheme of the rollup, or a function that returns it for an L2 block: the Linea networks changed theirs. */
+  scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
+  /** The chain id of the rollup. */
+  chainId: bigint
+  /**
+   * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
+   * `followBeacon` in `rollup-state-proof/rpc`, or ask a light client. Called whenever the provider looks for a newer block.
+   */
+  l1BlockHash: () => Promise<Hex> | Hex
+  /** Methods to pass to `l2` unchanged. Their results are not proven. Default: none. */
+  forward?: readonly string[]
+  /** Block values that no proof covers, as you state them. Default: none. */
+  environment?: Environment
+  /** Gas limit per call. Default: 50,000,000. */
+  maxGas?: bigint
+  /** Limit on the requests to endpoints per call. Default: 1000. */
+  maxRequests?: number
+  /** How many finalizations to try, from the newest back, until `l2` has the proofs of one. Default: 8. */
+  maxFinalizations?: number
+  /** Whether to ask `l2` first what a call will read, to fetch it all at once. This shows the call to `l2`. Default: true. */
+  prefetch?: boolean
+  /**
+   * The hard fork of the rollup: its instructions and their gas costs. Default: `prague`, on Linea since 28 October 2025. State
+   * a later one as soon as the rollup runs it.
+   */
+  hardfork?: Hardfork
+  /** Called with the first view, and whenever the view moves. */
+  onView?: (view: View) => void
+}
+
+const OPTIONS = [
+  ...['l1', 'l2', 'rollup', 'scheme', 'chainId', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
+  ...['maxFinalizations', 'prefetch', 'hardfork', 'onView', 'method', 'maxKeysPerRequest'],
+]
+
+/** The options of a provider, validated, with their defaults. */
+export type VerifiedOptions = ReturnType<typeof verifyOptions>
+
+/** Validates all options before any request. An error that a getter or proxy throws is an invalid argument, too. */
+export function readVerifiedOptions(options: VerifiedProviderOptions): VerifiedOptions {
+  try {
+    return verifyOptions(options)
+  } catch (error) {
+    if (error instanceof ProofError || error instanceof RpcError) throw error
+    throw invalidOption('an option that cannot be read')
+  }
+}
+
+function verifyOptions(options: VerifiedProviderOptions) {
+  const own = verifyClientOptions(options, OPTIONS)
+  const { l1, l2, rollup, scheme, chainId, l1BlockHash, onView, method, maxKeysPerRequest } = own
+  const { forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK, prefetch = true } = own
+  const { maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
+  verifyProvider(l1, 'l1')
+  verifyProvider(l2, 'l2')
+  const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
+  if (typeof scheme !== 'function') verifyScheme(scheme)
+  decodeArgument('rollup.address', rollup?.address, 20)
+  if (typeof l1BlockHash !== 'function') throw argumentInvalid('l1BlockHash', 'a function', l1BlockHash)
+  verifyFunction('onView', onView)
+  if (typeof prefetch !== 'boolean') throw argumentInvalid('prefetch', 'true or false', prefetch)
+  verifyBigint('chainId', chainId, 1n, 256)
+  verifyBigint('maxGas', maxGas, 21_000n, 64)
+  verifyHardfork(hardfork)
+  verifyWhole('maxRequests', maxRequests, 1)
+  verifyWhole('maxFinalizations', maxFinalizations, 1)
+  return {
+    ...{ l1, l2, rollup, schemeAt, chainId, l1BlockHash, onView, maxGas, hardfork, prefetch },
+    ...{ maxRequests, maxFinalizations, method, maxKeysPerRequest },
+    forward: verifyForward(forward),
+    environment: verifyEnvironment(own.environment),
+  }
+}
+
+/** Returns a copy, so that later additions to the list have no effect. */
+function verifyForward(forward: readonly string[]): readonly string[] {
+  if (!Array.isArray(forward)) throw argumentInvalid('forward', 'an array', forward)
+  const methods: readonly unknown[] = Array.from(forward)
+  for (const method of methods) {
+    if (typeof method !== 'string' || method === '') throw argumentInvalid('forward', 'names of methods', method)
+  }
+  return methods as readonly string[]
+}
