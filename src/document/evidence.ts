@@ -1,15 +1,16 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { lineaLayout, lineaMainnet, lineaSepolia, type Rollup } from '../anchor/rollup.ts'
 import { checkpoint } from '../beacon/checkpoint.ts'
 import { type BeaconNetwork, mainnet, sepolia } from '../beacon/network.ts'
-import type { Hex } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import type { EvidenceClaim, Trusted } from '../evidence/types.ts'
 import { schemeNamed } from './answer.ts'
 import type { Source } from './claim.ts'
 import { DocumentError } from './error.ts'
 import type { BundleFile } from './input-file.ts'
-import { attempt } from './layout.ts'
-import { fieldsOf, isObject, show } from './value.ts'
+import { attempt, decodeHex } from './layout.ts'
+import { fieldIn, fieldsOf, isObject, show } from './value.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
 
@@ -135,4 +136,10 @@ export function linkOf({ code, path }: ProofError): Link | null {
   if (path.startsWith('l1.header')) return 'l1Header'
   if (path.startsWith('l1.proof')) return 'rollupContract'
   return path.startsWith('answer') ? 'answer' : 'bundle'
+}
+
+/** The hash of the L1 header in a bundle: what its author says is a block of L1. */
+export function statedBlockHash(bundle: unknown): Hex {
+  const header = attempt(() => decodeHex(fieldIn(fieldIn(bundle, 'l1'), 'header')))
+  return bytesToHex(keccak_256(header ?? new Uint8Array()))
 }

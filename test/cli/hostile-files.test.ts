@@ -243,7 +243,7 @@ it('refuses an option given twice, and arguments that name no file', async () =>
     '~',
   ]) {
     for (const command of ['verify', 'inspect', 'vectors']) {
-      const { code, stdout, stderr } = await runHere(['vectors', name])
+      const { code, stdout, stderr } = await runHere([command, name])
       expect([command, name.slice(0, 50), code, stdout]).toEqual([command, name.slice(0, 50), 2, ''])
       expect(stderr).not.toContain('unexpected')
       expect(stderr.length).toBeLessThan(5000)
@@ -252,7 +252,7 @@ it('refuses an option given twice, and arguments that name no file', async () =>
   for (const command of ['verify', 'record', 'fetch', 'inspect', 'vectors']) {
     const { code, stderr } = await runHere([command, `--${'storagekeys'.repeat(10_000)}`])
     expect([code, stderr.length < 5000]).toEqual([2, true])
-    expect(await runHere(['vectors', '--storagekeys', '0x'])).toMatchObject({
+    expect(await runHere([command, '--storagekeys', '0x'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/no such option: --storagekeys\./),
     })

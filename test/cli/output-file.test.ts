@@ -263,7 +263,7 @@ it('writes to an unpredictable temporary name, keeps permissions, and cleans up'
   symlinkSync(join(folder, 'victim.json'), `${path}.${process.pid}.tmp`)
   chmodSync(path, 0o600)
   const output = await open(path, true)
-  output.saveCheckpoint({ a: 1 })
+  output.saveProgress({ a: 1 })
   output.write({ b: 2 })
   expect(read(path)).toEqual({ b: 2 })
   expect(statSync(path).mode & 0o777).toBe(0o600)

@@ -1,20 +1,14 @@
 import { safeVerifyProof, type VerifiedState, verifyProof } from '../../index.ts'
 import type { Claim } from '../../proof/claim.ts'
-import { type BlockTag, type FetchCheckpoint, fetchAnswer } from '../../rpc.ts'
-import { type Command, exitCodes, type Output, UsageError } from '../command.ts'
-import { openOutputFile, readExisting, refuseOverwrite } from '../files/output-file.ts'
+import { type BlockTag, fetchAnswer } from '../../rpc.ts'
+import { type Command, UsageError } from '../command.ts'
+import { fetchToFile } from '../files/fetched-file.ts'
+import { readExisting, refuseOverwrite } from '../files/output-file.ts'
 import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
-import {
-  endProgress,
-  keysPerRequestOf,
-  notFetched,
-  requestOf,
-  showProgress,
-  withEndpoints,
-} from '../options/endpoint.ts'
+import { keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
 import { refuseWrongFlags, requireScheme } from '../options/flags.ts'
 import { parseOptions, toInteger } from '../options/parse.ts'
-import { formatState, formatTable, formatVerdict, printable, toJson } from '../output/report.ts'
+import { formatRows, formatState, formatVerdict } from '../output/report.ts'
 
 const options = {
   ...optionsOf('l2'),
@@ -52,6 +46,12 @@ Example:
 const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
 const isTag = (text: string): text is BlockTag => TAGS.includes(text)
 
+/** An answer, and what it proves if the user states a root. */
+interface Fetched {
+  readonly answer: unknown
+  readonly state: VerifiedState | undefined
+}
+
 export const fetch: Command = {
   help,
   async run(args, io) {
@@ -64,84 +64,50 @@ export const fetch: Command = {
     // Despite the type, the root is unchecked: a malformed one is refused with CLAIM_INVALID.
     const trusted =
       stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot: stateRoot as `0x${string}` }
-    const how = {
-      ...(method !== undefined && { method }),
-      maxKeysPerRequest: keysPerRequestOf(values),
-    }
-
-    const askedFor = {
-      command: 'fetch',
-      method: method ?? 'rollup_getProof',
-      scheme: scheme ?? '',
-      'state root': stateRoot?.toLowerCase() ?? '',
-      address: request.address.toLowerCase(),
-      'storage keys': request.storageKeys.join().toLowerCase(),
-      block: `${request.block}`,
-    }
-
-    return withEndpoints(values, io, async ({ open, signal }) => {
-      const l2 = open('l2', values.l2)
-      const output = await openOutputFile(values.output, values.force, askedFor, io)
-      const { address, storageKeys } = request
-      const claim = trusted && { ...trusted, address, storageKeys }
-      const report = (answer: unknown, state: VerifiedState | undefined, source: Source) => {
-        const description = { fetched: source === 'network', source, file: output.path, verified: state !== undefined }
-        const stream = output.path === '-' ? io.stderr : io.stdout
-        if (values.json) io.stdout.write(toJson({ ...description, ...state }))
-        else stream.write(format(output.path, answer, state, source, stream))
-        return exitCodes.verified
-      }
-      if (output.exists) {
-        const { answer, state } = await readFetched(output.path, claim)
-        return report(answer, state, 'file')
-      }
-
-      if (output.checkpoint !== undefined) showProgress(io, `continuing from ${printable(output.path)}.partial`)
-      const onCheckpoint = (checkpoint: FetchCheckpoint, keyCount: number) => {
-        output.saveCheckpoint(checkpoint)
-        showProgress(io, `${keyCount} of ${request.storageKeys.length} storage keys`)
-      }
-      const answer = await fetchAnswer(l2, request, {
-        ...how,
-        trusted,
-        resumeFrom: output.checkpoint,
-        onCheckpoint,
-        signal,
-      })
-      const state = claim && verifyProof(answer, claim)
-      output.write(answer)
-      endProgress(io)
-      return report(answer, state, 'network')
+    const { address, storageKeys } = request
+    const claim = trusted && { ...trusted, address, storageKeys }
+    return fetchToFile<Fetched>(values, io, {
+      askedFor: {
+        ...{ command: 'fetch', method: method ?? 'rollup_getProof', scheme: scheme ?? '' },
+        'state root': stateRoot?.toLowerCase() ?? '',
+        address: address.toLowerCase(),
+        'storage keys': storageKeys.join().toLowerCase(),
+        block: `${request.block}`,
+      },
+      open({ open, signal }) {
+        const l2 = open('l2', values.l2)
+        return async ({ progress, saveProgress }) => {
+          const answer = await fetchAnswer(l2, request, {
+            ...(method !== undefined && { method }),
+            ...{ maxKeysPerRequest: keysPerRequestOf(values), trusted, resumeFrom: progress, signal },
+            onCheckpoint(checkpoint, keyCount) {
+              saveProgress(checkpoint)
+              showProgress(io, `${keyCount} of ${storageKeys.length} storage keys`)
+            },
+          })
+          return { answer, state: claim && verifyProof(answer, claim) }
+        }
+      },
+      readExisting: path => readFetched(path, claim),
+      contentOf: ({ answer }) => answer,
+      report: ({ answer, state }, { path, source }, stream) => ({
+        json: { verified: state !== undefined, ...state },
+        lines: [
+          state ? formatVerdict(state, stream) : 'Fetched, not verified.',
+          formatRows([['file', path, source === 'file' ? 'existed already' : 'written']]),
+          ...(state ? formatState(state, answer, stream) : []),
+        ],
+      }),
     })
   },
 }
 
-/** From the endpoint in this run, or from the existing file without asking an endpoint. */
-type Source = 'network' | 'file'
-
 /** @throws UsageError if the existing file holds anything but the answer to this request */
-async function readFetched(path: string, claim: Claim | undefined): Promise<{ answer: unknown; state: VerifiedState }> {
+async function readFetched(path: string, claim: Claim | undefined): Promise<Fetched> {
   if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
   const answer = await readExisting(path)
   const outcome = safeVerifyProof(answer, claim)
   if (outcome.ok) return { answer, state: { account: outcome.account, storage: outcome.storage } }
   refuseWrongFlags(outcome.error)
   throw refuseOverwrite(path, `is not an answer to this request (${outcome.error.message})`)
-}
-
-function format(
-  path: string,
-  answer: unknown,
-  state: VerifiedState | undefined,
-  source: Source,
-  stream: Output,
-): string {
-  const file = formatTable([['file', printable(path), source === 'file' ? 'existed already' : 'written']])
-  const lines = [
-    ...(source === 'file' ? [notFetched(path, stream)] : []),
-    state ? formatVerdict(state, stream) : 'Fetched, not verified.',
-    file,
-    ...(state ? formatState(state, answer, stream) : []),
-  ]
-  return `${lines.join('\n')}\n`
 }

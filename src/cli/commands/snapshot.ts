@@ -11,6 +11,7 @@ import {
   type SnapshotRequest,
   takeSnapshot,
 } from '../../bulk/snapshot/snapshot.ts'
+import { statedBlockHash } from '../../document/evidence.ts'
 import { fieldIn } from '../../document/value.ts'
 import { formatTime } from '../../document/wording.ts'
 import type { Hex, Scheme } from '../../index.ts'
@@ -23,7 +24,6 @@ import { flag, formatOptions, optionsOf, text, textOr } from '../options/declare
 import { endProgress, MAX_KEYS, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
 import { parseOptions, requireHex, toInteger, wholeNumber } from '../options/parse.ts'
-import { hashOfHeader } from '../options/record-trust.ts'
 import { readAddresses, requestsFor, type Target, targetOf } from '../options/snapshot-target.ts'
 import { formatRows, paint, toJson } from '../output/report.ts'
 import { checkFiles } from './snapshot-check.ts'
@@ -277,7 +277,7 @@ async function fetchBundle({
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */
 function verifyBundle(bundle: Evidence, about: { scheme: Scheme; rollup: Rollup; l1BlockHash: Hex | undefined }) {
   const { scheme, rollup, l1BlockHash } = about
-  const trusted = { l1BlockHash: l1BlockHash ?? hashOfHeader(bundle) }
+  const trusted = { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }
   const outcome = safeVerifyEvidence(bundle, { scheme, rollup, trusted })
   if (!outcome.ok) throw outcome.error
   if (outcome.reach !== 'l1BlockHash') throw new UsageError('the checkpoint has no L1 block: use --force')

@@ -1,10 +1,8 @@
-import { type EvidenceClaim, type SafeVerifiedEvidence, safeVerifyEvidence } from '../../anchor.ts'
-import type { ClaimWithSources } from '../../document/claim.ts'
+import { type EvidenceClaim, safeVerifyEvidence } from '../../anchor.ts'
 import { claimOfVector } from '../../document/evidence.ts'
 import { compareEvidence, compareState } from '../../document/expected.ts'
 import {
-  type AnswerFile,
-  type BundleFile,
+  type Expected,
   isBundleFile,
   isCallEvidence,
   isFunctionVector,
@@ -12,16 +10,26 @@ import {
   readInputFile,
 } from '../../document/input-file.ts'
 import { printable } from '../../document/value.ts'
-import type { SafeVerifiedState } from '../../index.ts'
+import { ageOf } from '../../document/wording.ts'
+import { ProofError } from '../../index.ts'
+import { type CallClaim, verifyCallEvidence } from '../../provider.ts'
 import { type Command, exitCodes, type Io, type Output, UsageError } from '../command.ts'
 import { isFolder, MAX_INPUT_MIB, readJson } from '../files/input.ts'
-import { formatOptions, optionsOf, text } from '../options/declared.ts'
+import { callFailed, callOf, chainIdOf, hardforkOf, statedCall } from '../options/chain-flags.ts'
+import { type Flags, formatOptions, optionsOf, text } from '../options/declared.ts'
 import { claimOfFlags, refuseWrongFlags, requireClaim, verifyAnswer } from '../options/flags.ts'
 import { onePath, parseOptions } from '../options/parse.ts'
-import { type ClaimSource, describeEvidence, formatBroken, formatProven } from '../output/evidence-report.ts'
-import { formatRefused, formatVerified, paint, toJson } from '../output/report.ts'
-import { verifyCallFile } from './call.ts'
-import { describeAnswer } from './vectors.ts'
+import { formatCall } from '../output/call-report.ts'
+import { describeEvidence, formatBroken, formatProven } from '../output/evidence-report.ts'
+import {
+  describeAnswer,
+  describeError,
+  formatError,
+  formatRefused,
+  formatVerified,
+  paint,
+  toJson,
+} from '../output/report.ts'
 
 const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
 const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
@@ -93,91 +101,96 @@ export const verify: Command = {
     const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
     const content = await readJson(path, io)
     const file = readInputFile(content)
-    const isCallOption = Object.keys(stated).some(name => name in callOptions)
+    const has = (options: object) => Object.keys(stated).some(name => name in options)
     if (isCallEvidence(file)) {
       if (address !== undefined || storageKeys !== undefined) {
         throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
       }
-      return verifyCallFile(content, stated, json, io)
+      return verifyCall(content, stated, json, io)
     }
-    if (isCallOption)
+    if (has(callOptions)) {
       throw new UsageError(
         `${path} is not a call as evidence: --call, --from, --value, --gas, --hardfork and --chain-id are for calls`,
       )
+    }
     if (isFunctionVector(file) || file.kind === 'evidence vector') {
-      if (Object.keys(stated).length > 0)
-        throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
-      if (isFunctionVector(file)) {
-        throw new UsageError('this vector has no bundle: run it with the command vectors')
-      }
-      return reportVector(file, json, io)
+      if (has(stated)) throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
+      if (isFunctionVector(file)) throw new UsageError('this vector has no bundle: run it with the command vectors')
+      return verifyBundle(file.bundle, claimOfVector(file), readExpected(file.expected), json, io)
     }
     // An option for bundles says that the file is one, so that a damaged bundle is not taken for an answer.
-    if (isBundleFile(file) || Object.keys(stated).some(name => name in trustedOptions || name in subjectOptions)) {
-      return reportBundle(content, await claimOfFlags(stated, io), json, io)
+    if (isBundleFile(file) || has({ ...trustedOptions, ...subjectOptions })) {
+      return verifyBundle(content, await claimOfFlags(stated, io), undefined, json, io)
     }
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
     const expected = file.expected === undefined ? undefined : readExpected(file.expected)
     const outcome = verifyAnswer(file, claim)
-    const mismatches = expected === undefined || file.kind !== 'vector' ? [] : compareState(expected, outcome)
-    if (json) {
-      const expectation = file.kind === 'vector' && { asExpected: mismatches.length === 0, mismatches }
-      io.stdout.write(toJson({ ...describeAnswer(file, claim, outcome), ...expectation }))
-    } else print(file, claim, outcome, mismatches, io)
-    return outcome.ok && mismatches.length === 0 ? exitCodes.verified : exitCodes.notVerified
+    const mismatches = expected && file.kind === 'vector' ? compareState(expected, outcome) : undefined
+    const format = (stream: Output) =>
+      outcome.ok ? formatVerified(outcome, file, claim, stream) : formatRefused(outcome.error, claim, stream)
+    return report(outcome.ok, json ? describeAnswer(file, claim, outcome) : format, mismatches, io)
   },
 }
 
-function print(
-  file: AnswerFile,
-  claim: ClaimWithSources,
-  outcome: SafeVerifiedState,
-  mismatches: string[],
+/**
+ * Prints the report on a verification.
+ *
+ * @param content one object for `--json`, or text
+ * @param mismatches how the outcome differs from what a vector expects; undefined if the file is none
+ * @returns the exit code
+ */
+function report(
+  ok: boolean,
+  content: object | ((stream: Output) => string),
+  mismatches: string[] | undefined,
   io: Io,
-): void {
-  const target = outcome.ok ? io.stdout : io.stderr
-  target.write(outcome.ok ? formatVerified(outcome, file, claim, target) : formatRefused(outcome.error, claim, target))
-  if (file.kind === 'vector') printMismatches(mismatches, target)
+): number {
+  const asExpected = mismatches === undefined || mismatches.length === 0
+  if (typeof content === 'function') {
+    const stream = ok ? io.stdout : io.stderr
+    stream.write(content(stream))
+    const verdict = asExpected ? 'This is what the vector expects.' : 'This is not what the vector expects:'
+    const lines = mismatches && [paint(stream, 'bold', verdict), ...mismatches.map(line => `  ${printable(line)}`)]
+    if (lines) stream.write(`${lines.join('\n')}\n`)
+  } else io.stdout.write(toJson({ ...content, ...(mismatches && { asExpected, mismatches }) }))
+  return ok && asExpected ? exitCodes.verified : exitCodes.notVerified
 }
 
-function printMismatches(mismatches: string[], target: Output): void {
-  const verdict = mismatches.length === 0 ? 'This is what the vector expects.' : 'This is not what the vector expects:'
-  target.write(`${[paint(target, 'bold', verdict), ...mismatches.map(line => `  ${printable(line)}`)].join('\n')}\n`)
-}
-
-function reportBundle(bundle: unknown, claim: EvidenceClaim, json: boolean, io: Io): number {
-  const outcome = safeVerifyEvidence(bundle, claim)
-  if (!outcome.ok) refuseWrongFlags(outcome.error)
-  if (json) io.stdout.write(toJson(describeEvidence(claim, 'user', outcome)))
-  else printEvidence(bundle, claim, 'user', outcome, io)
-  return outcome.ok ? exitCodes.verified : exitCodes.notVerified
-}
-
-function reportVector(file: BundleFile, json: boolean, io: Io): number {
-  const expected = readExpected(file.expected)
-  const { bundle } = file
-  const claim = claimOfVector(file)
-  const outcome = safeVerifyEvidence(bundle, claim)
-  const mismatches = compareEvidence(expected, outcome)
-  const asExpected = mismatches.length === 0
-  if (json) io.stdout.write(toJson({ ...describeEvidence(claim, 'file', outcome), asExpected, mismatches }))
-  else printMismatches(mismatches, printEvidence(bundle, claim, 'file', outcome, io))
-  return outcome.ok && asExpected ? exitCodes.verified : exitCodes.notVerified
-}
-
-/** @returns the stream that it printed to */
-function printEvidence(
+/** @param expected what the vector with the bundle and the claim expects; undefined if the user states the claim */
+function verifyBundle(
   bundle: unknown,
   claim: EvidenceClaim,
-  source: ClaimSource,
-  outcome: SafeVerifiedEvidence,
+  expected: Expected | undefined,
+  json: boolean,
   io: Io,
-): Output {
-  const target = outcome.ok ? io.stdout : io.stderr
-  target.write(
+): number {
+  const outcome = safeVerifyEvidence(bundle, claim)
+  const source = expected === undefined ? 'user' : 'file'
+  if (!outcome.ok && source === 'user') refuseWrongFlags(outcome.error)
+  const format = (stream: Output) =>
     outcome.ok
-      ? formatProven(bundle, claim, source, outcome, target)
-      : formatBroken(claim, source, outcome.error, target),
-  )
-  return target
+      ? formatProven(bundle, claim, source, outcome, stream)
+      : formatBroken(claim, source, outcome.error, stream)
+  const mismatches = expected && compareEvidence(expected, outcome)
+  return report(outcome.ok, json ? describeEvidence(claim, source, outcome) : format, mismatches, io)
+}
+
+/** Executes a call as evidence again. */
+async function verifyCall(bundle: unknown, flags: Flags, json: boolean, io: Io): Promise<number> {
+  const { scheme, rollup, trusted, l2BlockNumber } = await claimOfFlags(flags, io)
+  const stated = { ...(flags.call !== undefined && callOf(flags.call)), ...statedCall(flags) }
+  const claim: CallClaim = {
+    ...{ scheme, rollup, trusted, chainId: chainIdOf(flags), call: stated, ...hardforkOf(flags) },
+    ...(l2BlockNumber !== undefined && { l2BlockNumber }),
+  }
+  try {
+    const verified = await verifyCallEvidence(bundle, claim).catch(callFailed)
+    const format = (stream: Output) => `${formatCall(verified, stream, stated)}\n`
+    return report(true, json ? { verified: true, ...verified, age: ageOf(verified) } : format, undefined, io)
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    refuseWrongFlags(error)
+    const format = (stream: Output) => formatError(error, [['call', stated.to ?? 'whatever the bundle is for']], stream)
+    return report(false, json ? { verified: false, error: describeError(error) } : format, undefined, io)
+  }
 }

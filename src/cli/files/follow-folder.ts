@@ -17,7 +17,7 @@ import type { FollowedFinalization } from '../../rpc.ts'
 import { UsageError } from '../command.ts'
 import { toJson } from '../output/report.ts'
 import { orUsageError, readRegularJson } from './input.ts'
-import { type AskedFor, readCheckpoint, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
+import { type AskedFor, readProgress, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
 
 /** What all bundles of a folder are for. */
 export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
@@ -62,7 +62,7 @@ export async function openFollowFolder(
   })
   const [statePath, indexPath] = [join(path, STATE), join(path, INDEX)]
   const hasState = statRegular(statePath) !== undefined
-  const state = hasState ? await readCheckpoint(statePath, askedFor, 'move it away') : undefined
+  const state = hasState ? await readProgress(statePath, askedFor, 'move it away') : undefined
   let indexed = mendIndex(indexPath)
 
   return {

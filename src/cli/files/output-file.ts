@@ -22,16 +22,16 @@ import { MAX_INPUT_BYTES, MAX_INPUT_MIB, orUsageError, readRegularJson } from '.
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
 export type AskedFor = Readonly<Record<string, string>>
 
-/** The file that a command writes, and the checkpoint beside it until the file is complete. */
+/** The file that a command writes, and its progress beside it until the file is complete. */
 export interface OutputFile {
   /** `-` is standard output. */
   readonly path: string
   /** Whether the file exists and must not be replaced. */
   readonly exists: boolean
-  /** The checkpoint that an interrupted run for the same request left; undefined if there is none. */
-  readonly checkpoint: unknown
-  saveCheckpoint(checkpoint: unknown): void
-  /** Writes the file and removes the checkpoint. */
+  /** The progress that an interrupted run for the same request saved; undefined if there is none. */
+  readonly progress: unknown
+  saveProgress(progress: unknown): void
+  /** Writes the file and removes the saved progress. */
   write(content: unknown): void
 }
 
@@ -45,7 +45,7 @@ export async function openOutputFile(
   if (!path) throw new UsageError('--output is needed: the file to write, or - for standard output')
   if (path === '-') {
     const write = (content: unknown) => void io.stdout.write(serialize('standard output', content))
-    return { path, exists: false, checkpoint: undefined, saveCheckpoint: () => {}, write }
+    return { path, exists: false, progress: undefined, saveProgress: () => {}, write }
   }
   if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
@@ -55,10 +55,10 @@ export async function openOutputFile(
   return {
     path,
     exists,
-    checkpoint: isContinued ? await readCheckpoint(partial, askedFor) : undefined,
-    saveCheckpoint(checkpoint) {
-      const text = `${JSON.stringify({ askedFor, checkpoint })}\n`
-      // A checkpoint that is too large to be read again is useless, so the one before it stays.
+    progress: isContinued ? await readProgress(partial, askedFor) : undefined,
+    saveProgress(progress) {
+      const text = `${JSON.stringify({ askedFor, checkpoint: progress })}\n`
+      // Progress that is too large to be read again is useless, so what was saved before stays.
       if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(partial, text, true)
     },
     write(content) {
@@ -102,14 +102,14 @@ export function statRegular(path: string): Stats | undefined {
 
 /**
  * @param remedy what the user can do about a file that belongs to something else
- * @throws UsageError if it is not the checkpoint of a run for the same request
+ * @throws UsageError if it is not the progress of a run for the same request
  */
-export async function readCheckpoint(path: string, askedFor: AskedFor, remedy = REMEDY): Promise<unknown> {
+export async function readProgress(path: string, askedFor: AskedFor, remedy = REMEDY): Promise<unknown> {
   const content = await readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
     if (error instanceof UsageError) return undefined
     throw error
   })
-  const { askedFor: before, checkpoint } = isObject(content) ? content : {}
+  const { askedFor: before, checkpoint: progress } = isObject(content) ? content : {}
   if (!isObject(before)) throw refuseOverwrite(path, 'is not a checkpoint of this program', remedy)
   const differing = Object.keys(askedFor).filter(
     name => !Object.hasOwn(before, name) || Reflect.get(before, name) !== askedFor[name],
@@ -117,7 +117,7 @@ export async function readCheckpoint(path: string, askedFor: AskedFor, remedy = 
   if (differing.length > 0) {
     throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
   }
-  return checkpoint
+  return progress
 }
 
 /** Writes a file under a temporary name first, so that readers see all of it, or what was there before. */

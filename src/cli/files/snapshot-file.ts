@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import type { Evidence } from '../../anchor.ts'
 import { fieldIn, isObject } from '../../document/value.ts'
 import { type GrowingFile, openGrowingFile } from './growing-file.ts'
-import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import { type AskedFor, readProgress, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
 /** Number of rows per verdict. */
 export interface Counts {
@@ -41,7 +41,7 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
   const partial = `${path}.partial`
   const paths = keep === undefined ? [path] : [path, keep]
   const isContinued = statRegular(partial) !== undefined && !force
-  if (isContinued) await readCheckpoint(partial, askedFor)
+  if (isContinued) await readProgress(partial, askedFor)
   for (const each of paths) {
     const exists = statRegular(each) !== undefined
     if (exists && !isContinued && !force) throw refuseOverwrite(each, 'is not of a snapshot that can be continued')
@@ -60,7 +60,7 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
       begin()
     }
     // Read again: only from here on can no other run change it.
-    const checkpoint = readBegun(partial, await readCheckpoint(partial, askedFor))
+    const checkpoint = readBegun(partial, await readProgress(partial, askedFor))
     const lengths: number[] = []
     for (const [index, file] of files.entries()) {
       // Drops what came after the last checkpoint: it is fetched again.

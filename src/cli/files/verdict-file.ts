@@ -5,7 +5,7 @@ import { endOfLastLine, readWritten } from '../../bulk/audit/written.ts'
 import { fieldIn, isObject, itemsOf } from '../../document/value.ts'
 import { openGrowingFile } from './growing-file.ts'
 import { orUsageError } from './input.ts'
-import { type AskedFor, readCheckpoint, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import { type AskedFor, readProgress, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
 /** Where `audit` writes its verdicts. */
 export interface VerdictFile {
@@ -31,7 +31,7 @@ export async function openVerdictFile(
   const beside = `${path}.audit`
   const [exists, isContinued] = [statRegular(path) !== undefined, statRegular(beside) !== undefined && !force]
   if (exists && !isContinued && !force) throw refuseOverwrite(path, 'is not the output of an audit')
-  if (isContinued) requireSameInputs(path, inputs, await readCheckpoint(beside, askedFor))
+  if (isContinued) requireSameInputs(path, inputs, await readProgress(beside, askedFor))
   const describe = () => {
     const checkpoint = { starts: inputs.map(input => startOf(input, START_LENGTH)), sizes: inputs.map(sizeOf) }
     writeWhole(beside, `${JSON.stringify({ askedFor, checkpoint })}\n`, force)

@@ -1,7 +1,8 @@
 import { parseNumber } from '../../document/evidence.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
-import type { Environment } from '../../provider.ts'
+import type { Hardfork } from '../../provider/environment.ts'
+import { type Environment, ProviderError } from '../../provider.ts'
 import { UsageError } from '../command.ts'
 import type { Flags } from './declared.ts'
 import { toInteger } from './parse.ts'
@@ -48,10 +49,24 @@ export function callOf(text: string): { readonly to: Hex; readonly data: Hex } {
   return { to, data: data as Hex }
 }
 
-/** @throws UsageError */
-export function weiOf(text: string | undefined): bigint | undefined {
-  if (text === undefined) return undefined
-  const value = parseNumber(text, 256)
-  if (value === null) throw new UsageError('--value: expected a number of wei')
-  return value
+/** What else the user states about the call. Despite the types, hexadecimal is unchecked: the library refuses malformed values. */
+export function statedCall({ from, value, gas }: Flags) {
+  const wei = value === undefined ? undefined : parseNumber(value, 256)
+  if (wei === null) throw new UsageError('--value: expected a number of wei')
+  return {
+    ...(from !== undefined && { from: from as Hex }),
+    ...(wei !== undefined && { value: wei }),
+    ...(gas !== undefined && { gas: toInteger('--gas', gas, 64) }),
+  }
+}
+
+/** Despite the type, the name is unchecked: the library refuses an unknown one. */
+export const hardforkOf = ({ hardfork }: Flags): { hardfork?: Hardfork } =>
+  hardfork === undefined ? {} : { hardfork: hardfork as Hardfork }
+
+/** Turns errors that the user can fix into UsageErrors: a value to state, a package to install, a call that cannot start. */
+export function callFailed(error: unknown): never {
+  if (!(error instanceof ProviderError)) throw error
+  const hint = error.reason === 'VALUE_UNPROVEN' ? ' (--environment NAME=VALUE)' : ''
+  throw new UsageError(`${error.message}${hint}`)
 }

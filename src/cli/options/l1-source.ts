@@ -14,7 +14,7 @@ import {
 } from '../../rpc.ts'
 import { type Io, UsageError } from '../command.ts'
 import { messageOf, orUsageError } from '../files/input.ts'
-import { type AskedFor, readCheckpoint, statRegular, writeWhole } from '../files/output-file.ts'
+import { type AskedFor, readProgress, statRegular, writeWhole } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
 import { type Flags, type FlagsOf, list, optionsOf, text } from './declared.ts'
@@ -170,7 +170,7 @@ async function openState(path: string, askedFor: AskedFor) {
   const hasState = statRegular(path) !== undefined
   // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
   const state = hasState
-    ? ((await readCheckpoint(path, askedFor, 'move it away to begin anew')) as BeaconState)
+    ? ((await readProgress(path, askedFor, 'move it away to begin anew')) as BeaconState)
     : undefined
   return {
     state,

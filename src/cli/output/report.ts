@@ -4,10 +4,10 @@ import { type ClaimWithSources, type Source, statedClaim } from '../../document/
 import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
 import { printable, show } from '../../document/value.ts'
 import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../../document/wording.ts'
-import { errorMeanings, type ProofError, type VerifiedState } from '../../index.ts'
+import { errorMeanings, type ProofError, type SafeVerifiedState, type VerifiedState } from '../../index.ts'
 import type { Output } from '../command.ts'
 
-export { countPaths, printable }
+export { printable }
 
 /** Adds colour for a terminal, but not for a pipe or under NO_COLOR. */
 export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
@@ -161,3 +161,15 @@ export const describeError = ({ code, path, expected, found }: ProofError): obje
   found,
   meaning: errorMeanings[code],
 })
+
+/** What `--json` prints about an answer: what was asked, who stated it, and what is proven. */
+export function describeAnswer(file: AnswerFile, given: ClaimWithSources, outcome: SafeVerifiedState): object {
+  const { claim } = given
+  const sources = describeSources(given.sources)
+  if (outcome.ok) {
+    const { account, storage } = outcome
+    const recomputedPaths = countPaths(outcome, file.answer)
+    return { verified: true, ...claim, scheme: claim.scheme.name, sources, account, storage, recomputedPaths }
+  }
+  return { verified: false, ...statedClaim(given), sources, error: describeError(outcome.error) }
+}

@@ -1,0 +1,121 @@
+import {
+  type Evidence,
+  type EvidenceClaim,
+  lineaLayout,
+  safeVerifyEvidence,
+  type VerifiedEvidence,
+} from '../../anchor.ts'
+import { readInputFile } from '../../document/input-file.ts'
+import { beaconRows, formatTime, timeRow } from '../../document/wording.ts'
+import { type Recorded, recordEvidence } from '../../rpc.ts'
+import type { Output } from '../command.ts'
+import { readExisting, refuseOverwrite } from '../files/output-file.ts'
+import type { HashSource, RecordedPlace, RecordFlags, Subject } from '../files/recorded-file.ts'
+import { methodOf } from '../options/chain-flags.ts'
+import { requestOf } from '../options/endpoint.ts'
+import { refuseWrongFlags, requireScheme, rollupOf } from '../options/flags.ts'
+import { toInteger } from '../options/parse.ts'
+import { type RecordTrust, trustedIn } from '../options/record-trust.ts'
+import { formatRows, formatState, formatVerdict } from '../output/report.ts'
+
+/** The subject of `record --address ADDRESS`. @throws UsageError */
+export function answerSubject(flags: RecordFlags): Subject<Recorded> {
+  const { 'l2-block': l2Block } = flags
+  const request = {
+    ...{ scheme: requireScheme(flags.scheme), rollup: rollupOf(flags), ...requestOf(flags) },
+    ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
+  }
+  const { scheme, rollup, address, storageKeys } = request
+  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
+  return {
+    keyCount: storageKeys.length,
+    askedFor: ({ beacon, l1Block }) => ({
+      ...{ command: 'record', method: methodOf(flags), scheme: scheme.name, rollup: rollup.address.toLowerCase() },
+      layout: `${stateRootHashes}, ${currentL2BlockNumber}`,
+      address: address.toLowerCase(),
+      'storage keys': storageKeys.join().toLowerCase(),
+      'L1 block': `${beacon?.beaconBlockRoot ?? l1Block}`,
+      'L2 block': `${request.l2BlockNumber ?? 'newest'}`,
+    }),
+    fetch: ([l1, l2], options, output) =>
+      recordEvidence(l1, l2, request, {
+        ...options,
+        resumeFrom: output.progress,
+        onProgress(progress) {
+          options.onProgress?.(progress)
+          if (progress.step === 'keys') output.saveProgress(progress.checkpoint)
+        },
+      }),
+    readExisting: (path, trust) => readRecorded(path, request, trust),
+    format,
+    verifyArguments: ({ evidence: { l2BlockNumber, address, storage } }) => [
+      ...['--l2-block', `${l2BlockNumber}`, '--address', address],
+      ...storage.flatMap(({ key }) => ['--storage-key', key]),
+    ],
+  }
+}
+
+/**
+ * Verifies the bundle in the existing file, offline. If nothing is trusted, it is verified from the hash of its own header,
+ * and only the file states that this is a block of L1.
+ *
+ * @throws UsageError if it is not what this request would record
+ */
+async function readRecorded(
+  path: string,
+  request: Omit<EvidenceClaim, 'trusted'>,
+  trust: RecordTrust,
+): Promise<Recorded> {
+  const bundle = await readExisting(path)
+  if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
+  const outcome = safeVerifyEvidence(bundle, { ...request, trusted: trustedIn(bundle, trust) })
+  if (!outcome.ok) {
+    refuseWrongFlags(outcome.error)
+    throw refuseOverwrite(path, `is not a bundle for this request (${outcome.error.message})`)
+  }
+  const { ok: _, ...evidence } = outcome
+  if (evidence.reach === 'beaconBlockRoot') {
+    return { bundle: bundle as Evidence, l1BlockHashFrom: 'beaconCheckpoint', evidence }
+  }
+  if (evidence.reach !== 'l1BlockHash') {
+    throw refuseOverwrite(path, 'is not a bundle for this request (it has no L1 block)')
+  }
+  const { number } = evidence.l1Block
+  if (trust.l1Block !== 'finalized' && trust.l1Block !== number) {
+    throw refuseOverwrite(path, `is proven from L1 block ${number}, not from ${trust.l1Block}`)
+  }
+  return { bundle: bundle as Evidence, l1BlockHashFrom: 'l1Endpoint', evidence }
+}
+
+const hashWords: Readonly<Record<HashSource, string>> = {
+  checkpoint: 'proven by the finalized beacon block',
+  endpoint: 'from the L1 endpoint',
+  file: 'from the file',
+  flag: 'stated by you',
+}
+
+function format({ bundle, evidence }: Recorded, { source, hashSource, path }: RecordedPlace, stream: Output): string[] {
+  const { l1Block, l2BlockNumber } = evidence
+  return [
+    // A file that rests only on what it states itself does not get the verdict of one that was checked.
+    hashSource === 'file'
+      ? `The file says that this account ${evidence.account === null ? 'does not exist' : 'exists'}. It is consistent with the L1 block hash in it, which nobody has confirmed.`
+      : formatVerdict(evidence, stream),
+    formatRows([
+      ['file', path, source === 'file' ? 'existed already' : 'written'],
+      ...beaconRows(evidence),
+      ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
+      ['L1 block hash', l1Block.hash, hashWords[hashSource]],
+      ['L2 block', `${l2BlockNumber}`, describeLag(evidence)],
+      timeRow(evidence),
+      ['L2 state root', evidence.stateRoot],
+      ['address', evidence.address],
+    ]),
+    ...formatState(evidence, bundle.answer, stream),
+  ]
+}
+
+function describeLag({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {
+  if (currentL2BlockNumber === null) return 'the bundle does not prove which block was the last finalized'
+  return l2BlockNumber === currentL2BlockNumber ? 'the last finalized' : `the last finalized is ${currentL2BlockNumber}`
+}

@@ -1,0 +1,46 @@
+import { isCallEvidence, readInputFile } from '../../document/input-file.ts'
+import { ProofError } from '../../index.ts'
+import { type RecordedCall, recordCall, verifyCallEvidence } from '../../provider.ts'
+import type { Io } from '../command.ts'
+import { readRegularJson } from '../files/input.ts'
+import { refuseOverwrite } from '../files/output-file.ts'
+import type { RecordFlags, Subject } from '../files/recorded-file.ts'
+import { callFailed, callOf, chainIdOf, environmentOf, hardforkOf, statedCall } from '../options/chain-flags.ts'
+import { showProgress } from '../options/endpoint.ts'
+import { requireScheme, rollupOf } from '../options/flags.ts'
+import { toInteger } from '../options/parse.ts'
+import { trustedIn } from '../options/record-trust.ts'
+import { formatCall } from '../output/call-report.ts'
+
+/** The subject of `record --call TO DATA`: a call, and all that it reads. @throws UsageError */
+export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
+  const { to, data } = callOf(flags.call ?? '')
+  const { 'l2-block': l2Block } = flags
+  const claim = {
+    ...{ scheme: requireScheme(flags.scheme), rollup: rollupOf(flags), chainId: chainIdOf(flags) },
+    ...{ call: { to, data, ...statedCall(flags) }, ...hardforkOf(flags) },
+    ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
+  }
+  const request = { ...claim, environment: environmentOf(flags) }
+  return {
+    keyCount: 0,
+    askedFor: () => ({ command: 'record --call', to, data }),
+    fetch([l1, l2], options) {
+      showProgress(io, 'looking for the newest finalized block, then executing the call')
+      return recordCall(l1, l2, request, options).catch(callFailed)
+    },
+    async readExisting(path, trust) {
+      const bundle = await readRegularJson(path, { followLinks: false })
+      if (!isCallEvidence(readInputFile(bundle))) throw refuseOverwrite(path, 'is not a call as evidence')
+      try {
+        const evidence = await verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
+        return { bundle, evidence } as RecordedCall
+      } catch (error) {
+        if (!(error instanceof ProofError)) throw error
+        throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
+      }
+    },
+    format: ({ evidence }, _, stream) => [formatCall(evidence, stream, claim.call)],
+    verifyArguments: ({ evidence: { call } }) => ['--call', call.to, call.data, '--from', call.from],
+  }
+}

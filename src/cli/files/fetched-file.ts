@@ -1,0 +1,59 @@
+import { exitCodes, type Io, type Output } from '../command.ts'
+import {
+  type EndpointFlags,
+  type Endpoints,
+  endProgress,
+  notFetched,
+  showProgress,
+  withEndpoints,
+} from '../options/endpoint.ts'
+import { printable, toJson } from '../output/report.ts'
+import { type AskedFor, type OutputFile, openOutputFile } from './output-file.ts'
+
+/** What a run fetches, writes to a file and reports. */
+export interface Fetching<T> {
+  /** For whom progress must have been saved, to continue from there. */
+  readonly askedFor: AskedFor
+  /** Opens the endpoints. @returns how to fetch from them */
+  open(endpoints: Endpoints): (output: OutputFile) => Promise<T>
+  /** Verifies what the existing file holds, without an endpoint. @throws UsageError if it is not what this run would write */
+  readExisting(path: string): Promise<T>
+  /** What to write to the file. */
+  contentOf(fetched: T): unknown
+  /** What `--json` prints, and the lines of the report. */
+  report(fetched: T, place: Place, stream: Output): { json: object; lines: readonly string[] }
+}
+
+/** Where what is reported comes from. */
+export interface Place {
+  /** From endpoints in this run, or from the existing file, without asking an endpoint. */
+  readonly source: 'network' | 'file'
+  /** The file, `-` for standard output. */
+  readonly path: string
+}
+
+/** Fetches to a file, or reads it if it exists, and reports. @returns the exit code */
+export const fetchToFile = <T>(
+  flags: EndpointFlags & { readonly force: boolean },
+  io: Io,
+  { askedFor, open, readExisting, contentOf, report }: Fetching<T>,
+): Promise<number> =>
+  withEndpoints(flags, io, async endpoints => {
+    const fetch = open(endpoints)
+    const output = await openOutputFile(flags.output, flags.force, askedFor, io)
+    const { path } = output
+    const tell = (fetched: T, source: Place['source']) => {
+      const stream = path === '-' ? io.stderr : io.stdout
+      const { json, lines } = report(fetched, { source, path }, stream)
+      const first = source === 'file' ? [notFetched(path, stream)] : []
+      if (flags.json) io.stdout.write(toJson({ fetched: source === 'network', source, file: path, ...json }))
+      else stream.write(`${[...first, ...lines].join('\n')}\n`)
+      return exitCodes.verified
+    }
+    if (output.exists) return tell(await readExisting(path), 'file')
+    if (output.progress !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
+    const fetched = await fetch(output)
+    output.write(contentOf(fetched))
+    endProgress(io)
+    return tell(fetched, 'network')
+  })

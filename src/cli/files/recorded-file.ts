@@ -1,0 +1,165 @@
+import { ageOf, formatTime } from '../../document/wording.ts'
+import { ProofError } from '../../index.ts'
+import type { RecordedCall } from '../../provider.ts'
+import type { ConsensusProgress, Provider, Recorded, RecordOptions, RecordProgress } from '../../rpc.ts'
+import { type Io, type Output, UsageError } from '../command.ts'
+import { methodOf } from '../options/chain-flags.ts'
+import { asArgument, commandLine, type EndpointFlags, keysPerRequestOf, showProgress } from '../options/endpoint.ts'
+import { type RecordTrust, type RecordTrustFlags, readRecordTrust, trustOptionsOf } from '../options/record-trust.ts'
+import { paint } from '../output/report.ts'
+import { fetchToFile, type Place } from './fetched-file.ts'
+import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from './input.ts'
+import type { AskedFor, OutputFile } from './output-file.ts'
+
+/** What the user states to `record`. */
+export type RecordFlags = EndpointFlags &
+  RecordTrustFlags & { readonly l1?: string; readonly l2?: string; readonly force: boolean }
+
+/** What `record` records: an answer, or a call. */
+export interface Subject<T extends Recorded | RecordedCall> {
+  /** How many storage keys are asked for. */
+  readonly keyCount: number
+  /** The request for which progress must have been saved. */
+  askedFor(trust: RecordTrust): AskedFor
+  /** Fetches the bundle from an L1 and an L2 endpoint. */
+  fetch(endpoints: readonly [Provider, Provider], options: RecordOptions, output: OutputFile): Promise<T>
+  /** Verifies the bundle in the existing file, offline. @throws UsageError if it is not what this request would record */
+  readExisting(path: string, trust: RecordTrust): Promise<T>
+  /** The lines of the report on the bundle. */
+  format(recorded: T, place: RecordedPlace, stream: Output): readonly string[]
+  /** The arguments of `verify` that state the subject. */
+  verifyArguments(recorded: T): readonly string[]
+}
+
+/** Where what is reported comes from, and its L1 block hash. */
+export interface RecordedPlace extends Place {
+  readonly hashSource: HashSource
+}
+
+/** Who states the L1 block hash: the user, the file or the L1 endpoint; or it is proven from a checkpoint. */
+export type HashSource = 'checkpoint' | 'flag' | 'file' | 'endpoint'
+
+/** What everything rests on, and what has to happen before verifying. */
+const trustSentences: Readonly<Record<HashSource, readonly [string, string]>> = {
+  checkpoint: [
+    'Everything rests on the beacon checkpoint that you stated: the sync committees have signed for the rest.',
+    'Anyone can verify, offline:',
+  ],
+  endpoint: [
+    'Everything rests on the L1 block hash. So far, only the L1 endpoint says that this is a block of L1:',
+    'compare the hash with a source that you trust, such as a node of your own. Then anyone can verify, offline:',
+  ],
+  file: [
+    'Everything rests on the L1 block hash. Only the file says that this is a block of L1, and anyone can write such a file:',
+    'compare the hash with a source that you trust. Then anyone can verify, offline:',
+  ],
+  flag: ['Everything rests on the L1 block hash that you stated.', 'Anyone can verify, offline:'],
+}
+
+/** The options that the user states again when verifying. */
+const REPEATED = [
+  ...(['scheme', 'rollup', 'network', 'layout-roots-slot', 'layout-current-slot'] as const),
+  ...(['chain-id', 'hardfork', 'gas'] as const),
+]
+
+/** Runs `record`. @returns the exit code */
+export async function recordToFile<T extends Recorded | RecordedCall>(
+  flags: RecordFlags,
+  subject: Subject<T>,
+  io: Io,
+): Promise<number> {
+  const trust = await readRecordTrust(flags, io)
+  const repeated = REPEATED.flatMap(name => (flags[name] === undefined ? [] : [`--${name}`, flags[name]]))
+  const onProgress = (progress: RecordProgress) => {
+    refuseProgress(progress, trust)
+    showProgress(io, describeProgress(progress, subject.keyCount))
+  }
+  const how = { method: methodOf(flags), maxKeysPerRequest: keysPerRequestOf(flags), onProgress }
+  return fetchToFile<T>(flags, io, {
+    askedFor: subject.askedFor(trust),
+    open({ signal, ...connections }) {
+      const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
+      const options = { ...how, ...trustOptionsOf(trust, flags.beacon, connections), signal }
+      return output => subject.fetch(endpoints, options, output)
+    },
+    readExisting: path => subject.readExisting(path, trust),
+    contentOf: ({ bundle }) => bundle,
+    report(recorded, place, stream) {
+      const hashSource = hashSourceOf(trust, place)
+      const [sentence, compare] = trustSentences[hashSource]
+      const { evidence } = recorded
+      const trusted =
+        evidence.reach === 'beaconBlockRoot'
+          ? ['--checkpoint', evidence.beaconBlock.checkpoint]
+          : ['--l1-block-hash', evidence.l1Block.hash]
+      const verify = [
+        ...['verify', asArgument(place.path), ...repeated, ...trusted],
+        ...subject.verifyArguments(recorded),
+      ]
+      return {
+        json: { sources: { l1BlockHash: hashSource }, ...evidence, age: ageOf(evidence), verify },
+        lines: [
+          ...subject.format(recorded, { ...place, hashSource }, stream),
+          paint(stream, 'bold', sentence),
+          `  ${compare}`,
+          `  ${commandLine(verify)}`,
+        ],
+      }
+    },
+  })
+}
+
+function hashSourceOf({ beacon, l1BlockHash }: RecordTrust, { source }: Place): HashSource {
+  if (beacon !== undefined) return 'checkpoint'
+  if (l1BlockHash !== undefined) return 'flag'
+  return source === 'file' ? 'file' : 'endpoint'
+}
+
+/**
+ * Ends a recording as soon as it is clear that its bundle would be useless.
+ *
+ * @throws ProofError if the L1 endpoint serves another block than the one that the user trusts; UsageError if `verify`
+ * would not read what is about to be fetched
+ */
+function refuseProgress(progress: RecordProgress, { l1BlockHash: expected }: RecordTrust): void {
+  if (progress.step === 'l1Block' && expected !== undefined && progress.l1Block.hash !== expected) {
+    throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected, found: progress.l1Block.hash })
+  }
+  if (progress.step !== 'consensus') return
+  const { progress: fetched } = progress
+  if (fetched.step !== 'size' || fetched.length < MAX_INPUT_BYTES) return
+  throw new UsageError(
+    `--checkpoint: ${describeConsensus(fetched)}, more than the ${MAX_INPUT_MIB} MiB that verify reads; use a newer one`,
+  )
+}
+
+function describeProgress(progress: RecordProgress, keyCount: number): string {
+  switch (progress.step) {
+    case 'consensus':
+      return describeConsensus(progress.progress)
+    case 'l1Block':
+      return `L1 block ${progress.l1Block.number} of ${formatTime(progress.l1Block.timestamp)}`
+    case 'l2Block':
+      return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
+    case 'proofUnavailable':
+      return `L2 block ${progress.l2BlockNumber}: the endpoint has no proofs for it; trying the finalization before`
+    case 'checkpointIgnored':
+      return `starting over, without the saved progress: ${progress.reason}`
+    case 'keys':
+      return `${progress.keyCount} of ${keyCount} storage keys`
+  }
+}
+
+function describeConsensus(progress: ConsensusProgress): string {
+  switch (progress.step) {
+    case 'size': {
+      const { periods, length } = progress
+      const many = `${periods} sync-committee ${periods === 1 ? 'period' : 'periods'}`
+      return `${many} since the beacon checkpoint: about ${Math.round(length / 1000)} kB of the bundle`
+    }
+    case 'updates':
+      return `${progress.done} of ${progress.periods} committee updates`
+    case 'sourceFailed':
+      return `beacon endpoint ${progress.index + 1} failed (${progress.code}); asking the next`
+  }
+}

@@ -1,0 +1,51 @@
+import { beaconRows, formatTime, type Row, timeRow } from '../../document/wording.ts'
+import { revertReason } from '../../provider/revert.ts'
+import type { VerifiedCall } from '../../provider.ts'
+import type { Output } from '../command.ts'
+import { formatRows, paint } from './report.ts'
+
+const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
+  returned: 'Verified: the call returned.',
+  reverted: 'Verified: the call reverted.',
+  failed: 'Verified: the call failed.',
+}
+
+/** @param stated what the user stated about the call */
+export function formatCall(
+  verified: VerifiedCall,
+  stream: Output,
+  stated: { readonly to?: string; readonly data?: string; readonly from?: string; readonly value?: bigint },
+): string {
+  const { outcome, returnData, gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
+  const said = (name: keyof typeof stated) => (stated[name] === undefined ? 'from the bundle' : 'stated by you')
+  const reason = outcome === 'reverted' ? revertReason(returnData) : null
+  const rows: Row[] = [
+    ...beaconRows(verified),
+    ...(l1Block === null
+      ? []
+      : ([
+          ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],
+          ['L1 block hash', l1Block.hash],
+        ] as const)),
+    ['L2 block', `${l2BlockNumber}`],
+    timeRow(verified),
+    ['L2 state root', verified.stateRoot],
+    ['hard fork', hardfork],
+    ['to', call.to, said('to')],
+    ['data', call.data, said('data')],
+    ['from', call.from, said('from')],
+    ['value', `${call.value} wei`, said('value')],
+    ['gas limit', `${call.gas}`],
+    ...Object.entries(environment).map(
+      ([name, value]): Row => [name, spell(value), 'NOT proven: stated by whoever recorded it'],
+    ),
+    ['gas used', `${gasUsed}`],
+    [outcome === 'reverted' ? 'reverted with' : 'returned', returnData],
+    ...(reason === null ? [] : [['which says', reason] as const]),
+  ]
+  const verdict = paint(stream, outcome === 'returned' ? 'green' : 'bold', verdicts[outcome])
+  return `${verdict}\n${formatRows(rows)}`
+}
+
+const spell = (value: unknown): string =>
+  JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part))
