@@ -10,7 +10,7 @@ export {
   type FetchedConsensus,
   fetchConsensus,
 } from './rpc/beacon.ts'
-export type { FetchCheckpoint } from './rpc/checkpoint.ts'
+export type { BeaconState } from './rpc/beacon-state.ts'
 export { type Client, createClient, type StateRequest } from './rpc/client.ts'
 export { diagnose } from './rpc/diagnose.ts'
 export {
@@ -28,21 +28,17 @@ export {
   fetchAnswer,
   type ProofRequest,
 } from './rpc/fetch.ts'
-export {
-  type FollowEvent,
-  type FollowedFinalization,
-  type FollowOptions,
-  type FollowRequest,
-  followFinalizations,
-} from './rpc/follow.ts'
+export type { FetchCheckpoint } from './rpc/fetch-progress.ts'
+export { followFinalizations } from './rpc/follow.ts'
 export {
   type BeaconFailure,
-  type BeaconState,
   type BeaconVerifier,
   type FollowBeaconOptions,
   followBeacon,
 } from './rpc/follow-beacon.ts'
+export type { FollowEvent, FollowOptions, FollowRequest } from './rpc/follow-options.ts'
 export type { FollowState } from './rpc/follow-state.ts'
+export type { FollowedFinalization } from './rpc/follower.ts'
 export { type BeaconApi, createBeaconApi, createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
 export type { L1BlockTag } from './rpc/l1.ts'
 export {

@@ -1,6 +1,7 @@
 import type { Hex } from '../bytes.ts'
+import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { callProvider, type Provider, type SendProvider, toQuantity } from '../rpc/provider.ts'
+import { callProvider, type Provider, type SendProvider } from '../rpc/provider.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
 import { ProviderError } from './error.ts'
 import { MAX_HINTED_CONTRACTS, MAX_HINTED_KEYS } from './limits.ts'
@@ -95,11 +96,11 @@ async function fetchHint(l2: Provider | SendProvider, call: CallRequest, block: 
     from,
     ...(to !== null && { to }),
     data,
-    ...(value > 0n && { value: toQuantity(value) }),
-    ...(gas !== null && { gas: toQuantity(gas) }),
+    ...(value > 0n && { value: encodeQuantity(value) }),
+    ...(gas !== null && { gas: encodeQuantity(gas) }),
   }
   try {
-    const answer = await callProvider(l2, 'eth_createAccessList', [transaction, toQuantity(block)])
+    const answer = await callProvider(l2, 'eth_createAccessList', [transaction, encodeQuantity(block)])
     return firstOf(readOwn(Object(answer), 'accessList'), MAX_HINTED_CONTRACTS).map(entry => ({
       address: params.bytes('address', readOwn(Object(entry), 'address'), 20),
       storageKeys: firstOf(readOwn(Object(entry), 'storageKeys'), MAX_HINTED_KEYS).map(key =>

@@ -59,7 +59,7 @@ export interface VerifiedProviderOptions extends ClientOptions {
 
 const OPTIONS = [
   ...['l1', 'l2', 'rollup', 'scheme', 'chainId', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
-  ...['maxFinalizations', 'prefetch', 'hardfork', 'onView', 'method', 'maxKeysPerRequest'],
+  ...['maxFinalizations', 'prefetch', 'hardfork', 'onView'],
 ]
 
 /** The options of a provider, validated, with their defaults. */

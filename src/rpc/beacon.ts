@@ -2,7 +2,7 @@ import { ProofError } from '../errors.ts'
 import { BOOTSTRAP_SHAPE, type Consensus, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
 import { MAX_UPDATES } from '../evidence/limits.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../evidence/types.ts'
-import { pickKnown, type Shape } from '../json/known-fields.ts'
+import { pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
 import { redactError } from './diagnose.ts'
 import { isFailure, RpcError } from './error.ts'
 import type { BeaconApi } from './http.ts'
@@ -65,13 +65,7 @@ export async function fetchUpdates(
 
 /** The integer at this path of names, as an endpoint claims it. Nothing of it is proven. */
 export function readClaimed(source: unknown, ...names: string[]): bigint {
-  const value = names.reduce<unknown>(
-    (holder, name) =>
-      typeof holder === 'object' && holder !== null && Object.hasOwn(holder, name)
-        ? Reflect.get(holder, name)
-        : undefined,
-    source,
-  )
+  const value = names.reduce((holder, name) => readOwn(Object(holder), name), source)
   if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value)
   throw new RpcError('ANSWER_MALFORMED', { found: `no ${names.at(-1)}`, layer: 'beacon' })
 }

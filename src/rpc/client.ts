@@ -1,7 +1,7 @@
 import type { Claim } from '../proof/claim.ts'
 import { type VerifiedState, verifyProof } from '../proof/verify.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { type ClientOptions, fetchAnswer, type ProofRequest, verifyClientOptions } from './fetch.ts'
+import { type ClientOptions, fetchAnswer, type ProofRequest, REQUEST_FIELDS, verifyClientOptions } from './fetch.ts'
 import { readOptions } from './options.ts'
 import { callProvider, type Provider, parseQuantity, type SendProvider, verifyProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
@@ -67,8 +67,7 @@ export function createClient(provider: Provider | SendProvider, options: ClientO
     getBlockNumber: async () => parseQuantity(await callProvider(provider, 'eth_blockNumber', [])),
     getProof,
     async getVerifiedState(request) {
-      const fields = ['address', 'storageKeys', 'block', 'scheme', 'stateRoot']
-      const { block, ...claim } = readOptions('request', request, fields)
+      const { block, ...claim } = readOptions('request', request, REQUEST_FIELDS)
       const { address, storageKeys = [] } = claim
       const answer = await getProof({ address, storageKeys, block })
       try {

@@ -11,10 +11,6 @@ export interface RpcRequest {
   params: readonly unknown[]
 }
 
-export function buildRequest(id: number, method: string, params: readonly unknown[]): RpcRequest {
-  return { jsonrpc: '2.0', id, method, params }
-}
-
 /**
  * The result of a JSON-RPC 2.0 response.
  *

@@ -1,10 +1,11 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { encodeQuantity } from '../hex.ts'
 import { decodeArgument, decodeClaim, decodeKeys } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { type FetchCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { redactError } from './diagnose.ts'
+import { type FetchCheckpoint, readFetched } from './fetch-progress.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import {
   admitAnswer,
@@ -14,7 +15,7 @@ import {
   readPartialAnswer,
   verifyAgreement,
 } from './partial-answers.ts'
-import { callProvider, type Provider, type SendProvider, toQuantity, verifyProvider } from './provider.ts'
+import { callProvider, type Provider, type SendProvider, verifyProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
 /** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
@@ -117,7 +118,7 @@ export async function fetchAnswer(
   }
 
   const owner = { address, storageKeys, block }
-  const answers = isFixed ? readCheckpoint(resumeFrom, owner, admission(), redact, verify) : []
+  const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify) : []
   const readCount = answers.length
   let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
   if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ask(storageKeys)
@@ -141,15 +142,12 @@ export async function fetchAnswer(
 
 const toCheckpoint = ({ keyCount, ...answer }: PartialAnswer) => ({ keyCount, answer })
 
-const CLIENT_OPTIONS = ['method', 'maxKeysPerRequest']
-const FETCH_OPTIONS = [...CLIENT_OPTIONS, 'trusted', 'resumeFrom', 'onCheckpoint', 'signal']
-
-/** Adds the defaults. @throws RpcError `ARGUMENT_INVALID` */
+/** Adds the defaults. @param more the names of further options @throws RpcError `ARGUMENT_INVALID` */
 export function verifyClientOptions<T extends ClientOptions>(
   options: T,
-  names: readonly string[] = CLIENT_OPTIONS,
+  more: readonly string[] = [],
 ): T & Required<ClientOptions> {
-  const own = readOptions('options', options, names)
+  const own = readOptions('options', options, ['method', 'maxKeysPerRequest', ...more])
   const { method = 'rollup_getProof', maxKeysPerRequest = 100 } = own
   if (typeof method !== 'string' || method === '') throw argumentInvalid('method', 'the name of a method', method)
   verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
@@ -158,7 +156,7 @@ export function verifyClientOptions<T extends ClientOptions>(
 }
 
 function verifyFetchOptions(options: FetchOptions): FetchOptions & Required<ClientOptions> {
-  const own = verifyClientOptions(options, FETCH_OPTIONS)
+  const own = verifyClientOptions(options, ['trusted', 'resumeFrom', 'onCheckpoint', 'signal'])
   if (own.trusted !== undefined) readOptions('trusted', own.trusted, ['scheme', 'stateRoot'])
   verifyFunction('onCheckpoint', own.onCheckpoint)
   verifySignal(own.signal)
@@ -166,7 +164,7 @@ function verifyFetchOptions(options: FetchOptions): FetchOptions & Required<Clie
 }
 
 /** Includes the fields of a StateRequest, which any function that requests a proof accepts. */
-const REQUEST_FIELDS = ['address', 'storageKeys', 'block', 'scheme', 'stateRoot']
+export const REQUEST_FIELDS = ['address', 'storageKeys', 'block', 'scheme', 'stateRoot']
 
 function decodeRequest(request: ProofRequest) {
   const { address, storageKeys = [], block } = readOptions('request', request, REQUEST_FIELDS)
@@ -181,7 +179,7 @@ function decodeRequest(request: ProofRequest) {
 const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
 
 function encodeBlock(block: bigint | BlockTag): string {
-  if (typeof block === 'bigint' && block >= 0n && block < 1n << 64n) return toQuantity(block)
+  if (typeof block === 'bigint' && block >= 0n && block < 1n << 64n) return encodeQuantity(block)
   if (typeof block === 'string' && TAGS.includes(block)) return block
   const found =
     typeof block === 'string'

@@ -1,10 +1,9 @@
-import { decodeFinalizedStateLog, type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
+import { type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
 import type { Endpoints } from './endpoints.ts'
-import { BLOCKS_PER_REQUEST, fetchLogs } from './finalized-state.ts'
+import { walkLogs } from './finalized-state.ts'
 import { findPrevious, type L1Source, type Sample } from './l1.ts'
 import { MAX_LISTED } from './limits.ts'
-import { toQuantity } from './provider.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {
@@ -61,20 +60,14 @@ async function listFromLogs(
 ): Promise<Map<bigint, FinalizedState> | null> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
-  for (let toBlock = l1Block.number; toBlock >= oldest; toBlock -= BLOCKS_PER_REQUEST) {
-    const begin = toBlock - BLOCKS_PER_REQUEST + 1n
-    const fromBlock = begin > oldest ? begin : oldest
-    const filter = { address: rollup.address, topics: [finalizedStateTopics] }
-    const blocks = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
-    const logs = await fetchLogs(provider, { ...filter, ...blocks }, signal)
+  const topics = [finalizedStateTopics]
+  for await (const logs of walkLogs(provider, { rollup, topics, newest: l1Block.number, oldest, signal })) {
     if (logs === null) return null
-    let isBelow = false
-    for (let index = logs.length - 1; index >= 0; index--) {
-      const log = decodeFinalizedStateLog(logs[index])
-      if (log === null || log.l2BlockNumber > newest) continue
-      if (log.l2BlockNumber <= after) isBelow = true
-      else if (!found.has(log.l2BlockNumber)) found.set(log.l2BlockNumber, log.finalizedState)
+    for (const { l2BlockNumber, finalizedState } of logs) {
+      const isNew = l2BlockNumber > after && l2BlockNumber <= newest && !found.has(l2BlockNumber)
+      if (isNew) found.set(l2BlockNumber, finalizedState)
     }
+    const isBelow = logs.some(({ l2BlockNumber }) => l2BlockNumber <= after)
     if (isBelow || found.size > MAX_LISTED || (found.size > 0 && newest === after + 1n)) break
   }
   return found.has(newest) ? found : null

@@ -1,14 +1,14 @@
-import { decodeFinalizedStateLog, type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
+import {
+  decodeFinalizedStateLog,
+  type FinalizedState,
+  type FinalizedStateLog,
+  finalizedStateTopics,
+} from '../anchor/finalized-state.ts'
 import type { Rollup } from '../anchor/rollup.ts'
+import { encodeQuantity } from '../hex.ts'
 import { isFailure } from './error.ts'
-import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
-
-/** Endpoints that limit `eth_getLogs` allow at least this many blocks. Mainnet has a finalization every few hours. */
-export const BLOCKS_PER_REQUEST = 2_000n
-/** About three days of L1 blocks. */
-const MAX_REQUESTS = 10
-/** Far more than the finalizations in that many blocks. */
-const MAX_LOGS = 2_000
+import { BLOCKS_PER_REQUEST, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
+import { callProvider, type Provider, type SendProvider } from './provider.ts'
 
 /** Where to look for the log of a finalization. */
 export interface FinalizedStateQuery {
@@ -31,41 +31,47 @@ export async function fetchFinalizedState(
   l1: Provider | SendProvider,
   query: FinalizedStateQuery,
 ): Promise<FinalizedState | null> {
-  const { rollup, l2BlockNumber, l1BlockNumber, signal } = query
+  const { l2BlockNumber, l1BlockNumber } = query
   const topics = [finalizedStateTopics, `0x${l2BlockNumber.toString(16).padStart(64, '0')}`]
-  let toBlock = l1BlockNumber
-  for (let count = 0; count < MAX_REQUESTS && toBlock >= 0n; count++) {
-    const fromBlock = toBlock >= BLOCKS_PER_REQUEST ? toBlock - BLOCKS_PER_REQUEST + 1n : 0n
-    const filter = { address: rollup.address, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
-    const logs = await fetchLogs(l1, filter, signal)
-    if (logs === null) return null
-    const found = findState(logs, l2BlockNumber)
-    if (found) return found
-    toBlock = fromBlock - 1n
+  const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
+  const range = { ...query, topics, newest: l1BlockNumber, oldest: oldest > 0n ? oldest : 0n }
+  for await (const logs of walkLogs(l1, range)) {
+    // If there are several, the newest counts.
+    const log = logs?.find(log => log.l2BlockNumber === l2BlockNumber)
+    if (log) return log.finalizedState
   }
   return null
 }
 
-/** null if the endpoint does not serve logs, whatever the reason: they are only hints. */
-export async function fetchLogs(
+/** Logs of the rollup contract between two L1 blocks. */
+interface LogRange extends Pick<FinalizedStateQuery, 'rollup' | 'signal'> {
+  readonly topics: readonly unknown[]
+  readonly newest: bigint
+  readonly oldest: bigint
+}
+
+/**
+ * The contract's logs of finalizations, newest first, one list per request. Ends with null if the endpoint does not serve them,
+ * whatever the reason: they are only hints.
+ *
+ * @throws RpcError `ABORTED` and nothing else
+ */
+export async function* walkLogs(
   l1: Provider | SendProvider,
-  filter: object,
-  signal: AbortSignal | undefined,
-): Promise<unknown[] | null> {
-  try {
-    const logs = await callProvider(l1, 'eth_getLogs', [filter], signal)
-    return Array.isArray(logs) && logs.length <= MAX_LOGS ? logs : null
-  } catch (error) {
-    if (isFailure(error)) return null
-    throw error
+  { rollup, topics, newest, oldest, signal }: LogRange,
+): AsyncGenerator<FinalizedStateLog[] | null, void> {
+  for (let toBlock = newest; toBlock >= oldest; toBlock -= BLOCKS_PER_REQUEST) {
+    const begin = toBlock - BLOCKS_PER_REQUEST + 1n
+    const blocks = { fromBlock: encodeQuantity(begin > oldest ? begin : oldest), toBlock: encodeQuantity(toBlock) }
+    const filter = { address: rollup.address, topics, ...blocks }
+    const logs = await callProvider(l1, 'eth_getLogs', [filter], signal).catch((error: unknown) => {
+      if (isFailure(error)) return null
+      throw error
+    })
+    if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield null
+    yield logs
+      .map(decodeFinalizedStateLog)
+      .filter(log => log !== null)
+      .reverse()
   }
-}
-
-/** If there are several, the newest counts. */
-function findState(logs: readonly unknown[], l2BlockNumber: bigint): FinalizedState | null {
-  for (let index = logs.length - 1; index >= 0; index--) {
-    const log = decodeFinalizedStateLog(logs[index])
-    if (log?.l2BlockNumber === l2BlockNumber) return log.finalizedState
-  }
-  return null
 }

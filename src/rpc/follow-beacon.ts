@@ -12,9 +12,10 @@ import {
   readClaimed,
   verifyApis,
 } from './beacon.ts'
+import { type BeaconState, type KnownBlock, readBeaconState, writeBeaconState } from './beacon-state.ts'
 import { isFailure, RpcError } from './error.ts'
 import type { BeaconApi } from './http.ts'
-import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './options.ts'
+import { argumentInvalid, readOptions, verifyFunction, verifyTimeout } from './options.ts'
 import { inTime } from './waiting.ts'
 
 /**
@@ -28,25 +29,6 @@ export interface BeaconVerifier {
   verifyUpdate: (update: unknown, committee: Committee) => VerifiedUpdate
   /** `verifyFinality`. */
   verifyFinality: (update: unknown, committee: Committee) => VerifiedFinality
-}
-
-/** The state of following a beacon chain: plain JSON, about 53 kB. Whoever can change it controls what is trusted next. */
-export interface BeaconState {
-  /** The version of this format. */
-  version: 1
-  /** The committee that signed for the finalized block, or that of the checkpoint. */
-  committee: Committee
-  /** The newest proven finalized block, or the checkpoint. */
-  finalized: {
-    /** Hash of the L1 block in it, 32 bytes. */
-    l1BlockHash: Hex
-    /** Root of the beacon block, 32 bytes. */
-    blockRoot: Hex
-    /** Decimal. */
-    slot: string
-    /** When the slot began, in seconds since 1970. Decimal. */
-    slotTimestamp: string
-  }
 }
 
 /** An endpoint that failed, lied or lags, and how. */
@@ -77,20 +59,10 @@ export interface FollowBeaconOptions {
   timeout?: number
 }
 
-const OPTIONS = ['network', 'blockRoot', 'state', 'onState', 'onFailure', 'maxAge', 'maxCheckpointAge', 'timeout']
-const DAY = 86_400
-
 /** One request to an endpoint. */
 type Ask = (api: BeaconApi, signal: AbortSignal) => Promise<unknown>
 
-/** A proven block, and the committee to continue with. */
-interface Known {
-  readonly committee: Committee
-  readonly l1BlockHash: Hex
-  readonly blockRoot: Hex
-  readonly slot: bigint
-  readonly slotTimestamp: bigint
-}
+const DAY = 86_400
 
 /**
  * Follows a beacon chain over several endpoints, none of which is trusted: a source of L1 block hashes for the verified
@@ -131,25 +103,18 @@ export function followBeacon(
   beacon: BeaconVerifier,
   options: FollowBeaconOptions,
 ): () => Promise<Hex> {
-  verifyApis(apis)
-  for (const name of ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const) {
-    if (typeof beacon?.[name] !== 'function') throw argumentInvalid(`beacon.${name}`, 'a function', beacon?.[name])
-  }
-  const own = readOptions('options', options, OPTIONS)
-  const { network, blockRoot, onState, onFailure, maxAge = DAY, maxCheckpointAge = 14 * DAY, timeout = 10_000 } = own
-  verifyWhole('timeout', timeout, 1, 2 ** 31 - 1)
-  verifyFunction('onState', onState)
-  verifyFunction('onFailure', onFailure)
-  for (const [name, seconds] of Object.entries({ maxAge, maxCheckpointAge })) {
-    if (typeof seconds !== 'number' || !(seconds >= 0)) throw argumentInvalid(name, 'a number of seconds', seconds)
-  }
-  let known: Known | undefined = own.state === undefined ? undefined : readState(own.state, network)
+  const settings = verifyFollowBeaconOptions(apis, beacon, options)
+  const { network, blockRoot, state, onState, onFailure, maxAge, maxCheckpointAge, timeout } = settings
+  const ask = createAsker(apis, timeout)
+  let known = state === undefined ? undefined : readBeaconState(state, network)
   /** Whether the age of the starting point was checked. What is proven from it later needs no such check. */
   let hasBegun = false
   let running: Promise<Hex> | undefined
 
-  async function begin(): Promise<Known> {
-    const begun = known ?? (await fromFirst((api, signal) => fetchBootstrap(api, blockRoot, signal), toKnown))
+  async function begin(): Promise<KnownBlock> {
+    const fetch: Ask = (api, signal) => fetchBootstrap(api, blockRoot, signal)
+    const verify = (bootstrap: unknown): KnownBlock => beacon.verifyBootstrap(bootstrap, { network, blockRoot })
+    const begun = known ?? (await ask.each(fetch, verify))
     if (ageOf(begun) > maxCheckpointAge) {
       throw new RpcError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(ageOf(begun) / DAY)} days`, layer: 'beacon' })
     }
@@ -158,40 +123,23 @@ export function followBeacon(
     return begun
   }
 
-  const toKnown = (bootstrap: unknown): Known => beacon.verifyBootstrap(bootstrap, { network, blockRoot })
-
-  async function keep(next: Known): Promise<void> {
-    await onState?.(toState(next))
+  async function keep(next: KnownBlock): Promise<void> {
+    await onState?.(writeBeaconState(next))
     known = next
   }
 
-  /** The first answer that `verify` accepts. Asks one endpoint after another. */
-  async function fromFirst<T>(ask: Ask, verify: (answer: unknown) => T): Promise<T> {
-    const codes: string[] = []
-    for (const api of apis) {
-      try {
-        return verify(await inTime(timeout, signal => ask(api, signal)))
-      } catch (error) {
-        codes.push(codeOf(error))
-      }
-    }
-    throw new RpcError('BEACON_UNAVAILABLE', { found: describeFailures(codes), layer: 'beacon' })
-  }
-
   /** Advances from committee to committee, with the updates of `first` or, if they fail, of any endpoint. */
-  async function advance(from: Known, period: number, first: BeaconApi): Promise<Known> {
+  async function advance(from: KnownBlock, period: number, first: BeaconApi): Promise<KnownBlock> {
     let at = from
     countPeriods(at.committee.period, period)
     while (at.committee.period < period) {
       const { committee } = at
-      const ask: Ask = async (api, signal) => (await fetchUpdates(api, committee.period, 1, signal))[0]
+      const fetch: Ask = async (api, signal) => (await fetchUpdates(api, committee.period, 1, signal))[0]
       const verify = (update: unknown) => beacon.verifyUpdate(update, committee)
-      const update = await inTime(timeout, signal => ask(first, signal))
-        .then(verify)
-        .catch(error => {
-          if (!isFailure(error)) throw error
-          return fromFirst(ask, verify)
-        })
+      const update = await ask.one(first, fetch, verify).catch(error => {
+        if (!isFailure(error)) throw error
+        return ask.each(fetch, verify)
+      })
       // The block of an update may be older than the newest known block.
       at = update.slot > at.slot ? update : { ...at, committee: update.committee }
     }
@@ -202,24 +150,8 @@ export function followBeacon(
     const begun = hasBegun && known !== undefined ? known : await begin()
     const failures: BeaconFailure[] = []
     const fail = (index: number, error: unknown) => failures.push({ index, code: codeOf(error) })
-    const answers = await Promise.all(
-      apis.map(async (api, index) => {
-        try {
-          const finality = await inTime(timeout, signal => fetchFinality(api, signal))
-          const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
-          const period = periodOf(readClaimed(finality, 'data', 'signature_slot'))
-          return { api, index, finality, slot, period }
-        } catch (error) {
-          fail(index, error)
-          return null
-        }
-      }),
-    )
-    const claims = answers
-      .filter(answer => answer !== null)
-      .sort((a, b) => (a.slot < b.slot ? 1 : a.slot > b.slot ? -1 : 0))
     let at = begun
-    for (const { api, index, finality, slot, period } of claims) {
+    for (const { api, index, finality, slot, period } of await fetchClaims(apis, ask.one, fail)) {
       // Claims are sorted: no later one is newer.
       if (slot < at.slot) failures.push({ index, code: 'BEACON_OLDER_THAN_CHECKPOINT' })
       if (slot <= at.slot) continue
@@ -230,16 +162,12 @@ export function followBeacon(
         const finalized = beacon.verifyFinality(finality, next.committee)
         at = finalized.slot > next.slot ? { ...finalized, committee: next.committee } : next
       } catch (error) {
-        if (!isFailure(error)) throw error
         fail(index, error)
       }
     }
     if (at !== begun) await keep(at)
     if (failures.length > 0) onFailure?.(failures.sort((a, b) => a.index - b.index))
-    if (failures.length === apis.length && at.slot === begun.slot) {
-      const codes = failures.map(({ code }) => code)
-      throw new RpcError('BEACON_UNAVAILABLE', { found: describeFailures(codes), layer: 'beacon' })
-    }
+    if (failures.length === apis.length && at.slot === begun.slot) throw unavailable(failures.map(({ code }) => code))
     if (ageOf(at) > maxAge) {
       throw new RpcError('BEACON_STALE', { found: `${Math.round(ageOf(at))} seconds old`, layer: 'beacon' })
     }
@@ -255,46 +183,69 @@ export function followBeacon(
   }
 }
 
+const OPTIONS = ['network', 'blockRoot', 'state', 'onState', 'onFailure', 'maxAge', 'maxCheckpointAge', 'timeout']
+
+function verifyFollowBeaconOptions(apis: readonly BeaconApi[], beacon: BeaconVerifier, options: FollowBeaconOptions) {
+  verifyApis(apis)
+  for (const name of ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const) {
+    if (typeof beacon?.[name] !== 'function') throw argumentInvalid(`beacon.${name}`, 'a function', beacon?.[name])
+  }
+  const own = readOptions('options', options, OPTIONS)
+  const { maxAge = DAY, maxCheckpointAge = 14 * DAY, timeout = 10_000 } = own
+  verifyTimeout(timeout)
+  verifyFunction('onState', own.onState)
+  verifyFunction('onFailure', own.onFailure)
+  for (const [name, seconds] of Object.entries({ maxAge, maxCheckpointAge })) {
+    if (typeof seconds !== 'number' || !(seconds >= 0)) throw argumentInvalid(name, 'a number of seconds', seconds)
+  }
+  return { ...own, maxAge, maxCheckpointAge, timeout }
+}
+
+/** Asks within the time limit, and verifies the answers. */
+function createAsker(apis: readonly BeaconApi[], timeout: number) {
+  const one = async <T>(api: BeaconApi, ask: Ask, verify: (answer: unknown) => T): Promise<T> =>
+    verify(await inTime(timeout, signal => ask(api, signal)))
+  return {
+    one,
+    /** The first answer that `verify` accepts. Asks one endpoint after another. */
+    async each<T>(ask: Ask, verify: (answer: unknown) => T): Promise<T> {
+      const codes: string[] = []
+      for (const api of apis) {
+        try {
+          return await one(api, ask, verify)
+        } catch (error) {
+          codes.push(codeOf(error))
+        }
+      }
+      throw unavailable(codes)
+    },
+  }
+}
+
+/** What each endpoint claims to be its newest finality, newest first. */
+async function fetchClaims(
+  apis: readonly BeaconApi[],
+  ask: ReturnType<typeof createAsker>['one'],
+  onFailure: (index: number, error: unknown) => void,
+) {
+  const claims = await Promise.all(
+    apis.map((api, index) =>
+      ask(api, fetchFinality, finality => {
+        const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
+        return { api, index, finality, slot, period: periodOf(readClaimed(finality, 'data', 'signature_slot')) }
+      }).catch(error => void onFailure(index, error)),
+    ),
+  )
+  return claims.filter(claim => claim !== undefined).sort((a, b) => (a.slot < b.slot ? 1 : a.slot > b.slot ? -1 : 0))
+}
+
+const unavailable = (codes: readonly string[]) =>
+  new RpcError('BEACON_UNAVAILABLE', { found: describeFailures(codes), layer: 'beacon' })
+
+/** @throws the error itself if no endpoint is to blame for it */
 function codeOf(error: unknown): string {
   if (isFailure(error)) return error.code
   throw error
 }
 
-const ageOf = ({ slotTimestamp }: Known): number => Date.now() / 1000 - Number(slotTimestamp)
-
-function toState({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: Known): BeaconState {
-  const finalized = { l1BlockHash, blockRoot, slot: `${slot}`, slotTimestamp: `${slotTimestamp}` }
-  return { version: 1, committee, finalized }
-}
-
-/** Uses the caller's network, whose fork table may have grown since. The committee is verified when it is used. */
-function readState(state: BeaconState, network: BeaconNetwork): Known {
-  const { version, committee, finalized } = readOptions('state', state, ['version', 'committee', 'finalized'])
-  if (version !== 1) throw argumentInvalid('state.version', '1', version)
-  const { l1BlockHash, blockRoot, slot, slotTimestamp } = readOptions('state.finalized', finalized, [
-    ...['l1BlockHash', 'blockRoot', 'slot', 'slotTimestamp'],
-  ])
-  for (const [name, hash] of Object.entries({ l1BlockHash, blockRoot })) {
-    if (typeof hash !== 'string' || !/^0x[0-9a-f]{64}$/.test(hash)) {
-      throw argumentInvalid(`state.finalized.${name}`, 'hexadecimal of 32 bytes', hash)
-    }
-  }
-  for (const [name, number] of Object.entries({ slot, slotTimestamp })) {
-    if (typeof number !== 'string' || !/^\d{1,20}$/.test(number)) {
-      throw argumentInvalid(`state.finalized.${name}`, 'a decimal number', number)
-    }
-  }
-  const stored = readOptions('state.committee', committee, [
-    ...['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'],
-  ])
-  if (stored.network?.genesisValidatorsRoot?.toLowerCase?.() !== network?.genesisValidatorsRoot?.toLowerCase?.()) {
-    throw argumentInvalid('state', 'one of the same network', state)
-  }
-  return {
-    committee: { ...stored, network },
-    l1BlockHash,
-    blockRoot,
-    slot: BigInt(slot),
-    slotTimestamp: BigInt(slotTimestamp),
-  }
-}
+const ageOf = ({ slotTimestamp }: KnownBlock): number => Date.now() / 1000 - Number(slotTimestamp)

@@ -1,7 +1,7 @@
-import type { Hex } from '../bytes.ts'
-import { bytesToHex, hexToBytes } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { readerOf } from '../json/reader.ts'
+import { decodeQuantity, encodeQuantity } from '../hex.ts'
+import { optional, readerOf } from '../json/reader.ts'
 import { RpcError } from './error.ts'
 
 /** How far a rollup has been followed: small, plain JSON. Store it, and pass it to `followFinalizations` to continue. */
@@ -33,35 +33,36 @@ export interface Position {
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
+const bytes = (length: number) => (value: unknown) => bytesToHex(reader.bytes(value, length))
 
 export function writeState(rollup: Hex, { l2BlockNumber, mark }: Position): FollowState {
-  const l1Block = mark && { number: quantity(mark.number), hash: mark.hash }
-  return { version: 1, rollup, l2BlockNumber: quantity(l2BlockNumber), ...(l1Block && { l1Block }) }
+  const l1Block = mark && { number: encodeQuantity(mark.number), hash: mark.hash }
+  return { version: 1, rollup, l2BlockNumber: encodeQuantity(l2BlockNumber), ...(l1Block && { l1Block }) }
 }
 
 /** @throws RpcError `ARGUMENT_INVALID` if it is not a state, or one of another rollup */
 export function readState(state: unknown, rollup: Hex): Position {
   try {
-    const fields = reader.fields(state, ['version', 'rollup', 'l2BlockNumber', 'l1Block'])
-    if (fields.version !== 1) throw invalid('it is of another version')
-    if (bytesToHex(reader.bytes(fields.rollup, 20)) !== rollup) throw invalid('it is of another rollup')
-    const l2BlockNumber = readQuantity(fields.l2BlockNumber)
-    if (fields.l1Block === undefined) return { l2BlockNumber, mark: null }
-    const { number, hash } = reader.fields(fields.l1Block, ['number', 'hash'])
-    const mark = { number: readQuantity(number), hash: bytesToHex(hexToBytes(reader.string(hash), 32)) }
-    return { l2BlockNumber, mark }
+    const field = reader.fieldsOf(state, ['version', 'rollup', 'l2BlockNumber', 'l1Block'])
+    if (field('version', reader.number) !== 1) throw invalid('it is of another version')
+    if (field('rollup', bytes(20)) !== rollup) throw invalid('it is of another rollup')
+    return { l2BlockNumber: field('l2BlockNumber', readQuantity), mark: field('l1Block', optional(readMark)) ?? null }
   } catch (error) {
-    if (error instanceof ProofError) throw invalid('it is not what followFinalizations handed out')
+    if (error instanceof ProofError) throw invalid(FOREIGN)
     throw error
   }
 }
 
+function readMark(l1Block: unknown): L1Mark {
+  const field = reader.fieldsOf(l1Block, ['number', 'hash'])
+  return { number: field('number', readQuantity), hash: field('hash', bytes(32)) }
+}
+
+const FOREIGN = 'it is not what followFinalizations handed out'
 const invalid = (why: string) => new RpcError('ARGUMENT_INVALID', { found: `state: ${why}` })
 
-const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
-
 function readQuantity(value: unknown): bigint {
-  const text = reader.string(value)
-  if (!/^0x(?:0|[1-9a-f][0-9a-f]{0,15})$/.test(text)) throw invalid('it is not what followFinalizations handed out')
-  return BigInt(text)
+  const quantity = decodeQuantity(value, 64)
+  if (quantity === null) throw invalid(FOREIGN)
+  return quantity
 }

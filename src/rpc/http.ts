@@ -1,8 +1,8 @@
 import { diagnoseStatus, redactCause } from './diagnose.ts'
-import { buildRequest, parseResponse, type RpcRequest } from './envelope.ts'
+import { parseResponse, type RpcRequest } from './envelope.ts'
 import { RpcError } from './error.ts'
 import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
-import { argumentInvalid, readOptions, verifySignal, verifyWhole } from './options.ts'
+import { argumentInvalid, readOptions, verifySignal, verifyTimeout, verifyWhole } from './options.ts'
 import type { Provider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
 import { type Attempt, retry } from './waiting.ts'
@@ -48,8 +48,6 @@ export interface HttpOptions {
 }
 
 const HTTP_OPTIONS = ['timeout', 'signal', 'maxResponseLength', 'maxRetries']
-/** Timers take at most 31 bits of milliseconds. */
-const MAX_TIMEOUT = 2 ** 31 - 1
 
 /**
  * An EIP-1193 provider over `fetch`, for programs that have none. It sends one HTTP request per call, never a batch.
@@ -83,7 +81,7 @@ export function createHttpProvider(url: string, options: HttpOptions = {}): Prov
   const provider: Provider = {
     async request({ method, params = [] }) {
       if (!isArray(params)) throw argumentInvalid('params', 'an array', params)
-      const request = buildRequest(nextId++, method, params)
+      const request = { jsonrpc: '2.0', id: nextId++, method, params } as const
       return exchange(
         abort => post(url, request, abort),
         response => readAnswer(response, request, maxResponseLength, redact),
@@ -150,10 +148,7 @@ async function readDocument(response: Response, maxLength: number): Promise<unkn
     await response.body?.cancel()
     throw diagnoseStatus(response.status)
   }
-  const text = await readText(response, maxLength)
-  const parsed = parseJson(text)
-  if (parsed === undefined) throw new RpcError('NOT_JSON', { found: describeText(response, text) })
-  return parsed.value
+  return readJson(response, maxLength)
 }
 
 /** What all requests to one URL share: their limits, and the retries while the endpoint is busy. */
@@ -161,7 +156,7 @@ function createConnection(url: string, options: HttpOptions) {
   const redact = redactorOf(parseUrl(url))
   const own = readOptions('options', options, HTTP_OPTIONS)
   const { timeout = 30_000, signal, maxResponseLength = DEFAULT_RESPONSE_LENGTH, maxRetries = 4 } = own
-  verifyWhole('timeout', timeout, 1, MAX_TIMEOUT)
+  verifyTimeout(timeout)
   verifyWhole('maxResponseLength', maxResponseLength, 1)
   verifyWhole('maxRetries', maxRetries, 0)
   verifySignal(signal)
@@ -249,21 +244,16 @@ async function readAnswer(
   maxLength: number,
   redact: Redact,
 ): Promise<unknown> {
+  if (response.ok) return parseResponse(await readJson(response, maxLength), request, redact)
   // Some endpoints explain an HTTP error with a JSON-RPC error in the body. These two statuses say enough.
-  if (response.status === 401 || response.status === 403) {
-    await response.body?.cancel()
-    throw diagnoseStatus(response.status)
-  }
-  const text = await readText(response, maxLength)
-  const parsed = parseJson(text)
-  if (response.ok) {
-    if (parsed === undefined) throw new RpcError('NOT_JSON', { found: describeText(response, text) })
-    return parseResponse(parsed.value, request, redact)
-  }
-  try {
-    parseResponse(parsed?.value, request, redact)
-  } catch (error) {
-    if (error instanceof RpcError && error.endpoint) throw error
+  if (response.status === 401 || response.status === 403) await response.body?.cancel()
+  else {
+    const text = await readText(response, maxLength)
+    try {
+      parseResponse(JSON.parse(text), request, redact)
+    } catch (error) {
+      if (error instanceof RpcError && error.endpoint) throw error
+    }
   }
   throw diagnoseStatus(response.status)
 }
@@ -287,11 +277,12 @@ async function readText(response: Response, maxLength: number): Promise<string> 
   return text + decoder.decode()
 }
 
-function parseJson(text: string): { value: unknown } | undefined {
+async function readJson(response: Response, maxLength: number): Promise<unknown> {
+  const text = await readText(response, maxLength)
   try {
-    return { value: JSON.parse(text) }
+    return JSON.parse(text)
   } catch {
-    return undefined
+    throw new RpcError('NOT_JSON', { found: describeText(response, text) })
   }
 }
 

@@ -2,7 +2,7 @@ import type { L1Block } from '../anchor/header.ts'
 import type { Hex } from '../bytes.ts'
 import { RpcError } from './error.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
-import { argumentInvalid, readOptions, verifyFunction, verifyWhole } from './options.ts'
+import { argumentInvalid, readOptions, verifyFunction, verifyTimeout, verifyWhole } from './options.ts'
 import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
 import { inTime } from './waiting.ts'
 
@@ -97,7 +97,7 @@ export function agreeingBlockHash(
   const own = readOptions('options', options, ['quorum', 'timeout', 'onDissent'])
   const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onDissent } = own
   verifyWhole('quorum', quorum, 1, count)
-  verifyWhole('timeout', timeout, 1, 2 ** 31 - 1)
+  verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)
 
   return async () => {

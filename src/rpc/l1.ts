@@ -6,12 +6,13 @@ import { anchorStorageKeys, lineaLayout, type Rollup, verifyAnchor } from '../an
 import { slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
+import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { atEndpoint, RpcError, type RpcErrorCode } from './error.ts'
 import { fetchFinalizedState } from './finalized-state.ts'
 import { MAX_L1_PROOF_LENGTH } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
-import { callProvider, type Provider, type SendProvider, toQuantity } from './provider.ts'
+import { callProvider, type Provider, type SendProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
 /** An L1 endpoint, and the rollup to look for there. */
@@ -47,7 +48,7 @@ const call = (
 /** The known fields of the `eth_getProof` answer for the rollup contract. */
 function fetchProof(source: L1Source, storageKeys: readonly Hex[], l1BlockNumber: bigint): Promise<unknown> {
   const redact = redactorFor(source.provider)
-  const params = [source.rollup.address, storageKeys, toQuantity(l1BlockNumber)]
+  const params = [source.rollup.address, storageKeys, encodeQuantity(l1BlockNumber)]
   return atEndpoint('L1', async () => {
     const answer = await callProvider(source.provider, 'eth_getProof', params, source.signal)
     return admitAnswer(answer, admissionOf(MAX_L1_PROOF_LENGTH, redact), redact, ETH_PROOF_SHAPE)
@@ -62,7 +63,7 @@ export async function fetchL1Block(
   source: Omit<L1Source, 'rollup'>,
   id: bigint | L1BlockTag | Hex,
 ): Promise<{ block: unknown; l1Block: L1Block }> {
-  const wanted = typeof id === 'bigint' ? toQuantity(id) : id
+  const wanted = typeof id === 'bigint' ? encodeQuantity(id) : id
   const isHash = typeof id === 'string' && id.startsWith('0x')
   const block = await call(source, isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber', [wanted, false])
   if (block === null) throw new RpcError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
@@ -204,7 +205,7 @@ const UNAMBIGUOUS: readonly RpcErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'M
 
 async function readCurrent(source: L1Source, at: bigint): Promise<bigint> {
   const { address, layout = lineaLayout } = source.rollup
-  const params = [address, slotKey(layout.currentL2BlockNumber), toQuantity(at)]
+  const params = [address, slotKey(layout.currentL2BlockNumber), encodeQuantity(at)]
   const value = await call(source, 'eth_getStorageAt', params).catch((error: unknown) => {
     if (!(error instanceof RpcError) || !error.endpoint || UNAMBIGUOUS.includes(error.code)) throw error
     const { endpoint } = error

@@ -23,3 +23,17 @@ export const MAX_LISTED = 50_000
 export const BEACON_STEP_LENGTH = 2 ** 17
 /** Updates per request to a beacon API: the most that it must serve. */
 export const MAX_UPDATES_AT_ONCE = 128
+
+/** Blocks per request of logs: endpoints that limit `eth_getLogs` allow at least these. Mainnet has a finalization every few hours. */
+export const BLOCKS_PER_REQUEST = 2_000n
+/** Requests for the log of one finalization: about three days of L1 blocks. */
+export const MAX_LOG_REQUESTS = 10n
+/** Logs per request: far more than the finalizations in that many blocks. */
+export const MAX_LOGS = 2_000
+
+/** Milliseconds that a request may take: timers take at most 31 bits. */
+export const MAX_TIMEOUT = 2 ** 31 - 1
+/** Milliseconds between two polls or attempts of a follower. */
+export const MAX_INTERVAL = 2 ** 30
+/** Rounds in a row in which every endpoint fails for a reason that does not pass. With growing waits, they take minutes. */
+export const MAX_REFUSED_ROUNDS = 8

@@ -1,5 +1,6 @@
 import { excerpt } from '../errors.ts'
 import { RpcError } from './error.ts'
+import { MAX_TIMEOUT } from './limits.ts'
 
 /**
  * Copies the own fields of an object from the caller. An unknown name is refused, because the mistake would go unnoticed: with
@@ -36,6 +37,8 @@ export function verifyWhole(what: string, value: number, min: number, max = Numb
   const range = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `from ${min} to ${max}`
   throw argumentInvalid(what, `a whole number ${range}`, value)
 }
+
+export const verifyTimeout = (timeout: number): number => verifyWhole('timeout', timeout, 1, MAX_TIMEOUT)
 
 export function verifyFunction(what: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw argumentInvalid(what, 'a function', value)

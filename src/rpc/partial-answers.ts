@@ -1,4 +1,4 @@
-import { type Admission, pickKnown, type Shape } from '../json/known-fields.ts'
+import { type Admission, pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import { parseError } from './envelope.ts'
 import { RpcError } from './error.ts'
@@ -43,16 +43,16 @@ export function admitAnswer(
 
 /** Reads only what joining needs. verifyProof checks the rest. */
 export function readPartialAnswer(answer: unknown, keyCount: number): PartialAnswer {
-  const { accountProof, storageProofs, storageHash, storageProof } = fieldsOf(answer)
-  if (Array.isArray(accountProof) && (storageHash ?? storageProof) != null) throw new RpcError('ETH_PROOF_ANSWER')
+  const read = (name: string) => readOwn(Object(answer), name)
+  const [accountProof, storageProofs] = [read('accountProof'), read('storageProofs')]
+  if (Array.isArray(accountProof) && (read('storageHash') ?? read('storageProof')) != null) {
+    throw new RpcError('ETH_PROOF_ANSWER')
+  }
   if (!Array.isArray(storageProofs) || ![0, keyCount].includes(storageProofs.length)) {
     throw new RpcError('ANSWER_MALFORMED', { found: `the storageProofs are not one for each of ${keyCount} keys` })
   }
   return { keyCount, accountProof, storageProofs }
 }
-
-const fieldsOf = (answer: unknown): Readonly<Record<string, unknown>> =>
-  typeof answer === 'object' && answer !== null ? Object.assign(Object.create(null), answer) : Object.create(null)
 
 /** The answer for all of the keys. */
 export const joinAnswers = (answers: readonly PartialAnswer[]) => ({

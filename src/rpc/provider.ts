@@ -1,3 +1,4 @@
+import { decodeQuantity } from '../hex.ts'
 import { diagnoseWith } from './diagnose.ts'
 import { RpcError } from './error.ts'
 import { argumentInvalid } from './options.ts'
@@ -70,12 +71,9 @@ function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** A JSON-RPC quantity of at most `bits` bits. @throws RpcError `ANSWER_MALFORMED` */
-export function parseQuantity(value: unknown, bits = 64): bigint {
-  if (typeof value !== 'string' || value.length > 2 + bits / 4 || !/^0x(?:0|[1-9a-f][0-9a-f]*)$/i.test(value)) {
-    throw new RpcError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
-  }
-  return BigInt(value)
+/** A JSON-RPC quantity of at most 64 bits. @throws RpcError `ANSWER_MALFORMED` */
+export function parseQuantity(value: unknown): bigint {
+  const quantity = decodeQuantity(value, 64)
+  if (quantity !== null) return quantity
+  throw new RpcError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
 }
-
-export const toQuantity = (value: bigint): `0x${string}` => `0x${value.toString(16)}`

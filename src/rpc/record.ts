@@ -5,20 +5,29 @@ import { ProofError } from '../errors.ts'
 import { createEvidence } from '../evidence/create.ts'
 import type { Evidence, TrustedBeaconBlock, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
+import { encodeQuantity } from '../hex.ts'
 import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
-import { type CheckpointOwner, checkpointMismatch, type FetchCheckpoint, readCheckpoint } from './checkpoint.ts'
 import { redactProofErrors } from './diagnose.ts'
 import { atEndpoint, isMissing, RpcError } from './error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
+import { type FetchCheckpoint, fetchedMismatch, readFetched } from './fetch-progress.ts'
 import type { BeaconApi } from './http.ts'
-import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1BlockTag, walkAnchors } from './l1.ts'
+import {
+  type Anchor,
+  fetchAnchor,
+  fetchL1Block,
+  fetchTimestamp,
+  type L1BlockTag,
+  type L1Source,
+  walkAnchors,
+} from './l1.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import { answerAdmission } from './partial-answers.ts'
-import { type Provider, parseQuantity, type SendProvider, toQuantity, verifyProvider } from './provider.ts'
-import { redactorFor } from './redact.ts'
+import { type Provider, parseQuantity, type SendProvider, verifyProvider } from './provider.ts'
+import { type Redact, redactorFor } from './redact.ts'
 
 /** What to record evidence for. */
 export interface EvidenceRequest {
@@ -155,52 +164,34 @@ export async function recordEvidence(
   verifyProvider(l1, 'l1')
   verifyProvider(l2, 'l2')
   // Check everything before the first request.
-  const wanted = verifyRequest(request)
-  const how = verifyRecordOptions(options)
+  const [wanted, how] = [verifyRequest(request), verifyRecordOptions(options)]
   return redactProofErrors(() => recordWith(l1, l2, wanted, how), l1, l2)
 }
 
-type VerifiedRequest = Required<Pick<EvidenceRequest, 'scheme' | 'rollup' | 'address' | 'storageKeys'>> &
-  Pick<EvidenceRequest, 'l2BlockNumber'>
+type VerifiedRequest = ReturnType<typeof verifyRequest>
 
-function verifyRequest(request: EvidenceRequest): VerifiedRequest {
+function verifyRequest(request: EvidenceRequest) {
   const fields = ['scheme', 'rollup', 'address', 'storageKeys', 'l2BlockNumber']
   const { scheme, rollup, address, storageKeys = [], l2BlockNumber } = readOptions('request', request, fields)
   verifyScheme(scheme)
-  decodeArgument('rollup.address', rollup?.address, 20)
+  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
   if (l2BlockNumber !== undefined && typeof l2BlockNumber !== 'bigint') {
-    throw new ProofError('CLAIM_INVALID', {
-      path: 'l2BlockNumber',
-      expected: 'a bigint, such as 3n',
-      found: `a ${typeof l2BlockNumber}`,
-    })
+    const found = `a ${typeof l2BlockNumber}`
+    throw new ProofError('CLAIM_INVALID', { path: 'l2BlockNumber', expected: 'a bigint, such as 3n', found })
   }
-  return {
-    scheme,
-    rollup,
+  const asked = {
     address: bytesToHex(decodeArgument('address', address, 20)),
     storageKeys: decodeKeys(storageKeys).map(bytesToHex),
-    l2BlockNumber,
   }
+  const owner = { ...asked, rollup: rollupAddress, scheme: scheme.name }
+  return { scheme, rollup, l2BlockNumber, ...asked, owner }
 }
 
-type VerifiedOptions = RecordOptions &
-  Required<Pick<RecordOptions, 'l1Block' | 'maxFinalizations' | keyof ClientOptions>>
-
-const RECORD_OPTIONS = [
-  'method',
-  'maxKeysPerRequest',
-  'l1Block',
-  'beacon',
-  'maxFinalizations',
-  'resumeFrom',
-  'onProgress',
-  'signal',
-]
 const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
 
-function verifyRecordOptions(options: RecordOptions): VerifiedOptions {
-  const own = verifyClientOptions(options, RECORD_OPTIONS)
+function verifyRecordOptions(options: RecordOptions) {
+  const names = ['l1Block', 'beacon', 'maxFinalizations', 'resumeFrom', 'onProgress', 'signal']
+  const own = verifyClientOptions(options, names)
   const { l1Block = 'finalized', maxFinalizations = 8 } = own
   const isBlock = typeof l1Block === 'bigint' ? l1Block >= 0n && l1Block < 1n << 64n : L1_TAGS.includes(l1Block)
   if (!isBlock) throw argumentInvalid('l1Block', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1Block)
@@ -217,13 +208,11 @@ async function recordWith(
   l1: Provider | SendProvider,
   l2: Provider | SendProvider,
   request: VerifiedRequest,
-  options: VerifiedOptions,
+  options: ReturnType<typeof verifyRecordOptions>,
 ): Promise<Recorded> {
-  const { scheme, rollup, address, storageKeys } = request
-  const { l1Block: l1BlockId, beacon, maxFinalizations, resumeFrom: checkpoint, onProgress, signal, ...how } = options
+  const { scheme, rollup, address, storageKeys, owner } = request
+  const { l1Block: l1BlockId, beacon, maxFinalizations, resumeFrom, onProgress, signal, ...how } = options
   const source = { provider: l1, rollup, signal }
-  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup.address, 20))
-  const owner: CheckpointOwner = { address, storageKeys, rollup: rollupAddress, scheme: scheme.name }
 
   const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
   const fetched = beacon && (await fetchConsensus(beacon.apis, beacon.trusted, { onProgress: tell, signal }))
@@ -236,14 +225,13 @@ async function recordWith(
     let hasBegun = false
     const onCheckpoint = (made: FetchCheckpoint, keyCount: number) => {
       hasBegun = true
-      onProgress?.({ step: 'keys', keyCount, checkpoint: { ...made, rollup: rollupAddress, scheme: scheme.name } })
+      onProgress?.({ step: 'keys', keyCount, checkpoint: { ...made, rollup: owner.rollup, scheme: owner.scheme } })
     }
-    const asked = { address, storageKeys, block: l2BlockNumber }
-    const begun = checkpointMismatch(checkpoint, owner) === null ? checkpoint : undefined
+    const begun = fetchedMismatch(resumeFrom, owner) === null ? resumeFrom : undefined
     const fetching = { ...how, trusted: { scheme, stateRoot }, resumeFrom: begun, onCheckpoint, signal }
     let answer: unknown
     try {
-      answer = await atEndpoint('L2', () => fetchAnswer(l2, asked, fetching))
+      answer = await atEndpoint('L2', () => fetchAnswer(l2, { address, storageKeys, block: l2BlockNumber }, fetching))
     } catch (error) {
       // An endpoint that has already sent an answer holds the block.
       if (!hasBegun && request.l2BlockNumber === undefined && isMissing(error)) return null
@@ -255,48 +243,15 @@ async function recordWith(
     return createEvidence({ ...parts, consensus: fetched?.consensus, l1: { block, proof, finalizedState } })
   }
 
-  /** The block of the earlier recording. The answers of its checkpoint are useless for any other block. */
-  async function fetchBegun(): Promise<Anchor | null> {
-    const ignore = (reason: string) => {
-      onProgress?.({ step: 'checkpointIgnored', reason })
-      return null
-    }
-    if (checkpoint === undefined) return null
-    const mismatch = checkpointMismatch(checkpoint, owner)
-    if (mismatch !== null) return ignore(mismatch)
-    try {
-      const blockText: unknown = Reflect.get(Object(checkpoint), 'block')
-      const anchor = await fetchAnchor(source, l1Block, parseQuantity(blockText))
-      const verify = (answer: unknown, keys: readonly Hex[]) =>
-        void verifyProof(answer, { scheme, stateRoot: anchor.stateRoot, address, storageKeys: keys })
-      const redact = redactorFor(l1, l2)
-      const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
-      const held = { ...owner, block: toQuantity(anchor.l2BlockNumber) }
-      // Without an answer that verifies, anyone could have named this block.
-      if (readCheckpoint(checkpoint, held, admission, redact, verify).length > 0) return anchor
-      return ignore('its answers do not verify')
-    } catch (error) {
-      if (error instanceof RpcError && error.layer === 'L1') throw error
-      return ignore('its block is not the last one of a finalization')
-    }
-  }
-
-  async function* anchors(): AsyncGenerator<Anchor> {
-    if (request.l2BlockNumber !== undefined) {
-      const mismatch =
-        checkpoint === undefined
-          ? null
-          : checkpointMismatch(checkpoint, { ...owner, block: toQuantity(request.l2BlockNumber) })
-      if (mismatch !== null) onProgress?.({ step: 'checkpointIgnored', reason: mismatch })
-      return yield await fetchAnchor(source, l1Block, request.l2BlockNumber)
-    }
-    const begun = await fetchBegun()
-    if (begun) yield begun
-    yield* walkAnchors(source, l1Block, maxFinalizations)
-  }
-
+  const onIgnored = (reason: string) => onProgress?.({ step: 'checkpointIgnored', reason })
+  const redact = redactorFor(l1, l2)
   const tried: bigint[] = []
-  for await (const anchor of anchors()) {
+  for await (const anchor of anchorsFor(source, l1Block, request, {
+    resumeFrom,
+    maxFinalizations,
+    redact,
+    onIgnored,
+  })) {
     const { l2BlockNumber } = anchor
     if (tried.includes(l2BlockNumber)) continue
     onProgress?.({ step: 'l2Block', l2BlockNumber })
@@ -304,17 +259,64 @@ async function recordWith(
     if (bundle) {
       // The parts were verified one by one. This verifies the whole.
       const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
-      const claim = { scheme, rollup, trusted, l2BlockNumber, address, storageKeys }
-      const evidence = verifyEvidence(bundle, claim)
+      const evidence = verifyEvidence(bundle, { scheme, rollup, trusted, l2BlockNumber, address, storageKeys })
       if (evidence.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence }
-      return {
-        bundle,
-        l1BlockHashFrom: 'l1Endpoint',
-        evidence: { ...evidence, l1Block, l2BlockNumber, reach: 'l1BlockHash' },
-      }
+      const proven = { ...evidence, l1Block, l2BlockNumber, reach: 'l1BlockHash' } as const
+      return { bundle, l1BlockHashFrom: 'l1Endpoint', evidence: proven }
     }
     onProgress?.({ step: 'proofUnavailable', l2BlockNumber })
     tried.push(l2BlockNumber)
   }
   throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+}
+
+/** What an earlier recording left, and how far to search. */
+interface Search {
+  readonly resumeFrom: unknown
+  readonly maxFinalizations: number
+  readonly redact: Redact
+  readonly onIgnored: (reason: string) => void
+}
+
+/** The finalizations to try, in order: that of the request, or of the earlier recording, and the newest ones. */
+async function* anchorsFor(
+  source: L1Source,
+  l1Block: L1Block,
+  request: VerifiedRequest,
+  search: Search,
+): AsyncGenerator<Anchor> {
+  const { l2BlockNumber, owner } = request
+  const { resumeFrom, maxFinalizations, onIgnored } = search
+  const block = l2BlockNumber === undefined ? {} : { block: encodeQuantity(l2BlockNumber) }
+  const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, { ...owner, ...block })
+  if (mismatch !== null) onIgnored(mismatch)
+  if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
+  if (resumeFrom !== undefined && mismatch === null) {
+    const begun = await fetchBegun(source, l1Block, request, search)
+    if (begun) yield begun
+  }
+  yield* walkAnchors(source, l1Block, maxFinalizations)
+}
+
+/** The block of the earlier recording; null if nothing of it can be used. Its answers are useless for any other block. */
+async function fetchBegun(
+  source: L1Source,
+  l1Block: L1Block,
+  { scheme, address, storageKeys, owner }: VerifiedRequest,
+  { resumeFrom, redact, onIgnored }: Search,
+): Promise<Anchor | null> {
+  try {
+    const anchor = await fetchAnchor(source, l1Block, parseQuantity(Reflect.get(Object(resumeFrom), 'block')))
+    const verify = (answer: unknown, keys: readonly Hex[]) =>
+      void verifyProof(answer, { scheme, stateRoot: anchor.stateRoot, address, storageKeys: keys })
+    const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
+    const held = { ...owner, block: encodeQuantity(anchor.l2BlockNumber) }
+    // Without an answer that verifies, anyone could have named this block.
+    if (readFetched(resumeFrom, held, admission, redact, verify).length > 0) return anchor
+    onIgnored('its answers do not verify')
+  } catch (error) {
+    if (error instanceof RpcError && error.layer === 'L1') throw error
+    onIgnored('its block is not the last one of a finalization')
+  }
+  return null
 }

@@ -2,11 +2,13 @@ import { expect, it, onTestFinished } from 'vitest'
 import { verifyEvidence } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { type FollowedFinalization, type FollowOptions, followWith } from '../../src/rpc/follow.ts'
+import { followWith } from '../../src/rpc/follow.ts'
 import {
   agreeingBlockHash,
   createHttpProvider,
   type FollowEvent,
+  type FollowedFinalization,
+  type FollowOptions,
   finalizedBlockHash,
   type Provider,
   RpcError,

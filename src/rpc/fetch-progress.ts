@@ -1,5 +1,5 @@
 import type { Hex } from '../bytes.ts'
-import type { Admission } from '../json/known-fields.ts'
+import { type Admission, readOwn } from '../json/known-fields.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { admitAnswer, type PartialAnswer, readPartialAnswer, verifyAgreement } from './partial-answers.ts'
 import type { Redact } from './redact.ts'
@@ -26,15 +26,16 @@ export interface FetchCheckpoint {
 }
 
 /** What a checkpoint must be for. Hexadecimal is in lower case. */
-export type CheckpointOwner = Pick<FetchCheckpoint, 'address' | 'storageKeys'> &
+export type ProgressOwner = Pick<FetchCheckpoint, 'address' | 'storageKeys'> &
   Partial<Pick<FetchCheckpoint, 'block' | 'rollup' | 'scheme'>>
 
 /** Why a checkpoint is not for this request, for people; null if it is. The checkpoint may be any value. */
-export function checkpointMismatch(checkpoint: unknown, owner: CheckpointOwner): string | null {
-  const { partialAnswers, storageKeys, ...found } = ownFields(checkpoint)
-  if (!Array.isArray(partialAnswers) || !Array.isArray(storageKeys)) return 'it is not a checkpoint'
+export function fetchedMismatch(checkpoint: unknown, owner: ProgressOwner): string | null {
+  const read = (name: string) => readOwn(Object(checkpoint), name)
+  const storageKeys = read('storageKeys')
+  if (!Array.isArray(read('partialAnswers')) || !Array.isArray(storageKeys)) return 'it is not a checkpoint'
   for (const name of ['rollup', 'scheme', 'address', 'block'] as const) {
-    if (owner[name] !== undefined && found[name] !== owner[name]) return `it is of another ${name}`
+    if (owner[name] !== undefined && read(name) !== owner[name]) return `it is of another ${name}`
   }
   const isSame =
     storageKeys.length === owner.storageKeys.length &&
@@ -48,22 +49,21 @@ export function checkpointMismatch(checkpoint: unknown, owner: CheckpointOwner):
  *
  * @param verify throws if the answer does not verify
  */
-export function readCheckpoint(
+export function readFetched(
   checkpoint: unknown,
-  owner: CheckpointOwner,
+  owner: ProgressOwner,
   admission: Admission,
   redact: Redact,
   verify: (answer: unknown, keys: readonly Hex[]) => void,
 ): PartialAnswer[] {
   const answers: PartialAnswer[] = []
-  if (checkpoint === undefined || checkpointMismatch(checkpoint, owner) !== null) return answers
+  if (checkpoint === undefined || fetchedMismatch(checkpoint, owner) !== null) return answers
   const { storageKeys } = owner
   try {
     let done = 0
-    const { partialAnswers } = ownFields(checkpoint)
     // They may be anything: a value of another shape throws, which ends the loop.
-    for (const part of partialAnswers as Iterable<unknown>) {
-      const { keyCount, answer } = ownFields(part)
+    for (const part of readOwn(Object(checkpoint), 'partialAnswers') as Iterable<unknown>) {
+      const [keyCount, answer] = ['keyCount', 'answer'].map(name => readOwn(Object(part), name))
       if (typeof keyCount !== 'number' || !Number.isSafeInteger(keyCount) || keyCount < 1) break
       if (done + keyCount >= storageKeys.length) break
       const known = admitAnswer(answer, admission, redact)
@@ -77,13 +77,4 @@ export function readCheckpoint(
     // The rest is fetched again.
   }
   return answers
-}
-
-/** Without a prototype, so that a missing field does not turn up on a polluted Object.prototype. */
-function ownFields(source: unknown): Readonly<Record<string, unknown>> {
-  try {
-    return Object.assign(Object.create(null), typeof source === 'object' ? source : undefined)
-  } catch {
-    return Object.create(null)
-  }
 }

@@ -1,0 +1,132 @@
+import type { Rollup } from '../anchor/rollup.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import type { ProofError } from '../errors.ts'
+import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import type { RpcError } from './error.ts'
+import { type ClientOptions, verifyClientOptions } from './fetch.ts'
+import { readState } from './follow-state.ts'
+import { MAX_INTERVAL } from './limits.ts'
+import { argumentInvalid, verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
+
+/** An account and its slots to prove at every finalization. */
+export interface FollowRequest {
+  /** 20 bytes, in upper or lower case. */
+  address: Hex
+  /** 32 bytes each. Default: none. */
+  storageKeys?: readonly Hex[]
+}
+
+/** What happened, for logs and metrics. */
+export interface FollowEvent {
+  /**
+   * - `follow.poll`: it asked for the trusted L1 block hash. `l1.block.number` if the block is new.
+   * - `follow.finalization`: it yields an item. `l2.block.number`, `l1.block.number`, and `l2.block.timestamp` if proven.
+   * - `follow.request.failed`: an endpoint failed, or its answer was refused. `layer`, `endpoint.index`, `error.type`.
+   * - `follow.logs.unusable`: the logs of an L1 endpoint lack the newest finalization. `endpoint.index`.
+   * - `follow.hint.refused`: an endpoint named a finalization that never was. `l2.block.number`.
+   * - `follow.proof.unavailable`: no L2 endpoint has the proofs of the block. `l2.block.number`.
+   * - `follow.skipped`: no L2 endpoint has these proofs any longer, and `skipUnavailable` is set. `l2.block.number`.
+   * - `follow.retry`: after a failure, it waits. `retry.count`, `retry.delay` in milliseconds, `error.type`.
+   */
+  name:
+    | 'follow.poll'
+    | 'follow.finalization'
+    | 'follow.request.failed'
+    | 'follow.logs.unusable'
+    | 'follow.hint.refused'
+    | 'follow.proof.unavailable'
+    | 'follow.skipped'
+    | 'follow.retry'
+  /** In the style of OpenTelemetry: numbers are numbers, and `error.type` is the code of the error. */
+  attributes: Readonly<Record<string, string | number>>
+  /** What failed. It holds no URL and no API key. */
+  error?: RpcError | ProofError
+}
+
+/** The endpoints, the rollup and what to prove. */
+export interface FollowOptions extends ClientOptions {
+  /** One or more L1 endpoints: if one fails, the next is used. */
+  l1: Provider | SendProvider | readonly (Provider | SendProvider)[]
+  /** One or more endpoints of the rollup. */
+  l2: Provider | SendProvider | readonly (Provider | SendProvider)[]
+  /** The contract whose roots you trust. */
+  rollup: Rollup
+  /** The hash scheme of the rollup, or a function that returns it for an L2 block. */
+  scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
+  /**
+   * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
+   * `followBeacon`, or ask a light client.
+   */
+  l1BlockHash: () => Promise<Hex> | Hex
+  /** What to prove at every finalization. Default: only the state root. */
+  requests?: readonly FollowRequest[]
+  /** Start with the first finalization at or above this L2 block. Default: the newest. */
+  from?: bigint
+  /** The `state` of the last item that you acted on, to continue after it. `from` is then ignored. */
+  state?: unknown
+  /** Yield only the newest finalization that has proofs, not all of them. Default: false. */
+  newestOnly?: boolean
+  /** Skip a finalization whose proofs no L2 endpoint has any longer. Default: false, which throws. */
+  skipUnavailable?: boolean
+  /** Milliseconds between polls, give or take a tenth. Default: 60,000. */
+  pollInterval?: number
+  /** The longest pause after failures, in milliseconds. Pauses start at about a second and double. Default: 300,000. */
+  maxBackoff?: number
+  /** Called with every event. If it throws, the iteration ends with that error. */
+  onEvent?: (event: FollowEvent) => void
+  /** Aborts the iteration, which then throws the RpcError `ABORTED`. */
+  signal?: AbortSignal
+}
+
+export type Settings = ReturnType<typeof verifyFollowOptions>
+
+/** Checks everything before the first request. */
+export function verifyFollowOptions(options: FollowOptions) {
+  const own = verifyClientOptions(options, [
+    ...['l1', 'l2', 'rollup', 'scheme', 'l1BlockHash', 'requests', 'from', 'state'],
+    ...['newestOnly', 'skipUnavailable', 'pollInterval', 'maxBackoff', 'onEvent', 'signal'],
+  ])
+  const { rollup, scheme, l1BlockHash, requests = [], from, state, method, maxKeysPerRequest, onEvent, signal } = own
+  const { newestOnly = false, skipUnavailable = false, pollInterval = 60_000, maxBackoff = 300_000 } = own
+  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
+  if (typeof l1BlockHash !== 'function') throw argumentInvalid('l1BlockHash', 'a function', l1BlockHash)
+  if (from !== undefined && (typeof from !== 'bigint' || from < 0n || from >= 1n << 64n)) {
+    throw argumentInvalid('from', 'a bigint from 0 to 2^64 - 1', from)
+  }
+  for (const [name, value] of Object.entries({ newestOnly, skipUnavailable })) {
+    if (typeof value !== 'boolean') throw argumentInvalid(name, 'true or false', value)
+  }
+  verifyWhole('pollInterval', pollInterval, 1, MAX_INTERVAL)
+  verifyWhole('maxBackoff', maxBackoff, 1, MAX_INTERVAL)
+  verifyFunction('onEvent', onEvent)
+  verifySignal(signal)
+  if (typeof scheme !== 'function') verifyScheme(scheme)
+  if (!Array.isArray(requests)) throw argumentInvalid('requests', 'an array', requests)
+  return {
+    l1: providersOf('l1', own.l1),
+    l2: providersOf('l2', own.l2),
+    rollup,
+    rollupAddress,
+    schemeAt: typeof scheme === 'function' ? scheme : () => scheme,
+    l1BlockHash,
+    requests: requests.map(({ address, storageKeys = [] }: FollowRequest, index) => ({
+      address: bytesToHex(decodeArgument(`requests[${index}].address`, address, 20)),
+      storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+    })),
+    from,
+    position: state === undefined ? null : readState(state, rollupAddress),
+    ...{ newestOnly, skipUnavailable, pollInterval, maxBackoff, onEvent, signal },
+    how: { method, maxKeysPerRequest },
+  }
+}
+
+function providersOf(name: string, given: FollowOptions['l1']): readonly (Provider | SendProvider)[] {
+  const isList = (value: FollowOptions['l1']): value is readonly (Provider | SendProvider)[] => Array.isArray(value)
+  const providers = isList(given) ? [...given] : [given]
+  if (providers.length === 0) throw argumentInvalid(name, 'at least one provider', given)
+  for (const [index, provider] of providers.entries())
+    verifyProvider(provider, isList(given) ? `${name}[${index}]` : name)
+  return providers
+}

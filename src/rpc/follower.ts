@@ -1,0 +1,227 @@
+import type { FinalizedState } from '../anchor/finalized-state.ts'
+import type { L1Block } from '../anchor/header.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { ProofError } from '../errors.ts'
+import { createEvidence } from '../evidence/create.ts'
+import type { Evidence, VerifiedEvidence } from '../evidence/types.ts'
+import { verifyEvidence } from '../evidence/verify.ts'
+import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { diagnoseWith } from './diagnose.ts'
+import { createEndpoints, type Endpoints } from './endpoints.ts'
+import { atEndpoint, isMissing, type Layer, RpcError } from './error.ts'
+import { fetchAnswer } from './fetch.ts'
+import { type Hint, listFinalizations } from './finalizations.ts'
+import type { FollowEvent, FollowOptions, Settings } from './follow-options.ts'
+import { beginAt, candidatesOf, isAhead, listed, newRange, without, yielded } from './follow-progress.ts'
+import { type FollowState, writeState } from './follow-state.ts'
+import { type Anchor, fetchAnchor, fetchL1Block, fetchNewest, type L1Source } from './l1.ts'
+import { redactUrls } from './redact.ts'
+
+/** One finalization, proven. */
+export interface FollowedFinalization {
+  /** The last L2 block of the finalization. */
+  l2BlockNumber: bigint
+  /** Root of its state, 32 bytes. */
+  stateRoot: Hex
+  /**
+   * Time of that block, in seconds since 1970; null if L1 does not prove it, because it was no longer the newest one, or no L1
+   * endpoint serves the log.
+   */
+  finalizedTimestamp: bigint | null
+  /** The last finalized L2 block at the L1 block. */
+  currentL2BlockNumber: bigint
+  /** The L1 block from which it is proven. */
+  l1Block: L1Block
+  /** What is proven for each request, in order. */
+  states: Extract<VerifiedEvidence, { reach: 'l1BlockHash' }>[]
+  /** One bundle per request, in order: anyone can verify the same values with it. */
+  evidence: Evidence[]
+  /** Save it once you have acted on the item. Pass it to a later call to continue with the next item. */
+  state: FollowState
+}
+
+/** A trusted L1 block, and what the contract held there. */
+interface View {
+  /** As the endpoint sent it. */
+  readonly block: unknown
+  readonly l1Block: L1Block
+  readonly newest: bigint
+}
+
+/**
+ * Proves one finalization after another. It is long because every part of it changes the same state: the view, the progress and
+ * the anchors that are known. What follows from the state alone is in `follow-progress.ts`.
+ */
+export function createFollower(settings: Settings) {
+  const { rollup, newestOnly, skipUnavailable, signal, onEvent } = settings
+  const source = { rollup, signal }
+  const onFailure = (layer: Layer, index: number, error: RpcError | ProofError) => {
+    const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
+    onEvent?.({ name: 'follow.request.failed', attributes, error })
+  }
+  const l1 = createEndpoints('L1', settings.l1, onFailure)
+  const l2 = createEndpoints('L2', settings.l2, onFailure)
+  let progress = beginAt(settings.position)
+  let view: View | null = null
+  /** What the contract says about finalizations at the L1 block of the view; null for one that never took place. */
+  const anchors = new Map<bigint, Anchor | null>()
+  /** Whether the endpoints have been polled since the last wait. */
+  let isFresh = false
+
+  const tell = (name: FollowEvent['name'], attributes: FollowEvent['attributes']) => onEvent?.({ name, attributes })
+  const tellOf = (name: FollowEvent['name'], { l2BlockNumber }: Hint) =>
+    tell(name, { 'l2.block.number': Number(l2BlockNumber) })
+
+  async function poll(): Promise<void> {
+    const hash = await trustedHash(settings.l1BlockHash)
+    if (hash === view?.l1Block.hash) return tell('follow.poll', {})
+    const { block, l1Block } = await l1.run(provider => fetchL1Block({ provider, signal }, hash))
+    tell('follow.poll', { 'l1.block.number': Number(l1Block.number) })
+    if (!isAhead(progress, l1Block)) return
+    const newest = await l1.run(provider => fetchNewest({ ...source, provider }, l1Block))
+    const range = newRange(progress, l1Block, newest, settings.from)
+    const onUseless = (index: number) => tell('follow.logs.unusable', { 'endpoint.index': index })
+    const hints = range === null ? [] : await listFinalizations(l1, source, range, onUseless)
+    // A failure above has changed nothing.
+    view = { block, l1Block, newest }
+    progress = listed(progress, hints, l1Block)
+    anchors.clear()
+  }
+
+  async function anchorOf({ l1Block, newest }: View, { l2BlockNumber, states }: Hint): Promise<Anchor | null> {
+    const known = anchors.get(l2BlockNumber)
+    if (known !== undefined) return known
+    const isNewest = l2BlockNumber === newest && (rollup.layout === undefined || rollup.layout.finalizedState)
+    const anchor = await l1.run(provider =>
+      fetchProven({ ...source, provider }, l1Block, l2BlockNumber, isNewest ? states : []),
+    )
+    anchors.set(l2BlockNumber, anchor)
+    return anchor
+  }
+
+  async function tryProve(at: View, hint: Hint): Promise<FollowedFinalization | 'missing' | 'refuted'> {
+    const { l2BlockNumber } = hint
+    const anchor = await anchorOf(at, hint)
+    if (anchor === null) {
+      tellOf('follow.hint.refused', hint)
+      return 'refuted'
+    }
+    try {
+      const proven = await prove(settings, l2, at, anchor)
+      const { mark } = yielded(progress, l2BlockNumber)
+      return { ...proven, state: writeState(settings.rollupAddress, { l2BlockNumber, mark }) }
+    } catch (error) {
+      if (!isMissing(error)) throw error
+      tellOf('follow.proof.unavailable', hint)
+      return 'missing'
+    }
+  }
+
+  function handOut(item: FollowedFinalization): FollowedFinalization {
+    const { l2BlockNumber, finalizedTimestamp, l1Block } = item
+    progress = yielded(progress, l2BlockNumber)
+    const timestamp = finalizedTimestamp === null ? {} : { 'l2.block.timestamp': Number(finalizedTimestamp) }
+    const blocks = { 'l2.block.number': Number(l2BlockNumber), 'l1.block.number': Number(l1Block.number) }
+    tell('follow.finalization', { ...blocks, ...timestamp })
+    return item
+  }
+
+  async function nextOf(at: View): Promise<FollowedFinalization | null> {
+    for (;;) {
+      const [first, ...others] = candidatesOf(progress, newestOnly)
+      if (first === undefined) return null
+      const tried = await tryProve(at, first)
+      if (typeof tried === 'object') return handOut(tried)
+      if (tried === 'missing') {
+        // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
+        const other = await firstHeld(at, others)
+        const found = `L2 block ${first.l2BlockNumber}`
+        if (other === null) throw new RpcError('BLOCK_MISSING', { found, layer: 'L2' })
+        if (newestOnly) return handOut(other)
+        const gone = { found: `${found}, while ${other.l2BlockNumber} is held`, layer: 'L2' } as const
+        if (!skipUnavailable) throw new RpcError('PROOF_UNAVAILABLE', gone)
+        tellOf('follow.skipped', first)
+      }
+      progress = without(progress, first)
+    }
+  }
+
+  async function firstHeld(at: View, hints: readonly Hint[]): Promise<FollowedFinalization | null> {
+    for (const hint of hints) {
+      const tried = await tryProve(at, hint)
+      if (typeof tried === 'object') return tried
+    }
+    return null
+  }
+
+  return {
+    /** The next finalization; null if there is nothing new. */
+    async next(): Promise<FollowedFinalization | null> {
+      try {
+        if (!isFresh) await poll()
+        const item = view && (await nextOf(view))
+        isFresh = item !== null
+        return item
+      } catch (error) {
+        isFresh = false
+        throw error
+      }
+    },
+  }
+}
+
+/** Everything that is proven about one finalization. @throws RpcError `BLOCK_MISSING` if no L2 endpoint holds it */
+async function prove(
+  { rollup, schemeAt, requests, how, signal }: Settings,
+  l2: Endpoints,
+  { block, l1Block, newest }: View,
+  { l2BlockNumber, stateRoot, proof, finalizedState, finalizedTimestamp }: Anchor,
+): Promise<Omit<FollowedFinalization, 'state'>> {
+  const scheme = verifyScheme(schemeAt(l2BlockNumber))
+  const evidence: Evidence[] = []
+  const states: FollowedFinalization['states'] = []
+  for (const { address, storageKeys } of requests) {
+    const asked = { address, storageKeys, block: l2BlockNumber }
+    const fetching = { ...how, trusted: { scheme, stateRoot }, signal }
+    const answer = await l2.run(provider => atEndpoint('L2', () => fetchAnswer(provider, asked, fetching)))
+    const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
+    const bundle = createEvidence({ ...claim, answer, l1: { block, proof, finalizedState } })
+    // The parts were verified one by one. This verifies the whole.
+    const proven = verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
+    if (proven.reach !== 'l1BlockHash') throw new RpcError('L1_CONTRADICTION', { found: 'another kind of bundle' })
+    evidence.push(bundle)
+    states.push(proven)
+  }
+  const times = { finalizedTimestamp, currentL2BlockNumber: newest }
+  return { l2BlockNumber, stateRoot, ...times, l1Block, states, evidence }
+}
+
+/** With the timestamp, if one of the hints is right. null if the contract has no root of the block, which is proven too. */
+async function fetchProven(
+  source: L1Source,
+  l1Block: L1Block,
+  l2BlockNumber: bigint,
+  states: readonly FinalizedState[],
+): Promise<Anchor | null> {
+  for (const state of [...states, undefined]) {
+    try {
+      return await fetchAnchor(source, l1Block, l2BlockNumber, state)
+    } catch (error) {
+      if (!(error instanceof ProofError)) throw error
+      if (error.code === 'ANCHOR_NO_ROOT') return null
+      if (error.code !== 'ANCHOR_FINALIZED_STATE_MISMATCH') throw error
+    }
+  }
+  return null
+}
+
+/** @throws RpcError, or ProofError `CLAIM_INVALID` if it is not a hash */
+async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
+  let hash: unknown
+  try {
+    hash = await source()
+  } catch (error) {
+    throw diagnoseWith(redactUrls, error)
+  }
+  return bytesToHex(decodeArgument('l1BlockHash', hash, 32))
+}
