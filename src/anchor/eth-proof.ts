@@ -103,9 +103,10 @@ export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots:
   const account = atPath('accountProof', () => verifyAccount(stateRoot, address, accountNodes))
   verifyRedundantFields(redundant, bytesToHex(address), account)
   const storageRoot = account === null ? emptyTrieRoot() : hexToBytes(account.storageRoot, 32)
-  const storage = storageProofs.map((storageProof, index) =>
-    atPath(`storageProof[${index}]`, () => verifySlot(storageRoot, keys[index] ?? new Uint8Array(32), storageProof)),
-  )
+  const storage = keys.flatMap((key, index) => {
+    const storageProof = storageProofs[index]
+    return storageProof ? [atPath(`storageProof[${index}]`, () => verifySlot(storageRoot, key, storageProof))] : []
+  })
   return { account, storage }
 }
 

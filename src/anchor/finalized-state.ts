@@ -66,9 +66,8 @@ const reader = readerOf('MALFORMED_RESPONSE')
 export function decodeFinalizedStateLog(log: unknown): FinalizedStateLog | null {
   try {
     return decodeLog(log)
-  } catch (error) {
-    if (error instanceof ProofError) return null
-    throw error
+  } catch {
+    return null
   }
 }
 
@@ -119,17 +118,9 @@ function verifyNumber(name: string, value: unknown, limit: bigint): bigint {
  * keccak256 of the words that the contract hashes: message number, message rolling hash, forced transaction number,
  * forced transaction rolling hash, timestamp. Without a forced transaction number, those two are left out.
  *
- * @param rollingHashes of the message, and of the forced transaction; 32 bytes each
+ * @param rollingHashes of the message, and of the forced transaction
  */
-export function hashFinalizedState(
-  { messageNumber, forcedTransactionNumber, timestamp }: FinalizedState,
-  [messageRollingHash, forcedRollingHash]: readonly Uint8Array[],
-): Uint8Array {
-  const zero = new Uint8Array(WORD)
-  const message = [bigintToBytes(messageNumber, WORD), messageRollingHash ?? zero]
-  const forced =
-    forcedTransactionNumber === undefined
-      ? []
-      : [bigintToBytes(forcedTransactionNumber, WORD), forcedRollingHash ?? zero]
-  return keccak_256(concatBytes(...message, ...forced, bigintToBytes(timestamp, WORD)))
+export function hashFinalizedState(state: FinalizedState, [messageHash, forcedHash]: readonly bigint[]): Uint8Array {
+  const words = [state.messageNumber, messageHash, state.forcedTransactionNumber, forcedHash, state.timestamp]
+  return keccak_256(concatBytes(...words.flatMap(word => (word === undefined ? [] : [bigintToBytes(word, WORD)]))))
 }

@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
@@ -187,10 +187,8 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   const currentL2BlockNumber = current === undefined ? null : BigInt(current.value)
   // No root exists above the last finalized block: this is not the contract, or not its layout.
   if (currentL2BlockNumber !== null && l2BlockNumber > currentL2BlockNumber) {
-    throw new ProofError('ANCHOR_BLOCK_AHEAD', {
-      expected: `at most ${currentL2BlockNumber}`,
-      found: `${l2BlockNumber}`,
-    })
+    const expected = `at most ${currentL2BlockNumber}`
+    throw new ProofError('ANCHOR_BLOCK_AHEAD', { expected, found: `${l2BlockNumber}` })
   }
   if (!root?.exists) throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]', found: 'no root' })
   const timestamp = finalizedState === undefined ? null : verifyTimestamp(finalizedState, stateSlots)
@@ -202,11 +200,8 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
 /** The timestamp that the contract hashed; null if the layout has no slots for it. */
 function verifyTimestamp(finalizedState: FinalizedState, [hash, ...rollingHashes]: readonly L1Slot[]): bigint | null {
   if (hash === undefined) return null
-  const hashed = hashFinalizedState(
-    finalizedState,
-    rollingHashes.map(({ value }) => hexToBytes(value, 32)),
-  )
-  const found = bytesToHex(hashed)
+  const rollingValues = rollingHashes.map(({ value }) => BigInt(value))
+  const found = bytesToHex(hashFinalizedState(finalizedState, rollingValues))
   if (found !== hash.value) {
     throw new ProofError('ANCHOR_FINALIZED_STATE_MISMATCH', { path: 'storageProof[2]', expected: hash.value, found })
   }

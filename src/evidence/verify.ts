@@ -4,6 +4,7 @@ import type { Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import { optional } from '../json/reader.ts'
 import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { safely } from '../proof/safe.ts'
 import { verifyProof } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { decodeTrusted, verifyExpected, verifyLabel } from './claim.ts'
@@ -95,12 +96,7 @@ export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedE
  * ```
  */
 export function safeVerifyEvidence(bundle: unknown, claim: EvidenceClaim): SafeVerifiedEvidence {
-  try {
-    return { ok: true, ...verifyEvidence(bundle, claim) }
-  } catch (error) {
-    if (error instanceof ProofError) return { ok: false, error }
-    throw error
-  }
+  return safely(() => verifyEvidence(bundle, claim))
 }
 
 function verifyConsensus(consensus: unknown, { network, verifyConsensus }: TrustedBeaconBlock): ProvenConsensus {

@@ -37,7 +37,7 @@ export function safeVerifyProof(answer: unknown, claim: Claim): SafeVerifiedStat
 }
 
 /** What `verify` returns, or the ProofError that it throws. Any other error is rethrown. */
-export function safely(verify: () => VerifiedState): SafeVerifiedState {
+export function safely<T>(verify: () => T): ({ ok: true } & T) | { ok: false; error: ProofError } {
   try {
     return { ok: true, ...verify() }
   } catch (error) {

@@ -1,5 +1,15 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
-import { anchorStorageKeys, createEvidence, type FinalizedState, lineaLayout, mappingSlot } from '../../src/anchor.ts'
+import {
+  anchorStorageKeys,
+  createEvidence,
+  decodeFinalizedStateLog,
+  type FinalizedState,
+  finalizedStateTopics,
+  lineaLayout,
+  mappingSlot,
+} from '../../src/anchor.ts'
+import { bytesToHex } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { codeOf } from './helpers.ts'
@@ -38,4 +48,58 @@ it('refuses invalid numbers, and reads own properties only', () => {
   } finally {
     Reflect.deleteProperty(Object.prototype, 'forcedTransactionNumber')
   }
+})
+
+const word = (value: bigint) => value.toString(16).padStart(64, '0')
+const [topic8, topic7] = finalizedStateTopics
+const logOf = (topic: string, block: bigint, ...words: bigint[]) => ({
+  topics: [topic, `0x${word(block)}`],
+  data: `0x${words.map(word).join('')}`,
+})
+
+it('knows the topics: the hashes of the event of both contract versions', () => {
+  const hashOf = (event: string) => bytesToHex(keccak_256(new TextEncoder().encode(event)))
+  expect(finalizedStateTopics).toEqual([
+    hashOf('FinalizedStateUpdated(uint256,uint256,uint256,uint256)'),
+    hashOf('FinalizedStateUpdated(uint256,uint256,uint256)'),
+  ])
+})
+
+it('reads the logs of both contract versions', () => {
+  expect(decodeFinalizedStateLog(logOf(topic8, 436n, 5n, 12n, 3n))).toEqual({
+    l2BlockNumber: 436n,
+    finalizedState: { messageNumber: 12n, forcedTransactionNumber: 3n, timestamp: 5n },
+  })
+  expect(decodeFinalizedStateLog(logOf(topic7, 436n, 5n, 12n))).toEqual({
+    l2BlockNumber: 436n,
+    finalizedState: { messageNumber: 12n, forcedTransactionNumber: undefined, timestamp: 5n },
+  })
+  const [most64, most256] = [2n ** 64n - 1n, 2n ** 256n - 1n]
+  expect(decodeFinalizedStateLog(logOf(topic8, most64, most64, most256, most256))).toEqual({
+    l2BlockNumber: most64,
+    finalizedState: { messageNumber: most256, forcedTransactionNumber: most256, timestamp: most64 },
+  })
+})
+
+it('reads nothing from any other log', () => {
+  const log = logOf(topic8, 436n, 5n, 12n, 3n)
+  const others: unknown[] = [
+    ...[undefined, null, 'log', [], {}],
+    { ...log, topics: undefined },
+    { ...log, topics: log.topics.slice(0, 1) },
+    { ...log, topics: [...log.topics, log.topics[1]] },
+    { ...log, topics: [log.topics[0], 436] },
+    { ...log, topics: [log.topics[0], '0x1b4'] },
+    { ...log, topics: [`0x${'11'.repeat(32)}`, log.topics[1]] },
+    { ...log, topics: [topic7, log.topics[1]] },
+    { ...log, data: undefined },
+    { ...log, data: log.data.slice(0, -2) },
+    { ...log, data: `${log.data}00` },
+    logOf(topic8, 2n ** 64n, 5n, 12n, 3n),
+    logOf(topic8, 436n, 2n ** 64n, 12n, 3n),
+    logOf(topic8, 436n, 5n, 12n),
+    logOf(topic7, 436n, 5n, 12n, 3n),
+  ]
+  for (const [index, other] of others.entries()) expect(decodeFinalizedStateLog(other), `${index}`).toBe(null)
+  expect(others.length).toBe(19)
 })

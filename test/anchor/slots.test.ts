@@ -46,7 +46,11 @@ it('refuses arguments that are not slots or keys', () => {
     () => mappingSlot(0n, '0x00'),
     () => mappingSlot('0x00', A),
     () => mappingSlot(0n, `0x${'zz'.repeat(20)}`),
+    () => mappingSlot(5 as never, A),
+    () => mappingSlot(5n, null as never),
     () => arraySlot(0n, -1n),
+    () => arraySlot(0n, 2n ** 256n),
+    () => arraySlot(0n, 0n, 1 as never),
     () => anchorStorageKeys(lineaMainnet, -1n),
     () => anchorStorageKeys(lineaMainnet, 2n ** 64n),
   ]

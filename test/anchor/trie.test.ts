@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { encodeRlp, type RlpItem } from '../../src/anchor/rlp.ts'
 import { emptyTrieRoot, verifyTrieProof } from '../../src/anchor/trie.ts'
-import { equalBytes } from '../../src/bytes.ts'
+import { bytesToHex, equalBytes } from '../../src/bytes.ts'
+import { refusal } from '../refusal.ts'
 import { sized } from '../size.ts'
 import { codeOf } from './helpers.ts'
 
@@ -190,10 +191,87 @@ it('refuses malformed nodes, even if their hash matches', () => {
     branch(none, new Uint8Array(31)),
     branch(none, new Uint8Array(33)),
     branch(none, [new Uint8Array(30), value]),
+    branch(none, [new Uint8Array(29), value]),
+    [evenPath(0, 2), [new Uint8Array(29), value]],
     // A child that is an empty list.
     branch([]),
   ]
   for (const [index, item] of malformed.entries()) expect(verdictOn(item), `${index}`).toBe('MPT_NODE_MALFORMED')
+})
+
+it('takes a child of less than 32 bytes to be embedded in its parent, and any other to be referenced', () => {
+  const sizeOf = (item: RlpItem) => encodeRlp(item).length
+  const [longest, tooLong]: RlpItem[] = [
+    [new Uint8Array(28), value],
+    [new Uint8Array(29), value],
+  ]
+  expect([longest, tooLong].map(item => sizeOf(item ?? none))).toEqual([31, 32])
+  expect(verdictOn(branch(none, longest ?? none))).toBe(null)
+  expect(verdictOn(branch(none, tooLong ?? none))).toBe('MPT_NODE_MALFORMED')
+})
+
+it('reports the node, what it expects and what it found', () => {
+  const errorOf = (...items: RlpItem[]) => {
+    const nodes = items.map(item => encodeRlp(item))
+    const { code, path, expected, found } = refusal(() =>
+      verifyTrieProof(keccak_256(nodes[0] ?? none), new Uint8Array(DIGEST), nodes),
+    )
+    return [code, path, expected, found]
+  }
+  const MALFORMED = 'MPT_NODE_MALFORMED'
+  const above = (item: RlpItem) => [branch(keccak_256(encodeRlp(item))), item]
+  expect(errorOf([none])).toEqual([MALFORMED, '[0]', 'a list of 2 or 17 items', 'a list of 1'])
+  expect(errorOf(...above([none, none, none]))).toEqual([MALFORMED, '[1]', 'a list of 2 or 17 items', 'a list of 3'])
+  expect(errorOf(...above([evenPath(2, 62), value]))).toEqual([MALFORMED, '[1]', 'a leaf path of 63 nibbles', '62'])
+  expect(errorOf([evenPath(0, 64), value])).toEqual([MALFORMED, '[0]', 'an extension of less than 64 nibbles', '64'])
+  expect(errorOf([evenPath(2, 64), none])).toEqual([MALFORMED, '[0]', 'a leaf with a value', undefined])
+  expect(errorOf(value)).toEqual([MALFORMED, '[0]', 'a list', undefined])
+  expect(errorOf(...above(none))).toEqual([MALFORMED, '[1]', 'a node', undefined])
+  expect(errorOf(branch(value))).toEqual([MALFORMED, '[0]', 'a child of 0 or 32 bytes', undefined])
+  expect(errorOf(branch([]))).toEqual([MALFORMED, '[0]', 'an embedded node of less than 32 bytes', undefined])
+  expect(errorOf([evenPath(0, 2), none])).toEqual([MALFORMED, '[0]', 'an extension with a child', undefined])
+  expect(errorOf([...branch().slice(0, -1), value])).toEqual([MALFORMED, '[0]', 'a branch without a value', undefined])
+  const leaf: RlpItem = [evenPath(2, 62), value]
+  // Embedded in the node at [0], which is where it is reported.
+  const belowExtension = [MALFORMED, '[0]', 'a branch below an extension', undefined]
+  expect(errorOf([evenPath(0, 2), [evenPath(2, 62).subarray(0, 20), value]])).toEqual([
+    ...[MALFORMED, '[0]', 'a leaf path of 62 nibbles', '38'],
+  ])
+  expect(errorOf([evenPath(0, 62), [evenPath(2, 2), value]])).toEqual(belowExtension)
+  expect(errorOf([evenPath(0, 2), keccak_256(encodeRlp(leaf))], leaf)).toEqual([
+    MALFORMED,
+    '[1]',
+    ...belowExtension.slice(2),
+  ])
+  const PATH = 'MPT_PATH_NON_CANONICAL'
+  expect(errorOf([none, value])).toEqual([PATH, '[0]', 'a flag from 0 to 3', undefined])
+  expect(errorOf([Uint8Array.of(0x21), value])).toEqual([PATH, '[0]', 'a zero nibble before an even path', undefined])
+  expect(errorOf([Uint8Array.of(0), value])).toEqual([PATH, '[0]', 'an extension of at least one nibble', undefined])
+  const other = encodeRlp([evenPath(2, 64), value])
+  expect(refusal(() => verifyTrieProof(new Uint8Array(DIGEST), none, [other]))).toMatchObject({
+    code: 'MPT_HASH_MISMATCH',
+    path: '[0]',
+    expected: `0x${'00'.repeat(32)}`,
+    found: bytesToHex(keccak_256(other)),
+  })
+  expect(refusal(() => verifyTrieProof(keccak_256(other), new Uint8Array(DIGEST), [other, other]))).toMatchObject({
+    code: 'MPT_NODES_UNUSED',
+    path: '',
+    expected: '1 nodes',
+    found: '2',
+  })
+  expect(refusal(() => verifyTrieProof(new Uint8Array(DIGEST), none, []))).toMatchObject({
+    code: 'MPT_NODES_MISSING',
+    path: '',
+    expected: `a node 0x${'00'.repeat(32)}`,
+  })
+  expect(
+    refusal(() => verifyTrieProof(keccak_256(Uint8Array.of(0x81, 0)), none, [Uint8Array.of(0x81, 0)])),
+  ).toMatchObject({
+    code: 'RLP_NON_CANONICAL',
+    path: '[0]',
+    expected: 'one canonical RLP item',
+  })
 })
 
 it('refuses the empty node below the root', () => {

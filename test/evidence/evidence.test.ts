@@ -1,19 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it } from 'vitest'
-import { createEvidence, type EvidenceClaim, verifyAnchor, verifyEthProof, verifyEvidence } from '../../src/anchor.ts'
-import { errorMeanings, type Hex, ProofError } from '../../src/index.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
-import type { EvidenceVector } from '../../vectors/evidence/vector.ts'
+import { type EvidenceClaim, verifyAnchor, verifyEthProof, verifyEvidence } from '../../src/anchor.ts'
+import { errorMeanings, ProofError } from '../../src/index.ts'
 import { codeOf } from '../anchor/helpers.ts'
-import { outcomeOf, quantity, toClaim, toRollup } from '../outcome.ts'
-
-const FOLDER = 'vectors/evidence'
-const paths = ['valid', 'invalid'].flatMap(kind => readdirSync(`${FOLDER}/${kind}`).map(file => `${kind}/${file}`))
-const vectors = paths.map(path => ({
-  path,
-  vector: JSON.parse(readFileSync(`${FOLDER}/${path}`, 'utf8')) as EvidenceVector,
-}))
+import { outcomeOf, quantity } from '../outcome.ts'
+import { find, vectors } from './bundles.ts'
 
 it('gives each vector its expected outcome', () => {
   expect(vectors.filter(({ vector }) => vector.expected.valid).length).toBe(27)
@@ -47,12 +39,6 @@ it('has a schema that accepts every valid bundle and refuses malformed ones', ()
   }
   expect(counts).toEqual({ kept: 27, broken: 23 })
 })
-
-const find = (name: string) => {
-  const found = vectors.find(({ path }) => path === `valid/poseidon2-${name}.json`)?.vector
-  if (found?.operation !== 'verifyEvidence') throw new Error(`no vector ${name}`)
-  return { bundle: found.bundle as Record<string, unknown>, claim: toClaim('poseidon2', found.claim), raw: found.claim }
-}
 
 /** All places in a JSON document, as paths of keys. */
 function placesOf(value: unknown, path: string[] = []): string[][] {
@@ -232,21 +218,4 @@ it('accepts a beacon block only with a function that proves an L1 block from it'
   // Own properties only.
   expect(codeOf(() => verifyEvidence(bundle, { ...claim, trusted: Object.create(honest) }))).toBe('CLAIM_INVALID')
   expect(verifyEvidence(bundle, claim).reach).toBe('beaconBlockRoot')
-})
-
-it('creates a bundle that verifies, in canonical form', () => {
-  const { bundle, claim, raw } = find('block-hash')
-  const { l1, request, answer } = bundle as { l1: { proof: unknown }; request: { storageKeys: Hex[] }; answer: unknown }
-  const parts = {
-    scheme: poseidon2,
-    rollup: toRollup(raw.rollup),
-    l2BlockNumber: claim.l2BlockNumber ?? 0n,
-    address: `0x${(claim.address ?? '').slice(2).toUpperCase()}` as Hex,
-    storageKeys: request.storageKeys,
-    answer,
-    l1: { proof: l1.proof },
-  }
-  const { l1: made, ...rest } = createEvidence(parts)
-  expect({ ...rest, l1: { ...l1, proof: made?.proof } }).toEqual(bundle)
-  expect(codeOf(() => createEvidence({ ...parts, l2BlockNumber: -1n }))).toBe('CLAIM_INVALID')
 })

@@ -1,0 +1,187 @@
+import { expect, it } from 'vitest'
+import {
+  createEvidence,
+  type Evidence,
+  type EvidenceParts,
+  encodeHeader,
+  type FinalizedState,
+  verifyEvidence,
+} from '../../src/anchor.ts'
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { toRollup } from '../outcome.ts'
+import { refusal, verdict } from '../refusal.ts'
+import { find } from './bundles.ts'
+
+/** A bundle, and the parts from which it is created. The L1 header cannot be turned back into a block, so it is left out. */
+function partsOf(name: string): { bundle: Evidence; parts: EvidenceParts } {
+  const { bundle, raw } = find(name)
+  const { l1, request, rollup, l2BlockNumber, answer, consensus } = bundle
+  const numbers = l1?.finalizedState
+  const finalizedState: FinalizedState | undefined = numbers && {
+    messageNumber: BigInt(numbers.messageNumber),
+    forcedTransactionNumber:
+      numbers.forcedTransactionNumber === undefined ? undefined : BigInt(numbers.forcedTransactionNumber),
+    timestamp: BigInt(numbers.timestamp),
+  }
+  const parts = {
+    ...{ scheme: poseidon2, rollup: { ...toRollup(raw.rollup), ...rollup }, l2BlockNumber: BigInt(l2BlockNumber) },
+    ...{ ...request, answer, consensus },
+    ...(l1 && { l1: { proof: l1.proof, finalizedState } }),
+  }
+  const { header: _, ...rest } = l1 ?? { proof: undefined }
+  return { bundle: { ...bundle, ...(l1 && { l1: rest }) }, parts }
+}
+
+const NAMES = ['block-hash', 'timestamp', 'timestamp-three-words', 'beacon-block-root', 'absent-account', 'l2-root']
+
+it('creates the same bundles as those of the vectors', () => {
+  for (const name of NAMES) {
+    const { bundle, parts } = partsOf(name)
+    expect(createEvidence(parts), name).toEqual(bundle)
+  }
+  const { l1 } = partsOf('timestamp').bundle
+  expect(Object.keys(l1?.finalizedState ?? {})).toEqual(['messageNumber', 'forcedTransactionNumber', 'timestamp'])
+  expect(partsOf('timestamp-three-words').bundle.l1?.finalizedState).not.toHaveProperty('forcedTransactionNumber')
+})
+
+it('writes hexadecimal in lower case, and needs neither a name nor keys', () => {
+  const { bundle, parts } = partsOf('block-hash')
+  const upper = (hex: Hex): Hex => `0x${hex.slice(2).toUpperCase()}`
+  const { address, storageKeys = [], rollup } = parts
+  const shouted = {
+    ...parts,
+    address: upper(address),
+    storageKeys: storageKeys.map(upper),
+    rollup: { ...rollup, address: upper(rollup.address) },
+  }
+  expect(createEvidence(shouted)).toEqual(bundle)
+  const { storageKeys: _, ...without } = { ...parts, rollup: { address: rollup.address } }
+  expect(createEvidence(without)).toMatchObject({
+    rollup: { address: bundle.rollup.address },
+    request: { storageKeys: [] },
+  })
+  expect(createEvidence(without).rollup).not.toHaveProperty('name')
+})
+
+it('keeps only what it knows, and opens a JSON-RPC response', () => {
+  const { bundle, parts } = partsOf('block-hash')
+  const proof = { ...(parts.l1?.proof as object), url: 'https://example.org/key', nonce: 'https://example.org/key' }
+  const answer = { jsonrpc: '2.0', id: 1, result: { ...(parts.answer as object), url: 'https://example.org/key' } }
+  const made = createEvidence({ ...parts, answer, l1: { proof } })
+  expect(made).toEqual({ ...bundle, l1: { proof: { ...(bundle.l1?.proof as object), nonce: null } } })
+})
+
+it('encodes the header of an L1 block', () => {
+  const { parts } = partsOf('block-hash')
+  expect(refusal(() => createEvidence({ ...parts, l1: { proof: {}, block: {} } }))).toMatchObject({
+    code: 'HEADER_MALFORMED',
+    path: 'parentHash',
+  })
+  expect(verdict(() => encodeHeader({}))).toBe('HEADER_MALFORMED at parentHash')
+})
+
+it('keeps decimal numbers and names of forks in the consensus part, and nothing longer', () => {
+  const { parts } = partsOf('beacon-block-root')
+  const bootstrapOf = (slot: string, version: string) => ({ version, data: { header: { beacon: { slot } } } })
+  const made = (bootstrap: object) => createEvidence({ ...parts, consensus: { bootstrap, updates: [] } }).consensus
+  for (const [slot, version] of [
+    ['9'.repeat(78), 'a'.repeat(32)],
+    ['0xab', 'Electra'],
+  ] as const) {
+    const bootstrap = bootstrapOf(slot, version)
+    expect(made(bootstrap)).toEqual({ bootstrap, updates: [] })
+  }
+  const refused = [
+    ['9'.repeat(79), 'a'.repeat(33)],
+    ['-1', 'https://example.org'],
+    ['1.5', 'fork 1'],
+    ['0xabg', ''],
+  ] as const
+  for (const [slot, version] of refused) {
+    expect(made(bootstrapOf(slot, version))).toEqual({
+      bootstrap: { version: null, data: { header: { beacon: { slot: null } } } },
+      updates: [],
+    })
+  }
+})
+
+it('refuses a consensus part without its parts', () => {
+  const { parts } = partsOf('beacon-block-root')
+  const consensusOf = (consensus: unknown) => () => createEvidence({ ...parts, consensus: consensus as never })
+  expect(refusal(consensusOf({ updates: [] }))).toMatchObject({
+    code: 'EVIDENCE_MALFORMED',
+    path: 'consensus.bootstrap',
+    found: 'nothing',
+  })
+  expect(verdict(consensusOf({ bootstrap: {} }))).toBe('EVIDENCE_MALFORMED at consensus.updates')
+  expect(verdict(consensusOf({ bootstrap: {}, updates: [], network: 7 }))).toBe(
+    'EVIDENCE_MALFORMED at consensus.network',
+  )
+  const { proxy, revoke } = Proxy.revocable([], {})
+  revoke()
+  expect(verdict(consensusOf({ bootstrap: {}, updates: proxy }))).toBe('EVIDENCE_MALFORMED')
+  // Not an array: the verifier will say so.
+  expect(createEvidence({ ...parts, consensus: { bootstrap: {}, updates: {} } }).consensus).toMatchObject({
+    updates: {},
+  })
+})
+
+/** A list of `count` texts whose cost is `length` characters each. */
+const texts = (count: number, length: number) => Array.from({ length: count }, () => `0x${'0'.repeat(length - 2)}`)
+
+it('refuses answers that are larger than any for that many proofs can be', () => {
+  const { parts } = partsOf('l2-root')
+  const UNIT = 2 ** 17
+  // Around the texts: an object, and a list.
+  const room = (units: number) => units * UNIT - 16
+  const storageKeys = [`0x${'11'.repeat(32)}`, `0x${'22'.repeat(32)}`] as const
+  const answerOf = (length: number) => ({ ...parts, storageKeys, answer: { accountProof: texts(1, length) } })
+  expect(verdict(() => createEvidence(answerOf(room(3))))).toBe('accepted')
+  expect(refusal(() => createEvidence(answerOf(room(3) + 1)))).toMatchObject({
+    code: 'EVIDENCE_MALFORMED',
+    path: 'answer',
+    expected: `at most ${3 * UNIT} characters`,
+    found: 'more',
+  })
+  const proofOf = (length: number) => ({ ...parts, l1: { proof: { accountProof: texts(1, length) } } })
+  expect(verdict(() => createEvidence(proofOf(room(4))))).toBe('accepted')
+  expect(verdict(() => createEvidence(proofOf(room(4) + 1)))).toBe('EVIDENCE_MALFORMED at l1.proof')
+  // A bootstrap, a finality update, and as many updates as there are.
+  const updatesOf = (count: number, length: number) => ({
+    ...parts,
+    consensus: {
+      bootstrap: {},
+      updates: [...Array(count - 1).fill(0), { data: { finality_branch: texts(1, length) } }],
+    },
+  })
+  // Around these: three objects of the part, the list, its other items, and the three objects around the text.
+  const used = (count: number) => 8 * (3 + (count - 1) + 3)
+  expect(verdict(() => createEvidence(updatesOf(5, 7 * UNIT - used(5))))).toBe('accepted')
+  expect(verdict(() => createEvidence(updatesOf(5, 7 * UNIT - used(5) + 1)))).toBe('EVIDENCE_MALFORMED at consensus')
+  // No more than 512 updates count.
+  expect(verdict(() => createEvidence(updatesOf(600, 514 * UNIT - used(600))))).toBe('accepted')
+  expect(verdict(() => createEvidence(updatesOf(600, 514 * UNIT - used(600) + 1)))).toBe(
+    'EVIDENCE_MALFORMED at consensus',
+  )
+})
+
+it('refuses arguments of its own', () => {
+  const { parts } = partsOf('block-hash')
+  const wrong: [object, string][] = [
+    [{ scheme: undefined }, 'scheme'],
+    [{ l2BlockNumber: -1n }, 'l2BlockNumber'],
+    [{ rollup: { address: '0x' } }, 'rollup.address'],
+    [{ address: '0x' }, 'address'],
+    [{ storageKeys: ['0x'] }, 'storageKeys[0]'],
+    [{ l1: { proof: {}, finalizedState: { messageNumber: 1n, timestamp: 1n << 64n } } }, 'finalizedState.timestamp'],
+  ]
+  for (const [change, path] of wrong) {
+    expect(verdict(() => createEvidence({ ...parts, ...change } as EvidenceParts))).toBe(`CLAIM_INVALID at ${path}`)
+  }
+})
+
+it('creates bundles that verify', () => {
+  const { claim } = find('l2-root')
+  expect(verifyEvidence(createEvidence(partsOf('l2-root').parts), claim).reach).toBe('l2StateRoot')
+})
