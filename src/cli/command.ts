@@ -19,8 +19,3 @@ export interface Command {
  * the user's own program failed, which `follow` runs.
  */
 export const exitCodes = { verified: 0, notVerified: 1, unusable: 2, noAnswer: 3, programFailed: 4 } as const
-
-/** Wrong usage or unreadable input: nothing was verified, and the caller has to change something. Exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}

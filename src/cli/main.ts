@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { exitCodes } from './command.ts'
-import { codeOf } from './files/input.ts'
-import { briefMessage, run } from './run.ts'
+import { briefMessage, codeOf } from './errors.ts'
+import { run } from './run.ts'
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', error => {

@@ -1,64 +1,24 @@
 import { DocumentError } from '../document/error.ts'
-import { redactUrls } from '../rpc/redact.ts'
-import { type Command, exitCodes, type Io, UsageError } from './command.ts'
-import { codeOf, messageOf } from './files/input.ts'
+import { type Command, exitCodes, type Io } from './command.ts'
+import { briefMessage, codeOf, UsageError } from './errors.ts'
 import { didYouMean } from './options/suggest.ts'
-import { formatTable, printable, toJson } from './output/report.ts'
+import { toJson } from './output/report.ts'
 import { fitToTerminal } from './output/terminal.ts'
 import { readVersion } from './version.ts'
 
-interface ListedCommand {
-  /** One line, for the list of commands. */
-  readonly summary: string
-  /** Loads only what this command needs. */
-  load(): Promise<Command>
-}
-
-// A map, because an object would also have a command named `constructor`.
-const commands = new Map<string, ListedCommand>(
-  Object.entries({
-    verify: {
-      summary: 'verify an answer, or an evidence bundle, against what you trust',
-      load: async () => (await import('./commands/verify.ts')).verify,
-    },
-    record: {
-      summary: 'record an evidence bundle from an L1 and an L2 endpoint',
-      load: async () => (await import('./commands/record.ts')).record,
-    },
-    follow: {
-      summary: 'record an evidence bundle for every finalization, as it happens',
-      load: async () => (await import('./commands/follow.ts')).follow,
-    },
-    fetch: {
-      summary: 'fetch an answer from an L2 endpoint',
-      load: async () => (await import('./commands/fetch.ts')).fetch,
-    },
-    snapshot: {
-      summary: 'fetch and verify many accounts, or a mapping, at one block',
-      load: async () => (await import('./commands/snapshot.ts')).snapshot,
-    },
-    audit: {
-      summary: 'verify many records, one per line, on all cores',
-      load: async () => (await import('./commands/audit.ts')).audit,
-    },
-    inspect: {
-      summary: 'print what a bundle, an answer or a vector claims, unverified',
-      load: async () => (await import('./commands/inspect.ts')).inspect,
-    },
-    vectors: {
-      summary: 'run a folder of test vectors, and compare the outcomes',
-      load: async () => (await import('./commands/vectors.ts')).vectors,
-    },
-    serve: {
-      summary: 'serve rollup_getProof over states in memory, with a simulated L1',
-      load: async () => (await import('./commands/serve.ts')).serve,
-    },
-    proxy: {
-      summary: 'serve JSON-RPC with proven answers only, for wallets and programs',
-      load: async () => (await import('./commands/proxy.ts')).proxy,
-    },
-  }),
-)
+/** Each loads only what its command needs. A map, because an object would also have a command named `constructor`. */
+const commands = new Map<string, () => Promise<Command>>([
+  ['verify', async () => (await import('./commands/verify.ts')).verify],
+  ['record', async () => (await import('./commands/record.ts')).record],
+  ['follow', async () => (await import('./commands/follow.ts')).follow],
+  ['fetch', async () => (await import('./commands/fetch.ts')).fetch],
+  ['snapshot', async () => (await import('./commands/snapshot.ts')).snapshot],
+  ['audit', async () => (await import('./commands/audit.ts')).audit],
+  ['inspect', async () => (await import('./commands/inspect.ts')).inspect],
+  ['vectors', async () => (await import('./commands/vectors.ts')).vectors],
+  ['serve', async () => (await import('./commands/serve.ts')).serve],
+  ['proxy', async () => (await import('./commands/proxy.ts')).proxy],
+])
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
@@ -66,7 +26,16 @@ Verifies rollup_getProof / linea_getProof answers offline, against a state root
 or an L1 block hash that you trust.
 
 Commands:
-${formatTable([...commands].map(([name, { summary }]) => [name, summary]))}
+  verify    verify an answer, or an evidence bundle, against what you trust
+  record    record an evidence bundle from an L1 and an L2 endpoint
+  follow    record an evidence bundle for every finalization, as it happens
+  fetch     fetch an answer from an L2 endpoint
+  snapshot  fetch and verify many accounts, or a mapping, at one block
+  audit     verify many records, one per line, on all cores
+  inspect   print what a bundle, an answer or a vector claims, unverified
+  vectors   run a folder of test vectors, and compare the outcomes
+  serve     serve rollup_getProof over states in memory, with a simulated L1
+  proxy     serve JSON-RPC with proven answers only, for wallets and programs
 
 Options:
   -h, --help       print this help; after a command, print its options, like
@@ -86,8 +55,6 @@ Examples:
   rollup-state-proof vectors recordings/
 `
 
-const MAX_MESSAGE_LENGTH = 4096
-
 /** Runs the program. Does not throw. @param argv the arguments after the program's name @returns the exit code */
 export async function run(argv: readonly string[], streams: Io): Promise<number> {
   const [name = '', ...args] = argv
@@ -95,7 +62,8 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
   try {
     return await dispatch(name, args, io)
   } catch (error) {
-    const isUsage = error instanceof UsageError || error instanceof DocumentError || isParseArgsError(error)
+    const isRefused = codeOf(error)?.startsWith('ERR_PARSE_ARGS')
+    const isUsage = isRefused || error instanceof UsageError || error instanceof DocumentError
     const message = `${isUsage ? '' : 'unexpected: '}${briefMessage(error)}`
     const help = `rollup-state-proof ${commands.has(name) ? `${name} ` : ''}--help`
     if (isAsked(argv, '--json')) {
@@ -105,10 +73,6 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
     return exitCodes.unusable
   }
 }
-
-/** An option can be 128 kB long, and a message quotes it. */
-export const briefMessage = (error: unknown): string =>
-  printable(redactUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))
 
 /** Whether one of the options is given, even if the rest cannot be parsed. */
 function isAsked(argv: readonly string[], ...options: readonly string[]): boolean {
@@ -121,7 +85,7 @@ async function dispatch(name: string, args: readonly string[], io: Io): Promise<
   const wanted = name === 'help' ? (args.find(arg => !arg.startsWith('-')) ?? '') : name
   const command = commands.get(wanted)
   if (isHelp && (command !== undefined || wanted === '' || wanted.startsWith('-'))) {
-    io.stdout.write(command === undefined ? help : (await command.load()).help)
+    io.stdout.write(command === undefined ? help : (await command()).help)
     return exitCodes.verified
   }
   if (name === '--version' || name === '-v') {
@@ -132,7 +96,5 @@ async function dispatch(name: string, args: readonly string[], io: Io): Promise<
     if (wanted === '' || wanted === '--json') throw new UsageError('no command')
     throw new UsageError(`no such command: ${wanted}.${didYouMean(wanted, [...commands.keys(), 'help'])}`)
   }
-  return (await command.load()).run(args, io)
+  return (await command()).run(args, io)
 }
-
-const isParseArgsError = (error: unknown): boolean => codeOf(error)?.startsWith('ERR_PARSE_ARGS') === true

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { UsageError } from '../../src/cli/command.ts'
+import { UsageError } from '../../src/cli/errors.ts'
 import { createConnections } from '../../src/cli/options/connections.ts'
 import { type L1SourceFlags, openL1Source } from '../../src/cli/options/l1-source.ts'
 import { addDemoBlocks } from '../../src/service.ts'

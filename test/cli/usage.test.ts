@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mappingSlot } from '../../src/anchor.ts'
-import { UsageError } from '../../src/cli/command.ts'
+import { UsageError } from '../../src/cli/errors.ts'
 import { optionsOf } from '../../src/cli/options/declared.ts'
 import { parseOptions } from '../../src/cli/options/parse.ts'
 import { mappingKeyOf, storageKeyOf } from '../../src/cli/options/storage-key.ts'

@@ -16,12 +16,14 @@ import { fieldIn } from '../../document/value.ts'
 import { formatTime } from '../../document/wording.ts'
 import type { Hex, Scheme } from '../../index.ts'
 import { type Provider, recordEvidence } from '../../rpc.ts'
-import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
+import { type Command, exitCodes, type Io } from '../command.ts'
+import { UsageError } from '../errors.ts'
 import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
 import { type Counts, openSnapshotFiles } from '../files/snapshot-file.ts'
+import { MAX_STORAGE_KEYS } from '../limits.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
-import { endProgress, MAX_KEYS, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
 import { parseOptions, requireHex, toInteger, wholeNumber } from '../options/parse.ts'
 import { readAddresses, requestsFor, type Target, targetOf } from '../options/snapshot-target.ts'
@@ -128,7 +130,7 @@ export const snapshot: Command = {
     const format = values.format ?? (path.endsWith('.csv') ? 'csv' : 'ndjson')
     if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format: expected ndjson or csv')
     const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 256)
-    const keysPerRequest = wholeNumber('--keys-per-request', values['keys-per-request'], 1, MAX_KEYS)
+    const keysPerRequest = wholeNumber('--keys-per-request', values['keys-per-request'], 1, MAX_STORAGE_KEYS)
     const l1BlockHash = values['l1-block-hash']
     requireHex('--l1-block-hash', 32, l1BlockHash)
     const target = targetOf(values.address, values['mapping-slot'], values['storage-key'] ?? [])

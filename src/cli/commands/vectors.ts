@@ -1,4 +1,5 @@
-import { type Command, exitCodes, type Io, UsageError } from '../command.ts'
+import { type Command, exitCodes, type Io } from '../command.ts'
+import { UsageError } from '../errors.ts'
 import { isFolder, listJsonFiles } from '../files/input.ts'
 import { flag, formatOptions, optionsOf } from '../options/declared.ts'
 import { onePath, parseOptions } from '../options/parse.ts'

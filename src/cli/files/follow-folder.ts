@@ -14,9 +14,9 @@ import {
 import { join } from 'node:path'
 import { type EvidenceClaim, safeVerifyEvidence } from '../../anchor.ts'
 import type { FollowedFinalization } from '../../rpc.ts'
-import { UsageError } from '../command.ts'
+import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
-import { orUsageError, readRegularJson } from './input.ts'
+import { readRegularJson } from './input.ts'
 import { type AskedFor, readProgress, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
 
 /** What all bundles of a folder are for. */

@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
-import { UsageError } from '../command.ts'
-import { codeOf, messageOf } from './input.ts'
+import { codeOf, messageOf, UsageError } from '../errors.ts'
 
 /** A file to which only one run appends at a time. */
 export interface GrowingFile {

@@ -3,18 +3,9 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DocumentError } from '../../document/error.ts'
 import { parseJson } from '../../document/value.ts'
-import { type Io, UsageError } from '../command.ts'
-
-/**
- * A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsing hostile JSON takes up to 50
- * times its size in memory: four times this limit would already crash some processes.
- */
-export const MAX_INPUT_MIB = 16
-export const MAX_INPUT_BYTES = MAX_INPUT_MIB * 2 ** 20
-
-/** Limits for a folder, so that a wrong one, such as a home folder, is refused instead of searched for hours. */
-const MAX_ENTRIES = 200_000
-const MAX_DEPTH = 32
+import type { Io } from '../command.ts'
+import { messageOf, orUsageError, UsageError } from '../errors.ts'
+import { MAX_FOLDER_DEPTH, MAX_FOLDER_ENTRIES, MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 
 export function isFolder(path: string): boolean {
   // A missing file is reported when it is read.
@@ -31,9 +22,9 @@ export function listJsonFiles(folder: string): string[] {
   const files: string[] = []
   let entryCount = 0
   const walk = (parent: string, depth: number) => {
-    if (depth > MAX_DEPTH) throw new UsageError(`${folder}: more than ${MAX_DEPTH} folders deep`)
+    if (depth > MAX_FOLDER_DEPTH) throw new UsageError(`${folder}: more than ${MAX_FOLDER_DEPTH} folders deep`)
     for (const entry of orUsageError(`cannot list ${parent}`, () => readdirSync(parent, { withFileTypes: true }))) {
-      if (++entryCount > MAX_ENTRIES) throw new UsageError(`${folder}: more than ${MAX_ENTRIES} files`)
+      if (++entryCount > MAX_FOLDER_ENTRIES) throw new UsageError(`${folder}: more than ${MAX_FOLDER_ENTRIES} files`)
       const { name } = entry
       if (name.startsWith('.') || name === 'node_modules') continue
       const path = join(parent, name)
@@ -93,25 +84,4 @@ async function readCapped(name: string, chunks: AsyncIterable<string | Uint8Arra
     throw error instanceof UsageError ? error : new UsageError(`cannot read ${name}: ${messageOf(error)}`)
   }
   return Buffer.concat(parts)
-}
-
-/** Turns what `work` throws into a UsageError that says `what` failed and why. */
-export function orUsageError<T>(what: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw new UsageError(`${what}: ${messageOf(error)}`)
-  }
-}
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-/** The code of an error from Node, such as `EPIPE`. */
-export const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error ? String(error.code) : undefined
-
-/** Makes the handler of a server's failure to listen. @param option the option that chooses the port */
-export const cannotListen = (option: string) => (error: unknown) => {
-  const hint = codeOf(error) === 'EADDRINUSE' ? `; choose another port with ${option}` : ''
-  throw new UsageError(`cannot listen: ${messageOf(error)}${hint}`)
 }

@@ -16,8 +16,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isObject } from '../../document/value.ts'
-import { type Io, UsageError } from '../command.ts'
-import { MAX_INPUT_BYTES, MAX_INPUT_MIB, orUsageError, readRegularJson } from './input.ts'
+import type { Io } from '../command.ts'
+import { orUsageError, UsageError } from '../errors.ts'
+import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
+import { readRegularJson } from './input.ts'
 
 /** What a run was asked for, by name. It is compared before an earlier run is continued. */
 export type AskedFor = Readonly<Record<string, string>>

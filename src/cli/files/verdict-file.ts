@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { createTally, type Tally } from '../../bulk/audit/audited.ts'
 import { endOfLastLine, readWritten } from '../../bulk/audit/written.ts'
 import { fieldIn, isObject, itemsOf } from '../../document/value.ts'
+import { orUsageError } from '../errors.ts'
 import { openGrowingFile } from './growing-file.ts'
-import { orUsageError } from './input.ts'
 import { type AskedFor, readProgress, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
 /** Where `audit` writes its verdicts. */

@@ -3,7 +3,7 @@ import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
 import type { Hardfork } from '../../provider/environment.ts'
 import { type Environment, ProviderError } from '../../provider.ts'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../errors.ts'
 import type { Flags } from './declared.ts'
 import { toInteger } from './parse.ts'
 

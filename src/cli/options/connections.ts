@@ -7,7 +7,7 @@ import {
   type Provider,
   RpcError,
 } from '../../rpc.ts'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../errors.ts'
 import { wholeNumber } from './parse.ts'
 
 /** The endpoints of a command. */

@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs'
 import { ProofError } from '../../index.ts'
 import { RpcError } from '../../rpc.ts'
-import { exitCodes, type Io, type Output, UsageError } from '../command.ts'
+import { exitCodes, type Io, type Output } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { MAX_STORAGE_KEYS } from '../limits.ts'
 import { describeError, formatError, paint, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { type Connections, createConnections } from './connections.ts'
 import type { Flags } from './declared.ts'
 import { refuseWrongFlags } from './flags.ts'
 import { wholeNumber } from './parse.ts'
-
-/** This many fit into a file that `verify` reads. */
-export const MAX_KEYS = 1000
 
 /** The options of a command that asks endpoints, as far as they matter to all such commands. */
 export interface EndpointFlags extends Flags {
@@ -22,7 +21,8 @@ export interface EndpointFlags extends Flags {
 /** Whose proof to fetch. Despite the types, the hexadecimal is unchecked: malformed values are refused with CLAIM_INVALID. */
 export function requestOf({ address, 'storage-key': storageKeys = [] }: EndpointFlags) {
   if (address === undefined) throw new UsageError('--address is needed: whose proof to fetch, 20 bytes')
-  if (storageKeys.length > MAX_KEYS) throw new UsageError(`--storage-key: at most ${MAX_KEYS} fit into one file`)
+  if (storageKeys.length > MAX_STORAGE_KEYS)
+    throw new UsageError(`--storage-key: at most ${MAX_STORAGE_KEYS} fit into one file`)
   return { address, storageKeys } as { address: `0x${string}`; storageKeys: `0x${string}`[] }
 }
 

@@ -12,8 +12,8 @@ import {
   type Provider,
   RpcError,
 } from '../../rpc.ts'
-import { type Io, UsageError } from '../command.ts'
-import { messageOf, orUsageError } from '../files/input.ts'
+import type { Io } from '../command.ts'
+import { messageOf, orUsageError, UsageError } from '../errors.ts'
 import { type AskedFor, readProgress, statRegular, writeWhole } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'

@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { parseNumber } from '../../document/evidence.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../errors.ts'
 import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
 import { didYouMean } from './suggest.ts'
 

@@ -4,9 +4,9 @@ import { linesOf, readBatches } from '../../bulk/audit/lines.ts'
 import type { SnapshotRequest } from '../../bulk/snapshot/snapshot.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
-import { type Io, UsageError } from '../command.ts'
-import { messageOf } from '../files/input.ts'
-import { MAX_KEYS } from './endpoint.ts'
+import type { Io } from '../command.ts'
+import { messageOf, UsageError } from '../errors.ts'
+import { MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
 import { requireHex, toInteger } from './parse.ts'
 
 /** What a snapshot is of, besides the addresses. */
@@ -23,7 +23,8 @@ const lowerCase = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`
 export function targetOf(contract: string | undefined, slot: string | undefined, keys: readonly string[]): Target {
   requireHex('--address', 20, contract)
   for (const key of keys) requireHex('--storage-key', 32, key)
-  if (keys.length > MAX_KEYS) throw new UsageError(`--storage-key: at most ${MAX_KEYS} fit into one kept answer`)
+  if (keys.length > MAX_STORAGE_KEYS)
+    throw new UsageError(`--storage-key: at most ${MAX_STORAGE_KEYS} fit into one kept answer`)
   const storageKeys = keys.map(lowerCase)
   if (contract === undefined && slot === undefined) return { storageKeys }
   if (contract === undefined || slot === undefined) {
@@ -35,8 +36,6 @@ export function targetOf(contract: string | undefined, slot: string | undefined,
   return { contract: lowerCase(contract), slot: toInteger('--mapping-slot', slot, 256), storageKeys }
 }
 
-/** Far more than anyone needs at one block, and few enough to keep in memory. */
-const MAX_ADDRESSES = 2_000_000
 /** A line holds an address and a comment. */
 const ADDRESS_LINES = { batchLength: 2 ** 16, maxLineLength: 4096 }
 

@@ -3,10 +3,8 @@ import { mappingSlot } from '../../anchor.ts'
 import type { Hex } from '../../bytes.ts'
 import { isHexOf } from '../../document/layout.ts'
 import { ProofError } from '../../index.ts'
-import { UsageError } from '../command.ts'
-
-/** Maximum number of characters to show of an option's value, because a command line can be megabytes long. */
-const MAX_SHOWN = 80
+import { UsageError } from '../errors.ts'
+import { MAX_SHOWN_LENGTH } from '../limits.ts'
 
 const NUMBER = '0, 0x0 or 32 bytes of hexadecimal after 0x'
 
@@ -48,4 +46,4 @@ export function mappingKeyOf(slot: string, key: string): Hex {
 }
 
 const shown = (text: string): string =>
-  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`
+  text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}... (${text.length} characters)`

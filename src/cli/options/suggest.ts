@@ -1,9 +1,8 @@
-/** Longer text is not a misspelt name, and comparing it would be slow. */
-const MAX_LENGTH = 40
+import { MAX_NAME_LENGTH } from '../limits.ts'
 
 /** Suggests the name of which `text` may be a misspelling, as a sentence after a space; empty if there is none. */
 export function didYouMean(text: string, names: Iterable<string>): string {
-  if (text.length > MAX_LENGTH) return ''
+  if (text.length > MAX_NAME_LENGTH) return ''
   let [closest, least] = ['', Number.POSITIVE_INFINITY]
   for (const name of names) {
     const distance = editDistance(text.toLowerCase(), name)

@@ -1,6 +1,6 @@
 import { createHttpServer, send } from '../../http/server.ts'
 import type { FollowEvent } from '../../rpc.ts'
-import { cannotListen } from '../files/input.ts'
+import { cannotListen } from '../errors.ts'
 
 /** The Prometheus metrics of `follow`. */
 export interface Metrics {

@@ -6,6 +6,7 @@ import { printable, show } from '../../document/value.ts'
 import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../../document/wording.ts'
 import { errorMeanings, type ProofError, type SafeVerifiedState, type VerifiedState } from '../../index.ts'
 import type { Output } from '../command.ts'
+import { MAX_CELL_LENGTH, MAX_COLUMN_WIDTH, MAX_JSON_DEPTH } from '../limits.ts'
 
 export { printable }
 
@@ -14,9 +15,6 @@ export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', 
   styleText(format, text, { stream })
 
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
-/** Deeper values, which only a file can contain, are named and not printed: printing them could exhaust the stack. */
-const MAX_JSON_DEPTH = 32
 
 const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
@@ -33,10 +31,6 @@ function toPlain(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map(item => toPlain(item, depth - 1))
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [clip(name), toPlain(field, depth - 1)]))
 }
-
-/** One very long cell must not widen all others or fill the terminal. */
-const MAX_COLUMN_WIDTH = 120
-const MAX_CELL_LENGTH = 4096
 
 /** Rows of cells, in columns as wide as their widest cell. */
 export function formatTable(table: readonly (readonly string[])[]): string {

@@ -1,0 +1,34 @@
+/** The bounds of the command line on what files, endpoints and users give it. */
+
+/**
+ * Size of a JSON file, in MiB. A slot's proof takes 6 to 13 kB of JSON, so this is room for more than a thousand. Parsing
+ * hostile JSON takes up to 50 times its size in memory: four times this limit would already crash some processes.
+ */
+export const MAX_INPUT_MIB = 16
+export const MAX_INPUT_BYTES = MAX_INPUT_MIB * 2 ** 20
+
+/** Files and folders in a folder of vectors, so that a wrong one, such as a home folder, is not searched for hours. */
+export const MAX_FOLDER_ENTRIES = 200_000
+export const MAX_FOLDER_DEPTH = 32
+
+/** Storage keys of one request: this many fit into a file that `verify` reads. */
+export const MAX_STORAGE_KEYS = 1000
+
+/** Addresses of a snapshot: far more than anyone needs at one block, and few enough to keep in memory. */
+export const MAX_ADDRESSES = 2_000_000
+
+/** Characters of an error's message. An option can be 128 kB long, and a message quotes it. */
+export const MAX_MESSAGE_LENGTH = 4096
+
+/** Characters to show of an option's value in a message about it. */
+export const MAX_SHOWN_LENGTH = 80
+
+/** Characters of a name to compare with known names. Longer text is no misspelling, and comparing it would be slow. */
+export const MAX_NAME_LENGTH = 40
+
+/** Levels of nesting to print as JSON. Deeper values can only come from a file, and printing them could exhaust the stack. */
+export const MAX_JSON_DEPTH = 32
+
+/** Characters of a table's cell, and of a column: one very long cell must not widen all others or fill the terminal. */
+export const MAX_CELL_LENGTH = 4096
+export const MAX_COLUMN_WIDTH = 120
