@@ -148,10 +148,8 @@ const headerOf =
     const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
     const beacon = field('beacon', decodeBeacon)
     const { layout } = atPath('beacon.slot', () => forkAt(network, beacon.slot))
-    const execution =
-      layout.executionKind === 'gloas'
-        ? field('execution_block_hash', decodeBlockHash)
-        : field('execution', executionOf(layout.executionKind === 'capella' ? CAPELLA_FIELDS : EXECUTION_FIELDS))
+    const isGloas = layout.executionKind === 'gloas'
+    const execution = field(isGloas ? 'execution_block_hash' : 'execution', executionOf(layout))
     return { ...beacon, layout, execution, executionBranch: field('execution_branch', branchOf(layout.execution)) }
   }
 
@@ -171,9 +169,15 @@ type ExecutionField = (typeof EXECUTION_FIELDS)[number]
 /** Deneb appended two fields. */
 const CAPELLA_FIELDS: readonly ExecutionField[] = /* @__PURE__ */ EXECUTION_FIELDS.slice(0, -2)
 
-const executionOf =
-  (fields: readonly ExecutionField[]) =>
+/** Decodes the header of an execution payload; in Gloas, a block hash. */
+export const executionOf =
+  ({ executionKind }: Layout) =>
   (source: unknown): Execution => {
+    if (executionKind === 'gloas') {
+      const blockHash = reader.bytes(source, 32)
+      return { root: blockHash, blockHash, blockNumber: null, timestamp: null }
+    }
+    const fields = executionKind === 'capella' ? CAPELLA_FIELDS : EXECUTION_FIELDS
     const field = reader.fieldsOf(
       source,
       fields.map(([name]) => name),
@@ -192,11 +196,6 @@ function rootOf(type: ExecutionField[1], value: unknown): Uint8Array {
   if (type === 'uint256') return rootOfUint(decodeUint(value, 256n))
   if (type === 'extra') return rootOfShortList(bytesUpTo(reader, value, MAX_EXTRA_LENGTH))
   return rootOfBytes(reader.bytes(value, type))
-}
-
-function decodeBlockHash(source: unknown): Execution {
-  const blockHash = reader.bytes(source, 32)
-  return { root: blockHash, blockHash, blockNumber: null, timestamp: null }
 }
 
 /** The keys of a committee. Whether they are points of the curve is checked where they are used. */

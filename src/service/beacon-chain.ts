@@ -7,13 +7,12 @@ import {
   SLOTS_PER_PERIOD,
 } from '../beacon/network.ts'
 import { rootOfUint } from '../beacon/ssz.ts'
-import { bytesToHex } from '../bytes.ts'
+import { type Hex, hexToBytes } from '../bytes.ts'
 import { type BeaconBlock, makeBeaconBlock } from './beacon-block.ts'
-import type { Block } from './block.ts'
+import { type Block, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import { createCommittees } from './committee.ts'
 import type { L1 } from './simulated-l1.ts'
-import { ZERO_CHUNK } from './ssz.ts'
 
 export type BeaconChain = ReturnType<typeof createBeaconChain>
 
@@ -35,7 +34,7 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
   const decoded = decodeNetwork(network)
   const committeeOf = createCommittees()
   const spacing = slotsPerBlock(unfinalized)
-  const blocks = createBlockStore<BeaconBlock>(({ root }) => bytesToHex(root))
+  const blocks = createBlockStore<BeaconBlock>(({ root }) => root)
 
   /** The beacon block that is final in the state of this L1 block's beacon block. */
   const finalizedIn = ({ number }: Block) => blocks.at(number - 1n - BigInt(unfinalized))
@@ -47,15 +46,17 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
     const period = periodOf(slot)
     const state = new Map([
       [fork.layout.finalizedRoot ^ 1, rootOfUint((finalized?.slot ?? 0n) / SLOTS_PER_EPOCH)],
-      [fork.layout.finalizedRoot, finalized?.root ?? ZERO_CHUNK],
+      [fork.layout.finalizedRoot, hexToBytes(finalized?.root ?? ZERO_HASH, 32)],
       [fork.layout.currentCommittee, committeeOf(period).root],
       [fork.layout.nextCommittee, committeeOf(period + 1).root],
     ])
-    return makeBeaconBlock(l1Block, { slot, fork, parentRoot: blocks.at(l1Block.number - 1n)?.root }, state)
+    return makeBeaconBlock(l1Block, { slot, fork, parent: blocks.at(l1Block.number - 1n) }, state)
   }
 
   return {
-    ...blocks,
+    at: blocks.at,
+    newest: blocks.newest,
+    withRoot: (root: Hex) => blocks.at(blocks.numberOf(root) ?? -1n),
     network: decoded,
     committeeOf,
     /** Adds beacon blocks for new L1 blocks, and drops those of L1 blocks that have been pruned or replaced. */

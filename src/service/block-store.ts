@@ -1,22 +1,9 @@
 import type { Hex } from '../bytes.ts'
 
-/** The blocks of a chain, by number and by hash. Pruning leaves no gaps: all from the oldest to the newest are there. */
-export interface BlockStore<T> {
-  /** -1 before the first block. */
-  newest(): bigint
-  oldest(): bigint
-  at(number: bigint): T | undefined
-  /** The number of the block with this hash; null if there is none. */
-  numberOf(hash: Hex): bigint | null
-  /** Adds the block after the newest. */
-  add(block: T): void
-  /** Drops the blocks above this number. */
-  rewind(newest: bigint): void
-  /** Drops the blocks below this number. */
-  forget(oldest: bigint): void
-}
+export type BlockStore<T> = ReturnType<typeof createBlockStore<T>>
 
-export function createBlockStore<T>(hashOf: (block: T) => Hex): BlockStore<T> {
+/** The blocks of a chain, by number and by hash. Pruning leaves no gaps: all from the oldest to the newest are there. */
+export function createBlockStore<T>(hashOf: (block: T) => Hex) {
   const blocks = new Map<bigint, T>()
   const numbers = new Map<Hex, bigint>()
   let newest = -1n
@@ -27,18 +14,23 @@ export function createBlockStore<T>(hashOf: (block: T) => Hex): BlockStore<T> {
     blocks.delete(number)
   }
   return {
+    /** -1 before the first block. */
     newest: () => newest,
     oldest: () => oldest,
-    at: number => blocks.get(number),
-    numberOf: hash => numbers.get(hash) ?? null,
-    add(block) {
+    at: (number: bigint) => blocks.get(number),
+    /** The number of the block with this hash; null if there is none. */
+    numberOf: (hash: Hex) => numbers.get(hash) ?? null,
+    /** Adds the block after the newest. */
+    add(block: T): void {
       blocks.set(++newest, block)
       numbers.set(hashOf(block), newest)
     },
-    rewind(number) {
+    /** Drops the blocks above this number. */
+    rewind(number: bigint): void {
       for (; newest > number; newest--) drop(newest)
     },
-    forget(number) {
+    /** Drops the blocks below this number. */
+    forget(number: bigint): void {
       for (; oldest < number; oldest++) drop(oldest)
       if (newest < oldest) newest = oldest - 1n
     },

@@ -18,7 +18,8 @@ export interface Block extends BlockFields {
   readonly hash: Hex
 }
 
-export const ZERO_HASH: Hex = `0x${'00'.repeat(32)}`
+export const zeros = (length: number): Hex => `0x${'00'.repeat(length)}`
+export const ZERO_HASH = zeros(32)
 /** The timestamp of block 0 if there is no `clock`. It is fixed, so that the hashes of a demo are reproducible. */
 export const GENESIS_TIME = 0x69000000n
 export const GAS_LIMIT = 36_000_000n
@@ -40,8 +41,6 @@ export const describeBlock = (block: Block): object => ({
   uncles: [],
   withdrawals: [],
 })
-
-const zeros = (length: number): Hex => `0x${'00'.repeat(length)}`
 
 /** A block header of the Prague fork. */
 const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData }: BlockFields) => ({

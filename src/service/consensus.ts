@@ -1,8 +1,9 @@
 import type { BeaconNetwork } from '../beacon/network.ts'
-import { bytesToHex, type Hex } from '../bytes.ts'
+import type { Hex } from '../bytes.ts'
 import { lowerCase } from '../hex.ts'
-import { type BeaconBlock, describeBeaconHeader } from './beacon-block.ts'
+import type { BeaconBlock } from './beacon-block.ts'
 import { createBeaconChain } from './beacon-chain.ts'
+import { zeros } from './block.ts'
 import { createLightClientApi } from './light-client.ts'
 import { MAX_UPDATES } from './limits.ts'
 import type { L1 } from './simulated-l1.ts'
@@ -15,14 +16,10 @@ export interface BeaconAnswer {
   readonly body: object
 }
 
-/** The consensus layer, once it is loaded. */
-export interface Consensus {
-  blockRoot(l1BlockNumber: bigint): Hex | null
-  answer(path: string, query: URLSearchParams): Promise<BeaconAnswer>
-}
+export type Consensus = ReturnType<typeof createConsensus>
 
-/** @param unfinalized how many of the newest L1 blocks are not final */
-export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: number): Consensus {
+/** The consensus layer, once it is loaded. @param unfinalized how many of the newest L1 blocks are not final */
+export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: number) {
   const chain = createBeaconChain(l1, network, unfinalized)
   const lightClient = createLightClientApi(chain)
 
@@ -30,7 +27,7 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
   function findBlock(id: string): BeaconBlock | undefined {
     if (id === 'head') return chain.at(chain.newest())
     if (id === 'finalized') return chain.finalized()
-    if (isRoot(id)) return chain.at(chain.numberOf(lowerCase(id)) ?? -1n)
+    if (isRoot(id)) return chain.withRoot(lowerCase(id))
     if (!/^\d{1,20}$/.test(id)) throw new BadRequest('block_id: expected head, finalized, a slot or a root')
     return chain.atSlot(BigInt(id))
   }
@@ -38,8 +35,8 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
   function describeBlock(kind: string, id: string): object | null {
     const block = findBlock(id)
     if (block === undefined) return null
-    const root = bytesToHex(block.root)
-    const header = { message: describeBeaconHeader(block), signature: `0x${'00'.repeat(96)}` }
+    const { root } = block
+    const header = { message: block.header, signature: zeros(96) }
     const data = kind === 'blocks' ? { root } : { root, canonical: true, header }
     return { execution_optimistic: false, finalized: chain.isFinal(block), data }
   }
@@ -74,12 +71,11 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
   }
 
   return {
-    blockRoot(l1BlockNumber) {
+    blockRoot(l1BlockNumber: bigint): Hex | null {
       chain.catchUp()
-      const block = chain.at(l1BlockNumber)
-      return block ? bytesToHex(block.root) : null
+      return chain.at(l1BlockNumber)?.root ?? null
     },
-    async answer(path, query) {
+    async answer(path: string, query: URLSearchParams): Promise<BeaconAnswer> {
       chain.catchUp()
       try {
         const body = await find(path, query)

@@ -1,8 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { encodeRlp } from '../anchor/rlp.ts'
+import { finalizedStateTopics, hashFinalizedState } from '../anchor/finalized-state.ts'
+import { encodeInteger, encodeRlp } from '../anchor/rlp.ts'
 import { lineaLayout, type Rollup } from '../anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
-import { bigintToBytes, bytesToHex, concatBytes, type Hex, hexToBytes } from '../bytes.ts'
+import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../bytes.ts'
 import { putEntry, type Trie } from './growing-trie.ts'
 
 /** The version of the rollup contract on the simulated L1. Version 8 added forced transactions. */
@@ -25,11 +26,6 @@ export interface FinalizationLog {
   readonly data: Hex
 }
 
-const EVENTS: Readonly<Record<ContractVersion, string>> = {
-  7: 'FinalizedStateUpdated(uint256,uint256,uint256)',
-  8: 'FinalizedStateUpdated(uint256,uint256,uint256,uint256)',
-}
-
 /**
  * The storage of the rollup contract after a finalization, and the log that the contract emits.
  *
@@ -44,35 +40,37 @@ export function writeFinalization(
   const slots = stated ?? lineaLayout.finalizedState
   // Two finalizations in three bring a message from L1, and one in four a forced transaction.
   const messageNumber = BigInt(Math.floor((2 * count + 1) / 3))
-  const forcedNumber = version === 8 ? BigInt(Math.floor(count / 4)) : 0n
+  const forcedTransactionNumber = version === 8 ? BigInt(Math.floor(count / 4)) : undefined
   const messageHash = rollingHash('message', messageNumber)
-  const forcedHash = rollingHash('forced transaction', forcedNumber)
-  const forced = version === 8 ? [forcedNumber, forcedHash] : []
-  const finalizedState = keccakWords([messageNumber, messageHash, ...forced, timestamp])
+  const forcedHash = rollingHash('forced transaction', forcedTransactionNumber)
+  const state = { messageNumber, forcedTransactionNumber, timestamp }
 
-  const writes: [Hex, bigint][] = [
-    [mappingSlot(stateRootHashes, l2BlockNumber), BigInt(stateRoot)],
-    [slotKey(currentL2BlockNumber), l2BlockNumber],
-    [slotKey(slots.currentFinalizedState), BigInt(finalizedState)],
+  const writes: [Hex, Uint8Array][] = [
+    [mappingSlot(stateRootHashes, l2BlockNumber), hexToBytes(stateRoot, 32)],
+    [slotKey(currentL2BlockNumber), toWord(l2BlockNumber)],
+    [slotKey(slots.currentFinalizedState), hashFinalizedState(state, [messageHash, forcedHash])],
     [mappingSlot(slots.rollingHashes, messageNumber), messageHash],
-    [mappingSlot(slots.forcedTransactionRollingHashes, forcedNumber), forcedHash],
+    [mappingSlot(slots.forcedTransactionRollingHashes, forcedTransactionNumber ?? 0n), forcedHash],
   ]
   // A zero slot is never stored.
   const changed = writes
-    .filter(([, value]) => value !== 0n)
-    .reduce((trie, [key, value]) => putEntry(trie, hexToBytes(key, 32), encodeRlp(integer(value))), storage)
+    .map(([key, word]) => [hexToBytes(key, 32), encodeInteger(bytesToBigint(word))] as const)
+    .filter(([, value]) => value.length > 0)
+    .reduce((trie, [key, value]) => putEntry(trie, key, encodeRlp(value)), storage)
 
-  const numbers = version === 8 ? [timestamp, messageNumber, forcedNumber] : [timestamp, messageNumber]
-  const topics = [bytesToHex(keccak_256(new TextEncoder().encode(EVENTS[version]))), slotKey(l2BlockNumber)]
-  return { storage: changed, log: { topics, data: bytesToHex(concatBytes(...numbers.map(toWord))) } }
+  const [topic, olderTopic] = finalizedStateTopics
+  const words = [timestamp, messageNumber, ...(forcedTransactionNumber === undefined ? [] : [forcedTransactionNumber])]
+  return {
+    storage: changed,
+    log: {
+      topics: [version === 8 ? topic : olderTopic, slotKey(l2BlockNumber)],
+      data: bytesToHex(concatBytes(...words.map(toWord))),
+    },
+  }
 }
 
-export const integer = (value: bigint): Uint8Array =>
-  value === 0n ? new Uint8Array(0) : bigintToBytes(value, Math.ceil(value.toString(16).length / 2))
-
 const toWord = (value: bigint): Uint8Array => bigintToBytes(value, 32)
-const keccakWords = (words: readonly bigint[]): Hex => bytesToHex(keccak_256(concatBytes(...words.map(toWord))))
 
 /** There are no actual messages, so their number is hashed in their place. Before the first one, the rolling hash is zero. */
-const rollingHash = (kind: string, number: bigint): bigint =>
-  number === 0n ? 0n : BigInt(bytesToHex(keccak_256(new TextEncoder().encode(`${kind} ${number}`))))
+const rollingHash = (kind: string, number = 0n): Uint8Array =>
+  number === 0n ? toWord(0n) : keccak_256(new TextEncoder().encode(`${kind} ${number}`))

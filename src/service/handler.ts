@@ -4,7 +4,6 @@ import type { Beacon } from './beacon.ts'
 import type { createFaultInjector } from './faults.ts'
 import { answerRequest, errorResponse, MethodError, type Methods, parseRequest, rpcCodes } from './json-rpc.ts'
 import { MAX_BODY_LENGTH } from './limits.ts'
-import type { RateLimit } from './rate-limit.ts'
 
 export const BEACON_PATH = '/beacon'
 const CORS = new Map([
@@ -20,8 +19,8 @@ export interface Endpoints {
   readonly rpc: ReadonlyMap<string, { readonly endpoint: 'l2' | 'l1'; readonly methods: Methods }>
   readonly beacon: Beacon
   readonly apiKeys: ReadonlySet<string>
-  /** For clients without a key. Undefined if there is no limit. */
-  readonly limit: RateLimit | undefined
+  /** How many seconds a client without a key has to wait. */
+  readonly waitOf: (client: string) => number
   readonly inject: ReturnType<typeof createFaultInjector>
 }
 
@@ -36,12 +35,12 @@ const refusal = (status: number, message: string, code: number = rpcCodes.invali
   new MethodError(code, message, { status, headers })
 
 /** Answers the requests to all endpoints of a service. Rejects if the connection is to be closed. */
-export function createHandler({ rpc, beacon, apiKeys, limit, inject }: Endpoints) {
+export function createHandler({ rpc, beacon, apiKeys, waitOf, inject }: Endpoints) {
   /** Refuses requests with the wrong HTTP method, with an unknown key or over the rate limit. */
   function admit(request: IncomingMessage, method: 'GET' | 'POST', key?: string): void {
     if (request.method !== method) throw refusal(405, `use ${method}`, undefined, { Allow: method })
     if (key !== undefined && !apiKeys.has(key)) throw refusal(401, 'invalid API key', rpcCodes.serverError)
-    const wait = key === undefined ? (limit?.take(request.socket.remoteAddress ?? '') ?? 0) : 0
+    const wait = key === undefined ? waitOf(request.socket.remoteAddress ?? '') : 0
     if (wait > 0) throw refusal(429, 'too many requests', rpcCodes.limited, { 'Retry-After': `${wait}` })
   }
 

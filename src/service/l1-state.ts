@@ -1,8 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeInteger, decodeRlp, encodeRlp } from '../anchor/rlp.ts'
+import { decodeInteger, decodeRlp, encodeInteger, encodeRlp } from '../anchor/rlp.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity, lowerCase } from '../hex.ts'
-import { integer } from './contract.ts'
 import { getEntry, proveEntry, putEntry, type Trie, trieRoot } from './growing-trie.ts'
 
 const NO_CODE = new Uint8Array(0)
@@ -12,7 +11,7 @@ export function createL1State(contract: Hex) {
   const codeHash = keccak_256(NO_CODE)
   const isContract = (address: Hex) => lowerCase(address) === lowerCase(contract)
   const accounts = (storage: Trie): Trie =>
-    putEntry(null, hexToBytes(contract, 20), encodeRlp([integer(1n), NO_CODE, trieRoot(storage), codeHash]))
+    putEntry(null, hexToBytes(contract, 20), encodeRlp([encodeInteger(1n), NO_CODE, trieRoot(storage), codeHash]))
   const valueIn = (trie: Trie, key: Hex): bigint => {
     const entry = getEntry(trie, hexToBytes(key, 32))
     return (entry && decodeInteger(decodeRlp(entry), 32)) ?? 0n

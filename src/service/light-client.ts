@@ -1,33 +1,53 @@
 import { COMMITTEE_SIZE } from '../beacon/decode.ts'
 import { periodOf } from '../beacon/network.ts'
 import { signingRoot } from '../beacon/signature.ts'
-import { byteAt, bytesToHex, type Hex } from '../bytes.ts'
-import { type BeaconBlock, describeHeader } from './beacon-block.ts'
+import { byteAt, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
+import type { BeaconBlock } from './beacon-block.ts'
 import type { BeaconChain } from './beacon-chain.ts'
-import type { Committee } from './committee.ts'
 import { MAX_REMEMBERED } from './limits.ts'
 import { sparseBranch } from './ssz.ts'
 
 /** The light-client part of the beacon API. Each answer is null if there is none. */
 export function createLightClientApi(chain: BeaconChain) {
-  const remember = createCache()
+  const remembered = new Map<string, object>()
 
-  /** The signed part of an update: the attested header, the finalized one, and the signature in the next slot. */
-  function attest(attested: BeaconBlock, finalized: BeaconBlock) {
-    const signatureSlot = attested.slot + 1n
-    const committee = chain.committeeOf(periodOf(signatureSlot))
-    const signs = participation(attested)
-    const message = signingRoot(attested.root, attested.fork.version, chain.network.genesisValidatorsRoot)
+  /** Caches signed answers, and evicts the least recently used. */
+  function remember(key: string, make: () => object): object {
+    const answer = remembered.get(key) ?? make()
+    remembered.delete(key)
+    remembered.set(key, answer)
+    const [oldest = key] = remembered.keys()
+    if (remembered.size > MAX_REMEMBERED) remembered.delete(oldest)
+    return answer
+  }
+
+  /** The committee of the period of a block or of the next period, with its proof from the state of the block. */
+  function describeCommittee({ slot, fork, state }: BeaconBlock, which: 'current' | 'next') {
+    const { pubkeys, aggregate } = chain.committeeOf(periodOf(slot) + (which === 'next' ? 1 : 0))
     return {
-      attested_header: describeHeader(attested),
-      finalized_header: describeHeader(finalized),
-      finality_branch: sparseBranch(attested.state, attested.fork.layout.finalizedRoot).map(bytesToHex),
+      [`${which}_sync_committee`]: { pubkeys: pubkeys.map(bytesToHex), aggregate_pubkey: bytesToHex(aggregate) },
+      [`${which}_sync_committee_branch`]: sparseBranch(state, fork.layout[`${which}Committee`]),
+    }
+  }
+
+  /** An update: the attested header, the finalized one, and the signature in the next slot. */
+  function attest(attested: BeaconBlock, finalized: BeaconBlock, isFinality: boolean): object {
+    const { version, layout, name } = attested.fork
+    const signatureSlot = attested.slot + 1n
+    const signs = participation(attested)
+    const message = signingRoot(hexToBytes(attested.root, 32), version, chain.network.genesisValidatorsRoot)
+    const data = {
+      attested_header: attested.lightHeader,
+      ...(!isFinality && describeCommittee(attested, 'next')),
+      finalized_header: finalized.lightHeader,
+      finality_branch: sparseBranch(attested.state, layout.finalizedRoot),
       sync_aggregate: {
         sync_committee_bits: bytesToHex(bitsOf(signs)),
-        sync_committee_signature: bytesToHex(committee.sign(message, signs)),
+        sync_committee_signature: bytesToHex(chain.committeeOf(periodOf(signatureSlot)).sign(message, signs)),
       },
       signature_slot: `${signatureSlot}`,
     }
+    return { version: name, data }
   }
 
   return {
@@ -37,41 +57,17 @@ export function createLightClientApi(chain: BeaconChain) {
       const finalized = attested && chain.finalizedIn(attested.l1Block)
       if (!attested || !finalized) return null
       if (periodOf(attested.slot) !== period || periodOf(finalized.slot) !== period) return null
-      const { name, layout } = attested.fork
-      return remember(`update ${bytesToHex(attested.root)}`, () => {
-        const { attested_header, ...rest } = attest(attested, finalized)
-        return {
-          version: name,
-          data: {
-            attested_header,
-            next_sync_committee: describeCommittee(chain.committeeOf(period + 1)),
-            next_sync_committee_branch: sparseBranch(attested.state, layout.nextCommittee).map(bytesToHex),
-            ...rest,
-          },
-        }
-      })
+      return remember(`update ${attested.root}`, () => attest(attested, finalized, false))
     },
     finalityUpdate(): object | null {
       const attested = chain.preview()
       const finalized = chain.finalizedIn(attested.l1Block)
-      if (!finalized) return null
-      return remember(`finality ${bytesToHex(attested.root)}`, () => ({
-        version: attested.fork.name,
-        data: attest(attested, finalized),
-      }))
+      return finalized ? remember(`finality ${attested.root}`, () => attest(attested, finalized, true)) : null
     },
     bootstrap(root: Hex): object | null {
-      const block = chain.at(chain.numberOf(root) ?? -1n)
+      const block = chain.withRoot(root)
       if (block === undefined || !chain.isFinal(block)) return null
-      const { name, layout } = block.fork
-      return {
-        version: name,
-        data: {
-          header: describeHeader(block),
-          current_sync_committee: describeCommittee(chain.committeeOf(periodOf(block.slot))),
-          current_sync_committee_branch: sparseBranch(block.state, layout.currentCommittee).map(bytesToHex),
-        },
-      }
+      return { version: block.fork.name, data: { header: block.lightHeader, ...describeCommittee(block, 'current') } }
     },
   }
 }
@@ -88,24 +84,4 @@ function bitsOf(signs: (index: number) => boolean): Uint8Array {
     if (signs(index)) bits[index >> 3] = byteAt(bits, index >> 3) | (1 << (index & 7))
   }
   return bits
-}
-
-const describeCommittee = ({ pubkeys, aggregate }: Committee) => ({
-  pubkeys: pubkeys.map(bytesToHex),
-  aggregate_pubkey: bytesToHex(aggregate),
-})
-
-/** A cache of answers that evicts the least recently used. */
-function createCache(): (key: string, make: () => object) => object {
-  const kept = new Map<string, object>()
-  return (key, make) => {
-    const answer = kept.get(key) ?? make()
-    kept.delete(key)
-    kept.set(key, answer)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MAX_REMEMBERED) break
-      kept.delete(oldest)
-    }
-    return answer
-  }
 }

@@ -106,7 +106,7 @@ export function createService(options: ServiceOptions): Service {
       ]),
       beacon,
       apiKeys: new Set(apiKeys),
-      limit: publicRate === undefined ? undefined : createRateLimit(publicRate),
+      waitOf: publicRate === undefined ? () => 0 : createRateLimit(publicRate),
       inject: createFaultInjector(options.faults, closing.signal),
     }),
   )

@@ -1,14 +1,9 @@
+import { encodeInteger } from '../anchor/rlp.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { type BlockStore, createBlockStore } from './block-store.ts'
-import {
-  type ContractVersion,
-  type Finalization,
-  type FinalizationLog,
-  integer,
-  writeFinalization,
-} from './contract.ts'
+import { type ContractVersion, type Finalization, type FinalizationLog, writeFinalization } from './contract.ts'
 import type { Trie } from './growing-trie.ts'
 import { createL1State } from './l1-state.ts'
 
@@ -132,7 +127,7 @@ export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
       stateRoot: state.root(storage),
       // A block is never older than its parent, nor than the L2 blocks that it finalizes.
       timestamp: largest(clock ? BigInt(clock()) : 0n, parent || !clock ? earliest : 0n, finalized + 1n),
-      extraData: branch === 0n ? '0x' : bytesToHex(integer(branch)),
+      extraData: branch === 0n ? '0x' : bytesToHex(encodeInteger(branch)),
     })
   }
 

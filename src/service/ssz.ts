@@ -1,6 +1,5 @@
 import { hashPair } from '../beacon/ssz.ts'
-
-export const ZERO_CHUNK = new Uint8Array(32)
+import { bytesToHex, type Hex } from '../bytes.ts'
 
 /** A container with only a few parts filled in, by generalized index. The rest is zero. */
 export type SparseTree = ReadonlyMap<number, Uint8Array>
@@ -12,10 +11,10 @@ export function sparseRoot(tree: SparseTree, index = 1): Uint8Array {
     const distance = Math.floor(Math.log2(below)) - Math.floor(Math.log2(index))
     return distance > 0 && Math.floor(below / 2 ** distance) === index
   })
-  return isAbove ? hashPair(sparseRoot(tree, 2 * index), sparseRoot(tree, 2 * index + 1)) : ZERO_CHUNK
+  return isAbove ? hashPair(sparseRoot(tree, 2 * index), sparseRoot(tree, 2 * index + 1)) : new Uint8Array(32)
 }
 
 /** The sibling hashes from `index` up to the root, lowest first. */
-export function sparseBranch(tree: SparseTree, index: number): Uint8Array[] {
-  return index === 1 ? [] : [sparseRoot(tree, index ^ 1), ...sparseBranch(tree, index >> 1)]
+export function sparseBranch(tree: SparseTree, index: number): Hex[] {
+  return index === 1 ? [] : [bytesToHex(sparseRoot(tree, index ^ 1)), ...sparseBranch(tree, index >> 1)]
 }
