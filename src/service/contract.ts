@@ -42,35 +42,31 @@ export function writeFinalization(
   const messageNumber = BigInt(Math.floor((2 * count + 1) / 3))
   const forcedTransactionNumber = version === 8 ? BigInt(Math.floor(count / 4)) : undefined
   const messageHash = rollingHash('message', messageNumber)
-  const forcedHash = rollingHash('forced transaction', forcedTransactionNumber)
-  const state = { messageNumber, forcedTransactionNumber, timestamp }
+  const forcedHash = rollingHash('forced transaction', forcedTransactionNumber ?? 0n)
+  const hashes = version === 8 ? [messageHash, forcedHash] : [messageHash]
+  const state = hashFinalizedState({ messageNumber, forcedTransactionNumber, timestamp }, hashes)
 
-  const writes: [Hex, Uint8Array][] = [
-    [mappingSlot(stateRootHashes, l2BlockNumber), hexToBytes(stateRoot, 32)],
-    [slotKey(currentL2BlockNumber), toWord(l2BlockNumber)],
-    [slotKey(slots.currentFinalizedState), hashFinalizedState(state, [messageHash, forcedHash])],
+  const writes: [Hex, bigint][] = [
+    [mappingSlot(stateRootHashes, l2BlockNumber), BigInt(stateRoot)],
+    [slotKey(currentL2BlockNumber), l2BlockNumber],
+    [slotKey(slots.currentFinalizedState), bytesToBigint(state)],
     [mappingSlot(slots.rollingHashes, messageNumber), messageHash],
     [mappingSlot(slots.forcedTransactionRollingHashes, forcedTransactionNumber ?? 0n), forcedHash],
   ]
   // A zero slot is never stored.
   const changed = writes
-    .map(([key, word]) => [hexToBytes(key, 32), encodeInteger(bytesToBigint(word))] as const)
-    .filter(([, value]) => value.length > 0)
-    .reduce((trie, [key, value]) => putEntry(trie, key, encodeRlp(value)), storage)
+    .filter(([, value]) => value !== 0n)
+    .reduce((trie, [key, value]) => putEntry(trie, hexToBytes(key, 32), encodeRlp(encodeInteger(value))), storage)
 
   const [topic, olderTopic] = finalizedStateTopics
-  const words = [timestamp, messageNumber, ...(forcedTransactionNumber === undefined ? [] : [forcedTransactionNumber])]
+  const topics = [version === 8 ? topic : olderTopic, slotKey(l2BlockNumber)]
+  const words = [timestamp, messageNumber, forcedTransactionNumber].filter(word => word !== undefined)
   return {
     storage: changed,
-    log: {
-      topics: [version === 8 ? topic : olderTopic, slotKey(l2BlockNumber)],
-      data: bytesToHex(concatBytes(...words.map(toWord))),
-    },
+    log: { topics, data: bytesToHex(concatBytes(...words.map(word => bigintToBytes(word, 32)))) },
   }
 }
 
-const toWord = (value: bigint): Uint8Array => bigintToBytes(value, 32)
-
 /** There are no actual messages, so their number is hashed in their place. Before the first one, the rolling hash is zero. */
-const rollingHash = (kind: string, number = 0n): Uint8Array =>
-  number === 0n ? toWord(0n) : keccak_256(new TextEncoder().encode(`${kind} ${number}`))
+const rollingHash = (kind: string, number: bigint): bigint =>
+  number === 0n ? 0n : bytesToBigint(keccak_256(new TextEncoder().encode(`${kind} ${number}`)))
