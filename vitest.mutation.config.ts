@@ -40,7 +40,7 @@ export default defineConfig({
         },
       },
       // These are about hashing.
-      ...(isWhole || LAYER === 'path'
+      ...(isWhole || LAYER === 'hash' || LAYER === 'path'
         ? [{ extends: true as const, test: { ...shared, name: 'alone', include: ALONE } }]
         : []),
     ],
