@@ -94,17 +94,12 @@ function verifyTopicCount(count: number): void {
  * @throws ProofError `CLAIM_INVALID`
  */
 export function verifyFinalizedState(state: FinalizedState): FinalizedState {
-  const { messageNumber, forcedTransactionNumber, timestamp }: Partial<FinalizedState> = Object.assign(
-    Object.create(null),
-    state,
-  )
+  const own: Partial<FinalizedState> = Object.assign(Object.create(null), state)
+  const { forcedTransactionNumber: forced } = own
   return {
-    messageNumber: verifyNumber('messageNumber', messageNumber, UINT256),
-    forcedTransactionNumber:
-      forcedTransactionNumber === undefined
-        ? undefined
-        : verifyNumber('forcedTransactionNumber', forcedTransactionNumber, UINT256),
-    timestamp: verifyNumber('timestamp', timestamp, UINT64),
+    messageNumber: verifyNumber('messageNumber', own.messageNumber, UINT256),
+    forcedTransactionNumber: forced === undefined ? forced : verifyNumber('forcedTransactionNumber', forced, UINT256),
+    timestamp: verifyNumber('timestamp', own.timestamp, UINT64),
   }
 }
 

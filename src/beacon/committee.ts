@@ -28,11 +28,7 @@ export interface Committee {
 }
 
 /** A checked {@link Committee}. */
-export interface DecodedCommittee {
-  readonly network: DecodedNetwork
-  readonly period: number
-  readonly keys: Keys
-}
+export type DecodedCommittee = ReturnType<typeof decodeCommittee>
 
 const reader = readerOf('CLAIM_INVALID')
 
@@ -51,7 +47,7 @@ export function encodeCommittee(network: DecodedNetwork, period: number, keys: K
 }
 
 /** @throws ProofError `CLAIM_INVALID`, `BEACON_COMMITTEE_ROOT`; what {@link decodePubkeys} throws for a stored key */
-export function decodeCommittee(committee: unknown): DecodedCommittee {
+export function decodeCommittee(committee: unknown) {
   return atPath('committee', () => {
     const field = reader.fieldsOf(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])
     const network = field('network', decodeNetworkFields)

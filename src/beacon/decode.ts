@@ -42,12 +42,6 @@ export interface Keys {
   readonly aggregatePubkey: Uint8Array
 }
 
-export interface Bootstrap {
-  readonly header: Header
-  readonly keys: Keys
-  readonly branch: readonly Uint8Array[]
-}
-
 /** What a finality update and a committee update have in common. */
 export interface SignedUpdate {
   readonly attested: Header
@@ -57,11 +51,6 @@ export interface SignedUpdate {
   readonly bits: Uint8Array
   readonly signature: Uint8Array
   readonly signatureSlot: bigint
-}
-
-export interface CommitteeUpdate extends SignedUpdate {
-  readonly nextKeys: Keys
-  readonly nextBranch: readonly Uint8Array[]
 }
 
 /** Decodes the data of an API answer `{ version, data }`. */
@@ -74,7 +63,7 @@ function decodeAnswer<T>(source: unknown, network: DecodedNetwork, decode: (data
   return field('data', decode)
 }
 
-export function decodeBootstrap(source: unknown, network: DecodedNetwork): Bootstrap {
+export function decodeBootstrap(source: unknown, network: DecodedNetwork) {
   return decodeAnswer(source, network, data => {
     const field = reader.fieldsOf(data, ['header', 'current_sync_committee', 'current_sync_committee_branch'])
     const header = field('header', headerOf(network))
@@ -94,7 +83,7 @@ export function decodeFinality(source: unknown, network: DecodedNetwork): Signed
   return decodeAnswer(source, network, data => decodeSigned(reader.fieldsOf(data, SIGNED_FIELDS), network))
 }
 
-export function decodeUpdate(source: unknown, network: DecodedNetwork): CommitteeUpdate {
+export function decodeUpdate(source: unknown, network: DecodedNetwork) {
   return decodeAnswer(source, network, data => {
     const names = [...SIGNED_FIELDS, 'next_sync_committee', 'next_sync_committee_branch'] as const
     const field = reader.fieldsOf(data, names)

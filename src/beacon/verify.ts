@@ -230,12 +230,12 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
       return { ...verified, committee: signing }
     }),
   )
-  // The updates may already include that of the current period: then the last committee but one signs.
-  const signing =
-    finality === undefined ? undefined : atPath('finality', () => committeeFor(finality, steps, committee))
-  const finalized = signing
-    ? { ...atPath('finality', () => verifyFinality(finality, signing)), committee: signing }
-    : steps.at(-1)
+  const verifyLast = () => {
+    // The updates may already include that of the current period: then the last committee but one signs.
+    const signing = committeeFor(finality, steps, committee)
+    return { ...verifyFinality(finality, signing), committee: signing }
+  }
+  const finalized = finality === undefined ? steps.at(-1) : atPath('finality', verifyLast)
   if (finalized === undefined) throw new ProofError('BEACON_FINALITY_MISSING', { path: 'finality', found: 'nothing' })
   if (finalized.slot < start.slot) {
     const expected = `slot ${start.slot} or later`
