@@ -32,3 +32,12 @@ export const MAX_JSON_DEPTH = 32
 /** Characters of a table's cell, and of a column: one very long cell must not widen all others or fill the terminal. */
 export const MAX_CELL_LENGTH = 4096
 export const MAX_COLUMN_WIDTH = 120
+
+/** The body of one request to the proxy, in bytes. */
+export const MAX_PROXY_BODY_LENGTH = 2 ** 22
+/** Bytes that the proxy holds: of all requests that it reads or answers, and of all responses that are not sent yet. */
+export const MAX_HELD_LENGTH = 2 ** 25
+/** Open connections to the proxy. */
+export const MAX_CONNECTIONS = 256
+/** Requests in the queue of the proxy, requests per batch, characters per response, and milliseconds per request. */
+export const PROXY_LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24, timeout: 120_000 }

@@ -1,17 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { HEADERS_TIMEOUT, REQUEST_TIMEOUT, SEND_TIMEOUT } from './limits.ts'
 
-export interface HttpServer {
-  /**
-   * Starts to accept requests. Rejects with the system's error if the port is taken.
-   *
-   * @param port 0 for any free port
-   * @returns the URL, without a slash at its end
-   */
-  listen(port: number, host: string): Promise<string>
-  /** Accepts no more requests, and cuts off those that are unanswered after `grace` milliseconds. */
-  close(grace: number): Promise<void>
-}
+export type HttpServer = ReturnType<typeof createHttpServer>
 
 /**
  * @param answer sends the response. If it rejects, the connection is closed: usually the client disconnected midway
@@ -20,7 +10,7 @@ export interface HttpServer {
 export function createHttpServer(
   answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   maxConnections?: number,
-): HttpServer {
+) {
   let isClosing = false
   const server = createServer((request, response) => {
     // An idle keep-alive connection would keep the server from closing.
@@ -34,8 +24,14 @@ export function createHttpServer(
   if (maxConnections !== undefined) server.maxConnections = maxConnections
 
   return {
-    listen: (port, host) =>
-      new Promise((resolve, reject) => {
+    /**
+     * Starts to accept requests. Rejects with the system's error if the port is taken.
+     *
+     * @param port 0 for any free port
+     * @returns the URL, without a slash at its end
+     */
+    listen: (port: number, host: string) =>
+      new Promise<string>((resolve, reject) => {
         server.once('error', reject)
         server.listen(port, host, () => {
           const address = server.address()
@@ -43,8 +39,9 @@ export function createHttpServer(
           resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`)
         })
       }),
-    close: grace =>
-      new Promise(resolve => {
+    /** Accepts no more requests, and cuts off those that are unanswered after `grace` milliseconds. */
+    close: (grace: number) =>
+      new Promise<void>(resolve => {
         isClosing = true
         const timer = setTimeout(() => server.closeAllConnections(), grace)
         server.close(() => {

@@ -31,13 +31,9 @@ const network: BeaconNetwork = {
   genesisValidatorsRoot: `0x${'5e'.repeat(32)}`,
   genesisTime: 0x69000000,
   // Each fork lasts one and a half sync committee periods. A period has 256 epochs, or 8192 slots.
-  forks: [
-    { name: 'capella', version: '0x30000001', epoch: 0 },
-    { name: 'deneb', version: '0x40000001', epoch: 384 },
-    { name: 'electra', version: '0x50000001', epoch: 768 },
-    { name: 'fulu', version: '0x60000001', epoch: 1152 },
-    { name: 'gloas', version: '0x70000001', epoch: 1536 },
-  ],
+  forks: ['capella', 'deneb', 'electra', 'fulu', 'gloas'].map((name, index) => {
+    return { name, version: `0x${index + 3}0000001`, epoch: 384 * index }
+  }),
 }
 
 /** Defers loading the curve and generating the committees until first use. */

@@ -45,15 +45,10 @@ export interface Chain {
   timestamp(number: bigint): bigint | undefined
 }
 
-interface L2Block {
-  readonly block: Block
-  readonly state: World
-}
-
 /** The chain as the rest of the service uses it. */
 export interface FullChain extends Chain {
   readonly l1: L1
-  readonly blocks: BlockStore<L2Block>
+  readonly blocks: BlockStore<{ readonly block: Block; readonly state: World }>
 }
 
 const SECONDS_PER_BLOCK = 2n
@@ -62,7 +57,7 @@ const SECONDS_PER_BLOCK = 2n
 export function createChain(genesis: World, rollup: Rollup, options: ChainOptions = {}): FullChain {
   const { proofLag = 0, keep, clock } = options
   const pending = genesis.fork()
-  const blocks = createBlockStore<L2Block>(({ block }) => block.hash)
+  const blocks = createBlockStore(({ block }: { readonly block: Block; readonly state: World }) => block.hash)
   const l1 = createL1(rollup, options)
   const finalized = () => l1.finalizations().at(-1)?.l2BlockNumber ?? -1n
 

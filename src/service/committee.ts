@@ -5,17 +5,6 @@ import { COMMITTEE_SIZE } from '../beacon/decode.ts'
 import { hashPair, merkleize, rootOfBytes } from '../beacon/ssz.ts'
 import { bigintToBytes, byteAt, bytesToBigint } from '../bytes.ts'
 
-/** A simulated sync committee with all its keys. */
-export interface Committee {
-  /** 48 bytes each. */
-  readonly pubkeys: readonly Uint8Array[]
-  /** 48 bytes. */
-  readonly aggregate: Uint8Array
-  readonly root: Uint8Array
-  /** @param signs whether the member at this index signs @returns 96 bytes */
-  sign(message: Uint8Array, signs: (index: number) => boolean): Uint8Array
-}
-
 /** More keys than a committee has members, so that the members change with each period. */
 const POOL_SIZE = 640
 const STEP = 37
@@ -51,23 +40,25 @@ const firstSecret = (): bigint =>
  * The secret keys are consecutive numbers. So each public key is one addition away from the previous one, and the aggregate
  * signature of many members is a single signature by the sum of their keys. This is a simulation: everybody knows these keys.
  */
-export function createCommittees(): (period: number) => Committee {
+export function createCommittees() {
   const first = firstSecret()
   pool ??= createPool()
   const keys = pool
-  const made = new Map<number, Committee>()
+  const made = new Map<number, ReturnType<typeof makeCommittee>>()
 
-  function makeCommittee(shift: number): Committee {
+  function makeCommittee(shift: number) {
     const members = Array.from({ length: COMMITTEE_SIZE }, (_, index) => (shift + index) % POOL_SIZE)
     const pubkeys = members.map(member => keys[member] ?? new Uint8Array(48))
     const secretOf = (signs: (index: number) => boolean): bigint =>
       members.reduce((sum, member, index) => (signs(index) ? Fn.add(sum, first + BigInt(member)) : sum), 0n)
     const aggregate = Point.BASE.multiply(secretOf(() => true)).toBytes()
     return {
+      /** 48 bytes each, like the aggregate. */
       pubkeys,
       aggregate,
       root: hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregate)),
-      sign(message, signs) {
+      /** @param signs whether the member at this index signs @returns 96 bytes */
+      sign(message: Uint8Array, signs: (index: number) => boolean): Uint8Array {
         const { longSignatures } = bls12_381
         const signature = longSignatures.sign(longSignatures.hash(message, DOMAIN), Fn.toBytes(secretOf(signs)))
         return longSignatures.Signature.toBytes(signature)
@@ -75,7 +66,7 @@ export function createCommittees(): (period: number) => Committee {
     }
   }
 
-  return period => {
+  return (period: number) => {
     const shift = (period * STEP) % POOL_SIZE
     const committee = made.get(shift) ?? makeCommittee(shift)
     // Bounded: there are at most POOL_SIZE shifts.

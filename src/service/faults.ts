@@ -55,17 +55,9 @@ export type Fault =
 /** Chooses the fault for a request; undefined for none. */
 export type FaultFunction = (request: FaultRequest) => Fault | undefined
 
-/** How a fault distorts an answer. */
-export interface Distortion {
-  /** Only the first half is sent. */
-  readonly isCut?: boolean
-  readonly change?: (result: unknown) => unknown
-}
-
-/** @param closing ends all delays */
+/** Returns how to distort the answer to a request, if there is a fault for it. @param closing ends all delays */
 export function createFaultInjector(faults: FaultFunction | undefined, closing: AbortSignal) {
   let turn = 0
-  /** Injects the fault for a request, if any: throws, waits, or returns how to distort the answer. */
   return async (request: Omit<FaultRequest, 'turn'>): Promise<Distortion> => {
     const fault = faults?.({ ...request, turn: turn++ })
     switch (fault?.kind) {
@@ -76,7 +68,7 @@ export function createFaultInjector(faults: FaultFunction | undefined, closing: 
         throw new MethodError(rpcCodes.serverError, 'an injected fault', { status: fault.status, headers })
       }
       case 'error':
-        throw new MethodError(fault.code, fault.message)
+        return { error: new MethodError(fault.code, fault.message) }
       case 'reset':
         // The server closes the connection, as it does after any unexpected error.
         throw new Error('an injected reset')
@@ -89,4 +81,12 @@ export function createFaultInjector(faults: FaultFunction | undefined, closing: 
         return { change: result => fault.change(structuredClone(result)) }
     }
   }
+}
+
+interface Distortion {
+  /** Takes the place of the answer. */
+  readonly error?: MethodError
+  /** Only the first half is sent. */
+  readonly isCut?: boolean
+  readonly change?: (result: unknown) => unknown
 }

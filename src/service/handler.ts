@@ -27,8 +27,7 @@ export interface Endpoints {
 interface Answer {
   readonly status: number
   readonly body: object
-  /** Only the first half is sent. */
-  readonly isCut?: boolean
+  readonly isCut?: boolean | undefined
 }
 
 const refusal = (status: number, message: string, code: number = rpcCodes.invalidRequest, headers = {}) =>
@@ -55,21 +54,18 @@ export function createHandler({ rpc, beacon, apiKeys, waitOf, inject }: Endpoint
     const parsed = parseRequest(text)
     if ('error' in parsed) return { status: 200, body: parsed }
     const { id, method, params } = parsed
-    try {
-      const { change, ...distortion } = await inject({ endpoint: served.endpoint, method, params })
-      return { status: 200, body: await answerRequest(served.methods, parsed, change), ...distortion }
-    } catch (error) {
-      if (!(error instanceof MethodError) || error.http.status !== undefined) throw error
-      return { status: 200, body: errorResponse(id, error.code, error.message) }
-    }
+    const { error, change, isCut } = await inject({ endpoint: served.endpoint, method, params })
+    const body = error ? errorResponse(id, error) : await answerRequest(served.methods, parsed, change)
+    return { status: 200, body, isCut }
   }
 
   async function answerBeacon(request: IncomingMessage, target: string): Promise<Answer> {
     admit(request, 'GET')
     const [path = '', query = ''] = target.split('?', 2)
-    const { change, ...distortion } = await inject({ endpoint: 'beacon', method: path, params: [] })
+    const { error, change, isCut } = await inject({ endpoint: 'beacon', method: path, params: [] })
+    if (error) throw error
     const { status, body } = await beacon.answer(path, new URLSearchParams(query))
-    return { status, body: change && status === 200 ? (change(body) as object) : body, ...distortion }
+    return { status, body: change && status === 200 ? (change(body) as object) : body, isCut }
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -83,9 +79,8 @@ export function createHandler({ rpc, beacon, apiKeys, waitOf, inject }: Endpoint
       sendJson(await (isBeacon ? answerBeacon(request, url.slice(BEACON_PATH.length)) : answerRpc(request, url)))
     } catch (error) {
       if (!(error instanceof MethodError)) throw error
-      const { code, message } = error
       const { status = 500, headers } = error.http
-      const body = isBeacon ? { code: status, message } : errorResponse(null, code, message)
+      const body = isBeacon ? { code: status, message: error.message } : errorResponse(null, error)
       sendJson({ status, body }, { ...headers, Connection: 'close' })
     }
   }

@@ -40,16 +40,17 @@ export function parseRequest(body: string): JsonRpcRequest | ErrorResponse {
   try {
     request = JSON.parse(body)
   } catch {
-    return errorResponse(null, rpcCodes.parse, 'this is not JSON')
+    return errorResponse(null, { code: rpcCodes.parse, message: 'this is not JSON' })
   }
-  const invalid = (id: number | null, message: string) => errorResponse(id, rpcCodes.invalidRequest, message)
+  const invalid = (id: number | null, message: string, code: number = rpcCodes.invalidRequest) =>
+    errorResponse(id, { code, message })
   if (Array.isArray(request)) return invalid(null, 'batches are not supported')
   if (typeof request !== 'object' || request === null) return invalid(null, 'this is not a request object')
   const { jsonrpc, id, method, params = [] } = request as Readonly<Record<string, unknown>>
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return invalid(null, 'id must be an integer')
   if (jsonrpc !== '2.0') return invalid(id, 'jsonrpc must be "2.0"')
   if (typeof method !== 'string') return invalid(id, 'method must be a string')
-  if (!Array.isArray(params)) return errorResponse(id, rpcCodes.invalidParams, 'params must be an array')
+  if (!Array.isArray(params)) return invalid(id, 'params must be an array', rpcCodes.invalidParams)
   return { id, method, params }
 }
 
@@ -59,19 +60,19 @@ export async function answerRequest(
   { id, method, params }: JsonRpcRequest,
   change: (result: unknown) => unknown = result => result,
 ): Promise<object> {
-  const answer = methods.get(method)
-  if (answer === undefined) return errorResponse(id, rpcCodes.methodNotFound, 'the method does not exist')
   try {
+    const answer = methods.get(method)
+    if (answer === undefined) throw new MethodError(rpcCodes.methodNotFound, 'the method does not exist')
     return { jsonrpc: '2.0', id, result: change(await answer(params)) }
   } catch (error) {
-    if (error instanceof MethodError) return errorResponse(id, error.code, error.message)
-    return errorResponse(id, rpcCodes.internal, 'internal error')
+    const internal = { code: rpcCodes.internal, message: 'internal error' }
+    return errorResponse(id, error instanceof MethodError ? error : internal)
   }
 }
 
 type ErrorResponse = ReturnType<typeof errorResponse>
 
-export const errorResponse = (id: number | null, code: number, message: string) => ({
+export const errorResponse = (id: number | null, { code, message }: Pick<MethodError, 'code' | 'message'>) => ({
   jsonrpc: '2.0',
   id,
   error: { code, message },

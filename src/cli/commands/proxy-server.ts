@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { createHttpServer, isJson, readBody, send } from '../../http/server.ts'
+import { createHttpServer, type HttpServer, isJson, readBody, send } from '../../http/server.ts'
 import type { JsonRpcServer } from '../../provider/json-rpc.ts'
+import { MAX_CONNECTIONS, MAX_HELD_LENGTH, MAX_PROXY_BODY_LENGTH } from '../limits.ts'
 
 /** Who may send requests to the proxy. */
 export interface Admission {
@@ -10,18 +11,6 @@ export interface Admission {
   /** Host names under which the proxy may be reached, besides localhost and IP addresses. */
   readonly hosts: readonly string[]
 }
-
-/** The proxy's HTTP server, running. */
-export interface ProxyServer {
-  readonly url: string
-  /** Accepts no more requests, and cuts off those that are unanswered after `grace` milliseconds. */
-  close(grace: number): Promise<void>
-}
-
-const MAX_BODY_LENGTH = 2 ** 22
-/** In bytes, for all requests that are being read or answered and all responses that are not sent yet. */
-const MAX_HELD_LENGTH = 2 ** 25
-const MAX_CONNECTIONS = 256
 
 /** A request that gets an HTTP error instead of a JSON-RPC answer. */
 class Refusal extends Error {
@@ -41,7 +30,7 @@ export async function serveProxy(
   admission: Admission,
   port: number,
   host: string,
-): Promise<ProxyServer> {
+): Promise<{ readonly url: string; readonly close: HttpServer['close'] }> {
   let heldLength = 0
 
   /** Counts the bytes held for a client, until its response is sent or it disconnects. */
@@ -71,8 +60,8 @@ export async function serveProxy(
       if (request.method !== 'POST') throw new Refusal(405, 'Use POST.', { Allow: 'POST, OPTIONS' })
       if (!isJson(request)) throw new Refusal(415, 'Content-Type must be application/json.')
       const hold = createHold(response)
-      const body = await readBody(request, MAX_BODY_LENGTH, hold)
-      if (body === null) throw new Refusal(413, `The request is larger than ${MAX_BODY_LENGTH} bytes.`)
+      const body = await readBody(request, MAX_PROXY_BODY_LENGTH, hold)
+      if (body === null) throw new Refusal(413, `The request is larger than ${MAX_PROXY_BODY_LENGTH} bytes.`)
       const text = await rpc.answer(body)
       if (text === null) response.writeHead(204).end()
       else {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { formatTime } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
 import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
@@ -6,7 +7,8 @@ import { createJsonRpcServer } from '../../provider/json-rpc.ts'
 import { createVerifiedProvider, type VerifiedProvider, type View } from '../../provider.ts'
 import { RpcError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
-import { cannotListen, orUsageError, UsageError } from '../errors.ts'
+import { cannotListen, UsageError } from '../errors.ts'
+import { PROXY_LIMITS } from '../limits.ts'
 import { chainIdOf, environmentOf, methodOf } from '../options/chain-flags.ts'
 import { createConnections } from '../options/connections.ts'
 import { flag, formatOptions, hiddenUrls, list, optionsOf, textOr } from '../options/declared.ts'
@@ -77,9 +79,6 @@ Examples:
           "params": ["0x...", "latest"] }'
 `
 
-/** In milliseconds, per client request. An execution that reads a lot sends many requests to the endpoint. */
-const REQUEST_TIMEOUT = 120_000
-const LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24, timeout: REQUEST_TIMEOUT }
 /** The library's messages name its own options. */
 const HINTS = { METHOD_REFUSED: '--forward METHOD', VALUE_UNPROVEN: '--environment NAME=VALUE' } as const
 /** How long pending requests may take once the proxy is told to end, in milliseconds. */
@@ -113,13 +112,14 @@ export const proxy: Command = {
         onView: log.view,
       }),
     )
-    const rpc = createJsonRpcServer(provider, { ...LIMITS, concurrency }, HINTS)
+    const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, concurrency }, HINTS)
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
     log.listening(server.url, trust, forward)
-    const following = follow(provider, seconds * 1000, log)
+    const ending = new AbortController()
+    void follow(provider, seconds * 1000, log, ending.signal)
     await end
-    following.stop()
+    ending.abort()
     await server.close(GRACE)
     controller.abort()
     log.stopped()
@@ -141,31 +141,19 @@ function orUsage<T>(work: () => T): T {
   } catch (error) {
     if (error instanceof ProofError) refuseWrongFlags(error)
     if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
-    return orUsageError('the options', () => {
-      throw error
-    })
+    throw new UsageError(`the options: ${error.message}`)
   }
 }
 
-/** Polls for a newer view. Logs a recurring failure once, until something else happens. */
-function follow(provider: VerifiedProvider, interval: number, log: Log): { stop(): void } {
-  let timer: NodeJS.Timeout | undefined
-  let isStopped = false
-  const look = async () => {
-    try {
-      await provider.refresh()
-      log.recovered()
-    } catch (error) {
-      if (!isStopped) log.failure(error)
-    }
-    if (!isStopped) timer = setTimeout(look, interval)
-  }
-  void look()
-  return {
-    stop() {
-      isStopped = true
-      clearTimeout(timer)
-    },
+/** Polls for a newer view. */
+async function follow(provider: VerifiedProvider, interval: number, log: Log, ending: AbortSignal): Promise<void> {
+  while (!ending.aborted) {
+    const failure = await provider.refresh().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (!ending.aborted) log.refreshed(failure)
+    await setTimeout(interval, undefined, { signal: ending }).catch(() => {})
   }
 }
 
@@ -177,38 +165,26 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
     io.stdout.write(json ? toJson({ event, time: new Date().toISOString(), ...fields }) : `${text}\n`)
 
   return {
-    listening(url: string, trust: string, forwarded: readonly string[]): void {
-      const rows = [
-        ['proxy', url],
-        ['trusted', trust],
-        [
-          'unproven',
-          forwarded.length === 0 ? 'nothing: other methods are refused' : forwarded.map(printable).join(', '),
-        ],
-      ]
-      write('listening', { url, trust, forward: forwarded }, formatTable(rows))
+    listening(url: string, trust: string, forward: readonly string[]): void {
+      const unproven = forward.map(printable).join(', ') || 'nothing: other methods are refused'
+      const rows = Object.entries({ proxy: url, trusted: trust, unproven })
+      write('listening', { url, trust, forward }, formatTable(rows))
     },
-    view(view: View): void {
-      const { blockNumber, stateRoot, l1Block, timestamp, age } = view
+    view({ blockNumber, stateRoot, l1Block, timestamp, age }: View): void {
       const since = timestamp === null ? `older than ${age} s` : `of ${formatTime(timestamp)}, ${age} s old`
       const l1 = `proven from L1 block ${l1Block.number} ${l1Block.hash}`
       write('view', { blockNumber, stateRoot, l1Block, timestamp, age }, `  L2 block ${blockNumber}, ${since}, ${l1}`)
     },
-    failure(error: unknown): void {
+    /** A recurring failure is logged once, until something else happens. */
+    refreshed(error: unknown): void {
       const { reason, message } = Object(error)
-      const text = redact(String(message))
-      if (text === lastFailure) return
+      const text = error === undefined ? undefined : redact(String(message))
+      if (text !== undefined && text !== lastFailure) {
+        write('failure', { reason, message: text }, `  no newer block: ${printable(text)}`)
+      }
       lastFailure = text
-      write('failure', { reason, message: text }, `  no newer block: ${printable(text)}`)
     },
-    recovered(): void {
-      lastFailure = undefined
-    },
-    oddSource(text: string): void {
-      write('disagreement', { message: text }, `  L1 block hash: ${printable(text)}`)
-    },
-    stopped(): void {
-      write('stopped', {}, '  stopped')
-    },
+    oddSource: (text: string) => write('disagreement', { message: text }, `  L1 block hash: ${printable(text)}`),
+    stopped: () => write('stopped', {}, '  stopped'),
   }
 }

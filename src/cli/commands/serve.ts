@@ -57,56 +57,35 @@ Examples:
   rollup-state-proof serve --genesis genesis.json --scheme mimc --json
 `
 
+const parse = (args: readonly string[]) => parseOptions({ args: [...args], options }).values
+
 export const serve: Command = {
   help,
   async run(args, io) {
-    const { values } = parseOptions({ args: [...args], options })
+    const values = parse(args)
     const scheme = requireScheme(values.scheme)
     const port = wholeNumber('--port', values.port, 0, 65_535)
-    const number = (name: 'finalize-every' | 'keep' | 'public-rate', most: number) => {
-      const text = values[name]
-      return text === undefined ? undefined : wholeNumber(`--${name}`, text, 1, most)
-    }
-    const [publicRate, keep] = [number('public-rate', 1_000_000), number('keep', 1_000_000)]
-    const seconds = number('finalize-every', 86_400)
+    const seconds = optionalNumber('--finalize-every', values['finalize-every'], 86_400)
     const isDemo = values.genesis === undefined
     const genesis = values.genesis === undefined ? demoWorld(scheme) : await readWorld(values.genesis, scheme, io)
     // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
     const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
     let isRunning = false
     const clock = () => (isRunning ? Math.floor(Date.now() / 1000) : begin)
-    const service = createService({
-      genesis,
-      rollup: { name: 'devnet', address: DEVNET_CONTRACT },
-      apiKeys: values['api-key'] ?? [],
-      proofLag: wholeNumber('--proof-lag', values['proof-lag'], 0, 1000),
-      l1Unfinalized: wholeNumber('--unfinalized', values.unfinalized, 0, 1000),
-      contractVersion: wholeNumber('--contract-version', values['contract-version'], 7, 8) === 7 ? 7 : 8,
-      ...(keep !== undefined && { keep }),
-      ...(publicRate !== undefined && { publicRate }),
-      ...(seconds !== undefined && { clock }),
-    })
-    const { chain } = service
+    const service = createService({ genesis, ...serviceOptions(values), ...(seconds !== undefined && { clock }) })
+    const { chain, beacon } = service
     if (isDemo) addDemoBlocks(chain)
-    const urls = await service.listen(port, values.host).catch(cannotListen('--port'))
+    const { url: l2, l1Url: l1, beaconUrl } = await service.listen(port, values.host).catch(cannotListen('--port'))
     isRunning = true
     const finalized = () => ({ block: chain.finalized(), stateRoot: chain.at(chain.finalized())?.stateRoot() ?? '' })
-    if (values.json) {
-      const { url, l1Url, beaconUrl } = urls
-      const described = { l2: url, l1: l1Url, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name }
-      io.stdout.write(toJson({ ...described, network: service.beacon.network, finalized: finalized() }))
-    } else {
-      const rows = [
-        ['L2', urls.url],
-        ['L1', urls.l1Url],
-        ['beacon API', urls.beaconUrl],
-        ['rollup contract', DEVNET_CONTRACT],
-        ['scheme', scheme.name],
-        ['finalized', `block ${finalized().block}`],
-        ['its state root', finalized().stateRoot],
-      ]
-      io.stdout.write(`${formatTable(rows)}\n`)
-    }
+    const { block, stateRoot } = finalized()
+    const served = { l2, l1, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name }
+    const json = { ...served, network: beacon.network, finalized: { block, stateRoot } }
+    const rows = Object.entries({
+      ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, 'rollup contract': DEVNET_CONTRACT, scheme: scheme.name },
+      ...{ finalized: `block ${block}`, 'its state root': stateRoot },
+    })
+    io.stdout.write(values.json ? toJson(json) : `${formatTable(rows)}\n`)
     const move = () => {
       // As many blocks as a real L1 adds in this time.
       const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
@@ -120,6 +99,24 @@ export const serve: Command = {
     await service.close()
     return exitCodes.verified
   },
+}
+
+const optionalNumber = (name: string, text: string | undefined, most: number): number | undefined =>
+  text === undefined ? undefined : wholeNumber(name, text, 1, most)
+
+/** What the options say about the service, but its state and its clock. @throws UsageError */
+function serviceOptions(flags: ReturnType<typeof parse>) {
+  const keep = optionalNumber('--keep', flags.keep, 1_000_000)
+  const publicRate = optionalNumber('--public-rate', flags['public-rate'], 1_000_000)
+  return {
+    rollup: { name: 'devnet', address: DEVNET_CONTRACT },
+    apiKeys: flags['api-key'] ?? [],
+    proofLag: wholeNumber('--proof-lag', flags['proof-lag'], 0, 1000),
+    l1Unfinalized: wholeNumber('--unfinalized', flags.unfinalized, 0, 1000),
+    contractVersion: wholeNumber('--contract-version', flags['contract-version'], 7, 8) === 7 ? 7 : 8,
+    ...(keep !== undefined && { keep }),
+    ...(publicRate !== undefined && { publicRate }),
+  } as const
 }
 
 /** Age of the history of a moving demo when it starts to move, in seconds. */

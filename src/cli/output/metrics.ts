@@ -2,15 +2,6 @@ import { createHttpServer, send } from '../../http/server.ts'
 import type { FollowEvent } from '../../rpc.ts'
 import { cannotListen } from '../errors.ts'
 
-/** The Prometheus metrics of `follow`. */
-export interface Metrics {
-  count(event: FollowEvent): void
-  /** Counts one run of the user's program. */
-  countProgram(isFailure: boolean): void
-  /** The metrics in Prometheus' text format. */
-  text(): string
-}
-
 const PREFIX = 'rollup_state_proof_follow'
 
 const METRICS = {
@@ -45,7 +36,10 @@ const COUNTED: Readonly<Record<FollowEvent['name'], Name>> = {
   'follow.retry': 'retries_total',
 }
 
-export function createMetrics(): Metrics {
+type Metrics = ReturnType<typeof createMetrics>
+
+/** The Prometheus metrics of `follow`. */
+export function createMetrics() {
   /** By name, then by labels. */
   const values = new Map<Name, Map<string, number>>()
   const set = (name: Name, value: number, labels = '') => {
@@ -57,7 +51,7 @@ export function createMetrics(): Metrics {
     if (type === 'counter' && !isLabelled) set(name as Name, 0)
   }
   return {
-    count({ name, attributes }) {
+    count({ name, attributes }: FollowEvent): void {
       const { layer, 'endpoint.index': index, 'error.type': code } = attributes
       // A layer, a number and a code need no escapes.
       add(COUNTED[name], layer === undefined ? '' : `{layer="${layer}",endpoint="${index}",code="${code}"}`)
@@ -68,8 +62,11 @@ export function createMetrics(): Metrics {
       const timestamp = attributes['l2.block.timestamp']
       if (timestamp !== undefined) set('l2_block_timestamp_seconds', Number(timestamp))
     },
-    countProgram: isFailure => add('program_runs_total', `{result="${isFailure ? 'failure' : 'success'}"}`),
-    text() {
+    /** Counts one run of the user's program. */
+    countProgram: (isFailure: boolean): void =>
+      add('program_runs_total', `{result="${isFailure ? 'failure' : 'success'}"}`),
+    /** The metrics in Prometheus' text format. */
+    text(): string {
       const lines = Object.entries(METRICS).flatMap(([name, [type, help]]) => {
         const samples = [...(values.get(name as Name) ?? [])].map(
           ([labels, value]) => `${PREFIX}_${name}${labels} ${value}`,
