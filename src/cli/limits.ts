@@ -16,6 +16,8 @@ export const MAX_STORAGE_KEYS = 1000
 
 /** Addresses of a snapshot: far more than anyone needs at one block, and few enough to keep in memory. */
 export const MAX_ADDRESSES = 2_000_000
+/** Bytes of a line that holds an address and a comment. */
+export const MAX_ADDRESS_LINE = 4096
 
 /** Characters of an error's message. An option can be 128 kB long, and a message quotes it. */
 export const MAX_MESSAGE_LENGTH = 4096

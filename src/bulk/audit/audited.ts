@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
 import type { Account } from '../../proof/verify.ts'
+import { MAX_REJECTED, MAX_VALUES } from '../limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import {
   type ProvenVerdict,
@@ -33,9 +34,6 @@ export interface AuditedBatch {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly tally: Tally
 }
-
-/** How many rejected lines are kept for the report. */
-export const MAX_REJECTED = 1000
 
 // No prototypes, so that a lookup finds no inherited property.
 export const createTally = (): Tally => ({
@@ -195,9 +193,6 @@ export function textsOf(bytes: Uint8Array<ArrayBuffer>): (part: Uint8Array) => U
 const TOO_LONG: UnreadableVerdict = { verdict: 'unreadable', reason: 'longer than a record may be' }
 
 const TOO_MANY: UnreadableVerdict = { verdict: 'unreadable', reason: 'more values than a record may have' }
-
-/** A proof of 1000 slots has an eighth of this. */
-const MAX_VALUES = 2 ** 20
 
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
 

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import zlib from 'node:zlib'
+import { MAX_WAITING } from '../limits.ts'
 
 /**
  * Bytes to read, or to decompress, at a time: as many as a batch has. While this thread verifies a batch, only one chunk can
@@ -82,12 +83,7 @@ export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): Async
   yield* unpackWith(unpacker, continued(start, iterator))
 }
 
-/**
- * How many decompressed chunks may wait for the consumer. (A stream pipeline is no alternative: on an error, it discards the
- * output that came before.)
- */
-const MAX_WAITING = 2
-
+/** A stream pipeline is no alternative: on an error, it discards the output that came before. */
 async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const unpacked: Uint8Array[] = []
   let failure: unknown

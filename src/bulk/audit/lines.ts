@@ -1,3 +1,5 @@
+import { MAX_LINES } from '../limits.ts'
+
 /** Whole lines of an input, to be verified in one go. */
 export interface Batch {
   /** The number of its first line, from 1. */
@@ -24,9 +26,6 @@ export interface BatchLimits {
   /** Memory of finished batches, at least twice `batchLength` bytes each. It is reused before more is allocated. */
   readonly spare?: Uint8Array<ArrayBuffer>[]
 }
-
-/** Lines per batch, even if they are short: a verdict is longer than an empty line. */
-const MAX_LINES = 4096
 
 /**
  * Splits a stream of bytes into batches of whole lines. Never holds more than one batch and one line in memory.

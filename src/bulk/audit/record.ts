@@ -15,6 +15,7 @@ import { fieldIn } from '../../document/value.ts'
 import { type ErrorCode, ProofError } from '../../errors.ts'
 import type { Trusted } from '../../evidence/types.ts'
 import { verifyEvidence } from '../../evidence/verify.ts'
+import { lowerCase } from '../../hex.ts'
 import type { Account, StorageSlot, VerifiedState } from '../../proof/verify.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../../verifier/verifier.ts'
@@ -222,8 +223,6 @@ function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: 
     },
   })
 }
-
-const lowerCase = (hex: Hex): Hex => `0x${hex.slice(2).toLowerCase()}`
 
 function judgeBundle({ bundle }: BundleFile, claim: RecordClaim): Verdict {
   const { rollup, trusted, address, storageKeys } = claim

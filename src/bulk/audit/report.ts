@@ -1,5 +1,6 @@
 import { type ErrorCode, errorMeanings } from '../../errors.ts'
-import { MAX_REJECTED, type Tally } from './audited.ts'
+import { MAX_REJECTED } from '../limits.ts'
+import type { Tally } from './audited.ts'
 import type { RecordClaim } from './record.ts'
 
 /** The result of an audit. */

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { ProofError } from '../../errors.ts'
 import { isFailure, isPassing, isWrong, RpcError } from '../../rpc/error.ts'
 import { createSemaphore, sleep } from '../../rpc/waiting.ts'
+import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../limits.ts'
 
 /** Many requests to one endpoint. They run concurrently within its limits, and their outcomes come in order. */
 export interface Asking<Item, Outcome> {
@@ -17,16 +18,8 @@ export interface Asking<Item, Outcome> {
 /** The limits that all requests to one endpoint share. */
 export type Limits = ReturnType<typeof createLimits>
 
-/** Gives up at this many failures of one item, or at this many pauses without an answer between them. */
-const MAX_FAILURES = 12
-/** Refuses an item at this many wrong answers. They are retried, because another server behind the URL may be right. */
-const MAX_WRONG = 3
 /** In milliseconds, before jitter. Doubles with each further pause. */
 const FIRST_PAUSE = 100
-/** In milliseconds, before jitter. */
-const LONGEST_PAUSE = 30_000
-/** In milliseconds. An endpoint that asks for a longer wait is asked again after this. */
-const LONGEST_RETRY_AFTER = 600_000
 
 /** The backoff that all requests share. It grows with each consecutive failure. */
 function createPauses(sleep: (milliseconds: number) => Promise<void>) {

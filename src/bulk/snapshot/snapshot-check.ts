@@ -1,19 +1,15 @@
 import type { Hex } from '../../bytes.ts'
 import { fieldIn, itemsOf } from '../../document/value.ts'
-import type { VerifiedState } from '../../proof/verify.ts'
 import type { Verifier } from '../../verifier/verifier.ts'
-import type { SnapshotRequest } from './snapshot.ts'
+import { type RowFormat, rowWriter } from './rows.ts'
+import { requestFor, type Target } from './snapshot.ts'
 
 /** The files of a snapshot, as lines, and what they must hold. */
 export interface SnapshotContent {
+  readonly target: Target
   readonly holders: readonly Hex[]
-  /** The request for some of the holders: for a mapping, any number of them; otherwise one. */
-  readonly requestFor: (holders: readonly Hex[]) => SnapshotRequest
-  /** The rows that the state proves, as text. */
-  readonly rowsFor: (request: SnapshotRequest, state: VerifiedState) => readonly string[]
-  /** Whether a row says that no answer verified. */
-  readonly isRefused: (row: string) => boolean
-  /** The rows, without a heading; null for a line that is too long. */
+  readonly format: RowFormat
+  /** null for a line that is too long. */
   readonly rows: AsyncIterator<string | null>
   /** The kept answers, as recordings; null for a line that is too long. */
   readonly answers: AsyncIterator<string | null>
@@ -37,10 +33,12 @@ export type RowProblem =
   /** `proven` is the row that the answer proves. */
   | { readonly kind: 'different'; readonly proven: string }
 
-/** What follows the last row. An honest snapshot has nothing there. */
-export interface Surplus {
-  readonly rows: boolean
-  readonly answers: boolean
+/** What is wrong with a file as a whole. */
+export interface FileProblems {
+  readonly isHeadingWrong: boolean
+  /** Whether something follows the last row. */
+  readonly hasMoreRows: boolean
+  readonly hasMoreAnswers: boolean
 }
 
 /**
@@ -48,13 +46,15 @@ export interface Surplus {
  * believed: not even which holder an answer is for.
  *
  * @param stateRoot the proven root
- * @returns one result per holder, in order, then the surplus
+ * @returns one result per holder, in order, then what is wrong with the files
  */
 export async function* checkSnapshot(
-  { holders, requestFor, rowsFor, isRefused, rows, answers }: SnapshotContent,
+  { target, holders, format, rows, answers }: SnapshotContent,
   verifier: Verifier,
   stateRoot: Hex,
-): AsyncGenerator<CheckedRow, Surplus, undefined> {
+): AsyncGenerator<CheckedRow, FileProblems, undefined> {
+  const { heading, rowsOf, textOf, isRefused } = rowWriter(target, format)
+  const isHeadingWrong = heading !== undefined && (await rows.next()).value !== heading
   for (let done = 0; done < holders.length; ) {
     const first = holders[done] ?? '0x'
     const row = (await rows.next()).value
@@ -66,10 +66,10 @@ export async function* checkSnapshot(
     const recording = (await answers.next()).value
     const { isReadable, answer, keyCount } = readRecording(recording)
     // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.
-    const request = requestFor(holders.slice(done, done + Math.max(keyCount, 1)))
+    const request = requestFor(target, holders.slice(done, done + Math.max(keyCount, 1)))
     const { address, storageKeys } = request
     const outcome = verifier.safeVerifyProof(answer, { stateRoot, address, storageKeys })
-    const proven = outcome.ok ? rowsFor(request, outcome) : []
+    const proven = outcome.ok ? rowsOf({ request, answer, state: outcome }).map(textOf) : []
     for (const [index, holder] of request.holders.entries()) {
       const found = index === 0 ? row : (await rows.next()).value
       const problem = ((): RowProblem | undefined => {
@@ -83,7 +83,7 @@ export async function* checkSnapshot(
       done++
     }
   }
-  return { rows: !(await rows.next()).done, answers: !(await answers.next()).done }
+  return { isHeadingWrong, hasMoreRows: !(await rows.next()).done, hasMoreAnswers: !(await answers.next()).done }
 }
 
 function readRecording(text: string | null | undefined) {

@@ -1,6 +1,7 @@
+import { mappingSlot } from '../../anchor/slots.ts'
 import type { Hex } from '../../bytes.ts'
 import { ProofError } from '../../errors.ts'
-import type { StorageSlot, VerifiedState } from '../../proof/verify.ts'
+import type { VerifiedState } from '../../proof/verify.ts'
 import type { RpcError } from '../../rpc/error.ts'
 import { fetchAnswer } from '../../rpc/fetch.ts'
 import type { Provider } from '../../rpc/provider.ts'
@@ -8,12 +9,39 @@ import type { Scheme } from '../../scheme/scheme.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
 import { askInOrder, createLimits } from './in-order.ts'
 
+/** What a snapshot is of, besides the addresses. */
+export interface Target {
+  /** The contract of a mapping; undefined for accounts. */
+  readonly contract?: Hex
+  /** Where the contract declares the mapping. */
+  readonly slot?: bigint
+  readonly storageKeys: readonly Hex[]
+}
+
 /** One request of a snapshot. */
 export interface SnapshotRequest {
   readonly address: Hex
   readonly storageKeys: readonly Hex[]
   /** The address itself or, for a mapping, the holder of each storage key. */
   readonly holders: readonly Hex[]
+}
+
+/** The request for the first of `holders` or, for a mapping, for all of them. */
+export function requestFor({ contract, slot, storageKeys }: Target, holders: readonly Hex[]): SnapshotRequest {
+  if (contract === undefined || slot === undefined) {
+    const some = holders.slice(0, 1)
+    return { address: some[0] ?? '0x', storageKeys, holders: some }
+  }
+  return { address: contract, storageKeys: holders.map(holder => mappingSlot(slot, holder)), holders }
+}
+
+/** @param most how many holders of a mapping one request may name */
+export function requestsFor(target: Target, holders: readonly Hex[], most: number): SnapshotRequest[] {
+  const length = target.contract === undefined ? 1 : most
+  const count = Math.ceil(holders.length / length)
+  return Array.from({ length: count }, (_, index) =>
+    requestFor(target, holders.slice(index * length, (index + 1) * length)),
+  )
 }
 
 /** The outcome of a request, or of a part of it. */
@@ -69,48 +97,4 @@ export function takeSnapshot(
     return parts
   }
   return askInOrder({ items: requests, limits, ask, refuse, onRetry })
-}
-
-/** A row of a snapshot. */
-export interface SnapshotRow {
-  readonly verdict: 'present' | 'absent' | 'refused'
-  /** Why it was refused. */
-  readonly code?: string
-  readonly storage?: readonly StorageSlot[]
-  readonly [column: string]: unknown
-}
-
-/** The columns of a CSV file, in order. */
-export const columnsOf = (storageKeys: readonly Hex[], isMapping: boolean): string[] =>
-  isMapping
-    ? ['holder', 'verdict', 'key', 'value', 'number', 'code']
-    : ['address', 'verdict', 'nonce', 'balance', 'storageRoot', 'codeHash', 'codeSize', ...storageKeys, 'code']
-
-/** The proven values, one row per holder. */
-export function rowsOf(part: SnapshotPart, isMapping: boolean): SnapshotRow[] {
-  const { request } = part
-  const name = isMapping ? 'holder' : 'address'
-  if ('refusal' in part)
-    return request.holders.map(holder => ({ [name]: holder, verdict: 'refused' as const, ...part.refusal }))
-  const { account, storage } = part.state
-  if (!isMapping) {
-    const verdict = account === null ? 'absent' : 'present'
-    return [{ address: request.address, verdict, ...account, storage }]
-  }
-  return storage.map(({ key, value, exists }, index) => ({
-    holder: request.holders[index],
-    verdict: exists ? 'present' : 'absent',
-    ...{ key, value, number: BigInt(value) },
-  }))
-}
-
-const toPlain = (_: string, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)
-
-export const rowToJson = (row: SnapshotRow): string => `${JSON.stringify(row, toPlain)}\n`
-
-/** Nothing in a row needs quotes: it holds only hexadecimal, numbers and fixed names. */
-export function rowToCsv(row: SnapshotRow, columns: readonly string[]): string {
-  const slots = new Map<string, unknown>((row.storage ?? []).map(({ key, value }) => [key, value]))
-  const cells = columns.map(column => (Object.hasOwn(row, column) ? row[column] : slots.get(column)))
-  return `${cells.map(cell => String(cell ?? '')).join(',')}\n`
 }

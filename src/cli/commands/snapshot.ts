@@ -1,32 +1,23 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { basename } from 'node:path'
-import { type Evidence, type Rollup, safeVerifyEvidence } from '../../anchor.ts'
-import {
-  columnsOf,
-  rowsOf,
-  rowToCsv,
-  rowToJson,
-  type SnapshotPart,
-  type SnapshotRequest,
-  takeSnapshot,
-} from '../../bulk/snapshot/snapshot.ts'
+import { type Evidence, safeVerifyEvidence } from '../../anchor.ts'
+import type { RowFormat } from '../../bulk/snapshot/rows.ts'
+import type { SnapshotRequest } from '../../bulk/snapshot/snapshot.ts'
+import { writeSnapshot } from '../../bulk/snapshot/write.ts'
 import { statedBlockHash } from '../../document/evidence.ts'
-import { fieldIn } from '../../document/value.ts'
 import { formatTime } from '../../document/wording.ts'
-import type { Hex, Scheme } from '../../index.ts'
 import { type Provider, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { type AskedFor, readExisting, refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
-import { type Counts, openSnapshotFiles } from '../files/snapshot-file.ts'
+import { statRegular } from '../files/output-file.ts'
+import { openSnapshotFiles } from '../files/snapshot-file.ts'
+import { type Manifest, manifestPathOf, readManifest, writeManifest } from '../files/snapshot-manifest.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
-import { endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { type Endpoints, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
-import { parseOptions, requireHex, toInteger, wholeNumber } from '../options/parse.ts'
-import { readAddresses, requestsFor, type Target, targetOf } from '../options/snapshot-target.ts'
+import { onePath, parseOptions, requireHex, toInteger, wholeNumber } from '../options/parse.ts'
+import { readAddresses, targetOf } from '../options/snapshot-target.ts'
 import { formatRows, paint, toJson } from '../output/report.ts'
 import { checkFiles } from './snapshot-check.ts'
 
@@ -112,173 +103,130 @@ Examples:
     --l2-block N
 `
 
+const parse = (args: readonly string[]) =>
+  parseOptions({
+    args: [...args],
+    allowPositionals: true,
+    options: { ...whatOptions, ...whereOptions, ...howOptions, ...outputOptions },
+  })
+
 export const snapshot: Command = {
   help,
   async run(args, io) {
-    const { values, positionals } = parseOptions({
-      args: [...args],
-      allowPositionals: true,
-      options: { ...whatOptions, ...whereOptions, ...howOptions, ...outputOptions },
-    })
-    const [file, ...more] = positionals
-    if (file === undefined || more.length > 0)
-      throw new UsageError('name one file of addresses, or - for standard input')
-    const { output: path, keep, force } = values
-    if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
-    if (keep !== undefined && !keep.endsWith('.gz')) throw new UsageError('--keep: the name must end with .gz')
-    if (keep === path) throw new UsageError('--keep and --output name the same file')
-    const format = values.format ?? (path.endsWith('.csv') ? 'csv' : 'ndjson')
-    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format: expected ndjson or csv')
-    const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 256)
-    const keysPerRequest = wholeNumber('--keys-per-request', values['keys-per-request'], 1, MAX_STORAGE_KEYS)
-    const l1BlockHash = values['l1-block-hash']
-    requireHex('--l1-block-hash', 32, l1BlockHash)
-    const target = targetOf(values.address, values['mapping-slot'], values['storage-key'] ?? [])
-    const [scheme, rollup] = [requireScheme(values.scheme), rollupOf(values)]
-    const l2Block = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
-    const holders = await readAddresses(file, io)
-    const manifest = `${path}.manifest.json`
-    if (values.check) {
-      if (keep === undefined) throw new UsageError('--check needs --keep: the file of the answers')
-      if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
-      if (force) throw new UsageError('--check writes nothing: leave out --force')
-      const stated = { l1BlockHash: l1BlockHash as Hex, l2Block, scheme, rollup, target, holders }
-      return checkFiles({ path, format, keep, manifest, json: values.json, ...stated }, io)
-    }
-    const requests = requestsFor(target, holders, keysPerRequest)
-    const method = methodOf(values)
-    const askedFor = {
-      command: 'snapshot',
-      addresses: `${holders.length}, SHA-256 ${sha256(holders.join('\n'))}`,
-      target: JSON.stringify(target, (_, field) => (typeof field === 'bigint' ? `${field}` : field)),
-      scheme: scheme.name,
-      rollup: rollup.address.toLowerCase(),
-      layout: `${rollup.layout?.stateRootHashes ?? 'default'}, ${rollup.layout?.currentL2BlockNumber ?? 'default'}`,
-      'L1 block hash': l1BlockHash?.toLowerCase() ?? 'any',
-      'L2 block': `${l2Block ?? 'newest'}`,
-      ...{ method, format, keep: keep ?? '', 'keys per request': `${keysPerRequest}` },
-    }
-
-    return withEndpoints(values, io, async ({ open, signal }) => {
-      if (!force && statRegular(manifest) !== undefined) {
-        const existing = await readManifest(manifest, path, askedFor)
-        return report(existing, { path, keep, manifest, json: values.json, isFetched: false }, io)
-      }
-      const [l1, l2] = [open('l1', values.l1), open('l2', values.l2)]
-      // If one request is told to wait, all must wait, so this provider does not retry by itself.
-      const l2Once = open('l2', values.l2, 0)
-      const files = await openSnapshotFiles({ path, keep, force, askedFor })
-      try {
-        const begun = files.begun
-        if (begun) showProgress(io, `continuing after ${begun.requests} of ${requests.length} requests`)
-        const bundle =
-          begun?.bundle ?? (await fetchBundle({ l1, l2, scheme, rollup, l2Block, method, target, holders, signal }))
-        const anchor = verifyBundle(bundle, { scheme, rollup, l1BlockHash })
-        showProgress(
-          io,
-          `L2 block ${anchor.l2BlockNumber}, L1 block ${anchor.l1Block.number} of ${formatTime(anchor.l1Block.timestamp)}`,
-        )
-        const isMapping = target.contract !== undefined
-        const columns = columnsOf(target.storageKeys, isMapping)
-        const counts = { ...(begun?.counts ?? { present: 0, absent: 0, refused: 0 }) }
-        let done = begun?.requests ?? 0
-        let [text, kept] = [done === 0 && format === 'csv' ? `${columns.join(',')}\n` : '', '']
-        const parts = takeSnapshot(l2Once, requests.slice(done), {
-          ...{ scheme, stateRoot: anchor.stateRoot, block: anchor.l2BlockNumber },
-          ...{ method, keysPerRequest, concurrency, signal },
-          onRetry: (request, error) => {
-            if (error.name === 'ProofError') io.stderr.write(`${describeLie(request)}: ${error.code}; asking again\n`)
-          },
-        })
-        const commit = async () => {
-          await files.append(text, kept)
-          ;[text, kept] = ['', '']
-          await files.saveCheckpoint({ requests: done, counts, bundle })
-          showProgress(io, `${done} of ${requests.length} requests`)
-        }
-        const batch = isMapping ? 1 : ROWS_PER_COMMIT
-        for await (const outcome of parts) {
-          for (const part of outcome) {
-            for (const row of rowsOf(part, isMapping)) {
-              counts[row.verdict]++
-              text += format === 'csv' ? rowToCsv(row, columns) : rowToJson(row)
-              if (row.verdict === 'refused') {
-                io.stderr.write(`${describeLie(part.request)}: ${row.code}; no answer of the endpoint verifies\n`)
-              }
-            }
-            if (keep !== undefined) kept += recordingOf(part, scheme, anchor.stateRoot)
-          }
-          done++
-          // Commits at fixed places, so that the compressed file is the same however often the run was interrupted.
-          if (done % batch === 0) await commit()
-        }
-        if (text !== '') await commit()
-        endProgress(io)
-        const content = {
-          version: 1,
-          askedFor,
-          l1BlockHash: anchor.l1Block.hash,
-          l2BlockNumber: `${anchor.l2BlockNumber}`,
-          stateRoot: anchor.stateRoot,
-          rows: { file: basename(path), format, count: holders.length, sha256: await sha256OfFile(path) },
-          ...(keep !== undefined && { kept: { file: basename(keep), sha256: await sha256OfFile(keep) } }),
-          counts,
-          evidence: bundle,
-        }
-        writeWhole(manifest, `${JSON.stringify(content)}\n`, force)
-        files.removeCheckpoint()
-        return report(content, { path, keep, manifest, json: values.json, isFetched: true }, io)
-      } finally {
-        await files.close()
-      }
-    })
+    const { values, positionals } = parse(args)
+    const wanted = await readWanted(values, positionals, io)
+    if (!values.check) return withEndpoints(values, io, endpoints => take(wanted, values, endpoints, io))
+    const { keep, l1BlockHash } = wanted
+    if (keep === undefined) throw new UsageError('--check needs --keep: the file of the answers')
+    if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
+    if (wanted.force) throw new UsageError('--check writes nothing: leave out --force')
+    return checkFiles({ ...wanted, keep, l1BlockHash, manifest: manifestPathOf(wanted.path) }, io)
   },
 }
 
-const ROWS_PER_COMMIT = 64
+type Values = ReturnType<typeof parse>['values']
+type Wanted = Awaited<ReturnType<typeof readWanted>>
 
-const describeLie = ({ address, holders }: SnapshotRequest): string =>
+/** What the options ask for. @throws UsageError */
+async function readWanted(values: Values, positionals: readonly string[], io: Io) {
+  const file = onePath(positionals, 'name one file of addresses, or - for standard input')
+  const { output: path, keep, force, json } = values
+  if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
+  if (keep !== undefined && !keep.endsWith('.gz')) throw new UsageError('--keep: the name must end with .gz')
+  if (keep === path) throw new UsageError('--keep and --output name the same file')
+  const named = values.format ?? (path.endsWith('.csv') ? 'csv' : 'ndjson')
+  if (named !== 'ndjson' && named !== 'csv') throw new UsageError('--format: expected ndjson or csv')
+  const format: RowFormat = named
+  const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 256)
+  const keysPerRequest = wholeNumber('--keys-per-request', values['keys-per-request'], 1, MAX_STORAGE_KEYS)
+  const l1BlockHash = values['l1-block-hash']
+  requireHex('--l1-block-hash', 32, l1BlockHash)
+  const target = targetOf(values.address, values['mapping-slot'], values['storage-key'] ?? [])
+  const [scheme, rollup, method] = [requireScheme(values.scheme), rollupOf(values), methodOf(values)]
+  const l2Block = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
+  const holders = await readAddresses(file, io)
+  return {
+    ...{ path, keep, force, json, format, concurrency, keysPerRequest, method },
+    ...{ l1BlockHash, l2Block, target, scheme, rollup, holders },
+  }
+}
+
+/** The request for which the files must have been written, to be continued or reported. */
+function describeWanted(wanted: Wanted) {
+  const { target, scheme, rollup, holders, l1BlockHash, l2Block, method, format, keep, keysPerRequest } = wanted
+  return {
+    command: 'snapshot',
+    addresses: `${holders.length}, SHA-256 ${createHash('sha256').update(holders.join('\n')).digest('hex')}`,
+    target: JSON.stringify(target, (_, field) => (typeof field === 'bigint' ? `${field}` : field)),
+    scheme: scheme.name,
+    rollup: rollup.address.toLowerCase(),
+    layout: `${rollup.layout?.stateRootHashes ?? 'default'}, ${rollup.layout?.currentL2BlockNumber ?? 'default'}`,
+    'L1 block hash': l1BlockHash?.toLowerCase() ?? 'any',
+    'L2 block': `${l2Block ?? 'newest'}`,
+    ...{ method, format, keep: keep ?? '', 'keys per request': `${keysPerRequest}` },
+  }
+}
+
+/** @returns the exit code */
+async function take(wanted: Wanted, { l1, l2 }: Values, { open, signal }: Endpoints, io: Io): Promise<number> {
+  const { path, force } = wanted
+  const askedFor = describeWanted(wanted)
+  if (!force && statRegular(manifestPathOf(path)) !== undefined) {
+    return report(await readManifest(path, askedFor), wanted, false, io)
+  }
+  const providers = [open('l1', l1), open('l2', l2)] as const
+  // If one request is told to wait, all must wait, so this provider does not retry by itself.
+  const l2Once = open('l2', l2, 0)
+  const files = await openSnapshotFiles({ ...wanted, askedFor })
+  const tell = (text: string) => void io.stderr.write(`${text}\n`)
+  try {
+    const { begun } = files
+    const count = Math.ceil(wanted.holders.length / (wanted.target.contract === undefined ? 1 : wanted.keysPerRequest))
+    if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
+    const bundle = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
+    const { l2BlockNumber, l1Block, stateRoot } = verifyBundle(bundle, wanted)
+    showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
+    const onRetry = (request: SnapshotRequest, { name, code }: { name: string; code: string }) => {
+      if (name === 'ProofError') tell(`${nameOf(request)}: ${code}; asking again`)
+    }
+    const onRefused = (request: SnapshotRequest, code: string) =>
+      tell(`${nameOf(request)}: ${code}; no answer of the endpoint verifies`)
+    const plan = { ...wanted, stateRoot, block: l2BlockNumber, signal, onRetry, onRefused }
+    const counts = await writeSnapshot(l2Once, plan, {
+      begun,
+      keepsAnswers: wanted.keep !== undefined,
+      async save(rows, kept, progress) {
+        await files.save(rows, kept, { ...progress, bundle })
+        showProgress(io, `${progress.requests} of ${count} requests`)
+      },
+    })
+    endProgress(io)
+    const about = { askedFor, l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot }
+    const manifest = await writeManifest(wanted, about, counts, bundle)
+    files.removeProgress()
+    return report(manifest, wanted, true, io)
+  } finally {
+    await files.close()
+  }
+}
+
+const nameOf = ({ address, holders }: SnapshotRequest): string =>
   holders.length === 1 ? `${holders[0]}` : `${address}, ${holders.length} holders from ${holders[0]}`
 
-/** A recording, as a line for `audit`. Refused answers are not kept. */
-function recordingOf(part: SnapshotPart, scheme: Scheme, stateRoot: Hex): string {
-  if (!('answer' in part)) return ''
-  const { address, storageKeys } = part.request
-  return `${JSON.stringify({ scheme: scheme.name, stateRoot, address, storageKeys, result: part.answer })}\n`
-}
-
-interface BundleRequest {
-  readonly l1: Provider
-  readonly l2: Provider
-  readonly scheme: Scheme
-  readonly rollup: Rollup
-  readonly l2Block: bigint | undefined
-  readonly method: string
-  readonly target: Target
-  readonly holders: readonly Hex[]
-  readonly signal: AbortSignal
-}
-
 /** Evidence for the state root: the bundle of the first account. */
-async function fetchBundle({
-  l1,
-  l2,
-  target,
-  holders,
-  method,
-  signal,
-  l2Block,
-  ...about
-}: BundleRequest): Promise<Evidence> {
+async function fetchBundle(
+  l1: Provider,
+  l2: Provider,
+  { target, holders, scheme, rollup, l2Block, method }: Wanted,
+  signal: AbortSignal,
+): Promise<Evidence> {
   const address = target.contract ?? holders[0] ?? `0x${'00'.repeat(20)}`
-  const request = { ...about, address, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
-  const { bundle } = await recordEvidence(l1, l2, request, { method, signal })
-  return bundle
+  const request = { scheme, rollup, address, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
+  return (await recordEvidence(l1, l2, request, { method, signal })).bundle
 }
 
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */
-function verifyBundle(bundle: Evidence, about: { scheme: Scheme; rollup: Rollup; l1BlockHash: Hex | undefined }) {
-  const { scheme, rollup, l1BlockHash } = about
+function verifyBundle(bundle: Evidence, { scheme, rollup, l1BlockHash }: Wanted) {
   const trusted = { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }
   const outcome = safeVerifyEvidence(bundle, { scheme, rollup, trusted })
   if (!outcome.ok) throw outcome.error
@@ -286,59 +234,10 @@ function verifyBundle(bundle: Evidence, about: { scheme: Scheme; rollup: Rollup;
   return outcome
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-
-async function sha256OfFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk)
-  return hash.digest('hex')
-}
-
-/** Describes the rows, and holds the evidence for their state root. */
-interface Manifest {
-  readonly version: number
-  readonly askedFor: AskedFor
-  readonly l1BlockHash: string
-  readonly l2BlockNumber: string
-  readonly stateRoot: string
-  readonly rows: { readonly file: string; readonly format: string; readonly count: number; readonly sha256: string }
-  readonly kept?: { readonly file: string; readonly sha256: string }
-  readonly counts: Counts
-  readonly evidence: Evidence
-}
-
-/** The manifest of an earlier run for the same request, whose rows must be unchanged. @throws UsageError */
-async function readManifest(manifest: string, path: string, askedFor: AskedFor): Promise<Manifest> {
-  const content = await readExisting(manifest)
-  if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
-    throw refuseOverwrite(manifest, 'is of another snapshot')
-  }
-  const [rows, counts] = ['rows', 'counts'].map(name => fieldIn(content, name))
-  const numbers = [fieldIn(rows, 'count'), ...['present', 'absent', 'refused'].map(name => fieldIn(counts, name))]
-  const texts = ['l2BlockNumber', 'stateRoot', 'l1BlockHash'].map(name => fieldIn(content, name))
-  if (!numbers.every(Number.isSafeInteger) || !texts.every(text => typeof text === 'string')) {
-    throw refuseOverwrite(manifest, 'is not the manifest of a snapshot')
-  }
-  const hash = fieldIn(rows, 'sha256')
-  if (statRegular(path) === undefined || (await sha256OfFile(path)) !== hash) {
-    throw refuseOverwrite(manifest, `does not match ${path}`)
-  }
-  // What is used of it was checked above. It may be anybody's: nothing in it is verified.
-  return content as Manifest
-}
-
-interface Place {
-  readonly path: string
-  readonly keep: string | undefined
-  readonly manifest: string
-  readonly json: boolean
-  /** False if the files existed. */
-  readonly isFetched: boolean
-}
-
-/** @returns the exit code */
-function report(content: Manifest, { path, keep, manifest, json, isFetched }: Place, io: Io): number {
+/** @param isFetched false if the files existed @returns the exit code */
+function report(content: Manifest, { path, keep, json }: Wanted, isFetched: boolean, io: Io): number {
   const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = content
+  const manifest = manifestPathOf(path)
   const exitCode = counts.refused > 0 ? exitCodes.notVerified : exitCodes.verified
   if (json) {
     const { askedFor: _, evidence: __, ...summary } = content

@@ -1,32 +1,14 @@
 import { rmSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { Evidence } from '../../anchor.ts'
+import type { SnapshotProgress } from '../../bulk/snapshot/write.ts'
 import { fieldIn, isObject } from '../../document/value.ts'
 import { type GrowingFile, openGrowingFile } from './growing-file.ts'
 import { type AskedFor, readProgress, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
-/** Number of rows per verdict. */
-export interface Counts {
-  present: number
-  absent: number
-  refused: number
-}
-
-/** How far a snapshot has come. */
-export interface SnapshotCheckpoint {
-  readonly requests: number
-  readonly counts: Counts
+/** How far a snapshot is, and the evidence for its state root. */
+export interface SavedProgress extends SnapshotProgress {
   readonly bundle: Evidence
-}
-
-/** The files that a snapshot writes piece by piece, and the checkpoint beside them. */
-export interface SnapshotFiles {
-  /** The progress of an interrupted run for the same request; undefined if there is none. */
-  readonly begun: SnapshotCheckpoint | undefined
-  append(rows: string, kept: string): Promise<void>
-  saveCheckpoint(checkpoint: SnapshotCheckpoint): Promise<void>
-  removeCheckpoint(): void
-  close(): Promise<void>
 }
 
 export interface SnapshotPaths {
@@ -36,8 +18,12 @@ export interface SnapshotPaths {
   readonly askedFor: AskedFor
 }
 
-/** @throws UsageError if there are files that belong to something else */
-export async function openSnapshotFiles({ path, keep, force, askedFor }: SnapshotPaths): Promise<SnapshotFiles> {
+/**
+ * Opens the files that a snapshot writes piece by piece, with the progress beside them.
+ *
+ * @throws UsageError if there are files that belong to something else
+ */
+export async function openSnapshotFiles({ path, keep, force, askedFor }: SnapshotPaths) {
   const partial = `${path}.partial`
   const paths = keep === undefined ? [path] : [path, keep]
   const isContinued = statRegular(partial) !== undefined && !force
@@ -60,31 +46,31 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
       begin()
     }
     // Read again: only from here on can no other run change it.
-    const checkpoint = readBegun(partial, await readProgress(partial, askedFor))
+    const begun = readBegun(partial, await readProgress(partial, askedFor))
     const lengths: number[] = []
     for (const [index, file] of files.entries()) {
       // Drops what came after the last checkpoint: it is fetched again.
-      const length = checkpoint?.lengths[index] ?? 0
+      const length = begun?.lengths[index] ?? 0
       if (file.length < length) throw refuseOverwrite(paths[index] ?? '', 'is shorter than when it was written')
       await file.truncate(length)
       lengths.push(length)
     }
     return {
-      begun: checkpoint,
-      async append(rows, kept) {
+      /** The progress of an interrupted run for the same request; undefined if there is none. */
+      begun,
+      async save(rows: string, kept: string, progress: SavedProgress) {
         // Each piece is a gzip member of its own, so the file stays valid gzip if it is cut between two of them.
         const pieces = [Buffer.from(rows), ...(kept === '' ? [] : [gzipSync(kept)])]
         for (const [index, piece] of pieces.entries()) {
           await files[index]?.append(piece)
           lengths[index] = (lengths[index] ?? 0) + piece.length
         }
-      },
-      async saveCheckpoint(state) {
-        // Syncs the files first: if the machine crashes, the checkpoint must not claim more than they hold.
+        // Syncs the files first: if the machine crashes, the progress must not claim more than they hold.
         await Promise.all(files.map(file => file.sync()))
-        writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: { ...state, lengths } })}\n`, true)
+        writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: { ...progress, lengths } })}\n`, true)
       },
-      removeCheckpoint: () => rmSync(partial, { force: true }),
+      /** The snapshot is complete. */
+      removeProgress: () => rmSync(partial, { force: true }),
       async close() {
         // A run that fails before its first row leaves no files behind.
         if (lengths.every(length => length === 0)) for (const each of [...paths, partial]) rmSync(each, { force: true })
@@ -97,11 +83,8 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
   }
 }
 
-/** @throws UsageError if {@link SnapshotFiles.saveCheckpoint} did not write it */
-function readBegun(
-  partial: string,
-  checkpoint: unknown,
-): (SnapshotCheckpoint & { readonly lengths: readonly number[] }) | undefined {
+/** @throws UsageError if `save` did not write it */
+function readBegun(partial: string, checkpoint: unknown) {
   if (checkpoint === null) return undefined
   const [requests, counts, bundle, lengths] = ['requests', 'counts', 'bundle', 'lengths'].map(name =>
     fieldIn(checkpoint, name),
@@ -112,5 +95,5 @@ function readBegun(
     throw refuseOverwrite(partial, 'is not a checkpoint of a snapshot')
   }
   // All of it was checked above; the bundle is verified before it is used.
-  return checkpoint as SnapshotCheckpoint & { lengths: number[] }
+  return checkpoint as SavedProgress & { readonly lengths: readonly number[] }
 }

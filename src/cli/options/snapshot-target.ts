@@ -1,23 +1,13 @@
 import { createReadStream } from 'node:fs'
-import { mappingSlot } from '../../anchor.ts'
 import { linesOf, readBatches } from '../../bulk/audit/lines.ts'
-import type { SnapshotRequest } from '../../bulk/snapshot/snapshot.ts'
+import type { Target } from '../../bulk/snapshot/snapshot.ts'
 import { isHexOf } from '../../document/layout.ts'
+import { lowerCase } from '../../hex.ts'
 import type { Hex } from '../../index.ts'
 import type { Io } from '../command.ts'
 import { messageOf, UsageError } from '../errors.ts'
-import { MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
+import { MAX_ADDRESS_LINE, MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
 import { requireHex, toInteger } from './parse.ts'
-
-/** What a snapshot is of, besides the addresses. */
-export interface Target {
-  /** The contract of a mapping; undefined for accounts. */
-  readonly contract?: Hex
-  readonly slot?: bigint
-  readonly storageKeys: readonly Hex[]
-}
-
-const lowerCase = (hex: string): Hex => `0x${hex.slice(2).toLowerCase()}`
 
 /** @throws UsageError */
 export function targetOf(contract: string | undefined, slot: string | undefined, keys: readonly string[]): Target {
@@ -36,15 +26,15 @@ export function targetOf(contract: string | undefined, slot: string | undefined,
   return { contract: lowerCase(contract), slot: toInteger('--mapping-slot', slot, 256), storageKeys }
 }
 
-/** A line holds an address and a comment. */
-const ADDRESS_LINES = { batchLength: 2 ** 16, maxLineLength: 4096 }
-
 /** @throws UsageError when a line is not an address */
 export async function readAddresses(file: string, io: Io): Promise<Hex[]> {
   const name = file === '-' ? 'standard input' : file
   const addresses: Hex[] = []
   try {
-    for await (const batch of readBatches(chunksOf(file, io), ADDRESS_LINES)) {
+    for await (const batch of readBatches(chunksOf(file, io), {
+      batchLength: 2 ** 16,
+      maxLineLength: MAX_ADDRESS_LINE,
+    })) {
       let line = batch.firstLine
       for (const bytes of linesOf(batch)) addAddress(addresses, bytes, `${name}, line ${line++}`)
     }
@@ -68,23 +58,4 @@ function addAddress(addresses: Hex[], bytes: Uint8Array | null, place: string): 
   if (!isHexOf(20, address)) throw new UsageError(`${place}: expected an address, 20 bytes of hexadecimal after 0x`)
   if (addresses.length >= MAX_ADDRESSES) throw new UsageError(`${place}: more than ${MAX_ADDRESSES} addresses`)
   addresses.push(lowerCase(address))
-}
-
-/** The request for the first of `holders` or, for a mapping, for all of them. */
-export function requestFor({ contract, slot, storageKeys }: Target, holders: readonly Hex[]): SnapshotRequest {
-  if (contract === undefined || slot === undefined) {
-    const some = holders.slice(0, 1)
-    return { address: some[0] ?? '0x', storageKeys, holders: some }
-  }
-  return { address: contract, storageKeys: holders.map(holder => mappingSlot(slot, holder)), holders }
-}
-
-/** @param most how many holders of a mapping one request may name */
-export function requestsFor(target: Target, holders: readonly Hex[], most: number): SnapshotRequest[] {
-  const length = target.contract === undefined ? 1 : most
-  const requests: SnapshotRequest[] = []
-  for (let start = 0; start < holders.length; start += length) {
-    requests.push(requestFor(target, holders.slice(start, start + length)))
-  }
-  return requests
 }

@@ -1,0 +1,19 @@
+/** All bounds on what records, files and endpoints may make these functions hold, write or wait for. */
+
+/** Lines per batch, even if they are short: a verdict is longer than an empty line. */
+export const MAX_LINES = 4096
+/** JSON values in a long record: parsing many small ones takes twenty times their length in memory. 1000 slots have an eighth of these. */
+export const MAX_VALUES = 2 ** 20
+/** Decompressed chunks that may wait for the consumer. */
+export const MAX_WAITING = 2
+/** Rejected lines that are kept for the report. */
+export const MAX_REJECTED = 1000
+
+/** Failures of one item, or pauses without an answer between them, at which a snapshot gives up. */
+export const MAX_FAILURES = 12
+/** Wrong answers to one item at which it is refused. They are retried, because another server behind the URL may be right. */
+export const MAX_WRONG = 3
+/** In milliseconds, before jitter. */
+export const LONGEST_PAUSE = 30_000
+/** In milliseconds. An endpoint that asks for a longer wait is asked again after this. */
+export const LONGEST_RETRY_AFTER = 600_000
