@@ -4,7 +4,7 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeArgument, verifyScheme } from '../proof/claim.ts'
 import { isMissing, RpcError } from '../rpc/error.ts'
-import { fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors } from '../rpc/l1.ts'
+import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors } from '../rpc/l1.ts'
 import type { Provider, SendProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
@@ -85,32 +85,32 @@ export function createViews(source: ViewSource): Views {
     return createProvenState({ l2, block, stateRoot, ...how })
   }
 
+  /** At this finalization; null if the L2 endpoint does not have its proofs. */
+  async function hold(current: Held | null, l1Block: L1Block, anchor: Anchor): Promise<Held | null> {
+    const { l2BlockNumber: blockNumber, stateRoot } = anchor
+    const same = current?.blockNumber === blockNumber ? current : null
+    if (same !== null) verifySame(`L2 block ${blockNumber}`, 'root', same.stateRoot, stateRoot)
+    const state = same?.state ?? stateOf(blockNumber, stateRoot)
+    if (same === null && !(await isHeld(state))) return null
+    // Keep a proven timestamp, because L1 holds it only for the newest finalization.
+    const timestamp = same?.timestamp ?? (await fetchTimestamp(l1Source, l1Block, anchor)).finalizedTimestamp
+    return { blockNumber, stateRoot, l1Block, timestamp, state }
+  }
+
   return {
     async find(current) {
       const hash = bytesToHex(decodeArgument('l1BlockHash', await source.l1BlockHash(), 32))
       const { l1Block } = await fetchL1Block(l1Source, hash)
-      if (current !== null && l1Block.number < current.l1Block.number) return current
-      if (l1Block.number === current?.l1Block.number && l1Block.hash !== current.l1Block.hash) {
-        const found = `L1 block ${l1Block.number} had the hash ${current.l1Block.hash}, and has the hash ${l1Block.hash} now`
-        throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
-      }
+      const { number } = l1Block
+      if (current !== null && number < current.l1Block.number) return current
+      if (number === current?.l1Block.number)
+        verifySame(`L1 block ${number}`, 'hash', current.l1Block.hash, l1Block.hash)
       const tried: bigint[] = []
       for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations)) {
-        const { l2BlockNumber, stateRoot } = anchor
-        if (current !== null && l2BlockNumber < current.blockNumber) return current
-        const isSame = current?.blockNumber === l2BlockNumber
-        if (isSame && current.stateRoot !== stateRoot) {
-          const found = `L2 block ${l2BlockNumber} had the root ${current.stateRoot}, and has the root ${stateRoot} now`
-          throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
-        }
-        const state = isSame ? current.state : stateOf(l2BlockNumber, stateRoot)
-        if (isSame || (await isHeld(state))) {
-          // Keep a proven timestamp, because L1 holds it only for the newest finalization.
-          const known = isSame ? current.timestamp : null
-          const timestamp = known ?? (await fetchTimestamp(l1Source, l1Block, anchor)).finalizedTimestamp
-          return { blockNumber: l2BlockNumber, stateRoot, l1Block, timestamp, state }
-        }
-        tried.push(l2BlockNumber)
+        if (current !== null && anchor.l2BlockNumber < current.blockNumber) return current
+        const held = await hold(current, l1Block, anchor)
+        if (held !== null) return held
+        tried.push(anchor.l2BlockNumber)
       }
       if (current !== null) return current
       throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
@@ -127,6 +127,13 @@ export function createViews(source: ViewSource): Views {
       }
     },
   }
+}
+
+/** What is final never changes. */
+function verifySame(block: string, what: string, before: Hex, now: Hex): void {
+  if (before === now) return
+  const found = `${block} had the ${what} ${before}, and has the ${what} ${now} now`
+  throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
 }
 
 /** Asks for the default sender of calls, which most of them read. */

@@ -1,11 +1,8 @@
 import { encodeFunctionData } from 'viem'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
-import { checkpoint } from '../../src/beacon.ts'
+import { beforeAll, expect, it } from 'vitest'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type CallClaim, type CallEvidence, recordCall, verifyCallEvidence } from '../../src/provider.ts'
-import { createBeaconApi, createHttpProvider } from '../../src/rpc.ts'
-import { createService, demoWorld } from '../../src/service.ts'
 import {
   ALICE,
   BOB,
@@ -22,8 +19,6 @@ import { createEndpoints, ROLLUP, word } from './endpoints.ts'
 import { CHAIN_ID } from './full-state.ts'
 
 const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [BOB] })
-/** `decimals()`, which returns 18 in the demo world. */
-const DECIMALS = '0x313ce567' as const
 const tooMuch = encodeFunctionData({ abi: tokenAbi, functionName: 'transfer', args: [BOB, 10n ** 9n] })
 const sum = encodeFunctionData({ abi: manyAbi, functionName: 'sum' })
 const around = (functionName: string, args: unknown[] = []) => ({
@@ -90,61 +85,6 @@ it('records reverts, 200 slots, and stated values', async () => {
   const proven = await verifyCallEvidence(timed.bundle, timed.claim)
   expect(proven.returnData).toBe(word(proven.finalizedTimestamp ?? 0n))
   await expect(record(around('coinbase'))).rejects.toMatchObject({ reason: 'VALUE_UNPROVEN' })
-})
-
-it('proves a call from a beacon checkpoint', async () => {
-  const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
-  for (let count = 0; count < 3; count++) service.chain.l1.addBlock()
-  const { url, l1Url, beaconUrl } = await service.listen()
-  onTestFinished(() => service.close(0))
-  const trusted = checkpoint((await service.beacon.blockRoot(1n)) ?? '0x', service.beacon.network)
-  const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
-  const request = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { to: TOKEN, data: DECIMALS } }
-  const steps: string[] = []
-  const { bundle, evidence, l1BlockHashFrom } = await recordCall(l1, l2, request, {
-    beacon: { apis: [createBeaconApi(beaconUrl)], trusted },
-    onProgress: ({ step }) => void steps.push(step),
-  })
-  const head = Reflect.get(service.chain.l1.getBlock(3n) ?? {}, 'hash')
-  expect([l1BlockHashFrom, evidence.reach, evidence.l1Block.hash]).toEqual([
-    'beaconCheckpoint',
-    'beaconBlockRoot',
-    head,
-  ])
-  expect(steps).toContain('consensus')
-
-  const written: CallEvidence = JSON.parse(JSON.stringify(bundle))
-  const claim: CallClaim = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted }
-  const verified = await verifyCallEvidence(written, claim)
-  expect(verified).toEqual(evidence)
-  expect(verified).toMatchObject({ returnData: word(18), beaconBlock: { checkpoint: trusted.beaconBlockRoot } })
-  // It also verifies from its L1 block hash alone, and then claims no more than that.
-  const lower = await verifyCallEvidence(written, { ...claim, trusted: { l1BlockHash: evidence.l1Block.hash } })
-  expect([lower.reach, Object.hasOwn(lower, 'beaconBlock'), lower.returnData]).toEqual(['l1BlockHash', false, word(18)])
-
-  const { consensus, ...withoutConsensus } = written
-  const { finality, ...unfinished } = consensus as { finality: { data: { sync_aggregate: object } } }
-  const { data } = finality
-  const aggregate = { ...data.sync_aggregate, sync_committee_bits: `0x${'00'.repeat(64)}` }
-  const unsigned = { ...finality, data: { ...data, sync_aggregate: aggregate } }
-  const other = await record({ to: TOKEN, data: balanceOf })
-  const wrong: [unknown, CallClaim['trusted'], string][] = [
-    [withoutConsensus, trusted, 'EVIDENCE_CONSENSUS_MISSING'],
-    [{ ...written, consensus: 7 }, trusted, 'EVIDENCE_MALFORMED'],
-    [{ ...written, consensus: unfinished }, trusted, 'BEACON_FINALITY_MISSING'],
-    [{ ...written, consensus: { ...Object(consensus), finality: unsigned } }, trusted, 'BEACON_TOO_FEW_SIGNERS'],
-    [{ ...written, consensus: { ...Object(consensus), network: 'mainnet' } }, trusted, 'EVIDENCE_NETWORK_MISMATCH'],
-    [written, checkpoint(word(1), service.beacon.network), 'BEACON_ROOT_MISMATCH'],
-    // An L1 block other than the finalized one.
-    [{ ...written, l1: other.bundle.l1 }, trusted, 'EVIDENCE_L1_BLOCK_MISMATCH'],
-  ]
-  for (const [changed, stated, code] of wrong) {
-    expect(await codeOf(verifyCallEvidence(changed, { ...claim, trusted: stated })), code).toBe(code)
-  }
-  expect(wrong.length).toBe(7)
-  const both = { l1Block: 1n, beacon: { apis: [createBeaconApi(beaconUrl)], trusted } }
-  await expect(recordCall(l1, l2, request, both)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
-  await expect(recordCall(l1, l2, request, { checkpoint: {} } as object)).rejects.toThrow('no field "checkpoint"')
 })
 
 const WRONG_CLAIMS: [object, string][] = [

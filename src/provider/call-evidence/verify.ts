@@ -88,11 +88,10 @@ function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: 
 /** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
   if (!(error instanceof ProviderError)) throw error
-  const instruction: unknown = Reflect.get(Object(error.data), 'instruction')
   if (error.reason === 'VALUE_UNPROVEN') {
+    const instruction: unknown = Reflect.get(Object(error.data), 'instruction')
     throw new ProofError('CALL_STATE_MISSING', { path: 'environment', expected: `the value of ${instruction}` })
   }
-  if (error.reason !== 'EXECUTION_FAILED') throw error
   const found = excerpt(error.message)
   throw new ProofError('EVIDENCE_MALFORMED', { path: 'call', expected: 'a call that can begin', found })
 }

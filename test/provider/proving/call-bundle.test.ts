@@ -1,0 +1,370 @@
+import { expect, it } from 'vitest'
+import { type Hex, ProofError } from '../../../src/index.ts'
+import { poseidon2 } from '../../../src/poseidon2.ts'
+import { type CallClaim, type CallEvidence, recordCall, verifyCallEvidence } from '../../../src/provider.ts'
+import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
+import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
+
+const [ALICE, OTHER, TARGET] = [at('a1'), at('ee'), at('c0')]
+const HASH: Hex = `0x${'ab'.repeat(32)}`
+const RETURN = '5f5260205ff3'
+const push20 = (address: Hex) => `73${address.slice(2)}`
+
+function endpointsOf(code: string, more: readonly [Hex, FullAccount][] = []) {
+  const target: FullAccount = { nonce: 1n, code: `0x${code}`, storage: { [word(0)]: word(5), [word(1)]: word(6) } }
+  const state: FullState = new Map<Hex, FullAccount>([[TARGET, target], [ALICE, { balance: 9n }], ...more])
+  const endpoints = createEndpoints(state, false, true)
+  for (let block = 0; block < 9; block++) endpoints.chain.addBlock()
+  endpoints.chain.finalize()
+  return endpoints
+}
+
+async function record(code: string, request: object = {}, more?: readonly [Hex, FullAccount][]) {
+  const { l1, l2 } = endpointsOf(code, more)
+  const call = { from: ALICE, to: TARGET }
+  const recorded = await recordCall(l1, l2, { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call, ...request })
+  const bundle: CallEvidence = JSON.parse(JSON.stringify(recorded.bundle))
+  const trusted = { l1BlockHash: recorded.evidence.l1Block.hash }
+  const claim: CallClaim = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted }
+  return { ...recorded, bundle, claim }
+}
+
+/** What a bundle is refused with: the code, the path, and what was expected or found. */
+const refusal = (bundle: unknown, claim: CallClaim) =>
+  verifyCallEvidence(bundle, claim).then(
+    () => null,
+    error =>
+      error instanceof ProofError ? [error.code, error.path, error.expected ?? null, error.found ?? null] : error,
+  )
+
+it('holds what the call reads, and no more', async () => {
+  // Returns the sum of slot 0 and the balance of another account.
+  const { bundle, claim, evidence } = await record(`5f54${push20(OTHER)}3101${RETURN}`, {}, [[OTHER, { balance: 7n }]])
+  expect(bundle).toMatchObject({
+    version: 1,
+    kind: 'call',
+    scheme: 'poseidon2',
+    l2BlockNumber: '0x9',
+    chainId: '0x539',
+  })
+  expect(Object.keys(bundle)).toEqual([
+    ...['version', 'kind', 'scheme', 'rollup', 'l2BlockNumber', 'l1', 'chainId', 'hardfork', 'environment', 'call'],
+    ...['answers', 'codes'],
+  ])
+  expect(bundle.call).toEqual({ from: ALICE, to: TARGET, data: '0x', value: '0x0', gas: '0x2faf080' })
+  expect(bundle.answers.map(({ address, storageKeys }) => [address, storageKeys])).toEqual([
+    [ALICE, []],
+    [TARGET, [word(0)]],
+    [OTHER, []],
+  ])
+  expect(bundle.codes.length).toBe(1)
+  expect(await verifyCallEvidence(bundle, claim)).toEqual(evidence)
+  expect(evidence).toMatchObject({ outcome: 'returned', returnData: word(12), chainId: CHAIN_ID, hardfork: 'prague' })
+  expect(evidence).not.toHaveProperty('account')
+})
+
+it('tells how a call ended', async () => {
+  const outcomes: unknown[] = []
+  for (const code of [`6007${RETURN}`, '60075f5260205ffd', 'fe']) {
+    const { outcome, returnData } = (await record(code)).evidence
+    outcomes.push([outcome, returnData])
+  }
+  expect(outcomes).toEqual([
+    ['returned', word(7)],
+    ['reverted', word(7)],
+    ['failed', '0x'],
+  ])
+})
+
+it('states the values that the call reads and L1 does not prove', async () => {
+  const environment = { baseFee: 7n, gasLimit: 8n, coinbase: OTHER, blockHashes: { 3: HASH, 4: HASH } }
+  // Returns the sum of the base fee and the hash of block 3.
+  const { bundle, claim, evidence } = await record(`4860034001${RETURN}`, { environment })
+  // The coinbase is warm if it is stated, so every execution reads it.
+  expect(bundle.environment).toEqual({ baseFee: '0x7', coinbase: OTHER, blockHashes: { 3: HASH } })
+  expect(evidence.environment).toEqual({ baseFee: 7n, coinbase: OTHER, blockHashes: { 3: HASH } })
+  expect(evidence.returnData).toBe(word(BigInt(HASH) + 7n))
+  const changed = (values: object) => refusal({ ...bundle, environment: { ...bundle.environment, ...values } }, claim)
+  expect(await changed({ gasLimit: '0x8' })).toEqual([
+    ...['CALL_STATE_UNUSED', 'environment.gasLimit', null, 'a value that is not read'],
+  ])
+  expect(await changed({ blockHashes: { 3: HASH, 4: HASH } })).toEqual([
+    ...['CALL_STATE_UNUSED', 'environment.blockHashes.4', null, 'a value that is not read'],
+  ])
+  expect(await changed({ blockHashes: { 4: HASH } })).toEqual([
+    ...['CALL_STATE_MISSING', 'environment', 'the value of BLOCKHASH', null],
+  ])
+  expect(await changed({ baseFee: undefined })).toEqual([
+    ...['CALL_STATE_MISSING', 'environment', 'the value of BASEFEE', null],
+  ])
+})
+
+it('takes the timestamp from L1 if that proves it, and from the author otherwise', async () => {
+  const code = `42${RETURN}`
+  const proven = await record(code, { environment: { timestamp: 5n } })
+  expect([proven.bundle.environment, proven.evidence.environment]).toEqual([{}, {}])
+  expect(BigInt(proven.evidence.returnData)).toBe(proven.evidence.finalizedTimestamp)
+  const stated = { ...proven.bundle, environment: { timestamp: '0x5' } }
+  expect(await refusal(stated, proven.claim)).toEqual([
+    ...['CALL_STATE_UNUSED', 'environment.timestamp', null, 'a timestamp beside the one that L1 proves'],
+  ])
+  // From an L2 state root, nothing of L1 is proven.
+  const trusted = { l2StateRoot: proven.evidence.stateRoot }
+  const claim = { ...proven.claim, trusted, l2BlockNumber: 9n }
+  expect((await verifyCallEvidence(stated, claim)).returnData).toBe(word(5))
+  expect(await refusal(proven.bundle, claim)).toEqual([
+    ...['CALL_STATE_MISSING', 'environment', 'the value of TIMESTAMP', null],
+  ])
+  expect(await refusal(stated, { ...proven.claim, trusted })).toEqual([
+    ...['CLAIM_INVALID', 'l2BlockNumber', 'the number of the block of this state root', null],
+  ])
+})
+
+it('is refused if state is missing, or is there without being read', async () => {
+  const { bundle, claim } = await record(`5f5460015401${push20(OTHER)}3b01${RETURN}`, {}, [
+    [OTHER, { nonce: 1n, code: '0x00' }],
+  ])
+  const idle = await record('00')
+  const { answers, codes } = bundle
+  const [alice, target, other] = answers
+  if (!alice || !target || !other) throw new Error('three')
+  const { l2 } = endpointsOf(`5f5460015401${push20(OTHER)}3b01${RETURN}`, [[OTHER, { nonce: 1n, code: '0x00' }]])
+  const proofOf = async (address: Hex, storageKeys: Hex[]) => {
+    const answer = await l2.request({ method: 'rollup_getProof', params: [address, storageKeys, '0x9'] })
+    return { address, storageKeys, answer }
+  }
+  const cases: [object, unknown[]][] = [
+    [{ answers: [] }, ['CALL_STATE_MISSING', 'answers', 'at least one', null]],
+    [{ answers: [alice, target] }, ['CALL_STATE_MISSING', 'answers', `account ${OTHER}`, null]],
+    [
+      { answers: [alice, await proofOf(TARGET, [word(0)]), other] },
+      ['CALL_STATE_MISSING', 'answers[1]', `slot ${word(1)} of ${TARGET}`, null],
+    ],
+    [{ codes: codes.slice(1) }, ['CALL_STATE_MISSING', 'codes']],
+    [{ answers: [...answers, alice] }, ['CALL_STATE_UNUSED', 'answers[3]', null, `a second answer for ${ALICE}`]],
+    [
+      { answers: [...answers, await proofOf(at('77'), [])] },
+      ['CALL_STATE_UNUSED', 'answers[3]', null, `account ${at('77')}`],
+    ],
+    [
+      { answers: [alice, await proofOf(TARGET, [word(0), word(1), word(2)]), other] },
+      ['CALL_STATE_UNUSED', 'answers[1].storageKeys', null, 'a slot that is not read, or is there twice'],
+    ],
+    [
+      { answers: [alice, await proofOf(TARGET, [word(0), word(1), word(1)]), other] },
+      ['CALL_STATE_UNUSED', 'answers[1].storageKeys', null, 'a slot that is not read, or is there twice'],
+    ],
+    [{ codes: [...codes, '0x01'] }, ['CALL_STATE_UNUSED', 'codes', null, 'a code that is not read, or is there twice']],
+    [
+      { codes: [...codes, ...codes] },
+      ['CALL_STATE_UNUSED', 'codes', null, 'a code that is not read, or is there twice'],
+    ],
+  ]
+  for (const [change, expected] of cases) {
+    expect((await refusal({ ...bundle, ...change }, claim)).slice(0, expected.length)).toEqual(expected)
+  }
+  expect(cases.length).toBe(10)
+  expect(await refusal(idle.bundle, idle.claim)).toBeNull()
+})
+
+it('names places in the bundle, also for what is wrong with its first answer', async () => {
+  const { bundle, claim } = await record('00')
+  const [first, second] = bundle.answers
+  const without = (place: object, name: string) => ({ ...place, [name]: undefined })
+  const lie = (answer: unknown) => ({
+    ...Object(answer),
+    accountProof: { ...Object(answer).accountProof, leafIndex: 7 },
+  })
+  const unreadable = new Proxy(
+    {},
+    {
+      ownKeys: () => {
+        throw new TypeError('a trap')
+      },
+    },
+  )
+  const cases: [object, string, string][] = [
+    [{ answers: [{ ...first, answer: lie(first?.answer) }, second] }, 'answers[0].answer.accountProof', 'PROOF'],
+    [{ answers: [first, { ...second, answer: lie(second?.answer) }] }, 'answers[1].answer.accountProof', 'PROOF'],
+    [{ answers: [first, { ...second, address: '0x12' }] }, 'answers[1].address', 'WRONG_LENGTH'],
+    [{ answers: [first, { ...second, storageKeys: ['0x'] }] }, 'answers[1].storageKeys[0]', 'WRONG_LENGTH'],
+    [{ answers: [first, { ...second, storageKeys: 7 }] }, 'answers[1].storageKeys', 'EVIDENCE_MALFORMED'],
+    [{ answers: 7 }, 'answers', 'EVIDENCE_MALFORMED'],
+    [{ rollup: { address: '0x' } }, 'rollup.address', 'WRONG_LENGTH'],
+    [{ l1: without(Object(bundle.l1), 'header') }, 'l1.header', 'EVIDENCE_L1_MISSING'],
+    [{ version: undefined }, 'version', 'EVIDENCE_MALFORMED'],
+    [{ version: 2 }, 'version', 'EVIDENCE_VERSION'],
+    [{ kind: 'account' }, 'kind', 'EVIDENCE_MALFORMED'],
+    [{ chainId: '0x0539' }, 'chainId', 'EVIDENCE_MALFORMED'],
+    [{ chainId: `0x1${'0'.repeat(64)}` }, 'chainId', 'EVIDENCE_MALFORMED'],
+    [{ hardfork: 'frontier' }, 'hardfork', 'EVIDENCE_MALFORMED'],
+    [{ hardfork: 7 }, 'hardfork', 'EVIDENCE_MALFORMED'],
+    [{ environment: undefined }, 'environment', 'EVIDENCE_MALFORMED'],
+    [{ environment: { timestamp: 5 } }, 'environment.timestamp', 'EVIDENCE_MALFORMED'],
+    [{ environment: { timestamp: `0x1${'0'.repeat(16)}` } }, 'environment.timestamp', 'EVIDENCE_MALFORMED'],
+    [{ environment: { gasLimit: `0x1${'0'.repeat(16)}` } }, 'environment.gasLimit', 'EVIDENCE_MALFORMED'],
+    [{ environment: { baseFee: `0x1${'0'.repeat(64)}` } }, 'environment.baseFee', 'EVIDENCE_MALFORMED'],
+    [{ environment: { blobBaseFee: '0x00' } }, 'environment.blobBaseFee', 'EVIDENCE_MALFORMED'],
+    [{ environment: { coinbase: HASH } }, 'environment.coinbase', 'WRONG_LENGTH'],
+    [{ environment: { prevRandao: ALICE } }, 'environment.prevRandao', 'WRONG_LENGTH'],
+    [{ environment: { blockHashes: 7 } }, 'environment.blockHashes', 'EVIDENCE_MALFORMED'],
+    [{ environment: { blockHashes: { '01': HASH } } }, 'environment.blockHashes', 'EVIDENCE_MALFORMED'],
+    [
+      { environment: { blockHashes: { [`1${'0'.repeat(20)}`]: HASH } } },
+      'environment.blockHashes',
+      'EVIDENCE_MALFORMED',
+    ],
+    [{ environment: { blockHashes: unreadable } }, 'environment.blockHashes', 'EVIDENCE_MALFORMED'],
+    [{ environment: { blockHashes: { 1: '0x' } } }, 'environment.blockHashes.1', 'WRONG_LENGTH'],
+    [{ call: { ...bundle.call, from: '0x' } }, 'call.from', 'WRONG_LENGTH'],
+    [{ call: { ...bundle.call, to: HASH } }, 'call.to', 'WRONG_LENGTH'],
+    [{ call: { ...bundle.call, data: '0x1' } }, 'call.data', 'BAD_HEX'],
+    [{ call: { ...bundle.call, data: `0x${'00'.repeat(2 ** 20 + 1)}` } }, 'call.data', 'EVIDENCE_MALFORMED'],
+    [{ call: { ...bundle.call, value: '1' } }, 'call.value', 'EVIDENCE_MALFORMED'],
+    [{ call: { ...bundle.call, gas: `0x1${'0'.repeat(16)}` } }, 'call.gas', 'EVIDENCE_MALFORMED'],
+    [{ call: { ...bundle.call, gas: '0x2faf081' } }, 'call.gas', 'EVIDENCE_MALFORMED'],
+    [{ codes: ['0x0'] }, 'codes[0]', 'BAD_HEX'],
+    [{ codes: [7] }, 'codes[0]', 'EVIDENCE_MALFORMED'],
+  ]
+  for (const [change, path, code] of cases) {
+    const found = await refusal({ ...bundle, ...change }, claim)
+    expect(found?.[1], JSON.stringify(Object.keys(change))).toContain(path)
+    if (code !== 'PROOF') expect(found?.slice(0, 2)).toEqual([code, path])
+  }
+  expect(cases.length).toBe(37)
+})
+
+it('holds at most 65,536 accounts, slots, codes and block hashes', async () => {
+  const { bundle, claim } = await record('00')
+  const [first, second] = bundle.answers
+  const tooMany = ['EVIDENCE_MALFORMED', 'at most 65536 accounts, slots and codes']
+  const found = async (change: object) => {
+    const [code, , expected] = await refusal({ ...bundle, ...change }, claim)
+    return [code, expected]
+  }
+  const sparse = (count: number) => Object.assign([], { length: count })
+  expect(await found({ codes: sparse(65_535) })).toEqual(tooMany)
+  expect((await found({ codes: sparse(65_533) }))[1]).toBe('a string')
+  expect(await found({ answers: [first, { ...second, storageKeys: sparse(65_535) }] })).toEqual(tooMany)
+  expect(await found({ answers: sparse(65_537) })).toEqual(tooMany)
+  const blockHashes = Object.fromEntries(Array.from({ length: 65_537 }, (_, number) => [number, HASH]))
+  expect(await found({ environment: { blockHashes } })).toEqual(tooMany)
+})
+
+it('is refused if the call cannot begin', async () => {
+  const { bundle, claim } = await record('00')
+  const cases: [object, string][] = [
+    [{ ...bundle.call, gas: '0x5207' }, 'intrinsic gas too low'],
+    [{ ...bundle.call, value: '0xa' }, 'insufficient funds'],
+  ]
+  for (const [call, message] of cases) {
+    const stated = { ...claim, call: { gas: BigInt(Object(call).gas) } }
+    const [code, path, expected, found] = await refusal({ ...bundle, call }, stated)
+    expect([code, path, expected]).toEqual(['EVIDENCE_MALFORMED', 'call', 'a call that can begin'])
+    expect(found).toContain(message)
+  }
+  expect(cases.length).toBe(2)
+})
+
+it('is compared with everything that the caller states', async () => {
+  const data: Hex = '0xabcd'
+  const call = { from: ALICE, to: TARGET, data, value: 3n }
+  const { bundle, claim } = await record('00', { call })
+  // Hexadecimal in any case.
+  const upper = (hex: Hex): Hex => `0x${hex.slice(2).toUpperCase()}`
+  const same = { from: upper(ALICE), to: upper(TARGET), data: upper(data), value: 3n, gas: 50_000_000n }
+  expect(await refusal(bundle, { ...claim, call: same, hardfork: 'prague', l2BlockNumber: 9n })).toBeNull()
+  const others: [object, string][] = [
+    [{ chainId: 1n }, 'chainId'],
+    [{ hardfork: 'osaka' }, 'hardfork'],
+    [{ call: { from: OTHER } }, 'call.from'],
+    [{ call: { to: OTHER } }, 'call.to'],
+    [{ call: { data: '0x' } }, 'call.data'],
+    [{ call: { data: 7 } }, 'call.data'],
+    [{ call: { value: 4n } }, 'call.value'],
+    [{ call: { gas: 21_000n } }, 'call.gas'],
+  ]
+  for (const [change, path] of others) {
+    expect((await refusal(bundle, { ...claim, ...change } as CallClaim)).slice(0, 2)).toEqual(['CALL_MISMATCH', path])
+  }
+  expect(others.length).toBe(8)
+  expect(await refusal(bundle, { ...claim, l2BlockNumber: 8n })).toContain('EVIDENCE_BLOCK_MISMATCH')
+})
+
+it('needs a claim that is complete and has no other options', async () => {
+  const { bundle, claim } = await record('00')
+  const wrong: [unknown, string][] = [
+    [undefined, 'CLAIM_INVALID'],
+    [{ ...claim, scheme: {} }, 'CLAIM_INVALID'],
+    [{ ...claim, maxgas: 1n }, 'CLAIM_INVALID'],
+    [{ ...claim, chainId: 0n }, 'ARGUMENT_INVALID'],
+    [{ ...claim, chainId: 1n << 256n }, 'ARGUMENT_INVALID'],
+    [{ ...claim, maxGas: 20_999n }, 'ARGUMENT_INVALID'],
+    [{ ...claim, maxGas: 1n << 64n }, 'ARGUMENT_INVALID'],
+    [{ ...claim, trusted: {} }, 'CLAIM_INVALID'],
+  ]
+  for (const [stated, code] of wrong) {
+    const error = await verifyCallEvidence(bundle, stated as CallClaim).catch(error => error)
+    expect(error.code).toBe(code)
+  }
+  expect(wrong.length).toBe(8)
+  const less = { ...claim, maxGas: 49_999_999n }
+  expect((await refusal(bundle, less)).slice(0, 3)).toEqual(['EVIDENCE_MALFORMED', 'call.gas', 'at most 49999999'])
+  // What the caller's own function throws is not an error of the bundle.
+  const boom = new TypeError('boom')
+  const verifyConsensus = () => {
+    throw boom
+  }
+  const trusted = { beaconBlockRoot: word(1), network: 'devnet', verifyConsensus }
+  const withConsensus = { ...bundle, consensus: { bootstrap: {}, updates: [] } }
+  expect(await refusal(withConsensus, { ...claim, trusted })).toBe(boom)
+})
+
+it('is recorded only from valid requests', async () => {
+  const { l1, l2, asked } = endpointsOf('00')
+  const right = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { to: TARGET } }
+  const wrong: [object, object, string][] = [
+    [{ chainid: 1n }, {}, 'ARGUMENT_INVALID'],
+    [{ chainId: 0n }, {}, 'ARGUMENT_INVALID'],
+    [{ hardfork: 'frontier' }, {}, 'ARGUMENT_INVALID'],
+    [{ call: undefined }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, nonce: 1n } }, {}, 'ARGUMENT_INVALID'],
+    [{ call: {} }, {}, 'CLAIM_INVALID'],
+    [{ call: { to: TARGET, from: '0x' } }, {}, 'CLAIM_INVALID'],
+    [{ call: { to: TARGET, value: -1n } }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, value: 1n << 256n } }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, gas: 20_999n } }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, gas: 50_000_001n } }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, data: '0x1' } }, {}, 'CLAIM_INVALID'],
+    [{ call: { to: TARGET, data: 7 } }, {}, 'CLAIM_INVALID'],
+    [{ call: { to: TARGET, data: `0x${'00'.repeat(2 ** 20 + 1)}` } }, {}, 'CLAIM_INVALID'],
+    [{ environment: { timestamp: 5 } }, {}, 'ARGUMENT_INVALID'],
+    [{ environment: { blockhashes: {} } }, {}, 'ARGUMENT_INVALID'],
+    [{}, { maxRequests: 0 }, 'ARGUMENT_INVALID'],
+    [{}, { resumeFrom: {} }, 'ARGUMENT_INVALID'],
+  ]
+  for (const [change, options, code] of wrong) {
+    const error = await recordCall(l1, l2, { ...right, ...change } as never, options).catch(error => error)
+    expect(error.code, JSON.stringify(Object.keys(change))).toBe(code)
+  }
+  expect(wrong.length).toBe(18)
+  expect(asked).toEqual([])
+  // The default sender, and hexadecimal in any case.
+  const call = { to: `0x${'C0'.repeat(20)}`, data: '0xAB' } as const
+  const { bundle } = await recordCall(l1, l2, { ...right, call, l2BlockNumber: 0n })
+  expect(bundle.call).toEqual({ from: at('00'), to: TARGET, data: '0xab', value: '0x0', gas: '0x2faf080' })
+  expect(bundle.l2BlockNumber).toBe('0x0')
+})
+
+it('is recorded with a limited number of requests, which can be aborted', async () => {
+  // Reads slots 0 and 1, one after the other.
+  const code = `5f5460015401${RETURN}`
+  const { l1, l2 } = endpointsOf(code)
+  const request = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { from: ALICE, to: TARGET } }
+  await expect(recordCall(l1, l2, request, { maxRequests: 2 })).rejects.toMatchObject({ reason: 'LIMIT_REACHED' })
+  const controller = new AbortController()
+  controller.abort()
+  await expect(recordCall(l1, l2, request, { signal: controller.signal })).rejects.toMatchObject({ code: 'ABORTED' })
+  const { evidence, l1BlockHashFrom } = await recordCall(l1, l2, request, { maxKeysPerRequest: 1 })
+  expect([evidence.returnData, evidence.reach, l1BlockHashFrom]).toEqual([word(11), 'l1BlockHash', 'l1Endpoint'])
+})

@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest'
+import type { Hex } from '../../../src/index.ts'
+import type { CallRequest } from '../../../src/provider/call-request.ts'
+import { type Environment, HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
+import { loadEvm } from '../../../src/provider/evm-packages.ts'
+import { type ExecutionContext, execute } from '../../../src/provider/execute.ts'
+import type { StateReader } from '../../../src/provider/state-reader.ts'
+import { at, word } from '../endpoints.ts'
+import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
+import { readerOver } from './full-reader.ts'
+
+const [ALICE, OTHER, CONTRACT] = [at('a1'), at('ee'), at('c0')]
+const packages = await loadEvm()
+/** Returns the word on the stack. Unlike PUSH0, it exists in every hard fork. */
+const RETURN = '60005260206000f3'
+const push20 = (address: Hex) => `73${address.slice(2)}`
+
+interface Run {
+  readonly code?: string
+  readonly call?: Partial<CallRequest>
+  readonly hardfork?: Hardfork
+  readonly environment?: Environment
+  readonly gas?: bigint
+  readonly more?: readonly [Hex, FullAccount][]
+  readonly reader?: Partial<StateReader>
+  readonly evm?: typeof packages
+}
+
+function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200_000n, more = [], reader, evm }: Run) {
+  const storage = { [word(1)]: word(5), [word(2)]: word(6) }
+  const state: FullState = new Map<Hex, FullAccount>([
+    [ALICE, { balance: 1_000_000n }],
+    [CONTRACT, { nonce: 1n, code: `0x${code}`, storage }],
+    ...more,
+  ])
+  const request = {
+    from: ALICE,
+    to: CONTRACT,
+    data: '0x',
+    value: 0n,
+    gas: null,
+    gasPrice: 0n,
+    maxGasPrice: 0n,
+  } as const
+  const context: ExecutionContext = { chainId: CHAIN_ID, hardfork, blockNumber: 9n, environment }
+  const full = { ...readerOver(state), ...reader }
+  return execute(evm ?? packages, full, { ...request, accessList: [], ...call }, gas, context)
+}
+const resultOf = async (what: Run) => (await run(what)).returnData
+const gasOf = async (what: Run) => (await run(what)).gasUsed
+
+describe('the gas of a transaction', () => {
+  it('includes the data, and since Prague has a floor', async () => {
+    // Two zeros, one other byte: 4, 4 and 16; in the floor 10, 10 and 40.
+    const call = { to: OTHER, data: '0x00ff00' } as const
+    const found = await Promise.all(HARDFORKS.map(hardfork => gasOf({ call, hardfork })))
+    expect(found).toEqual([21_024n, 21_024n, 21_024n, 21_024n, 21_060n, 21_060n])
+  })
+
+  it('includes the creation of a contract, and since Shanghai the words of its code', async () => {
+    const call = { to: null, data: `0x${'00'.repeat(33)}` } as const
+    const found = await Promise.all(HARDFORKS.map(hardfork => gasOf({ call, hardfork })))
+    expect(found).toEqual([53_132n, 53_132n, 53_136n, 53_136n, 53_136n, 53_136n])
+  })
+
+  it('must be enough to begin', async () => {
+    const call = { to: OTHER, data: '0x00ff00' } as const
+    expect(await gasOf({ call, gas: 21_060n })).toBe(21_060n)
+    await expect(run({ call, gas: 21_059n })).rejects.toMatchObject({
+      ...{ reason: 'EXECUTION_FAILED', data: { error: 'intrinsic gas too low: 21059 of 21060' } },
+    })
+    expect(await gasOf({ call, gas: 21_024n, hardfork: 'cancun' })).toBe(21_024n)
+    await expect(run({ call, gas: 21_023n, hardfork: 'cancun' })).rejects.toThrow('21023 of 21024')
+    // What the transaction itself costs is not there for the contract.
+    expect(await gasOf({ code: '600154', gas: 23_103n })).toBe(23_103n)
+    expect((await run({ code: '600154', gas: 23_102n })).failure).toBe('out of gas')
+  })
+
+  it('is refunded up to a fifth, but not below the floor', async () => {
+    const clear = (slot: string) => `600060${slot}55`
+    expect(await gasOf({ code: clear('01') })).toBe(21_000n + 5006n - 4800n)
+    // A fifth of 31,012 is less than two refunds.
+    expect(await gasOf({ code: clear('01') + clear('02') })).toBe(31_012n - 6202n)
+    const data: Hex = `0x${'ff'.repeat(200)}`
+    expect(await gasOf({ code: clear('01'), call: { data }, hardfork: 'cancun' })).toBe(24_200n + 5006n - 4800n)
+    expect(await gasOf({ code: clear('01'), call: { data } })).toBe(29_000n)
+  })
+})
+
+describe('the sender', () => {
+  // Returns the balance of the origin.
+  const balance = `3231${RETURN}`
+
+  it('pays for the gas limit in advance', async () => {
+    expect(await resultOf({ code: balance, call: { gasPrice: 2n, maxGasPrice: 3n } })).toBe(word(600_000))
+    expect(await resultOf({ code: balance })).toBe(word(1_000_000))
+    expect(await resultOf({ code: `3a${RETURN}`, call: { gasPrice: 2n, maxGasPrice: 3n } })).toBe(word(2))
+    expect(await resultOf({ code: `34${RETURN}`, call: { value: 4n } })).toBe(word(4))
+    expect(await resultOf({ code: balance, call: { value: 4n } })).toBe(word(999_996))
+  })
+
+  it('must be able to pay the highest price, and the value', async () => {
+    const limit = { gas: 100_000n, code: '00' }
+    await run({ ...limit, call: { gasPrice: 0n, maxGasPrice: 9n, value: 100_000n } })
+    await expect(run({ ...limit, call: { gasPrice: 0n, maxGasPrice: 9n, value: 100_001n } })).rejects.toMatchObject({
+      ...{ reason: 'EXECUTION_FAILED', data: { error: 'insufficient funds for gas * price + value' } },
+    })
+    await expect(run({ ...limit, call: { from: OTHER, value: 1n } })).rejects.toThrow('insufficient funds')
+    // An absent account has nothing, and can call nevertheless.
+    expect(await resultOf({ code: balance, call: { from: OTHER } })).toBe(word(0))
+  })
+})
+
+describe('what is warm', () => {
+  const balanceOf = (address: Hex) => ({ code: `${push20(address)}3100` })
+  const [COLD, WARM] = [21_000n + 3n + 2600n, 21_000n + 3n + 100n]
+
+  it('is the sender, the receiver and the precompiles', async () => {
+    for (const address of [ALICE, CONTRACT, `0x${'00'.repeat(19)}01`] as Hex[]) {
+      const { gasUsed, accessList } = await run(balanceOf(address))
+      expect([gasUsed, accessList], address).toEqual([WARM, []])
+    }
+    const { gasUsed, accessList } = await run(balanceOf(OTHER))
+    expect([gasUsed, accessList]).toEqual([COLD, [{ address: OTHER, storageKeys: [] }]])
+  })
+
+  it('is the coinbase since Shanghai, if it is stated', async () => {
+    const coinbase: Hex = `0x${'eE'.repeat(20)}`
+    const stated = { ...balanceOf(OTHER), environment: { coinbase } }
+    const found = await Promise.all(HARDFORKS.map(hardfork => gasOf({ ...stated, hardfork })))
+    expect(found).toEqual([COLD, COLD, WARM, WARM, WARM, WARM])
+    expect(await gasOf(balanceOf(OTHER))).toBe(COLD)
+  })
+
+  it('is what the access list declares, at its own price', async () => {
+    const read = { code: '60015400' }
+    const plain = await run(read)
+    expect(plain.gasUsed).toBe(21_000n + 3n + 2100n)
+    expect(plain.accessList).toEqual([{ address: CONTRACT, storageKeys: [word(1)] }])
+    const accessList = [
+      { address: CONTRACT, storageKeys: [word(1), word(7)] },
+      { address: OTHER, storageKeys: [] },
+    ]
+    const declared = await run({ ...read, call: { accessList } })
+    expect(declared.gasUsed).toBe(21_000n + 2n * 2400n + 2n * 1900n + 3n + 100n)
+    expect(declared.accessList).toEqual(accessList)
+    expect(await gasOf({ ...balanceOf(OTHER), call: { accessList } })).toBe(WARM + 8600n)
+  })
+})
+
+it('tells how the call ended', async () => {
+  const outcome = async (code: string, call = {}) => {
+    const { failure, returnData } = await run({ code, call })
+    return [failure, returnData]
+  }
+  expect(await outcome(`6007${RETURN}`)).toEqual([null, word(7)])
+  expect(await outcome('600760005260206000fd')).toEqual(['revert', word(7)])
+  expect(await outcome('fe')).toEqual(['invalid opcode', '0x'])
+  expect(await outcome(`600035${RETURN}`, { data: word(8) })).toEqual([null, word(8)])
+  // The code of a created contract.
+  expect(await outcome('', { to: null, data: `0x600160005360016000f3` })).toEqual([null, '0x01'])
+  expect(await outcome(`46${RETURN}`)).toEqual([null, word(CHAIN_ID)])
+  expect(await outcome(`43${RETURN}`)).toEqual([null, word(9)])
+})
+
+const HASH: Hex = `0x${'ab'.repeat(32)}`
+const VALUES = [
+  ['41', 'COINBASE', { coinbase: OTHER }, word(BigInt(OTHER))],
+  ['42', 'TIMESTAMP', { timestamp: 3n }, word(3)],
+  ['44', 'PREVRANDAO', { prevRandao: HASH }, HASH],
+  ['45', 'GASLIMIT', { gasLimit: 4n }, word(4)],
+  ['48', 'BASEFEE', { baseFee: 0n }, word(0)],
+  ['4a', 'BLOBBASEFEE', { blobBaseFee: 6n }, word(6)],
+  ['600740', 'BLOCKHASH', { blockHashes: { 7: HASH } }, HASH],
+] as const
+it.each(VALUES)('reads only a stated value: %s, %s', async (code, instruction, environment, value) => {
+  const refused = { reason: 'VALUE_UNPROVEN', data: { instruction } }
+  expect(await resultOf({ code: code + RETURN, environment })).toBe(value)
+  await expect(run({ code: code + RETURN })).rejects.toMatchObject(refused)
+  // A contract that ignores the failure of another one does not hide it.
+  const other = { nonce: 1n, code: `0x${code}${RETURN}` } as const
+  const ignoring = `60006000600060006000${push20(OTHER)}5af1${RETURN}`
+  await expect(run({ code: ignoring, more: [[OTHER, other]] })).rejects.toMatchObject(refused)
+  expect(await resultOf({ code: ignoring, more: [[OTHER, other]], environment })).toBe(word(1))
+})
+
+it('reads the hash of a block from what is stated alone, and no difficulty', async () => {
+  const environment = { blockHashes: { 7: HASH } }
+  await expect(run({ code: `600640${RETURN}`, environment })).rejects.toThrow('BLOCKHASH')
+  await expect(run({ code: '44', hardfork: 'london' })).rejects.toMatchObject({ data: { instruction: 'DIFFICULTY' } })
+})
+
+it('ends with the error of the reader, even if the contract would go on', async () => {
+  const error = new Error('a lie')
+  const failing: Partial<StateReader> = {
+    getStorage: () => Promise.reject(error),
+    getCode: () => Promise.reject(error),
+  }
+  await expect(run({ code: '60015400', reader: { getStorage: () => Promise.reject(error) } })).rejects.toBe(error)
+  const ignoring = `60006000600060006000${push20(OTHER)}5af1${RETURN}`
+  const other: FullAccount = { nonce: 1n, code: '0x60015400', storage: { [word(1)]: word(1) } }
+  const reader: Partial<StateReader> = { getStorage: () => Promise.reject(error) }
+  await expect(run({ code: ignoring, more: [[OTHER, other]], reader })).rejects.toBe(error)
+  await expect(run({ code: '00', reader: failing })).rejects.toBe(error)
+})
+
+/** The packages with an EVM whose calls end like this. */
+function ending(runCall: () => Promise<unknown>): typeof packages {
+  const createEVM: typeof packages.evm.createEVM = async options =>
+    Object.assign(await packages.evm.createEVM(options), { runCall })
+  return { ...packages, evm: { ...packages.evm, createEVM } }
+}
+
+it('passes on what the EVM throws as the failure of the call', async () => {
+  for (const thrown of [{ error: 'out of range' }, new Error('out of range')]) {
+    const failed = run({ evm: ending(() => Promise.reject(thrown)) })
+    await expect(failed).rejects.toMatchObject({ reason: 'EXECUTION_FAILED', data: { error: 'out of range' } })
+  }
+})
+
+it('takes a result without a refund for one with a refund of nothing', async () => {
+  const execResult = { returnValue: Uint8Array.of(1), executionGasUsed: 100n }
+  const { accessList, ...rest } = await run({ evm: ending(async () => ({ execResult })) })
+  expect(rest).toEqual({ failure: null, returnData: '0x01', gasUsed: 21_100n })
+  expect(accessList).toEqual([])
+})

@@ -1,0 +1,166 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { expect, it } from 'vitest'
+import { bytesToHex } from '../../../src/bytes.ts'
+import { createVerifier, type Hex, ProofError } from '../../../src/index.ts'
+import { poseidon2 } from '../../../src/poseidon2.ts'
+import { createProvenState } from '../../../src/provider/proven-state.ts'
+import { RpcError } from '../../../src/rpc.ts'
+import { createWorld } from '../../../src/world.ts'
+import { at, word } from '../endpoints.ts'
+import { bytesOf } from '../full-state.ts'
+
+const [PERSON, CONTRACT, TWIN, ABSENT] = [at('a1'), at('c0'), at('c1'), at('ee')]
+const CODE: Hex = '0x6001'
+const codeHash = bytesToHex(keccak_256(bytesOf(CODE)))
+const EMPTY_CODE_HASH = bytesToHex(keccak_256(new Uint8Array(0)))
+
+const world = createWorld(poseidon2)
+world.setAccount(PERSON, { nonce: 1n, balance: 2n })
+for (const address of [CONTRACT, TWIN]) world.setAccount(address, { nonce: 1n, codeHash, codeSize: 2n })
+for (let slot = 1; slot < 6; slot++) world.setStorage(CONTRACT, word(slot), word(slot * 10))
+
+/** A state over an endpoint that logs what it is asked for, and may answer something else. */
+function setUp(change: (answer: unknown, method: string) => unknown = answer => answer) {
+  const log: string[] = []
+  const request = async ({ method, params }: { method: string; params?: unknown }) => {
+    const [address, keys, block] = params as [Hex, Hex[], string]
+    const short = (hex: Hex) => Number(BigInt(hex) & 255n).toString(16)
+    if (method === 'eth_getCode') {
+      log.push(`code ${short(address)} at ${keys}`)
+      return change(address === CONTRACT || address === TWIN ? CODE : '0x', method)
+    }
+    log.push(`${method} ${short(address)} ${keys.map(short)} at ${block}`)
+    return change(JSON.parse(JSON.stringify(world.getProof(address, keys))), method)
+  }
+  const source = { l2: { request }, block: 16n, stateRoot: world.stateRoot(), scheme: poseidon2 }
+  const how = { verifier: createVerifier(poseidon2), method: 'proof', maxKeysPerRequest: 2 }
+  return { log, state: createProvenState({ ...source, ...how }) }
+}
+/** What was asked for since. */
+const take = (log: string[]) => log.splice(0)
+
+it('proves what is read, once, and remembers it', async () => {
+  const { log, state } = setUp()
+  expect([state.holds(PERSON), state.holds(PERSON, word(1)), state.holdsCode(PERSON)]).toEqual([false, false, false])
+  expect(await state.getAccount(PERSON)).toEqual({
+    ...{ nonce: 1n, balance: 2n, codeHash: EMPTY_CODE_HASH, hasStorage: false },
+  })
+  expect(take(log)).toEqual(['proof a1  at 0x10'])
+  // An account without storage proves its slots, and one without code its code.
+  expect([state.holds(PERSON), state.holds(PERSON, word(1)), state.holdsCode(PERSON)]).toEqual([true, true, true])
+  expect(await state.getStorage(PERSON, word(1))).toBe(word(0))
+  expect(await state.getCode(PERSON)).toEqual(new Uint8Array(0))
+  expect(await state.getAccount(ABSENT)).toBeNull()
+  expect(await state.getStorage(ABSENT, word(1))).toBe(word(0))
+  expect(take(log)).toEqual(['proof ee  at 0x10'])
+  expect(await state.getStorage(CONTRACT, word(1))).toBe(word(10))
+  expect([state.holds(CONTRACT), state.holds(CONTRACT, word(1)), state.holds(CONTRACT, word(2))]).toEqual([
+    ...[true, true, false],
+  ])
+  expect(await state.getStorage(CONTRACT, word(2))).toBe(word(20))
+  expect(await state.getStorage(CONTRACT, word(9))).toBe(word(0))
+  for (const slot of [1, 2, 9]) await state.getStorage(CONTRACT, word(slot))
+  expect(take(log)).toEqual(['proof c0 1 at 0x10', 'proof c0 2 at 0x10', 'proof c0 9 at 0x10'])
+})
+
+it('joins the reads of one account in the same tick, and shares the answer on its way', async () => {
+  const { log, state } = setUp()
+  const reads = [
+    ...[state.getStorage(CONTRACT, word(1)), state.getAccount(CONTRACT), state.getStorage(CONTRACT, word(2))],
+    state.getAccount(PERSON),
+  ]
+  await Promise.resolve()
+  reads.push(state.getStorage(CONTRACT, word(1)), state.getAccount(CONTRACT))
+  const [one, account, two, person, again, accountAgain] = await Promise.all(reads)
+  expect([one, two, again]).toEqual([word(10), word(20), word(10)])
+  expect(accountAgain).toEqual(account)
+  expect(person).toMatchObject({ balance: 2n })
+  expect(take(log)).toEqual(['proof c0 1,2 at 0x10', 'proof a1  at 0x10'])
+})
+
+it('shares an answer only with reads of what it proves', async () => {
+  let release = () => {}
+  const held = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const { log, state } = setUp(async answer => {
+    await held
+    return answer
+  })
+  const first = state.getStorage(CONTRACT, word(1))
+  await new Promise(resolve => setTimeout(resolve, 5))
+  const [same, other] = [state.getStorage(CONTRACT, word(1)), state.getStorage(CONTRACT, word(2))]
+  await new Promise(resolve => setTimeout(resolve, 5))
+  release()
+  expect(await Promise.all([first, same, other])).toEqual([word(10), word(10), word(20)])
+  expect(take(log)).toEqual(['proof c0 1 at 0x10', 'proof c0 2 at 0x10'])
+})
+
+it('loads many slots in as many requests as they need', async () => {
+  const { log, state } = setUp()
+  await state.load(CONTRACT, [1, 2, 3, 4, 5].map(word))
+  expect(take(log).map(line => line.slice(0, 12))).toEqual(['proof c0 1,2', 'proof c0 3,4', 'proof c0 5 a'])
+  expect(await Promise.all([1, 2, 3, 4, 5].map(slot => state.getStorage(CONTRACT, word(slot))))).toEqual(
+    [10, 20, 30, 40, 50].map(word),
+  )
+  expect(log).toEqual([])
+})
+
+it('fetches each code once, whichever account has it', async () => {
+  const { log, state } = setUp()
+  const [one, two] = await Promise.all([state.getCode(CONTRACT), state.getCode(TWIN)])
+  expect([one, two].map(code => bytesToHex(code ?? new Uint8Array()))).toEqual([CODE, CODE])
+  expect(take(log).filter(line => line.startsWith('code'))).toEqual(['code c0 at 0x10'])
+  expect([state.holdsCode(CONTRACT), state.holdsCode(TWIN), state.holdsCode(ABSENT)]).toEqual([true, true, false])
+  expect(bytesToHex(await state.getCode(TWIN))).toBe(CODE)
+  expect(log).toEqual([])
+  const other = setUp()
+  await other.state.getAccount(CONTRACT)
+  expect(other.state.holdsCode(CONTRACT)).toBe(false)
+})
+
+it('asks again for what was refused or failed', async () => {
+  const lies: ((answer: unknown) => unknown)[] = [
+    () => {
+      throw new Error('https://secret.example/key')
+    },
+    () => null,
+    () => '0x6002',
+    () => world.getProof(PERSON, []),
+  ]
+  const codes: unknown[] = []
+  for (const lie of lies) {
+    let isHonest = false
+    const { state } = setUp((answer, method) => (isHonest || method !== 'proof' ? answer : lie(answer)))
+    const error = await state.getAccount(CONTRACT).catch(error => error)
+    expect(`${error}`).not.toContain('secret')
+    codes.push([error instanceof ProofError, error instanceof RpcError && error.layer, error.code])
+    expect(state.holds(CONTRACT)).toBe(false)
+    isHonest = true
+    expect(await state.getAccount(CONTRACT)).toMatchObject({ codeHash, hasStorage: true })
+  }
+  expect(codes).toEqual([
+    [false, 'L2', 'UNREACHABLE'],
+    [true, false, 'MALFORMED_RESPONSE'],
+    [true, false, 'MALFORMED_RESPONSE'],
+    // The proof of another account is the endpoint's mistake.
+    [false, 'L2', 'OTHER_KEYS'],
+  ])
+  let isHonest = false
+  const { state } = setUp((answer, method) => (isHonest || method === 'proof' ? answer : '0x6002'))
+  await expect(state.getCode(CONTRACT)).rejects.toMatchObject({ code: 'CODE_HASH_MISMATCH' })
+  expect(state.holdsCode(CONTRACT)).toBe(false)
+  isHonest = true
+  expect(bytesToHex(await state.getCode(CONTRACT))).toBe(CODE)
+})
+
+it('passes on the fields of an answer that were verified', async () => {
+  const { log, state } = setUp(answer => ({ ...Object(answer), storageHash: word(1), balance: '0x1' }))
+  const keys = [word(1), word(9), word(2)]
+  expect(await state.getProof('other', CONTRACT, keys)).toEqual(
+    JSON.parse(JSON.stringify(world.getProof(CONTRACT, keys))),
+  )
+  expect(take(log)).toEqual(['other c0 1,9 at 0x10', 'other c0 2 at 0x10'])
+  const lying = setUp(() => world.getProof(TWIN, [])).state
+  await expect(lying.getProof('other', CONTRACT, [])).rejects.toMatchObject({ code: 'OTHER_KEYS', layer: 'L2' })
+})

@@ -1,0 +1,179 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import type { Hex } from '../../../src/index.ts'
+import { poseidon2 } from '../../../src/poseidon2.ts'
+import { createViews, describe, type ViewSource } from '../../../src/provider/view.ts'
+import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
+
+const [ALICE, BOB] = [at('a1'), at('b2')]
+
+function setUp(more: Partial<ViewSource> = {}, bob = 2n) {
+  const endpoints = createEndpoints(new Map([[BOB, { balance: bob }]]), true, true)
+  const { l1, l2, l1BlockHash } = endpoints
+  const source = { l1, l2, l1BlockHash, rollup: ROLLUP, schemeAt: () => poseidon2, method: 'rollup_getProof' }
+  const views = createViews({ ...source, maxKeysPerRequest: 100, maxFinalizations: 8, ...more })
+  /** Finalizes a block in which Bob has this balance. */
+  const finalize = (balance: bigint) => {
+    endpoints.chain.pending.setAccount(BOB, { balance })
+    endpoints.chain.addBlock()
+    endpoints.chain.finalize()
+  }
+  /** The L2 endpoint does not have the proofs of these blocks. */
+  const withhold = (...blocks: number[]) => {
+    endpoints.lie.l2 = (_, answer, params) => {
+      if (!blocks.map(block => `0x${block.toString(16)}`).includes(`${params[2]}`)) return answer
+      throw Object.assign(new Error('BLOCK_MISSING_IN_CHAIN'), { code: -32600 })
+    }
+  }
+  const hashOf = (block: bigint) => Reflect.get(endpoints.chain.l1.getBlock(block) ?? {}, 'hash') as Hex
+  return { ...endpoints, views, finalize, withhold, hashOf }
+}
+
+it('finds the newest finalized block whose proofs the endpoint has', async () => {
+  const { views, finalize, withhold, chain } = setUp()
+  for (const balance of [3n, 4n]) finalize(balance)
+  const newest = await views.find(null)
+  expect(newest).toMatchObject({ blockNumber: 2n, stateRoot: chain.at(2n)?.stateRoot() })
+  expect(newest.l1Block.number).toBe(chain.l1.blockNumber())
+  expect(newest.timestamp).toBe(chain.timestamp(2n))
+  expect(await newest.state.getAccount(BOB)).toMatchObject({ balance: 4n })
+  withhold(2)
+  const held = await views.find(null)
+  expect(held).toMatchObject({ blockNumber: 1n, stateRoot: chain.at(1n)?.stateRoot(), timestamp: null })
+  withhold(0, 1, 2)
+  const error = await views.find(null).catch(error => error)
+  expect(error).toMatchObject({ code: 'PROOF_UNAVAILABLE', layer: 'L2' })
+  expect(error.message).toContain('tried 2, 1, 0')
+})
+
+it('moves forward, and stays where nothing newer is proven', async () => {
+  const { views, finalize, withhold, chain, hashOf } = setUp()
+  finalize(3n)
+  const first = await views.find(null)
+  // The same finalization, at a later L1 block: the proven parts are kept.
+  chain.l1.addBlock()
+  const later = await views.find(first)
+  expect(later.l1Block.number).toBe(first.l1Block.number + 1n)
+  expect([later.state, later.timestamp]).toEqual([first.state, first.timestamp])
+  finalize(4n)
+  expect((await views.find(later)).blockNumber).toBe(2n)
+  withhold(2)
+  const same = await views.find(later)
+  expect([same.blockNumber, same.l1Block.number]).toEqual([1n, chain.l1.blockNumber()])
+  // The hash of an older L1 block.
+  let hash = hashOf(first.l1Block.number)
+  const backwards = setUp({ l1BlockHash: () => hash })
+  backwards.finalize(3n)
+  hash = backwards.hashOf(0n)
+  expect(await backwards.views.find(later)).toBe(later)
+  // If only the newest finalization is tried and its proofs are missing, there is nothing newer.
+  const once = setUp({ maxFinalizations: 1 })
+  once.finalize(3n)
+  const before = await once.views.find(null)
+  once.finalize(4n)
+  once.withhold(2)
+  expect(await once.views.find(before)).toBe(before)
+  await expect(once.views.find(null)).rejects.toThrow('tried 2')
+})
+
+it('keeps a proven timestamp, and asks for it again if there is none', async () => {
+  const { views, finalize, lie, chain } = setUp()
+  finalize(3n)
+  let logs = 0
+  lie.l1 = (method, answer) => {
+    if (method !== 'eth_getLogs') return answer
+    logs++
+    return logs === 1 ? [] : answer
+  }
+  const first = await views.find(null)
+  expect([first.timestamp, logs]).toEqual([null, 1])
+  const second = await views.find(first)
+  expect([second.timestamp, logs]).toEqual([chain.timestamp(1n), 2])
+  expect([(await views.find(second)).timestamp, logs]).toEqual([chain.timestamp(1n), 2])
+})
+
+it('refuses L1 blocks and roots that differ from what was final', async () => {
+  const [one, other] = [setUp(), setUp({}, 5n)]
+  const held = await one.views.find(null)
+  const changed = await other.views.find(held).catch(error => error)
+  expect(changed).toMatchObject({ code: 'L1_DISAGREEMENT', layer: 'L1' })
+  expect(changed.message).toContain(
+    `L1 block 0 had the hash ${held.l1Block.hash}, and has the hash ${other.hashOf(0n)}`,
+  )
+  other.chain.l1.addBlock()
+  const root = await other.views.find(held).catch(error => error)
+  expect(root).toMatchObject({ code: 'L1_DISAGREEMENT', layer: 'L1' })
+  const [before, now] = [one, other].map(({ chain }) => chain.at(0n)?.stateRoot())
+  expect(root.message).toContain(`L2 block 0 had the root ${before}, and has the root ${now}`)
+  // A later L1 block of a history in which less is finalized.
+  one.finalize(3n)
+  const further = await one.views.find(held)
+  for (let block = 0; block < 9; block++) other.chain.l1.addBlock()
+  expect(await other.views.find(further)).toBe(further)
+})
+
+it('passes on the errors of endpoints and sources', async () => {
+  const { views, lie } = setUp()
+  lie.l2 = () => {
+    throw Object.assign(new Error('no'), { code: -32601 })
+  }
+  await expect(views.find(null)).rejects.toMatchObject({ code: 'METHOD_UNKNOWN', layer: 'L2' })
+  lie.l2 = () => {
+    throw Object.assign(new Error('block 0 is not finalized on L1'), { code: -32000 })
+  }
+  await expect(views.find(null)).rejects.toMatchObject({ code: 'PROOF_UNAVAILABLE' })
+  await expect(setUp({ l1BlockHash: () => '0x12' }).views.find(null)).rejects.toMatchObject({ code: 'CLAIM_INVALID' })
+  await expect(setUp({ l1BlockHash: () => word(1) }).views.find(null)).rejects.toMatchObject({ layer: 'L1' })
+  const scheme = setUp({ schemeAt: () => ({ name: 'other' }) as never })
+  await expect(scheme.views.find(null)).rejects.toMatchObject({ code: 'CLAIM_INVALID', path: 'scheme' })
+})
+
+it('finds the blocks of earlier finalizations, at the L1 block of the view', async () => {
+  const asked: bigint[] = []
+  const { views, finalize, chain, lie } = setUp({
+    schemeAt: block => {
+      asked.push(block)
+      return poseidon2
+    },
+  })
+  for (const balance of [3n, 4n]) {
+    chain.addBlock()
+    finalize(balance)
+  }
+  const newest = await views.find(null)
+  expect([newest.blockNumber, asked]).toEqual([4n, [4n]])
+  const earlier = await views.findAt(newest, 2n)
+  expect(asked).toEqual([4n, 2n])
+  expect(earlier).toMatchObject({
+    ...{ blockNumber: 2n, stateRoot: chain.at(2n)?.stateRoot(), l1Block: newest.l1Block, timestamp: null },
+  })
+  expect(await earlier.state.getAccount(BOB)).toMatchObject({ balance: 3n })
+  expect(await earlier.state.getAccount(ALICE)).toBeNull()
+  // No root on L1, and not finalized.
+  for (const block of [1n, 5n]) {
+    const refused = views.findAt(newest, block)
+    await expect(refused, `${block}`).rejects.toMatchObject({ reason: 'BLOCK_UNPROVEN', cause: { name: 'ProofError' } })
+  }
+  lie.l1 = () => null
+  await expect(views.findAt(newest, 2n)).rejects.not.toHaveProperty('reason')
+})
+
+it('takes any object for a scheme, as often as it is asked for', async () => {
+  const { views, finalize } = setUp({ schemeAt: () => ({ ...poseidon2 }) })
+  for (const balance of [3n, 4n]) finalize(balance)
+  const newest = await views.find(null)
+  for (const [block, balance] of [2n, 3n, 4n].entries()) {
+    expect(await (await views.findAt(newest, BigInt(block))).state.getAccount(BOB)).toMatchObject({ balance })
+  }
+})
+
+it('describes a view with its age, by the clock of this machine', () => {
+  vi.useFakeTimers({ now: 5_000_999 })
+  onTestFinished(() => void vi.useRealTimers())
+  const l1Block = { number: 7n, hash: word(1), stateRoot: word(2), timestamp: 4000n }
+  const held = { blockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, state: {} as never }
+  const described = describe(held)
+  expect(described).toEqual({ blockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, age: 2000 })
+  expect(described.l1Block).not.toBe(l1Block)
+  expect(describe({ ...held, timestamp: null }).age).toBe(1000)
+  expect(describe({ ...held, timestamp: 9000n }).age).toBe(0)
+})
