@@ -69,6 +69,49 @@ it('has only one-way imports between layers', () => {
   expect(imports).toBeGreaterThan(30)
 })
 
+it('has its layers in CONTRIBUTING.md, in the same order', () => {
+  const [, table = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split('## How the layers fit')
+  const cells = [...table.matchAll(/^\| (`src.*?) \|/gm)].map(([, cell = '']) => cell)
+  const named = cells.flatMap(cell => [...cell.matchAll(/`src\/(\w+)/g)].map(([, layer]) => layer))
+  expect(named).toEqual(LAYERS)
+})
+
+/** The first circle of files that import each other, types included; null if there is none. */
+function findCircle(importsOf: (file: string) => readonly string[]): string[] | null {
+  const done = new Set<string>()
+  const way: string[] = []
+  const visit = (file: string): string[] | null => {
+    if (done.has(file)) return null
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file]
+    way.push(file)
+    for (const imported of importsOf(file)) {
+      const circle = visit(imported)
+      if (circle !== null) return circle
+    }
+    way.pop()
+    done.add(file)
+    return null
+  }
+  for (const file of files) {
+    const circle = visit(file)
+    if (circle !== null) return circle
+  }
+  expect(done.size).toBeGreaterThanOrEqual(files.length)
+  return null
+}
+
+it('has no circle of imports between files', () => {
+  const local = (file: string) =>
+    importsOf(file)
+      .filter(name => name.startsWith('.') && name.endsWith('.ts'))
+      .map(name => normalize(join(dirname(file), name)).replaceAll('\\', '/'))
+  expect(findCircle(local)).toBeNull()
+  // It would be found.
+  const circle = findCircle(file => (file === 'errors.ts' ? ['bytes.ts'] : local(file)))
+  expect(circle?.slice(0, 1)).toEqual(circle?.slice(-1))
+  expect(circle).toEqual(expect.arrayContaining(['errors.ts', 'bytes.ts']))
+})
+
 it('keeps the prover independent of the verifier', () => {
   const world = files.filter(file => file.startsWith('world/'))
   expect(world.length).toBeGreaterThan(0)
