@@ -75,17 +75,15 @@ export function decodeBootstrap(source: unknown, network: DecodedNetwork) {
   })
 }
 
-const SIGNED_FIELDS = [
-  ...(['attested_header', 'finalized_header', 'finality_branch', 'sync_aggregate', 'signature_slot'] as const),
-] as const
+const SIGNED = ['attested_header', 'finalized_header', 'finality_branch', 'sync_aggregate', 'signature_slot'] as const
 
 export function decodeFinality(source: unknown, network: DecodedNetwork): SignedUpdate {
-  return decodeAnswer(source, network, data => decodeSigned(reader.fieldsOf(data, SIGNED_FIELDS), network))
+  return decodeAnswer(source, network, data => decodeSigned(reader.fieldsOf(data, SIGNED), network))
 }
 
 export function decodeUpdate(source: unknown, network: DecodedNetwork) {
   return decodeAnswer(source, network, data => {
-    const names = [...SIGNED_FIELDS, 'next_sync_committee', 'next_sync_committee_branch'] as const
+    const names = [...SIGNED, 'next_sync_committee', 'next_sync_committee_branch'] as const
     const field = reader.fieldsOf(data, names)
     const signed = decodeSigned(field, network)
     return {
@@ -102,7 +100,7 @@ export function readSignatureSlot(source: unknown): bigint {
   return reader.fieldsOf(source, ['data'])('data', readSlot)
 }
 
-type Field = <T>(name: (typeof SIGNED_FIELDS)[number], decode: (value: unknown) => T) => T
+type Field = <T>(name: (typeof SIGNED)[number], decode: (value: unknown) => T) => T
 
 function decodeSigned(field: Field, network: DecodedNetwork): SignedUpdate {
   const signatureSlot = field('signature_slot', uint64)

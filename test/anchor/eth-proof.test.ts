@@ -42,8 +42,8 @@ it('accepts both ways of serving an absent account, and believes neither', async
     const proof = await l1.getProof(address, [1n])
     const claim = { stateRoot, address, storageKeys: [slotKey(1n)] }
     const nothing = { balance: '0x0', nonce: '0x0' }
-    for (const beside of [{}, { storageHash: ZERO, codeHash: ZERO }, { storageHash: EMPTY_TRIE, codeHash: NO_CODE }]) {
-      const { account, storage } = verifyEthProof({ ...proof, ...nothing, ...beside }, claim)
+    for (const redundant of [{}, { storageHash: ZERO, codeHash: ZERO }, { storageHash: EMPTY_TRIE, codeHash: NO_CODE }]) {
+      const { account, storage } = verifyEthProof({ ...proof, ...nothing, ...redundant }, claim)
       expect(account).toBe(null)
       expect(storage).toEqual([{ key: slotKey(1n), value: ZERO, exists: false }])
       absent++
