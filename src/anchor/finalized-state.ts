@@ -85,7 +85,7 @@ function decodeLog(log: unknown): FinalizedStateLog | null {
 }
 
 function verifyTopicCount(count: number): void {
-  if (count !== 2) throw new ProofError('MALFORMED_RESPONSE', { expected: '2 topics', found: `${count}` })
+  if (count !== 2) throw new ProofError('MALFORMED_RESPONSE')
 }
 
 /**

@@ -58,6 +58,10 @@ it('refuses any other account', () => {
     expect(verdictOn(encodeRlp(item)), `${index}`).toBe('L1_ACCOUNT_MALFORMED at accountProof')
   }
   expect(malformed.length).toBe(18)
+  const { stateRoot, proof } = loneProof(loneLeaf(hexToBytes(address, 20), Uint8Array.of(1)), [])
+  expect(refusal(() => verifyEthProof(proof, { stateRoot, address })).expected).toBe(
+    'nonce, balance, storage root and code hash',
+  )
   expect(verdictOn(Uint8Array.of(0xc1))).toBe('RLP_NON_CANONICAL at accountProof')
 })
 
@@ -72,6 +76,7 @@ it('reads a slot as a canonical integer from 1 to 2^256 - 1', () => {
   expect(slotOf(hexToBytes(ones, 32))().storage).toEqual([{ key: slotKey(7n), value: ones, exists: true }])
   for (const item of [none, Uint8Array.of(0), Uint8Array.of(0, 1), new Uint8Array(33).fill(1), [], [none]]) {
     expect(verdict(slotOf(item))).toBe('L1_VALUE_MALFORMED at storageProof[0].proof')
+    expect(refusal(slotOf(item)).expected).toBe('an integer from 1 to 2^256 - 1')
   }
 })
 

@@ -4,6 +4,7 @@ import { slotKey } from '../../src/anchor/slots.ts'
 import { verifyEthProof } from '../../src/anchor.ts'
 import { bytesToHex, type Hex } from '../../src/bytes.ts'
 import { createL1, named } from '../../vectors/evidence/l1.ts'
+import { refusal } from '../refusal.ts'
 import { codeOf } from './helpers.ts'
 
 const ZERO: Hex = `0x${'00'.repeat(32)}`
@@ -42,7 +43,11 @@ it('accepts both ways of serving an absent account, and believes neither', async
     const proof = await l1.getProof(address, [1n])
     const claim = { stateRoot, address, storageKeys: [slotKey(1n)] }
     const nothing = { balance: '0x0', nonce: '0x0' }
-    for (const redundant of [{}, { storageHash: ZERO, codeHash: ZERO }, { storageHash: EMPTY_TRIE, codeHash: NO_CODE }]) {
+    for (const redundant of [
+      {},
+      { storageHash: ZERO, codeHash: ZERO },
+      { storageHash: EMPTY_TRIE, codeHash: NO_CODE },
+    ]) {
       const { account, storage } = verifyEthProof({ ...proof, ...nothing, ...redundant }, claim)
       expect(account).toBe(null)
       expect(storage).toEqual([{ key: slotKey(1n), value: ZERO, exists: false }])
@@ -71,8 +76,51 @@ it('accepts a storage key in any hexadecimal form of its number', async () => {
   const claim = { stateRoot, address: contract, storageKeys: [slotKey(1n)] }
   const withKey = (key: unknown) => codeOf(() => verifyEthProof({ ...proof, storageProof: [{ ...slot, key }] }, claim))
   for (const key of ['0x1', '0x01', slotKey(1n)]) expect(withKey(key)).toBe(null)
-  for (const key of ['1', '0x', '0X1', `0x0${slotKey(1n).slice(2)}`, '0xg']) expect(withKey(key)).toBe('BAD_HEX')
+  for (const key of ['1', '0x', '0X1', `0x0${slotKey(1n).slice(2)}`, '0xg', '0x1g', '00x1', ' 0x1', '0x1 '])
+    expect(withKey(key)).toBe('BAD_HEX')
   for (const key of ['0x2', '0x10', slotKey(2n)]) expect(withKey(key)).toBe('L1_KEY_MISMATCH')
   for (const key of [1, null, [], {}]) expect(withKey(key)).toBe('L1_PROOF_MALFORMED')
   expect(codeOf(() => verifyEthProof(proof, { ...claim, storageKeys: 'no' as never }))).toBe('CLAIM_INVALID')
+})
+
+it('says what it expects and what it found', async () => {
+  const proof = await l1.getProof(contract, [1n, 2n])
+  const storageKeys = [slotKey(1n), slotKey(2n)]
+  const claim = { stateRoot, address: contract, storageKeys }
+  const refusalOf = (change: object) => refusal(() => verifyEthProof({ ...proof, ...change }, claim))
+  const storageHash = String(proof.storageHash)
+  const [first, second] = proof.storageProof
+  const other = named('x', 20)
+  const cases: [object, object][] = [
+    [{ address: other }, { code: 'L1_KEY_MISMATCH', path: 'address', expected: contract, found: other }],
+    [{ nonce: '0x5' }, { code: 'L1_PROOF_DISAGREES', path: 'nonce', expected: '1', found: '5' }],
+    [{ balance: '0x0a' }, { code: 'L1_PROOF_DISAGREES', path: 'balance', expected: '0', found: '10' }],
+    [{ storageHash: ZERO }, { code: 'L1_PROOF_DISAGREES', path: 'storageHash', expected: storageHash, found: ZERO }],
+    [
+      { codeHash: ZERO },
+      { code: 'L1_PROOF_DISAGREES', path: 'codeHash', expected: Reflect.get(proof, 'codeHash'), found: ZERO },
+    ],
+    [
+      { storageProof: [first, { ...second, key: '0x3' }] },
+      { code: 'L1_KEY_MISMATCH', path: 'storageProof[1].key', expected: slotKey(2n), found: slotKey(3n) },
+    ],
+    [
+      { storageProof: [first, { ...second, value: '0x0' }] },
+      { code: 'L1_PROOF_DISAGREES', path: 'storageProof[1].value', expected: `${stored.get(2n)}`, found: '0' },
+    ],
+    [{ storageProof: [first] }, { code: 'L1_STORAGE_PROOF_COUNT', path: 'storageProof', expected: '2', found: '1' }],
+    [
+      { storageProof: [first, second, second] },
+      { code: 'L1_STORAGE_PROOF_COUNT', path: 'storageProof', expected: '2', found: '3' },
+    ],
+    [
+      { balance: 'ten' },
+      { code: 'BAD_HEX', path: 'balance', expected: '0x and 1 to 64 hexadecimal digits', found: '"ten"' },
+    ],
+  ]
+  for (const [change, error] of cases) expect(refusalOf(change)).toMatchObject(error)
+  expect(cases.length).toBe(10)
+  const absent = named('nobody', 20)
+  const nothing = { ...(await l1.getProof(absent, [])), storageHash: named('x') }
+  expect(refusal(() => verifyEthProof(nothing, { stateRoot, address: absent }))).toMatchObject({ expected: EMPTY_TRIE })
 })

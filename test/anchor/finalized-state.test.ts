@@ -12,6 +12,7 @@ import {
 import { bytesToHex } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
+import { refusal } from '../refusal.ts'
 import { codeOf } from './helpers.ts'
 
 const rollup = { address: `0x${'11'.repeat(20)}` as Hex }
@@ -26,6 +27,24 @@ it('lists the storage keys of the layout, for both contract versions', () => {
   expect(anchorStorageKeys(rollup, 436n).map(BigInt)).toEqual(numbers.slice(0, 2))
   const { finalizedState: _, ...layout } = lineaLayout
   expect(anchorStorageKeys({ ...rollup, layout }, 436n, newer).map(BigInt)).toEqual(numbers.slice(0, 2))
+})
+
+it('accepts the smallest and the largest numbers', () => {
+  const smallest = { messageNumber: 0n, forcedTransactionNumber: 0n, timestamp: 0n }
+  const most = 2n ** 256n - 1n
+  const largest = { messageNumber: most, forcedTransactionNumber: most, timestamp: 2n ** 64n - 1n }
+  for (const state of [smallest, largest]) expect(anchorStorageKeys(rollup, 0n, state).length).toBe(5)
+  const refusalOf = (change: object) => refusal(() => anchorStorageKeys(rollup, 0n, { ...newer, ...change }))
+  expect(refusalOf({ timestamp: -1n })).toMatchObject({
+    path: 'finalizedState.timestamp',
+    expected: 'a bigint from 0 to 2^64 - 1',
+  })
+  for (const name of ['messageNumber', 'forcedTransactionNumber']) {
+    expect(refusalOf({ [name]: most + 1n })).toMatchObject({
+      path: `finalizedState.${name}`,
+      expected: 'a bigint from 0 to 2^256 - 1',
+    })
+  }
 })
 
 it('refuses invalid numbers, and reads own properties only', () => {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../src/anchor/rlp.ts'
 import { encodeHeader, verifyHeader } from '../../src/anchor.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../../src/bytes.ts'
+import { refusal } from '../refusal.ts'
 import { headers } from './headers.ts'
 import { codeOf } from './helpers.ts'
 
@@ -66,7 +67,20 @@ it('refuses a field of a later fork without those of earlier forks', () => {
 })
 
 it('refuses non-canonical encodings of a number', () => {
-  const spellings = ['0x', '0x00', '0x01', '1', '', '0X1', '0x1g', '-0x1', '0x1 ', `0x1${'00'.repeat(8)}`]
+  const spellings = [
+    '0x',
+    '0x00',
+    '00x1',
+    '0x0g',
+    '0x01',
+    '1',
+    '',
+    '0X1',
+    '0x1g',
+    '-0x1',
+    '0x1 ',
+    `0x1${'00'.repeat(8)}`,
+  ]
   for (const gasUsed of spellings) {
     expect(
       codeOf(() => encodeHeader({ ...newest, gasUsed })),
@@ -159,3 +173,77 @@ it('throws only its own errors', () => {
 function fail(): never {
   throw new Error('a trap')
 }
+
+it('says which field it refuses, what it expects and what it found', () => {
+  const encoding = (change: object) => refusal(() => encodeHeader({ ...newest, ...change }))
+  expect(encoding({ gasUsed: '0x01' })).toMatchObject({
+    path: 'gasUsed',
+    expected: 'a quantity of at most 8 bytes without leading zeros',
+    found: '"0x01"',
+  })
+  expect(encoding({ difficulty: '1' }).expected).toBe('a quantity of at most 32 bytes without leading zeros')
+  expect(encoding({ withdrawalsRoot: null })).toMatchObject({
+    path: 'withdrawalsRoot',
+    expected: 'withdrawalsRoot before requestsHash',
+    found: 'none',
+  })
+  expect(encoding({ extraData: `0x${'00'.repeat(4097)}` })).toMatchObject({
+    path: 'extraData',
+    expected: 'at most 4096 bytes',
+    found: '4097 bytes',
+  })
+  expect(codeOf(() => encodeHeader({ ...newest, extraData: `0x${'00'.repeat(4096)}` }))).toBe(null)
+  const items = itemsOf(newest)
+  const verifying = (item: RlpItem) => {
+    const rlp = encodeRlp(item)
+    return refusal(() => verifyHeader(bytesToHex(rlp), trust(rlp)))
+  }
+  const LIST = 'a list of 15 to 23 fields'
+  expect(verifying(Uint8Array.of(1, 2))).toMatchObject({ path: '', expected: LIST, found: 'a string' })
+  expect(verifying(items.slice(0, 14))).toMatchObject({ path: '', expected: LIST, found: 'a list of 14' })
+  expect(verifying([...items, ...items])).toMatchObject({ path: '', expected: LIST, found: 'a list of 42' })
+  expect(verifying(items.with(3, []))).toMatchObject({ path: 'stateRoot', expected: 'a string', found: 'a list' })
+  expect(verifying(items.with(3, new Uint8Array(31)))).toMatchObject({
+    path: 'stateRoot',
+    expected: '32 bytes',
+    found: '31 bytes',
+  })
+  expect(verifying(items.with(8, new Uint8Array(9)))).toMatchObject({
+    path: 'number',
+    expected: 'an integer of at most 8 bytes without leading zeros',
+  })
+  const zeros = `0x${'00'.repeat(32)}` as const
+  expect(refusal(() => verifyHeader('0x', zeros))).toMatchObject({
+    code: 'HEADER_HASH_MISMATCH',
+    expected: zeros,
+    found: trust(new Uint8Array(0)),
+  })
+  expect(refusal(() => verifyHeader('0x', '0x'))).toMatchObject({ path: 'trustedHash' })
+})
+
+it('encodes and decodes numbers of every length', () => {
+  for (const [number, timestamp] of [
+    [0n, 1n],
+    [127n, 128n],
+    [255n, 256n],
+    [2n ** 63n, 2n ** 64n - 1n],
+  ] as const) {
+    const block = {
+      ...newest,
+      number: `0x${number.toString(16)}`,
+      timestamp: `0x${timestamp.toString(16).toUpperCase()}`,
+    }
+    const header = encodeHeader(block)
+    expect(verifyHeader(header, trust(toBytes(header)))).toMatchObject({ number, timestamp })
+  }
+})
+
+it('reads a header with the longest extra data, and none that is longer than that', () => {
+  const zeros = `0x${'00'.repeat(32)}` as const
+  expect(codeOf(() => verifyHeader(`0x${'00'.repeat(6144)}`, zeros))).toBe('HEADER_HASH_MISMATCH')
+  expect(refusal(() => verifyHeader(`0x${'00'.repeat(6145)}`, zeros))).toMatchObject({
+    code: 'WRONG_LENGTH',
+    expected: 'at most 6144 bytes',
+    found: '6145 bytes',
+  })
+})

@@ -2,6 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { anchorStorageKeys, arraySlot, lineaMainnet, mappingSlot, verifyCode } from '../../src/anchor.ts'
 import { bytesToHex } from '../../src/bytes.ts'
+import { refusal } from '../refusal.ts'
 import { codeOf } from './helpers.ts'
 
 const A = '0x00000000000000000000000000000000000000aa'
@@ -57,6 +58,27 @@ it('refuses arguments that are not slots or keys', () => {
   for (const work of wrong) expect(codeOf(work), String(work)).toBe('CLAIM_INVALID')
 })
 
+it('says which argument is wrong, and what it expects', () => {
+  const WORD = '0x-prefixed hexadecimal of 32 bytes'
+  expect(refusal(() => mappingSlot(0n))).toMatchObject({ path: 'keys', expected: 'at least one key' })
+  expect(refusal(() => mappingSlot(0n, 1n, -1n))).toMatchObject({
+    path: 'keys[1]',
+    expected: 'a number from 0 to 2^256 - 1',
+    found: '-1',
+  })
+  expect(refusal(() => mappingSlot(0n, '0x00'))).toMatchObject({ path: 'keys[0]', expected: WORD, found: '1 bytes' })
+  expect(refusal(() => mappingSlot(0n, `0x${'zz'.repeat(20)}`)).expected).toBe('0x-prefixed hexadecimal of 20 bytes')
+  expect(refusal(() => mappingSlot(5 as never, A))).toMatchObject({
+    path: 'slot',
+    expected: 'a bigint, or 0x-prefixed hexadecimal of 32 bytes',
+    found: 'a number',
+  })
+  expect(refusal(() => arraySlot(0n, -1n)).path).toBe('index')
+  expect(refusal(() => arraySlot(0n, 1n, -1n)).path).toBe('slotsPerElement')
+  const largest = 2n ** 256n - 1n
+  expect(codeOf(() => mappingSlot(largest, largest))).toBe(null)
+})
+
 it('verifies code', () => {
   const empty = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
   expect(verifyCode('0x', empty)).toEqual(new Uint8Array(0))
@@ -64,5 +86,11 @@ it('verifies code', () => {
   expect(verifyCode(bytesToHex(code), bytesToHex(keccak_256(code)))).toEqual(code)
   expect(codeOf(() => verifyCode('0x00', empty))).toBe('CODE_HASH_MISMATCH')
   for (const bad of ['', '0x0', '0xgg', null, 1, code]) expect(codeOf(() => verifyCode(bad, empty))).toBe('BAD_HEX')
-  expect(codeOf(() => verifyCode('0x', '0x'))).toBe('CLAIM_INVALID')
+  expect(refusal(() => verifyCode('0x', '0x'))).toMatchObject({ code: 'CLAIM_INVALID', path: 'codeHash' })
+  expect(refusal(() => verifyCode('0xgg', empty)).path).toBe('code')
+  expect(refusal(() => verifyCode('0x00', empty))).toMatchObject({
+    path: '',
+    expected: empty,
+    found: bytesToHex(keccak_256(Uint8Array.of(0))),
+  })
 })
