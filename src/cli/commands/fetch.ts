@@ -9,7 +9,7 @@ import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../option
 import { keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
 import { refuseWrongFlags, requireScheme } from '../options/flags.ts'
 import { parseOptions, toInteger } from '../options/parse.ts'
-import { formatRows, formatState, formatVerdict } from '../output/report.ts'
+import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 const options = {
   ...optionsOf('l2'),
@@ -95,7 +95,7 @@ export const fetch: Command = {
         json: { verified: state !== undefined, ...state },
         lines: [
           state ? formatVerdict(state, stream) : 'Fetched, not verified.',
-          formatRows([['file', path, source === 'file' ? 'existed already' : 'written']]),
+          formatTable([['file', path, source === 'file' ? 'existed already' : 'written']]),
           ...(state ? formatState(state, answer, stream) : []),
         ],
       }),

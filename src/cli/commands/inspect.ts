@@ -38,9 +38,8 @@ export const inspect: Command = {
 }
 
 function format({ kind, fields, problems }: Inspection, mark: string): string {
-  const rows = problems.map(({ path, message }) => [printable(path), printable(message)])
   const lines = [mark, kind, ...formatFields(fields, '')]
-  if (rows.length > 0) lines.push('malformed', formatTable(rows))
+  if (problems.length > 0) lines.push('malformed', formatTable(problems.map(({ path, message }) => [path, message])))
   return `${[...lines, mark].join('\n')}\n`
 }
 

@@ -16,7 +16,7 @@ import { requestOf } from '../options/endpoint.ts'
 import { refuseWrongFlags, requireScheme, rollupOf } from '../options/flags.ts'
 import { toInteger } from '../options/parse.ts'
 import { type RecordTrust, trustedIn } from '../options/record-trust.ts'
-import { formatRows, formatState, formatVerdict } from '../output/report.ts'
+import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 /** The subject of `record --address ADDRESS`. @throws UsageError */
 export function answerSubject(flags: RecordFlags): Subject<Recorded> {
@@ -101,7 +101,7 @@ function format({ bundle, evidence }: Recorded, { source, hashSource, path }: Re
     hashSource === 'file'
       ? `The file says that this account ${evidence.account === null ? 'does not exist' : 'exists'}. It is consistent with the L1 block hash in it, which nobody has confirmed.`
       : formatVerdict(evidence, stream),
-    formatRows([
+    formatTable([
       ['file', path, source === 'file' ? 'existed already' : 'written'],
       ...beaconRows(evidence),
       ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],

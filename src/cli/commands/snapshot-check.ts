@@ -43,7 +43,7 @@ export async function checkFiles(about: SnapshotFilesCheck, io: Io): Promise<num
   if (!outcome.ok) {
     refuseWrongFlags(outcome.error)
     if (json) io.stdout.write(toJson({ ok: false, evidence: describeError(outcome.error) }))
-    else io.stderr.write(formatError(outcome.error, [['evidence of', printable(manifest)]], io.stderr))
+    else io.stderr.write(formatError(outcome.error, [['evidence of', manifest]], io.stderr))
     return exitCodes.notVerified
   }
   const found = await compareRows(about, outcome.stateRoot, io)

@@ -14,11 +14,11 @@ import { type Manifest, manifestPathOf, readManifest, writeManifest } from '../f
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
-import { type Endpoints, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { type Connections, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
 import { onePath, parseOptions, requireHex, toInteger, wholeNumber } from '../options/parse.ts'
 import { readAddresses, targetOf } from '../options/snapshot-target.ts'
-import { formatRows, paint, toJson } from '../output/report.ts'
+import { formatTable, paint, toJson } from '../output/report.ts'
 import { checkFiles } from './snapshot-check.ts'
 
 const whatOptions = {
@@ -168,7 +168,7 @@ function describeWanted(wanted: Wanted) {
 }
 
 /** @returns the exit code */
-async function take(wanted: Wanted, { l1, l2 }: Values, { open, signal }: Endpoints, io: Io): Promise<number> {
+async function take(wanted: Wanted, { l1, l2 }: Values, { open, signal }: Connections, io: Io): Promise<number> {
   const { path, force } = wanted
   const askedFor = describeWanted(wanted)
   if (!force && statRegular(manifestPathOf(path)) !== undefined) {
@@ -252,7 +252,7 @@ function report(content: Manifest, { path, keep, json }: Wanted, isFetched: bool
     ...(isFetched
       ? [verdict]
       : [notFetched(path, io.stdout), 'Nothing was verified either. This is what the manifest says:']),
-    formatRows([
+    formatTable([
       ['rows', path, `${counts.present} present, ${counts.absent} absent, ${counts.refused} refused`],
       ['manifest', manifest],
       ...(keep === undefined ? [] : [['answers', keep] as const]),

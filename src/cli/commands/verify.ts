@@ -22,16 +22,8 @@ import { type Flags, formatOptions, optionsOf, text } from '../options/declared.
 import { claimOfFlags, refuseWrongFlags, requireClaim, verifyAnswer } from '../options/flags.ts'
 import { onePath, parseOptions } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
-import { describeEvidence, formatBroken, formatProven } from '../output/evidence-report.ts'
-import {
-  describeAnswer,
-  describeError,
-  formatError,
-  formatRefused,
-  formatVerified,
-  paint,
-  toJson,
-} from '../output/report.ts'
+import { describeEvidence, formatEvidence } from '../output/evidence-report.ts'
+import { describeAnswer, describeError, formatAnswer, formatError, paint, toJson } from '../output/report.ts'
 
 const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
 const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
@@ -128,8 +120,7 @@ export const verify: Command = {
     const expected = file.expected === undefined ? undefined : readExpected(file.expected)
     const outcome = verifyAnswer(file, claim)
     const mismatches = expected && file.kind === 'vector' ? compareState(expected, outcome) : undefined
-    const format = (stream: Output) =>
-      outcome.ok ? formatVerified(outcome, file, claim, stream) : formatRefused(outcome.error, claim, stream)
+    const format = (stream: Output) => formatAnswer(outcome, file, claim, stream)
     return report(outcome.ok, json ? describeAnswer(file, claim, outcome) : format, mismatches, io)
   },
 }
@@ -169,10 +160,7 @@ function verifyBundle(
   const outcome = safeVerifyEvidence(bundle, claim)
   const source = expected === undefined ? 'user' : 'file'
   if (!outcome.ok && source === 'user') refuseWrongFlags(outcome.error)
-  const format = (stream: Output) =>
-    outcome.ok
-      ? formatProven(bundle, claim, source, outcome, stream)
-      : formatBroken(claim, source, outcome.error, stream)
+  const format = (stream: Output) => formatEvidence(bundle, claim, source, outcome, stream)
   const mismatches = expected && compareEvidence(expected, outcome)
   return report(outcome.ok, json ? describeEvidence(claim, source, outcome) : format, mismatches, io)
 }

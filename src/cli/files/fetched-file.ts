@@ -1,12 +1,6 @@
 import { exitCodes, type Io, type Output } from '../command.ts'
-import {
-  type EndpointFlags,
-  type Endpoints,
-  endProgress,
-  notFetched,
-  showProgress,
-  withEndpoints,
-} from '../options/endpoint.ts'
+import type { Connections } from '../options/connections.ts'
+import { type EndpointFlags, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { printable, toJson } from '../output/report.ts'
 import { type AskedFor, type OutputFile, openOutputFile } from './output-file.ts'
 
@@ -15,7 +9,7 @@ export interface Fetching<T> {
   /** For whom progress must have been saved, to continue from there. */
   readonly askedFor: AskedFor
   /** Opens the endpoints. @returns how to fetch from them */
-  open(endpoints: Endpoints): (output: OutputFile) => Promise<T>
+  open(connections: Connections): (output: OutputFile) => Promise<T>
   /** Verifies what the existing file holds, without an endpoint. @throws UsageError if it is not what this run would write */
   readExisting(path: string): Promise<T>
   /** What to write to the file. */
@@ -38,8 +32,8 @@ export const fetchToFile = <T>(
   io: Io,
   { askedFor, open, readExisting, contentOf, report }: Fetching<T>,
 ): Promise<number> =>
-  withEndpoints(flags, io, async endpoints => {
-    const fetch = open(endpoints)
+  withEndpoints(flags, io, async connections => {
+    const fetch = open(connections)
     const output = await openOutputFile(flags.output, flags.force, askedFor, io)
     const { path } = output
     const tell = (fetched: T, source: Place['source']) => {

@@ -78,9 +78,9 @@ export async function recordToFile<T extends Recorded | RecordedCall>(
   const how = { method: methodOf(flags), maxKeysPerRequest: keysPerRequestOf(flags), onProgress }
   return fetchToFile<T>(flags, io, {
     askedFor: subject.askedFor(trust),
-    open({ signal, ...connections }) {
+    open(connections) {
       const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
-      const options = { ...how, ...trustOptionsOf(trust, flags.beacon, connections), signal }
+      const options = { ...how, ...trustOptionsOf(trust, flags.beacon, connections), signal: connections.signal }
       return output => subject.fetch(endpoints, options, output)
     },
     readExisting: path => subject.readExisting(path, trust),

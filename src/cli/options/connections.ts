@@ -12,6 +12,8 @@ import { wholeNumber } from './parse.ts'
 
 /** The endpoints of a command. */
 export interface Connections {
+  /** Aborts all requests. */
+  readonly signal: AbortSignal
   /**
    * @param flag without dashes
    * @param url from the user. Default: from the environment, such as `L1_URL`
@@ -31,15 +33,10 @@ export interface Connections {
 export function createConnections(timeout: string, signal: AbortSignal): Connections {
   const redactors: ((text: string) => string)[] = []
 
-  function connect<T>(
-    flag: string,
-    url: string,
-    create: (url: string, options: HttpOptions) => T,
-    more: HttpOptions = {},
-  ): T {
-    const milliseconds = 1000 * wholeNumber('--timeout', timeout, 1, 86_400)
+  function connect<T>(flag: string, url: string, create: (url: string, options: HttpOptions) => T, more = {}): T {
+    const options = { timeout: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal, ...more }
     try {
-      const opened = create(url, { timeout: milliseconds, signal, ...more })
+      const opened = create(url, options)
       redactors.push(redactorOf(new URL(url)))
       return opened
     } catch (error) {
@@ -51,10 +48,11 @@ export function createConnections(timeout: string, signal: AbortSignal): Connect
     const name = flag.toUpperCase()
     const url = given ?? process.env[`${name}_URL`]
     if (!url) throw new UsageError(`--${flag} is needed: the URL of the ${name} endpoint`)
-    return connect(flag, url, createHttpProvider, { ...(maxRetries !== undefined && { maxRetries }) })
+    return connect(flag, url, createHttpProvider, maxRetries === undefined ? {} : { maxRetries })
   }
 
   return {
+    signal,
     open,
     openAll(flag, urls) {
       const given = urls ?? inEnvironment(flag)

@@ -30,29 +30,22 @@ export function requestOf({ address, 'storage-key': storageKeys = [] }: Endpoint
 export const keysPerRequestOf = (flags: EndpointFlags): number =>
   wholeNumber('--keys-per-request', flags['keys-per-request'], 1, 1_000_000)
 
-/** The endpoints of a command. */
-export interface Endpoints extends Connections {
-  /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal
-}
-
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Runs `work` and reports its failure. @returns the exit code */
+/** Runs `work`, which Ctrl-C aborts, and reports its failure. @returns the exit code */
 export async function withEndpoints(
   { timeout, json, output }: EndpointFlags,
   io: Io,
-  work: (endpoints: Endpoints) => Promise<number>,
+  work: (connections: Connections) => Promise<number>,
 ): Promise<number> {
   const controller = new AbortController()
   const end = () => controller.abort()
   const connections = createConnections(timeout, controller.signal)
   const { redact } = connections
-
   for (const name of SIGNALS) process.once(name, end)
   try {
     if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
-    return await work({ ...connections, signal: controller.signal })
+    return await work(connections)
   } catch (error) {
     endProgress(io)
     if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error

@@ -2,7 +2,7 @@ import { beaconRows, formatTime, type Row, timeRow } from '../../document/wordin
 import { revertReason } from '../../provider/revert.ts'
 import type { VerifiedCall } from '../../provider.ts'
 import type { Output } from '../command.ts'
-import { formatRows, paint } from './report.ts'
+import { formatTable, paint } from './report.ts'
 
 const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
   returned: 'Verified: the call returned.',
@@ -44,7 +44,7 @@ export function formatCall(
     ...(reason === null ? [] : [['which says', reason] as const]),
   ]
   const verdict = paint(stream, outcome === 'returned' ? 'green' : 'bold', verdicts[outcome])
-  return `${verdict}\n${formatRows(rows)}`
+  return `${verdict}\n${formatTable(rows)}`
 }
 
 const spell = (value: unknown): string =>

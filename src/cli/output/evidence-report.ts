@@ -1,15 +1,14 @@
-import type { EvidenceClaim, SafeVerifiedEvidence, Trusted, VerifiedEvidence } from '../../anchor.ts'
+import type { EvidenceClaim, SafeVerifiedEvidence, Trusted } from '../../anchor.ts'
 import type { Source } from '../../document/claim.ts'
 import { evidenceSources, type Link, linkOf, links, linksFrom } from '../../document/evidence.ts'
-import { fieldsOf, printable, show } from '../../document/value.ts'
-import { ageOf, bundleNotes, chainRows, sourceWords, trustedNames } from '../../document/wording.ts'
-import type { ProofError } from '../../index.ts'
+import { fieldIn, fieldsOf, show } from '../../document/value.ts'
+import { ageOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
 import type { Output } from '../command.ts'
 import {
   describeError,
   describeSources,
   formatError,
-  formatRows,
+  formatNotes,
   formatState,
   formatTable,
   formatVerdict,
@@ -20,12 +19,10 @@ import {
 export type ClaimSource = Extract<Source, 'user' | 'file'>
 
 /** A vector may have no trusted input, or two. What accompanies a root is not trusted by itself, and has no row. */
-const trustedRows = (trusted: Trusted, source: ClaimSource): string[][] =>
-  Object.entries(trusted ?? {}).flatMap(([name, value]) => {
+const trustedRows = (trusted: Trusted, source: ClaimSource): Row[] =>
+  Object.entries(trusted ?? {}).flatMap(([name, value]): Row[] => {
     const words = fieldsOf(trustedNames)[name] ?? (typeof value === 'string' && name !== 'network' ? name : undefined)
-    return words === undefined
-      ? []
-      : [['trusted', `${printable(show(words))} ${printable(show(value))}`, sourceWords[source]]]
+    return words === undefined ? [] : [['trusted', `${show(words)} ${show(value)}`, sourceWords[source]]]
   })
 
 const formatRollup = ({ rollup }: EvidenceClaim): string =>
@@ -44,37 +41,32 @@ export function describeEvidence(claim: EvidenceClaim, source: ClaimSource, outc
   return { verified: true, ...stated, ...evidence, age: ageOf(evidence) }
 }
 
-export function formatProven(
+/** The report on a bundle: what it proves, or which link of its chain is broken. */
+export function formatEvidence(
   bundle: unknown,
   claim: EvidenceClaim,
   source: ClaimSource,
-  evidence: VerifiedEvidence,
-  stdout: Output,
+  outcome: SafeVerifiedEvidence,
+  stream: Output,
 ): string {
-  const { answer } = fieldsOf(bundle)
+  const trusted = trustedRows(claim.trusted, source)
+  const [scheme, rollup] = [claim.scheme.name, formatRollup(claim)]
+  const heading = paint(stream, 'bold', 'Chain of evidence')
+  if (!outcome.ok) {
+    const words = sourceWords[source]
+    const broken = linkOf(outcome.error)
+    const chain = broken === null ? '' : `${heading}\n${formatChain(claim, broken)}\n`
+    return (
+      formatError(outcome.error, [...trusted, ['scheme', scheme, words], ['rollup', rollup, words]], stream) + chain
+    )
+  }
   const sources = evidenceSources(claim, source)
-  const trusted = show(fieldsOf(claim.trusted)[evidence.reach])
-  const chain = { sources, scheme: claim.scheme.name, rollup: formatRollup(claim), trusted }
-  const lines = [
-    formatVerdict(evidence, stdout),
-    formatTable(trustedRows(claim.trusted, source)),
-    paint(stdout, 'bold', 'Chain of evidence'),
-    formatRows(chainRows(chain, evidence)),
-    ...formatState(evidence, answer, stdout),
-    ...bundleNotes(sources, evidence).map(note => paint(stdout, 'dim', `Note: ${note}`)),
-  ]
-  return `${lines.join('\n')}\n`
-}
-
-export function formatBroken(claim: EvidenceClaim, source: ClaimSource, error: ProofError, stderr: Output): string {
-  const rows = [
-    ...trustedRows(claim.trusted, source),
-    ['scheme', claim.scheme.name, sourceWords[source]],
-    ['rollup', printable(formatRollup(claim)), sourceWords[source]],
-  ]
-  const broken = linkOf(error)
-  const chain = broken === null ? '' : `${paint(stderr, 'bold', 'Chain of evidence')}\n${formatChain(claim, broken)}\n`
-  return `${formatError(error, rows, stderr)}${chain}`
+  const chain = { sources, scheme, rollup, trusted: show(fieldsOf(claim.trusted)[outcome.reach]) }
+  return `${[
+    ...[formatVerdict(outcome, stream), formatTable(trusted), heading, formatTable(chainRows(chain, outcome))],
+    ...formatState(outcome, fieldIn(bundle, 'answer'), stream),
+    ...formatNotes(bundleNotes(sources, outcome), stream),
+  ].join('\n')}\n`
 }
 
 /** Links are verified in order, so those before the broken one hold. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { storageProofsIn } from '../../document/answer.ts'
 import { type ClaimWithSources, type Source, statedClaim } from '../../document/claim.ts'
-import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
+import type { AnswerFile } from '../../document/input-file.ts'
 import { printable, show } from '../../document/value.ts'
 import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../../document/wording.ts'
 import { errorMeanings, type ProofError, type SafeVerifiedState, type VerifiedState } from '../../index.ts'
@@ -32,9 +32,9 @@ function toPlain(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [clip(name), toPlain(field, depth - 1)]))
 }
 
-/** Rows of cells, in columns as wide as their widest cell. */
-export function formatTable(table: readonly (readonly string[])[]): string {
-  const rows = table.map(row => row.map(clip))
+/** Rows of cells, in columns as wide as their widest cell. Values may come from a file. */
+export function formatTable(table: readonly Row[] | readonly (readonly string[])[]): string {
+  const rows = table.map(row => row.map((cell = '') => printable(clip(cell))))
   const widths: number[] = []
   for (const row of rows) {
     for (const [column, cell] of row.entries()) {
@@ -49,44 +49,40 @@ export function formatTable(table: readonly (readonly string[])[]): string {
 const clip = (cell: string): string =>
   cell.length <= MAX_CELL_LENGTH ? cell : `${cell.slice(0, MAX_COLUMN_WIDTH)}... (${cell.length} characters)`
 
-/** {@link formatTable} for rows whose values may come from a file. */
-export const formatRows = (rows: readonly Row[]): string =>
-  formatTable(rows.map(row => row.map((cell = '') => printable(cell))))
-
 /** Who stated each part, as `--json` spells it. */
 export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
   Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, source === 'user' ? 'flag' : source]))
 
-/** What was asked, and who stated it. */
-function claimRows(
-  { scheme, stateRoot, address, storageKeys }: StatedClaim,
-  { sources }: ClaimWithSources,
-): string[][] {
-  const row = (name: string, value: unknown, source: Source) =>
-    value === undefined ? [] : [[name, printable(show(value)), sourceWords[source]]]
-  return [
-    ...row('scheme', scheme, sources.scheme),
-    ...row('state root', stateRoot, sources.stateRoot),
-    ...row('address', address, sources.address),
-    ...row('storage keys', Array.isArray(storageKeys) ? storageKeys.length : storageKeys, sources.storageKeys),
-  ]
-}
-
-export function formatVerified(
-  state: VerifiedState,
+/** The report on an answer. */
+export function formatAnswer(
+  outcome: SafeVerifiedState,
   { answer }: AnswerFile,
   claim: ClaimWithSources,
-  stdout: Output,
+  stream: Output,
 ): string {
-  const rows = claimRows({ ...claim.claim, scheme: claim.claim.scheme.name }, claim)
-  const lines = [
-    formatVerdict(state, stdout),
-    formatTable(rows),
-    ...formatState(state, answer, stdout),
-    ...formatNotes(claim, stdout),
-  ]
-  return `${lines.join('\n')}\n`
+  const { sources } = claim
+  // Of an answer that does not verify, nothing that it says of itself is shown.
+  const shown = outcome.ok ? { ...claim.claim, scheme: claim.claim.scheme.name } : statedClaim(claim)
+  const { scheme, stateRoot, address, storageKeys } = shown
+  const keys = Array.isArray(storageKeys) ? storageKeys.length : storageKeys
+  const asked = [
+    ['scheme', scheme, sources.scheme],
+    ['state root', stateRoot, sources.stateRoot],
+    ['address', address, sources.address],
+    ['storage keys', keys, sources.storageKeys],
+  ] as const
+  const rows = asked.flatMap(([name, value, source]): Row[] =>
+    value === undefined ? [] : [[name, show(value), sourceWords[source]]],
+  )
+  if (!outcome.ok) return formatError(outcome.error, rows, stream)
+  return `${[
+    ...[formatVerdict(outcome, stream), formatTable(rows), ...formatState(outcome, answer, stream)],
+    ...formatNotes(answerNotes(sources, claim.claim.storageKeys?.length ?? 0), stream),
+  ].join('\n')}\n`
 }
+
+export const formatNotes = (notes: readonly string[], stream: Output): string[] =>
+  notes.map(note => paint(stream, 'dim', `Note: ${note}`))
 
 export const formatVerdict = ({ account }: VerifiedState, stdout: Output): string =>
   paint(stdout, 'green', `Verified: this account ${account === null ? 'does not exist' : 'exists'}.`)
@@ -96,7 +92,7 @@ export function formatState(state: VerifiedState, answer: unknown, stdout: Outpu
   const { account, storage } = state
   const parts: string[] = []
   if (account !== null) {
-    parts.push(paint(stdout, 'bold', 'Account'), formatRows(accountRows(account)))
+    parts.push(paint(stdout, 'bold', 'Account'), formatTable(accountRows(account)))
   }
   if (storage.length > 0) {
     const rows = storage.map(({ key, value, exists }) => [key, exists ? `present  ${value}` : 'absent'])
@@ -126,25 +122,13 @@ function formatChecks(state: VerifiedState, answer: unknown): string[] {
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
-const formatNotes = ({ sources, claim }: ClaimWithSources, stdout: Output): string[] =>
-  answerNotes(sources, claim.storageKeys?.length ?? 0).map(note => paint(stdout, 'dim', `Note: ${note}`))
-
-export const formatRefused = (error: ProofError, claim: ClaimWithSources, stderr: Output): string =>
-  formatError(error, claimRows(statedClaim(claim), claim), stderr)
-
 /** What failed, where and what it means; `rows` say what was asked. */
-export function formatError(
-  { code, path, expected, found }: ProofError,
-  rows: readonly (readonly string[])[],
-  stderr: Output,
-): string {
-  const details = [
-    ...(path === '' ? [] : [['at', printable(path)]]),
-    ...(expected === undefined ? [] : [['expected', printable(expected)]]),
-    ...(found === undefined ? [] : [['found', printable(found)]]),
-  ]
-  const table = formatTable([...details, ...rows])
-  return `${paint(stderr, 'red', `Not verified: ${code}`)}\n${errorMeanings[code]}\n${table}\n`
+export function formatError({ code, path, expected, found }: ProofError, rows: readonly Row[], stderr: Output): string {
+  const details = Object.entries({ at: path || undefined, expected, found }).flatMap(([name, value]): Row[] =>
+    value === undefined ? [] : [[name, value]],
+  )
+  const verdict = paint(stderr, 'red', `Not verified: ${code}`)
+  return `${verdict}\n${errorMeanings[code]}\n${formatTable([...details, ...rows])}\n`
 }
 
 /** What `--json` prints about a failure. */
