@@ -8,7 +8,7 @@ import { readExisting, refuseOverwrite } from '../files/output-file.ts'
 import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
 import { keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
 import { refuseWrongFlags, requireScheme } from '../options/flags.ts'
-import { parseOptions, toInteger } from '../options/parse.ts'
+import { given, parseOptions, toInteger } from '../options/parse.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 const options = {
@@ -79,7 +79,7 @@ export const fetch: Command = {
         const l2 = open('l2', values.l2)
         return async ({ progress, saveProgress }) => {
           const answer = await fetchAnswer(l2, request, {
-            ...(method !== undefined && { method }),
+            ...given({ method }),
             ...{ maxKeysPerRequest: keysPerRequestOf(values), trusted, resumeFrom: progress, signal },
             onCheckpoint(checkpoint, keyCount) {
               saveProgress(checkpoint)

@@ -13,18 +13,13 @@ import { readExisting, refuseOverwrite } from '../files/output-file.ts'
 import type { HashSource, RecordedPlace, RecordFlags, Subject } from '../files/recorded-file.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { requestOf } from '../options/endpoint.ts'
-import { refuseWrongFlags, requireScheme, rollupOf } from '../options/flags.ts'
-import { toInteger } from '../options/parse.ts'
+import { blockClaimOf, refuseWrongFlags } from '../options/flags.ts'
 import { type RecordTrust, trustedIn } from '../options/record-trust.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 /** The subject of `record --address ADDRESS`. @throws UsageError */
 export function answerSubject(flags: RecordFlags): Subject<Recorded> {
-  const { 'l2-block': l2Block } = flags
-  const request = {
-    ...{ scheme: requireScheme(flags.scheme), rollup: rollupOf(flags), ...requestOf(flags) },
-    ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
-  }
+  const request = { ...blockClaimOf(flags), ...requestOf(flags) }
   const { scheme, rollup, address, storageKeys } = request
   const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
   return {

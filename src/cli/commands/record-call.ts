@@ -5,22 +5,17 @@ import type { Io } from '../command.ts'
 import { readRegularJson } from '../files/input.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordFlags, Subject } from '../files/recorded-file.ts'
-import { callFailed, callOf, chainIdOf, environmentOf, hardforkOf, statedCall } from '../options/chain-flags.ts'
+import { callClaimOf, callFailed, environmentOf } from '../options/chain-flags.ts'
 import { showProgress } from '../options/endpoint.ts'
-import { requireScheme, rollupOf } from '../options/flags.ts'
-import { toInteger } from '../options/parse.ts'
+import { blockClaimOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatCall } from '../output/call-report.ts'
 
 /** The subject of `record --call TO DATA`: a call, and all that it reads. @throws UsageError */
 export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
-  const { to, data } = callOf(flags.call ?? '')
-  const { 'l2-block': l2Block } = flags
-  const claim = {
-    ...{ scheme: requireScheme(flags.scheme), rollup: rollupOf(flags), chainId: chainIdOf(flags) },
-    ...{ call: { to, data, ...statedCall(flags) }, ...hardforkOf(flags) },
-    ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
-  }
+  const { call, ...about } = callClaimOf(flags)
+  const { to = '0x', data = '0x' } = call
+  const claim = { ...blockClaimOf(flags), ...about, call: { ...call, to, data } }
   const request = { ...claim, environment: environmentOf(flags) }
   return {
     keyCount: 0,

@@ -16,9 +16,7 @@ const moreOptions = {
 const callOptions = optionsOf('call', 'from', 'value', 'gas', 'chain-id', 'environment', 'hardfork')
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME
-         --rollup ROLLUP --address ADDRESS -o FILE [options]
-       rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME
-         --rollup ROLLUP --call TO DATA -o FILE [options]
+         --rollup ROLLUP (--address ADDRESS | --call TO DATA) -o FILE [options]
 
 Records an evidence bundle: finds the newest finalized L2 block for which the L2
 endpoint has proofs, fetches the L1 header, the proof of the rollup contract and

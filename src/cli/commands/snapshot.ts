@@ -13,10 +13,11 @@ import { openSnapshotFiles } from '../files/snapshot-file.ts'
 import { type Manifest, manifestPathOf, readManifest, writeManifest } from '../files/snapshot-manifest.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import { methodOf } from '../options/chain-flags.ts'
+import type { Connections } from '../options/connections.ts'
 import { flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
-import { type Connections, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
-import { onePath, parseOptions, requireHex, toInteger, wholeNumber } from '../options/parse.ts'
+import { integerOf, onePath, parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { readAddresses, targetOf } from '../options/snapshot-target.ts'
 import { formatTable, paint, toJson } from '../output/report.ts'
 import { checkFiles } from './snapshot-check.ts'
@@ -143,7 +144,7 @@ async function readWanted(values: Values, positionals: readonly string[], io: Io
   requireHex('--l1-block-hash', 32, l1BlockHash)
   const target = targetOf(values.address, values['mapping-slot'], values['storage-key'] ?? [])
   const [scheme, rollup, method] = [requireScheme(values.scheme), rollupOf(values), methodOf(values)]
-  const l2Block = values['l2-block'] === undefined ? undefined : toInteger('--l2-block', values['l2-block'], 64)
+  const l2Block = integerOf(values, 'l2-block', 64)
   const holders = await readAddresses(file, io)
   return {
     ...{ path, keep, force, json, format, concurrency, keysPerRequest, method },

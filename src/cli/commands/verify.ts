@@ -17,9 +17,16 @@ import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
-import { callFailed, callOf, chainIdOf, hardforkOf, statedCall } from '../options/chain-flags.ts'
+import { callClaimOf, callFailed } from '../options/chain-flags.ts'
 import { type Flags, formatOptions, optionsOf, text } from '../options/declared.ts'
-import { claimOfFlags, refuseWrongFlags, requireClaim, verifyAnswer } from '../options/flags.ts'
+import {
+  blockClaimOf,
+  claimOfFlags,
+  refuseWrongFlags,
+  requireClaim,
+  trustedOf,
+  verifyAnswer,
+} from '../options/flags.ts'
 import { onePath, parseOptions } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
 import { describeEvidence, formatEvidence } from '../output/evidence-report.ts'
@@ -34,22 +41,16 @@ const subjectOptions = {
 }
 const callOptions = optionsOf('call', 'from', 'value', 'gas', 'hardfork', 'chain-id')
 
-const help = `Usage: rollup-state-proof verify FILE --scheme SCHEME --state-root ROOT
-         [options]
-       rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP
-         --l1-block-hash HASH [options]
-       rollup-state-proof verify BUNDLE --scheme SCHEME --rollup ROLLUP
-         --checkpoint ROOT [options]
-       rollup-state-proof verify CALL --scheme SCHEME --rollup ROLLUP
-         --l1-block-hash HASH --call TO DATA [options]
+const help = `Usage: rollup-state-proof verify FILE [options]
 
 Verifies a rollup_getProof / linea_getProof answer offline. FILE is the result,
 the JSON-RPC response around it, a recording (scheme, stateRoot, address,
-storageKeys, result), or a test vector. BUNDLE is an evidence bundle: an answer
-with the proofs that lead to it from L1. - is standard input. Files have at most
-${MAX_INPUT_MIB} MiB.
+storageKeys, result), a test vector, an evidence bundle (an answer with the
+proofs that lead to it from L1), or a call as evidence. - is standard input.
+Files have at most ${MAX_INPUT_MIB} MiB.
 
-Options. State the storage keys in the order of the request:
+Options. An answer needs --scheme and --state-root. State the storage keys in
+the order of the request:
 ${formatOptions(answerOptions)}
 
 For a bundle, state exactly one of these, or --state-root: then the L1 part of
@@ -59,8 +60,8 @@ ${formatOptions(trustedOptions)}
 Also state what the bundle must be for. --rollup is required:
 ${formatOptions(subjectOptions)}
 
-CALL is a call as evidence, written by \`record --call\`. verify executes it
-again, offline; this needs the packages @ethereumjs/evm, @ethereumjs/common and
+A call as evidence, which \`record --call\` writes, is executed again, offline.
+This needs the packages @ethereumjs/evm, @ethereumjs/common and
 @ethereumjs/util. In addition to --rollup and what you trust, state:
 ${formatOptions(callOptions)}
 
@@ -82,6 +83,8 @@ Examples:
     --l1-block-hash 0x... --address 0x...
   rollup-state-proof verify bundle.json --scheme poseidon2 --rollup mainnet \\
     --checkpoint 0x... --address 0x...
+  rollup-state-proof verify call.json --scheme poseidon2 --rollup mainnet \\
+    --l1-block-hash 0x... --call 0x... 0x...
 `
 
 export const verify: Command = {
@@ -167,20 +170,17 @@ function verifyBundle(
 
 /** Executes a call as evidence again. */
 async function verifyCall(bundle: unknown, flags: Flags, json: boolean, io: Io): Promise<number> {
-  const { scheme, rollup, trusted, l2BlockNumber } = await claimOfFlags(flags, io)
-  const stated = { ...(flags.call !== undefined && callOf(flags.call)), ...statedCall(flags) }
-  const claim: CallClaim = {
-    ...{ scheme, rollup, trusted, chainId: chainIdOf(flags), call: stated, ...hardforkOf(flags) },
-    ...(l2BlockNumber !== undefined && { l2BlockNumber }),
-  }
+  const trusted = await trustedOf(flags, io)
+  const claim: CallClaim = { ...blockClaimOf(flags), ...callClaimOf(flags), trusted }
+  const { call = {} } = claim
   try {
     const verified = await verifyCallEvidence(bundle, claim).catch(callFailed)
-    const format = (stream: Output) => `${formatCall(verified, stream, stated)}\n`
+    const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
     return report(true, json ? { verified: true, ...verified, age: ageOf(verified) } : format, undefined, io)
   } catch (error) {
     if (!(error instanceof ProofError)) throw error
     refuseWrongFlags(error)
-    const format = (stream: Output) => formatError(error, [['call', stated.to ?? 'whatever the bundle is for']], stream)
+    const format = (stream: Output) => formatError(error, [['call', call.to ?? 'whatever the bundle is for']], stream)
     return report(false, json ? { verified: false, error: describeError(error) } : format, undefined, io)
   }
 }

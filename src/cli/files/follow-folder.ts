@@ -17,7 +17,15 @@ import type { FollowedFinalization } from '../../rpc.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
 import { readRegularJson } from './input.ts'
-import { type AskedFor, readProgress, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
+import {
+  type AskedFor,
+  readProgress,
+  refuseOverwrite,
+  serialize,
+  statRegular,
+  writeProgress,
+  writeWhole,
+} from './output-file.ts'
 
 /** What all bundles of a folder are for. */
 export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
@@ -86,7 +94,7 @@ export async function openFollowFolder(
       return bundlePath
     },
     commit(item) {
-      writeWhole(statePath, `${JSON.stringify({ askedFor, checkpoint: item.state })}\n`, true)
+      writeProgress(statePath, askedFor, item.state)
     },
   }
 }

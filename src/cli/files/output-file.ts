@@ -122,6 +122,10 @@ export async function readProgress(path: string, askedFor: AskedFor, remedy = RE
   return progress
 }
 
+/** Writes what {@link readProgress} reads. */
+export const writeProgress = (path: string, askedFor: AskedFor, progress: unknown): void =>
+  writeWhole(path, `${JSON.stringify({ askedFor, checkpoint: progress })}\n`, true)
+
 /** Writes a file under a temporary name first, so that readers see all of it, or what was there before. */
 export function writeWhole(path: string, text: string, replace: boolean): void {
   const replaced = replace ? statRegular(path) : undefined

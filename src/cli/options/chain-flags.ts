@@ -5,7 +5,7 @@ import type { Hardfork } from '../../provider/environment.ts'
 import { type Environment, ProviderError } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import type { Flags } from './declared.ts'
-import { toInteger } from './parse.ts'
+import { given, integerOf, toInteger } from './parse.ts'
 
 const CHAIN_IDS = new Map([
   ['mainnet', 59_144n],
@@ -14,8 +14,7 @@ const CHAIN_IDS = new Map([
 
 /** @throws UsageError */
 export function chainIdOf({ 'chain-id': text, rollup = '' }: Flags): bigint {
-  if (text !== undefined) return toInteger('--chain-id', text, 256)
-  const known = CHAIN_IDS.get(rollup)
+  const known = text === undefined ? CHAIN_IDS.get(rollup) : toInteger('--chain-id', text, 256)
   if (known === undefined) throw new UsageError('--chain-id is needed: that of the rollup')
   return known
 }
@@ -42,27 +41,26 @@ export function environmentOf({ environment: stated = [] }: Flags): Environment 
 }
 
 /** The values of `--call TO DATA`, joined. @throws UsageError */
-export function callOf(text: string): { readonly to: Hex; readonly data: Hex } {
+function callOf(text: string): { readonly to: Hex; readonly data: Hex } {
   const [to = '', data = ''] = text.split(' ')
   if (!isHexOf(20, to)) throw new UsageError('--call: expected the address of a contract, then the data')
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new UsageError('--call: expected hexadecimal data after the address')
   return { to, data: data as Hex }
 }
 
-/** What else the user states about the call. Despite the types, hexadecimal is unchecked: the library refuses malformed values. */
-export function statedCall({ from, value, gas }: Flags) {
-  const wei = value === undefined ? undefined : parseNumber(value, 256)
-  if (wei === null) throw new UsageError('--value: expected a number of wei')
+/** What the user states about a call. @throws UsageError */
+export function callClaimOf(flags: Flags) {
+  const { call, from, hardfork } = flags
+  const value = flags.value === undefined ? undefined : parseNumber(flags.value, 256)
+  if (value === null) throw new UsageError('--value: expected a number of wei')
+  // Despite the types, the sender and the hard fork are unchecked: the library refuses malformed values.
+  const stated = given({ from: from as Hex | undefined, value, gas: integerOf(flags, 'gas', 64) })
   return {
-    ...(from !== undefined && { from: from as Hex }),
-    ...(wei !== undefined && { value: wei }),
-    ...(gas !== undefined && { gas: toInteger('--gas', gas, 64) }),
+    chainId: chainIdOf(flags),
+    call: { ...(call === undefined ? {} : callOf(call)), ...stated },
+    ...given({ hardfork: hardfork as Hardfork | undefined }),
   }
 }
-
-/** Despite the type, the name is unchecked: the library refuses an unknown one. */
-export const hardforkOf = ({ hardfork }: Flags): { hardfork?: Hardfork } =>
-  hardfork === undefined ? {} : { hardfork: hardfork as Hardfork }
 
 /** Turns errors that the user can fix into UsageErrors: a value to state, a package to install, a call that cannot start. */
 export function callFailed(error: unknown): never {

@@ -10,7 +10,7 @@ import type { Io } from '../command.ts'
 import { messageOf, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
 import type { Flags } from './declared.ts'
-import { toInteger } from './parse.ts'
+import { given, integerOf } from './parse.ts'
 import { didYouMean } from './suggest.ts'
 
 /** @throws UsageError */
@@ -49,21 +49,22 @@ export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWi
   return outcome
 }
 
-/** What the user states. The bundle is not asked: it could only say what suits it. @throws UsageError */
+/** What the user states about the rollup and its block. @throws UsageError */
+export const blockClaimOf = (flags: Flags) => ({
+  scheme: requireScheme(flags.scheme),
+  rollup: rollupOf(flags),
+  ...given({ l2BlockNumber: integerOf(flags, 'l2-block', 64) }),
+})
+
+/** What the user states about a bundle. Nothing is taken from the bundle, which may be forged. @throws UsageError */
 export async function claimOfFlags(flags: Flags, io: Io): Promise<EvidenceClaim> {
-  const { address, 'storage-key': storageKeys, 'l2-block': l2Block } = flags
-  return {
-    scheme: requireScheme(flags.scheme),
-    trusted: await trustedOf(flags, io),
-    rollup: rollupOf(flags),
-    ...(l2Block !== undefined && { l2BlockNumber: toInteger('--l2-block', l2Block, 64) }),
-    ...(address !== undefined && { address }),
-    ...(storageKeys !== undefined && { storageKeys }),
-    // The hexadecimal is unchecked, whatever the type says: verifyEvidence refuses with CLAIM_INVALID.
-  } as EvidenceClaim
+  const { address, 'storage-key': storageKeys } = flags
+  const trusted = await trustedOf(flags, io)
+  // Despite the type, the hexadecimal is unchecked: verifyEvidence refuses it with CLAIM_INVALID.
+  return { ...blockClaimOf(flags), trusted, ...given({ address, storageKeys }) } as EvidenceClaim
 }
 
-/** Exactly one: with two, nobody could say which of them the verdict rests on. */
+/** Exactly one: with two, it would be unclear on which one the verdict rests. */
 export async function trustedOf(flags: Flags, io: Io): Promise<Trusted> {
   const given = Object.entries({
     beaconBlockRoot: flags.checkpoint,
@@ -82,14 +83,13 @@ export async function trustedOf(flags: Flags, io: Io): Promise<Trusted> {
 }
 
 /** The beacon block that the user trusts, with its network: by default that of the rollup. @throws UsageError */
-export async function checkpointOf(root: string, flags: Flags, io: Io): Promise<TrustedBeaconBlock> {
-  return checkpointIn(root, await networkOf(flags, io))
-}
+export const checkpointOf = async (root: string, flags: Flags, io: Io): Promise<TrustedBeaconBlock> =>
+  checkpointIn(root, await networkOf(flags, io))
 
 /** @throws UsageError also for a network that a file does not describe as one */
 export function checkpointIn(root: string, network: BeaconNetwork): TrustedBeaconBlock {
   try {
-    // The hexadecimal is unchecked, whatever the type says: checkpoint refuses with CLAIM_INVALID.
+    // Despite the type, the hexadecimal is unchecked: checkpoint refuses it with CLAIM_INVALID.
     return checkpoint(root as `0x${string}`, network)
   } catch (error) {
     if (!(error instanceof ProofError)) throw error
@@ -98,7 +98,7 @@ export function checkpointIn(root: string, network: BeaconNetwork): TrustedBeaco
   }
 }
 
-/** That of a checkpoint: by default the one of the rollup. @throws UsageError */
+/** The network of a checkpoint: by default that of the rollup. @throws UsageError */
 export async function networkOf({ network, rollup = '' }: Flags, io: Io): Promise<BeaconNetwork> {
   const known = networkNamed(network ?? rollup)
   if (known !== undefined) return known
@@ -111,7 +111,7 @@ export async function networkOf({ network, rollup = '' }: Flags, io: Io): Promis
       ? error
       : new UsageError(`--network: no such network, and ${messageOf(error)}.${suggestion}`)
   })
-  // As \`serve --json\` prints it, or alone.
+  // As `serve --json` prints it, or alone.
   return (fieldIn(content, 'network') ?? content) as BeaconNetwork
 }
 
@@ -128,8 +128,7 @@ export function rollupOf(flags: Flags): Rollup {
   if (suggestion !== '') throw new UsageError(`--rollup: no such network: ${rollup}.${suggestion}`)
   if (rootsSlot === undefined && currentSlot === undefined) return known ?? { address: rollup as Rollup['address'] }
   if (known) throw new UsageError(`--layout-...: not with --rollup ${rollup}, whose layout is known`)
-  const slot = (name: string, text: string | undefined) => (text === undefined ? text : toInteger(name, text, 256))
-  return forkOf(rollup, slot('--layout-roots-slot', rootsSlot), slot('--layout-current-slot', currentSlot))
+  return forkOf(rollup, integerOf(flags, 'layout-roots-slot', 256), integerOf(flags, 'layout-current-slot', 256))
 }
 
 const flagNames = [

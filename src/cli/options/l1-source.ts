@@ -6,7 +6,6 @@ import type { Hex } from '../../bytes.ts'
 import {
   agreeingBlockHash,
   type BeaconState,
-  type DissentingSource,
   finalizedBlockHash,
   followBeacon,
   type Provider,
@@ -14,12 +13,12 @@ import {
 } from '../../rpc.ts'
 import type { Io } from '../command.ts'
 import { messageOf, orUsageError, UsageError } from '../errors.ts'
-import { type AskedFor, readProgress, statRegular, writeWhole } from '../files/output-file.ts'
+import { type AskedFor, readProgress, statRegular, writeProgress } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
 import { type Flags, type FlagsOf, list, optionsOf, text } from './declared.ts'
 import { checkpointIn, networkOf } from './flags.ts'
-import { toInteger, wholeNumber } from './parse.ts'
+import { given, integerOf, wholeNumber } from './parse.ts'
 
 /** The options of every command that asks again and again for the L1 block hash on which everything rests. */
 export const l1SourceOptions = {
@@ -51,17 +50,17 @@ export type L1SourceFlags = FlagsOf<typeof l1SourceOptions> & Flags
 /** Where the L1 block hash comes from. */
 export interface L1Source {
   readonly l1BlockHash: () => Promise<Hex> | Hex
-  /** In words, whose word the hash is. */
+  /** Who states the hash, in words. */
   readonly trust: string
-  /** Whether it is the word of the one endpoint that is also to be verified. */
-  readonly isAlone: boolean
+  /** Whether it is only the endpoint that is also to be verified. */
+  readonly isAlone?: boolean
 }
 
 /**
- * At most one kind of source: with two, nobody could say whose word the hash is.
+ * Opens one kind of source, because with two, it would be unclear on which one everything rests.
  *
  * @param l1 the endpoints that are verified: without another source, more than half of them must agree
- * @param onDissent told which sources failed or said something else, without their URLs; once, until it is something else
+ * @param onDissent is told which sources failed or disagree, without their URLs, whenever this changes
  * @throws UsageError
  */
 export async function openL1Source(
@@ -69,55 +68,40 @@ export async function openL1Source(
   l1: readonly Provider[],
   connections: Connections,
   io: Io,
-  tellOdd: (text: string) => void,
+  onDissent: (text: string) => void,
 ): Promise<L1Source> {
-  let told: string | undefined
-  const onDissent = (text: string) => {
-    if (text === told) return
-    told = text
-    tellOdd(text)
-  }
   const { 'l1-agree': urls = [], 'l1-hash-module': file, quorum, checkpoint } = flags
+  let before: string | undefined
+  const tell = (failures: readonly string[]) => {
+    const text = failures.join('; ')
+    if (text !== before) onDissent(text)
+    before = text
+  }
   if ([urls.length > 0, file !== undefined, checkpoint !== undefined].filter(Boolean).length > 1) {
-    throw new UsageError('--l1-agree, --l1-hash-module and --checkpoint exclude each other: one has the last word')
+    throw new UsageError('--l1-agree, --l1-hash-module and --checkpoint exclude each other: choose one')
   }
-  if (checkpoint !== undefined) {
-    if (quorum !== undefined) throw new UsageError('--quorum goes with --l1-agree')
-    return followCheckpoint(checkpoint, flags, connections, io, onDissent)
-  }
+  const isOne = file !== undefined || checkpoint !== undefined || (urls.length === 0 && l1.length === 1)
+  if (quorum !== undefined && isOne) throw new UsageError('--quorum goes with --l1-agree')
+  if (checkpoint !== undefined) return followCheckpoint(checkpoint, flags, connections, io, tell)
   for (const name of ['beacon', 'network', 'beacon-state', 'beacon-max-age', 'checkpoint-max-age'] as const) {
     if (flags[name] !== undefined) throw new UsageError(`--${name} goes with --checkpoint`)
   }
-  if (file !== undefined) {
-    if (quorum !== undefined) throw new UsageError('--quorum goes with --l1-agree')
-    return { l1BlockHash: await importSource(file), trust: `the function in ${printable(file)}`, isAlone: false }
-  }
-  return agree(urls, quorum, l1, connections, onDissent)
-}
-
-function agree(
-  urls: readonly string[],
-  quorumText: string | undefined,
-  l1: readonly Provider[],
-  { open }: Connections,
-  onDissent: (text: string) => void,
-): L1Source {
-  const isNamed = urls.length > 0
+  if (file !== undefined) return { l1BlockHash: await importSource(file), trust: `the function in ${printable(file)}` }
   const [only] = l1
-  if (!isNamed && l1.length === 1 && only !== undefined) {
-    if (quorumText !== undefined) throw new UsageError('--quorum goes with --l1-agree')
+  if (isOne && only !== undefined) {
     const trust = 'the L1 endpoint ALONE: it could make up an L1, so add --l1-agree, --checkpoint or --l1-hash-module'
     return { l1BlockHash: finalizedBlockHash(only), trust, isAlone: true }
   }
-  if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice has one opinion')
-  const flag = isNamed ? 'l1-agree' : 'l1'
-  const providers = isNamed ? urls.map(url => open(flag, url)) : l1
+  if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice is one source')
+  const flag = urls.length > 0 ? 'l1-agree' : 'l1'
+  const providers = urls.length > 0 ? urls.map(url => connections.open(flag, url)) : l1
   const count = providers.length
-  const quorum = quorumText === undefined ? Math.floor(count / 2) + 1 : wholeNumber('--quorum', quorumText, 1, count)
-  const tell = (odd: readonly DissentingSource[]) =>
-    onDissent(odd.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`).join('; '))
-  const l1BlockHash = agreeingBlockHash(providers, { quorum, onDissent: tell })
-  return { l1BlockHash, trust: `${quorum} of ${count} L1 endpoints that must agree`, isAlone: false }
+  const needed = quorum === undefined ? Math.floor(count / 2) + 1 : wholeNumber('--quorum', quorum, 1, count)
+  const l1BlockHash = agreeingBlockHash(providers, {
+    quorum: needed,
+    onDissent: sources => tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`)),
+  })
+  return { l1BlockHash, trust: `${needed} of ${count} L1 endpoints that must agree` }
 }
 
 async function importSource(file: string): Promise<L1Source['l1BlockHash']> {
@@ -134,46 +118,40 @@ async function followCheckpoint(
   flags: L1SourceFlags,
   { openBeacon }: Connections,
   io: Io,
-  onDissent: (text: string) => void,
+  tell: (failures: readonly string[]) => void,
 ): Promise<L1Source> {
   const apis = openBeacon(flags.beacon)
   if (apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
   const network = await networkOf(flags, io)
   const { beaconBlockRoot: blockRoot } = checkpointIn(root, network)
   const path = flags['beacon-state']
-  const genesis = network.genesisValidatorsRoot.toLowerCase()
-  const stored = path === undefined ? null : await openState(path, { checkpoint: blockRoot, network: genesis })
+  const askedFor = { checkpoint: blockRoot, network: network.genesisValidatorsRoot.toLowerCase() }
   const seconds = (name: 'beacon-max-age' | 'checkpoint-max-age') => {
-    const text = flags[name]
-    return text === undefined ? undefined : Number(toInteger(`--${name}`, text, 40))
+    const age = integerOf(flags, name, 40)
+    return age === undefined ? undefined : Number(age)
   }
-  const [maxAge, maxCheckpointAge] = [seconds('beacon-max-age'), seconds('checkpoint-max-age')]
+  const ages = given({ maxAge: seconds('beacon-max-age'), maxCheckpointAge: seconds('checkpoint-max-age') })
+  const stored = path === undefined ? {} : await openState(path, askedFor)
   try {
     const l1BlockHash = followBeacon(apis, beacon, {
-      ...{ network, blockRoot },
-      ...(stored !== null && { state: stored.state, onState: stored.write }),
-      ...(maxAge !== undefined && { maxAge }),
-      ...(maxCheckpointAge !== undefined && { maxCheckpointAge }),
-      onFailure: failures =>
-        onDissent(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`).join('; ')),
+      ...{ network, blockRoot, ...stored, ...ages },
+      onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
     })
     const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
-    return { l1BlockHash, trust: `the beacon checkpoint ${blockRoot}, from which ${many} is verified`, isAlone: false }
+    return { l1BlockHash, trust: `the beacon checkpoint ${blockRoot}, from which ${many} is verified` }
   } catch (error) {
     throw error instanceof RpcError ? new UsageError(`--beacon-state: ${path}: ${error.found}`) : error
   }
 }
 
-/** What was proven before, in a file: whoever changes it chooses what is believed, so it must be of this very checkpoint. */
+/** What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very checkpoint. */
 async function openState(path: string, askedFor: AskedFor) {
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
   const hasState = statRegular(path) !== undefined
-  // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
-  const state = hasState
-    ? ((await readProgress(path, askedFor, 'move it away to begin anew')) as BeaconState)
-    : undefined
+  const state = hasState ? await readProgress(path, askedFor, 'move it away to begin anew') : undefined
   return {
-    state,
-    write: (state: BeaconState) => writeWhole(path, `${JSON.stringify({ askedFor, checkpoint: state })}\n`, true),
+    // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
+    state: state as BeaconState | undefined,
+    onState: (proven: BeaconState) => writeProgress(path, askedFor, proven),
   }
 }
