@@ -34,10 +34,12 @@ export const LAYERS = {
   /** L1 and bundles. */
   anchor: ['anchor', 'evidence'].map(inFolder),
   beacon: [inFolder('beacon')],
+  /** State that is proven, and calls over it. */
+  provider: [inFolder('provider/proving'), 'test/provider/call-vectors.test.ts'],
   world: [inFolder('world')],
 }
 /** These run first, with coverage, which slows all code down. */
-const CORE = [...LAYERS.path, ...LAYERS.anchor, ...LAYERS.beacon]
+const CORE = [...LAYERS.path, ...LAYERS.anchor, ...LAYERS.beacon, ...LAYERS.provider]
 
 /** The tests of the documents, with the examples in doc comments, and of the page: `npm run test:docs`. */
 const DOCS = ['documents', 'explorer'].map(inFolder)
@@ -67,7 +69,8 @@ export default defineConfig({
       provider: 'v8',
       include: [
         ...['bytes.ts', 'errors.ts', 'json/**', 'field/**', 'scheme/**', 'tree/**', 'proof/**', 'verifier/**'],
-        ...['anchor/**', 'evidence/**', 'beacon/**'],
+        ...['anchor/**', 'evidence/**', 'beacon/**', 'provider/call-evidence/**'],
+        'provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
       ].map(files => `src/${files}`),
       // It has a `??` wherever the compiler cannot know that an array has an element.
       exclude: ['src/verifier/*hasher.ts'],
