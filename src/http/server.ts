@@ -1,8 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { HEADERS_TIMEOUT, REQUEST_TIMEOUT, SEND_TIMEOUT } from './limits.ts'
 
-export type HttpServer = ReturnType<typeof createHttpServer>
-
 /**
  * @param answer sends the response. If it rejects, the connection is closed: usually the client disconnected midway
  * @param maxConnections Default: no limit
@@ -50,6 +48,18 @@ export function createHttpServer(
         })
         server.closeIdleConnections()
       }),
+  }
+}
+
+/** A request that gets an HTTP error. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.status = status
+    this.headers = headers
   }
 }
 

@@ -1,8 +1,8 @@
 import { decodeBeacon, executionOf } from '../beacon/decode.ts'
 import type { forkAt, Layout } from '../beacon/network.ts'
+import { hashPair } from '../beacon/ssz.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { BASE_FEE, type Block, EMPTY_TRIE, GAS_LIMIT, zeros } from './block.ts'
-import { type SparseTree, sparseBranch, sparseRoot } from './ssz.ts'
 
 export type Fork = ReturnType<typeof forkAt>
 
@@ -65,3 +65,21 @@ const describePayload = (block: Block, { executionKind }: Layout) => ({
   withdrawals_root: '0x792930bbd5baac43bcc798ee49aa8185ef76bb3b44ba62b91d86ae569e4bb535',
   ...(executionKind === 'deneb' && { blob_gas_used: '0', excess_blob_gas: '0' }),
 })
+
+/** A container with only a few parts filled in, by generalized index. The rest is zero. */
+type SparseTree = ReadonlyMap<number, Uint8Array>
+
+function sparseRoot(tree: SparseTree, index = 1): Uint8Array {
+  const leaf = tree.get(index)
+  if (leaf !== undefined) return leaf
+  const isAbove = [...tree.keys()].some(below => {
+    const distance = Math.floor(Math.log2(below)) - Math.floor(Math.log2(index))
+    return distance > 0 && Math.floor(below / 2 ** distance) === index
+  })
+  return isAbove ? hashPair(sparseRoot(tree, 2 * index), sparseRoot(tree, 2 * index + 1)) : new Uint8Array(32)
+}
+
+/** The sibling hashes from `index` up to the root, lowest first. */
+export function sparseBranch(tree: SparseTree, index: number): Hex[] {
+  return index === 1 ? [] : [bytesToHex(sparseRoot(tree, index ^ 1)), ...sparseBranch(tree, index >> 1)]
+}

@@ -69,13 +69,11 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
       for (let next = l1.blocks.at(++last); next !== undefined; next = l1.blocks.at(++last))
         blocks.add(makeBlock(next.block))
     },
-    /** The newest block whose update belongs to this period. It may be one that is still to come, with an empty L1 block. */
-    attestedIn(period: number): BeaconBlock | undefined {
+    /** The newest block of a period that can be attested. It may be the next block of all, with an empty L1 block. */
+    attestedIn(period = Number.MAX_SAFE_INTEGER): BeaconBlock | undefined {
       const lastOfPeriod = (BigInt(period) + 1n) * (SLOTS_PER_PERIOD / spacing) - 2n
       return lastOfPeriod <= blocks.newest() ? blocks.at(lastOfPeriod) : makeBlock(l1.nextBlock())
     },
-    /** The block that would come next if its L1 block were empty. */
-    preview: (): BeaconBlock => makeBlock(l1.nextBlock()),
     finalizedIn,
     isFinal: ({ l1Block }: BeaconBlock): boolean => l1Block.number <= l1.blockNumber('finalized'),
     finalized: (): BeaconBlock | undefined => blocks.at(l1.blockNumber('finalized')),

@@ -41,23 +41,9 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
     return { execution_optimistic: false, finalized: chain.isFinal(block), data }
   }
 
-  async function updates(query: URLSearchParams): Promise<object[]> {
-    const start = numberIn(query, 'start_period')
-    const count = Math.min(numberIn(query, 'count'), MAX_UPDATES)
-    const found: object[] = []
-    for (let period = start; period < start + count; period++) {
-      const update = lightClient.update(period)
-      if (update === null) break
-      found.push(update)
-      // Yield between signatures, so that other requests are answered.
-      await new Promise(resolve => setImmediate(resolve))
-    }
-    return found
-  }
-
   /** @returns null if there is no such path or block */
   function find(path: string, query: URLSearchParams): object | null | Promise<object> {
-    if (path === '/eth/v1/beacon/light_client/updates') return updates(query)
+    if (path === '/eth/v1/beacon/light_client/updates') return findUpdates(lightClient.update, query)
     if (path === '/eth/v1/beacon/light_client/finality_update') return lightClient.finalityUpdate()
     if (path === '/eth/v1/beacon/genesis') return describeGenesis(network)
     const [, kind = '', id = '', rest = ''] =
@@ -86,6 +72,21 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
       }
     },
   }
+}
+
+/** The updates of consecutive periods, up to the first period that has none. */
+async function findUpdates(update: (period: number) => object | null, query: URLSearchParams): Promise<object[]> {
+  const start = numberIn(query, 'start_period')
+  const count = Math.min(numberIn(query, 'count'), MAX_UPDATES)
+  const found: object[] = []
+  while (found.length < count) {
+    const next = update(start + found.length)
+    if (next === null) break
+    found.push(next)
+    // Yield between signatures, so that other requests are answered.
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  return found
 }
 
 class BadRequest extends Error {}

@@ -65,7 +65,7 @@ export function createFaultInjector(faults: FaultFunction | undefined, closing: 
         return {}
       case 'status': {
         const headers = fault.retryAfter === undefined ? {} : { 'Retry-After': `${fault.retryAfter}` }
-        throw new MethodError(rpcCodes.serverError, 'an injected fault', { status: fault.status, headers })
+        throw new MethodError(rpcCodes.serverError, 'an injected fault', fault.status, headers)
       }
       case 'error':
         return { error: new MethodError(fault.code, fault.message) }

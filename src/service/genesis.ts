@@ -115,12 +115,10 @@ function tokenStorage(name: string, symbol: string, holders: readonly (readonly 
   ])
 }
 
-/** Encodes a string of at most 31 bytes in one slot: the bytes, and twice their number in the last byte. */
+/** Encodes a string of at most 31 ASCII characters in one slot: the bytes, and twice their number in the last byte. */
 function shortString(text: string): Hex {
-  const word = new Uint8Array(32)
-  word.set(new TextEncoder().encode(text))
-  word[31] = 2 * text.length
-  return bytesToHex(word)
+  const digits = bytesToHex(new TextEncoder().encode(text)).slice(2)
+  return `0x${digits.padEnd(62, '0')}${(2 * text.length).toString(16).padStart(2, '0')}`
 }
 
 /**

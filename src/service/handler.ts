@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isJson, readBody, send } from '../http/server.ts'
 import type { Beacon } from './beacon.ts'
+import type { BeaconAnswer } from './consensus.ts'
 import type { createFaultInjector } from './faults.ts'
 import { answerRequest, errorResponse, MethodError, type Methods, parseRequest, rpcCodes } from './json-rpc.ts'
 import { MAX_BODY_LENGTH } from './limits.ts'
@@ -24,14 +25,10 @@ export interface Endpoints {
   readonly inject: ReturnType<typeof createFaultInjector>
 }
 
-interface Answer {
-  readonly status: number
-  readonly body: object
-  readonly isCut?: boolean | undefined
-}
+type Answer = BeaconAnswer & { readonly isCut?: boolean | undefined }
 
 const refusal = (status: number, message: string, code: number = rpcCodes.invalidRequest, headers = {}) =>
-  new MethodError(code, message, { status, headers })
+  new MethodError(code, message, status, headers)
 
 /** Answers the requests to all endpoints of a service. Rejects if the connection is to be closed. */
 export function createHandler({ rpc, beacon, apiKeys, waitOf, inject }: Endpoints) {
@@ -79,7 +76,7 @@ export function createHandler({ rpc, beacon, apiKeys, waitOf, inject }: Endpoint
       sendJson(await (isBeacon ? answerBeacon(request, url.slice(BEACON_PATH.length)) : answerRpc(request, url)))
     } catch (error) {
       if (!(error instanceof MethodError)) throw error
-      const { status = 500, headers } = error.http
+      const { status, headers } = error
       const body = isBeacon ? { code: status, message: error.message } : errorResponse(null, error)
       sendJson({ status, body }, { ...headers, Connection: 'close' })
     }

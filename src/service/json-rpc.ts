@@ -1,15 +1,12 @@
-/** An error to send to the client. */
-export class MethodError extends Error {
-  override readonly name = 'MethodError'
-  /** That of JSON-RPC. */
-  readonly code: number
-  /** The HTTP status, if it is not that of every JSON-RPC answer, and headers to send with it. */
-  readonly http: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> }
+import { Refusal } from '../http/server.ts'
 
-  constructor(code: number, message: string, http: MethodError['http'] = {}) {
-    super(message)
+/** An error to send to the client. The HTTP status counts only if there is no JSON-RPC answer to hold the error. */
+export class MethodError extends Refusal {
+  readonly code: number
+
+  constructor(code: number, message: string, status = 500, headers: Readonly<Record<string, string>> = {}) {
+    super(status, message, headers)
     this.code = code
-    this.http = http
   }
 }
 

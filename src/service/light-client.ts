@@ -2,24 +2,13 @@ import { COMMITTEE_SIZE } from '../beacon/decode.ts'
 import { periodOf } from '../beacon/network.ts'
 import { signingRoot } from '../beacon/signature.ts'
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
-import type { BeaconBlock } from './beacon-block.ts'
+import { type BeaconBlock, sparseBranch } from './beacon-block.ts'
 import type { BeaconChain } from './beacon-chain.ts'
 import { MAX_REMEMBERED } from './limits.ts'
-import { sparseBranch } from './ssz.ts'
 
 /** The light-client part of the beacon API. Each answer is null if there is none. */
 export function createLightClientApi(chain: BeaconChain) {
-  const remembered = new Map<string, object>()
-
-  /** Caches signed answers, and evicts the least recently used. */
-  function remember(key: string, make: () => object): object {
-    const answer = remembered.get(key) ?? make()
-    remembered.delete(key)
-    remembered.set(key, answer)
-    const [oldest = key] = remembered.keys()
-    if (remembered.size > MAX_REMEMBERED) remembered.delete(oldest)
-    return answer
-  }
+  const remember = createCache()
 
   /** The committee of the period of a block or of the next period, with its proof from the state of the block. */
   function describeCommittee({ slot, fork, state }: BeaconBlock, which: 'current' | 'next') {
@@ -50,19 +39,23 @@ export function createLightClientApi(chain: BeaconChain) {
     return { version: name, data }
   }
 
+  function newestOf(period?: number) {
+    const attested = chain.attestedIn(period)
+    return [attested, attested && chain.finalizedIn(attested.l1Block)] as const
+  }
+
   return {
     /** The best update of a period: that of its newest attested block. Null if the finalized block is in another period. */
     update(period: number): object | null {
-      const attested = chain.attestedIn(period)
-      const finalized = attested && chain.finalizedIn(attested.l1Block)
+      const [attested, finalized] = newestOf(period)
       if (!attested || !finalized) return null
       if (periodOf(attested.slot) !== period || periodOf(finalized.slot) !== period) return null
       return remember(`update ${attested.root}`, () => attest(attested, finalized, false))
     },
     finalityUpdate(): object | null {
-      const attested = chain.preview()
-      const finalized = chain.finalizedIn(attested.l1Block)
-      return finalized ? remember(`finality ${attested.root}`, () => attest(attested, finalized, true)) : null
+      const [attested, finalized] = newestOf()
+      if (!attested || !finalized) return null
+      return remember(`finality ${attested.root}`, () => attest(attested, finalized, true))
     },
     bootstrap(root: Hex): object | null {
       const block = chain.withRoot(root)
@@ -84,4 +77,17 @@ function bitsOf(signs: (index: number) => boolean): Uint8Array {
     if (signs(index)) bits[index >> 3] = byteAt(bits, index >> 3) | (1 << (index & 7))
   }
   return bits
+}
+
+/** Caches answers, and evicts the least recently used. */
+function createCache() {
+  const kept = new Map<string, object>()
+  return (key: string, make: () => object): object => {
+    const answer = kept.get(key) ?? make()
+    kept.delete(key)
+    kept.set(key, answer)
+    const [oldest = key] = kept.keys()
+    if (kept.size > MAX_REMEMBERED) kept.delete(oldest)
+    return answer
+  }
 }

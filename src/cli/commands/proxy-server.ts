@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { createHttpServer, type HttpServer, isJson, readBody, send } from '../../http/server.ts'
+import { createHttpServer, isJson, Refusal, readBody, send } from '../../http/server.ts'
 import type { JsonRpcServer } from '../../provider/json-rpc.ts'
 import { MAX_CONNECTIONS, MAX_HELD_LENGTH, MAX_PROXY_BODY_LENGTH } from '../limits.ts'
 
@@ -12,25 +12,8 @@ export interface Admission {
   readonly hosts: readonly string[]
 }
 
-/** A request that gets an HTTP error instead of a JSON-RPC answer. */
-class Refusal extends Error {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message)
-    this.status = status
-    this.headers = headers
-  }
-}
-
 /** Serves JSON-RPC at the path `/`. @throws the system's error if the port is taken */
-export async function serveProxy(
-  rpc: JsonRpcServer,
-  admission: Admission,
-  port: number,
-  host: string,
-): Promise<{ readonly url: string; readonly close: HttpServer['close'] }> {
+export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port: number, host: string) {
   let heldLength = 0
 
   /** Counts the bytes held for a client, until its response is sent or it disconnects. */

@@ -27,7 +27,7 @@ export function commonMethods(
   chainId: bigint,
   blocks: BlockStore<{ readonly block: Block }>,
   numberOf: (block: unknown) => bigint,
-): [string, Method][] {
+): Record<string, Method> {
   const constant =
     (value: () => string): Method =>
     params =>
@@ -36,15 +36,12 @@ export function commonMethods(
     const stored = number === null ? undefined : blocks.at(number)
     return stored ? describeBlock(stored.block) : null
   }
-  return [
-    ['eth_chainId', constant(() => encodeQuantity(chainId))],
-    ['net_version', constant(() => `${chainId}`)],
-    ['web3_clientVersion', constant(() => 'rollup-state-proof')],
-    ['eth_blockNumber', constant(() => encodeQuantity(blocks.newest()))],
-    ['eth_getBlockByNumber', params => describe(numberOf(read.take(params, 1, 2)[0]))],
-    [
-      'eth_getBlockByHash',
-      params => describe(blocks.numberOf(read.bytes('block hash', read.take(params, 1, 2)[0], 32))),
-    ],
-  ]
+  return {
+    eth_chainId: constant(() => encodeQuantity(chainId)),
+    net_version: constant(() => `${chainId}`),
+    web3_clientVersion: constant(() => 'rollup-state-proof'),
+    eth_blockNumber: constant(() => encodeQuantity(blocks.newest())),
+    eth_getBlockByNumber: params => describe(numberOf(read.take(params, 1, 2)[0])),
+    eth_getBlockByHash: params => describe(blocks.numberOf(read.bytes('block hash', read.take(params, 1, 2)[0], 32))),
+  }
 }

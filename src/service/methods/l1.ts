@@ -26,26 +26,21 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
     throw new MethodError(rpcCodes.serverError, `historical state of block ${number} is not available`)
   }
 
-  return new Map<string, Method>([
+  const methods: Record<string, Method> = {
     ...commonMethods(chainId, l1.blocks, numberOf),
-    ['eth_getLogs', params => getLogs(l1, read.take(params, 1, 1)[0], numberOf, maxLogRange)],
-    [
-      'eth_getProof',
-      params => {
-        const [address, keys, block] = read.take(params, 3, 3)
-        const storageKeys = read.list('storage keys', keys, MAX_KEYS, read.slot)
-        const number = numberOf(block)
-        return orNotKept(l1.getProof(read.bytes('address', address, 20), storageKeys, number), number)
-      },
-    ],
-    [
-      'eth_getStorageAt',
-      params => {
-        const [address, slot, block = 'latest'] = read.take(params, 2, 3)
-        const number = numberOf(block)
-        const value = l1.getStorage(read.bytes('address', address, 20), read.slot('slot', slot), number)
-        return bytesToHex(bigintToBytes(orNotKept(value, number), 32))
-      },
-    ],
-  ])
+    eth_getLogs: params => getLogs(l1, read.take(params, 1, 1)[0], numberOf, maxLogRange),
+    eth_getProof(params) {
+      const [address, keys, block] = read.take(params, 3, 3)
+      const storageKeys = read.list('storage keys', keys, MAX_KEYS, read.slot)
+      const number = numberOf(block)
+      return orNotKept(l1.getProof(read.bytes('address', address, 20), storageKeys, number), number)
+    },
+    eth_getStorageAt(params) {
+      const [address, slot, block = 'latest'] = read.take(params, 2, 3)
+      const number = numberOf(block)
+      const value = l1.getStorage(read.bytes('address', address, 20), read.slot('slot', slot), number)
+      return bytesToHex(bigintToBytes(orNotKept(value, number), 32))
+    },
+  }
+  return new Map(Object.entries(methods))
 }

@@ -38,26 +38,7 @@ export function l2Methods(chain: FullChain, chainId: bigint, run?: AccessListFun
     return provableState(chain, number, block === 'pending').getProof(account, storageKeys)
   }
 
-  const methods: [string, Method][] = [
-    ...commonMethods(chainId, chain.blocks, numberOf),
-    ['rollup_getProof', getProof],
-    ['linea_getProof', getProof],
-    ['eth_getBalance', accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.balance ?? 0n))],
-    [
-      'eth_getTransactionCount',
-      accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.nonce ?? 0n)),
-    ],
-    ['eth_getCode', accountMethod(getCode)],
-    [
-      'eth_getStorageAt',
-      params => {
-        const [address, slot, block = 'latest'] = read.take(params, 2, 3)
-        return stateAt(block).getStorage(read.bytes('address', address, 20), read.slot('slot', slot))
-      },
-    ],
-  ]
-  if (run === undefined) return new Map(methods)
-  const createAccessList: Method = async params => {
+  async function createAccessList(run: AccessListFunction, params: readonly unknown[]): Promise<object> {
     const [call, block = 'latest'] = read.take(params, 1, 2)
     const parsed = readCall(call)
     const state = stateAt(block).fork()
@@ -66,7 +47,21 @@ export function l2Methods(chain: FullChain, chainId: bigint, run?: AccessListFun
     const { accessList, gasUsed, error } = await run(parsed, state, { number, timestamp })
     return { accessList, gasUsed: encodeQuantity(gasUsed), ...(error !== undefined && { error }) }
   }
-  return new Map([...methods, ['eth_createAccessList', createAccessList]])
+
+  const methods: Record<string, Method> = {
+    ...commonMethods(chainId, chain.blocks, numberOf),
+    rollup_getProof: getProof,
+    linea_getProof: getProof,
+    eth_getBalance: accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.balance ?? 0n)),
+    eth_getTransactionCount: accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.nonce ?? 0n)),
+    eth_getCode: accountMethod(getCode),
+    eth_getStorageAt(params) {
+      const [address, slot, block = 'latest'] = read.take(params, 2, 3)
+      return stateAt(block).getStorage(read.bytes('address', address, 20), read.slot('slot', slot))
+    },
+    ...(run && { eth_createAccessList: (params: readonly unknown[]) => createAccessList(run, params) }),
+  }
+  return new Map(Object.entries(methods))
 }
 
 /** The state at a block that has proofs. It refuses other blocks as the rollup's own endpoints do. */

@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { createHttpServer, isJson, Refusal, readBody, send } from '../../src/http/server.ts'
+
+type Answer = Parameters<typeof createHttpServer>[0]
+
+async function start(answer: Answer) {
+  const server = createHttpServer(answer)
+  onTestFinished(() => server.close(0))
+  return { server, url: await server.listen(0, '127.0.0.1') }
+}
+
+it('refuses to listen on a port that is taken', async () => {
+  const { url } = await start(async () => {})
+  const other = createHttpServer(async () => {})
+  await expect(other.listen(Number(new URL(url).port), '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await other.close(0)
+})
+
+it('names an IPv6 address in its URL, and answers under it', async context => {
+  const server = createHttpServer(async (_, response) => send(response, 200, 'text/plain', 'yes'))
+  const url = await server.listen(0, '::1').catch(() => null)
+  if (url === null) {
+    console.warn('skipped 1 test: there is no IPv6')
+    return context.skip()
+  }
+  onTestFinished(() => server.close(0))
+  expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/)
+  expect(await (await fetch(url)).text()).toBe('yes')
+})
+
+it('reads a body up to its limit, and tells of each piece before it keeps it', async () => {
+  let held = 0
+  const { url } = await start(async (request, response) => {
+    const body = await readBody(request, 5, length => {
+      held += length
+      if (request.url === '/full') throw new Refusal(503, 'full')
+    }).catch(error => error.message)
+    send(response, 200, 'text/plain', `${body} ${isJson(request)}`)
+  })
+  const post = async (body: string, path = '', type = 'text/plain') =>
+    (await fetch(`${url}${path}`, { method: 'POST', body, headers: { 'Content-Type': type } })).text()
+  expect(await post('12345')).toBe('12345 false')
+  expect(await post('ä23', '', 'Application/JSON; charset=utf-8')).toBe('ä23 true')
+  expect(held).toBe(9)
+  expect(await post('123456')).toBe('null false')
+  expect(held).toBe(9)
+  expect(await post('1', '/full')).toBe('full false')
+})
+
+it('closes the connection if the answer fails, or after half of it', async () => {
+  const { url } = await start(async (request, response) => {
+    if (request.url !== '/cut') throw new Error('a mistake')
+    send(response, 200, 'text/plain', '12345678', { 'X-Half': 'yes' }, true)
+  })
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+  const cut = await fetch(`${url}/cut`)
+  expect(cut.headers.get('X-Half')).toBe('yes')
+  await expect(cut.text()).rejects.toThrow()
+})
+
+it('answers what is pending when it closes, and cuts off the rest after the grace', async () => {
+  const answered: (() => void)[] = []
+  const { server, url } = await start(async (_, response) => {
+    await new Promise<void>(resolve => answered.push(resolve))
+    send(response, 200, 'text/plain', 'late')
+  })
+  const pending = [fetch(url), fetch(url)]
+  const idle = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(idle, 'connect')
+  while (answered.length < 2) await new Promise(resolve => setImmediate(resolve))
+  const closed = server.close(200)
+  answered[0]?.()
+  const texts = await Promise.allSettled(pending.map(async response => (await response).text()))
+  expect(texts.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  await closed
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
