@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts'
 import { fetchToFile } from '../files/fetched-file.ts'
 import { readExisting, refuseOverwrite } from '../files/output-file.ts'
 import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
-import { keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
+import { describeAccount, keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
 import { refuseWrongFlags, requireScheme } from '../options/flags.ts'
 import { given, parseOptions, toInteger } from '../options/parse.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
@@ -71,8 +71,7 @@ export const fetch: Command = {
       askedFor: {
         ...{ command: 'fetch', method: method ?? 'rollup_getProof', scheme: scheme ?? '' },
         'state root': stateRoot?.toLowerCase() ?? '',
-        address: address.toLowerCase(),
-        'storage keys': storageKeys.join().toLowerCase(),
+        ...describeAccount(request),
         block: `${request.block}`,
       },
       open({ open, signal }) {

@@ -1,17 +1,23 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { lineaLayout } from '../../anchor.ts'
 import { formatAge, formatTime } from '../../document/wording.ts'
 import { followWith } from '../../rpc/follow.ts'
 import { type FollowEvent, type FollowedFinalization, type FollowOptions, RpcError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { messageOf, UsageError } from '../errors.ts'
-import { type FollowedClaim, openFollowFolder } from '../files/follow-folder.ts'
-import type { AskedFor } from '../files/output-file.ts'
+import { openFollowFolder } from '../files/follow-folder.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/declared.ts'
-import { endProgress, keysPerRequestOf, requestOf, showProgress, withEndpoints } from '../options/endpoint.ts'
+import {
+  describeAccount,
+  describeRollup,
+  endProgress,
+  keysPerRequestOf,
+  requestOf,
+  showProgress,
+  withEndpoints,
+} from '../options/endpoint.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
 import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
@@ -26,19 +32,13 @@ const options = {
   from: text('NUMBER', 'start with the first finalization at or above this L2 block (default: the newest)'),
   'newest-only': flag('skip finalizations that are no longer the newest'),
   'skip-unavailable': flag('skip finalizations whose proofs no L2 endpoint has any longer (default: exit code 3)'),
-  once: flag(
-    'end when there is nothing new, or no proofs yet for what is new. While an endpoint fails, it waits and tries again',
-  ),
+  once: flag('end when there is nothing new, or no proofs yet for it; wait and try again while an endpoint fails'),
   poll: textOr('60', 'SECONDS', 'time between polls'),
   exec: text(
     'PROGRAM',
     'run this program for each bundle, one at a time, without arguments and without a shell. Its environment has FOLLOW_FILE, FOLLOW_L2_BLOCK, FOLLOW_STATE_ROOT, FOLLOW_TIMESTAMP (empty if unproven), FOLLOW_L1_BLOCK, FOLLOW_L1_BLOCK_HASH and FOLLOW_ADDRESS',
   ),
-  'exec-failure': textOr(
-    'stop',
-    'POLICY',
-    'if the program fails: stop, so that the next run repeats this bundle, or continue',
-  ),
+  'exec-failure': textOr('stop', 'POLICY', 'if it fails: stop, so that the next run repeats this bundle, or continue'),
   metrics: text('PORT', 'serve Prometheus metrics at http://127.0.0.1:PORT/metrics; 0 for any free port'),
   ...optionsOf('layout-roots-slot', 'layout-current-slot', 'method', 'keys-per-request', 'timeout'),
   json: flag('print one JSON object per bundle, on a line of its own'),
@@ -77,8 +77,6 @@ Examples:
 
 const all = { ...options, ...l1SourceOptions }
 
-type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof all }>>['values']
-
 export const follow: Command = {
   help,
   async run(args, io) {
@@ -92,6 +90,11 @@ export const follow: Command = {
     if (!values.output) throw new UsageError('--output is needed: the folder to write to')
     const method = methodOf(values)
     const path = values.output
+    const newestOnly = values['newest-only']
+    const askedFor = {
+      ...{ command: 'follow', ...describeRollup(request), ...describeAccount(request) },
+      'newest only': `${newestOnly}`,
+    }
 
     // The output is a folder, which has no .partial file beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
@@ -100,7 +103,7 @@ export const follow: Command = {
       const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
       const { l1BlockHash, trust, isAlone } = await openL1Source(values, l1, endpoints, io, onDissent)
       if (isAlone) showProgress(io, `the L1 block hash is the word of ${trust}`)
-      const folder = await openFollowFolder(path, request, describeRequest(request, values))
+      const folder = await openFollowFolder(path, request, askedFor)
       const metrics = createMetrics()
       const server = metricsPort === null ? null : await serveMetrics(metrics, metricsPort)
       if (server) showProgress(io, `metrics at ${server.url}`)
@@ -129,7 +132,7 @@ export const follow: Command = {
         ...{ rollup: request.rollup, scheme: request.scheme },
         requests: [{ address: request.address, storageKeys: request.storageKeys }],
         ...(from !== undefined && { from }),
-        newestOnly: values['newest-only'],
+        newestOnly,
         skipUnavailable: values['skip-unavailable'],
         signal: AbortSignal.any([signal, ended.signal]),
       }
@@ -162,20 +165,6 @@ export const follow: Command = {
       return exitCodes.verified
     })
   },
-}
-
-/** The request for which the state in the folder must have been saved. */
-function describeRequest({ scheme, rollup, address, storageKeys }: FollowedClaim, values: Values): AskedFor {
-  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
-  return {
-    command: 'follow',
-    scheme: scheme.name,
-    rollup: rollup.address.toLowerCase(),
-    layout: `${stateRootHashes}, ${currentL2BlockNumber}`,
-    address: address.toLowerCase(),
-    'storage keys': storageKeys.join().toLowerCase(),
-    'newest only': `${values['newest-only']}`,
-  }
 }
 
 const environmentOf = (item: FollowedFinalization, file: string): Record<string, string> => ({

@@ -2,7 +2,7 @@ import { type Inspection, inspectContent, type UnverifiedFields } from '../../do
 import { type Command, exitCodes } from '../command.ts'
 import { readJson } from '../files/input.ts'
 import { formatOptions, optionsOf } from '../options/declared.ts'
-import { onePath, parseOptions } from '../options/parse.ts'
+import { parsePath } from '../options/parse.ts'
 import { formatTable, paint, printable, toJson } from '../output/report.ts'
 
 const options = optionsOf('json')
@@ -28,8 +28,7 @@ const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 export const inspect: Command = {
   help,
   async run(args, io) {
-    const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
-    const path = onePath(positionals, 'expected one file or -')
+    const { values, path } = parsePath(args, options, 'expected one file or -')
     const inspection = inspectContent(await readJson(path, io))
     if (values.json) io.stdout.write(toJson({ status: 'UNVERIFIED', ...inspection }))
     else io.stdout.write(format(inspection, paint(io.stdout, 'red', MARK)))

@@ -1,34 +1,23 @@
-import {
-  type Evidence,
-  type EvidenceClaim,
-  lineaLayout,
-  safeVerifyEvidence,
-  type VerifiedEvidence,
-} from '../../anchor.ts'
+import { type Evidence, type EvidenceClaim, safeVerifyEvidence, type VerifiedEvidence } from '../../anchor.ts'
 import { readInputFile } from '../../document/input-file.ts'
 import { beaconRows, formatTime, timeRow } from '../../document/wording.ts'
-import { type Recorded, recordEvidence } from '../../rpc.ts'
+import { recordEvidence } from '../../rpc.ts'
 import type { Output } from '../command.ts'
 import { readExisting, refuseOverwrite } from '../files/output-file.ts'
-import type { HashSource, RecordedPlace, RecordFlags, Subject } from '../files/recorded-file.ts'
+import type { HashSource, RecordedAnswer, RecordedPlace, RecordFlags, Subject } from '../files/recorded-file.ts'
 import { methodOf } from '../options/chain-flags.ts'
-import { requestOf } from '../options/endpoint.ts'
+import { describeAccount, describeRollup, requestOf } from '../options/endpoint.ts'
 import { blockClaimOf, refuseWrongFlags } from '../options/flags.ts'
 import { type RecordTrust, trustedIn } from '../options/record-trust.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 /** The subject of `record --address ADDRESS`. @throws UsageError */
-export function answerSubject(flags: RecordFlags): Subject<Recorded> {
+export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
   const request = { ...blockClaimOf(flags), ...requestOf(flags) }
-  const { scheme, rollup, address, storageKeys } = request
-  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
   return {
-    keyCount: storageKeys.length,
+    keyCount: request.storageKeys.length,
     askedFor: ({ beacon, l1Block }) => ({
-      ...{ command: 'record', method: methodOf(flags), scheme: scheme.name, rollup: rollup.address.toLowerCase() },
-      layout: `${stateRootHashes}, ${currentL2BlockNumber}`,
-      address: address.toLowerCase(),
-      'storage keys': storageKeys.join().toLowerCase(),
+      ...{ command: 'record', method: methodOf(flags), ...describeRollup(request), ...describeAccount(request) },
       'L1 block': `${beacon?.beaconBlockRoot ?? l1Block}`,
       'L2 block': `${request.l2BlockNumber ?? 'newest'}`,
     }),
@@ -60,7 +49,7 @@ async function readRecorded(
   path: string,
   request: Omit<EvidenceClaim, 'trusted'>,
   trust: RecordTrust,
-): Promise<Recorded> {
+): Promise<RecordedAnswer> {
   const bundle = await readExisting(path)
   if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
   const outcome = safeVerifyEvidence(bundle, { ...request, trusted: trustedIn(bundle, trust) })
@@ -69,17 +58,15 @@ async function readRecorded(
     throw refuseOverwrite(path, `is not a bundle for this request (${outcome.error.message})`)
   }
   const { ok: _, ...evidence } = outcome
-  if (evidence.reach === 'beaconBlockRoot') {
-    return { bundle: bundle as Evidence, l1BlockHashFrom: 'beaconCheckpoint', evidence }
-  }
-  if (evidence.reach !== 'l1BlockHash') {
+  if (evidence.reach !== 'beaconBlockRoot' && evidence.reach !== 'l1BlockHash') {
     throw refuseOverwrite(path, 'is not a bundle for this request (it has no L1 block)')
   }
   const { number } = evidence.l1Block
-  if (trust.l1Block !== 'finalized' && trust.l1Block !== number) {
+  if (trust.l1Block !== undefined && trust.l1Block !== 'finalized' && trust.l1Block !== number) {
     throw refuseOverwrite(path, `is proven from L1 block ${number}, not from ${trust.l1Block}`)
   }
-  return { bundle: bundle as Evidence, l1BlockHashFrom: 'l1Endpoint', evidence }
+  // It has verified as a bundle.
+  return { bundle: bundle as Evidence, evidence }
 }
 
 const hashWords: Readonly<Record<HashSource, string>> = {
@@ -89,7 +76,11 @@ const hashWords: Readonly<Record<HashSource, string>> = {
   flag: 'stated by you',
 }
 
-function format({ bundle, evidence }: Recorded, { source, hashSource, path }: RecordedPlace, stream: Output): string[] {
+function format(
+  { bundle, evidence }: RecordedAnswer,
+  { source, hashSource, path }: RecordedPlace,
+  stream: Output,
+): string[] {
   const { l1Block, l2BlockNumber } = evidence
   return [
     // A file that rests only on what it states itself does not get the verdict of one that was checked.

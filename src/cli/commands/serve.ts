@@ -14,10 +14,7 @@ const DEVNET_CONTRACT = '0x00000000000000000000000000000000000011ff'
 
 const options = {
   ...optionsOf('port', 'host'),
-  genesis: text(
-    'FILE',
-    '{ "alloc": { ADDRESS: { balance, nonce, code, storage } } } (default: the demo state, with a history)',
-  ),
+  genesis: text('FILE', '{ "alloc": { ADDRESS: { balance, nonce, code, storage } } } (default: the demo state)'),
   scheme: textOr('poseidon2', 'SCHEME', 'mimc or poseidon2'),
   'finalize-every': text('SECONDS', 'finalize at this interval (default: never; the chain stands still)'),
   unfinalized: textOr('0', 'COUNT', 'how many of the newest L1 blocks are not final'),

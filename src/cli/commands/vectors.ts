@@ -2,7 +2,7 @@ import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, listJsonFiles } from '../files/input.ts'
 import { flag, formatOptions, optionsOf } from '../options/declared.ts'
-import { onePath, parseOptions } from '../options/parse.ts'
+import { parsePath } from '../options/parse.ts'
 import { formatTable, paint, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { type FileResult, runVector } from './run-vector.ts'
@@ -40,9 +40,8 @@ Examples:
 export const vectors: Command = {
   help,
   async run(args, io) {
-    const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
+    const { values, path: folder } = parsePath(args, options, 'expected one folder')
     const { scheme, 'state-root': stateRoot, address, json } = values
-    const folder = onePath(positionals, 'expected one folder')
     if (!isFolder(folder)) throw new UsageError(`${folder} is not a folder`)
     const files = listJsonFiles(folder)
     if (files.length === 0) throw new UsageError(`there are no vectors in ${folder}`)

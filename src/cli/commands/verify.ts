@@ -27,7 +27,7 @@ import {
   trustedOf,
   verifyAnswer,
 } from '../options/flags.ts'
-import { onePath, parseOptions } from '../options/parse.ts'
+import { parsePath } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
 import { describeEvidence, formatEvidence } from '../output/evidence-report.ts'
 import { describeAnswer, describeError, formatAnswer, formatError, paint, toJson } from '../output/report.ts'
@@ -91,9 +91,8 @@ export const verify: Command = {
   help,
   async run(args, io) {
     const options = { ...answerOptions, ...trustedOptions, ...subjectOptions, ...callOptions }
-    const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
+    const { values, path } = parsePath(args, options, 'expected one file or -')
     const { json, ...stated } = values
-    const path = onePath(positionals, 'expected one file or -')
     if (isFolder(path)) throw new UsageError(`${path} is a folder: use the command vectors`)
     const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
     const content = await readJson(path, io)

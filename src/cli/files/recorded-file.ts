@@ -1,6 +1,6 @@
 import { ageOf, formatTime } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
-import type { RecordedCall } from '../../provider.ts'
+import type { RecordedCall as LibraryCall } from '../../provider.ts'
 import type { ConsensusProgress, Provider, Recorded, RecordOptions, RecordProgress } from '../../rpc.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -16,8 +16,14 @@ import type { AskedFor, OutputFile } from './output-file.ts'
 export type RecordFlags = EndpointFlags &
   RecordTrustFlags & { readonly l1?: string; readonly l2?: string; readonly force: boolean }
 
+/** A bundle of an answer, and what it proves. */
+export type RecordedAnswer = Pick<Recorded, 'bundle' | 'evidence'>
+
+/** A call as evidence, and what it proves. */
+export type RecordedCall = Pick<LibraryCall, 'bundle' | 'evidence'>
+
 /** What `record` records: an answer, or a call. */
-export interface Subject<T extends Recorded | RecordedCall> {
+export interface Subject<T extends RecordedAnswer | RecordedCall> {
   /** How many storage keys are asked for. */
   readonly keyCount: number
   /** The request for which progress must have been saved. */
@@ -64,7 +70,7 @@ const REPEATED = [
 ]
 
 /** Runs `record`. @returns the exit code */
-export async function recordToFile<T extends Recorded | RecordedCall>(
+export async function recordToFile<T extends RecordedAnswer | RecordedCall>(
   flags: RecordFlags,
   subject: Subject<T>,
   io: Io,

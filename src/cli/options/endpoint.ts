@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { type EvidenceClaim, lineaLayout } from '../../anchor.ts'
 import { ProofError } from '../../index.ts'
 import { RpcError } from '../../rpc.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
@@ -24,6 +25,19 @@ export function requestOf({ address, 'storage-key': storageKeys = [] }: Endpoint
   if (storageKeys.length > MAX_STORAGE_KEYS)
     throw new UsageError(`--storage-key: at most ${MAX_STORAGE_KEYS} fit into one file`)
   return { address, storageKeys } as { address: `0x${string}`; storageKeys: `0x${string}`[] }
+}
+
+/** How progress names whose proof was fetched. */
+export const describeAccount = ({ address, storageKeys }: ReturnType<typeof requestOf>) => ({
+  address: address.toLowerCase(),
+  'storage keys': storageKeys.join().toLowerCase(),
+})
+
+/** How progress names the rollup. */
+export function describeRollup({ scheme, rollup }: Pick<EvidenceClaim, 'scheme' | 'rollup'>) {
+  const { stateRootHashes, currentL2BlockNumber } = rollup.layout ?? lineaLayout
+  const layout = `${stateRootHashes}, ${currentL2BlockNumber}`
+  return { scheme: scheme.name, rollup: rollup.address.toLowerCase(), layout }
 }
 
 /** How many storage keys to ask for per request. @throws UsageError */

@@ -24,13 +24,10 @@ import { given, integerOf, wholeNumber } from './parse.ts'
 export const l1SourceOptions = {
   'l1-agree': list('URL', 'an Ethereum endpoint; these endpoints must agree on a finalized block'),
   quorum: text('N', 'how many of them must agree (default: more than half)'),
-  'l1-hash-module': text(
-    'FILE',
-    'a JavaScript module that exports l1BlockHash(), which returns the hash of a finalized L1 block',
-  ),
+  'l1-hash-module': text('FILE', 'a JavaScript module whose l1BlockHash() returns the hash of a finalized L1 block'),
   checkpoint: text(
     'ROOT',
-    "root of a finalized beacon block that you trust, 32 bytes, at most two weeks old: every L1 block hash is proven from it, by the signatures of L1's sync committees",
+    "the root of a finalized beacon block that you trust, 32 bytes, at most two weeks old: every L1 block hash is proven from it, by the signatures of L1's sync committees",
   ),
   beacon: list('URL', 'with --checkpoint: a beacon API; one honest API is enough'),
   'beacon-state': text(
@@ -39,10 +36,7 @@ export const l1SourceOptions = {
   ),
   ...optionsOf('network'),
   'beacon-max-age': text('SECONDS', 'refuse to use an older beacon block (default: 86400, a day)'),
-  'checkpoint-max-age': text(
-    'SECONDS',
-    'refuse to begin with an older checkpoint or FILE (default: 1209600, two weeks)',
-  ),
+  'checkpoint-max-age': text('SECONDS', 'refuse to begin with an older checkpoint (default: 1209600, two weeks)'),
 }
 
 export type L1SourceFlags = FlagsOf<typeof l1SourceOptions> & Flags

@@ -3,6 +3,7 @@ import { parseNumber } from '../../document/evidence.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
 import { UsageError } from '../errors.ts'
+import type { Options } from './declared.ts'
 import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
 import { didYouMean } from './suggest.ts'
 
@@ -67,10 +68,16 @@ function joinPairs(args: readonly string[], options: NonNullable<ParseArgsConfig
   return joined
 }
 
-/** @throws UsageError unless there is exactly one path */
+/** The one path among the arguments. @throws UsageError */
 export function onePath([path, ...more]: readonly string[], expectation: string): string {
   if (path === undefined || more.length > 0) throw new UsageError(expectation)
   return path
+}
+
+/** {@link parseOptions} for a command that takes one path. @throws UsageError */
+export function parsePath<const T extends Options>(args: readonly string[], options: T, expectation: string) {
+  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
+  return { values, path: onePath(positionals, expectation) }
 }
 
 /** Parses the number that an option gives. @throws UsageError */
