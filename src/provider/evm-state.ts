@@ -5,14 +5,6 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import { EMPTY_CODE_HASH, type StateReader } from './state-reader.ts'
 
-/** An account at the current point of the execution. */
-interface Current {
-  readonly nonce: bigint
-  readonly balance: bigint
-  readonly codeHash: Uint8Array
-  readonly storageRoot: Uint8Array
-}
-
 /** What the EVM reads from and writes to during one execution. */
 export interface EvmState extends StateManagerInterface {
   /**
@@ -33,12 +25,14 @@ const NO_STORAGE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc0
 
 /**
  * Layers the EVM's writes over a proven state. Writes are kept here, and undone if a frame reverts. Reads of anything not
- * written go to `reader`. The EVM modifies the accounts that it receives, so it gets copies.
+ * written go to `reader`. The EVM modifies the accounts that it receives, so it gets copies. The function is long because the
+ * EVM demands one object with all of this.
  */
 export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmState {
-  const accounts = new Map<Hex, Current | null>()
+  const accounts = new Map<Hex, Account | null>()
   const codes = new Map<Hex, Uint8Array>()
-  const slots = new Map<Hex, Map<Hex, Uint8Array>>()
+  /** By address and key. */
+  const slots = new Map<string, Uint8Array>()
   const { set, checkpoint, commit, revert } = createJournal()
   const { fail, verifyIntact, read } = createGuard()
   const noStorageRoot = bytesOf(NO_STORAGE_ROOT)
@@ -46,19 +40,23 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
 
   const unneeded = (): never => fail(new Error('not part of a call'))
   const hexOf = (address: Address): Hex => bytesToHex(address.bytes)
+  const slotOf = (address: Address, key: Uint8Array): string => hexOf(address) + bytesToHex(key)
+  const copyOf = ({ nonce, balance, codeHash, storageRoot }: Account): Account =>
+    util.createAccount({ nonce, balance, codeHash, storageRoot })
 
-  async function current(address: Hex): Promise<Current | null> {
+  async function current(address: Hex): Promise<Account | null> {
     const written = accounts.get(address)
     if (written !== undefined) return written
     const account = await read(() => reader.getAccount(address))
     if (account === null) return null
     const { nonce, balance, codeHash, hasStorage } = account
-    return { nonce, balance, codeHash: bytesOf(codeHash), storageRoot: hasStorage ? someStorageRoot : noStorageRoot }
+    const storageRoot = hasStorage ? someStorageRoot : noStorageRoot
+    return util.createAccount({ nonce, balance, codeHash: bytesOf(codeHash), storageRoot })
   }
 
   async function getAccount(address: Address): Promise<Account | undefined> {
     const account = await current(hexOf(address))
-    return account === null ? undefined : util.createAccount({ ...account })
+    return account === null ? undefined : copyOf(account)
   }
 
   async function putAccount(address: Address, account: Account | undefined): Promise<void> {
@@ -70,21 +68,8 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
     await putAccount(address, Object.assign(account, fields))
   }
 
-  async function getCode(address: Address): Promise<Uint8Array> {
-    const hex = hexOf(address)
-    const account = await current(hex)
-    if (account === null || bytesToHex(account.codeHash) === EMPTY_CODE_HASH) return EMPTY
-    return codes.get(hex) ?? read(() => reader.getCode(hex))
-  }
-
   const originalStorage = async (address: Address, key: Uint8Array): Promise<Uint8Array> =>
     shortest(bytesOf(await read(() => reader.getStorage(hexOf(address), bytesToHex(key)))))
-
-  const slotsOf = (address: Address): Map<Hex, Uint8Array> => {
-    const written = slots.get(hexOf(address)) ?? new Map<Hex, Uint8Array>()
-    slots.set(hexOf(address), written)
-    return written
-  }
 
   return {
     fail,
@@ -92,17 +77,21 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
     getAccount,
     putAccount,
     modifyAccountFields,
-    getCode,
+    async getCode(address) {
+      const hex = hexOf(address)
+      const account = await current(hex)
+      if (account === null || bytesToHex(account.codeHash) === EMPTY_CODE_HASH) return EMPTY
+      return codes.get(hex) ?? read(() => reader.getCode(hex))
+    },
     async putCode(address, code) {
       set(codes, hexOf(address), code)
       await modifyAccountFields(address, { codeHash: keccak_256(code) })
     },
-    getStorage: async (address, key) => slotsOf(address).get(bytesToHex(key)) ?? originalStorage(address, key),
-    putStorage: async (address, key, value) => set(slotsOf(address), bytesToHex(key), shortest(value)),
+    getStorage: async (address, key) => slots.get(slotOf(address, key)) ?? originalStorage(address, key),
+    putStorage: async (address, key, value) => set(slots, slotOf(address, key), shortest(value)),
     /** Called for a new contract. It has no proven storage, because otherwise its creation would be a collision. */
     async clearStorage(address) {
-      const written = slotsOf(address)
-      for (const key of written.keys()) set(written, key, EMPTY)
+      for (const slot of slots.keys()) if (slot.startsWith(hexOf(address))) set(slots, slot, EMPTY)
     },
     // The value of the slot before the execution: the gas cost of a write depends on it.
     originalStorageCache: { get: originalStorage, clear: unneeded },
@@ -114,10 +103,6 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
     ...{ getStateRoot: unneeded, setStateRoot: unneeded, hasStateRoot: unneeded },
   }
 }
-
-const copyOf = ({ nonce, balance, codeHash, storageRoot }: Account): Current => ({
-  ...{ nonce, balance, codeHash, storageRoot },
-})
 
 /** Writes to maps, and undoes them back to a checkpoint. */
 function createJournal() {

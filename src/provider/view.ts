@@ -8,6 +8,7 @@ import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, 
 import type { Provider, SendProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
+import { createCache } from './cache.ts'
 import { NOBODY } from './call-request.ts'
 import { ProviderError } from './error.ts'
 import { createProvenState, type ProvenState } from './proven-state.ts'
@@ -70,19 +71,14 @@ export interface Views {
 export function createViews(source: ViewSource): Views {
   const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations } = source
   const l1Source: L1Source = { provider: l1, rollup, signal: undefined }
-  const verifiers = new Map<Scheme, Verifier>()
-
-  function verifierOf(scheme: Scheme): Verifier {
-    const known = verifiers.get(scheme) ?? createVerifier(scheme)
-    // There are two schemes. A `schemeAt` that creates a new object each time must not fill the memory.
-    if (verifiers.size < 2) verifiers.set(scheme, known)
-    return known
-  }
+  // There are two schemes. A `schemeAt` that creates a new object each time must not fill the memory.
+  const verifiers = createCache<Scheme, Verifier>(2)
 
   function stateOf(block: bigint, stateRoot: Hex): ProvenState {
     const scheme = verifyScheme(schemeAt(block))
-    const how = { method, maxKeysPerRequest, scheme, verifier: verifierOf(scheme) }
-    return createProvenState({ l2, block, stateRoot, ...how })
+    const verifier = verifiers.get(scheme) ?? createVerifier(scheme)
+    verifiers.set(scheme, verifier, 1)
+    return createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier })
   }
 
   /** At this finalization; null if the L2 endpoint does not have its proofs. */

@@ -93,22 +93,12 @@ export interface CallClaim {
   l2BlockNumber?: bigint
   /** The hard fork of the rollup at the L2 block. Default: `prague`. Under another hard fork, a call can end differently. */
   hardfork?: Hardfork
-  /** The parts of the call that you know. Default: those of the bundle; check the returned ones. */
-  call?: Partial<{
-    /** 20 bytes. */
-    from: Hex
-    /** 20 bytes. */
-    to: Hex
-    /** Of any length. */
-    data: Hex
-    /** In wei. */
-    value: bigint
-    /**
-     * Gas limit of the transaction. Default: 50,000,000. The bundle never decides it, because with less gas, an inner call can
-     * fail that would otherwise succeed.
-     */
-    gas: bigint
-  }>
+  /**
+   * The parts of the call that you know, hexadecimal in any case. Default: those of the bundle; check the returned ones. Of the
+   * gas, the default is 50,000,000: the bundle never decides it, because with less gas, an inner call can fail that would
+   * otherwise succeed.
+   */
+  call?: Partial<VerifiedCall['call']>
   /** The highest gas limit to accept. Default: 50,000,000. */
   maxGas?: bigint
 }
