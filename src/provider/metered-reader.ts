@@ -2,7 +2,7 @@ import type { Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { callProvider, type Provider, type SendProvider } from '../rpc/provider.ts'
-import type { AccessList, CallRequest } from './call-request.ts'
+import type { CallRequest } from './call-request.ts'
 import { ProviderError } from './error.ts'
 import { MAX_HINTED_CONTRACTS, MAX_HINTED_KEYS } from './limits.ts'
 import { params } from './params.ts'
@@ -25,7 +25,7 @@ export interface Meter {
  * @throws ProviderError `LIMIT_REACHED`, from the functions of the reader
  */
 export function meterReads(state: ProvenState, call: CallRequest, meter: Meter): StateReader {
-  const { l2, block, maxRequests, maxKeysPerRequest } = meter
+  const { maxRequests, maxKeysPerRequest } = meter
   let requests = 0
   let misses = 0
   // A single slot of a known contract costs one request without a hint, and two with one.
@@ -34,19 +34,15 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
 
   function count(more: number): void {
     requests += more
-    if (requests > maxRequests) {
-      throw new ProviderError('LIMIT_REACHED', { found: `It is ${maxRequests}.` })
-    }
+    if (requests > maxRequests) throw new ProviderError('LIMIT_REACHED', { found: `It is ${maxRequests}.` })
   }
 
   async function prefetch(): Promise<void> {
-    const hint = fetchHint(l2, call, block)
-    // Every call reads its sender.
-    const sender = state.holds(call.from) ? undefined : load(call.from, [])
-    const contracts = limitHint(await hint)
-    // If a read fails here, it is repeated when the call needs it, and fails there.
-    await Promise.allSettled([sender, ...contracts.map(([address, keys]) => load(address, keys))])
-    await Promise.allSettled(contracts.map(([address]) => state.holdsCode(address) || loadCode(address)))
+    // Every call reads its sender. If a read fails here, it is repeated when the call needs it, and fails there.
+    const sender = Promise.allSettled([load(call.from, [])])
+    const hint = await fetchHint(call, meter)
+    await Promise.allSettled([sender, ...[...hint].map(([address, keys]) => load(address, [...keys]))])
+    await Promise.allSettled([...hint.keys()].map(loadCode))
   }
 
   async function load(address: Hex, keys: readonly Hex[]): Promise<void> {
@@ -57,41 +53,47 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
   }
 
   async function loadCode(address: Hex): Promise<void> {
-    if (!state.holds(address)) return
+    if (state.holdsCode(address) || !state.holds(address)) return
     count(1)
     await state.getCode(address)
   }
 
-  async function prepare(isHeld: () => boolean): Promise<void> {
-    if (isHeld()) return
-    misses++
-    if (meter.prefetch && misses === hintAt) {
-      count(1)
-      prefetching = prefetch()
+  /** Reads what may need a request. */
+  async function metered<T>(isHeld: () => boolean, read: () => Promise<T>): Promise<T> {
+    if (!isHeld()) {
+      misses++
+      if (meter.prefetch && misses === hintAt) {
+        count(1)
+        prefetching = prefetch()
+      }
+      await prefetching
+      if (!isHeld()) count(1)
     }
-    await prefetching
-    if (!isHeld()) count(1)
+    return read()
   }
 
   return {
-    async getAccount(address) {
-      await prepare(() => state.holds(address))
-      return state.getAccount(address)
-    },
-    async getStorage(address, key) {
-      await prepare(() => state.holds(address, key))
-      return state.getStorage(address, key)
-    },
-    async getCode(address) {
-      await prepare(() => state.holdsCode(address))
-      return state.getCode(address)
-    },
+    getAccount: address =>
+      metered(
+        () => state.holds(address),
+        () => state.getAccount(address),
+      ),
+    getStorage: (address, key) =>
+      metered(
+        () => state.holds(address, key),
+        () => state.getStorage(address, key),
+      ),
+    getCode: address =>
+      metered(
+        () => state.holdsCode(address),
+        () => state.getCode(address),
+      ),
   }
 }
 
-/** What the endpoint says that the call touches; empty if it gives no usable answer. */
-async function fetchHint(l2: Provider | SendProvider, call: CallRequest, block: bigint): Promise<AccessList> {
-  const { from, to, data, value, gas } = call
+/** What the endpoint says that the call touches: slots by contract. Empty if it gives no usable answer. */
+async function fetchHint({ from, to, data, value, gas }: CallRequest, { l2, block }: Meter) {
+  const contracts = new Map<Hex, Set<Hex>>()
   const transaction = {
     from,
     ...(to !== null && { to }),
@@ -101,30 +103,22 @@ async function fetchHint(l2: Provider | SendProvider, call: CallRequest, block: 
   }
   try {
     const answer = await callProvider(l2, 'eth_createAccessList', [transaction, encodeQuantity(block)])
-    return firstOf(readOwn(Object(answer), 'accessList'), MAX_HINTED_CONTRACTS).map(entry => ({
-      address: params.bytes('address', readOwn(Object(entry), 'address'), 20),
-      storageKeys: firstOf(readOwn(Object(entry), 'storageKeys'), MAX_HINTED_KEYS).map(key =>
-        params.bytes('key', key, 32),
-      ),
-    }))
+    let left = MAX_HINTED_KEYS
+    for (const entry of listIn(answer, 'accessList').slice(0, MAX_HINTED_CONTRACTS)) {
+      const address = params.bytes('address', readOwn(Object(entry), 'address'), 20)
+      const keys = contracts.get(address) ?? new Set()
+      contracts.set(address, keys)
+      const hinted = listIn(entry, 'storageKeys').slice(0, left)
+      for (const key of hinted) keys.add(params.bytes('key', key, 32))
+      left -= hinted.length
+    }
+    return contracts
   } catch {
-    return []
+    return new Map<Hex, Set<Hex>>()
   }
 }
 
-const firstOf = (list: unknown, most: number): unknown[] => (Array.isArray(list) ? list.slice(0, most) : [])
-
-function limitHint(hint: AccessList): [Hex, Hex[]][] {
-  const contracts = new Map<Hex, Set<Hex>>()
-  let keyCount = 0
-  for (const { address, storageKeys } of hint) {
-    const keys = contracts.get(address) ?? new Set()
-    if (contracts.size >= MAX_HINTED_CONTRACTS && !contracts.has(address)) break
-    contracts.set(address, keys)
-    for (const key of storageKeys.slice(0, MAX_HINTED_KEYS - keyCount)) {
-      if (!keys.has(key)) keyCount++
-      keys.add(key)
-    }
-  }
-  return [...contracts].map(([address, keys]) => [address, [...keys]])
+function listIn(source: unknown, name: string): readonly unknown[] {
+  const list = readOwn(Object(source), name)
+  return Array.isArray(list) ? list : []
 }
