@@ -163,11 +163,7 @@ function headerOf(
 }
 
 /** The gas that a transaction costs before its first instruction, and its minimum since Prague (EIP-7623). */
-function intrinsicGas(
-  { to, accessList }: CallRequest,
-  data: Uint8Array,
-  hardfork: Hardfork,
-): { readonly gas: bigint; readonly floor: bigint } {
+function intrinsicGas({ to, accessList }: CallRequest, data: Uint8Array, hardfork: Hardfork) {
   const zeros = data.filter(byte => byte === 0).length
   const tokens = zeros + 4 * (data.length - zeros)
   const keyCount = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0)

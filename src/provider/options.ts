@@ -77,36 +77,30 @@ export function readVerifiedOptions(options: VerifiedProviderOptions): VerifiedO
 
 function verifyOptions(options: VerifiedProviderOptions) {
   const own = verifyClientOptions(options, OPTIONS)
-  const { l1, l2, rollup, scheme, chainId, l1BlockHash, onView, method, maxKeysPerRequest } = own
-  const { forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK, prefetch = true } = own
-  const { maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
-  verifyProvider(l1, 'l1')
-  verifyProvider(l2, 'l2')
+  const { scheme, rollup, l1BlockHash, onView, forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK } = own
+  const { prefetch = true, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
+  verifyProvider(own.l1, 'l1')
+  verifyProvider(own.l2, 'l2')
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
   if (typeof scheme !== 'function') verifyScheme(scheme)
   decodeArgument('rollup.address', rollup?.address, 20)
   if (typeof l1BlockHash !== 'function') throw argumentInvalid('l1BlockHash', 'a function', l1BlockHash)
   verifyFunction('onView', onView)
   if (typeof prefetch !== 'boolean') throw argumentInvalid('prefetch', 'true or false', prefetch)
-  verifyBigint('chainId', chainId, 1n, 256)
+  verifyBigint('chainId', own.chainId, 1n, 256)
   verifyBigint('maxGas', maxGas, 21_000n, 64)
   verifyHardfork(hardfork)
   verifyWhole('maxRequests', maxRequests, 1)
   verifyWhole('maxFinalizations', maxFinalizations, 1)
-  return {
-    ...{ l1, l2, rollup, schemeAt, chainId, l1BlockHash, onView, maxGas, hardfork, prefetch },
-    ...{ maxRequests, maxFinalizations, method, maxKeysPerRequest },
-    forward: verifyForward(forward),
-    environment: verifyEnvironment(own.environment),
-  }
+  const lists = { forward: verifyForward(forward), environment: verifyEnvironment(own.environment) }
+  return Object.assign(own, { schemeAt, maxGas, hardfork, prefetch, maxRequests, maxFinalizations, ...lists })
 }
 
 /** Returns a copy, so that later additions to the list have no effect. */
 function verifyForward(forward: readonly string[]): readonly string[] {
   if (!Array.isArray(forward)) throw argumentInvalid('forward', 'an array', forward)
-  const methods: readonly unknown[] = Array.from(forward)
-  for (const method of methods) {
-    if (typeof method !== 'string' || method === '') throw argumentInvalid('forward', 'names of methods', method)
-  }
-  return methods as readonly string[]
+  return Array.from(forward, (method: unknown) => {
+    if (typeof method === 'string' && method !== '') return method
+    throw argumentInvalid('forward', 'names of methods', method)
+  })
 }
