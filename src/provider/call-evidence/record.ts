@@ -62,7 +62,7 @@ function verifyRequest(request: CallEvidenceRequest) {
   return { scheme, rollup, chainId, call, hardfork, l2BlockNumber, environment: verifyEnvironment(own.environment) }
 }
 
-const OPTIONS = [...['l1Block', 'beacon', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal']]
+const OPTIONS = ['l1Block', 'beacon', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal']
 
 /** `recordEvidence` validates the other options before it sends a request. */
 function verifyCallOptions(options: CallRecordOptions) {
