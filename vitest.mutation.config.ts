@@ -2,11 +2,10 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { ALONE, LAYERS } from './vitest.config.ts'
 
-/** `LAYER=beacon npx stryker run --mutate 'src/beacon/**'` runs the tests of that layer only: far fewer for each mutant. */
-const { LAYER } = process.env
-const layers: Readonly<Record<string, readonly string[]>> = LAYERS
-const isWhole = LAYER === undefined
-const include = isWhole ? Object.values(layers).flat() : [...(layers[LAYER] ?? [])]
+/** The tests of one layer, or of all. `stryker.config.js` says what is mutated. */
+const { LAYER = 'all' } = process.env
+const layers: Readonly<Record<string, readonly string[]>> = { all: Object.values(LAYERS).flat(), ...LAYERS }
+const include = [...(layers[LAYER] ?? [])]
 if (include.length === 0) throw new Error(`LAYER: expected one of ${Object.keys(layers).join(', ')}, got ${LAYER}`)
 
 /** The slowest tests run last. A mutant that an earlier file kills does not reach them. */
@@ -40,7 +39,7 @@ export default defineConfig({
         },
       },
       // These are about hashing.
-      ...(isWhole || LAYER === 'hash' || LAYER === 'path'
+      ...(['all', 'hash', 'path'].includes(LAYER)
         ? [{ extends: true as const, test: { ...shared, name: 'alone', include: ALONE } }]
         : []),
     ],

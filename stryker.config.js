@@ -1,0 +1,33 @@
+/** What is mutated, by layer. `LAYER=anchor npm run mutation` mutates one, and runs only its tests: see `vitest.config.ts`. */
+const LAYERS = {
+  hash: ['src/hash/hasher.ts', 'src/hash/kernel.ts'],
+  path: ['src/{bytes,errors}.ts', 'src/{json,field,scheme,tree,proof,verifier}/**/*.ts'],
+  anchor: ['src/{anchor,evidence}/**/*.ts'],
+  beacon: ['src/beacon/**/*.ts'],
+  provider: [
+    'src/provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
+    'src/provider/call-evidence/**/*.ts',
+  ],
+  world: ['src/world/**/*.ts'],
+}
+const { LAYER = 'all' } = process.env
+const mutate = LAYER === 'all' ? Object.values(LAYERS).flat() : LAYERS[LAYER]
+if (mutate === undefined) throw new Error(`LAYER: expected one of ${Object.keys(LAYERS).join(', ')}, got ${LAYER}`)
+
+/** @type {import('@stryker-mutator/core').PartialStrykerOptions} */
+export default {
+  testRunner: 'vitest',
+  vitest: { configFile: 'vitest.mutation.config.ts' },
+  mutate,
+  concurrency: 2,
+  timeoutMS: 20000,
+  reporters: ['clear-text', 'progress-append-only', 'json'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  jsonReporter: { fileName: `reports/mutation-${LAYER}.json` },
+  tempDirName: '.stryker-tmp',
+  ignorePatterns: ['dist', 'coverage', 'reports'],
+  allowEmpty: false,
+  // Most strings are the wording of messages, which no test asserts. Codes, paths and field names are strings too: the
+  // vectors of each scheme assert every code. `docs/mutation.md` explains the mutants that stay.
+  mutator: { excludedMutations: ['StringLiteral'] },
+}
