@@ -153,42 +153,37 @@ async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
   const isForBundles = [rollup, l1BlockHash, l1StateRoot].some(flag => flag !== undefined)
   const bundles = isForBundles && { rollup: rollupOf(flags), trusted: await trustedOf(flags, io) }
   if (bundles) requireHex('--rollup', 20, bundles.rollup.address)
-  return {
-    ...(scheme !== undefined && { scheme: requireScheme(scheme).name }),
-    ...(stateRoot !== undefined && { stateRoot }),
-    ...(address !== undefined && { address }),
-    ...(storageKeys !== undefined && { storageKeys }),
-    ...bundles,
-    // All of it was checked above.
-  } as RecordClaim
+  const answers = {
+    scheme: scheme === undefined ? scheme : requireScheme(scheme).name,
+    stateRoot,
+    address,
+    storageKeys,
+  }
+  // All of it was checked above. What is undefined is not stated.
+  return { ...answers, ...bundles } as RecordClaim
 }
 
-/** @throws UsageError */
-interface Sources {
-  readonly inputs: readonly AuditInput[]
-  /** Bytes of the files that were read so far. */
-  read(): number
-  /** In bytes; undefined if an input is not a file, and so has no length. */
-  readonly length: number | undefined
-}
+type Sources = ReturnType<typeof openInputs>
 
 /** @throws UsageError before reading anything, if one of the files cannot be read */
-function openInputs(files: readonly string[], { stdin }: Io): Sources {
+function openInputs(files: readonly string[], { stdin }: Io) {
   if (files.filter(file => file === '-').length > 1) throw new UsageError('standard input (-) is given twice')
   // Node reads nothing from a folder, as if it were empty.
   if (files.includes('-') && stdin === process.stdin && fstatSync(0).isDirectory())
     throw new UsageError('standard input is a folder')
   const stats = files.map(file => (file === '-' ? undefined : statInput(file)))
   let read = 0
-  const counted = (file: string) =>
-    readFileChunks(file, length => {
-      read += length
-    })
+  const onRead = (length: number) => {
+    read += length
+  }
   return {
-    inputs: files.map(file =>
-      file === '-' ? { name: 'standard input', open: () => stdin } : { name: file, open: () => counted(file) },
-    ),
+    inputs: files.map((file): AuditInput => {
+      if (file === '-') return { name: 'standard input', open: () => stdin }
+      return { name: file, open: () => readFileChunks(file, onRead) }
+    }),
+    /** Bytes of the files that were read so far. */
     read: () => read,
+    /** In bytes; undefined if an input is not a file, and so has no length. */
     length: stats.every(each => each?.isFile()) ? stats.reduce((sum, each) => sum + (each?.size ?? 0), 0) : undefined,
   }
 }
@@ -259,36 +254,25 @@ function pipeTo(stream: Output): VerdictFile['write'] {
   }
 }
 
-/** A run in progress. */
-interface Run {
-  add(tally: Tally): void
-  /** Ends the progress line. */
-  stop(): void
-  end(): { readonly tally: Tally; readonly seconds: number; readonly samples: Sample[] }
-}
-
-interface Sample {
-  readonly seconds: number
-  readonly lines: number
-}
+type Run = ReturnType<typeof startRun>
 
 /** More samples would show no more on a chart. */
 const MAX_SAMPLES = 240
 const PROGRESS_INTERVAL = 500
 
-function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io): Run {
+/** Counts and times a run, and shows how far it is. */
+function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io) {
   const begun = performance.now()
   const before = tally.lines
   const elapsed = () => (performance.now() - begun) / 1000
-  let samples: Sample[] = [{ seconds: 0, lines: 0 }]
+  /** How many lines this run had judged after so many seconds. */
+  let samples = [{ seconds: 0, lines: 0 }]
   let interval = 1
   if (before > 0) io.stderr.write(`continuing after line ${formatCount(before)}\n`)
-  const show = () => {
-    overwriteProgress(io, describeProgress(sources, tally.lines, tally.lines - before, elapsed()))
-  }
+  const show = () => overwriteProgress(io, describeProgress(sources, tally.lines, tally.lines - before, elapsed()))
   const timer = io.stderr.isTTY ? setInterval(show, PROGRESS_INTERVAL) : undefined
   return {
-    add(more) {
+    add(more: Tally) {
       addTally(tally, more)
       const seconds = elapsed()
       if (seconds - (samples.at(-1)?.seconds ?? 0) < interval) return
@@ -297,6 +281,7 @@ function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io): Ru
       samples = samples.filter((_, index) => index % 2 === 0)
       interval *= 2
     },
+    /** Ends the progress line. */
     stop() {
       clearInterval(timer)
       overwriteProgress(io, '')

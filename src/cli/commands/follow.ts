@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { formatAge, formatTime } from '../../document/wording.ts'
+import { isMissing } from '../../rpc/error.ts'
 import { followWith } from '../../rpc/follow.ts'
+import { sleep } from '../../rpc/waiting.ts'
 import { type FollowEvent, type FollowedFinalization, type FollowOptions, RpcError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { messageOf, UsageError } from '../errors.ts'
@@ -21,7 +22,7 @@ import {
 import { requireScheme, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
 import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
-import { createMetrics, serveMetrics } from '../output/metrics.ts'
+import { createMetrics, type Metrics, serveMetrics } from '../output/metrics.ts'
 import { paint, printable, toJson } from '../output/report.ts'
 
 const options = {
@@ -109,35 +110,20 @@ export const follow: Command = {
       if (server) showProgress(io, `metrics at ${server.url}`)
       if (folder.state !== undefined) showProgress(io, `continuing in ${printable(path)}`)
 
-      let isRetry = false
-      let described: FollowEvent['error']
-      const onEvent = (event: FollowEvent) => {
-        metrics.count(event)
-        // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
-        isRetry = event.name === 'follow.retry' && event.attributes['error.type'] !== 'BLOCK_MISSING'
-        if (event.name === 'follow.retry' && values.once && !isRetry) return
-        const text = describeEvent(event, described)
-        if (event.error !== undefined) described = event.error
-        if (text !== null) showProgress(io, text)
-      }
-      const ended = new AbortController()
-      const wait = async (milliseconds: number, abort: AbortSignal) => {
-        if (values.once && !isRetry) ended.abort()
-        await setTimeout(milliseconds, undefined, { signal: abort })
-      }
+      const watcher = watch(metrics, values.once, io)
       const how = { method, maxKeysPerRequest: keysPerRequestOf(values) }
       let count = 0
       const following: FollowOptions = {
-        ...{ l1, l2, l1BlockHash, ...how, pollInterval, onEvent, state: folder.state },
+        ...{ l1, l2, l1BlockHash, ...how, pollInterval, onEvent: watcher.onEvent, state: folder.state },
         ...{ rollup: request.rollup, scheme: request.scheme },
         requests: [{ address: request.address, storageKeys: request.storageKeys }],
         ...(from !== undefined && { from }),
         newestOnly,
         skipUnavailable: values['skip-unavailable'],
-        signal: AbortSignal.any([signal, ended.signal]),
+        signal: AbortSignal.any([signal, watcher.ended]),
       }
       try {
-        for await (const item of followWith(following, { wait, random: Math.random })) {
+        for await (const item of followWith(following, { wait: watcher.wait, random: Math.random })) {
           const file = await folder.write(item)
           endProgress(io)
           io.stdout.write(values.json ? toJson(describe(item, file)) : `${format(item, file, io)}\n`)
@@ -167,6 +153,29 @@ export const follow: Command = {
   },
 }
 
+/** Shows what happens. With --once, ends the run instead of waiting for something new. */
+function watch(metrics: Metrics, isOnce: boolean, io: Io) {
+  const ended = new AbortController()
+  let isRetry = false
+  let described: FollowEvent['error']
+  return {
+    ended: ended.signal,
+    onEvent(event: FollowEvent) {
+      metrics.count(event)
+      // Proofs that lag are not a reason to wait: with --once, the next run fetches them.
+      isRetry = event.name === 'follow.retry' && !isMissing(event.error)
+      if (event.name === 'follow.retry' && isOnce && !isRetry) return
+      const text = describeEvent(event, described)
+      if (event.error !== undefined) described = event.error
+      if (text !== null) showProgress(io, text)
+    },
+    async wait(milliseconds: number, signal: AbortSignal) {
+      if (isOnce && !isRetry) ended.abort()
+      await sleep(milliseconds, signal)
+    },
+  }
+}
+
 const environmentOf = (item: FollowedFinalization, file: string): Record<string, string> => ({
   FOLLOW_FILE: resolve(file),
   FOLLOW_L2_BLOCK: `${item.l2BlockNumber}`,
@@ -189,11 +198,8 @@ function runProgram(
   io: Io,
 ): Promise<string | null> {
   return new Promise((done, refuse) => {
-    const child = spawn(program, [], {
-      env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      signal,
-    })
+    const env = { ...process.env, ...environment }
+    const child = spawn(program, [], { env, stdio: ['ignore', 'pipe', 'pipe'], signal })
     for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => io.stderr.write(chunk))
     child.on('error', error => {
       if (signal.aborted) done(null)
@@ -208,17 +214,8 @@ function runProgram(
 function describe(item: FollowedFinalization, file: string): object {
   const { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block, states } = item
   const [{ address, account, storage } = { address: null, account: null, storage: [] }] = states
-  return {
-    file,
-    l2BlockNumber,
-    stateRoot,
-    finalizedTimestamp,
-    currentL2BlockNumber,
-    l1Block,
-    address,
-    account,
-    storage,
-  }
+  const block = { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block }
+  return { file, ...block, address, account, storage }
 }
 
 function format(item: FollowedFinalization, file: string, { stdout }: Io): string {
@@ -229,9 +226,9 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
     finalizedTimestamp === null
       ? 'age not provable'
       : `of ${formatTime(finalizedTimestamp)}, ${formatAge(now > finalizedTimestamp ? now - finalizedTimestamp : 0n)} old`
-  const existing = state?.storage.filter(({ exists }) => exists).length ?? 0
-  const slots =
-    state === undefined || state.storage.length === 0 ? '' : `, ${existing} of ${state.storage.length} slots exist`
+  const { storage = [] } = state ?? {}
+  const existing = storage.filter(({ exists }) => exists).length
+  const slots = storage.length === 0 ? '' : `, ${existing} of ${storage.length} slots exist`
   const account = `the account ${state?.account ? 'exists' : 'does not exist'}${slots}`
   return `${paint(stdout, 'green', `L2 block ${l2BlockNumber}`)}  ${time}  ${account}  ${printable(file)}`
 }
@@ -242,24 +239,19 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
  * @param described the error of an earlier line, which a later line only names
  */
 function describeEvent({ name, attributes, error }: FollowEvent, described: FollowEvent['error']): string | null {
-  const { layer } = attributes
+  const { layer, 'endpoint.index': index, 'error.type': type } = attributes
+  // follow.proof.unavailable reports this once, for all endpoints.
+  if (name === 'follow.request.failed' && layer === 'L2' && isMissing(error)) return null
   const block = `L2 block ${attributes['l2.block.number']}`
-  switch (name) {
-    case 'follow.request.failed':
-      // follow.proof.unavailable reports this once, for all endpoints.
-      if (layer === 'L2' && attributes['error.type'] === 'BLOCK_MISSING') return null
-      return `${layer} endpoint ${attributes['endpoint.index']}: ${printable(error?.message ?? '')}`
-    case 'follow.retry':
-      return `waiting ${Math.round(Number(attributes['retry.delay']) / 1000)} s: ${error === described ? attributes['error.type'] : printable(error?.message ?? '')}`
-    case 'follow.proof.unavailable':
-      return `${block}: no L2 endpoint has its proofs`
-    case 'follow.skipped':
-      return `${block}: skipped, its proofs are gone`
-    case 'follow.hint.refused':
-      return `${block}: an L1 endpoint invented this finalization`
-    case 'follow.logs.unusable':
-      return `L1 endpoint ${attributes['endpoint.index']}: its logs lack the newest finalization`
-    default:
-      return null
+  const message = printable(error?.message ?? '')
+  const seconds = Math.round(Number(attributes['retry.delay']) / 1000)
+  const texts: Readonly<Partial<Record<FollowEvent['name'], string>>> = {
+    'follow.request.failed': `${layer} endpoint ${index}: ${message}`,
+    'follow.retry': `waiting ${seconds} s: ${error === described ? type : message}`,
+    'follow.proof.unavailable': `${block}: no L2 endpoint has its proofs`,
+    'follow.skipped': `${block}: skipped, its proofs are gone`,
+    'follow.hint.refused': `${block}: an L1 endpoint invented this finalization`,
+    'follow.logs.unusable': `L1 endpoint ${index}: its logs lack the newest finalization`,
   }
+  return texts[name] ?? null
 }

@@ -30,39 +30,17 @@ import {
 /** What all bundles of a folder are for. */
 export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
 
-/** The entry of a bundle in the index. */
-export interface IndexEntry {
-  readonly l2BlockNumber: bigint
-  readonly stateRoot: string
-  /** Seconds since 1970; null if it is not proven. */
-  readonly finalizedTimestamp: bigint | null
-  readonly l1BlockNumber: bigint
-  readonly l1BlockHash: string
-  /** Name of the bundle in the folder. */
-  readonly file: string
-}
-
-/** Where `follow` writes: a bundle per finalization, an index of them, and its progress. */
-export interface FollowFolder {
-  /** The state that an earlier run left; undefined if there was none. */
-  readonly state: unknown
-  /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
-  write(item: FollowedFinalization): Promise<string>
-  /** Marks the item as done, so that a later run continues with the next one. */
-  commit(item: FollowedFinalization): void
-}
-
 const INDEX = 'index.ndjson'
 const STATE = 'state.json'
 /** In bytes. Every line of the index is shorter. */
 const TAIL_LENGTH = 4096
 
-/** Creates the folder if missing. @throws UsageError if it is not writable, or an earlier run was for something else */
-export async function openFollowFolder(
-  path: string,
-  request: FollowedClaim,
-  askedFor: AskedFor,
-): Promise<FollowFolder> {
+/**
+ * Where `follow` writes: a bundle per finalization, an index of them, and its progress. Creates the folder if missing.
+ *
+ * @throws UsageError if it is not writable, or an earlier run was for something else
+ */
+export async function openFollowFolder(path: string, request: FollowedClaim, askedFor: AskedFor) {
   orUsageError(`cannot write to ${path}`, () => {
     if (!existsSync(path)) mkdirSync(path)
     if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
@@ -74,8 +52,10 @@ export async function openFollowFolder(
   let indexed = mendIndex(indexPath)
 
   return {
+    /** The state that an earlier run left; undefined if there was none. */
     state,
-    async write(item) {
+    /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
+    async write(item: FollowedFinalization): Promise<string> {
       const [bundle] = item.evidence
       const [proven] = item.states
       if (bundle === undefined || proven === undefined) throw new UsageError('nothing was asked for')
@@ -87,13 +67,13 @@ export async function openFollowFolder(
       if (indexed === null || item.l2BlockNumber > indexed) {
         const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
         const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
-        const entry: IndexEntry = { l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file }
-        append(indexPath, toJson(entry))
+        append(indexPath, toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file }))
         indexed = item.l2BlockNumber
       }
       return bundlePath
     },
-    commit(item) {
+    /** Marks the item as done, so that a later run continues with the next one. */
+    commit(item: FollowedFinalization) {
       writeProgress(statePath, askedFor, item.state)
     },
   }

@@ -5,20 +5,10 @@ import { createServer, type Server } from 'node:net'
 import { codeOf, messageOf, UsageError } from '../errors.ts'
 
 /** A file to which only one run appends at a time. */
-export interface GrowingFile {
-  /** For reading. */
-  readonly handle: FileHandle
-  /** In bytes. */
-  readonly length: number
-  truncate(length: number): Promise<void>
-  /** @throws UsageError if it cannot be written, or another program has changed it */
-  append(content: string | Uint8Array): Promise<void>
-  sync(): Promise<void>
-  close(): Promise<void>
-}
+export type GrowingFile = Awaited<ReturnType<typeof openGrowingFile>>
 
 /** @throws UsageError if it cannot be opened, is not a regular file, or another run appends to it */
-export async function openGrowingFile(path: string): Promise<GrowingFile> {
+export async function openGrowingFile(path: string) {
   // Windows has no O_NOFOLLOW.
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
   const handle = await orUnwritable(path, open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
@@ -27,15 +17,18 @@ export async function openGrowingFile(path: string): Promise<GrowingFile> {
     const claim = await claimFile(path, handle)
     let { size: length } = await handle.stat()
     return {
+      /** For reading. */
       handle,
+      /** In bytes. */
       get length() {
         return length
       },
-      async truncate(to) {
+      async truncate(to: number) {
         await orUnwritable(path, handle.truncate(to))
         length = to
       },
-      async append(content) {
+      /** @throws UsageError if it cannot be written, or another program has changed it */
+      async append(content: string | Uint8Array) {
         // On systems where a file cannot be claimed, this detects a second run.
         if ((await handle.stat()).size !== length) throw new UsageError(`${path}: another program has changed it`)
         await orUnwritable(path, handle.appendFile(content))

@@ -36,7 +36,7 @@ const COUNTED: Readonly<Record<FollowEvent['name'], Name>> = {
   'follow.retry': 'retries_total',
 }
 
-type Metrics = ReturnType<typeof createMetrics>
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** The Prometheus metrics of `follow`. */
 export function createMetrics() {
