@@ -96,16 +96,9 @@ export function diagnoseStatus(status: number, retryAfter?: number): RpcError {
   return new RpcError(code, { status, retryAfter })
 }
 
-/** The `error` of a JSON-RPC response, as the endpoint wrote it. */
-interface EndpointErrorSource {
-  readonly code: number
-  readonly message: string
-  readonly data?: unknown
-}
-
-/** The RpcError for the `error` of a JSON-RPC response. */
+/** The RpcError for the `error` of a JSON-RPC response, as the endpoint wrote it. */
 export function diagnoseEndpointError(
-  error: EndpointErrorSource,
+  error: { readonly code: number; readonly message: string; readonly data?: unknown },
   params: readonly unknown[],
   redact: Redact,
 ): RpcError {

@@ -2,29 +2,29 @@ import type { ProofError } from '../errors.ts'
 import { isFailure, isMissing, isPassing, type Layer, type RpcError } from './error.ts'
 import type { Provider, SendProvider } from './provider.ts'
 
-/** Several endpoints for the same data. One is used until it fails, then the next. */
-export interface Endpoints {
-  readonly providers: readonly (Provider | SendProvider)[]
-  /**
-   * Runs `work` with the current endpoint. If that fails, tries each of the others.
-   *
-   * @throws if all fail: the failure that is most likely to pass with time
-   */
-  run<T>(work: (provider: Provider | SendProvider) => Promise<T>): Promise<T>
-}
+export type Endpoints = ReturnType<typeof createEndpoints>
 
 const hopeOf = (error: unknown): number => (isMissing(error) ? 1 : isPassing(error) ? 2 : 0)
 
-/** @param onFailure called with every failure, and the index of the endpoint */
+/**
+ * Several endpoints for the same data. One is used until it fails, then the next.
+ *
+ * @param onFailure called with every failure, and the index of the endpoint
+ */
 export function createEndpoints(
   layer: Layer,
   providers: readonly (Provider | SendProvider)[],
   onFailure: (layer: Layer, index: number, error: RpcError | ProofError) => void,
-): Endpoints {
+) {
   let current = 0
   return {
     providers,
-    async run(work) {
+    /**
+     * Runs `work` with the current endpoint. If that fails, tries each of the others.
+     *
+     * @throws if all fail: the failure that is most likely to pass with time
+     */
+    async run<T>(work: (provider: Provider | SendProvider) => Promise<T>): Promise<T> {
       const failures: unknown[] = []
       for (const _ of providers) {
         const index = current

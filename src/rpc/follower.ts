@@ -14,7 +14,7 @@ import { type Hint, listFinalizations } from './finalizations.ts'
 import type { FollowEvent, FollowOptions, Settings } from './follow-options.ts'
 import { beginAt, candidatesOf, isAhead, listed, newRange, without, yielded } from './follow-progress.ts'
 import { type FollowState, writeState } from './follow-state.ts'
-import { type Anchor, fetchAnchor, fetchL1Block, fetchNewest, type L1Source } from './l1.ts'
+import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source } from './l1.ts'
 import { redactUrls } from './redact.ts'
 
 /** One finalization, proven. */
@@ -203,16 +203,16 @@ async function fetchProven(
   l2BlockNumber: bigint,
   states: readonly FinalizedState[],
 ): Promise<Anchor | null> {
-  for (const state of [...states, undefined]) {
-    try {
-      return await fetchAnchor(source, l1Block, l2BlockNumber, state)
-    } catch (error) {
-      if (!(error instanceof ProofError)) throw error
-      if (error.code === 'ANCHOR_NO_ROOT') return null
-      if (error.code !== 'ANCHOR_FINALIZED_STATE_MISMATCH') throw error
+  try {
+    for (const state of states) {
+      const anchor = await fetchHinted(source, l1Block, l2BlockNumber, state)
+      if (anchor !== null) return anchor
     }
+    return await fetchAnchor(source, l1Block, l2BlockNumber)
+  } catch (error) {
+    if (error instanceof ProofError && error.code === 'ANCHOR_NO_ROOT') return null
+    throw error
   }
-  return null
 }
 
 /** @throws RpcError, or ProofError `CLAIM_INVALID` if it is not a hash */

@@ -100,39 +100,41 @@ export function agreeingBlockHash(
   verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)
 
+  const ask = (provider: Provider | SendProvider, id: bigint | L1BlockTag) =>
+    settle(timeout, () => fetchBlock(provider, id))
+  const votesOn = (number: bigint, said: readonly Vote[]) =>
+    Promise.all(
+      sources.map(async (provider, index): Promise<Vote> => {
+        const { block, failure } = said[index] ?? {}
+        if (block === undefined) return { failure }
+        if (block.number < number) return { failure: `has finalized only block ${block.number}` }
+        return block.number === number ? { block } : ask(provider, number)
+      }),
+    )
+
   return async () => {
-    const said = await Promise.all(sources.map(provider => settle(timeout, () => fetchBlock(provider, 'finalized'))))
-    const heights = said.flatMap(({ block }) => (block === undefined ? [] : [block.number]))
+    const said = await Promise.all(sources.map(provider => ask(provider, 'finalized')))
+    const heights = said.flatMap(({ block }) => block?.number ?? [])
     // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
-    const candidates = [...heights].sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
+    const candidates = heights.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
     let odd = said.flatMap(({ failure }, index) => (failure === undefined ? [] : [{ index, found: failure }]))
     let isContradicted = false
     for (const number of new Set(candidates)) {
-      const votes = await Promise.all(
-        said.map(async ({ block, failure }, index): Promise<Vote> => {
-          if (block === undefined) return { failure }
-          if (block.number < number) return { failure: `has finalized only block ${block.number}` }
-          if (block.number === number) return { block }
-          return settle(timeout, () => fetchBlock(sources[index], number))
-        }),
-      )
+      const votes = await votesOn(number, said)
       const agreed = winnerOf(votes, quorum)
-      isContradicted ||= new Set(votes.flatMap(({ block }) => (block === undefined ? [] : [block.hash]))).size > 1
+      isContradicted ||= new Set(votes.flatMap(({ block }) => block?.hash ?? [])).size > 1
       odd = votes.flatMap(({ block, failure }, index) => {
         if (block !== undefined && block.hash === agreed) return []
         return [{ index, found: failure ?? `has block ${number} with the hash ${block?.hash}` }]
       })
-      if (agreed !== null) {
-        if (odd.length > 0) onDissent?.(odd)
-        return agreed
-      }
+      if (agreed === null) continue
+      if (odd.length > 0) onDissent?.(odd)
+      return agreed
     }
-    const found = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
+    const list = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
+    const found = `${quorum} of ${count} must agree. ${list}`
     // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
-    throw new RpcError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', {
-      found: `${quorum} of ${count} must agree. ${found}`,
-      layer: 'L1',
-    })
+    throw new RpcError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
   }
 }
 
@@ -144,27 +146,21 @@ interface Vote {
 
 /** The only hash that enough sources name; null if there is none, or more than one. */
 function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
-  const counts = new Map<Hex, number>()
-  for (const { block } of votes) if (block !== undefined) counts.set(block.hash, (counts.get(block.hash) ?? 0) + 1)
-  const [winner, other] = [...counts].filter(([, count]) => count >= quorum)
-  return winner === undefined || other !== undefined ? null : winner[0]
+  const hashes = votes.flatMap(({ block }) => block?.hash ?? [])
+  const named = new Set(hashes.filter(hash => hashes.filter(other => other === hash).length >= quorum))
+  const [winner = null, other] = named
+  return other === undefined ? winner : null
 }
 
-async function fetchBlock(provider: Provider | SendProvider | undefined, id: bigint | L1BlockTag): Promise<L1Block> {
-  if (provider === undefined) throw new RpcError('ARGUMENT_INVALID', { found: 'no provider' })
-  return (await fetchL1Block({ provider, signal: undefined }, id)).l1Block
-}
+const fetchBlock = async (provider: Provider | SendProvider, id: bigint | L1BlockTag): Promise<L1Block> =>
+  (await fetchL1Block({ provider, signal: undefined }, id)).l1Block
 
 /** A source that fails is described by its error code alone. */
 async function settle(timeout: number, work: () => Promise<L1Block>): Promise<Vote> {
   try {
     return { block: await inTime(timeout, work) }
   } catch (error) {
-    return { failure: `no answer that can be used: ${codeOf(error)}` }
+    const code: unknown = Reflect.get(Object(error), 'code')
+    return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
   }
-}
-
-const codeOf = (error: unknown): string => {
-  const code: unknown = Reflect.get(Object(error), 'code')
-  return typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'
 }

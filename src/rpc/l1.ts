@@ -117,12 +117,21 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
   if (isKept === undefined || l2BlockNumber !== currentL2BlockNumber) return anchor
   const query = { rollup, l2BlockNumber, l1BlockNumber: l1Block.number, signal }
   const hint = await atEndpoint('L1', () => fetchFinalizedState(provider, query))
-  if (hint === null) return anchor
+  // If the hint is wrong, or the contract has another layout, what is proven without the hint stays proven.
+  return (hint && (await fetchHinted(source, l1Block, l2BlockNumber, hint))) ?? anchor
+}
+
+/** {@link fetchAnchor}; null if the hint is wrong. */
+export async function fetchHinted(
+  source: L1Source,
+  l1Block: L1Block,
+  l2BlockNumber: bigint,
+  hint: FinalizedState,
+): Promise<Anchor | null> {
   try {
     return await fetchAnchor(source, l1Block, l2BlockNumber, hint)
   } catch (error) {
-    // The hint is wrong, or the contract has another layout. What is proven without the hint stays proven.
-    if (error instanceof ProofError && error.code === 'ANCHOR_FINALIZED_STATE_MISMATCH') return anchor
+    if (error instanceof ProofError && error.code === 'ANCHOR_FINALIZED_STATE_MISMATCH') return null
     throw error
   }
 }
@@ -134,7 +143,7 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
   for (let count = 1; count < most; count++) {
     const previous = await findPrevious(source, known)
     if (previous === null) return
-    const anchor = await fetchHinted(source, l1Block, previous.value)
+    const anchor = await fetchNamed(source, l1Block, previous.value)
     if (anchor === null) return
     yield anchor
     known = previous
@@ -154,7 +163,7 @@ export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Blo
 }
 
 /** {@link fetchAnchor} for a block that the L1 endpoint named without proof; null for block 0 if it was never finalized. */
-async function fetchHinted(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
+async function fetchNamed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
   try {
     return await fetchAnchor(source, l1Block, l2BlockNumber)
   } catch (error) {
@@ -175,7 +184,7 @@ const FIRST_DISTANCE = 32n
 
 /**
  * The newest sample with another value than this one, according to the L1 endpoint. Goes back in doubling steps until the value
- * is smaller, then bisects: at most 64 requests for each. None of it is proven; {@link fetchHinted} does that.
+ * is smaller, then bisects: at most 64 requests for each. None of it is proven; {@link fetchNamed} does that.
  */
 export async function findPrevious(source: L1Source, newest: Sample): Promise<Sample | null> {
   let after = newest

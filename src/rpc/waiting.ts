@@ -73,25 +73,19 @@ export async function inTime<T>(timeout: number, work: (signal: AbortSignal) => 
 }
 
 /** Lets `count` works run at once; the others wait for their turn, in order. */
-export interface Semaphore {
-  /** How many works wait. */
-  readonly waiting: number
-  /** How many may still start at once. */
-  readonly free: number
-  run<T>(work: () => Promise<T>): Promise<T>
-}
-
-export function createSemaphore(count: number): Semaphore {
+export function createSemaphore(count: number) {
   const waiting: (() => void)[] = []
   let free = count
   return {
+    /** How many works wait. */
     get waiting() {
       return waiting.length
     },
+    /** How many may still start at once. */
     get free() {
       return free
     },
-    async run(work) {
+    async run<T>(work: () => Promise<T>): Promise<T> {
       if (free > 0) free--
       else await new Promise<void>(resolve => waiting.push(resolve))
       try {

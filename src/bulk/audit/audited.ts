@@ -86,16 +86,8 @@ function formatVerdict(line: number, file: string | undefined, verdict: Verdict)
  * The JSON of a verdict, without its opening brace. It is concatenated by hand, which takes a fifth of the time and is safe:
  * hexadecimal, numbers and fixed names need no escapes.
  */
-function formatProven({
-  verdict,
-  scheme,
-  stateRoot,
-  address,
-  l2BlockNumber,
-  sources,
-  account,
-  storage,
-}: ProvenVerdict) {
+function formatProven(proven: ProvenVerdict): string {
+  const { verdict, scheme, stateRoot, address, l2BlockNumber, sources, account, storage } = proven
   const block = l2BlockNumber === undefined ? '' : `,"l2BlockNumber":"${l2BlockNumber}"`
   const from = `{"scheme":"${sources.scheme}","stateRoot":"${sources.stateRoot}","address":"${sources.address}","storageKeys":"${sources.storageKeys}"}`
   const slots = storage.length === 0 ? '[]' : JSON.stringify(storage)

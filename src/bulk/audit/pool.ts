@@ -23,15 +23,6 @@ export const takeBatch = (batch: Batch, file: string | undefined, verify: Record
   memory: new Uint8Array(batch.bytes.buffer),
 })
 
-/** Verifies batches on several cores. */
-export interface AuditPool {
-  /** How many batches to keep pending: enough that no worker waits for one. */
-  readonly capacity: number
-  /** The batch may move to a worker: its bytes cannot be used afterwards. */
-  run(batch: Batch, file: string | undefined): Promise<TakenBatch>
-  close(): Promise<void>
-}
-
 /** Per worker: one that it verifies, and the next one. */
 const BATCHES = 2
 
@@ -39,10 +30,12 @@ const BATCHES = 2
 const YOUNG_GENERATION = 24
 
 /**
+ * Verifies batches on several cores.
+ *
  * @param jobs number of threads that verify; one per core is best. This thread is one of them, because reading leaves it idle:
  * a thread more than there are cores would take their time from the workers
  */
-export async function createAuditPool(claim: RecordClaim, jobs: number): Promise<AuditPool> {
+export async function createAuditPool(claim: RecordClaim, jobs: number) {
   const verify = createRecordVerifier(claim)
   const verifyHere = async (batch: Batch, file: string | undefined) => takeBatch(batch, file, verify)
   // Without workers, each batch is judged as it is read.
@@ -60,9 +53,10 @@ export async function createAuditPool(claim: RecordClaim, jobs: number): Promise
   let isFirst = true
   let atWorkers = 0
   return {
-    // What this thread verified waits for the batches before it.
+    /** How many batches to keep pending: enough that no worker waits for one. What is verified here waits for its turn. */
     capacity: BATCHES * jobs + 1,
-    async run(batch, file) {
+    /** The batch may move to a worker: its bytes cannot be used afterwards. */
+    async run(batch: Batch, file: string | undefined): Promise<TakenBatch> {
       // The first batch does not wait for the workers to start.
       const isHere = isFirst || atWorkers >= BATCHES * workers
       isFirst = false

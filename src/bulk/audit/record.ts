@@ -205,10 +205,8 @@ function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: 
   const { scheme, stateRoot, address, storageKeys } = claim
   const completed = completeClaim({ scheme, stateRoot, address, storageKeys }, file)
   if (isProblem(completed)) return unreadable(reasonOf(completed))
-  const {
-    sources,
-    claim: { scheme: known, ...asked },
-  } = completed
+  const { sources } = completed
+  const { scheme: known, ...asked } = completed.claim
   const state = verifierOf(known).verifyProof(file.answer, asked)
   return proven(state, {
     scheme: known.name,

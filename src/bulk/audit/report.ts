@@ -4,19 +4,9 @@ import type { Tally } from './audited.ts'
 import type { RecordClaim } from './record.ts'
 
 /** The result of an audit. */
-export interface AuditSummary {
-  readonly lines: number
-  readonly present: number
-  readonly absent: number
-  readonly refused: number
-  readonly unreadable: number
-  /** Most frequent first. `meaning` is empty unless the kind is a refusal. */
-  readonly kinds: readonly { readonly kind: string; readonly count: number; readonly meaning: string }[]
-  /** What the verdicts rest on, in sentences. */
-  readonly notes: readonly string[]
-}
+export type AuditSummary = ReturnType<typeof summarize>
 
-export function summarize(tally: Tally): AuditSummary {
+export function summarize(tally: Tally) {
   const { lines, kinds } = tally
   const entries = Object.entries(kinds).sort(([, a], [, b]) => b - a)
   const sum = (start: string) =>
@@ -27,7 +17,9 @@ export function summarize(tally: Tally): AuditSummary {
     absent: sum('absent'),
     refused: sum('refused '),
     unreadable: sum('unreadable: '),
+    /** Most frequent first. `meaning` is empty unless the kind is a refusal. */
     kinds: entries.map(([kind, count]) => ({ kind, count, meaning: meaningOf(kind) })),
+    /** What the verdicts rest on, in sentences. */
     notes: notesOf(tally),
   }
 }

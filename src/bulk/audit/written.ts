@@ -29,10 +29,8 @@ export async function readWritten(file: FileHandle): Promise<Tally> {
   const tally = createTally()
   let line = 0
   const chunks = file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_LENGTH })
-  for await (const batch of readBatches(chunks, {
-    batchLength: CHUNK_LENGTH,
-    maxLineLength: Number.POSITIVE_INFINITY,
-  })) {
+  const limits = { batchLength: CHUNK_LENGTH, maxLineLength: Number.POSITIVE_INFINITY }
+  for await (const batch of readBatches(chunks, limits)) {
     for (const bytes of linesOf(batch)) {
       const text = Buffer.from(bytes ?? []).toString()
       const verdict = JSON.parse(text)
