@@ -189,19 +189,14 @@ const FIRST_DISTANCE = 32n
 export async function findPrevious(source: L1Source, newest: Sample): Promise<Sample | null> {
   let after = newest
   let before: Sample | null = null
-  for (let distance = FIRST_DISTANCE; before === null; distance *= 2n) {
-    if (after.at === 0n || newest.value === 0n) return null
-    const at: bigint = newest.at > distance ? newest.at - distance : 0n
+  for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
+    if (before === null && (after.at === 0n || newest.value === 0n)) return null
+    const back: bigint = newest.at > distance ? newest.at - distance : 0n
+    const at: bigint = before === null ? back : (before.at + after.at) / 2n
     const value = await readCurrent(source, at)
-    if (value > newest.value) throw contradiction(`L2 block ${value} was finalized before ${newest.value}`)
-    if (value < newest.value) before = { at, value }
-    else after = { at, value }
-  }
-  while (after.at - before.at > 1n) {
-    const at: bigint = (before.at + after.at) / 2n
-    const value = await readCurrent(source, at)
-    if (value < before.value || value > newest.value) {
-      throw contradiction(`L2 block ${value} was finalized between ${before.value} and ${newest.value}`)
+    if (value > newest.value || (before !== null && value < before.value)) {
+      const when = before === null ? `before ${newest.value}` : `between ${before.value} and ${newest.value}`
+      throw contradiction(`L2 block ${value} was finalized ${when}`)
     }
     if (value < newest.value) before = { at, value }
     else after = { at, value }

@@ -1,15 +1,12 @@
 import {
   accessSync,
-  closeSync,
+  appendFileSync,
   constants,
   existsSync,
-  fsyncSync,
-  ftruncateSync,
   mkdirSync,
-  openSync,
-  readSync,
+  readFileSync,
   statSync,
-  writeSync,
+  truncateSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { type EvidenceClaim, safeVerifyEvidence } from '../../anchor.ts'
@@ -33,7 +30,7 @@ export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | '
 const INDEX = 'index.ndjson'
 const STATE = 'state.json'
 /** In bytes. Every line of the index is shorter. */
-const TAIL_LENGTH = 4096
+const MAX_LINE_LENGTH = 4096
 
 /**
  * Where `follow` writes: a bundle per finalization, an index of them, and its progress. Creates the folder if missing.
@@ -67,7 +64,8 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
       if (indexed === null || item.l2BlockNumber > indexed) {
         const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
         const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
-        append(indexPath, toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file }))
+        const line = toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file })
+        orUsageError(`cannot write ${indexPath}`, () => appendFileSync(indexPath, line, { flush: true }))
         indexed = item.l2BlockNumber
       }
       return bundlePath
@@ -89,41 +87,21 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
   if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`)
 }
 
-function append(path: string, line: string): void {
-  orUsageError(`cannot write ${path}`, () => {
-    const file = openSync(path, 'a', 0o666)
-    try {
-      writeSync(file, line)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-  })
-}
-
 /**
  * Removes the incomplete last line that a killed run leaves.
  *
  * @returns the L2 block of the last line; null if there is none
  */
 function mendIndex(path: string): bigint | null {
-  const size = statRegular(path)?.size ?? 0
-  if (size === 0) return null
+  if (statRegular(path) === undefined) return null
   return orUsageError(`cannot read ${path}`, () => {
-    const file = openSync(path, 'r+')
-    try {
-      const tail = Buffer.alloc(Math.min(size, TAIL_LENGTH))
-      readSync(file, tail, 0, tail.length, size - tail.length)
-      const end = tail.lastIndexOf('\n') + 1
-      if (end === 0 && tail.length < size) throw new UsageError(`${path} is not an index of this program`)
-      ftruncateSync(file, size - tail.length + end)
-      const line = tail.subarray(0, end).toString().trimEnd().split('\n').at(-1) ?? ''
-      if (line === '') return null
-      const block = /"l2BlockNumber":"(\d{1,20})"/.exec(line)?.[1]
-      if (block === undefined) throw new UsageError(`${path} is not an index of this program`)
-      return BigInt(block)
-    } finally {
-      closeSync(file)
-    }
+    const bytes = readFileSync(path)
+    const end = bytes.lastIndexOf('\n') + 1
+    const line = bytes.toString('utf8', 0, end).trimEnd().split('\n').at(-1) ?? ''
+    const block = /"l2BlockNumber":"(\d{1,20})"/.exec(line)?.[1]
+    const isForeign = line === '' ? bytes.length > MAX_LINE_LENGTH : block === undefined
+    if (isForeign) throw new UsageError(`${path} is not an index of this program`)
+    truncateSync(path, end)
+    return block === undefined ? null : BigInt(block)
   })
 }
