@@ -68,11 +68,6 @@ const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
   return number !== null && number < limit
 }
 
-const asIndex = (scheme: Scheme) => (bytes: Uint8Array) => {
-  const index = readWord(scheme, bytes)
-  return index === null ? 'stray bytes: not an index' : nameLeafIndex(Number(index))
-}
-
 const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
   name,
   length: DIGEST_LENGTH,
@@ -81,21 +76,20 @@ const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => (
   isSound: bytes => scheme.isCanonical(bytes),
 })
 
+const linkField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
+  name,
+  length: scheme.wordLength,
+  value: bytes => {
+    const index = readWord(scheme, bytes)
+    return index === null ? 'stray bytes: not an index' : nameLeafIndex(Number(index))
+  },
+  note: wordNote(scheme, note),
+  isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
+})
+
 const leafPlan = (scheme: Scheme): FieldPlan[] => [
-  {
-    name: 'prev',
-    length: scheme.wordLength,
-    value: asIndex(scheme),
-    note: wordNote(scheme, 'Index of the leaf with the next smaller key hash.'),
-    isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
-  },
-  {
-    name: 'next',
-    length: scheme.wordLength,
-    value: asIndex(scheme),
-    note: wordNote(scheme, 'Index of the leaf with the next larger key hash.'),
-    isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
-  },
+  linkField(scheme, 'prev', 'Index of the leaf with the next smaller key hash.'),
+  linkField(scheme, 'next', 'Index of the leaf with the next larger key hash.'),
   digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
   digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
 ]

@@ -270,10 +270,12 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 function chainSteps({ reach, states, l1SlotCount }: Chain): Step[] {
   const step = stepIn('bundle')
   const isFromBeacon = reach === 'beaconBlockRoot'
+  // What has no version is not a bundle.
+  const isWhole = at('', 'version')
   return [
-    step('It is an evidence bundle', ['EVIDENCE_MALFORMED'], at('')),
+    step('It is an evidence bundle', ['EVIDENCE_MALFORMED'], isWhole),
     step('Its version is known', ['EVIDENCE_VERSION']),
-    step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], ({ path }) => path !== ''),
+    step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], error => !isWhole(error)),
     step('It is for the scheme that you stated', ['EVIDENCE_SCHEME_MISMATCH']),
     step('It is for the rollup that you stated', ['EVIDENCE_ROLLUP_MISMATCH']),
     ...(states.block ? [step('It is for the L2 block that you stated', ['EVIDENCE_BLOCK_MISMATCH'])] : []),

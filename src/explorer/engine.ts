@@ -12,9 +12,10 @@ type Explore = (request: Request) => Promise<Reply>
 type Question = Request extends infer One ? (One extends Request ? Omit<One, 'id'> : never) : never
 
 export interface Engine {
+  /** Fails with an EngineError, also if the reply is a problem. */
   ask<Kind extends Question['kind']>(
     question: Extract<Question, { kind: Kind }>,
-  ): Promise<Extract<Reply, { kind: Kind }> | Extract<Reply, { kind: 'problem' }>>
+  ): Promise<Extract<Reply, { kind: Kind }>>
   /** Abandons the pending request and ignores its reply. The worker keeps the file. */
   forget(): void
   /** Stops the pending request by terminating the worker, which loses the file. */
@@ -68,34 +69,32 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     else onPage?.then(explore => explore(request)).then(settle, () => stop('The explorer could not be loaded.'))
   }
 
+  /** Ends the pending request, and returns it for a reply or an error. */
+  function end() {
+    const ended = pending
+    pending = null
+    if (ended !== null) onBusy(false)
+    return ended
+  }
+
   function settle(reply: Reply): void {
     if (reply.id !== pending?.request.id) return
-    const { resolve } = pending
-    pending = null
-    onBusy(false)
-    resolve(reply)
+    if (reply.kind === 'problem') end()?.reject(new EngineError(reply.message))
+    else end()?.resolve(reply)
   }
 
   function stop(reason: string): void {
-    if (pending === null) return
-    const { reject } = pending
-    pending = null
+    const ended = end()
+    if (ended === null) return
     if (worker !== null) {
       worker.terminate()
       worker = start()
     }
-    onBusy(false)
-    reject(new EngineError(reason))
+    ended.reject(new EngineError(reason))
   }
 
-  function forget(): void {
-    if (pending === null) return
-    const { reject } = pending
-    pending = null
-    onBusy(false)
-    // An empty message is not shown.
-    reject(new EngineError(''))
-  }
+  // An empty message is not shown.
+  const forget = () => end()?.reject(new EngineError(''))
 
   function send(question: Question): Promise<Reply> {
     forget()
@@ -111,7 +110,7 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     })
   }
 
-  // A reply has the kind of its request, or is a problem.
+  // A reply has the kind of its request.
   return { ask: question => send(question) as Promise<never>, forget, stop }
 }
 

@@ -25,9 +25,10 @@ const rowList = (rows: readonly Row[]): HTMLElement =>
     ),
   )
 
-export function verdictText({ headline, text }: Report): Child[] {
-  return [h('p', { class: 'headline' }, headline), h('p', {}, text)]
-}
+export const verdictText = ({ headline, text }: Pick<Report, 'headline' | 'text'>): HTMLElement[] => [
+  h('p', { class: 'headline' }, headline),
+  h('p', {}, text),
+]
 
 export function verdictDetails({ failure, notes, question }: Report): Child[] {
   return [
