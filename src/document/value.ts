@@ -1,6 +1,7 @@
+import { isGiven, readOwn } from '../json/known-fields.ts'
 import { DocumentError } from './error.ts'
 
-export { isGiven } from '../json/known-fields.ts'
+export { isGiven }
 
 /** Reads and describes JSON values from outside. Only own properties count. */
 
@@ -14,8 +15,7 @@ export const fieldsOf = (value: unknown): Fields =>
   Object.assign(Object.create(null), isObject(value) ? value : undefined)
 
 /** One own property of an object; undefined for any other value. */
-export const fieldIn = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+export const fieldIn = (value: unknown, name: string): unknown => (isObject(value) ? readOwn(value, name) : undefined)
 
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
