@@ -21,6 +21,7 @@ import {
   readNodes,
   treeLengths,
 } from './layout.ts'
+import { MAX_LISTED_ITEMS } from './limits.ts'
 import { fieldIn, hasFields, isGiven, isObject, itemsOf, show } from './value.ts'
 import { formatTime } from './wording.ts'
 
@@ -41,9 +42,6 @@ export interface Inspection {
   readonly fields: UnverifiedFields
   readonly problems: readonly Problem[]
 }
-
-/** Maximum number of items to list. Any more are only counted. */
-const MAX_ITEMS = 1000
 
 /** Decodes what can be decoded, and notes what cannot. @throws DocumentError if the kind of file is unknown */
 export function inspectContent(content: unknown): Inspection {
@@ -104,7 +102,7 @@ function partOf(problems: Problem[], path: string, value: unknown): Part {
       ),
     list(inspect) {
       expect('an array', Array.isArray(value))
-      const first = itemsOf(value).slice(0, MAX_ITEMS)
+      const first = itemsOf(value).slice(0, MAX_LISTED_ITEMS)
       return listItems(
         first.map((item, index) => inspect(partOf(problems, `${path}[${index}]`, item))),
         value,
@@ -127,7 +125,7 @@ const join = (path: string, rest: string): string =>
   path === '' || rest === '' || rest.startsWith('[') ? `${path}${rest}` : `${path}.${rest}`
 
 const showItems = (value: unknown): UnverifiedField =>
-  Array.isArray(value) ? listItems(value.slice(0, MAX_ITEMS).map(show), value) : show(value)
+  Array.isArray(value) ? listItems(value.slice(0, MAX_LISTED_ITEMS).map(show), value) : show(value)
 
 /** Items by index. If `all` has further items, `more` says how many. */
 function listItems(items: readonly UnverifiedField[], all: unknown): UnverifiedFields {

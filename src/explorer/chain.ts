@@ -49,11 +49,11 @@ export function drawChain(input: ChainInput): ChainBox[] {
   return [
     ...(isFromBeacon ? beaconBoxes : []),
     box(0, 'L1 block hash', consensus, block && l1Block?.hash, isFromBeacon ? 'from the finalized beacon block' : ''),
-    box(1, 'L1 state root', statusOf(input, 'header'), l1Block?.stateRoot, header ?? 'from the L1 block header'),
+    box(1, 'L1 state root', statusOf(input, 'l1Header'), l1Block?.stateRoot, header ?? 'from the L1 block header'),
     box(
       2,
       'L2 state root',
-      statusOf(input, 'contract'),
+      statusOf(input, 'rollupContract'),
       evidence?.stateRoot,
       `from the rollup contract on L1${l2Block}`,
     ),

@@ -1,12 +1,10 @@
+import { MAX_REQUEST_SECONDS } from './limits.ts'
 import type { Reply, Request } from './messages.ts'
 
 /** A request failed: it timed out, was stopped, or the worker crashed. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
 }
-
-/** Time limit per request. */
-const LIMIT_SECONDS = 15
 
 type Explore = (request: Request) => Promise<Reply>
 type Question = Request extends infer One ? (One extends Request ? Omit<One, 'id'> : never) : never
@@ -104,8 +102,8 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
       pending = { request, resolve, reject }
       onBusy(true)
       setTimeout(() => {
-        if (pending?.request.id === id) stop(`Given up: it took longer than ${LIMIT_SECONDS} seconds.`)
-      }, LIMIT_SECONDS * 1000)
+        if (pending?.request.id === id) stop(`Given up: it took longer than ${MAX_REQUEST_SECONDS} seconds.`)
+      }, MAX_REQUEST_SECONDS * 1000)
       post(request)
     })
   }

@@ -10,6 +10,7 @@ import {
   readInputFile,
 } from '../document/input-file.ts'
 import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
+import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
 import { type Field, type FieldName, fieldNames, type Loaded, type Source, type Statement } from './messages.ts'
 
 /** An opened file: what it contains, and what it suggests for the form. */
@@ -21,9 +22,6 @@ export interface OpenedFile extends Loaded {
   /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
 }
-
-/** More keys than an honest answer of 16 MiB has room for. */
-const MAX_KEYS = 4096
 
 /** @throws DocumentError if the page cannot show this kind of file */
 export function openFile(content: unknown): OpenedFile {
@@ -143,7 +141,8 @@ function suggest(source: Source, values: Readonly<Partial<Record<FieldName, unkn
   for (const name of fieldNames) {
     const value = values[name]
     const lines = name === 'storageKeys' ? itemsOf(value) : [value]
-    const isFit = lines.length <= MAX_KEYS && lines.every(line => typeof line === 'string' && line.length <= 200)
+    const isFit =
+      lines.length <= MAX_KEYS && lines.every(line => typeof line === 'string' && line.length <= MAX_FIELD_CHARACTERS)
     if (value === undefined || !isFit) continue
     suggested[name] = { value: lines.map(line => printable(String(line))).join('\n'), source }
   }

@@ -1,6 +1,7 @@
 import { byId, h, nodesOf } from './dom.ts'
 import { createEngine } from './engine.ts'
 import { clear, fill, listenToForm, readStatement, showInputErrors } from './form.ts'
+import { MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
 import type { Loaded, Report } from './messages.ts'
 import { proofSection } from './proof-section.ts'
 import { reportView, verdictDetails, verdictText } from './report-view.ts'
@@ -17,8 +18,6 @@ interface Example {
 declare const rollupStateProofExamples: readonly Example[]
 
 const EXAMPLE_TYPE = 'application/x-explorer-example'
-/** Longer text is read but not shown, because browsers are slow to lay it out. */
-const MAX_SHOWN_TEXT = 20_000
 
 const fileStatus = byId('file-status', HTMLElement)
 const stopButton = byId('stop', HTMLButtonElement)
@@ -136,7 +135,7 @@ function openExample(example: Example, scrolls = true): void {
   void open(new Blob([JSON.stringify(example.content)]), `Example “${example.title}”`, example, scrolls)
 }
 
-const openFile = (file: File): void => void open(file, file.name.slice(0, 100), null)
+const openFile = (file: File): void => void open(file, file.name.slice(0, MAX_NAME_CHARACTERS), null)
 
 /** @returns whether there was anything to open */
 function openTransfer(data: DataTransfer | null): boolean {
@@ -154,7 +153,7 @@ function openTransfer(data: DataTransfer | null): boolean {
 }
 
 function takeText(text: string): void {
-  paste.value = text.length <= MAX_SHOWN_TEXT ? text : ''
+  paste.value = text.length <= MAX_SHOWN_CHARACTERS ? text : ''
   openText(text)
 }
 

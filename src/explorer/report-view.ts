@@ -1,5 +1,6 @@
 import { chainView } from './chain-view.ts'
 import { type Child, fold, h, rowList } from './dom.ts'
+import { PROOFS_PER_STEP } from './limits.ts'
 import type { Check, CheckGroup, Failure, ProofSummary, Report, Row, Status } from './messages.ts'
 
 /** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
@@ -38,9 +39,6 @@ function describeFailure({ code, path, expected = '', found = '' }: Failure): HT
   )
 }
 
-/** Rows per page. A file may have thousands of slots. */
-const PAGE = 20
-
 export function reportView(report: Report, shown: number, onChoose: (index: number) => void): Child[] {
   const { chain, boxes, account, proofs, groups } = report
   return [
@@ -67,7 +65,7 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
     list.append(...rows)
     end += rows.length
     more.hidden = end >= proofs.length
-    more.textContent = `Show ${Math.min(PAGE, proofs.length - end)} more of ${proofs.length}`
+    more.textContent = `Show ${Math.min(PROOFS_PER_STEP, proofs.length - end)} more of ${proofs.length}`
     return rows[0]
   }
   const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) => {
@@ -86,10 +84,10 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
     })
     return h('li', {}, button)
   }
-  show(PAGE)
+  show(PROOFS_PER_STEP)
   const failing = proofs[shown]
   if (shown >= end && failing) list.append(proofRow(failing, shown))
-  more.addEventListener('click', () => show(PAGE)?.querySelector('button')?.focus())
+  more.addEventListener('click', () => show(PROOFS_PER_STEP)?.querySelector('button')?.focus())
   return h('div', {}, h('p', {}, 'Choose one to see its path and checks below.'), list, more)
 }
 
