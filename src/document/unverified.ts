@@ -147,11 +147,15 @@ const showPart = (part: Part): string => part.show()
 /** A number of at most `bits` bits; anything else by its kind. */
 const inspectNumber = ({ value }: Part, bits: number): UnverifiedField => parseNumber(value, bits) ?? show(value)
 
+const inspectBlock = (bundle: Part): UnverifiedFields => ({
+  rollup: bundle.at('rollup').object().pick('name', 'address'),
+  l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
+})
+
 function inspectBundle(bundle: Part): UnverifiedFields {
   return {
     ...bundle.object().pick('version', 'scheme'),
-    rollup: bundle.at('rollup').object().pick('name', 'address'),
-    l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
+    ...inspectBlock(bundle),
     request: bundle.at('request').object().pick('address', 'storageKeys'),
     ...inspectGiven(bundle, { consensus: inspectConsensus, l1: inspectL1 }),
     answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
@@ -213,8 +217,7 @@ function inspectCallEvidence(bundle: Part): UnverifiedFields {
   const environment = bundle.at('environment').object()
   return {
     ...bundle.pick('version', 'kind', 'scheme'),
-    rollup: bundle.at('rollup').object().pick('name', 'address'),
-    l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
+    ...inspectBlock(bundle),
     ...bundle.pick('chainId', 'hardfork'),
     call: bundle.at('call').object().pick('from', 'to', 'data', 'value', 'gas'),
     environment: {

@@ -11,7 +11,7 @@ import {
 import { brief, show } from '../document/value.ts'
 import type { Scheme } from '../index.ts'
 import type { PlacedFault } from './fault.ts'
-import type { ByteField, Bytes } from './messages.ts'
+import type { Bytes } from './messages.ts'
 
 /** The byte layouts of the specification, each field with its meaning. */
 
@@ -39,22 +39,20 @@ function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFa
       typeof hex === 'string' ? `This is not hexadecimal of ${length} bytes.` : `This is ${brief(show(hex))}.`
     return { title, hex: typeof hex === 'string' ? brief(hex) : '', fields: [], problem }
   }
-  let start = 0
-  const fields = plan.map(({ name, length, value, note, isSound = () => true }) => {
-    const end = start + length
+  let end = 0
+  const parts = plan.map(field => {
+    const start = end
+    end += field.length
     const part = bytes.subarray(start, end)
-    const field: ByteField = { name, start, end, value: value(part), note, isFault: isFault(name) }
-    start = end
-    return { field, isSound: isSound(part) }
+    return { field, start, end, part, isUnsound: isFault(field.name) && field.isSound?.(part) === false }
   })
   // If no covered field is unsound by itself, all of them are marked.
-  const isBlamed = fields.some(({ field, isSound }) => field.isFault && !isSound)
-  return {
-    title,
-    hex: toHex(bytes),
-    fields: fields.map(({ field, isSound }) => ({ ...field, isFault: field.isFault && !(isBlamed && isSound) })),
-    problem: null,
-  }
+  const isBlamed = parts.some(({ isUnsound }) => isUnsound)
+  const fields = parts.map(({ field: { name, value, note }, start, end, part, isUnsound }) => {
+    const isMarked = isBlamed ? isUnsound : isFault(name)
+    return { name, start, end, value: value(part), note, isFault: isMarked }
+  })
+  return { title, hex: toHex(bytes), fields, problem: null }
 }
 
 const wordNote = (scheme: Scheme, what: string): string =>
@@ -161,10 +159,9 @@ export function valueBytes(scheme: Scheme, index: number, value: unknown, fault:
   if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
     return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)
   }
-  const note =
+  const [title, note] =
     index === 0
-      ? 'HEAD and TAIL are not accounts: their value is 32 zero bytes.'
-      : 'What the storage slot holds, as a number.'
-  const title = index === 0 ? 'The value of HEAD or TAIL' : 'The slot value'
+      ? ['The value of HEAD or TAIL', 'HEAD and TAIL are not accounts: their value is 32 zero bytes.']
+      : ['The slot value', 'What the storage slot holds, as a number.']
   return planBytes(title, value, [{ name: 'value', length: DIGEST_LENGTH, value: asNumber, note }], isRefused)
 }

@@ -119,23 +119,15 @@ declare global {
   var exploreOnPage: Explore | undefined
 }
 
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ): { createScriptURL(url: string): string }
+interface UrlRules {
+  createScriptURL(url: string): string
 }
-declare const trustedTypes: TrustedTypes | undefined
+declare const trustedTypes: { createPolicy(name: string, rules: UrlRules): UrlRules } | undefined
 
 /** The only script URL that this page ever creates. */
-const scriptUrl = ((): string => {
-  const createScriptURL = (url: string): string => (url === SCRIPT ? url : '')
-  const policy =
-    typeof trustedTypes === 'undefined'
-      ? { createScriptURL }
-      : trustedTypes.createPolicy('explorer', { createScriptURL })
-  return policy.createScriptURL(SCRIPT)
-})()
+const rules: UrlRules = { createScriptURL: url => (url === SCRIPT ? url : '') }
+const policy = typeof trustedTypes === 'undefined' ? rules : trustedTypes.createPolicy('explorer', rules)
+const scriptUrl = policy.createScriptURL(SCRIPT)
 
 function loadOnPage(): Promise<Explore> {
   return new Promise((resolve, reject) => {
