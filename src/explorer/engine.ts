@@ -2,7 +2,7 @@ import { MAX_REQUEST_SECONDS } from './limits.ts'
 import type { Reply, Request } from './messages.ts'
 
 /** A request failed: it timed out, was stopped, or the worker crashed. */
-export class EngineError extends Error {
+class EngineError extends Error {
   override readonly name = 'EngineError'
 }
 
