@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+/** Checks the table of bounds in `docs/threat-model.md`. */
+const ROW = /^\| .+ \| ([\d,]+)(?: (\w+))? \| `(\w+)` \| `(src\/[\w/]+\.ts)` \|$/gm
+const UNITS: Readonly<Record<string, number>> = { '': 1, bytes: 1, KiB: 2 ** 10, MiB: 2 ** 20, s: 1000 }
+const rows = [...readFileSync('docs/threat-model.md', 'utf8').matchAll(ROW)].map(
+  ([, digits = '', unit = '', name = '', file = '']) => ({ digits, unit, name, file }),
+)
+
+it('states the value of each bound', async () => {
+  expect(rows.length).toBeGreaterThan(30)
+  for (const { digits, unit, name, file } of rows) {
+    const constants: Record<string, unknown> = await import(`../../${file}`)
+    expect(Number(constants[name]), `${name} in ${file}`).toBe(Number(digits.replaceAll(',', '')) * (UNITS[unit] ?? 0))
+  }
+})
+
+it('names the bounds of every layer', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).map(
+    file => `src/${file.replaceAll('\\', '/')}`,
+  )
+  const named = new Set(rows.map(({ file }) => file))
+  expect(files.filter(file => file.endsWith('/limits.ts') && !named.has(file))).toEqual([])
+})
