@@ -101,7 +101,7 @@ export const proxy: Command = {
     const connections = createConnections(values.timeout, controller.signal)
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
     const log = createLog(json, io, connections.redact)
-    const { l1BlockHash, trust } = await openL1Source(values, [l1], connections, io, log.oddSource)
+    const { l1BlockHash, trust } = await openL1Source(values, [l1], connections, io, log.disagreement)
     const provider = orUsage(() =>
       createVerifiedProvider({
         ...{ l1, l2, l1BlockHash },
@@ -184,7 +184,7 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
       }
       lastFailure = text
     },
-    oddSource: (text: string) => write('disagreement', { message: text }, `  L1 block hash: ${printable(text)}`),
+    disagreement: (text: string) => write('disagreement', { message: text }, `  L1 block hash: ${printable(text)}`),
     stopped: () => write('stopped', {}, '  stopped'),
   }
 }

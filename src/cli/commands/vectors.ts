@@ -98,21 +98,13 @@ function formatSummary(results: readonly FileResult[], { stdout }: Io): string[]
   const isGood = asExpected === total && total > 0
   const reason = results.find(result => 'notRun' in result)?.notRun
   const whose = rootsFrom.file === cases ? 'The files' : `${rootsFrom.file} of ${cases} files`
+  const rest = 'themselves state the root that they were verified against: compare it with one that you trust.'
+  const note = (format: 'bold' | 'dim', text: string) => paint(stdout, format, `Note: ${text}`)
   return [
     ...[...failed, ...unusable],
     formatTable([['', 'cases', 'as expected'], ...rows]),
     paint(stdout, isGood ? 'green' : 'red', `${asExpected} of ${total} files as expected.`),
-    ...(reason === undefined
-      ? []
-      : [paint(stdout, 'bold', `Note: ${notRun} of ${results.length} files were not run. ${reason}`)]),
-    ...(rootsFrom.file === 0
-      ? []
-      : [
-          paint(
-            stdout,
-            'dim',
-            `Note: ${whose} themselves state the root that they were verified against: compare it with one that you trust.`,
-          ),
-        ]),
+    ...(reason === undefined ? [] : [note('bold', `${notRun} of ${results.length} files were not run. ${reason}`)]),
+    ...(rootsFrom.file === 0 ? [] : [note('dim', `${whose} ${rest}`)]),
   ]
 }

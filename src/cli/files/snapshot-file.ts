@@ -49,7 +49,7 @@ export async function openSnapshotFiles({ path, keep, force, askedFor }: Snapsho
     const begun = readBegun(partial, await readProgress(partial, askedFor))
     const lengths: number[] = []
     for (const [index, file] of files.entries()) {
-      // Drops what came after the last checkpoint: it is fetched again.
+      // Drops what came after the last saved progress: it is fetched again.
       const length = begun?.lengths[index] ?? 0
       if (file.length < length) throw refuseOverwrite(paths[index] ?? '', 'is shorter than when it was written')
       await file.truncate(length)

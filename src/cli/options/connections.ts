@@ -11,26 +11,10 @@ import { UsageError } from '../errors.ts'
 import { wholeNumber } from './parse.ts'
 
 /** The endpoints of a command. */
-export interface Connections {
-  /** Aborts all requests. */
-  readonly signal: AbortSignal
-  /**
-   * @param flag without dashes
-   * @param url from the user. Default: from the environment, such as `L1_URL`
-   * @param maxRetries as in HttpOptions
-   * @throws UsageError
-   */
-  open(flag: string, url: string | undefined, maxRetries?: number): Provider
-  /** {@link open} for each URL. Default: those in the environment, separated by spaces. @throws UsageError */
-  openAll(flag: 'l1' | 'l2', urls: readonly string[] | undefined): Provider[]
-  /** @param urls from the user. Default: those in the environment, which may be none @throws UsageError */
-  openBeacon(urls: readonly string[] | undefined): BeaconApi[]
-  /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
-  redact(text: string): string
-}
+export type Connections = ReturnType<typeof createConnections>
 
 /** @param timeout per request, including retries, in seconds @param signal aborts all requests */
-export function createConnections(timeout: string, signal: AbortSignal): Connections {
+export function createConnections(timeout: string, signal: AbortSignal) {
   const redactors: ((text: string) => string)[] = []
 
   function connect<T>(flag: string, url: string, create: (url: string, options: HttpOptions) => T, more = {}): T {
@@ -44,6 +28,12 @@ export function createConnections(timeout: string, signal: AbortSignal): Connect
     }
   }
 
+  /**
+   * @param flag without dashes
+   * @param given the URL from the user. Default: from the environment, such as `L1_URL`
+   * @param maxRetries as in HttpOptions
+   * @throws UsageError
+   */
   function open(flag: string, given: string | undefined, maxRetries?: number): Provider {
     const name = flag.toUpperCase()
     const url = given ?? process.env[`${name}_URL`]
@@ -54,12 +44,16 @@ export function createConnections(timeout: string, signal: AbortSignal): Connect
   return {
     signal,
     open,
-    openAll(flag, urls) {
+    /** Opens each URL. Default: those in the environment, separated by spaces. @throws UsageError */
+    openAll(flag: 'l1' | 'l2', urls: readonly string[] | undefined): Provider[] {
       const given = urls ?? inEnvironment(flag)
       return given.length === 0 ? [open(flag, undefined)] : given.map(url => open(flag, url))
     },
-    openBeacon: urls => (urls ?? inEnvironment('beacon')).map(url => connect('beacon', url, createBeaconApi)),
-    redact: text => redactors.reduce((running, redact) => redact(running), text),
+    /** @param urls from the user. Default: those in the environment, which may be none @throws UsageError */
+    openBeacon: (urls: readonly string[] | undefined): BeaconApi[] =>
+      (urls ?? inEnvironment('beacon')).map(url => connect('beacon', url, createBeaconApi)),
+    /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
+    redact: (text: string): string => redactors.reduce((running, redact) => redact(running), text),
   }
 }
 

@@ -15,22 +15,17 @@ export function didYouMean(text: string, names: Iterable<string>): string {
 
 /** How many letters to insert, delete, replace or swap with their neighbour. */
 function editDistance(from: string, to: string): number {
-  let [beforeLast, last] = [[] as number[], Array.from({ length: to.length + 1 }, (_, index) => index)]
+  const table = [Array.from({ length: to.length + 1 }, (_, column) => column)]
+  const at = (row: number, column: number) => table[row]?.[column] ?? Number.POSITIVE_INFINITY
   for (let row = 1; row <= from.length; row++) {
     const current = [row]
+    table.push(current)
     for (let column = 1; column <= to.length; column++) {
-      const isSame = from[row - 1] === to[column - 1]
       const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      current.push(
-        Math.min(
-          (last[column] ?? 0) + 1,
-          (current[column - 1] ?? 0) + 1,
-          (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-          isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      )
+      const replaced = at(row - 1, column - 1) + (from[row - 1] === to[column - 1] ? 0 : 1)
+      const swapped = isSwapped ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY
+      current.push(Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, replaced, swapped))
     }
-    ;[beforeLast, last] = [last, current]
   }
-  return last[to.length] ?? 0
+  return at(from.length, to.length)
 }
