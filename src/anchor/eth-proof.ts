@@ -94,9 +94,9 @@ export function verifyEthProof(proof: unknown, claim: EthProofClaim): VerifiedEt
 
 /** {@link verifyEthProof} for an answer that may end after the first `minSlots` storage keys. */
 export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots: number): VerifiedEthProof {
-  const { storageKeys = [] } = claim ?? {}
-  const stateRoot = decodeArgument('stateRoot', claim?.stateRoot, 32)
-  const address = decodeArgument('address', claim?.address, 20)
+  const { stateRoot: trustedRoot, address: hex, storageKeys = [] } = claim ?? {}
+  const stateRoot = decodeArgument('stateRoot', trustedRoot, 32)
+  const address = decodeArgument('address', hex, 20)
   const keys = decodeKeys(storageKeys)
 
   const { accountNodes, storageProofs, redundant } = decodeEthProof(proof, minSlots, keys.length)

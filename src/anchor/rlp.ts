@@ -13,19 +13,14 @@ export const encodeRlp = (item: RlpItem): Uint8Array => RLP.encode(item)
  * @throws ProofError `RLP_NON_CANONICAL` unless `bytes` are exactly what {@link encodeRlp} returns for the item
  */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
-  const item = decodeLoosely(bytes)
-  // The library refuses most non-canonical encodings. Encoding the item again catches the rest.
-  if (item === null || !equalBytes(encodeRlp(item), bytes))
-    throw new ProofError('RLP_NON_CANONICAL', { expected: 'one canonical RLP item' })
-  return item
-}
-
-function decodeLoosely(bytes: Uint8Array): RlpItem | null {
   try {
-    return RLP.decode(bytes)
+    const item = RLP.decode(bytes)
+    // The library refuses most non-canonical encodings. Encoding the item again catches the rest.
+    if (equalBytes(encodeRlp(item), bytes)) return item
   } catch {
-    return null
+    // Reported below.
   }
+  throw new ProofError('RLP_NON_CANONICAL', { expected: 'one canonical RLP item' })
 }
 
 /** The bytes of an integer in RLP: big-endian without leading zeros, so none for zero. */

@@ -208,7 +208,7 @@ it('says which field it refuses, what it expects and what it found', () => {
     expected: '32 bytes',
     found: '31 bytes',
   })
-  expect(verifying(items.with(8, new Uint8Array(9)))).toMatchObject({
+  expect(verifying(items.with(8, new Uint8Array(9).fill(1)))).toMatchObject({
     path: 'number',
     expected: 'an integer of at most 8 bytes without leading zeros',
   })

@@ -61,6 +61,7 @@ it('verifies blocks up to the last one with a number of 64 bits', async () => {
   const proof = await l1.getProof(rollup.address, anchorStorageKeys(rollup, last).map(BigInt))
   const claim = { l1StateRoot: l1.stateRoot, rollup, l2BlockNumber: last }
   expect(BigInt(verifyAnchor(proof, claim).stateRoot)).toBe(5n)
+  expect(verdict(() => verifyAnchor(proof, { ...claim, rollup: undefined as never }))).toBe('CLAIM_INVALID at address')
   for (const l2BlockNumber of [2n ** 64n, -1n, 1 as never]) {
     expect(refusal(() => verifyAnchor(proof, { ...claim, l2BlockNumber }))).toMatchObject({
       code: 'CLAIM_INVALID',

@@ -112,6 +112,21 @@ it('reports which part of the bundle is malformed or missing', () => {
   }
 })
 
+it('says which finalized state the contract keeps, and which one the bundle states', () => {
+  const { bundle, claim } = find('timestamp')
+  const { proof, finalizedState } = bundle.l1 ?? {}
+  const altered = { ...bundle.l1, finalizedState: { ...finalizedState, timestamp: '0x1' } }
+  const { storageProof } = proof as { storageProof: { value: string }[] }
+  const error = refusal(() => verifyEvidence({ ...bundle, l1: altered }, claim))
+  expect(error).toMatchObject({
+    code: 'ANCHOR_FINALIZED_STATE_MISMATCH',
+    path: 'l1.proof.storageProof[2]',
+    expected: storageProof[2]?.value,
+    found: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+  })
+  expect(error.found).not.toBe(error.expected)
+})
+
 it('bounds the number of keys', () => {
   const keysOf = (count: number) =>
     changedBundle({ request: { address: `0x${'00'.repeat(20)}`, storageKeys: Array(count) } })
