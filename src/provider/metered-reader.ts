@@ -25,17 +25,11 @@ export interface Meter {
  * @throws ProviderError `LIMIT_REACHED`, from the functions of the reader
  */
 export function meterReads(state: ProvenState, call: CallRequest, meter: Meter): StateReader {
-  const { maxRequests, maxKeysPerRequest } = meter
-  let requests = 0
+  const { count, load, loadCode } = countLoads(state, meter)
   let misses = 0
   // A single slot of a known contract costs one request without a hint, and two with one.
   const hintAt = call.to !== null && state.holds(call.to) ? 2 : 1
   let prefetching: Promise<unknown> | undefined
-
-  function count(more: number): void {
-    requests += more
-    if (requests > maxRequests) throw new ProviderError('LIMIT_REACHED', { found: `It is ${maxRequests}.` })
-  }
 
   async function prefetch(): Promise<void> {
     // Every call reads its sender. If a read fails here, it is repeated when the call needs it, and fails there.
@@ -45,30 +39,15 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
     await Promise.allSettled([...hint.keys()].map(loadCode))
   }
 
-  async function load(address: Hex, keys: readonly Hex[]): Promise<void> {
-    const missing = keys.filter(key => !state.holds(address, key))
-    if (missing.length === 0 && state.holds(address)) return
-    count(Math.max(1, Math.ceil(missing.length / maxKeysPerRequest)))
-    await state.load(address, missing)
-  }
-
-  async function loadCode(address: Hex): Promise<void> {
-    if (state.holdsCode(address) || !state.holds(address)) return
-    count(1)
-    await state.getCode(address)
-  }
-
-  /** Reads what may need a request. */
   async function metered<T>(isHeld: () => boolean, read: () => Promise<T>): Promise<T> {
-    if (!isHeld()) {
-      misses++
-      if (meter.prefetch && misses === hintAt) {
-        count(1)
-        prefetching = prefetch()
-      }
-      await prefetching
-      if (!isHeld()) count(1)
+    if (isHeld()) return read()
+    misses++
+    if (meter.prefetch && misses === hintAt) {
+      count(1)
+      prefetching = prefetch()
     }
+    await prefetching
+    if (!isHeld()) count(1)
     return read()
   }
 
@@ -88,6 +67,29 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
         () => state.holdsCode(address),
         () => state.getCode(address),
       ),
+  }
+}
+
+/** Loads what is not held yet, and counts the requests. */
+function countLoads(state: ProvenState, { maxRequests, maxKeysPerRequest }: Meter) {
+  let requests = 0
+  function count(more: number): void {
+    requests += more
+    if (requests > maxRequests) throw new ProviderError('LIMIT_REACHED', { found: `It is ${maxRequests}.` })
+  }
+  return {
+    count,
+    async load(address: Hex, keys: readonly Hex[]): Promise<void> {
+      const missing = keys.filter(key => !state.holds(address, key))
+      if (missing.length === 0 && state.holds(address)) return
+      count(Math.max(1, Math.ceil(missing.length / maxKeysPerRequest)))
+      await state.load(address, missing)
+    },
+    async loadCode(address: Hex): Promise<void> {
+      if (state.holdsCode(address) || !state.holds(address)) return
+      count(1)
+      await state.getCode(address)
+    },
   }
 }
 
