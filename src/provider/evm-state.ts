@@ -106,15 +106,12 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
 
 /** Writes to maps, and undoes them back to a checkpoint. */
 function createJournal() {
-  const undo: (() => void)[] = []
+  const undo: (() => unknown)[] = []
   const marks: number[] = []
   return {
     set<K, V>(map: Map<K, V>, key: K, value: V): void {
-      const [had, before] = [map.has(key), map.get(key)]
-      undo.push(() => {
-        if (had) map.set(key, before as V)
-        else map.delete(key)
-      })
+      const before = map.get(key)
+      undo.push(() => (before === undefined ? map.delete(key) : map.set(key, before)))
       map.set(key, value)
     },
     async checkpoint() {

@@ -54,10 +54,8 @@ export async function execute(
   if (sender.balance < call.value + gas * call.maxGasPrice) {
     throw executionFailed('insufficient funds for gas * price + value')
   }
-  if (call.gasPrice > 0n) {
-    sender.balance -= gas * call.gasPrice
-    await state.putAccount(caller, sender)
-  }
+  sender.balance -= gas * call.gasPrice
+  await state.putAccount(caller, sender)
 
   const evm = await createEvm(packages, state, context)
   const warm = [call.from, ...(call.to === null ? [] : [call.to]), ...[...evm.precompiles.keys()].map(withPrefix)]

@@ -37,6 +37,14 @@ it('reads what is proven, in the form that the EVM expects', async () => {
   expect(await evmState.getStorage(contract, key(2))).toEqual(new Uint8Array(0))
 })
 
+it('reads no code of an account that has none', async () => {
+  const refuse = () => Promise.reject(new Error('there is none'))
+  const evmState = createEvmState({ ...readerOver(state), getCode: refuse }, await loadEvm())
+  expect((await evmState.getCode(alice)).length).toBe(0)
+  expect((await evmState.getCode(fresh)).length).toBe(0)
+  await expect(evmState.getCode(contract)).rejects.toThrow('there is none')
+})
+
 it('gives copies of accounts, so that only writes change the state', async () => {
   const evmState = await setUp()
   const account = await evmState.getAccount(alice)

@@ -145,6 +145,9 @@ describe('what is warm', () => {
     expect(declared.gasUsed).toBe(21_000n + 2n * 2400n + 2n * 1900n + 3n + 100n)
     expect(declared.accessList).toEqual(accessList)
     expect(await gasOf({ ...balanceOf(OTHER), call: { accessList } })).toBe(WARM + 8600n)
+    // What is warm anyway is not reported.
+    const needless = [{ address: CONTRACT, storageKeys: [] }]
+    expect((await run({ code: '00', call: { accessList: needless } })).accessList).toEqual([])
   })
 })
 

@@ -95,6 +95,7 @@ it('takes from a verdict what an execution reads', () => {
 it('notes what is read: accounts, slots of accounts with storage, codes', async () => {
   const { reader, touched, codes } = noteReads(readerOf())
   expect(await reader.getAccount(ABSENT)).toBeNull()
+  expect(await reader.getStorage(ABSENT, word(1))).toBe(word(0))
   expect(await reader.getStorage(PERSON, word(1))).toBe(word(0))
   expect(await reader.getCode(PERSON)).toEqual(new Uint8Array(0))
   expect(await reader.getCode(ABSENT)).toEqual(new Uint8Array(0))
