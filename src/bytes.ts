@@ -1,4 +1,4 @@
-import { excerpt, ProofError } from './errors.ts'
+import { excerpt, refusal } from './errors.ts'
 
 /** A `0x`-prefixed hexadecimal string, two digits per byte. */
 export type Hex = `0x${string}`
@@ -21,14 +21,13 @@ export const byteAt = (bytes: Uint8Array, index: number): number => bytes[index]
  * The unsigned big-endian integer in the 4 bytes at index `i` of `b`. It avoids `DataView`, because creating one makes the
  * engine move the bytes of a short array.
  */
-export function uint32At(b: Uint8Array, i: number): number {
-  return ((byteAt(b, i) << 24) | (byteAt(b, i + 1) << 16) | (byteAt(b, i + 2) << 8) | byteAt(b, i + 3)) >>> 0
-}
+export const uint32At = (b: Uint8Array, i: number): number =>
+  ((byteAt(b, i) << 24) | (byteAt(b, i + 1) << 16) | (byteAt(b, i + 2) << 8) | byteAt(b, i + 3)) >>> 0
 
 /** The number of bytes that `hex` spells. Throws `BAD_HEX` if the `0x` prefix is missing or the number of digits is odd. */
 export function hexLength(hex: string): number {
-  if (!hex.startsWith('0x')) throw new ProofError('BAD_HEX', { expected: 'a 0x prefix', found: excerpt(hex) })
-  if (hex.length % 2 !== 0) throw new ProofError('BAD_HEX', { expected: 'two digits per byte', found: excerpt(hex) })
+  if (!hex.startsWith('0x')) throw refusal('BAD_HEX', 'a 0x prefix', excerpt(hex))
+  if (hex.length % 2 !== 0) throw refusal('BAD_HEX', 'two digits per byte', excerpt(hex))
   return hex.length / 2 - 1
 }
 
@@ -48,16 +47,14 @@ export function hexToBytes(hex: string, length: number): Uint8Array {
     seen |= high | low
     bytes[index] = (high << 4) | low
   }
-  if (seen > 15) throw new ProofError('BAD_HEX', { expected: 'hexadecimal digits', found: excerpt(hex) })
+  if (seen > 15) throw refusal('BAD_HEX', 'hexadecimal digits', excerpt(hex))
   return bytes
 }
 
 /** The length in bytes of `hex`. Throws `BAD_HEX`, or `WRONG_LENGTH` if it is not one of `lengths`. */
 export function knownLength(hex: string, lengths: readonly number[]): number {
   const length = hexLength(hex)
-  if (!lengths.includes(length)) {
-    throw new ProofError('WRONG_LENGTH', { expected: `${lengths.join(' or ')} bytes`, found: `${length} bytes` })
-  }
+  if (!lengths.includes(length)) throw refusal('WRONG_LENGTH', `${lengths.join(' or ')} bytes`, `${length} bytes`)
   return length
 }
 
@@ -73,15 +70,13 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 /** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
   // Most numbers are small, and parsing fewer digits is faster.
-  let start = 0
-  while (start < bytes.length && byteAt(bytes, start) === 0) start++
-  return start === bytes.length ? 0n : BigInt(bytesToHex(bytes.slice(start)))
+  const start = bytes.findIndex(byte => byte !== 0)
+  return start < 0 ? 0n : BigInt(bytesToHex(bytes.slice(start)))
 }
 
 /** Big-endian, left-padded with zeros to `length` bytes. The caller ensures that 0 <= value < 256^length. */
-export function bigintToBytes(value: bigint, length: number): Uint8Array {
-  return hexToBytes(`0x${value.toString(16).padStart(length * 2, '0')}`, length)
-}
+export const bigintToBytes = (value: bigint, length: number): Uint8Array =>
+  hexToBytes(`0x${value.toString(16).padStart(length * 2, '0')}`, length)
 
 /** Negative if `a` sorts before `b`, zero if they are equal, positive otherwise. Both must have the same length. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
@@ -92,16 +87,10 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return 0
 }
 
-export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && compareBytes(a, b) === 0
-}
+export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && compareBytes(a, b) === 0
 
 /** Whether every byte is zero. */
-export function isZero(bytes: Uint8Array): boolean {
-  let index = 0
-  while (bytes[index] === 0) index++
-  return index === bytes.length
-}
+export const isZero = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))

@@ -180,6 +180,10 @@ export class ProofError extends Error {
   }
 }
 
+/** The error of a check that requires one thing and finds another. */
+export const refusal = (code: ErrorCode, expected: string, found: string | number | bigint): ProofError =>
+  new ProofError(code, { expected, found: `${found}` })
+
 /**
  * Runs `work`. A {@link ProofError} from it is rethrown with `segment` in front of its path. In a loop, pass `segment` as a
  * function: it is called only if there is an error.

@@ -1,16 +1,44 @@
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+import ts from 'typescript'
 import { expect, it } from 'vitest'
-import { countLines, countTable, TRUSTED_PATH } from './tools/count.ts'
+import { countAll, countTables, RUNNING_PATH, TRUSTED_PATH } from './tools/count.ts'
 
-/** The maximum number of lines. Raise it only for a new check. */
-const LIMIT = 870
+/** The maximum number of lines, round constants included. Raise it only for a new check. */
+const LIMIT = 880
+
+/** The files that this one imports, without the codes of errors. */
+const importsOf = (file: string): string[] =>
+  ts
+    .preProcessFile(readFileSync(file, 'utf8'))
+    .importedFiles.map(({ fileName }) => join(dirname(file), fileName))
+    .filter(imported => imported !== 'src/errors.ts')
 
 it('keeps the trusted path short', () => {
-  const total = TRUSTED_PATH.reduce((sum, file) => sum + countLines(file), 0)
+  const total = countAll(TRUSTED_PATH)
   expect(total).toBeGreaterThan(500)
   expect(total).toBeLessThanOrEqual(LIMIT)
 })
 
+it('counts each file before the files that use it, and leaves out only the choice of the hasher', () => {
+  const leftOut = TRUSTED_PATH.flatMap((file, index) =>
+    importsOf(file).filter(imported => !TRUSTED_PATH.slice(0, index).includes(imported)),
+  )
+  expect(leftOut).toEqual(['src/hash/mimc/index.ts', 'src/hash/poseidon2/index.ts'])
+})
+
+it('counts everything that runs, and leaves out only the fallbacks and the compiled kernels', () => {
+  const leftOut = RUNNING_PATH.flatMap(importsOf).filter(imported => !RUNNING_PATH.includes(imported))
+  const perScheme = ['mimc', 'poseidon2'].flatMap(scheme => [
+    `src/hash/${scheme}/generated.ts`,
+    `src/hash/${scheme}/plain.ts`,
+  ])
+  expect(leftOut.sort()).toEqual(perScheme)
+  expect(RUNNING_PATH).toContain('src/verifier/verify-proof.ts')
+  for (const scheme of ['mimc', 'poseidon2']) expect(RUNNING_PATH).toContain(`src/hash/assembly/${scheme}.ts`)
+})
+
 it('has its line counts in docs/README.md', () => {
-  expect(readFileSync('docs/README.md', 'utf8')).toContain(countTable())
+  const page = readFileSync('docs/README.md', 'utf8')
+  for (const table of countTables()) expect(page).toContain(table)
 })

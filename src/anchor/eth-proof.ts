@@ -2,7 +2,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
 import type { Shape } from '../json/known-fields.ts'
-import { optional, readerOf } from '../json/reader.ts'
+import { optional } from '../json/optional.ts'
+import { readerOf } from '../json/reader.ts'
 import { decodeArgument, decodeKeys } from '../proof/claim.ts'
 import { bytesUpTo } from './bytes-up-to.ts'
 import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from './limits.ts'
@@ -158,7 +159,7 @@ function decodeNodes(value: unknown): Uint8Array[] {
 const hexOf =
   (length: number) =>
   (value: unknown): Hex =>
-    bytesToHex(reader.bytes(value, length))
+    bytesToHex(reader.bytesOf(length)(value))
 
 /** Endpoints send these as a quantity or as 32 bytes. Either way they are only compared with what is proven. */
 function decodeNumber(value: unknown): bigint {

@@ -73,10 +73,10 @@ export function decodeFinalizedStateLog(log: unknown): FinalizedStateLog | null 
 
 function decodeLog(log: unknown): FinalizedStateLog | null {
   const { topics, data } = reader.fields(log, ['topics', 'data'])
-  const [topic, block] = reader.items(topics, verifyTopicCount, item => bytesToHex(reader.bytes(item, WORD)))
+  const [topic, block] = reader.items(topics, verifyTopicCount, item => bytesToHex(reader.bytesOf(WORD)(item)))
   const isNew = topic === finalizedStateTopics[0]
   if (block === undefined || !(isNew || topic === finalizedStateTopics[1])) return null
-  const words = reader.bytes(data, (isNew ? 3 : 2) * WORD)
+  const words = reader.bytesOf((isNew ? 3 : 2) * WORD)(data)
   const wordAt = (index: number) => bytesToBigint(words.subarray(index * WORD, (index + 1) * WORD))
   const [l2BlockNumber, timestamp, messageNumber] = [BigInt(block), wordAt(0), wordAt(1)]
   if (l2BlockNumber >= UINT64 || timestamp >= UINT64) return null

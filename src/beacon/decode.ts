@@ -2,7 +2,8 @@ import { bytesUpTo } from '../anchor/bytes-up-to.ts'
 import { bigintToBytes, byteAt, bytesToHex, compareBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
 import { BEACON_FIELDS, EXECUTION_FIELDS } from '../evidence/consensus.ts'
-import { optional, readerOf } from '../json/reader.ts'
+import { optional } from '../json/optional.ts'
+import { readerOf } from '../json/reader.ts'
 import { MAX_DIGITS, MAX_EXTRA_LENGTH } from './limits.ts'
 import { type DecodedNetwork, forkAt, type Layout, verifyVersion } from './network.ts'
 import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } from './ssz.ts'
@@ -161,7 +162,7 @@ export const executionOf =
   ({ executionKind }: Layout) =>
   (source: unknown): Execution => {
     if (executionKind === 'gloas') {
-      const blockHash = reader.bytes(source, 32)
+      const blockHash = reader.bytesOf(32)(source)
       return { root: blockHash, blockHash, blockNumber: null, timestamp: null }
     }
     const fields = executionKind === 'capella' ? CAPELLA_FIELDS : EXECUTION_FIELDS
@@ -182,7 +183,7 @@ function rootOf(type: ExecutionField[1], value: unknown): Uint8Array {
   if (type === 'uint64') return rootOfUint(uint64(value))
   if (type === 'uint256') return rootOfUint(decodeUint(value, 256n))
   if (type === 'extra') return rootOfShortList(bytesUpTo(reader, value, MAX_EXTRA_LENGTH))
-  return rootOfBytes(reader.bytes(value, type))
+  return rootOfBytes(reader.bytesOf(type)(value))
 }
 
 /** The keys of a committee. Whether they are points of the curve is checked where they are used. */
@@ -210,7 +211,7 @@ const [COMPRESSED, INFINITY, SIGN] = [0x80, 0x40, 0x20]
 
 /** Checks the encoding of every key. Only keys that enter the computation are checked to be points. */
 export function decodeKey(source: unknown): Uint8Array {
-  const key = reader.bytes(source, KEY_LENGTH)
+  const key = reader.bytesOf(KEY_LENGTH)(source)
   const coordinate = key.slice()
   coordinate[0] = byteAt(key, 0) & (SIGN - 1)
   const isCanonical = (byteAt(key, 0) & (COMPRESSED | INFINITY)) === COMPRESSED && compareBytes(coordinate, MODULUS) < 0

@@ -1,6 +1,7 @@
 import { type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError } from '../errors.ts'
-import { optional, readerOf } from '../json/reader.ts'
+import { optional } from '../json/optional.ts'
+import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { MAX_FORKS } from './limits.ts'
 

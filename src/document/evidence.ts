@@ -14,21 +14,26 @@ import { fieldIn, fieldsOf, isObject, show } from './value.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
 
-const known = new Map<string, { readonly rollup: Rollup; readonly network: BeaconNetwork }>([
-  ['mainnet', { rollup: lineaMainnet, network: mainnet }],
-  ['sepolia', { rollup: lineaSepolia, network: sepolia }],
+const knownRollups = new Map<string, Rollup>([
+  ['mainnet', lineaMainnet],
+  ['sepolia', lineaSepolia],
 ])
 
 /** The rollup with this name. */
-export const rollupNamed = (name: string): Rollup | undefined => known.get(name)?.rollup
+export const rollupNamed = (name: string): Rollup | undefined => knownRollups.get(name)
+
+const knownNetworks = new Map<string, BeaconNetwork>([
+  ['mainnet', mainnet],
+  ['sepolia', sepolia],
+])
 
 /** The consensus network with this name. */
-export const networkNamed = (name: string): BeaconNetwork | undefined => known.get(name)?.network
+export const networkNamed = (name: string): BeaconNetwork | undefined => knownNetworks.get(name)
 
 /** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */
 export function nameOfRollup(contract: unknown): string | undefined {
   const isSame = (address: string) => typeof contract === 'string' && contract.toLowerCase() === address.toLowerCase()
-  return [...known].find(([, { rollup }]) => isSame(rollup.address))?.[0]
+  return [...knownRollups].find(([, { address }]) => isSame(address))?.[0]
 }
 
 /** The contract of a fork, with the slots that differ from Linea's. */
@@ -58,9 +63,12 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
   }
   const { rollup, l2BlockNumber, trusted, ...rest } = fieldsOf(stated?.claim)
   const { layout, ...contract } = fieldsOf(rollup)
-  const slot = (name: string) => toNumber(`layout.${name}`, fieldIn(layout, name), 256)
+  const { stateRootHashes, currentL2BlockNumber } = fieldsOf(layout)
   const slots = layout !== undefined && {
-    layout: { stateRootHashes: slot('stateRootHashes'), currentL2BlockNumber: slot('currentL2BlockNumber') },
+    layout: {
+      stateRootHashes: toNumber('layout.stateRootHashes', stateRootHashes, 256),
+      currentL2BlockNumber: toNumber('layout.currentL2BlockNumber', currentL2BlockNumber, 256),
+    },
   }
   return {
     ...rest,

@@ -6,7 +6,7 @@ import type { Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import type { SafeVerifiedEvidence, VerifiedEvidence } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
-import type { SafeVerifiedState } from '../proof/safe.ts'
+import type { SafeVerifiedState } from '../verifier/safe.ts'
 import { DocumentError } from './error.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
 import { type Fields, fieldIn, fieldsOf, show } from './value.ts'
@@ -53,35 +53,49 @@ export interface VectorOutcome {
 
 /** Calls the function that the vector is for. @throws DocumentError if its operation is unknown */
 export function runFunction({ operation, fields }: FunctionVector, expected: Expected): VectorOutcome {
+  const run = functions.get(operation)
+  if (run === undefined) throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   try {
-    return { error: null, mismatches: compareFields(expected, resultOf(operation, fields)) }
+    return { error: null, mismatches: compareFields(expected, run(fields)) }
   } catch (error) {
     if (error instanceof ProofError) return { error, mismatches: compareRefusal(expected, error) }
     throw error
   }
 }
 
-/** The part of the function's result that a vector states. Despite the types, arguments are unchecked. */
-function resultOf(operation: unknown, { code, codeHash, block, input }: Fields): object {
-  const { answers, committee, network, blockRoot } = fieldsOf(input)
-  switch (operation) {
-    case 'verifyCode':
+/** Per operation, the function and the part of its result that a vector states. Despite the types, arguments are unchecked. */
+const functions = new Map<unknown, (fields: Fields) => object>([
+  [
+    'verifyCode',
+    ({ code, codeHash }) => {
       verifyCode(code, codeHash as Hex)
       return {}
-    case 'encodeHeader':
+    },
+  ],
+  [
+    'encodeHeader',
+    ({ block }) => {
       encodeHeader(block)
       return {}
-    case 'verifyCheckpoint': {
+    },
+  ],
+  [
+    'verifyCheckpoint',
+    ({ input }) => {
+      const { answers, network, blockRoot } = fieldsOf(input)
       const checkpoint = { network, blockRoot } as Checkpoint
-      const { committee: last, ...verified } = verifyCheckpoint(answers as CheckpointAnswers, checkpoint)
-      return { ...verified, committeeRoot: last.root }
-    }
-    case 'verifyFinality':
+      const { committee, ...verified } = verifyCheckpoint(answers as CheckpointAnswers, checkpoint)
+      return { ...verified, committeeRoot: committee.root }
+    },
+  ],
+  [
+    'verifyFinality',
+    ({ input }) => {
+      const { answers, committee } = fieldsOf(input)
       return verifyFinality(fieldIn(answers, 'finality'), committee as Committee)
-    default:
-      throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
-  }
-}
+    },
+  ],
+])
 
 /** How the verdict "valid", with the fields of `found`, differs from what the file expects. */
 export function compareFields({ valid, code, ...expected }: Expected, found: object): string[] {

@@ -1,10 +1,11 @@
 import { MAX_NODE_COUNT } from '../anchor/limits.ts'
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes, knownLength } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { emptySubtreeDigests } from '../hash/empty-subtrees.ts'
 import { readerOf } from '../json/reader.ts'
-import { decodeLeafIndex, decodeNodes, plainTree } from '../proof/decode.ts'
+import { decodeLeafIndex, decodeNodes } from '../proof/decode.ts'
+import { plainTree } from '../proof/tree.ts'
 import type { Scheme } from '../scheme/scheme.ts'
+import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
 import { accountTree, storageTree } from '../tree/kind.ts'
 import {
   DIGEST_LENGTH,
@@ -16,7 +17,7 @@ import {
   TREE_DEPTH,
   verifyCanonical,
 } from '../tree/leaf.ts'
-import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type PathNodes, rootLength } from '../tree/path.ts'
+import { INNER_LENGTH, LEAF_NODE, NODE_COUNT, type Path, rootLength } from '../tree/path.ts'
 
 /** The layout of a path's bytes, for display. The verifier's own functions decode everything. */
 
@@ -76,18 +77,24 @@ export function readLeaf(scheme: Scheme, node: unknown): Leaf | null {
 }
 
 /** The 42 nodes, each decoded. @throws ProofError */
-export const readNodes = (scheme: Scheme, nodes: unknown): PathNodes =>
-  decodeNodes(plainTree(scheme, accountTree), nodes)
+export const readNodes = (scheme: Scheme, nodes: unknown): Path => decodeNodes(plainTree(scheme, accountTree), 0, nodes)
 
-/** The fields of node 0, even if it is not canonical; null if it has the wrong length. A word with stray bytes is no number. */
-export function readRootNode(
-  scheme: Scheme,
-  node: unknown,
-): { readonly nextFreeNode: bigint | null; readonly subRoot: Hex } | null {
+/** Node 0. */
+export interface RootNodeFields {
+  /** null if the word has stray bytes. */
+  readonly nextFreeNode: bigint | null
+  readonly subRoot: Hex
+}
+
+/** The fields of node 0, even if it is not canonical; null if it has the wrong length. */
+export function readRootNode(scheme: Scheme, node: unknown): RootNodeFields | null {
   const bytes = readBytes(rootLength(scheme), node)
-  if (bytes === null) return null
-  const word = bytes.subarray(0, scheme.wordLength)
-  return { nextFreeNode: readWord(scheme, word), subRoot: bytesToHex(bytes.subarray(scheme.wordLength)) }
+  return (
+    bytes && {
+      nextFreeNode: readWord(scheme, bytes.subarray(0, scheme.wordLength)),
+      subRoot: bytesToHex(bytes.subarray(scheme.wordLength)),
+    }
+  )
 }
 
 /** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */

@@ -4,9 +4,9 @@ import { decodeRlp } from '../anchor/rlp.ts'
 import { decodeBeacon } from '../beacon/decode.ts'
 import { bytesToBigint, bytesToHex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
-import { decodeAccount } from '../proof/leaf-api.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { Leaf } from '../tree/leaf.ts'
+import { decodeAccount } from '../verifier/leaf-api.ts'
 import { formOf, guessSchemeOfPath, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
@@ -21,7 +21,6 @@ import {
   readNodes,
   treeLengths,
 } from './layout.ts'
-import { MAX_LISTED_ITEMS } from './limits.ts'
 import { fieldIn, hasFields, isGiven, isObject, itemsOf, show } from './value.ts'
 import { formatTime } from './wording.ts'
 
@@ -42,6 +41,9 @@ export interface Inspection {
   readonly fields: UnverifiedFields
   readonly problems: readonly Problem[]
 }
+
+/** Maximum number of items to list. Any more are only counted. */
+const MAX_ITEMS = 1000
 
 /** Decodes what can be decoded, and notes what cannot. @throws DocumentError if the kind of file is unknown */
 export function inspectContent(content: unknown): Inspection {
@@ -102,7 +104,7 @@ function partOf(problems: Problem[], path: string, value: unknown): Part {
       ),
     list(inspect) {
       expect('an array', Array.isArray(value))
-      const first = itemsOf(value).slice(0, MAX_LISTED_ITEMS)
+      const first = itemsOf(value).slice(0, MAX_ITEMS)
       return listItems(
         first.map((item, index) => inspect(partOf(problems, `${path}[${index}]`, item))),
         value,
@@ -125,7 +127,7 @@ const join = (path: string, rest: string): string =>
   path === '' || rest === '' || rest.startsWith('[') ? `${path}${rest}` : `${path}.${rest}`
 
 const showItems = (value: unknown): UnverifiedField =>
-  Array.isArray(value) ? listItems(value.slice(0, MAX_LISTED_ITEMS).map(show), value) : show(value)
+  Array.isArray(value) ? listItems(value.slice(0, MAX_ITEMS).map(show), value) : show(value)
 
 /** Items by index. If `all` has further items, `more` says how many. */
 function listItems(items: readonly UnverifiedField[], all: unknown): UnverifiedFields {
@@ -147,15 +149,11 @@ const showPart = (part: Part): string => part.show()
 /** A number of at most `bits` bits; anything else by its kind. */
 const inspectNumber = ({ value }: Part, bits: number): UnverifiedField => parseNumber(value, bits) ?? show(value)
 
-const inspectBlock = (bundle: Part): UnverifiedFields => ({
-  rollup: bundle.at('rollup').object().pick('name', 'address'),
-  l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
-})
-
 function inspectBundle(bundle: Part): UnverifiedFields {
   return {
     ...bundle.object().pick('version', 'scheme'),
-    ...inspectBlock(bundle),
+    rollup: bundle.at('rollup').object().pick('name', 'address'),
+    l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
     request: bundle.at('request').object().pick('address', 'storageKeys'),
     ...inspectGiven(bundle, { consensus: inspectConsensus, l1: inspectL1 }),
     answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
@@ -217,7 +215,8 @@ function inspectCallEvidence(bundle: Part): UnverifiedFields {
   const environment = bundle.at('environment').object()
   return {
     ...bundle.pick('version', 'kind', 'scheme'),
-    ...inspectBlock(bundle),
+    rollup: bundle.at('rollup').object().pick('name', 'address'),
+    l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
     ...bundle.pick('chainId', 'hardfork'),
     call: bundle.at('call').object().pick('from', 'to', 'data', 'value', 'gas'),
     environment: {
@@ -348,8 +347,8 @@ function inspectPath(scheme: Scheme, nodes: unknown): UnverifiedFields {
     scheme: scheme.name,
     nextFreeNode: rootNode.nextFreeNode,
     subRoot: bytesToHex(rootNode.subRoot),
-    leaf: describeLeaf(leafNode.leaf),
-    siblingLeaf: siblingLeaf ? describeLeaf(siblingLeaf.leaf) : 'none',
+    leaf: describeLeaf(leafNode),
+    siblingLeaf: siblingLeaf ? describeLeaf(siblingLeaf) : 'none',
   }
 }
 

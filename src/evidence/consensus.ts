@@ -1,6 +1,7 @@
 import { ProofError } from '../errors.ts'
 import type { Shape } from '../json/known-fields.ts'
-import { optional, readerOf } from '../json/reader.ts'
+import { optional } from '../json/optional.ts'
+import { readerOf } from '../json/reader.ts'
 
 /** The consensus part of a bundle as a document: only its shape. `./beacon` verifies what it proves. */
 

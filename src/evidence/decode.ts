@@ -2,7 +2,8 @@ import type { FinalizedState } from '../anchor/finalized-state.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { excerpt, ProofError } from '../errors.ts'
 import { decodeQuantity, encodeQuantity } from '../hex.ts'
-import { optional, readerOf } from '../json/reader.ts'
+import { optional } from '../json/optional.ts'
+import { readerOf } from '../json/reader.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { MAX_STORAGE_KEYS } from './limits.ts'
 
@@ -79,7 +80,7 @@ export function decodeFinalizedState(state: unknown): FinalizedState {
 export const hexOf =
   (length: number) =>
   (value: unknown): Hex =>
-    bytesToHex(reader.bytes(value, length))
+    bytesToHex(reader.bytesOf(length)(value))
 
 /** A quantity in lower case: in a bundle, each number has one spelling. */
 export const quantityOf =

@@ -1,4 +1,3 @@
-import { leafPaths } from '../document/answer.ts'
 import { LEAF_NODE } from '../document/layout.ts'
 import { brief } from '../document/value.ts'
 import { errorMeanings } from '../index.ts'
@@ -11,10 +10,12 @@ export interface PlacedFault extends Fault {
   readonly field: string | null
 }
 
+const partOfIndex = { leafIndex: 'proof', leftLeafIndex: 'leftProof', rightLeafIndex: 'rightProof' } as const
+
 /** Where in the drawing the check failed. */
 export function describeFault({ code, path, found }: PlacedError): PlacedFault {
   const [, part = null, rest = ''] = /^(proof|leftProof|rightProof)\.?(.*)$/s.exec(path) ?? []
-  const ofIndex = leafPaths.find(({ index }) => index === path)?.proof
+  const ofIndex = Object.entries(partOfIndex).find(([name]) => name === path)?.[1]
   const fault = (place: FaultPlace, field: string | null = null, text: string = errorMeanings[code]): PlacedFault => ({
     place,
     code,

@@ -11,7 +11,10 @@ const controls = Object.fromEntries(
   }),
 ) as Record<FieldName, Control>
 
-const sources = Object.fromEntries(fieldNames.map(name => [name, 'user'])) as Record<FieldName, Source>
+const sources: Record<FieldName, Source> = Object.fromEntries(fieldNames.map(name => [name, 'user'])) as Record<
+  FieldName,
+  Source
+>
 
 const sourceNotes: Readonly<Record<Source, string>> = {
   user: '',
@@ -40,10 +43,15 @@ function showSource(name: FieldName): void {
   controls[name].removeAttribute('aria-invalid')
   const hasNote = controls[name].value !== '' && name !== 'trustedKind'
   byId(`${name}-source`, HTMLElement).textContent = hasNote ? sourceNotes[sources[name]] : ''
-  if (name !== 'trustedKind') return
+  if (name === 'trustedKind') showKindOfTrust()
+}
+
+function showKindOfTrust(): void {
   const { value } = controls.trustedKind
   byId('trusted-label', HTMLElement).textContent = trustedLabels.get(value) ?? ''
-  showIf('[data-checkpoint]', value === 'beaconBlockRoot')
+  for (const field of document.querySelectorAll<HTMLElement>('[data-checkpoint]')) {
+    field.hidden = value !== 'beaconBlockRoot'
+  }
 }
 
 /** Fills in what the file says. Keeps what the user typed, unless they chose an example. */
@@ -57,7 +65,7 @@ export function fill(
     if (isTyped && !isExample) continue
     set(name, suggested[name] ?? { value: defaults[name] ?? '', source: 'user' })
   }
-  showIf('[data-bundle]', isBundle)
+  showBundleFields(isBundle)
 }
 
 /** Marks the invalid fields, and explains the error next to each. */
@@ -79,12 +87,13 @@ const confirmable = (): FieldName[] =>
   )
 
 export function clear(): void {
-  fill({}, false, true)
+  for (const name of fieldNames) set(name, { value: defaults[name] ?? '', source: 'user' })
   confirmButton.hidden = true
+  showBundleFields(false)
 }
 
-function showIf(selector: string, isShown: boolean): void {
-  for (const field of document.querySelectorAll<HTMLElement>(selector)) field.hidden = !isShown
+function showBundleFields(isBundle: boolean): void {
+  for (const field of document.querySelectorAll<HTMLElement>('[data-bundle]')) field.hidden = !isBundle
 }
 
 export function readStatement(): Statement {

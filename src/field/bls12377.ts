@@ -1,4 +1,4 @@
-import { bigintToBytes, uint32At } from '../bytes.ts'
+import { bigintToBytes, byteAt } from '../bytes.ts'
 
 /** The order r of the BLS12-377 scalar field: 253 bits. */
 export const BLS12377_ORDER = 0x12ab655e9a2ca55660b44d1e5c37b00159aa76fed00000010a11800000000001n
@@ -12,17 +12,10 @@ const order = /* @__PURE__ */ bigintToBytes(BLS12377_ORDER, 32)
  */
 export function isCanonicalBls12377(bytes: Uint8Array): boolean {
   for (let offset = 0; offset < bytes.length; offset += 32) {
-    if (!isBelowOrder(bytes, offset)) return false
+    // The first byte that differs from the order's decides.
+    let index = 0
+    while (index < 31 && byteAt(bytes, offset + index) === byteAt(order, index)) index++
+    if (byteAt(bytes, offset + index) >= byteAt(order, index)) return false
   }
   return true
-}
-
-function isBelowOrder(bytes: Uint8Array, offset: number): boolean {
-  for (let index = 0; index < 32; index += 4) {
-    const piece = uint32At(bytes, offset + index)
-    const limit = uint32At(order, index)
-    if (piece < limit) return true
-    if (piece > limit) return false
-  }
-  return false
 }

@@ -29,14 +29,6 @@ export interface Hasher {
    * @param leafIndex a safe integer
    */
   foldPath(digest: Uint8Array, siblings: readonly Uint8Array[], leafIndex: number): Uint8Array
-  /**
-   * The canonical bytes of the preimage of an empty subtree; undefined for any other node. Empty subtrees are the same in
-   * every tree, so these nodes need no decoding. This only saves time.
-   *
-   * @param node its index in `proofRelatedNodes`
-   * @param hex the node as served
-   */
-  knownPreimage?(node: number, hex: string): Uint8Array | undefined
 }
 
 /** Builds both batch forms on top of any `hash`. */

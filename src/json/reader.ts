@@ -11,24 +11,18 @@ export type JsonReader = ReturnType<typeof readerOf>
  * @param code the error code for a value that has the wrong shape or cannot be read
  */
 export function readerOf(code: ErrorCode) {
-  const unreadable = () => new ProofError(code, { found: 'an object that cannot be read' })
-  /** `Array.isArray` throws on a revoked proxy. */
-  const isArray = (value: unknown): value is readonly unknown[] => {
+  /** A getter or a proxy can throw anything; a revoked proxy throws even when asked whether it is an array. */
+  const guarded = <T>(read: () => T): T => {
     try {
-      return Array.isArray(value)
+      return read()
     } catch {
-      throw unreadable()
+      throw new ProofError(code, { found: 'an object that cannot be read' })
     }
   }
-  /** Inherited properties count as missing. A getter or a proxy can throw anything. */
-  const own = (source: object, name: PropertyKey): unknown => {
-    try {
-      // The cast is safe, because any object can be indexed and the result is unknown.
-      return Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
-    } catch {
-      throw unreadable()
-    }
-  }
+  const isArray = (value: unknown): value is readonly unknown[] => guarded(() => Array.isArray(value))
+  /** Inherited properties count as missing. The cast is safe, because any object can be indexed and the result is unknown. */
+  const own = (source: object, name: PropertyKey): unknown =>
+    Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
   const malformed = (expected: string, value: unknown) =>
     new ProofError(code, { expected, found: isArray(value) ? 'an array' : kindOf(value) })
   const string = (value: unknown): string => {
@@ -40,7 +34,7 @@ export function readerOf(code: ErrorCode) {
     if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
     // No prototype, so that a polluted Object.prototype cannot supply a field.
     const fields: Partial<Record<Name, unknown>> = Object.create(null)
-    for (const name of names) fields[name] = own(source, name) ?? undefined
+    for (const name of names) fields[name] = guarded(() => own(source, name)) ?? undefined
     return fields
   }
   return {
@@ -50,17 +44,14 @@ export function readerOf(code: ErrorCode) {
       if (typeof value !== 'number') throw malformed('a number', value)
       return value
     },
-    /** Hexadecimal of exactly `length` bytes. Throws `BAD_HEX` or `WRONG_LENGTH`. */
-    bytes: (value: unknown, length: number): Uint8Array => hexToBytes(string(value), length),
-    /** {@link bytes} as a decoder. */
-    bytesOf:
-      (length: number) =>
-      (value: unknown): Uint8Array =>
-        hexToBytes(string(value), length),
+    /** A decoder of hexadecimal of exactly `length` bytes. Throws `BAD_HEX` or `WRONG_LENGTH`. */
+    bytesOf(length: number) {
+      return (value: unknown): Uint8Array => hexToBytes(string(value), length)
+    },
     fields,
     /**
      * The named properties of an object, to be decoded one by one. `field(name, decode)` decodes one of them, and puts its name
-     * in front of the path of an error. A decoder gets undefined for a missing property; see {@link optional}.
+     * in front of the path of an error. A decoder gets undefined for a missing property; see `optional`.
      */
     fieldsOf<Name extends string>(source: unknown, names: readonly Name[]) {
       const read = fields(source, names)
@@ -72,24 +63,19 @@ export function readerOf(code: ErrorCode) {
      */
     items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T): T[] {
       if (!isArray(source)) throw malformed('an array', source)
-      const count = own(source, 'length')
+      const count = guarded(() => own(source, 'length'))
       if (typeof count !== 'number') throw malformed('an array', count)
       verifyCount(count)
       const items: T[] = []
       const segment = () => `[${items.length}]`
+      const read = () => own(source, items.length)
       atPath(segment, () => {
-        while (items.length < count) items.push(decode(own(source, items.length)))
+        while (items.length < count) items.push(decode(guarded(read)))
       })
       return items
     },
   }
 }
-
-/** A decoder that also accepts a missing field. */
-export const optional =
-  <T>(decode: (value: unknown) => T) =>
-  (value: unknown): T | undefined =>
-    value === undefined ? undefined : decode(value)
 
 /** Names the kind of a value for error messages, without its content. */
 export const kindOf = (value: unknown): string =>

@@ -52,9 +52,8 @@ export function verifyScheme(scheme: Scheme): Scheme {
   // The name, not the identity, because a program may load two copies of this package. A member too, because an object of
   // another package may have the same name.
   const name: unknown = scheme?.name
-  if ((name !== 'mimc' && name !== 'poseidon2') || !('hasher' in scheme)) {
-    throw invalid('scheme', 'the scheme mimc or poseidon2', scheme)
-  }
+  const isScheme = (name === 'mimc' || name === 'poseidon2') && 'hasher' in scheme
+  if (!isScheme) throw invalid('scheme', 'the scheme mimc or poseidon2', scheme)
   return scheme
 }
 

@@ -1,22 +1,10 @@
 import { hexToBytes, knownLength } from '../bytes.ts'
-import { atPath, excerpt, ProofError } from '../errors.ts'
+import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import type { TreeKind } from '../tree/kind.ts'
-import { DIGEST_LENGTH, decodeCanonical, MAX_LEAVES, openingLength, verifyCanonical } from '../tree/leaf.ts'
-import {
-  decodeLeafNode,
-  decodeRootNode,
-  decodeSiblingLeaf,
-  INNER_LENGTH,
-  LEAF_NODE,
-  NODE_COUNT,
-  type Path,
-  type PathNodes,
-  rootLength,
-  SIBLING_LEAF_NODE,
-  verifyLeafIndex,
-} from '../tree/path.ts'
+import { DIGEST_LENGTH, MAX_LEAVES, openingLength } from '../tree/leaf.ts'
+import { LEAF_NODE, NODE_COUNT, type Path, rootLength, SIBLING_LEAF_NODE, verifyLeafIndex } from '../tree/path.ts'
+import type { Decode, DecodedValue, Tree, Trees } from './tree.ts'
 
 const reader = readerOf('MALFORMED_RESPONSE')
 
@@ -26,37 +14,6 @@ const PROOF_FIELDS = ['value', 'proofRelatedNodes'] as const
 const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
 const NON_EXISTENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
 const LEAF_PROOF_FIELDS = ['key', ...EXISTENCE_FIELDS, ...NON_EXISTENCE_FIELDS] as const
-
-/**
- * How the proofs of one kind of tree are decoded and hashed. The decoders are pure, so a cache may wrap them.
- */
-export interface Tree {
-  readonly scheme: Scheme
-  readonly kind: TreeKind
-  readonly decodeRootNode: Decode<PathNodes['rootNode']>
-  /** One of the 39 inner siblings. Returns its preimage, canonical. */
-  readonly decodeInner: Decode<Uint8Array>
-  readonly decodeSiblingLeaf: Decode<PathNodes['siblingLeaf']>
-  readonly decodeLeafNode: Decode<PathNodes['leafNode']>
-  /** A value of `kind.valueLength` bytes. */
-  readonly decodeValue: Decode<DecodedValue>
-}
-
-/**
- * Decodes one node or value from hexadecimal, and checks its length.
- *
- * @param node the index of the node in `proofRelatedNodes`; for a value, that of its leaf
- */
-export type Decode<T> = (hex: string, node: number) => T
-
-/**
- * A value as served, and the message whose hash is the value hash in its leaf. In the tree of accounts, HEAD and TAIL have a
- * value of another length: it stands for both, and need not be canonical.
- */
-export interface DecodedValue {
-  readonly value: Uint8Array
-  readonly preimage: Uint8Array
-}
 
 /** A `Proof` of the answer, decoded and canonical. Nothing in it has been hashed or compared yet. */
 export interface DecodedProof extends DecodedValue {
@@ -78,29 +35,6 @@ export interface DecodedAnswer {
   /** One per requested key, or none at all; null where the answer has null. */
   readonly storageProofs: readonly (DecodedLeafProof | null)[]
 }
-
-/** The tree of accounts, and the trees of storage slots. */
-export interface Trees {
-  readonly account: Tree
-  readonly storage: Tree
-}
-
-/** A tree whose decoders have no cache. */
-export const plainTree = (scheme: Scheme, kind: TreeKind): Tree => ({
-  scheme,
-  kind,
-  decodeRootNode: hex => decodeRootNode(scheme, decodeCanonical(scheme, hex, rootLength(scheme))),
-  decodeInner: (hex, node) => scheme.hasher.knownPreimage?.(node, hex) ?? decodeCanonical(scheme, hex, INNER_LENGTH),
-  decodeSiblingLeaf: hex =>
-    decodeSiblingLeaf(scheme, decodeCanonical(scheme, hex, knownLength(hex, [openingLength(scheme), DIGEST_LENGTH]))),
-  decodeLeafNode: hex => decodeLeafNode(scheme, decodeCanonical(scheme, hex, openingLength(scheme))),
-  decodeValue: hex => {
-    const value = hexToBytes(hex, kind.valueLength)
-    const preimage = kind.valuePreimage(scheme, value)
-    verifyCanonical(scheme, preimage)
-    return { value, preimage }
-  },
-})
 
 /**
  * Decodes an untrusted answer, a bare `GetProofResult` or a JSON-RPC response with one. Only own properties are read, each
@@ -134,27 +68,28 @@ function rpcError(error: unknown): ProofError {
 
 function decodeStorageProofs(tree: Tree, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
   const verifyCount = (count: number) => {
-    const counts = { expected: `${keyCount} for ${keyCount} requested keys`, found: `${count}` }
-    if (count > keyCount) throw new ProofError('STORAGE_PROOF_UNEXPECTED', counts)
+    const expected = `${keyCount} for ${keyCount} requested keys`
+    if (count > keyCount) throw refusal('STORAGE_PROOF_UNEXPECTED', expected, count)
     // An empty list stands for an account without storage, whatever keys were requested; verifyStorage checks that it has none.
-    if (count < keyCount && count !== 0) throw new ProofError('STORAGE_PROOF_MISSING', counts)
+    if (count < keyCount && count !== 0) throw refusal('STORAGE_PROOF_MISSING', expected, count)
   }
   return reader.items(proofs, verifyCount, item => (item === null ? null : decodeLeafProof(tree, item)))
 }
 
 /** Accepts exactly one of the two forms, `ExistenceProof` and `NonExistenceProof`. */
 export function decodeLeafProof(tree: Tree, leafProof: unknown): DecodedLeafProof {
-  const fields = reader.fields(leafProof, LEAF_PROOF_FIELDS)
-  const isExistence = EXISTENCE_FIELDS.some(name => fields[name] !== undefined)
-  const isNonExistence = NON_EXISTENCE_FIELDS.some(name => fields[name] !== undefined)
+  const field = reader.fieldsOf(leafProof, LEAF_PROOF_FIELDS)
+  type Name = (typeof LEAF_PROOF_FIELDS)[number]
+  const isGiven = (name: Name) => field(name, value => value !== undefined)
+  const [isExistence, isNonExistence] = [EXISTENCE_FIELDS.some(isGiven), NON_EXISTENCE_FIELDS.some(isGiven)]
   const forms = isExistence ? 'both forms' : 'neither form'
   if (isExistence === isNonExistence) throw new ProofError('MALFORMED_RESPONSE', { found: `${forms} of a leaf proof` })
 
   const { keyLength, valueLength } = tree.kind
-  const key = atPath('key', () => reader.bytes(fields.key, keyLength))
-  const decode = (name: keyof typeof fields, indexName: keyof typeof fields, valueLengths: readonly number[]) => {
-    const leafIndex = atPath(indexName, () => decodeLeafIndex(fields[indexName]))
-    const decoded = atPath(name, () => decodeProof(tree, leafIndex, fields[name], valueLengths))
+  const key = field('key', reader.bytesOf(keyLength))
+  const decode = (name: Name, indexName: Name, valueLengths: readonly number[]) => {
+    const leafIndex = field(indexName, decodeLeafIndex)
+    const decoded = field(name, proof => decodeProof(tree, leafIndex, proof, valueLengths))
     atPath(indexName, () => verifyLeafIndex(decoded.path))
     return decoded
   }
@@ -167,22 +102,11 @@ export function decodeLeafProof(tree: Tree, leafProof: unknown): DecodedLeafProo
 }
 
 function decodeProof(tree: Tree, leafIndex: number, proof: unknown, valueLengths: readonly number[]): DecodedProof {
-  const fields = reader.fields(proof, PROOF_FIELDS)
+  const field = reader.fieldsOf(proof, PROOF_FIELDS)
   // Nodes first: their lengths tell the schemes apart, so a proof of the other scheme is reported as such.
-  const nodes = atPath('proofRelatedNodes', () => decodeNodes(tree, fields.proofRelatedNodes))
-  const value = atPath('value', () => decodeValueField(tree, reader.string(fields.value), valueLengths))
-  // In this order: a literal that begins with a spread makes the engine build a hidden class per object, which takes microseconds.
-  return { path: { leafIndex, ...nodes }, ...value }
-}
-
-/** A JSON number can be fractional, negative or above 2^53; an index cannot. */
-export function decodeLeafIndex(index: unknown): number {
-  const number = reader.number(index)
-  if (!Number.isSafeInteger(number) || number < 0 || number >= MAX_LEAVES) {
-    throw new ProofError('INDEX_OUT_OF_RANGE', { expected: 'an integer from 0 to 2^40 - 1', found: `${number}` })
-  }
-  // JSON can spell -0; adding 0 turns it into 0.
-  return number + 0
+  const path = field('proofRelatedNodes', nodes => decodeNodes(tree, leafIndex, nodes))
+  const { value, preimage } = field('value', text => decodeValueField(tree, reader.string(text), valueLengths))
+  return { path, value, preimage }
 }
 
 function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: readonly number[]): DecodedValue {
@@ -193,6 +117,15 @@ function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: rea
   return { value, preimage: value }
 }
 
+/** A JSON number can be fractional, negative or above 2^53; an index cannot. */
+export function decodeLeafIndex(index: unknown): number {
+  const number = reader.number(index)
+  const isIndex = Number.isSafeInteger(number) && number >= 0 && number < MAX_LEAVES
+  if (!isIndex) throw refusal('INDEX_OUT_OF_RANGE', 'an integer from 0 to 2^40 - 1', number)
+  // JSON can spell -0; adding 0 turns it into 0.
+  return number + 0
+}
+
 /**
  * Tree format, "The proof": decodes the 42 nodes of `proofRelatedNodes`, each of the length required at its place, and
  * canonical.
@@ -200,7 +133,7 @@ function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: rea
  * @throws ProofError `WRONG_NODE_COUNT`, `SCHEME_MISMATCH`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`,
  * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`
  */
-export function decodeNodes(tree: Tree, proofRelatedNodes: unknown): PathNodes {
+export function decodeNodes(tree: Tree, leafIndex: number, proofRelatedNodes: unknown): Path {
   const texts = reader.items(proofRelatedNodes, verifyNodeCount, text => text)
   verifyNodeScheme(tree.scheme, texts)
   let node = 0
@@ -210,6 +143,7 @@ export function decodeNodes(tree: Tree, proofRelatedNodes: unknown): PathNodes {
   }
   const place = () => `[${node}]`
   return atPath(place, () => ({
+    leafIndex,
     rootNode: decode(tree.decodeRootNode, 0),
     inner: texts.slice(1, SIBLING_LEAF_NODE).map((_, index) => decode(tree.decodeInner, index + 1)),
     siblingLeaf: decode(tree.decodeSiblingLeaf, SIBLING_LEAF_NODE),
@@ -218,14 +152,13 @@ export function decodeNodes(tree: Tree, proofRelatedNodes: unknown): PathNodes {
 }
 
 function verifyNodeCount(count: number): void {
-  if (count !== NODE_COUNT) throw new ProofError('WRONG_NODE_COUNT', { expected: '42 nodes', found: `${count}` })
+  if (count !== NODE_COUNT) throw refusal('WRONG_NODE_COUNT', '42 nodes', count)
 }
 
 /** Node 0 and the leaf have different lengths in the two schemes. @throws ProofError `SCHEME_MISMATCH` */
 function verifyNodeScheme({ name, wordLength }: Scheme, texts: readonly unknown[]): void {
   const other = wordLength === 32 ? { name: 'poseidon2', wordLength: 64 } : { name: 'mimc', wordLength: 32 }
   const hasLength = (hex: unknown, bytes: number) => typeof hex === 'string' && hex.length === 2 + 2 * bytes
-  if (hasLength(texts[0], rootLength(other)) && hasLength(texts[LEAF_NODE], openingLength(other))) {
-    throw new ProofError('SCHEME_MISMATCH', { expected: `a proof of ${name}`, found: `one of ${other.name}` })
-  }
+  const isOther = hasLength(texts[0], rootLength(other)) && hasLength(texts[LEAF_NODE], openingLength(other))
+  if (isOther) throw refusal('SCHEME_MISMATCH', `a proof of ${name}`, `one of ${other.name}`)
 }

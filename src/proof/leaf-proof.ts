@@ -1,9 +1,10 @@
 import { bytesToHex, compareBytes, equalBytes, isZero } from '../bytes.ts'
-import { atPath, type ErrorCode, ProofError } from '../errors.ts'
+import { atPath, ProofError, refusal } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 import { mismatch, type Path, verifyPath } from '../tree/path.ts'
-import type { DecodedLeafProof, DecodedProof, Tree } from './decode.ts'
+import type { DecodedLeafProof, DecodedProof } from './decode.ts'
+import type { Tree } from './tree.ts'
 
 /** What a leaf proof is checked against: the trusted root and the requested key. */
 export interface LeafClaim {
@@ -37,7 +38,7 @@ function verifyExisting({ scheme, kind }: Tree, { root, key }: LeafClaim, proof:
   const { path, value, preimage } = proof
   verifySentinelPlace(scheme, path)
   verifyPath(scheme, path, root, kind.rootMismatch)
-  const { hKey } = path.leafNode.leaf
+  const { hKey } = path.leafNode
   const keyHash = kind.hashKey(scheme, key)
   if (!equalBytes(hKey, keyHash)) throw mismatch('LEAF_KEY_MISMATCH', keyHash, hKey)
   atPath('value', () => {
@@ -53,14 +54,11 @@ function verifyNonExisting(tree: Tree, { root, key }: LeafClaim, left: DecodedPr
   atPath('rightProof', () => verifyNeighbour(tree, root, right))
   verifyAdjacent(left.path, right.path)
   const keyHash = tree.kind.hashKey(tree.scheme, key)
-  const { hKey: leftKey } = left.path.leafNode.leaf
-  const { hKey: rightKey } = right.path.leafNode.leaf
-  if (compareBytes(leftKey, keyHash) >= 0) throw misplaced('KEY_NOT_BETWEEN', `above ${bytesToHex(leftKey)}`, keyHash)
-  if (compareBytes(keyHash, rightKey) >= 0) throw misplaced('KEY_NOT_BETWEEN', `below ${bytesToHex(rightKey)}`, keyHash)
+  const [{ hKey: leftKey }, { hKey: rightKey }] = [left.path.leafNode, right.path.leafNode]
+  const notBetween = (expected: string) => refusal('KEY_NOT_BETWEEN', expected, bytesToHex(keyHash))
+  if (compareBytes(leftKey, keyHash) >= 0) throw notBetween(`above ${bytesToHex(leftKey)}`)
+  if (compareBytes(keyHash, rightKey) >= 0) throw notBetween(`below ${bytesToHex(rightKey)}`)
 }
-
-const misplaced = (code: ErrorCode, expected: string, found: Uint8Array): ProofError =>
-  new ProofError(code, { expected, found: bytesToHex(found) })
 
 function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, value, preimage }: DecodedProof): void {
   verifySentinelPlace(scheme, path)
@@ -68,22 +66,20 @@ function verifyNeighbour({ scheme, kind }: Tree, root: Uint8Array, { path, value
   atPath('value', () => {
     const isSentinel = path.leafIndex === HEAD_INDEX || path.leafIndex === TAIL_INDEX
     const length = isSentinel ? DIGEST_LENGTH : kind.valueLength
-    if (value.length !== length) {
-      throw new ProofError('WRONG_LENGTH', { expected: `${length} bytes`, found: `${value.length} bytes` })
-    }
+    if (value.length !== length) throw refusal('WRONG_LENGTH', `${length} bytes`, `${value.length} bytes`)
     if (isSentinel && !isZero(value)) throw mismatch('VALUE_MISMATCH', zeroDigest(), value)
     verifyValueHash(path, isSentinel ? zeroDigest() : scheme.hasher.hash(preimage))
   })
 }
 
-function verifyValueHash({ leafNode: { leaf } }: Path, valueHash: Uint8Array): void {
-  if (!equalBytes(leaf.hVal, valueHash)) throw mismatch('VALUE_MISMATCH', leaf.hVal, valueHash)
+function verifyValueHash({ leafNode: { hVal } }: Path, valueHash: Uint8Array): void {
+  if (!equalBytes(hVal, valueHash)) throw mismatch('VALUE_MISMATCH', hVal, valueHash)
 }
 
 /** The key of HEAD is at index 0 and nowhere else, the key of TAIL at index 1 and nowhere else. */
-function verifySentinelPlace(scheme: Scheme, { leafIndex, leafNode: { leaf } }: Path): void {
-  const isHead = isZero(leaf.hKey)
-  const isTail = equalBytes(leaf.hKey, scheme.tailKey())
+function verifySentinelPlace(scheme: Scheme, { leafIndex, leafNode: { hKey } }: Path): void {
+  const isHead = isZero(hKey)
+  const isTail = equalBytes(hKey, scheme.tailKey())
   if (isHead !== (leafIndex === HEAD_INDEX) || isTail !== (leafIndex === TAIL_INDEX)) {
     const found = isHead ? 'the key of HEAD' : isTail ? 'the key of TAIL' : 'the key of neither HEAD nor TAIL'
     throw new ProofError('SENTINEL_MISPLACED', { found: `${found} at index ${leafIndex}` })
@@ -91,11 +87,7 @@ function verifySentinelPlace(scheme: Scheme, { leafIndex, leafNode: { leaf } }: 
 }
 
 function verifyAdjacent(left: Path, right: Path): void {
-  const [{ next }, { prev }] = [left.leafNode.leaf, right.leafNode.leaf]
-  if (next !== right.leafIndex) throw notAdjacent('left.next', right.leafIndex, next)
-  if (prev !== left.leafIndex) throw notAdjacent('right.prev', left.leafIndex, prev)
-}
-
-function notAdjacent(pointer: string, expected: number, found: number): ProofError {
-  return new ProofError('NOT_ADJACENT', { expected: `${pointer} = ${expected}`, found: `${found}` })
+  const [{ next }, { prev }] = [left.leafNode, right.leafNode]
+  if (next !== right.leafIndex) throw refusal('NOT_ADJACENT', `left.next = ${right.leafIndex}`, next)
+  if (prev !== left.leafIndex) throw refusal('NOT_ADJACENT', `right.prev = ${left.leafIndex}`, prev)
 }

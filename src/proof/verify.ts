@@ -1,9 +1,11 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
-import { type AccountFields, accountFieldsOf, accountTree, storageRootOf, storageTree } from '../tree/kind.ts'
+import type { Scheme } from '../scheme/scheme.ts'
+import { type AccountFields, accountFieldsOf, storageRootOf } from '../tree/kind.ts'
 import { type Claim, type DecodedClaim, decodeClaim } from './claim.ts'
-import { type DecodedLeafProof, decodeAnswer, plainTree, type Tree, type Trees } from './decode.ts'
+import { type DecodedLeafProof, decodeAnswer } from './decode.ts'
 import { type ProvenLeaf, verifyLeafProof } from './leaf-proof.ts'
+import type { Trees } from './tree.ts'
 
 /** An account whose existence is proven. */
 export interface Account extends AccountFields {
@@ -32,36 +34,17 @@ export interface VerifiedState {
 }
 
 /**
- * Verifies a `rollup_getProof` (`linea_getProof`) answer against a trusted state root. Pure and synchronous.
+ * Verifies an answer against what the caller claims.
  *
- * @param answer what the endpoint sent, parsed from JSON: the bare result or the JSON-RPC response around it
- * @param claim what you asked for, and the root that you trust
- * @returns the account and the slots; the existence or non-existence of each is proven
- * @throws ProofError and nothing else: its `code` names the check that failed, its `path` the place in the answer.
- * `CLAIM_INVALID` means that the claim is wrong and the answer was not examined
- *
- * @example
- * ```ts
- * import { verifyProof } from 'rollup-state-proof'
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createWorld } from 'rollup-state-proof/world'
- *
- * const world = createWorld(poseidon2)
- * const address = '0x00000000000000000000000000000000000000aa'
- * world.setAccount(address, { balance: 5n })
- *
- * const answer = world.getProof(address, [])
- * const { account } = verifyProof(answer, { scheme: poseidon2, stateRoot: world.stateRoot(), address })
- * console.log(account?.balance) // 5n
- * ```
+ * @param treesOf `plainTrees`, or a function whose trees decode and hash to the same bytes
+ * @throws ProofError and nothing else
  */
-export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
+export function verifyProofWith(treesOf: (scheme: Scheme) => Trees, answer: unknown, claim: Claim): VerifiedState {
   const decodedClaim = decodeClaim(claim)
-  const trees = { account: plainTree(claim.scheme, accountTree), storage: plainTree(claim.scheme, storageTree) }
-  return verifyAnswer(trees, answer, decodedClaim)
+  return verifyAnswer(treesOf(claim.scheme), answer, decodedClaim)
 }
 
-/** {@link verifyProof}, with trees that may have a cache. */
+/** {@link verifyProofWith} for a claim that is already decoded. @throws ProofError and nothing else */
 export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim): VerifiedState {
   // The whole answer is decoded, and so known to be canonical, before anything is hashed or compared.
   const { accountProof, storageProofs } = decodeAnswer(trees, answer, claim.storageKeys.length)
@@ -70,28 +53,20 @@ export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim)
   const account = leaf && accountFieldsOf(leaf.value, { leafIndex: leaf.leafIndex })
   // Without an account, or with the empty storage root, no slot exists, and no further proof is needed.
   const hasStorage = account !== null && account.storageRoot !== trees.storage.scheme.emptyTreeRoot
-  const storage = atPath('storageProofs', () => verifyStorage(trees.storage, claim, leaf, hasStorage, storageProofs))
+  const verifySlot = (key: Uint8Array, leafProof: DecodedLeafProof | null): ProvenLeaf | null => {
+    if (leafProof === null && !hasStorage) return null
+    if (leafProof === null) throw new ProofError('STORAGE_PROOF_MISSING', { found: 'nothing' })
+    if (leaf === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED', { found: 'a proof' })
+    return verifyLeafProof(trees.storage, { root: storageRootOf(leaf.value), key }, leafProof)
+  }
+  const storage = claim.storageKeys.map((key, index) => {
+    const leafProof = storageProofs.at(index) ?? null
+    return toSlot(
+      key,
+      atPath(`storageProofs[${index}]`, () => verifySlot(key, leafProof)),
+    )
+  })
   return { account, storage }
-}
-
-function verifyStorage(
-  tree: Tree,
-  { storageKeys }: DecodedClaim,
-  leaf: ProvenLeaf | null,
-  hasStorage: boolean,
-  storageProofs: readonly (DecodedLeafProof | null)[],
-): StorageSlot[] {
-  return storageKeys.map((key, index) =>
-    atPath(`[${index}]`, () => {
-      const leafProof = storageProofs.at(index) ?? null
-      if (leafProof === null) {
-        if (hasStorage) throw new ProofError('STORAGE_PROOF_MISSING', { found: 'nothing' })
-        return toSlot(key, null)
-      }
-      if (leaf === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED', { found: 'a proof' })
-      return toSlot(key, verifyLeafProof(tree, { root: storageRootOf(leaf.value), key }, leafProof))
-    }),
-  )
 }
 
 const toSlot = (key: Uint8Array, leaf: ProvenLeaf | null): StorageSlot => ({

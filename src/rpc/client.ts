@@ -1,5 +1,6 @@
 import type { Claim } from '../proof/claim.ts'
-import { type VerifiedState, verifyProof } from '../proof/verify.ts'
+import type { VerifiedState } from '../proof/verify.ts'
+import { verifyProof } from '../verifier/verify-proof.ts'
 import { diagnoseWith } from './diagnose.ts'
 import { type ClientOptions, fetchAnswer, type ProofRequest, REQUEST_FIELDS, verifyClientOptions } from './fetch.ts'
 import { readOptions } from './options.ts'

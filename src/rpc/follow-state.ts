@@ -1,7 +1,8 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeQuantity, encodeQuantity } from '../hex.ts'
-import { optional, readerOf } from '../json/reader.ts'
+import { optional } from '../json/optional.ts'
+import { readerOf } from '../json/reader.ts'
 import { RpcError } from './error.ts'
 
 /** How far a rollup has been followed: small, plain JSON. Store it, and pass it to `followFinalizations` to continue. */
@@ -33,7 +34,7 @@ export interface Position {
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
-const bytes = (length: number) => (value: unknown) => bytesToHex(reader.bytes(value, length))
+const bytes = (length: number) => (value: unknown) => bytesToHex(reader.bytesOf(length)(value))
 
 export function writeState(rollup: Hex, { l2BlockNumber, mark }: Position): FollowState {
   const l1Block = mark && { number: encodeQuantity(mark.number), hash: mark.hash }

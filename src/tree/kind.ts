@@ -1,5 +1,5 @@
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, isZero } from '../bytes.ts'
-import { type ErrorCode, ProofError } from '../errors.ts'
+import { type ErrorCode, ProofError, refusal } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
 /** Tree format, "Two trees": how a tree encodes, hashes and checks its keys and values. */
@@ -85,5 +85,5 @@ export const accountFieldsOf = <Others extends object>(value: Uint8Array, others
 
 function verifyUint64(word: Uint8Array, name: string): void {
   if (isZero(word.subarray(0, 24))) return
-  throw new ProofError('VALUE_OUT_OF_RANGE', { expected: `a ${name} below 2^64`, found: `${bytesToBigint(word)}` })
+  throw refusal('VALUE_OUT_OF_RANGE', `a ${name} below 2^64`, bytesToBigint(word))
 }

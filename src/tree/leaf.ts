@@ -1,5 +1,5 @@
-import { byteAt, bytesToBigint, hexToBytes } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+import { byteAt, bytesToBigint } from '../bytes.ts'
+import { ProofError, refusal } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 
 /** Levels between a leaf and the sub-root; leaf indices are below 2^40. */
@@ -27,6 +27,11 @@ export interface Leaf {
   readonly hVal: Uint8Array
 }
 
+/** A leaf of a proof, with the message whose hash is its digest. */
+export interface LeafNode extends Leaf {
+  readonly opening: Uint8Array
+}
+
 /** Length in bytes of a leaf opening: 128 (mimc) or 192 (poseidon2). */
 export const openingLength = ({ wordLength }: Pick<Scheme, 'wordLength'>): number => 2 * wordLength + 2 * DIGEST_LENGTH
 
@@ -36,10 +41,11 @@ export const openingLength = ({ wordLength }: Pick<Scheme, 'wordLength'>): numbe
  * @param opening canonical, {@link openingLength} bytes
  * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
  */
-export function decodeOpening(scheme: Scheme, opening: Uint8Array): Leaf {
+export function decodeOpening(scheme: Scheme, opening: Uint8Array): LeafNode {
   const { wordLength } = scheme
   const digests = 2 * wordLength
   return {
+    opening,
     prev: decodeIndexWord(scheme, opening.subarray(0, wordLength), MAX_LEAVES),
     next: decodeIndexWord(scheme, opening.subarray(wordLength, digests), MAX_LEAVES),
     hKey: opening.subarray(digests, digests + DIGEST_LENGTH),
@@ -59,9 +65,7 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
   // Inexact above 2^53, but no such index is below the limit, even when rounded.
   let index = 0
   for (let byte = 0; byte < 32; byte++) index = index * 256 + byteAt(x, byte)
-  if (index >= limit) {
-    throw new ProofError('INDEX_OUT_OF_RANGE', { expected: `below ${limit}`, found: `${bytesToBigint(x)}` })
-  }
+  if (index >= limit) throw refusal('INDEX_OUT_OF_RANGE', `below ${limit}`, bytesToBigint(x))
   return index
 }
 
@@ -74,11 +78,4 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
  */
 export function verifyCanonical(scheme: Scheme, bytes: Uint8Array): void {
   if (!scheme.isCanonical(bytes)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
-}
-
-/** Decodes digests and words from hexadecimal. @throws ProofError `BAD_HEX`, `WRONG_LENGTH`, `NON_CANONICAL` */
-export function decodeCanonical(scheme: Scheme, hex: string, length: number): Uint8Array {
-  const bytes = hexToBytes(hex, length)
-  verifyCanonical(scheme, bytes)
-  return bytes
 }

@@ -1,7 +1,7 @@
 import { bytesToHex, equalBytes, isZero } from '../bytes.ts'
-import { type ErrorCode, ProofError } from '../errors.ts'
+import { type ErrorCode, type ProofError, refusal } from '../errors.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { DIGEST_LENGTH, decodeIndexWord, decodeOpening, type Leaf, MAX_LEAVES, zeroDigest } from './leaf.ts'
+import { DIGEST_LENGTH, decodeIndexWord, decodeOpening, type LeafNode, MAX_LEAVES, zeroDigest } from './leaf.ts'
 
 /** The number of nodes in `proofRelatedNodes`: node 0, the 39 inner siblings, the sibling leaf, the leaf. */
 export const NODE_COUNT = 42
@@ -20,25 +20,16 @@ export interface RootNode {
   readonly subRoot: Uint8Array
 }
 
-/** A leaf's opening and its content: node 41, and node 40 unless the sibling leaf is missing. */
-export interface LeafNode {
-  readonly opening: Uint8Array
-  readonly leaf: Leaf
-}
-
-/** The 42 nodes of `proofRelatedNodes`: all canonical, index words in range. */
-export interface PathNodes {
+/** The 42 nodes of `proofRelatedNodes`, from the root to the leaf at `leafIndex`: all canonical, index words in range. */
+export interface Path {
+  readonly leafIndex: number
   readonly rootNode: RootNode
   /** Nodes 1 to 39: the preimages of the inner siblings, from just below the sub-root downwards. */
   readonly inner: readonly Uint8Array[]
   /** Node 40, or null for a missing leaf. */
   readonly siblingLeaf: LeafNode | null
+  /** Node 41. */
   readonly leafNode: LeafNode
-}
-
-/** The nodes from the root to the leaf at `leafIndex`. */
-export interface Path extends PathNodes {
-  readonly leafIndex: number
 }
 
 /** Length in bytes of node 0: 64 (mimc) or 96 (poseidon2). */
@@ -56,16 +47,6 @@ export function decodeRootNode(scheme: Scheme, rootPreimage: Uint8Array): RootNo
 }
 
 /**
- * Node 41.
- *
- * @param opening canonical
- * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
- */
-export function decodeLeafNode(scheme: Scheme, opening: Uint8Array): LeafNode {
-  return { opening, leaf: decodeOpening(scheme, opening) }
-}
-
-/**
  * Node 40: a leaf's opening, or 32 zero bytes for a missing leaf. These are its digest, not a preimage.
  *
  * @param bytes canonical
@@ -74,11 +55,11 @@ export function decodeLeafNode(scheme: Scheme, opening: Uint8Array): LeafNode {
 export function decodeSiblingLeaf(scheme: Scheme, bytes: Uint8Array): LeafNode | null {
   const isDigest = bytes.length === DIGEST_LENGTH
   if (!isZero(bytes)) {
-    if (isDigest) throw new ProofError('WRONG_LENGTH', { expected: 'a leaf opening', found: '32 bytes not zero' })
-    return decodeLeafNode(scheme, bytes)
+    if (isDigest) throw refusal('WRONG_LENGTH', 'a leaf opening', '32 bytes not zero')
+    return decodeOpening(scheme, bytes)
   }
   // No honest leaf has an opening of zeros: even in HEAD, `next` is at least 1.
-  if (!isDigest) throw new ProofError('ZERO_OPENING', { expected: '32 zero bytes', found: `${bytes.length}` })
+  if (!isDigest) throw refusal('ZERO_OPENING', '32 zero bytes', bytes.length)
   return null
 }
 
@@ -88,10 +69,7 @@ export function decodeSiblingLeaf(scheme: Scheme, bytes: Uint8Array): LeafNode |
  * @throws ProofError `INDEX_OUT_OF_RANGE`
  */
 export function verifyLeafIndex({ leafIndex, rootNode: { nextFreeNode } }: Path): void {
-  if (leafIndex >= nextFreeNode) {
-    const expected = `below nextFreeNode ${nextFreeNode}`
-    throw new ProofError('INDEX_OUT_OF_RANGE', { expected, found: `${leafIndex}` })
-  }
+  if (leafIndex >= nextFreeNode) throw refusal('INDEX_OUT_OF_RANGE', `below nextFreeNode ${nextFreeNode}`, leafIndex)
 }
 
 /** The sub-root that the path from the leaf leads to. {@link verifyPath} compares it with the one in node 0. */
@@ -117,4 +95,4 @@ export function verifyPath(scheme: Scheme, path: Path, root: Uint8Array, rootMis
 
 /** An error that carries both the expected and the found bytes. */
 export const mismatch = (code: ErrorCode, expected: Uint8Array, found: Uint8Array): ProofError =>
-  new ProofError(code, { expected: bytesToHex(expected), found: bytesToHex(found) })
+  refusal(code, bytesToHex(expected), bytesToHex(found))

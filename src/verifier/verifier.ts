@@ -1,9 +1,9 @@
 import { type Claim, decodeVerifierClaim, verifyScheme } from '../proof/claim.ts'
-import { type SafeVerifiedState, safely } from '../proof/safe.ts'
 import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { accountTree, storageTree } from '../tree/kind.ts'
-import { rememberingTree } from './tree.ts'
+import { quickTrees } from './empty-subtrees.ts'
+import { rememberingTree } from './remembering-tree.ts'
+import { type SafeVerifiedState, safely } from './safe.ts'
 
 /** A {@link Claim} without the scheme, which the verifier has. */
 export type VerifierClaim = Omit<Claim, 'scheme'>
@@ -61,11 +61,9 @@ export function createVerifier(scheme: Scheme): Verifier {
 /** {@link createVerifier} with a memory of another size, a power of two: the verdicts do not depend on it. */
 export function createVerifierWithin(digests: number, scheme: Scheme): Verifier {
   verifyScheme(scheme)
+  const { account, storage } = quickTrees(scheme)
   // Trees of one kind share nodes with each other, and hardly any with trees of the other kind.
-  const trees = {
-    account: rememberingTree(scheme, accountTree, digests),
-    storage: rememberingTree(scheme, storageTree, digests),
-  }
+  const trees = { account: rememberingTree(account, digests), storage: rememberingTree(storage, digests) }
   const verify = (answer: unknown, claim: VerifierClaim) => verifyAnswer(trees, answer, decodeVerifierClaim(claim))
   return {
     verifyProof: verify,

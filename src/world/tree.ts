@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes, equalBytes } from '../bytes.ts'
-import { emptySubtreeDigests } from '../hash/empty-subtrees.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { ExistenceProof, NonExistenceProof, Proof } from '../tree/answer.ts'
+import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
 import type { TreeKind } from '../tree/kind.ts'
 import { HEAD_INDEX, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 import { encodeOpening, FIRST_FREE_NODE, indexWord, initialSentinels } from './encode.ts'

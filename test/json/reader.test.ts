@@ -45,10 +45,10 @@ it.each<[string, (value: unknown) => unknown, string]>([
 })
 
 it('refuses values that are not hexadecimal of the given length', () => {
-  expect(reader.bytes('0x0102', 2)).toEqual(Uint8Array.of(1, 2))
-  expect(refusal(() => reader.bytes('0x01', 2)).code).toBe('WRONG_LENGTH')
-  expect(refusal(() => reader.bytes('01', 1)).code).toBe('BAD_HEX')
-  expect(refusal(() => reader.bytes(1, 1)).code).toBe('MALFORMED_RESPONSE')
+  expect(reader.bytesOf(2)('0x0102')).toEqual(Uint8Array.of(1, 2))
+  expect(refusal(() => reader.bytesOf(2)('0x01')).code).toBe('WRONG_LENGTH')
+  expect(refusal(() => reader.bytesOf(1)('01')).code).toBe('BAD_HEX')
+  expect(refusal(() => reader.bytesOf(1)(1)).code).toBe('MALFORMED_RESPONSE')
 })
 
 it("reports an unreadable object with the document's code, whatever the read", () => {

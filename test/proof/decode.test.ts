@@ -3,8 +3,9 @@ import { bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
 import type { Hex, Scheme } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { type Decode, decodeAnswer, decodeLeafIndex, decodeNodes, plainTree } from '../../src/proof/decode.ts'
-import { accountTree, storageTree } from '../../src/tree/kind.ts'
+import { decodeAnswer, decodeLeafIndex, decodeNodes } from '../../src/proof/decode.ts'
+import { type Decode, plainTree, plainTrees } from '../../src/proof/tree.ts'
+import { accountTree } from '../../src/tree/kind.ts'
 import { indexWord } from '../../src/world/encode.ts'
 import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
@@ -26,7 +27,7 @@ const bytesOf = (hex: Hex) => hexToBytes(hex, hex.length / 2 - 1)
 describe.each([mimc, poseidon2])('$name', scheme => {
   const nodes = provenNodes(scheme)
   const tree = plainTree(scheme, accountTree)
-  const decode = (nodes: readonly unknown[]) => decodeNodes(tree, nodes)
+  const decode = (nodes: readonly unknown[]) => decodeNodes(tree, 5, nodes)
   const other = scheme === mimc ? poseidon2 : mimc
 
   it('decodes each node in its place', () => {
@@ -35,7 +36,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     expect(preimages).toEqual(nodes.map(bytesOf))
     expect(inner.length).toBe(39)
     expect(rootNode).toMatchObject({ nextFreeNode: 11, subRoot: bytesOf(nodes[0] ?? '0x').slice(-32) })
-    expect(leafNode.leaf.hKey).toEqual(accountTree.hashKey(scheme, hexToBytes(address, 20)))
+    expect(leafNode.hKey).toEqual(accountTree.hashKey(scheme, hexToBytes(address, 20)))
   })
 
   it('decodes each node once, with its place', () => {
@@ -55,6 +56,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
         decodeSiblingLeaf: spying(decodeSiblingLeaf),
         decodeLeafNode: spying(decodeLeafNode),
       },
+      5,
       nodes,
     )
     expect(asked).toEqual([...nodes.entries()].map(([node, hex]) => [hex, node]))
@@ -137,10 +139,9 @@ it('accepts leaf indices from the first to the last', () => {
 })
 
 it('accepts no storage proofs or one per requested key', () => {
-  const trees = { account: plainTree(poseidon2, accountTree), storage: plainTree(poseidon2, storageTree) }
   const answer = createWorld(poseidon2).getProof(addressFor('nobody'))
   const decode = (storageProofs: unknown, keyCount: number) =>
-    decodeAnswer(trees, { ...answer, storageProofs }, keyCount).storageProofs
+    decodeAnswer(plainTrees(poseidon2), { ...answer, storageProofs }, keyCount).storageProofs
   expect(decode([], 3)).toEqual([])
   expect(decode([null, null], 2)).toEqual([null, null])
   expect(decode([], 0)).toEqual([])

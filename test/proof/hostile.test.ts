@@ -12,7 +12,7 @@ import {
 } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { verifyExistence, verifyNonExistence } from '../../src/proof/leaf-api.ts'
+import { verifyExistence, verifyNonExistence } from '../../src/verifier/leaf-api.ts'
 import { createWorld } from '../../src/world.ts'
 import type { LooseAnswer, LooseLeafProof } from '../../vectors/forge.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'

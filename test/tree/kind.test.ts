@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, bytesToHex, concatBytes } from '../../src/bytes.ts'
-import { plainTree } from '../../src/proof/decode.ts'
+import { plainTree } from '../../src/proof/tree.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { accountFieldsOf, accountTree, storageRootOf, storageTree, type TreeKind } from '../../src/tree/kind.ts'

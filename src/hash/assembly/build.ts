@@ -1,6 +1,7 @@
 /**
- * Writes ../<scheme>/generated.ts: the round constants, which would take 20 ms of cold keccak at run time, and the compiled
- * kernel as base64. With `--check`, compares instead. The compiler's output is the same on every machine.
+ * Writes ../<scheme>/constants.ts, the round constants, which would take 20 ms of cold keccak at run time, and
+ * ../<scheme>/generated.ts, the compiled kernel as base64. With `--check`, compares instead. The compiler's output is the same on
+ * every machine.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,27 +18,53 @@ const compiler = fileURLToPath(new URL('../../../node_modules/assemblyscript/bin
 const isCheck = process.argv.includes('--check')
 
 const schemes = {
-  mimc: { seed: 'seed', order: BLS12377_ORDER, count: 62, suffix: 'n' },
+  mimc: { seed: 'seed', order: BLS12377_ORDER, count: 62, digits: 64, suffix: 'n', inRow: 2 },
   // 16 keys for each of 6 full rounds, one for each of 21 partial ones.
   poseidon2: {
     seed: 'Poseidon2-koalabear[t=16,rF=6,rP=21,d=3]',
     order: BigInt(KOALABEAR_ORDER),
     count: 117,
-    suffix: '',
+    ...{ digits: 8, suffix: '', inRow: 9 },
   },
 }
 
-for (const [scheme, { seed, order, count, suffix }] of Object.entries(schemes)) {
-  const target = join(folder, '..', scheme, 'generated.ts')
+for (const [scheme, { seed, order, count, digits, suffix, inRow }] of Object.entries(schemes)) {
   const chain = roundConstants(seed, order)
-  const constants = Array.from({ length: count }, () => `0x${chain.next().value.toString(16)}${suffix}`)
-  const compiled = moduleOf(scheme, constants, compile(scheme))
-  if (!isCheck) writeFileSync(target, compiled)
-  else if (readFileSync(target, 'utf8') !== compiled) {
-    console.error(`${scheme}/generated.ts is not what this script makes: run npm run generate`)
+  const constants = Array.from(
+    { length: count },
+    () => `0x${chain.next().value.toString(16).padStart(digits, '0')}${suffix}`,
+  )
+  const rows = constants.flatMap((_, index) => (index % inRow === 0 ? [constants.slice(index, index + inRow)] : []))
+  write(
+    scheme,
+    'constants.ts',
+    '/** The round constants, in the order of their use. */',
+    `${scheme}Constants = [
+${rows.map(row => `  ${row.join(', ')},`).join('\n')}
+] as const`,
+  )
+  write(
+    scheme,
+    'generated.ts',
+    `/** assembly/${scheme}.ts, compiled. */`,
+    `${scheme}Wasm =
+  '${compile(scheme)}'`,
+  )
+}
+
+function write(scheme: string, file: string, comment: string, declaration: string): void {
+  const target = join(folder, '..', scheme, file)
+  const text = `// Written by \`npm run generate\`: do not edit.
+
+${comment}
+export const ${declaration}
+`
+  if (!isCheck) writeFileSync(target, text)
+  else if (readFileSync(target, 'utf8') !== text) {
+    console.error(`${scheme}/${file} is not what this script makes: run npm run generate`)
     process.exitCode = 1
   }
-  console.log(`${scheme}: ${compiled.length} characters`)
+  console.log(`${scheme}/${file}: ${text.length} characters`)
 }
 
 function compile(scheme: string): string {
@@ -53,18 +80,4 @@ function compile(scheme: string): string {
   } finally {
     rmSync(temporary, { recursive: true })
   }
-}
-
-function moduleOf(scheme: string, constants: readonly string[], base64: string): string {
-  return `// Written by \`npm run generate\`: do not edit.
-
-/** The round constants, in the order of their use. */
-export const ${scheme}Constants = [
-${constants.map(constant => `  ${constant},`).join('\n')}
-] as const
-
-/** assembly/${scheme}.ts, compiled. */
-export const ${scheme}Wasm =
-  '${base64}'
-`
 }

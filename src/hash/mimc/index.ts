@@ -1,4 +1,3 @@
-import { knowEmptySubtrees } from '../empty-subtrees.ts'
 import type { Hasher } from '../hasher.ts'
 import { kernelOr } from '../kernel.ts'
 import { mimcKernel } from './kernel.ts'
@@ -6,5 +5,5 @@ import { mimcPlain } from './plain.ts'
 
 /** MiMC over the BLS12-377 scalar field, as fast as the engine allows. Each call creates a hasher with its own memory. */
 export function mimcHasher(): Hasher {
-  return knowEmptySubtrees(kernelOr(mimcKernel, mimcPlain))
+  return kernelOr(mimcKernel, mimcPlain)
 }

@@ -1,7 +1,8 @@
 import { BLS12377_ORDER } from '../../field/bls12377.ts'
 import type { Hasher } from '../hasher.ts'
 import { hasherOfKernel, instantiateKernel } from '../kernel.ts'
-import { mimcConstants, mimcWasm } from './generated.ts'
+import { mimcConstants } from './constants.ts'
+import { mimcWasm } from './generated.ts'
 
 const LIMBS = 9
 const LIMB_BITS = 29

@@ -1,7 +1,7 @@
 import { bigintToBytes, bytesToBigint } from '../../bytes.ts'
 import { BLS12377_ORDER } from '../../field/bls12377.ts'
 import { type Hasher, hasherOf } from '../hasher.ts'
-import { mimcConstants } from './generated.ts'
+import { mimcConstants } from './constants.ts'
 
 const squared = (x: bigint): bigint => (x * x) % BLS12377_ORDER
 

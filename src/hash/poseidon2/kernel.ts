@@ -1,8 +1,9 @@
 import { KOALABEAR_ORDER } from '../../field/koalabear.ts'
 import type { Hasher } from '../hasher.ts'
 import { hasherOfKernel, instantiateKernel } from '../kernel.ts'
-import { poseidon2Constants, poseidon2Wasm } from './generated.ts'
-import { diagonal } from './plain.ts'
+import { poseidon2Constants } from './constants.ts'
+import { diagonal } from './diagonal.ts'
+import { poseidon2Wasm } from './generated.ts'
 
 const P = BigInt(KOALABEAR_ORDER)
 const WIDTH = 16

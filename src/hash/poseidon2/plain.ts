@@ -1,7 +1,8 @@
 import { uint32At } from '../../bytes.ts'
 import { KOALABEAR_ORDER as P } from '../../field/koalabear.ts'
 import { type Hasher, hasherOf } from '../hasher.ts'
-import { poseidon2Constants } from './generated.ts'
+import { poseidon2Constants } from './constants.ts'
+import { diagonal } from './diagonal.ts'
 
 const WIDTH = 16
 const HALF = WIDTH / 2
@@ -21,16 +22,6 @@ export function multiply(a: number, b: number): number {
   const rest = (Math.imul(a, b) - Math.imul(quotient, P)) | 0
   return rest < 0 ? rest + P : rest < P ? rest : rest - P
 }
-
-const minus = (x: number): number => P - x
-/** 1/2^power, for a power from 1 to 24: p = 127 * 2^24 + 1, so 2^-24 = -127. */
-const half = (power: number): number => minus(127 * 2 ** (24 - power))
-
-/** The internal matrix is all ones, plus these on its diagonal. */
-export const diagonal = (): readonly number[] => [
-  ...[minus(2), 1, 2, half(1), 3, 4, minus(half(1)), minus(3), minus(4)],
-  ...[half(8), half(3), half(24), minus(half(8)), minus(half(3)), minus(half(4)), minus(half(24))],
-]
 
 const at = (elements: ArrayLike<number>, index: number): number => elements[index] ?? 0
 const sBox = (x: number): number => multiply(multiply(x, x), x)

@@ -1,7 +1,8 @@
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../../bytes.ts'
 import { excerpt, ProofError } from '../../errors.ts'
 import { hexOf, quantityOf, verifyVersion } from '../../evidence/decode.ts'
-import { optional, readerOf } from '../../json/reader.ts'
+import { optional } from '../../json/optional.ts'
+import { readerOf } from '../../json/reader.ts'
 import {
   ENVIRONMENT_FIELDS,
   type Environment,

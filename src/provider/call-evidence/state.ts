@@ -1,8 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from '../../bytes.ts'
 import { atPath, ProofError } from '../../errors.ts'
-import { verifyProof } from '../../proof/verify.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
+import { verifyProof } from '../../verifier/verify-proof.ts'
 import {
   createStateReader,
   isProven,

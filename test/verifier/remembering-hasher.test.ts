@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { bytesToHex } from '../../src/bytes.ts'
 import { hasherOf } from '../../src/hash/hasher.ts'
 import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
-import { rememberingHasher } from '../../src/verifier/hasher.ts'
+import { rememberingHasher } from '../../src/verifier/remembering-hasher.ts'
 import { randomStream } from '../hash/messages.ts'
 import { sized } from '../size.ts'
 

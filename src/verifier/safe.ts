@@ -1,6 +1,7 @@
 import { ProofError } from '../errors.ts'
-import type { Claim } from './claim.ts'
-import { type VerifiedState, verifyProof } from './verify.ts'
+import type { Claim } from '../proof/claim.ts'
+import type { VerifiedState } from '../proof/verify.ts'
+import { verifyProof } from './verify-proof.ts'
 
 /** The outcome of {@link safeVerifyProof}. */
 export type SafeVerifiedState =

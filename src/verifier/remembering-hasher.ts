@@ -1,4 +1,5 @@
 import type { Hasher } from '../hash/hasher.ts'
+import { hashUnknown } from './hash-unknown.ts'
 
 /** In bytes: a digest, and the longest message that the table holds, a leaf opening of poseidon2. */
 const [DIGEST, LONGEST] = [32, 192]
@@ -55,35 +56,21 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
     hash,
     hashBatch(messages) {
       if ((messages[0]?.length ?? 0) > LONGEST) return hasher.hashBatch(messages)
-      const digests: Uint8Array[] = []
-      // Messages that are not in the memory are hashed in one batch.
-      const unknown: Uint8Array[] = []
-      const places: number[] = []
       const { messages: lastMessages, digests: lastDigests } = lastBatch
-      for (const [index, bytes] of messages.entries()) {
-        const known = lastDigests[index]
-        if (known !== undefined && bytes === lastMessages[index]) {
-          digests.push(known)
-          continue
-        }
+      const recall = (bytes: Uint8Array, index: number) => {
+        if (bytes === lastMessages[index]) return lastDigests[index]
         message.bytes.set(bytes)
-        if (memory.find(bytes.length)) digests.push(digest.bytes.slice())
-        else {
-          unknown.push(bytes)
-          places.push(index)
-          // The message holds the place of its digest.
-          digests.push(bytes)
-        }
+        return memory.find(bytes.length) ? digest.bytes.slice() : undefined
       }
-      if (unknown.length > 0) {
-        for (const [index, computed] of hasher.hashBatch(unknown).entries()) {
-          const bytes = unknown[index] ?? computed
+      const digests = hashUnknown(messages, recall, unknown => {
+        const computed = hasher.hashBatch(unknown)
+        for (const [index, bytes] of unknown.entries()) {
           message.bytes.set(bytes)
-          digest.bytes.set(computed)
+          digest.bytes.set(computed[index] ?? [])
           memory.put(bytes.length)
-          digests[places[index] ?? 0] = computed
         }
-      }
+        return computed
+      })
       lastBatch = { messages, digests }
       return digests
     },

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createVerifier, type Hex, type Scheme, safeVerifyProof, verifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { rememberLast } from '../../src/verifier/tree.ts'
+import { rememberLast } from '../../src/verifier/remembering-tree.ts'
 import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
 

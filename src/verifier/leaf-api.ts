@@ -1,19 +1,13 @@
 import { bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
+import { decodeArgument, verifyOptions, verifyScheme } from '../proof/claim.ts'
+import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof, decodeNodes } from '../proof/decode.ts'
+import { type LeafClaim, verifyLeafProof } from '../proof/leaf-proof.ts'
+import type { DecodedValue, Tree } from '../proof/tree.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { type AccountFields, accountFieldsOf, accountTree, storageTree } from '../tree/kind.ts'
 import { computeSubRoot, LEAF_NODE, verifyLeafIndex } from '../tree/path.ts'
-import { decodeArgument, verifyOptions, verifyScheme } from './claim.ts'
-import {
-  type DecodedLeafProof,
-  type DecodedValue,
-  decodeLeafIndex,
-  decodeLeafProof,
-  decodeNodes,
-  plainTree,
-  type Tree,
-} from './decode.ts'
-import { type LeafClaim, verifyLeafProof } from './leaf-proof.ts'
+import { quickTrees } from './empty-subtrees.ts'
 
 /** One key of one tree, and the trusted root of that tree. */
 export type LeafProofClaim =
@@ -117,12 +111,12 @@ function decodeLeafClaim(claim: LeafProofClaim): { tree: Tree; leafClaim: LeafCl
     verifyOptions(claim, ['scheme', 'storageRoot', 'storageKey'])
     const root = decodeArgument('storageRoot', claim.storageRoot, 32)
     const key = decodeArgument('storageKey', claim.storageKey, 32)
-    return { tree: plainTree(scheme, storageTree), leafClaim: { root, key } }
+    return { tree: quickTrees(scheme).storage, leafClaim: { root, key } }
   }
   verifyOptions(claim, ['scheme', 'stateRoot', 'address'])
   const root = decodeArgument('stateRoot', claim.stateRoot, 32)
   const key = decodeArgument('address', claim.address, 20)
-  return { tree: plainTree(scheme, accountTree), leafClaim: { root, key } }
+  return { tree: quickTrees(scheme).account, leafClaim: { root, key } }
 }
 
 function decodeClaimed<Form extends DecodedLeafProof['claims']>(
@@ -183,12 +177,11 @@ export function computeRoot(
 } {
   verifyScheme(scheme)
   const index = atPath('leafIndex', () => decodeLeafIndex(leafIndex))
-  const tree = plainTree(scheme, accountTree)
-  const nodes = atPath('proofRelatedNodes', () => decodeNodes(tree, proofRelatedNodes))
-  const path = { leafIndex: index, ...nodes }
+  const tree = quickTrees(scheme).account
+  const path = atPath('proofRelatedNodes', () => decodeNodes(tree, index, proofRelatedNodes))
   atPath('leafIndex', () => verifyLeafIndex(path))
-  const subRoot = computeSubRoot(scheme, path)
-  const nextFreeNode = nodes.rootNode.rootPreimage.slice(0, scheme.wordLength)
+  const subRoot = computeSubRoot(tree.scheme, path)
+  const nextFreeNode = path.rootNode.rootPreimage.slice(0, scheme.wordLength)
   const root = scheme.hasher.hash(concatBytes(nextFreeNode, subRoot))
   return { subRoot: bytesToHex(subRoot), root: bytesToHex(root) }
 }
@@ -221,7 +214,7 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
   verifyScheme(scheme)
   const { valueLength } = accountTree
   decodeArgument('value', value, valueLength)
-  return plainTree(scheme, accountTree).decodeValue(value, LEAF_NODE)
+  return quickTrees(scheme).account.decodeValue(value, LEAF_NODE)
 }
 
 /**

@@ -1,0 +1,31 @@
+import type { Claim } from '../proof/claim.ts'
+import { type VerifiedState, verifyProofWith } from '../proof/verify.ts'
+import { quickTrees } from './empty-subtrees.ts'
+
+/**
+ * Verifies a `rollup_getProof` (`linea_getProof`) answer against a trusted state root. Pure and synchronous.
+ *
+ * @param answer what the endpoint sent, parsed from JSON: the bare result or the JSON-RPC response around it
+ * @param claim what you asked for, and the root that you trust
+ * @returns the account and the slots; the existence or non-existence of each is proven
+ * @throws ProofError and nothing else: its `code` names the check that failed, its `path` the place in the answer.
+ * `CLAIM_INVALID` means that the claim is wrong and the answer was not examined
+ *
+ * @example
+ * ```ts
+ * import { verifyProof } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ * import { createWorld } from 'rollup-state-proof/world'
+ *
+ * const world = createWorld(poseidon2)
+ * const address = '0x00000000000000000000000000000000000000aa'
+ * world.setAccount(address, { balance: 5n })
+ *
+ * const answer = world.getProof(address, [])
+ * const { account } = verifyProof(answer, { scheme: poseidon2, stateRoot: world.stateRoot(), address })
+ * console.log(account?.balance) // 5n
+ * ```
+ */
+export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
+  return verifyProofWith(quickTrees, answer, claim)
+}
