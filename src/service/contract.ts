@@ -19,11 +19,41 @@ export interface Finalization {
   readonly timestamp: bigint
 }
 
-/** The log that the contract emits for a finalization. */
-export interface FinalizationLog {
-  /** 32 bytes each. */
-  readonly topics: readonly Hex[]
-  readonly data: Hex
+/** A finalization, the L1 block that contains it, and the log of the contract. */
+export interface StoredFinalization extends Finalization {
+  readonly l1BlockNumber: bigint
+  /** Topics of 32 bytes each. */
+  readonly log: { readonly topics: readonly Hex[]; readonly data: Hex }
+}
+
+/** The rollup contract: its finalizations, and its storage after the newest of them. */
+export function createContract(rollup: Rollup, version: ContractVersion) {
+  let finalizations: StoredFinalization[] = []
+  /** Number of finalizations so far on this branch of L1, including pruned ones. */
+  let count = 0
+  let storage: Trie = null
+  return {
+    storage: () => storage,
+    finalizations: (): readonly StoredFinalization[] => finalizations,
+    finalize(finalization: Finalization, l1BlockNumber: bigint): void {
+      const written = writeFinalization(storage, finalization, { rollup, version, count })
+      storage = written.storage
+      finalizations.push({ ...finalization, l1BlockNumber, log: written.log })
+      count++
+    },
+    /** Undoes the finalizations above an L1 block. @param before the storage at that block @returns the newest of them */
+    rewind(l1BlockNumber: bigint, before: Trie): Finalization | undefined {
+      const undone = finalizations.filter(finalization => finalization.l1BlockNumber > l1BlockNumber)
+      finalizations = finalizations.filter(finalization => finalization.l1BlockNumber <= l1BlockNumber)
+      count -= undone.length
+      storage = before
+      return undone.at(-1)
+    },
+    /** Prunes the finalizations below an L1 block. */
+    forget(l1BlockNumber: bigint): void {
+      finalizations = finalizations.filter(finalization => finalization.l1BlockNumber >= l1BlockNumber)
+    },
+  }
 }
 
 /**
@@ -31,11 +61,11 @@ export interface FinalizationLog {
  *
  * @param count number of earlier finalizations; it determines how many messages have arrived from L1
  */
-export function writeFinalization(
+function writeFinalization(
   storage: Trie,
   { l2BlockNumber, stateRoot, timestamp }: Finalization,
   { rollup, version, count }: { rollup: Rollup; version: ContractVersion; count: number },
-): { storage: Trie; log: FinalizationLog } {
+): { storage: Trie; log: StoredFinalization['log'] } {
   const { stateRootHashes, currentL2BlockNumber, finalizedState: stated } = rollup.layout ?? lineaLayout
   const slots = stated ?? lineaLayout.finalizedState
   // Two finalizations in three bring a message from L1, and one in four a forced transaction.

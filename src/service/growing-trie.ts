@@ -30,33 +30,27 @@ export const putEntry = (trie: Trie, key: Uint8Array, value: Uint8Array): TrieNo
 /** 32 bytes. */
 export const trieRoot = (trie: Trie): Uint8Array => (trie === null ? emptyTrieRoot() : keccak_256(encode(trie)[0].rlp))
 
-/** The value at `key`; null if there is none. */
-export const getEntry = (trie: Trie, key: Uint8Array): Uint8Array | null => walk(trie, key, () => {})
-
-/** The RLP of the nodes on the path to `key`, root first, except for those embedded in their parent. */
-export function proveEntry(trie: Trie, key: Uint8Array): Uint8Array[] {
-  const nodes: Uint8Array[] = []
-  walk(trie, key, (node, isPassed) => {
-    for (const { rlp } of isPassed ? encode(node) : encode(node).slice(0, 1)) {
-      if (nodes.length === 0 || rlp.length >= 32) nodes.push(rlp)
-    }
-  })
-  return nodes
-}
-
-/** Visits the nodes on the path to `key`. `isPassed` says whether the path leads to the end of the node. */
-function walk(trie: Trie, key: Uint8Array, visit: (node: TrieNode, isPassed: boolean) => void): Uint8Array | null {
+/**
+ * The value at `key`, null if there is none; and its proof: the RLP of the nodes on the path to it, root first, except for those
+ * embedded in their parent.
+ */
+export function lookUp(trie: Trie, key: Uint8Array): { value: Uint8Array | null; proof: Uint8Array[] } {
+  const proof: Uint8Array[] = []
+  const add = ({ rlp }: Encoded) => {
+    if (proof.length === 0 || rlp.length >= 32) proof.push(rlp)
+  }
   let path = pathOf(key)
   for (let node = trie; node !== null; ) {
+    const [first, branch] = encode(node)
     const { length } = node.path
-    const isPassed = commonLength(node.path, path) === length
-    visit(node, isPassed)
-    if (!isPassed) return null
-    if (node.end instanceof Uint8Array) return node.end
+    add(first)
+    if (commonLength(node.path, path) < length) break
+    if (node.end instanceof Uint8Array) return { value: node.end, proof }
+    if (branch) add(branch)
     node = node.end[path[length] ?? 0] ?? null
     path = path.slice(length + 1)
   }
-  return null
+  return { value: null, proof }
 }
 
 const pathOf = (key: Uint8Array): number[] => Array.from(keccak_256(key)).flatMap(byte => [byte >> 4, byte & 15])

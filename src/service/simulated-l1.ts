@@ -3,7 +3,7 @@ import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { type BlockStore, createBlockStore } from './block-store.ts'
-import { type ContractVersion, type Finalization, type FinalizationLog, writeFinalization } from './contract.ts'
+import { type ContractVersion, createContract, type Finalization, type StoredFinalization } from './contract.ts'
 import type { Trie } from './growing-trie.ts'
 import { createL1State } from './l1-state.ts'
 
@@ -94,55 +94,39 @@ interface StoredBlock {
   storage: Trie | undefined
 }
 
-/** A finalization, the L1 block that contains it, and the log of the contract. */
-interface StoredFinalization extends Finalization {
-  readonly l1BlockNumber: bigint
-  readonly log: FinalizationLog
-}
-
 const SECONDS_PER_BLOCK = 12n
 
-/** One closure over what a reorganization changes together: the blocks, the finalizations and the contract's storage. */
+/** One closure over the blocks and the contract, because a reorganization changes both. */
 export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
   const { l1Unfinalized = 0, l1History, contractVersion = 8, clock } = options
-  const contract = bytesToHex(hexToBytes(rollup.address, 20))
-  const state = createL1State(contract)
+  const address = bytesToHex(hexToBytes(rollup.address, 20))
+  const state = createL1State(address)
+  const contract = createContract(rollup, contractVersion)
   const blocks = createBlockStore<StoredBlock>(({ block }) => block.hash)
   const { newest } = blocks
-  const storageAt = (number: bigint) => blocks.at(number)?.storage
-  let finalizations: StoredFinalization[] = []
-  /** Number of finalizations so far on this branch, including pruned ones. */
-  let count = 0
   /** Number of reorganizations. It is part of each block, so that the blocks of different branches differ. */
   let branch = 0n
-  let storage: Trie = null
 
   function nextBlock(): Block {
     const parent = blocks.at(newest())?.block
-    const earliest = parent === undefined ? GENESIS_TIME : parent.timestamp + (clock ? 1n : SECONDS_PER_BLOCK)
-    const finalized = finalizations.at(-1)?.timestamp ?? 0n
     return sealBlock({
       number: newest() + 1n,
       parentHash: parent?.hash ?? ZERO_HASH,
-      stateRoot: state.root(storage),
-      // A block is never older than its parent, nor than the L2 blocks that it finalizes.
-      timestamp: largest(clock ? BigInt(clock()) : 0n, parent || !clock ? earliest : 0n, finalized + 1n),
+      stateRoot: state.root(contract.storage()),
+      timestamp: timestampAfter(parent, contract.finalizations().at(-1), clock),
       extraData: branch === 0n ? '0x' : bytesToHex(encodeInteger(branch)),
     })
   }
 
   function addBlock(): void {
-    blocks.add({ block: nextBlock(), storage })
+    blocks.add({ block: nextBlock(), storage: contract.storage() })
     if (l1History === undefined) return
     const old = blocks.at(newest() - BigInt(Math.max(l1History, l1Unfinalized + 1)))
     if (old) old.storage = undefined
   }
 
   function finalize(finalization: Finalization): void {
-    const written = writeFinalization(storage, finalization, { rollup, version: contractVersion, count })
-    storage = written.storage
-    finalizations.push({ ...finalization, l1BlockNumber: newest() + 1n, log: written.log })
-    count++
+    contract.finalize(finalization, newest() + 1n)
     addBlock()
   }
 
@@ -153,20 +137,21 @@ export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
     if (replaced === 0) return 0
     const fork = newest() - BigInt(replaced)
     blocks.rewind(fork)
-    storage = storageAt(fork) ?? null
-    const dropped = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber > fork)
-    finalizations = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber <= fork)
-    count -= dropped.length
+    const undone = contract.rewind(fork, blocks.at(fork)?.storage ?? null)
     branch++
     for (let added = 0; added < replaced; added++) addBlock()
-    const last = dropped.at(-1)
-    if (last) finalize(last)
+    if (undone) finalize(undone)
     else addBlock()
     return replaced
   }
 
+  const ifKept = <T>(number: bigint, read: (storage: Trie) => T): T | null => {
+    const storage = blocks.at(number)?.storage
+    return storage === undefined ? null : read(storage)
+  }
+
   return {
-    contract,
+    contract: address,
     blocks,
     finalize(l2BlockNumber, stateRoot, timestamp = blocks.at(newest())?.block.timestamp ?? GENESIS_TIME) {
       finalize({ l2BlockNumber, stateRoot, timestamp })
@@ -182,21 +167,22 @@ export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
       return stored ? describeBlock(stored.block) : null
     },
     numberOf: blocks.numberOf,
-    getProof(address, storageKeys, number) {
-      const kept = storageAt(number)
-      return kept === undefined ? null : state.prove(kept, address, storageKeys)
-    },
-    getStorage(address, key, number) {
-      const kept = storageAt(number)
-      return kept === undefined ? null : state.valueOf(kept, address, key)
-    },
-    finalizations: () => finalizations,
+    getProof: (target, keys, number) => ifKept(number, storage => state.prove(storage, target, keys)),
+    getStorage: (target, key, number) => ifKept(number, storage => state.valueOf(storage, target, key)),
+    finalizations: contract.finalizations,
     nextBlock,
     forget(below) {
       blocks.forget(below)
-      finalizations = finalizations.filter(({ l1BlockNumber }) => l1BlockNumber >= below)
+      contract.forget(below)
     },
   }
+}
+
+/** A block is never older than its parent, nor than the L2 blocks that it finalizes. */
+function timestampAfter(parent?: Block, finalized?: Finalization, clock?: () => number): bigint {
+  const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
+  const now = clock ? largest(BigInt(clock()), parent ? parent.timestamp + 1n : 0n) : steady
+  return largest(now, (finalized?.timestamp ?? 0n) + 1n)
 }
 
 const largest = (...values: readonly bigint[]): bigint => values.reduce((a, b) => (b > a ? b : a), 0n)

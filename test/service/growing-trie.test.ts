@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { verifyTrieProof } from '../../src/anchor/trie.ts'
-import { proveEntry, putEntry, type Trie, trieRoot } from '../../src/service/growing-trie.ts'
+import { lookUp, putEntry, type Trie, trieRoot } from '../../src/service/growing-trie.ts'
 import { sized } from '../size.ts'
 
 const entries = fc.array(
@@ -29,7 +29,7 @@ it('has the roots and proofs of @ethereumjs/mpt, and does not change older tries
       for (const [trie, root] of history) expect(trieRoot(trie)).toEqual(root)
       for (const key of [...list.map(([key]) => key), Uint8Array.of(1, 2, 3)]) {
         const expected = list.length === 0 ? [] : await createMerkleProof(theirs, key)
-        expect(proveEntry(ours, key)).toEqual(expected)
+        expect(lookUp(ours, key).proof).toEqual(expected)
         proofs++
       }
     }),
@@ -59,7 +59,7 @@ it('embeds a node of less than 32 bytes in its parent, as @ethereumjs/mpt does',
       expect(trieRoot(ours)).toEqual(theirs.root())
     }
     for (const number of PAIRS.flat()) {
-      const proof = proveEntry(ours, keyOf(number))
+      const { proof } = lookUp(ours, keyOf(number))
       const all = await createMerkleProof(theirs, keyOf(number))
       // Their proof repeats embedded nodes. L1 nodes do not serve them.
       expect(proof).toEqual(all.filter(node => node.length >= 32))

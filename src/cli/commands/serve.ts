@@ -1,9 +1,7 @@
 import { once } from 'node:events'
-import type { mimc } from '../../mimc.ts'
-import { RpcError } from '../../rpc.ts'
 import { addDemoBlocks, type Chain, createService, demoWorld, readGenesis } from '../../service.ts'
-import { type Command, exitCodes, type Io } from '../command.ts'
-import { cannotListen, UsageError } from '../errors.ts'
+import { type Command, exitCodes } from '../command.ts'
+import { cannotListen, orUsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
 import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/declared.ts'
 import { requireScheme } from '../options/flags.ts'
@@ -63,8 +61,10 @@ export const serve: Command = {
     const scheme = requireScheme(values.scheme)
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = optionalNumber('--finalize-every', values['finalize-every'], 86_400)
-    const isDemo = values.genesis === undefined
-    const genesis = values.genesis === undefined ? demoWorld(scheme) : await readWorld(values.genesis, scheme, io)
+    const path = values.genesis
+    const isDemo = path === undefined
+    const content = isDemo ? undefined : await readJson(path, io)
+    const genesis = isDemo ? demoWorld(scheme) : orUsageError(path, () => readGenesis(scheme, content))
     // A chain that moves uses the clock. A chain that stands still has the same hashes in every run.
     const begin = Math.floor(Date.now() / 1000) - HISTORY_SECONDS
     let isRunning = false
@@ -126,13 +126,4 @@ function addEmptyBlock({ addBlock, finalize, l1 }: Chain, l1Blocks: number): voi
   addBlock()
   for (let added = 0; added < l1Blocks; added++) l1.addBlock()
   finalize()
-}
-
-async function readWorld(path: string, scheme: typeof mimc, io: Io) {
-  const genesis = await readJson(path, io)
-  try {
-    return readGenesis(scheme, genesis)
-  } catch (error) {
-    throw error instanceof RpcError ? new UsageError(`${path}: ${error.message}`) : error
-  }
 }

@@ -3,7 +3,7 @@ import { bytesToHex, type Hex, hexToBytes } from '../../bytes.ts'
 import { encodeQuantity } from '../../hex.ts'
 import { isGiven } from '../../json/known-fields.ts'
 import type { Block } from '../block.ts'
-import type { FinalizationLog } from '../contract.ts'
+import type { StoredFinalization } from '../contract.ts'
 import { MAX_ALTERNATIVES, MAX_LOGS } from '../limits.ts'
 import type { L1 } from '../simulated-l1.ts'
 import { invalidParams, read } from './common.ts'
@@ -35,7 +35,7 @@ export function getLogs(
   })
 }
 
-const describeLog = (address: Hex, { topics, data }: FinalizationLog, block: Block) => ({
+const describeLog = (address: Hex, { topics, data }: StoredFinalization['log'], block: Block) => ({
   address,
   topics,
   data,
