@@ -112,12 +112,10 @@ export function followBeacon(
   let running: Promise<Hex> | undefined
 
   async function begin(): Promise<KnownBlock> {
-    const fetch: Ask = (api, signal) => fetchBootstrap(api, blockRoot, signal)
     const verify = (bootstrap: unknown): KnownBlock => beacon.verifyBootstrap(bootstrap, { network, blockRoot })
-    const begun = known ?? (await ask.each(fetch, verify))
-    if (ageOf(begun) > maxCheckpointAge) {
-      throw new RpcError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(ageOf(begun) / DAY)} days`, layer: 'beacon' })
-    }
+    const begun = known ?? (await ask.each((api, signal) => fetchBootstrap(api, blockRoot, signal), verify))
+    const days = `${Math.round(ageOf(begun) / DAY)} days`
+    if (ageOf(begun) > maxCheckpointAge) throw new RpcError('BEACON_CHECKPOINT_OLD', { found: days, layer: 'beacon' })
     hasBegun = true
     if (known === undefined) await keep(begun)
     return begun
@@ -126,24 +124,6 @@ export function followBeacon(
   async function keep(next: KnownBlock): Promise<void> {
     await onState?.(writeBeaconState(next))
     known = next
-  }
-
-  /** Advances from committee to committee, with the updates of `first` or, if they fail, of any endpoint. */
-  async function advance(from: KnownBlock, period: number, first: BeaconApi): Promise<KnownBlock> {
-    let at = from
-    countPeriods(at.committee.period, period)
-    while (at.committee.period < period) {
-      const { committee } = at
-      const fetch: Ask = async (api, signal) => (await fetchUpdates(api, committee.period, 1, signal))[0]
-      const verify = (update: unknown) => beacon.verifyUpdate(update, committee)
-      const update = await ask.one(first, fetch, verify).catch(error => {
-        if (!isFailure(error)) throw error
-        return ask.each(fetch, verify)
-      })
-      // The block of an update may be older than the newest known block.
-      at = update.slot > at.slot ? update : { ...at, committee: update.committee }
-    }
-    return at
   }
 
   async function refresh(): Promise<Hex> {
@@ -158,7 +138,7 @@ export function followBeacon(
       try {
         // Keep nothing unless finality is proven. Otherwise a lie about the period would make us leave the current
         // committee while it still signs.
-        const next = await advance(at, period, api)
+        const next = await advance(at, period, api, ask, beacon)
         const finalized = beacon.verifyFinality(finality, next.committee)
         at = finalized.slot > next.slot ? { ...finalized, committee: next.committee } : next
       } catch (error) {
@@ -168,19 +148,16 @@ export function followBeacon(
     if (at !== begun) await keep(at)
     if (failures.length > 0) onFailure?.(failures.sort((a, b) => a.index - b.index))
     if (failures.length === apis.length && at.slot === begun.slot) throw unavailable(failures.map(({ code }) => code))
-    if (ageOf(at) > maxAge) {
-      throw new RpcError('BEACON_STALE', { found: `${Math.round(ageOf(at))} seconds old`, layer: 'beacon' })
-    }
+    const seconds = `${Math.round(ageOf(at))} seconds old`
+    if (ageOf(at) > maxAge) throw new RpcError('BEACON_STALE', { found: seconds, layer: 'beacon' })
     return at.l1BlockHash
   }
 
-  // Concurrent calls share one refresh.
-  return () => {
-    running ??= refresh().finally(() => {
-      running = undefined
-    })
-    return running
+  const end = () => {
+    running = undefined
   }
+  // Concurrent calls share one refresh.
+  return () => (running ??= refresh().finally(end))
 }
 
 const OPTIONS = ['network', 'blockRoot', 'state', 'onState', 'onFailure', 'maxAge', 'maxCheckpointAge', 'timeout']
@@ -220,6 +197,30 @@ function createAsker(apis: readonly BeaconApi[], timeout: number) {
       throw unavailable(codes)
     },
   }
+}
+
+/** Advances from committee to committee, with the updates of `first` or, if they fail, of any endpoint. */
+async function advance(
+  from: KnownBlock,
+  period: number,
+  first: BeaconApi,
+  ask: ReturnType<typeof createAsker>,
+  beacon: BeaconVerifier,
+): Promise<KnownBlock> {
+  let at = from
+  countPeriods(at.committee.period, period)
+  while (at.committee.period < period) {
+    const { committee } = at
+    const fetch: Ask = async (api, signal) => (await fetchUpdates(api, committee.period, 1, signal))[0]
+    const verify = (update: unknown) => beacon.verifyUpdate(update, committee)
+    const update = await ask.one(first, fetch, verify).catch(error => {
+      if (!isFailure(error)) throw error
+      return ask.each(fetch, verify)
+    })
+    // The block of an update may be older than the newest known block.
+    at = update.slot > at.slot ? update : { ...at, committee: update.committee }
+  }
+  return at
 }
 
 /** What each endpoint claims to be its newest finality, newest first. */

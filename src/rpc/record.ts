@@ -256,18 +256,26 @@ async function recordWith(
     if (tried.includes(l2BlockNumber)) continue
     onProgress?.({ step: 'l2Block', l2BlockNumber })
     const bundle = await recordAt(anchor)
-    if (bundle) {
-      // The parts were verified one by one. This verifies the whole.
-      const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
-      const evidence = verifyEvidence(bundle, { scheme, rollup, trusted, l2BlockNumber, address, storageKeys })
-      if (evidence.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence }
-      const proven = { ...evidence, l1Block, l2BlockNumber, reach: 'l1BlockHash' } as const
-      return { bundle, l1BlockHashFrom: 'l1Endpoint', evidence: proven }
-    }
+    if (bundle) return verifyBundle(bundle, request, l1Block, l2BlockNumber, beacon?.trusted)
     onProgress?.({ step: 'proofUnavailable', l2BlockNumber })
     tried.push(l2BlockNumber)
   }
   throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+}
+
+/** The parts were verified one by one. This verifies the whole. */
+function verifyBundle(
+  bundle: Evidence,
+  { scheme, rollup, address, storageKeys }: VerifiedRequest,
+  l1Block: L1Block,
+  l2BlockNumber: bigint,
+  beacon: TrustedBeaconBlock | undefined,
+): Recorded {
+  const trusted = beacon ?? { l1BlockHash: l1Block.hash }
+  const evidence = verifyEvidence(bundle, { scheme, rollup, trusted, l2BlockNumber, address, storageKeys })
+  if (evidence.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence }
+  const proven = { ...evidence, l1Block, l2BlockNumber, reach: 'l1BlockHash' } as const
+  return { bundle, l1BlockHashFrom: 'l1Endpoint', evidence: proven }
 }
 
 /** What an earlier recording left, and how far to search. */

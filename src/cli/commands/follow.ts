@@ -78,25 +78,13 @@ Examples:
 
 const all = { ...options, ...l1SourceOptions }
 
+type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof all }>>['values']
+
 export const follow: Command = {
   help,
   async run(args, io) {
     const { values } = parseOptions({ args: [...args], options: all })
-    const request = { scheme: requireScheme(values.scheme), rollup: rollupOf(values), ...requestOf(values) }
-    const from = values.from === undefined ? undefined : toInteger('--from', values.from, 64)
-    const pollInterval = 1000 * wholeNumber('--poll', values.poll, 1, 86_400)
-    const metricsPort = values.metrics === undefined ? null : wholeNumber('--metrics', values.metrics, 0, 65_535)
-    const policy = values['exec-failure']
-    if (policy !== 'stop' && policy !== 'continue') throw new UsageError('--exec-failure: expected stop or continue')
-    if (!values.output) throw new UsageError('--output is needed: the folder to write to')
-    const method = methodOf(values)
-    const path = values.output
-    const newestOnly = values['newest-only']
-    const askedFor = {
-      ...{ command: 'follow', ...describeRollup(request), ...describeAccount(request) },
-      'newest only': `${newestOnly}`,
-    }
-
+    const { request, path, metricsPort, policy, newestOnly, askedFor, ...how } = readWanted(values)
     // The output is a folder, which has no .partial file beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
       const { signal } = endpoints
@@ -111,15 +99,12 @@ export const follow: Command = {
       if (folder.state !== undefined) showProgress(io, `continuing in ${printable(path)}`)
 
       const watcher = watch(metrics, values.once, io)
-      const how = { method, maxKeysPerRequest: keysPerRequestOf(values) }
       let count = 0
       const following: FollowOptions = {
-        ...{ l1, l2, l1BlockHash, ...how, pollInterval, onEvent: watcher.onEvent, state: folder.state },
+        ...{ l1, l2, l1BlockHash, ...how, onEvent: watcher.onEvent, state: folder.state },
         ...{ rollup: request.rollup, scheme: request.scheme },
         requests: [{ address: request.address, storageKeys: request.storageKeys }],
-        ...(from !== undefined && { from }),
-        newestOnly,
-        skipUnavailable: values['skip-unavailable'],
+        ...{ newestOnly, skipUnavailable: values['skip-unavailable'] },
         signal: AbortSignal.any([signal, watcher.ended]),
       }
       try {
@@ -151,6 +136,23 @@ export const follow: Command = {
       return exitCodes.verified
     })
   },
+}
+
+/** What the options ask for. @throws UsageError */
+function readWanted(values: Values) {
+  const request = { scheme: requireScheme(values.scheme), rollup: rollupOf(values), ...requestOf(values) }
+  const from = values.from === undefined ? {} : { from: toInteger('--from', values.from, 64) }
+  const pollInterval = 1000 * wholeNumber('--poll', values.poll, 1, 86_400)
+  const metricsPort = values.metrics === undefined ? null : wholeNumber('--metrics', values.metrics, 0, 65_535)
+  const { 'exec-failure': policy, 'newest-only': newestOnly, output: path } = values
+  if (policy !== 'stop' && policy !== 'continue') throw new UsageError('--exec-failure: expected stop or continue')
+  if (!path) throw new UsageError('--output is needed: the folder to write to')
+  const askedFor = {
+    ...{ command: 'follow', ...describeRollup(request), ...describeAccount(request) },
+    'newest only': `${newestOnly}`,
+  }
+  const how = { method: methodOf(values), maxKeysPerRequest: keysPerRequestOf(values), pollInterval, ...from }
+  return { request, path, metricsPort, policy, newestOnly, askedFor, ...how }
 }
 
 /** Shows what happens. With --once, ends the run instead of waiting for something new. */
