@@ -27,7 +27,6 @@ interface Fold {
 export function rememberingHasher(hasher: Hasher, places: number): Hasher {
   const memory = createMemory(places)
   const { message, digest } = memory
-  const last: Fold = { siblings: [], leafIndex: 0, running: new Uint32Array((MAX_LEVELS + 1) * DIGEST_WORDS) }
   // Nobody modifies a message, or an array of messages or siblings, once it was passed here: the same array has the same digests.
   let lastBatch: { readonly messages: readonly Uint8Array[]; readonly digests: Uint8Array[] } = {
     messages: [],
@@ -41,6 +40,8 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
     digest.bytes.set(hasher.hash(message.bytes.subarray(0, length)))
     memory.put(length)
   }
+
+  const fold = rememberingFold(memory, locate)
 
   function hash(bytes: Uint8Array): Uint8Array {
     if (bytes.length <= LONGEST) {
@@ -64,9 +65,10 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
       }
       const digests = hashUnknown(messages, recall, unknown => {
         const computed = hasher.hashBatch(unknown)
-        for (const [index, bytes] of unknown.entries()) {
+        for (const [index, one] of computed.entries()) {
+          const bytes = unknown[index] ?? one
           message.bytes.set(bytes)
-          digest.bytes.set(computed[index] ?? [])
+          digest.bytes.set(one)
           memory.put(bytes.length)
         }
         return computed
@@ -75,33 +77,45 @@ export function rememberingHasher(hasher: Hasher, places: number): Hasher {
       return digests
     },
     foldPath(leafDigest, siblings, leafIndex) {
-      const levels = siblings.length
-      if (levels > MAX_LEVELS) return hasher.foldPath(leafDigest, siblings, leafIndex)
-      const meeting = meetingLevel(last, siblings, leafIndex)
-      const { running } = last
-      // `running` is overwritten below: if this fold fails, the next one must not reuse it.
-      last.siblings = []
-      digest.bytes.set(leafDigest)
-      let rest = leafIndex
-      for (let level = 0; level < levels; level++) {
-        const kept = level * DIGEST_WORDS
-        if (level >= meeting && equalWords(digest.words, 0, running, kept, DIGEST_WORDS)) {
-          // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
-          copyWords(running, levels * DIGEST_WORDS, digest.words, 0, DIGEST_WORDS)
-          break
-        }
-        copyWords(digest.words, 0, running, kept, DIGEST_WORDS)
-        const isRight = rest % 2
-        copyWords(digest.words, 0, message.words, isRight * DIGEST_WORDS, DIGEST_WORDS)
-        message.bytes.set(siblings[level] ?? [], (1 - isRight) * DIGEST)
-        locate(2 * DIGEST)
-        rest = (rest - isRight) / 2
-      }
-      copyWords(digest.words, 0, running, levels * DIGEST_WORDS, DIGEST_WORDS)
-      last.siblings = siblings
-      last.leafIndex = leafIndex
-      return digest.bytes.slice()
+      const isLong = siblings.length > MAX_LEVELS
+      return isLong ? hasher.foldPath(leafDigest, siblings, leafIndex) : fold(leafDigest, siblings, leafIndex)
     },
+  }
+}
+
+/**
+ * Folds paths of at most {@link MAX_LEVELS} levels, each no further than to where it meets the last one.
+ *
+ * @param locate makes `digest` of the memory that of the first `length` bytes of `message`
+ */
+function rememberingFold({ message, digest }: Memory, locate: (length: number) => void): Hasher['foldPath'] {
+  const last: Fold = { siblings: [], leafIndex: 0, running: new Uint32Array((MAX_LEVELS + 1) * DIGEST_WORDS) }
+  return (leafDigest, siblings, leafIndex) => {
+    const levels = siblings.length
+    const meeting = meetingLevel(last, siblings, leafIndex)
+    const { running } = last
+    // `running` is overwritten below: if this fold fails, the next one must not reuse it.
+    last.siblings = []
+    digest.bytes.set(leafDigest)
+    let rest = leafIndex
+    for (let level = 0; level < levels; level++) {
+      const kept = level * DIGEST_WORDS
+      if (level >= meeting && equalWords(digest.words, 0, running, kept, DIGEST_WORDS)) {
+        // From here up, the digest, the siblings and the sides are those of the last fold, and so is the top.
+        copyWords(running, levels * DIGEST_WORDS, digest.words, 0, DIGEST_WORDS)
+        break
+      }
+      copyWords(digest.words, 0, running, kept, DIGEST_WORDS)
+      const isRight = rest % 2
+      copyWords(digest.words, 0, message.words, isRight * DIGEST_WORDS, DIGEST_WORDS)
+      message.bytes.set(siblings[level] ?? [], (1 - isRight) * DIGEST)
+      locate(2 * DIGEST)
+      rest = (rest - isRight) / 2
+    }
+    copyWords(digest.words, 0, running, levels * DIGEST_WORDS, DIGEST_WORDS)
+    last.siblings = siblings
+    last.leafIndex = leafIndex
+    return digest.bytes.slice()
   }
 }
 
