@@ -41,7 +41,7 @@ const PLATFORM_LAYERS = ['http', 'service', 'bulk', 'cli']
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map(file => normalize(file).replaceAll('\\', '/'))
-  .filter(file => file.endsWith('.ts') && !file.startsWith('hash/assembly/') && file !== 'explorer/build.ts')
+  .filter(file => file.endsWith('.ts') && !file.startsWith('hash/assembly/'))
 
 const layerOf = (file: string): string => (file.split('/')[0] ?? '').replace(/\.ts$/, '')
 const isEntryPoint = (file: string): boolean =>

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { BLS12377_ORDER } from '../../src/field/bls12377.ts'
 import { KOALABEAR_ORDER } from '../../src/field/koalabear.ts'
-import { roundConstants } from '../../src/hash/constants.ts'
 import { mimcConstants } from '../../src/hash/mimc/constants.ts'
 import { poseidon2Constants } from '../../src/hash/poseidon2/constants.ts'
+import { roundConstants } from '../tools/round-constants.ts'
 
 it('has the constants of the keccak chain', () => {
   const mimc = roundConstants('seed', BLS12377_ORDER)

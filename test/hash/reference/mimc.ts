@@ -1,8 +1,8 @@
 import { Field } from '@noble/curves/abstract/modular.js'
 import { bytesToBigint } from '../../../src/bytes.ts'
 import { BLS12377_ORDER } from '../../../src/field/bls12377.ts'
-import { roundConstants } from '../../../src/hash/constants.ts'
 import { type Hasher, hasherOf } from '../../../src/hash/hasher.ts'
+import { roundConstants } from '../../tools/round-constants.ts'
 
 const ROUNDS = 62
 const EXPONENT = 17n

@@ -1,8 +1,8 @@
 import { Field } from '@noble/curves/abstract/modular.js'
 import { concatBytes } from '../../../src/bytes.ts'
 import { KOALABEAR_ORDER } from '../../../src/field/koalabear.ts'
-import { roundConstants } from '../../../src/hash/constants.ts'
 import { type Hasher, hasherOf } from '../../../src/hash/hasher.ts'
+import { roundConstants } from '../../tools/round-constants.ts'
 
 const WIDTH = 16
 const HALF = WIDTH / 2

@@ -1,6 +1,6 @@
 /**
- * Writes ../<scheme>/constants.ts, the round constants, which would take 20 ms of cold keccak at run time, and
- * ../<scheme>/generated.ts, the compiled kernel as base64. With `--check`, compares instead. The compiler's output is the same on
+ * Writes src/hash/<scheme>/constants.ts, the round constants, which would take 20 ms of cold keccak at run time, and
+ * src/hash/<scheme>/generated.ts, the compiled kernel as base64. With `--check`, compares instead. The compiler's output is the same on
  * every machine.
  */
 import { execFileSync } from 'node:child_process'
@@ -8,13 +8,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BLS12377_ORDER } from '../../field/bls12377.ts'
-import { KOALABEAR_ORDER } from '../../field/koalabear.ts'
-import { roundConstants } from '../constants.ts'
+import { BLS12377_ORDER } from '../../src/field/bls12377.ts'
+import { KOALABEAR_ORDER } from '../../src/field/koalabear.ts'
+import { roundConstants } from './round-constants.ts'
 
 const FLAGS = ['--runtime', 'stub', '--enable', 'simd', '-O3', '--noAssert', '--converge']
-const folder = fileURLToPath(new URL('.', import.meta.url))
-const compiler = fileURLToPath(new URL('../../../node_modules/assemblyscript/bin/asc.js', import.meta.url))
+const folder = fileURLToPath(new URL('../../src/hash/', import.meta.url))
+const compiler = fileURLToPath(new URL('../../node_modules/assemblyscript/bin/asc.js', import.meta.url))
 const isCheck = process.argv.includes('--check')
 
 const schemes = {
@@ -53,7 +53,7 @@ ${rows.map(row => `  ${row.join(', ')},`).join('\n')}
 }
 
 function write(scheme: string, file: string, comment: string, declaration: string): void {
-  const target = join(folder, '..', scheme, file)
+  const target = join(folder, scheme, file)
   const text = `// Written by \`npm run generate\`: do not edit.
 
 ${comment}
@@ -73,7 +73,7 @@ function compile(scheme: string): string {
     const binary = join(temporary, 'kernel.wasm')
     // Run in the folder, so that no path of this machine gets into the binary.
     execFileSync(process.execPath, [compiler, `${scheme}.ts`, '-o', binary, ...FLAGS], {
-      cwd: folder,
+      cwd: join(folder, 'assembly'),
       stdio: 'inherit',
     })
     return readFileSync(binary).toString('base64')
