@@ -30,20 +30,16 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
     if (stated[name] !== undefined) return { value: stated[name], source: 'user' }
     return { value: file.stated[name] ?? undefined, source: file.stated[name] == null ? 'answer' : 'file' }
   }
-  const [name, stateRoot, address, storageKeys] = [
-    pick('scheme'),
-    pick('stateRoot'),
-    pick('address'),
-    pick('storageKeys'),
-  ]
-  const scheme = schemeNamed(name.value)
-  if (scheme === undefined) return name.value === undefined ? { missing: 'scheme' } : { unknownScheme: name.value }
+  const [scheme, stateRoot, address] = [pick('scheme'), pick('stateRoot'), pick('address')]
+  const storageKeys = pick('storageKeys')
+  const known = schemeNamed(scheme.value)
+  if (known === undefined) return scheme.value === undefined ? { missing: 'scheme' } : { unknownScheme: scheme.value }
   if (stateRoot.value === undefined) return { missing: 'stateRoot' }
   const servedKeys = storageKeys.value ?? storageKeysIn(file.answer)
   if (typeof servedKeys === 'number' && storageKeys.value === undefined) return { unnamedSlot: servedKeys }
   return {
     claim: {
-      scheme,
+      scheme: known,
       stateRoot: stateRoot.value,
       // If the answer has no readable key, any address will do: decoding refuses it before the keys are compared.
       address: address.value ?? addressIn(file.answer) ?? `0x${'00'.repeat(20)}`,
@@ -51,10 +47,8 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
       // Despite the type, this is unchecked: verifyProof refuses a malformed claim with CLAIM_INVALID.
     } as Claim,
     sources: {
-      scheme: name.source,
-      stateRoot: stateRoot.source,
-      address: address.source,
-      storageKeys: storageKeys.source,
+      ...{ scheme: scheme.source, stateRoot: stateRoot.source },
+      ...{ address: address.source, storageKeys: storageKeys.source },
     },
   }
 }

@@ -14,26 +14,21 @@ import { fieldIn, fieldsOf, isObject, show } from './value.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
 
-const knownRollups = new Map<string, Rollup>([
-  ['mainnet', lineaMainnet],
-  ['sepolia', lineaSepolia],
+const known = new Map<string, { readonly rollup: Rollup; readonly network: BeaconNetwork }>([
+  ['mainnet', { rollup: lineaMainnet, network: mainnet }],
+  ['sepolia', { rollup: lineaSepolia, network: sepolia }],
 ])
 
 /** The rollup with this name. */
-export const rollupNamed = (name: string): Rollup | undefined => knownRollups.get(name)
-
-const knownNetworks = new Map<string, BeaconNetwork>([
-  ['mainnet', mainnet],
-  ['sepolia', sepolia],
-])
+export const rollupNamed = (name: string): Rollup | undefined => known.get(name)?.rollup
 
 /** The consensus network with this name. */
-export const networkNamed = (name: string): BeaconNetwork | undefined => knownNetworks.get(name)
+export const networkNamed = (name: string): BeaconNetwork | undefined => known.get(name)?.network
 
 /** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */
 export function nameOfRollup(contract: unknown): string | undefined {
   const isSame = (address: string) => typeof contract === 'string' && contract.toLowerCase() === address.toLowerCase()
-  return [...knownRollups].find(([, { address }]) => isSame(address))?.[0]
+  return [...known].find(([, { rollup }]) => isSame(rollup.address))?.[0]
 }
 
 /** The contract of a fork, with the slots that differ from Linea's. */
@@ -63,12 +58,9 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
   }
   const { rollup, l2BlockNumber, trusted, ...rest } = fieldsOf(stated?.claim)
   const { layout, ...contract } = fieldsOf(rollup)
-  const { stateRootHashes, currentL2BlockNumber } = fieldsOf(layout)
+  const slot = (name: string) => toNumber(`layout.${name}`, fieldIn(layout, name), 256)
   const slots = layout !== undefined && {
-    layout: {
-      stateRootHashes: toNumber('layout.stateRootHashes', stateRootHashes, 256),
-      currentL2BlockNumber: toNumber('layout.currentL2BlockNumber', currentL2BlockNumber, 256),
-    },
+    layout: { stateRootHashes: slot('stateRootHashes'), currentL2BlockNumber: slot('currentL2BlockNumber') },
   }
   return {
     ...rest,

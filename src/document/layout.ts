@@ -79,22 +79,15 @@ export function readLeaf(scheme: Scheme, node: unknown): Leaf | null {
 /** The 42 nodes, each decoded. @throws ProofError */
 export const readNodes = (scheme: Scheme, nodes: unknown): Path => decodeNodes(plainTree(scheme, accountTree), 0, nodes)
 
-/** Node 0. */
-export interface RootNodeFields {
-  /** null if the word has stray bytes. */
-  readonly nextFreeNode: bigint | null
-  readonly subRoot: Hex
-}
-
-/** The fields of node 0, even if it is not canonical; null if it has the wrong length. */
-export function readRootNode(scheme: Scheme, node: unknown): RootNodeFields | null {
+/** The fields of node 0, even if it is not canonical; null if it has the wrong length. A word with stray bytes is no number. */
+export function readRootNode(
+  scheme: Scheme,
+  node: unknown,
+): { readonly nextFreeNode: bigint | null; readonly subRoot: Hex } | null {
   const bytes = readBytes(rootLength(scheme), node)
-  return (
-    bytes && {
-      nextFreeNode: readWord(scheme, bytes.subarray(0, scheme.wordLength)),
-      subRoot: bytesToHex(bytes.subarray(scheme.wordLength)),
-    }
-  )
+  if (bytes === null) return null
+  const word = bytes.subarray(0, scheme.wordLength)
+  return { nextFreeNode: readWord(scheme, word), subRoot: bytesToHex(bytes.subarray(scheme.wordLength)) }
 }
 
 /** One of the 40 levels: the node on the path, and its sibling. Level 0 is the leaf's. */

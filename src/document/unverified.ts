@@ -21,6 +21,7 @@ import {
   readNodes,
   treeLengths,
 } from './layout.ts'
+import { MAX_LISTED_ITEMS } from './limits.ts'
 import { fieldIn, hasFields, isGiven, isObject, itemsOf, show } from './value.ts'
 import { formatTime } from './wording.ts'
 
@@ -41,9 +42,6 @@ export interface Inspection {
   readonly fields: UnverifiedFields
   readonly problems: readonly Problem[]
 }
-
-/** Maximum number of items to list. Any more are only counted. */
-const MAX_ITEMS = 1000
 
 /** Decodes what can be decoded, and notes what cannot. @throws DocumentError if the kind of file is unknown */
 export function inspectContent(content: unknown): Inspection {
@@ -104,7 +102,7 @@ function partOf(problems: Problem[], path: string, value: unknown): Part {
       ),
     list(inspect) {
       expect('an array', Array.isArray(value))
-      const first = itemsOf(value).slice(0, MAX_ITEMS)
+      const first = itemsOf(value).slice(0, MAX_LISTED_ITEMS)
       return listItems(
         first.map((item, index) => inspect(partOf(problems, `${path}[${index}]`, item))),
         value,
@@ -127,7 +125,7 @@ const join = (path: string, rest: string): string =>
   path === '' || rest === '' || rest.startsWith('[') ? `${path}${rest}` : `${path}.${rest}`
 
 const showItems = (value: unknown): UnverifiedField =>
-  Array.isArray(value) ? listItems(value.slice(0, MAX_ITEMS).map(show), value) : show(value)
+  Array.isArray(value) ? listItems(value.slice(0, MAX_LISTED_ITEMS).map(show), value) : show(value)
 
 /** Items by index. If `all` has further items, `more` says how many. */
 function listItems(items: readonly UnverifiedField[], all: unknown): UnverifiedFields {
@@ -149,11 +147,15 @@ const showPart = (part: Part): string => part.show()
 /** A number of at most `bits` bits; anything else by its kind. */
 const inspectNumber = ({ value }: Part, bits: number): UnverifiedField => parseNumber(value, bits) ?? show(value)
 
+const inspectBlock = (bundle: Part): UnverifiedFields => ({
+  rollup: bundle.at('rollup').object().pick('name', 'address'),
+  l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
+})
+
 function inspectBundle(bundle: Part): UnverifiedFields {
   return {
     ...bundle.object().pick('version', 'scheme'),
-    rollup: bundle.at('rollup').object().pick('name', 'address'),
-    l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
+    ...inspectBlock(bundle),
     request: bundle.at('request').object().pick('address', 'storageKeys'),
     ...inspectGiven(bundle, { consensus: inspectConsensus, l1: inspectL1 }),
     answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
@@ -215,8 +217,7 @@ function inspectCallEvidence(bundle: Part): UnverifiedFields {
   const environment = bundle.at('environment').object()
   return {
     ...bundle.pick('version', 'kind', 'scheme'),
-    rollup: bundle.at('rollup').object().pick('name', 'address'),
-    l2BlockNumber: inspectNumber(bundle.at('l2BlockNumber'), 64),
+    ...inspectBlock(bundle),
     ...bundle.pick('chainId', 'hardfork'),
     call: bundle.at('call').object().pick('from', 'to', 'data', 'value', 'gas'),
     environment: {

@@ -1,6 +1,8 @@
+import { isGiven, readOwn } from '../json/known-fields.ts'
 import { DocumentError } from './error.ts'
+import { MAX_TEXT_CHARACTERS } from './limits.ts'
 
-export { isGiven } from '../json/known-fields.ts'
+export { isGiven }
 
 /** Reads and describes JSON values from outside. Only own properties count. */
 
@@ -14,8 +16,7 @@ export const fieldsOf = (value: unknown): Fields =>
   Object.assign(Object.create(null), isObject(value) ? value : undefined)
 
 /** One own property of an object; undefined for any other value. */
-export const fieldIn = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+export const fieldIn = (value: unknown, name: string): unknown => (isObject(value) ? readOwn(value, name) : undefined)
 
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
@@ -32,11 +33,11 @@ export function show(value: unknown): string {
 /** Replaces whatever could move the cursor, recolour or reverse the text, in a terminal or on a page. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?')
 
-const MAX_BRIEF = 400
-
 /** {@link printable}, cut to a few lines. */
 export const brief = (text: string): string =>
-  text.length > MAX_BRIEF ? `${printable(text.slice(0, MAX_BRIEF))}… (${text.length} characters)` : printable(text)
+  text.length > MAX_TEXT_CHARACTERS
+    ? `${printable(text.slice(0, MAX_TEXT_CHARACTERS))}… (${text.length} characters)`
+    : printable(text)
 
 /** Parses a JSON text in UTF-8. @throws DocumentError */
 export function parseJson(bytes: Uint8Array): unknown {

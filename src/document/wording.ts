@@ -35,13 +35,10 @@ export interface Verdict {
 export function verdictOf(state: VerifiedState, reach: Reach, sources: Readonly<Record<string, Source>>): Verdict {
   const { trusted, stateRoot, ...rest } = sources
   const isRootStated = (trusted ?? stateRoot) === 'user'
-  const others = Object.values(rest)
-  const isStated = isRootStated && others.every(source => source === 'user')
+  const isStated = isRootStated && Object.values(rest).every(source => source === 'user')
   const name = trustedNames[reach]
   const basis = isRootStated
-    ? isStated
-      ? `Verified against the ${name} that you stated`
-      : `Verified against the ${name} that you stated, with other inputs from the file`
+    ? `Verified against the ${name} that you stated${isStated ? '' : ', with other inputs from the file'}`
     : `Consistent with the ${name} that the file states`
   return { isStated, headline: `${basis}: ${describeState(state)}.` }
 }
@@ -83,15 +80,21 @@ export function countPaths({ account, storage }: VerifiedState, answer: unknown)
 
 /** Caveats about the verdict on an answer, given who stated the claim. */
 export function answerNotes(sources: Readonly<Record<ClaimField, Source>>, keyCount: number): string[] {
-  const taken = [
-    sources.address === 'answer' && 'address',
-    sources.storageKeys === 'answer' && keyCount > 0 && 'storage keys',
-    sources.scheme === 'answer' && 'scheme',
-  ].filter(name => name !== false)
+  const taken = namesFrom('answer', {
+    address: sources.address,
+    'storage keys': keyCount > 0 && sources.storageKeys,
+    scheme: sources.scheme,
+  })
   return [
-    ...(sources.stateRoot === 'file' ? ['the state root comes from the file: compare it with L1.'] : []),
-    ...(taken.length > 0 ? [`the ${listed(taken)} came from the answer: check that this is what you asked for.`] : []),
-  ]
+    sources.stateRoot === 'file' && 'the state root comes from the file: compare it with L1.',
+    taken !== '' && `the ${taken} came from the answer: check that this is what you asked for.`,
+  ].filter(note => note !== false)
+}
+
+/** The names of the parts that this source stated, as a phrase. False stands for a part that is not asked for. */
+function namesFrom(source: Source, parts: Readonly<Record<string, Source | false>>): string {
+  const names = Object.keys(parts).filter(name => parts[name] === source)
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 /** The parts of the claim that the rows of a chain show. */
@@ -183,13 +186,10 @@ export function chainRows(
   const words = (name: keyof EvidenceSources) => sourceWords[sources[name]]
   const isAnchored = reach !== 'l2StateRoot'
   const unproven = isAnchored ? '' : ', not proven'
+  const hashBasis = reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted'
   const rows: (Row | false)[] = [
     ...beaconRows(evidence),
-    l1Block !== null && [
-      'L1 block hash',
-      l1Block.hash,
-      reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted',
-    ],
+    l1Block !== null && ['L1 block hash', l1Block.hash, hashBasis],
     l1Block !== null && ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}, proven by the hash`],
     l1Block !== null && ['L1 state root', l1Block.stateRoot, 'proven by the header'],
     reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],
@@ -209,29 +209,21 @@ export function chainRows(
 export function bundleNotes(sources: EvidenceSources, evidence: VerifiedEvidence): string[] {
   const { reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
   const isAnchored = reach !== 'l2StateRoot'
-  const isTaken = (name: keyof EvidenceSources) => sources[name] === 'bundle'
-  const taken = [
-    isTaken('scheme') && 'scheme',
-    isTaken('rollup') && 'rollup',
-    isAnchored && isTaken('l2BlockNumber') && 'L2 block',
-    isTaken('address') && 'address',
-    isTaken('storageKeys') && storage.length > 0 && 'storage keys',
-  ].filter(name => name !== false)
+  const taken = namesFrom('bundle', {
+    scheme: sources.scheme,
+    rollup: sources.rollup,
+    'L2 block': isAnchored && sources.l2BlockNumber,
+    address: sources.address,
+    'storage keys': storage.length > 0 && sources.storageKeys,
+  })
   const isOld = l2BlockNumber !== null && currentL2BlockNumber !== null && l2BlockNumber < currentL2BlockNumber
   return [
-    ...(sources.trusted === 'file'
-      ? [`the ${trustedNames[reach]} comes from the file: compare it with one that you trust.`]
-      : []),
-    ...(taken.length > 0
-      ? [`whoever made the bundle chose the ${listed(taken)}: check that this is what you asked for.`]
-      : []),
-    ...(isOld ? [`this is an older state: the rollup had already finalized L2 block ${currentL2BlockNumber}.`] : []),
-    ...(isAnchored ? [] : ['nothing here proves that the state root belongs to this rollup, or to which block.']),
-  ]
+    sources.trusted === 'file' && `the ${trustedNames[reach]} comes from the file: compare it with one that you trust.`,
+    taken !== '' && `whoever made the bundle chose the ${taken}: check that this is what you asked for.`,
+    isOld && `this is an older state: the rollup had already finalized L2 block ${currentL2BlockNumber}.`,
+    !isAnchored && 'nothing here proves that the state root belongs to this rollup, or to which block.',
+  ].filter(note => note !== false)
 }
-
-const listed = (names: readonly string[]): string =>
-  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 

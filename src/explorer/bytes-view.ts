@@ -7,7 +7,8 @@ let made = 0
 export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
   const id = `bytes-${++made}`
   if (problem !== null) {
-    return h('div', { class: 'bytes' }, h('h4', {}, title), h('p', { class: 'note' }, problem), rawHex(hex))
+    const raw = h('code', { class: 'raw' }, hex === '' ? 'nothing' : hex)
+    return h('div', { class: 'bytes' }, h('h4', {}, title), h('p', { class: 'note' }, problem), raw)
   }
   const explanation = h('p', { class: 'explanation', role: 'status' })
   const options = fields.map((field, index) => fieldOption(field, hex, index))
@@ -23,22 +24,18 @@ export function bytesView({ title, hex, fields, problem }: Bytes): HTMLElement {
     if (isByKey) options[index]?.focus()
     explain(index)
   }
-  const moves: Readonly<Record<string, (index: number) => number>> = {
-    ArrowDown: index => Math.min(index + 1, options.length - 1),
-    ArrowRight: index => Math.min(index + 1, options.length - 1),
-    ArrowUp: index => Math.max(index - 1, 0),
-    ArrowLeft: index => Math.max(index - 1, 0),
-    Home: () => 0,
-    End: () => options.length - 1,
-  }
+  const last = options.length - 1
+  const moves = new Map(
+    Object.entries({ ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -last, End: last }),
+  )
   for (const [index, option] of options.entries()) {
     option.addEventListener('pointerenter', () => explain(index))
     option.addEventListener('focus', () => choose(index, false))
     option.addEventListener('keydown', event => {
-      const move = moves[event.key]
+      const move = moves.get(event.key)
       if (move === undefined) return
       event.preventDefault()
-      choose(move(index), true)
+      choose(Math.min(Math.max(index + move, 0), last), true)
     })
   }
   return h(
@@ -82,5 +79,3 @@ const explanationOf = ({ name, start, end, value, note }: ByteField): Child[] =>
   ` ${note} Bytes ${start} to ${end - 1}: `,
   h('code', {}, value),
 ]
-
-const rawHex = (hex: string): HTMLElement => h('code', { class: 'raw' }, hex === '' ? 'nothing' : hex)

@@ -11,7 +11,7 @@ import {
 import { brief, show } from '../document/value.ts'
 import type { Scheme } from '../index.ts'
 import type { PlacedFault } from './fault.ts'
-import type { ByteField, Bytes } from './messages.ts'
+import type { Bytes } from './messages.ts'
 
 /** The byte layouts of the specification, each field with its meaning. */
 
@@ -39,22 +39,20 @@ function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFa
       typeof hex === 'string' ? `This is not hexadecimal of ${length} bytes.` : `This is ${brief(show(hex))}.`
     return { title, hex: typeof hex === 'string' ? brief(hex) : '', fields: [], problem }
   }
-  let start = 0
-  const fields = plan.map(({ name, length, value, note, isSound = () => true }) => {
-    const end = start + length
+  let end = 0
+  const parts = plan.map(field => {
+    const start = end
+    end += field.length
     const part = bytes.subarray(start, end)
-    const field: ByteField = { name, start, end, value: value(part), note, isFault: isFault(name) }
-    start = end
-    return { field, isSound: isSound(part) }
+    return { field, start, end, part, isUnsound: isFault(field.name) && field.isSound?.(part) === false }
   })
   // If no covered field is unsound by itself, all of them are marked.
-  const isBlamed = fields.some(({ field, isSound }) => field.isFault && !isSound)
-  return {
-    title,
-    hex: toHex(bytes),
-    fields: fields.map(({ field, isSound }) => ({ ...field, isFault: field.isFault && !(isBlamed && isSound) })),
-    problem: null,
-  }
+  const isBlamed = parts.some(({ isUnsound }) => isUnsound)
+  const fields = parts.map(({ field: { name, value, note }, start, end, part, isUnsound }) => {
+    const isMarked = isBlamed ? isUnsound : isFault(name)
+    return { name, start, end, value: value(part), note, isFault: isMarked }
+  })
+  return { title, hex: toHex(bytes), fields, problem: null }
 }
 
 const wordNote = (scheme: Scheme, what: string): string =>
@@ -68,11 +66,6 @@ const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
   return number !== null && number < limit
 }
 
-const asIndex = (scheme: Scheme) => (bytes: Uint8Array) => {
-  const index = readWord(scheme, bytes)
-  return index === null ? 'stray bytes: not an index' : nameLeafIndex(Number(index))
-}
-
 const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
   name,
   length: DIGEST_LENGTH,
@@ -81,21 +74,20 @@ const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => (
   isSound: bytes => scheme.isCanonical(bytes),
 })
 
+const linkField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
+  name,
+  length: scheme.wordLength,
+  value: bytes => {
+    const index = readWord(scheme, bytes)
+    return index === null ? 'stray bytes: not an index' : nameLeafIndex(Number(index))
+  },
+  note: wordNote(scheme, note),
+  isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
+})
+
 const leafPlan = (scheme: Scheme): FieldPlan[] => [
-  {
-    name: 'prev',
-    length: scheme.wordLength,
-    value: asIndex(scheme),
-    note: wordNote(scheme, 'Index of the leaf with the next smaller key hash.'),
-    isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
-  },
-  {
-    name: 'next',
-    length: scheme.wordLength,
-    value: asIndex(scheme),
-    note: wordNote(scheme, 'Index of the leaf with the next larger key hash.'),
-    isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
-  },
+  linkField(scheme, 'prev', 'Index of the leaf with the next smaller key hash.'),
+  linkField(scheme, 'next', 'Index of the leaf with the next larger key hash.'),
   digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
   digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
 ]
@@ -167,10 +159,9 @@ export function valueBytes(scheme: Scheme, index: number, value: unknown, fault:
   if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
     return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)
   }
-  const note =
+  const [title, note] =
     index === 0
-      ? 'HEAD and TAIL are not accounts: their value is 32 zero bytes.'
-      : 'What the storage slot holds, as a number.'
-  const title = index === 0 ? 'The value of HEAD or TAIL' : 'The slot value'
+      ? ['The value of HEAD or TAIL', 'HEAD and TAIL are not accounts: their value is 32 zero bytes.']
+      : ['The slot value', 'What the storage slot holds, as a number.']
   return planBytes(title, value, [{ name: 'value', length: DIGEST_LENGTH, value: asNumber, note }], isRefused)
 }

@@ -17,102 +17,79 @@ export interface ChainInput {
 }
 
 /** The chain of trust from L1 down to the slots. Boxes that the file or the trusted input leaves out are marked. */
-export function drawChain({ isBundle, statement, steps, failed, state, proofs }: ChainInput): ChainBox[] {
+export function drawChain(input: ChainInput): ChainBox[] {
+  const { state, statement, isBundle } = input
   const { trustedKind, trusted } = statement
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
+  const roots = ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']
+  /** The place of the box with the trusted input: -1 is the beacon checkpoint. An answer starts at the L2 state root. */
+  const start = isFromBeacon ? -1 : isBundle ? roots.indexOf(trustedKind.value) : 2
   const isGiven = isHexOf(32, trusted.value)
-  const start =
-    isBundle && !isFromBeacon
-      ? ['l1BlockHash', 'l1StateRoot', 'l2StateRoot'].indexOf(trustedKind.value)
-      : isFromBeacon
-        ? -1
-        : 2
-  const statusOf = (group: Step['group']): Status => {
-    const own = steps.flatMap((step, index) => (step.group === group ? [index] : []))
-    if (own.includes(failed)) return 'failed'
-    return failed > (own.at(-1) ?? Number.POSITIVE_INFINITY) ? 'passed' : 'not reached'
+  const box = (place: number, title: string, status: Status, value: string | undefined, note: string): ChainBox => {
+    const common = { title, tree: null }
+    if (place < start) return { ...common, state: 'left out', values: [], note }
+    if (place > start) return { ...common, state: status, values: value === undefined ? [] : [value], note }
+    return isGiven
+      ? { ...common, state: 'trusted', values: [trusted.value], note: sourceWords[trusted.source] }
+      : { ...common, state: 'not reached', values: [], note: 'enter it under “What you know”' }
   }
   const evidence = state !== null && 'reach' in state ? state : null
-  const l1Block = evidence?.l1Block ?? null
-  const box = (place: number, title: string, status: Status, values: readonly string[], note = ''): ChainBox => ({
-    title,
-    state: place === start ? (isGiven ? 'trusted' : 'not reached') : place < start ? 'left out' : status,
-    values: place === start ? (isGiven ? [trusted.value] : []) : place < start ? [] : values,
-    note: place === start ? (isGiven ? sourceWords[trusted.source] : 'enter it under “What you know”') : note,
-    tree: null,
-  })
-  const slots = proofs.slice(1)
-  const slotStatus = ['failed', 'not reached', 'passed'].find(one => slots.some(({ status }) => status === one))
-  const account = state?.account ?? null
-  const beaconBlock = evidence?.reach === 'beaconBlockRoot' ? evidence.beaconBlock : null
-  const consensus = statusOf('consensus')
-  /** Shown only if the proof starts from a beacon checkpoint. */
+  const l1Block = evidence?.l1Block ?? undefined
+  const block = evidence?.reach === 'beaconBlockRoot' ? evidence.beaconBlock : undefined
+  const consensus = statusOf(input, 'consensus')
+  const signed = block && `${block.signers} of the 512 members of period ${block.period} signed`
+  const slot = block && `slot ${block.slot}, of ${formatTime(block.slotTimestamp)}`
+  const header = l1Block && `from the header of L1 block ${l1Block.number}, of ${formatTime(l1Block.timestamp)}`
+  const l2Block = evidence?.l2BlockNumber == null ? '' : `, for L2 block ${evidence.l2BlockNumber}`
   const beaconBoxes = [
-    box(-1, 'Beacon checkpoint', 'not reached', []),
-    box(
-      0,
-      'Sync committees',
-      consensus,
-      [],
-      beaconBlock === null
-        ? 'each committee signs for the next'
-        : `${beaconBlock.signers} of the 512 members of period ${beaconBlock.period} signed`,
-    ),
-    box(
-      0,
-      'Finalized beacon block',
-      consensus,
-      beaconBlock === null ? [] : [beaconBlock.blockRoot],
-      beaconBlock === null
-        ? 'signed by the last committee'
-        : `slot ${beaconBlock.slot}, of ${formatTime(beaconBlock.slotTimestamp)}`,
-    ),
+    box(-1, 'Beacon checkpoint', 'not reached', undefined, ''),
+    box(0, 'Sync committees', consensus, undefined, signed ?? 'each committee signs for the next'),
+    box(0, 'Finalized beacon block', consensus, block?.blockRoot, slot ?? 'signed by the last committee'),
   ]
   return [
     ...(isFromBeacon ? beaconBoxes : []),
-    box(
-      0,
-      'L1 block hash',
-      consensus,
-      beaconBlock === null || l1Block === null ? [] : [l1Block.hash],
-      isFromBeacon ? 'from the finalized beacon block' : '',
-    ),
-    box(
-      1,
-      'L1 state root',
-      statusOf('header'),
-      l1Block === null ? [] : [l1Block.stateRoot],
-      l1Block === null
-        ? 'from the L1 block header'
-        : `from the header of L1 block ${l1Block.number}, of ${formatTime(l1Block.timestamp)}`,
-    ),
+    box(0, 'L1 block hash', consensus, block && l1Block?.hash, isFromBeacon ? 'from the finalized beacon block' : ''),
+    box(1, 'L1 state root', statusOf(input, 'l1Header'), l1Block?.stateRoot, header ?? 'from the L1 block header'),
     box(
       2,
       'L2 state root',
-      statusOf('contract'),
-      evidence === null ? [] : [evidence.stateRoot],
-      evidence?.l2BlockNumber == null
-        ? 'from the rollup contract on L1'
-        : `from the rollup contract on L1, for L2 block ${evidence.l2BlockNumber}`,
+      statusOf(input, 'rollupContract'),
+      evidence?.stateRoot,
+      `from the rollup contract on L1${l2Block}`,
     ),
-    {
-      title: 'Account',
-      state: statusOf(0),
-      values: [proofs[0]?.key ?? ''].filter(text => text !== ''),
-      note: account === null ? (proofs[0]?.outcome ?? '') : `exists, at leaf ${account.leafIndex}`,
-      tree: 'tree of accounts',
-    },
-    {
-      title: 'Slots',
-      state: slots.length === 0 ? 'left out' : ((slotStatus ?? 'not reached') as Status),
-      values: account === null || slots.length === 0 ? [] : [`storage root ${account.storageRoot}`],
-      note:
-        slots.length === 0
-          ? 'none requested'
-          : state === null
-            ? `${slots.length} requested`
-            : `${slots.filter(({ value }) => value !== '').length} of ${slots.length} exist`,
-      tree: "tree of the account's slots",
-    },
+    accountBox(input),
+    slotsBox(input),
   ]
+}
+
+/** Whether a check of the group failed, or all of them passed. */
+function statusOf({ steps, failed }: ChainInput, group: Step['group']): Status {
+  const own = steps.flatMap((step, index) => (step.group === group ? [index] : []))
+  if (own.includes(failed)) return 'failed'
+  return failed > (own.at(-1) ?? Number.POSITIVE_INFINITY) ? 'passed' : 'not reached'
+}
+
+function accountBox(input: ChainInput): ChainBox {
+  const [proof] = input.proofs
+  const account = input.state?.account
+  return {
+    title: 'Account',
+    state: statusOf(input, 0),
+    values: [proof?.key ?? ''].filter(text => text !== ''),
+    note: account ? `exists, at leaf ${account.leafIndex}` : (proof?.outcome ?? ''),
+    tree: 'tree of accounts',
+  }
+}
+
+function slotsBox({ state, proofs }: ChainInput): ChainBox {
+  const slots = proofs.slice(1)
+  const worst = (['failed', 'not reached', 'passed'] as const).find(one => slots.some(({ status }) => status === one))
+  const existing = `${slots.filter(({ value }) => value !== '').length} of ${slots.length} exist`
+  return {
+    title: 'Slots',
+    state: worst ?? 'left out',
+    values: state?.account && slots.length > 0 ? [`storage root ${state.account.storageRoot}`] : [],
+    note: slots.length === 0 ? 'none requested' : state === null ? `${slots.length} requested` : existing,
+    tree: "tree of the account's slots",
+  }
 }

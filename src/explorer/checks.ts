@@ -1,4 +1,5 @@
 import { guessSchemeOfPath, type LeafForm, type LeafPath, leafPaths, leafProofAt } from '../document/answer.ts'
+import { type Link, linkOf, links } from '../document/evidence.ts'
 import {
   DIGEST_LENGTH,
   hasTooManyNodes,
@@ -29,7 +30,7 @@ export interface Step {
 }
 
 /** A number stands for a leaf proof: 0 is the account's, 1 the first slot's. */
-export type GroupKey = 'question' | 'bundle' | 'consensus' | 'header' | 'contract' | 'answer' | number
+export type GroupKey = 'question' | Link | number
 
 export interface PlacedError {
   readonly code: ErrorCode
@@ -270,10 +271,12 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 function chainSteps({ reach, states, l1SlotCount }: Chain): Step[] {
   const step = stepIn('bundle')
   const isFromBeacon = reach === 'beaconBlockRoot'
+  // What has no version is not a bundle.
+  const isWhole = at('', 'version')
   return [
-    step('It is an evidence bundle', ['EVIDENCE_MALFORMED'], at('')),
+    step('It is an evidence bundle', ['EVIDENCE_MALFORMED'], isWhole),
     step('Its version is known', ['EVIDENCE_VERSION']),
-    step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], ({ path }) => path !== ''),
+    step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], error => !isWhole(error)),
     step('It is for the scheme that you stated', ['EVIDENCE_SCHEME_MISMATCH']),
     step('It is for the rollup that you stated', ['EVIDENCE_ROLLUP_MISMATCH']),
     ...(states.block ? [step('It is for the L2 block that you stated', ['EVIDENCE_BLOCK_MISMATCH'])] : []),
@@ -335,7 +338,7 @@ function consensusSteps(): Step[] {
 }
 
 function headerSteps(): Step[] {
-  const step = stepIn('header')
+  const step = stepIn('l1Header')
   /** The first and the last of these checks both raise HEADER_MALFORMED, the first only for what is no text. */
   const isNoText = ({ path, served }: PlacedError) => path === '' && typeof served !== 'string'
   return [
@@ -363,7 +366,7 @@ const L1_SLOTS = [
 ]
 
 function contractSteps(slotCount: number): Step[] {
-  const step = stepIn('contract')
+  const step = stepIn('rollupContract')
   return [
     step('The bundle has the L1 proof', ['EVIDENCE_L1_MISSING']),
     step(
@@ -389,7 +392,7 @@ function contractSteps(slotCount: number): Step[] {
 const FINALIZED_STATE = 'The stated numbers and timestamp hash to what the contract keeps for its newest finalization'
 
 function l1SlotSteps(what: string, path: string): Step[] {
-  const step = stepIn('contract', `Slot of ${what}: `)
+  const step = stepIn('rollupContract', `Slot of ${what}: `)
   return [
     step('it is the requested one', ['L1_KEY_MISMATCH'], at(`${path}.key`)),
     step("its nodes lead from the contract's storage root to it", NODES_OF_TRIE, trieBelow(`${path}.proof`)),
@@ -411,22 +414,24 @@ export type Placed = PlacedError & { readonly group: GroupKey }
 /** The group of an error, and its path in the group. */
 export function placeError(error: ProofError, { bundle, answer, isBundle }: OpenedFile): Placed {
   const { code, found = '' } = error
-  const placed = (group: GroupKey, path: string, served: unknown) => ({ group, code, path, found, served })
-  if (code === 'CLAIM_INVALID') return placed('question', error.path, undefined)
-  if (isBundle && /^consensus(\.|$)/.test(error.path)) {
-    return placed('consensus', error.path.replace(/^consensus\.?/, ''), fieldIn(bundle, 'consensus'))
+  const link = isBundle ? linkOf(error) : 'answer'
+  if (link === null || code === 'CLAIM_INVALID') {
+    return { group: 'question', code, path: error.path, found, served: undefined }
   }
-  if (isBundle && !/^answer(\.|$)/.test(error.path)) {
-    const [, link, rest = ''] = /^l1\.(header|proof)(?:\.|(?=\[)|$)(.*)$/s.exec(error.path) ?? []
-    if (link === undefined) return placed('bundle', error.path, bundle)
-    const { header, proof } = fieldsOf(fieldIn(bundle, 'l1'))
-    return link === 'header' ? placed('header', rest, header) : placed('contract', rest, proof)
+  const { header, proof } = fieldsOf(fieldIn(bundle, 'l1'))
+  const roots: Readonly<Record<Link, readonly [path: string, served: unknown]>> = {
+    bundle: ['', bundle],
+    consensus: ['consensus', fieldIn(bundle, 'consensus')],
+    l1Header: ['l1.header', header],
+    rollupContract: ['l1.proof', proof],
+    answer: [isBundle ? 'answer' : '', answer],
   }
-  const path = isBundle ? error.path.replace(/^answer\.?/, '') : error.path
-  const [, slot, rest = ''] = /^(?:accountProof|storageProofs\[(\d{1,9})\])\.?(.*)$/s.exec(path) ?? [path]
-  if (path.startsWith('accountProof')) return placed(0, rest, leafProofAt(answer, 0))
-  if (slot === undefined) return placed('answer', path, answer)
-  return placed(Number(slot) + 1, rest, leafProofAt(answer, Number(slot) + 1))
+  const [root, served] = roots[link]
+  const path = error.path.slice(root.length).replace(/^\./, '')
+  const [, slot, rest] = /^(?:accountProof|storageProofs\[(\d{1,9})\])\.?(.*)$/s.exec(path) ?? []
+  if (link !== 'answer' || rest === undefined) return { group: link, code, path, found, served }
+  const group = slot === undefined ? 0 : Number(slot) + 1
+  return { group, code, path: rest, found, served: leafProofAt(answer, group) }
 }
 
 /** The index of the check that raised the error; -1 if none in the list did. */
@@ -446,18 +451,14 @@ export function checksOf(steps: readonly Step[], failed: number, group: GroupKey
 const statusAt = (index: number, failed: number): Status =>
   index < failed ? 'passed' : index === failed ? 'failed' : 'not reached'
 
-const groupTitles = {
-  question: 'What you state',
-  bundle: 'The bundle is for what you stated',
-  consensus: 'Beacon checkpoint → sync committees → L1 block hash',
-  header: 'L1 block hash → L1 header',
-  contract: 'L1 state root → rollup contract → L2 state root',
-  answer: 'The answer as a whole',
-} as const
+const groupTitles = { question: 'what you state', ...links, answer: 'the answer as a whole' } as const
 
 /** All groups but the leaf proofs, which have their own lists. */
 export function groupsOf(steps: readonly Step[], failed: number): CheckGroup[] {
   return (Object.keys(groupTitles) as (keyof typeof groupTitles)[])
-    .map(group => ({ title: groupTitles[group], checks: checksOf(steps, failed, group) }))
+    .map(group => ({
+      title: capitalized(groupTitles[group].replaceAll('->', '→')),
+      checks: checksOf(steps, failed, group),
+    }))
     .filter(({ checks }) => checks.length > 0)
 }

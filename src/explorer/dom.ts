@@ -1,3 +1,5 @@
+import type { Row } from './messages.ts'
+
 /** Builds elements from text nodes and attributes only, so that nothing in a file is ever parsed as HTML. */
 
 export type Child = Node | string | null | false
@@ -33,3 +35,18 @@ export function byId<Type extends HTMLElement>(id: string, type: new () => Type)
 export const abbreviate = (hex: string): string => (hex.length <= 20 ? hex : `${hex.slice(0, 8)}…${hex.slice(-6)}`)
 
 export const hidden = (text: string): HTMLElement => h('span', { class: 'visually-hidden' }, text)
+
+/** A section that its summary folds and unfolds. */
+export const fold = (isOpen: boolean, summary: Child | readonly Child[], ...children: readonly Child[]): HTMLElement =>
+  h('details', { class: 'group', open: isOpen }, h('summary', {}, ...[summary].flat()), ...children)
+
+/** One row per line: a name, a value and its source. */
+export const rowList = (rows: readonly Row[]): HTMLElement =>
+  h(
+    'dl',
+    { class: 'rows' },
+    ...rows.map(([name, value, source]) => {
+      const from = source ? h('span', { class: 'from' }, ` ${source}`) : null
+      return h('div', {}, h('dt', {}, name), h('dd', {}, h('span', { class: 'value' }, value), from))
+    }),
+  )

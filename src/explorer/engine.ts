@@ -1,20 +1,19 @@
+import { MAX_REQUEST_SECONDS } from './limits.ts'
 import type { Reply, Request } from './messages.ts'
 
 /** A request failed: it timed out, was stopped, or the worker crashed. */
-export class EngineError extends Error {
+class EngineError extends Error {
   override readonly name = 'EngineError'
 }
-
-/** Time limit per request. */
-const LIMIT_SECONDS = 15
 
 type Explore = (request: Request) => Promise<Reply>
 type Question = Request extends infer One ? (One extends Request ? Omit<One, 'id'> : never) : never
 
 export interface Engine {
+  /** Fails with an EngineError, also if the reply is a problem. */
   ask<Kind extends Question['kind']>(
     question: Extract<Question, { kind: Kind }>,
-  ): Promise<Extract<Reply, { kind: Kind }> | Extract<Reply, { kind: 'problem' }>>
+  ): Promise<Extract<Reply, { kind: Kind }>>
   /** Abandons the pending request and ignores its reply. The worker keeps the file. */
   forget(): void
   /** Stops the pending request by terminating the worker, which loses the file. */
@@ -68,34 +67,32 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
     else onPage?.then(explore => explore(request)).then(settle, () => stop('The explorer could not be loaded.'))
   }
 
+  /** Ends the pending request, and returns it for a reply or an error. */
+  function end() {
+    const ended = pending
+    pending = null
+    if (ended !== null) onBusy(false)
+    return ended
+  }
+
   function settle(reply: Reply): void {
     if (reply.id !== pending?.request.id) return
-    const { resolve } = pending
-    pending = null
-    onBusy(false)
-    resolve(reply)
+    if (reply.kind === 'problem') end()?.reject(new EngineError(reply.message))
+    else end()?.resolve(reply)
   }
 
   function stop(reason: string): void {
-    if (pending === null) return
-    const { reject } = pending
-    pending = null
+    const ended = end()
+    if (ended === null) return
     if (worker !== null) {
       worker.terminate()
       worker = start()
     }
-    onBusy(false)
-    reject(new EngineError(reason))
+    ended.reject(new EngineError(reason))
   }
 
-  function forget(): void {
-    if (pending === null) return
-    const { reject } = pending
-    pending = null
-    onBusy(false)
-    // An empty message is not shown.
-    reject(new EngineError(''))
-  }
+  // An empty message is not shown.
+  const forget = () => end()?.reject(new EngineError(''))
 
   function send(question: Question): Promise<Reply> {
     forget()
@@ -105,13 +102,13 @@ export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () =
       pending = { request, resolve, reject }
       onBusy(true)
       setTimeout(() => {
-        if (pending?.request.id === id) stop(`Given up: it took longer than ${LIMIT_SECONDS} seconds.`)
-      }, LIMIT_SECONDS * 1000)
+        if (pending?.request.id === id) stop(`Given up: it took longer than ${MAX_REQUEST_SECONDS} seconds.`)
+      }, MAX_REQUEST_SECONDS * 1000)
       post(request)
     })
   }
 
-  // A reply has the kind of its request, or is a problem.
+  // A reply has the kind of its request.
   return { ask: question => send(question) as Promise<never>, forget, stop }
 }
 
@@ -122,23 +119,15 @@ declare global {
   var exploreOnPage: Explore | undefined
 }
 
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ): { createScriptURL(url: string): string }
+interface UrlRules {
+  createScriptURL(url: string): string
 }
-declare const trustedTypes: TrustedTypes | undefined
+declare const trustedTypes: { createPolicy(name: string, rules: UrlRules): UrlRules } | undefined
 
 /** The only script URL that this page ever creates. */
-const scriptUrl = ((): string => {
-  const createScriptURL = (url: string): string => (url === SCRIPT ? url : '')
-  const policy =
-    typeof trustedTypes === 'undefined'
-      ? { createScriptURL }
-      : trustedTypes.createPolicy('explorer', { createScriptURL })
-  return policy.createScriptURL(SCRIPT)
-})()
+const rules: UrlRules = { createScriptURL: url => (url === SCRIPT ? url : '') }
+const policy = typeof trustedTypes === 'undefined' ? rules : trustedTypes.createPolicy('explorer', rules)
+const scriptUrl = policy.createScriptURL(SCRIPT)
 
 function loadOnPage(): Promise<Explore> {
   return new Promise((resolve, reject) => {

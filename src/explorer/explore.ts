@@ -5,9 +5,6 @@ import type { Reply, Request } from './messages.ts'
 import { type OpenedFile, openFile } from './opened-file.ts'
 import { viewProof } from './proof-view.ts'
 
-/** The same limit as on the command line: room for more than a thousand slots. */
-export const MAX_INPUT_MIB = 16
-
 /** Answers the page's requests, one at a time. It remembers the last file and its last verdict. */
 export function createExplorer(maxMib: number): (request: Request) => Promise<Reply> {
   let file: OpenedFile | null = null

@@ -1,3 +1,4 @@
+import { leafPaths } from '../document/answer.ts'
 import { LEAF_NODE } from '../document/layout.ts'
 import { brief } from '../document/value.ts'
 import { errorMeanings } from '../index.ts'
@@ -10,12 +11,10 @@ export interface PlacedFault extends Fault {
   readonly field: string | null
 }
 
-const partOfIndex = { leafIndex: 'proof', leftLeafIndex: 'leftProof', rightLeafIndex: 'rightProof' } as const
-
 /** Where in the drawing the check failed. */
 export function describeFault({ code, path, found }: PlacedError): PlacedFault {
   const [, part = null, rest = ''] = /^(proof|leftProof|rightProof)\.?(.*)$/s.exec(path) ?? []
-  const ofIndex = Object.entries(partOfIndex).find(([name]) => name === path)?.[1]
+  const ofIndex = leafPaths.find(({ index }) => index === path)?.proof
   const fault = (place: FaultPlace, field: string | null = null, text: string = errorMeanings[code]): PlacedFault => ({
     place,
     code,

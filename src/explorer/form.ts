@@ -11,10 +11,7 @@ const controls = Object.fromEntries(
   }),
 ) as Record<FieldName, Control>
 
-const sources: Record<FieldName, Source> = Object.fromEntries(fieldNames.map(name => [name, 'user'])) as Record<
-  FieldName,
-  Source
->
+const sources = Object.fromEntries(fieldNames.map(name => [name, 'user'])) as Record<FieldName, Source>
 
 const sourceNotes: Readonly<Record<Source, string>> = {
   user: '',
@@ -43,15 +40,10 @@ function showSource(name: FieldName): void {
   controls[name].removeAttribute('aria-invalid')
   const hasNote = controls[name].value !== '' && name !== 'trustedKind'
   byId(`${name}-source`, HTMLElement).textContent = hasNote ? sourceNotes[sources[name]] : ''
-  if (name === 'trustedKind') showKindOfTrust()
-}
-
-function showKindOfTrust(): void {
+  if (name !== 'trustedKind') return
   const { value } = controls.trustedKind
   byId('trusted-label', HTMLElement).textContent = trustedLabels.get(value) ?? ''
-  for (const field of document.querySelectorAll<HTMLElement>('[data-checkpoint]')) {
-    field.hidden = value !== 'beaconBlockRoot'
-  }
+  showIf('[data-checkpoint]', value === 'beaconBlockRoot')
 }
 
 /** Fills in what the file says. Keeps what the user typed, unless they chose an example. */
@@ -65,7 +57,7 @@ export function fill(
     if (isTyped && !isExample) continue
     set(name, suggested[name] ?? { value: defaults[name] ?? '', source: 'user' })
   }
-  showBundleFields(isBundle)
+  showIf('[data-bundle]', isBundle)
 }
 
 /** Marks the invalid fields, and explains the error next to each. */
@@ -87,13 +79,12 @@ const confirmable = (): FieldName[] =>
   )
 
 export function clear(): void {
-  for (const name of fieldNames) set(name, { value: defaults[name] ?? '', source: 'user' })
+  fill({}, false, true)
   confirmButton.hidden = true
-  showBundleFields(false)
 }
 
-function showBundleFields(isBundle: boolean): void {
-  for (const field of document.querySelectorAll<HTMLElement>('[data-bundle]')) field.hidden = !isBundle
+function showIf(selector: string, isShown: boolean): void {
+  for (const field of document.querySelectorAll<HTMLElement>(selector)) field.hidden = !isShown
 }
 
 export function readStatement(): Statement {

@@ -27,6 +27,7 @@ import {
 import { poseidon2 } from '../poseidon2.ts'
 import { drawChain } from './chain.ts'
 import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
+import { MAX_KEYS } from './limits.ts'
 import type { FieldName, InputError, ProofSummary, Report, Statement } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
 import {
@@ -61,12 +62,9 @@ export function judge(file: OpenedFile, statement: Statement): Judgement {
   const inputErrors = findInputErrors(file, statement)
   const reason = missing(file, statement)
   if (scheme === null || reason !== null || inputErrors.length > 0) {
-    const basis = { file, statement, scheme, stateRoot: null }
-    return unjudged(
-      { ...basis, address: statement.address.value, storageKeys: keysIn(statement) },
-      reason ?? '',
-      inputErrors,
-    )
+    const { address } = statement
+    const basis = { file, statement, scheme, stateRoot: null, address: address.value, storageKeys: keysIn(statement) }
+    return unjudged(basis, reason ?? '', inputErrors)
   }
   return file.isBundle ? judgeBundle(file, statement, scheme) : judgeAnswer(file, statement, scheme)
 }
@@ -154,7 +152,7 @@ function judgementOf(basis: Basis, decide: (steps: readonly Step[], forms: reado
   const shape = shapeOf(file, statement, storageKeys)
   const steps = listSteps(shape)
   const { failed, error = null, state = null, accountIsProven = false, ...said } = decide(steps, shape.forms)
-  const proofs = summarize(shape.forms, address, storageKeys, state, steps, failed)
+  const proofs = summarize(basis, shape.forms, steps, failed, state)
   return {
     report: {
       ...{ isStated: false, inputErrors: [], failure: null, chain: [], account: [], notes: file.notes, shown: 0 },
@@ -177,21 +175,20 @@ function unjudged(basis: Basis, reason: string, inputErrors: readonly InputError
     inputErrors,
     // The failed check is that of the stated inputs.
     failed: isInputWrong ? steps.findIndex(({ group }) => group === 'question') : -1,
-    ...(other !== null
-      ? {
-          headline: `No proof to verify: ${other.code}`,
-          text: `${errorMeanings[other.code]} ${brief(other.found ?? '')}`,
-        }
-      : isInputWrong
-        ? {
-            headline: 'Check your input',
-            text: 'Nothing was verified: a field of the form is marked as wrong.',
-          }
-        : {
-            headline: 'Not verified yet',
-            text: `${capitalized(reason)}. Until then, everything below is only what the file claims.`,
-          }),
+    ...unjudgedWords(reason, isInputWrong, other),
   }))
+}
+
+function unjudgedWords(reason: string, isInputWrong: boolean, other: ProofError | null) {
+  if (other !== null) {
+    const { code, found = '' } = other
+    return { headline: `No proof to verify: ${code}`, text: `${errorMeanings[code]} ${brief(found)}` }
+  }
+  if (isInputWrong) {
+    return { headline: 'Check your input', text: 'Nothing was verified: a field of the form is marked as wrong.' }
+  }
+  const text = `${capitalized(reason)}. Until then, everything below is only what the file claims.`
+  return { headline: 'Not verified yet', text }
 }
 
 /** Recognizes an answer that is no proof, whatever was requested: an endpoint's error, or the answer of another method. */
@@ -286,30 +283,22 @@ function rollupOf(name: string, { rootsSlot, currentSlot }: Statement): Rollup {
 }
 
 function bundleRequest({ bundle }: OpenedFile): { address: string; storageKeys: string[] } {
-  const { request } = fieldsOf(bundle)
-  const { address, storageKeys } = fieldsOf(request)
+  const { address, storageKeys } = fieldsOf(fieldIn(bundle, 'request'))
   return {
     address: typeof address === 'string' ? brief(address) : '',
     storageKeys: itemsOf(storageKeys).map(key => (typeof key === 'string' ? key : '')),
   }
 }
 
-/** A file of 16 MiB has no room for this many slot proofs. Keys beyond it that need no proof are verified, but not listed. */
-const MAX_LISTED = 4096
-
 /** The properties of the answer and the question that determine the list of checks. */
 function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly string[]): Shape {
   const slots = storageProofsIn(file.answer)
   const storageProof = fieldIn(fieldIn(fieldIn(file.bundle, 'l1'), 'proof'), 'storageProof')
   const states = (name: FieldName) => isStated(statement, name)
-  const isImplied = (index: number) => slots.length === 0 || slots[index] === null
+  const formOfSlot = (_: string, index: number): Form =>
+    slots.length === 0 || slots[index] === null ? 'implied' : formOf(slots[index])
   return {
-    forms: [
-      formOf(leafProofAt(file.answer, 0)),
-      ...storageKeys
-        .slice(0, MAX_LISTED)
-        .map((_, index): Form => (isImplied(index) ? 'implied' : formOf(slots[index]))),
-    ],
+    forms: [formOf(leafProofAt(file.answer, 0)), ...storageKeys.slice(0, MAX_KEYS).map(formOfSlot)],
     chain: file.isBundle
       ? {
           reach: statement.trustedKind.value,
@@ -369,12 +358,11 @@ function refused(basis: Basis, error: ProofError): Judgement {
 
 /** The status of each leaf proof: it failed, all of its checks passed, or some were not reached. */
 function summarize(
+  { address, storageKeys }: Basis,
   forms: readonly Form[],
-  address: string,
-  storageKeys: readonly string[],
-  state: VerifiedState | null,
   steps: readonly Step[],
   failed: number,
+  state: VerifiedState | null,
 ): ProofSummary[] {
   const last = new Map(steps.map(({ group }, index) => [group, index]))
   const failedGroup = steps[failed]?.group

@@ -1,3 +1,4 @@
+import type { LeafPath } from '../document/answer.ts'
 import type { Source } from '../document/claim.ts'
 import type { InputFile } from '../document/input-file.ts'
 import type { PathLevel } from '../document/layout.ts'
@@ -146,7 +147,7 @@ export interface Fault {
 }
 
 export interface PathView {
-  readonly part: 'proof' | 'leftProof' | 'rightProof'
+  readonly part: LeafPath['proof']
   readonly title: string
   readonly leafIndex: string
   /** The root that the path must lead to; null if it is unknown. */

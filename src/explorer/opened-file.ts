@@ -10,6 +10,7 @@ import {
   readInputFile,
 } from '../document/input-file.ts'
 import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
+import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
 import { type Field, type FieldName, fieldNames, type Loaded, type Source, type Statement } from './messages.ts'
 
 /** An opened file: what it contains, and what it suggests for the form. */
@@ -21,9 +22,6 @@ export interface OpenedFile extends Loaded {
   /** The consensus network, if the file is a vector that defines one. */
   readonly network?: unknown
 }
-
-/** More keys than an honest answer of 16 MiB has room for. */
-const MAX_KEYS = 4096
 
 /** @throws DocumentError if the page cannot show this kind of file */
 export function openFile(content: unknown): OpenedFile {
@@ -52,32 +50,26 @@ function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFi
   const served = isTooMany ? 0 : storageKeysIn(answer)
   const areServed = typeof served !== 'number'
   const { scheme, stateRoot, address, storageKeys } = stated
-  const said = {
-    ...suggest('scheme', scheme, 'file'),
-    ...suggest('trusted', stateRoot, 'file'),
-    ...suggest('address', address, 'file'),
-    ...suggestKeys(storageKeys, 'file'),
-  }
+  const said = suggest('file', { scheme, trusted: stateRoot, address, storageKeys })
   const isAsking = said.storageKeys === undefined && slotCount > 0 && !areServed
+  const reason = isTooMany
+    ? `The answer has ${slotCount} storage proofs, more than any honest answer of this size.`
+    : 'A storage proof does not name its storage key.'
   return {
     kind,
     isBundle: false,
     description: brief(description),
     slotCount,
     suggested: {
-      ...suggest('scheme', guessScheme(leafProofAt(answer, 0))?.name, 'answer'),
       trustedKind: { value: 'l2StateRoot', source: stateRoot === undefined ? 'answer' : 'file' },
-      ...suggest('address', addressIn(answer), 'answer'),
-      ...(areServed && suggestKeys(served, 'answer')),
+      ...suggest('answer', {
+        scheme: guessScheme(leafProofAt(answer, 0))?.name,
+        address: addressIn(answer),
+        storageKeys: areServed ? served : undefined,
+      }),
       ...said,
     },
-    notes: isAsking
-      ? [
-          isTooMany
-            ? `The answer has ${slotCount} storage proofs, more than any honest answer of this size. Enter the keys that you asked for.`
-            : 'A storage proof does not name its storage key. Enter the keys that you asked for.',
-        ]
-      : [],
+    notes: isAsking ? [`${reason} Enter the keys that you asked for.`] : [],
     answer,
     bundle: undefined,
   }
@@ -97,12 +89,14 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
     description: brief(description),
     slotCount: storageProofsIn(answer).length,
     suggested: {
-      ...suggest('scheme', schemeNamed(scheme)?.name, 'bundle'),
       trustedKind: { value: 'l1BlockHash', source: 'bundle' },
-      ...suggest('rollup', known, 'bundle'),
-      ...suggest('l2Block', decimal(l2BlockNumber), 'bundle'),
-      ...suggest('address', address, 'bundle'),
-      ...suggestKeys(storageKeys, 'bundle'),
+      ...suggest('bundle', {
+        scheme: schemeNamed(scheme)?.name,
+        rollup: known,
+        l2Block: decimal(l2BlockNumber),
+        address,
+        storageKeys,
+      }),
       ...said,
     },
     notes:
@@ -120,20 +114,19 @@ function suggestClaim({ scheme, claim }: { readonly scheme: unknown; readonly cl
   const { rollup, trusted, l2BlockNumber, address, storageKeys } = fieldsOf(claim)
   const { address: contract, layout } = fieldsOf(rollup)
   const { network, ...roots } = fieldsOf(trusted)
-  const [first] = Object.entries(roots)
-  const { stateRootHashes, currentL2BlockNumber } = fieldsOf(layout)
-  return {
-    ...suggest('scheme', scheme, 'file'),
-    ...suggest('trustedKind', first?.[0], 'file'),
-    ...suggest('trusted', first?.[1], 'file'),
-    ...suggest('network', fieldIn(network, 'name'), 'file'),
-    ...suggest('rollup', contract, 'file'),
-    ...suggest('l2Block', decimal(l2BlockNumber), 'file'),
-    ...suggest('address', address, 'file'),
-    ...suggestKeys(storageKeys, 'file'),
-    ...suggest('rootsSlot', decimal(stateRootHashes), 'file'),
-    ...suggest('currentSlot', decimal(currentL2BlockNumber), 'file'),
-  }
+  const [[trustedKind, root] = []] = Object.entries(roots)
+  return suggest('file', {
+    scheme,
+    trustedKind,
+    trusted: root,
+    network: fieldIn(network, 'name'),
+    rollup: contract,
+    l2Block: decimal(l2BlockNumber),
+    address,
+    storageKeys,
+    rootsSlot: decimal(fieldIn(layout, 'stateRootHashes')),
+    currentSlot: decimal(fieldIn(layout, 'currentL2BlockNumber')),
+  })
 }
 
 /** Converts a quantity to decimal. Returns anything else unchanged. */
@@ -142,15 +135,18 @@ const decimal = (quantity: unknown): unknown => {
   return number === null ? quantity : `${number}`
 }
 
-/** Suggests a value for a form field, if it fits. */
-const suggest = (name: FieldName, value: unknown, source: Source): Suggested =>
-  typeof value === 'string' && value.length <= 200 ? { [name]: { value: printable(value), source } } : {}
-
-function suggestKeys(keys: unknown, source: Source): Suggested {
-  const items = itemsOf(keys)
-  if (keys === undefined || items.length > MAX_KEYS) return {}
-  if (!items.every(key => typeof key === 'string' && key.length <= 200)) return {}
-  return { storageKeys: { value: items.map(key => printable(String(key))).join('\n'), source } }
+/** Suggests the values that fit their form fields. */
+function suggest(source: Source, values: Readonly<Partial<Record<FieldName, unknown>>>): Suggested {
+  const suggested: Suggested = {}
+  for (const name of fieldNames) {
+    const value = values[name]
+    const lines = name === 'storageKeys' ? itemsOf(value) : [value]
+    const isFit =
+      lines.length <= MAX_KEYS && lines.every(line => typeof line === 'string' && line.length <= MAX_FIELD_CHARACTERS)
+    if (value === undefined || !isFit) continue
+    suggested[name] = { value: lines.map(line => printable(String(line))).join('\n'), source }
+  }
+  return suggested
 }
 
 /** The content of the form once the file is open. The user fills in what the file does not say. */

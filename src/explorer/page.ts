@@ -1,6 +1,7 @@
 import { byId, h, nodesOf } from './dom.ts'
-import { createEngine, EngineError } from './engine.ts'
+import { createEngine } from './engine.ts'
 import { clear, fill, listenToForm, readStatement, showInputErrors } from './form.ts'
+import { MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
 import type { Loaded, Report } from './messages.ts'
 import { proofSection } from './proof-section.ts'
 import { reportView, verdictDetails, verdictText } from './report-view.ts'
@@ -17,8 +18,6 @@ interface Example {
 declare const rollupStateProofExamples: readonly Example[]
 
 const EXAMPLE_TYPE = 'application/x-explorer-example'
-/** Longer text is read but not shown, because browsers are slow to lay it out. */
-const MAX_SHOWN_TEXT = 20_000
 
 const fileStatus = byId('file-status', HTMLElement)
 const stopButton = byId('stop', HTMLButtonElement)
@@ -52,12 +51,11 @@ const engine = createEngine(
 async function open(blob: Blob, name: string, example: Example | null, scrolls = true): Promise<void> {
   clearTimeout(timer)
   loaded = null
-  showVerdict('none', 'Reading…', '')
+  showVerdict('Reading…')
   fileStatus.textContent = `Reading ${name}…`
   exampleProof = example?.proof ?? null
   await attempt(async () => {
     const reply = await engine.ask<'load'>({ kind: 'load', blob })
-    if (reply.kind === 'problem') throw new EngineError(reply.message)
     loaded = reply.loaded
     fill(loaded.suggested, loaded.isBundle, example !== null)
     fileStatus.textContent = describeFile(name, loaded)
@@ -71,16 +69,14 @@ const describeFile = (name: string, { kind, slotCount, description }: Loaded): s
 
 async function judge(): Promise<void> {
   if (loaded === null) return
-  const reply = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement() })
-  if (reply.kind === 'problem') throw new EngineError(reply.message)
-  const { report } = reply
+  const { report } = await engine.ask<'verify'>({ kind: 'verify', statement: readStatement() })
   const shown = report.verdict !== 'refused' && exampleProof !== null ? exampleProof : report.shown
   verdict.setAttribute('data-verdict', report.verdict)
   verdict.toggleAttribute('data-stated', report.isStated)
   showInputErrors(report.inputErrors)
   // Something is missing or wrong in the form.
   if (report.verdict === 'unjudged') statement.open = true
-  verdictStatus.replaceChildren(...nodesOf(verdictText(report)))
+  verdictStatus.replaceChildren(...verdictText(report))
   verdictMore.replaceChildren(...nodesOf(verdictDetails(report)))
   reportPlace.replaceChildren(
     ...nodesOf(reportView(report, shown, index => void attempt(() => goToProof(report, index)))),
@@ -95,19 +91,20 @@ async function goToProof(report: Report, index: number): Promise<void> {
 }
 
 async function showProof(report: Report, index: number): Promise<void> {
-  const reply = await engine.ask<'proof'>({ kind: 'proof', index })
-  if (reply.kind === 'problem') throw new EngineError(reply.message)
-  proofPlace.replaceChildren(...nodesOf(proofSection(reply.proof, report.verdict !== 'unjudged')))
+  const { proof } = await engine.ask<'proof'>({ kind: 'proof', index })
+  proofPlace.replaceChildren(...nodesOf(proofSection(proof, report.verdict !== 'unjudged')))
   proofPlace.hidden = false
 }
 
 /** Also clears the old results, because they must not appear next to a new question. */
-function showVerdict(state: string, headline: string, text: string): void {
-  verdict.setAttribute('data-verdict', state)
-  verdictStatus.replaceChildren(h('p', { class: 'headline' }, headline), h('p', {}, text))
+function showVerdict(headline: string, text = ''): void {
+  verdict.setAttribute('data-verdict', 'none')
+  verdictStatus.replaceChildren(...verdictText({ headline, text }))
   for (const place of [verdictMore, reportPlace, proofPlace]) place.replaceChildren()
   proofPlace.hidden = true
 }
+
+const showNothing = () => showVerdict('Nothing to verify yet', 'Open a file or choose an example.')
 
 async function attempt(work: () => Promise<void>): Promise<void> {
   try {
@@ -118,7 +115,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
     if (message === '') return
     loaded = null
     fileStatus.textContent = message
-    showVerdict('none', 'Nothing to verify', message)
+    showVerdict('Nothing to verify', message)
   }
 }
 
@@ -127,26 +124,25 @@ function judgeSoon(delay: number, then: () => void = () => {}): void {
   if (loaded === null) return
   // A verdict on the previous content of the form must not arrive now.
   engine.forget()
-  showVerdict('none', 'Verifying…', '')
+  showVerdict('Verifying…')
   timer = window.setTimeout(() => void attempt(judge).then(then), delay)
 }
 
-function openText(text: string): void {
-  void open(new Blob([text], { type: 'application/json' }), 'The pasted text', null)
-}
+const openText = (text: string): void => void open(new Blob([text]), 'The pasted text', null)
 
 function openExample(example: Example, scrolls = true): void {
   paste.value = ''
-  const blob = new Blob([JSON.stringify(example.content)], { type: 'application/json' })
-  void open(blob, `Example “${example.title}”`, example, scrolls)
+  void open(new Blob([JSON.stringify(example.content)]), `Example “${example.title}”`, example, scrolls)
 }
+
+const openFile = (file: File): void => void open(file, file.name.slice(0, MAX_NAME_CHARACTERS), null)
 
 /** @returns whether there was anything to open */
 function openTransfer(data: DataTransfer | null): boolean {
   const [file] = data?.files ?? []
   if (file) {
     paste.value = ''
-    void open(file, file.name.slice(0, 100), null)
+    openFile(file)
     return true
   }
   const example = rollupStateProofExamples[Number.parseInt(data?.getData(EXAMPLE_TYPE) ?? '', 10)]
@@ -157,7 +153,7 @@ function openTransfer(data: DataTransfer | null): boolean {
 }
 
 function takeText(text: string): void {
-  paste.value = text.length <= MAX_SHOWN_TEXT ? text : ''
+  paste.value = text.length <= MAX_SHOWN_CHARACTERS ? text : ''
   openText(text)
 }
 
@@ -181,7 +177,7 @@ function listen(): void {
   const file = byId('file', HTMLInputElement)
   file.addEventListener('change', () => {
     const [chosen] = file.files ?? []
-    if (chosen) void open(chosen, chosen.name.slice(0, 100), null)
+    if (chosen) openFile(chosen)
     file.value = ''
   })
   paste.addEventListener('paste', event => {
@@ -204,7 +200,7 @@ function listen(): void {
   const form = byId('form', HTMLFormElement)
   form.addEventListener('submit', event => {
     event.preventDefault()
-    if (loaded === null) showVerdict('none', 'Nothing to verify yet', 'Open a file or choose an example.')
+    if (loaded === null) showNothing()
     else judgeSoon(0, () => verdict.focus())
   })
   form.addEventListener('reset', event => {
@@ -215,7 +211,7 @@ function listen(): void {
     loaded = null
     engine.forget()
     statement.open = true
-    showVerdict('none', 'Nothing to verify yet', 'Open a file or choose an example.')
+    showNothing()
   })
   stopButton.addEventListener('click', () => engine.stop('Stopped.'))
   listenToForm(() => judgeSoon(400))

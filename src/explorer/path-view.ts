@@ -20,9 +20,10 @@ export function pathView(path: PathView, keyHash: string | null): HTMLElement {
       { class: 'spine' },
       rootRow(path),
       topRow(path),
-      ...levels.flatMap(run =>
-        run.length < MIN_FOLDED ? runRows(run, path, explain) : [foldedRow(run, path, explain)],
-      ),
+      ...levels.flatMap(run => {
+        const rows = run.map(level => levelRow(level, path, explain))
+        return run.length < MIN_FOLDED ? rows : [foldedRow(run, rows)]
+      }),
       leafRow(path, keyHash),
     ),
     explanation,
@@ -43,21 +44,9 @@ function foldLevels(levels: readonly PathLevel[], fault: FaultPlace | null): Pat
 
 type Explain = (text: Child[]) => void
 
-const runRows = (run: readonly PathLevel[], path: PathView, explain: Explain): HTMLElement[] =>
-  run.map(level => levelRow(level, path, explain))
-
-function foldedRow(run: readonly PathLevel[], path: PathView, explain: Explain): HTMLElement {
-  const [first, last] = [run[0]?.level, run.at(-1)?.level]
-  return h(
-    'li',
-    { class: 'fold' },
-    h(
-      'details',
-      {},
-      h('summary', {}, `Levels ${first} to ${last}: ${run.length} siblings, all empty subtrees`),
-      h('ol', { class: 'spine' }, ...runRows(run, path, explain)),
-    ),
-  )
+function foldedRow(run: readonly PathLevel[], rows: readonly HTMLElement[]): HTMLElement {
+  const title = `Levels ${run[0]?.level} to ${run.at(-1)?.level}: ${run.length} siblings, all empty subtrees`
+  return h('li', { class: 'fold' }, h('details', {}, h('summary', {}, title), h('ol', { class: 'spine' }, ...rows)))
 }
 
 function levelRow(level: PathLevel, path: PathView, explain: Explain): HTMLElement {
@@ -92,55 +81,49 @@ function levelRow(level: PathLevel, path: PathView, explain: Explain): HTMLEleme
   return h('li', {}, button, tag)
 }
 
-/** A box on the line, with its content. */
-function box(isFault: boolean, code: string | undefined, ...children: readonly Child[]): HTMLElement {
-  return h(
-    'li',
-    { class: 'box', 'data-fault': isFault },
-    ...children,
-    isFault ? h('span', { class: 'fault-tag' }, `✗ ${code}`) : null,
-  )
+/** A box on the line, with its content. @param places the places of a fault that is marked in this box */
+function box({ fault }: PathView, places: readonly FaultPlace[], ...children: readonly Child[]): HTMLElement {
+  const isFault = fault !== null && places.includes(fault.place)
+  const tag = isFault && h('span', { class: 'fault-tag' }, `✗ ${fault.code}`)
+  return h('li', { class: 'box', 'data-fault': isFault }, ...children, tag)
 }
 
 const named = (name: string, value: string | null): HTMLElement =>
   h('span', { class: 'named' }, h('span', { class: 'name' }, name), ' ', h('code', {}, value ?? 'not known'))
 
-function rootRow({ rootName, wantedRoot, rootSource, computedRoot, fault }: PathView): HTMLElement {
-  const isFault = fault?.place === 'root'
-  const differs = wantedRoot !== null && computedRoot !== null && wantedRoot.toLowerCase() !== computedRoot
-  return box(
-    isFault,
-    fault?.code,
-    named(rootName, wantedRoot),
-    h('span', { class: 'from' }, rootSource),
-    computedRoot !== null && (wantedRoot === null || differs) ? named('this path leads to', computedRoot) : null,
-  )
+const from = (text: string): HTMLElement => h('span', { class: 'from' }, text)
+
+function rootRow(path: PathView): HTMLElement {
+  const { rootName, wantedRoot, rootSource, computedRoot } = path
+  const isShown = computedRoot !== null && wantedRoot?.toLowerCase() !== computedRoot
+  const computed = isShown && named('this path leads to', computedRoot)
+  return box(path, ['root'], named(rootName, wantedRoot), from(rootSource), computed)
 }
 
-function topRow({ nextFreeNode, statedSubRoot, computedSubRoot, fault }: PathView): HTMLElement {
-  const isFault = fault?.place === 'node 0' || fault?.place === 'sub-root'
+function topRow(path: PathView): HTMLElement {
+  const { nextFreeNode, statedSubRoot, computedSubRoot } = path
   const differs = statedSubRoot !== null && computedSubRoot !== null && statedSubRoot !== computedSubRoot
   return box(
-    isFault,
-    fault?.code,
-    h('span', { class: 'from' }, 'node 0'),
+    path,
+    ['node 0', 'sub-root'],
+    from('node 0'),
     named('nextFreeNode', nextFreeNode),
     named('sub-root', statedSubRoot),
-    differs ? named('the levels lead to', computedSubRoot) : null,
+    differs && named('the levels lead to', computedSubRoot),
   )
 }
 
-function leafRow({ leafIndex, bytes, valueHash, fault }: PathView, keyHash: string | null): HTMLElement {
-  const isFault = ['leaf', 'leaf index', 'value'].includes(fault?.place ?? '')
+function leafRow(path: PathView, keyHash: string | null): HTMLElement {
+  const { leafIndex, bytes, valueHash, fault } = path
   const field = (name: string) => bytes[0]?.fields.find(one => one.name === name)?.value ?? null
   return box(
-    isFault,
-    fault?.code,
-    h('span', { class: 'from' }, 'leaf, node 41'),
+    path,
+    ['leaf', 'leaf index', 'value'],
+    from('leaf, node 41'),
     named('index', leafIndex),
     named('hKey', field('hKey')),
-    fault?.code === 'LEAF_KEY_MISMATCH' ? named('the key hashes to', keyHash) : null,
+    fault?.code === 'LEAF_KEY_MISMATCH' && named('the key hashes to', keyHash),
     named('hVal', field('hVal')),
-    fault?.code === 'VALUE_MISMATCH' && valueHash !== null ? named('the value hashes to', valueHash) : null,
+    fault?.code === 'VALUE_MISMATCH' && valueHash !== null && named('the value hashes to', valueHash),
   )
 }

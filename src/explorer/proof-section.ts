@@ -1,5 +1,5 @@
 import { bytesView } from './bytes-view.ts'
-import { type Child, h } from './dom.ts'
+import { type Child, fold, h, rowList } from './dom.ts'
 import type { Gap, Neighbour, ProofView, Shown, Status } from './messages.ts'
 import { pathView } from './path-view.ts'
 import { groupView } from './report-view.ts'
@@ -15,29 +15,25 @@ export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
   return [
     h('h2', { id: 'proof-title' }, `Proof of ${title}`),
     isJudged ? null : h('p', { class: 'note' }, 'Unverified: this is what the file says.'),
-    h(
-      'dl',
-      { class: 'rows' },
-      row(proof.index === 0 ? 'Requested address' : 'Requested key', key || 'none'),
-      keyHash && row('Its key hash', keyHash),
-      row('The proof claims', claims),
-    ),
+    rowList([
+      [proof.index === 0 ? 'Requested address' : 'Requested key', key || 'none'],
+      ...(keyHash ? [['Its key hash', keyHash] as const] : []),
+      ['The proof claims', claims],
+    ]),
     fault && h('p', { class: 'fault-note' }, h('strong', {}, fault.code), ` ${fault.text}`),
     gap && gapView(gap),
     paths.length > 0
-      ? h(
-          'details',
-          { class: 'group', open: isWide || isOnPath },
-          h('summary', {}, paths.length === 1 ? 'The path, level by level' : 'The paths, level by level'),
+      ? fold(
+          isWide || isOnPath,
+          `The path${paths.length === 1 ? '' : 's'}, level by level`,
           h('div', { class: 'paths' }, ...paths.map(path => section(path.title, pathView(path, keyHash)))),
         )
       : h('p', {}, 'There is no path to draw: this proof has no hashes of its own.'),
     groupView({ title: `Checks of ${title}, in order`, checks }, isWide),
     paths.length > 0 &&
-      h(
-        'details',
-        { class: 'group', open: hasFault || isWide },
-        h('summary', {}, 'What the bytes mean'),
+      fold(
+        hasFault || isWide,
+        'What the bytes mean',
         h('p', { class: 'hint' }, 'Point at a field, or use the arrow keys.'),
         h(
           'div',
@@ -47,9 +43,6 @@ export function proofSection(proof: ProofView, isJudged: boolean): Child[] {
       ),
   ]
 }
-
-const row = (name: string, value: string): HTMLElement =>
-  h('div', {}, h('dt', {}, name), h('dd', {}, h('span', { class: 'value' }, value)))
 
 const section = (title: string, ...children: readonly Child[]): HTMLElement =>
   h('section', { class: 'one-path' }, h('h3', {}, title), ...children)
@@ -98,19 +91,8 @@ function gapView(gap: Gap): HTMLElement {
   )
 }
 
-const neighbourCard = (title: string, { name, hKey, prev, next }: Neighbour): HTMLElement =>
-  h(
-    'div',
-    { class: 'card' },
-    h('h4', {}, `${title}: ${name}`),
-    h(
-      'dl',
-      {},
-      h('dt', {}, 'key hash'),
-      h('dd', {}, h('code', {}, hKey)),
-      h('dt', {}, 'prev'),
-      h('dd', {}, prev),
-      h('dt', {}, 'next'),
-      h('dd', {}, next),
-    ),
-  )
+function neighbourCard(title: string, { name, hKey, prev, next }: Neighbour): HTMLElement {
+  const rows = Object.entries({ 'key hash': h('code', {}, hKey), prev, next })
+  const list = h('dl', {}, ...rows.flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]))
+  return h('div', { class: 'card' }, h('h4', {}, `${title}: ${name}`), list)
+}

@@ -1,4 +1,4 @@
-import { leafProofAt } from '../document/answer.ts'
+import { type LeafPath, leafPaths, leafProofAt } from '../document/answer.ts'
 import {
   attempt,
   isHexOf,
@@ -38,7 +38,8 @@ export function viewProof(file: OpenedFile, judgement: Judgement, index: number)
   const keyHash = scheme && hashKey(scheme, index, asked)
   const place = error && placeError(error, file)
   const fault = place?.group === index ? describeFault(place) : null
-  const parts = partsOf(leafProof)
+  // The paths that are present can be drawn.
+  const parts = leafPaths.filter(({ proof }) => isGiven(leafProof[proof]))
   const checks = checksOf(steps, failed, index)
   const paths =
     scheme === null
@@ -57,31 +58,25 @@ export function viewProof(file: OpenedFile, judgement: Judgement, index: number)
   }
 }
 
-interface Part {
-  readonly proof: PathView['part']
-  readonly index: string
-  readonly title: string
-}
-const PRESENT: Part = { proof: 'proof', index: 'leafIndex', title: 'Path of the leaf' }
-const LEFT: Part = { proof: 'leftProof', index: 'leftLeafIndex', title: 'Path of the left neighbour' }
-const RIGHT: Part = { proof: 'rightProof', index: 'rightLeafIndex', title: 'Path of the right neighbour' }
+const [PRESENT, LEFT, RIGHT] = leafPaths
 
-/** The paths that are present and can be drawn. */
-const partsOf = (leafProof: Fields): Part[] => [PRESENT, LEFT, RIGHT].filter(({ proof }) => isGiven(leafProof[proof]))
+const pathTitles = {
+  proof: 'Path of the leaf',
+  leftProof: 'Path of the left neighbour',
+  rightProof: 'Path of the right neighbour',
+} as const
 
-const formIn = (steps: readonly Step[], parts: readonly Part[], index: number): Form => {
+const formIn = (steps: readonly Step[], parts: readonly LeafPath[], index: number): Form => {
   if (parts.length === 0) return steps.filter(({ group }) => group === index).length === 1 ? 'implied' : 'neither'
   return parts.includes(PRESENT) ? (parts.length === 1 ? 'existence' : 'both') : 'non-existence'
 }
 
 /** The casts are safe, because the published functions validate each argument. */
-function hashKey(scheme: Scheme, index: number, key: string): string | null {
-  return attempt(() => (index === 0 ? hashAccountKey(scheme, key as Hex) : hashStorageKey(scheme, key as Hex)))
-}
+const hashKey = (scheme: Scheme, index: number, key: string): string | null =>
+  attempt(() => (index === 0 ? hashAccountKey : hashStorageKey)(scheme, key as Hex))
 
-function hashValue(scheme: Scheme, index: number, value: unknown): string | null {
-  return attempt(() => (index === 0 ? hashAccountValue(scheme, value as Hex) : hashStorageValue(scheme, value as Hex)))
-}
+const hashValue = (scheme: Scheme, index: number, value: unknown): string | null =>
+  attempt(() => (index === 0 ? hashAccountValue : hashStorageValue)(scheme, value as Hex))
 
 /** The root that the paths must lead to, and its source. */
 function rootOf({ answer }: OpenedFile, { scheme, stateRoot, accountIsProven }: Judgement, index: number) {
@@ -96,14 +91,11 @@ function rootOf({ answer }: OpenedFile, { scheme, stateRoot, accountIsProven }: 
   return { rootName: 'storage root', wantedRoot: root, rootSource: root === null ? 'not known' : rootSource }
 }
 
-interface PathInput {
+interface PathInput extends Pick<PathView, 'wantedRoot' | 'rootName' | 'rootSource'> {
   readonly scheme: Scheme
   readonly index: number
-  readonly part: Part
+  readonly part: LeafPath
   readonly leafProof: Fields
-  readonly wantedRoot: string | null
-  readonly rootName: string
-  readonly rootSource: string
   readonly fault: PlacedFault | null
 }
 
@@ -122,7 +114,7 @@ function viewPath(input: PathInput): PathView {
   const nextFreeNode = rootNode?.nextFreeNode ?? null
   return {
     part: part.proof,
-    title: part.title,
+    title: pathTitles[part.proof],
     leafIndex: leafIndex === null ? brief(show(index)) : nameLeafIndex(leafIndex),
     wantedRoot,
     rootName,
@@ -147,9 +139,8 @@ function viewPath(input: PathInput): PathView {
 
 /** The two leaves around an absent key; null if either cannot be read. */
 function viewGap(scheme: Scheme, leafProof: Fields, keyHash: string, checks: readonly Check[]): Gap | null {
-  const left = readNeighbour(scheme, leafProof, LEFT)
-  const right = readNeighbour(scheme, leafProof, RIGHT)
-  if (left === null || right === null) return null
+  const [left, right] = [LEFT, RIGHT].map(part => readNeighbour(scheme, leafProof, part))
+  if (!left || !right) return null
   // These are the last three checks of an absence.
   const [forth, back, between] = checks.slice(-3).map(({ status }) => status)
   const shown = (isSo: boolean, status: Status = 'not reached') => ({ isSo, status })
@@ -166,7 +157,7 @@ function viewGap(scheme: Scheme, leafProof: Fields, keyHash: string, checks: rea
   }
 }
 
-function readNeighbour(scheme: Scheme, leafProof: Fields, part: Part) {
+function readNeighbour(scheme: Scheme, leafProof: Fields, part: LeafPath) {
   const { proofRelatedNodes } = fieldsOf(leafProof[part.proof])
   const index = leafProof[part.index]
   const leaf = readLeaf(scheme, itemsOf(proofRelatedNodes)[LEAF_NODE])

@@ -1,5 +1,6 @@
 import { chainView } from './chain-view.ts'
-import { type Child, h } from './dom.ts'
+import { type Child, fold, h, rowList } from './dom.ts'
+import { PROOFS_PER_STEP } from './limits.ts'
 import type { Check, CheckGroup, Failure, ProofSummary, Report, Row, Status } from './messages.ts'
 
 /** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
@@ -10,50 +11,33 @@ const marks: Readonly<Record<Status, string>> = { passed: '✓', failed: '✗', 
 const statusChip = (status: Status, text: string = status): HTMLElement =>
   h('span', { class: 'chip', 'data-status': status }, h('span', { 'aria-hidden': 'true' }, `${marks[status]} `), text)
 
-/** One row per line: a name, a value and its source. */
-const rowList = (rows: readonly Row[]): HTMLElement =>
-  h(
-    'dl',
-    { class: 'rows' },
-    ...rows.map(([name, value, source]) =>
-      h(
-        'div',
-        {},
-        h('dt', {}, name),
-        h('dd', {}, h('span', { class: 'value' }, value), source ? h('span', { class: 'from' }, ` ${source}`) : null),
-      ),
-    ),
-  )
-
-export function verdictText({ headline, text }: Report): Child[] {
-  return [h('p', { class: 'headline' }, headline), h('p', {}, text)]
-}
+export const verdictText = ({ headline, text }: Pick<Report, 'headline' | 'text'>): HTMLElement[] => [
+  h('p', { class: 'headline' }, headline),
+  h('p', {}, text),
+]
 
 export function verdictDetails({ failure, notes, question }: Report): Child[] {
   return [
     failure && describeFailure(failure),
     ...notes.map(note => h('p', { class: 'note' }, note)),
-    h('details', { class: 'group' }, h('summary', {}, 'The inputs, and who stated them'), rowList(question)),
+    fold(false, 'The inputs, and who stated them', rowList(question)),
   ]
 }
 
-function describeFailure({ code, path, expected, found }: Failure): HTMLElement {
-  const rows = rowList([
-    ...(path === '' ? [] : [['At', path] as const]),
-    ...(expected === undefined ? [] : [['Expected', expected] as const]),
-    ...(found === undefined ? [] : [['Found', found] as const]),
-  ])
+function describeFailure({ code, path, expected = '', found = '' }: Failure): HTMLElement {
+  const rows: readonly Row[] = [
+    ['At', path],
+    ['Expected', expected],
+    ['Found', found],
+  ]
   const reason = CHECK_REASONS[code]
   return h(
     'div',
     {},
-    rows,
+    rowList(rows.filter(([, value]) => value !== '')),
     reason ? h('p', { class: 'reason' }, h('strong', {}, 'Without this check: '), reason) : null,
   )
 }
-
-/** Rows per page. A file may have thousands of slots. */
-const PAGE = 20
 
 export function reportView(report: Report, shown: number, onChoose: (index: number) => void): Child[] {
   const { chain, boxes, account, proofs, groups } = report
@@ -64,8 +48,7 @@ export function reportView(report: Report, shown: number, onChoose: (index: numb
       h('h2', {}, 'The chain of trust'),
       h('p', {}, 'Each box is proven by the one above it, from the trusted value down to the slots.'),
       chainView(boxes),
-      chain.length > 0 &&
-        h('details', { class: 'group' }, h('summary', {}, 'Every value, and what proves it'), rowList(chain)),
+      chain.length > 0 && fold(false, 'Every value, and what proves it', rowList(chain)),
     ),
     account.length > 0 && h('section', {}, h('h2', {}, 'Account'), rowList(account)),
     h('section', {}, h('h2', {}, 'Proofs'), proofList(proofs, shown, onChoose)),
@@ -82,7 +65,7 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
     list.append(...rows)
     end += rows.length
     more.hidden = end >= proofs.length
-    more.textContent = `Show ${Math.min(PAGE, proofs.length - end)} more of ${proofs.length}`
+    more.textContent = `Show ${Math.min(PROOFS_PER_STEP, proofs.length - end)} more of ${proofs.length}`
     return rows[0]
   }
   const proofRow = ({ name, key, status, outcome, value }: ProofSummary, index: number) => {
@@ -101,10 +84,10 @@ function proofList(proofs: readonly ProofSummary[], shown: number, onChoose: (in
     })
     return h('li', {}, button)
   }
-  show(PAGE)
+  show(PROOFS_PER_STEP)
   const failing = proofs[shown]
   if (shown >= end && failing) list.append(proofRow(failing, shown))
-  more.addEventListener('click', () => show(PAGE)?.querySelector('button')?.focus())
+  more.addEventListener('click', () => show(PROOFS_PER_STEP)?.querySelector('button')?.focus())
   return h('div', {}, h('p', {}, 'Choose one to see its path and checks below.'), list, more)
 }
 
@@ -128,12 +111,7 @@ export function groupView({ title, checks }: CheckGroup, isOpened = true): HTMLE
   const failed = checks.some(({ status }) => status === 'failed')
   const passed = checks.every(({ status }) => status === 'passed')
   const status: Status = failed ? 'failed' : passed ? 'passed' : 'not reached'
-  return h(
-    'details',
-    { class: 'group', open: failed && isOpened },
-    h('summary', {}, h('span', {}, title), ' ', statusChip(status, tally(checks))),
-    checkList(checks),
-  )
+  return fold(failed && isOpened, [h('span', {}, title), ' ', statusChip(status, tally(checks))], checkList(checks))
 }
 
 const checkList = (checks: readonly Check[]): HTMLElement =>

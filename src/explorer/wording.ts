@@ -5,7 +5,7 @@ import { brief } from '../document/value.ts'
 import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../document/wording.ts'
 import type { Account } from '../index.ts'
 import type { Form } from './checks.ts'
-import type { FieldName, Statement } from './messages.ts'
+import type { Field, FieldName, Statement } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
 
 /** The page's wording for the form and leaf proofs. The wording of verdicts is in the document layer. */
@@ -51,19 +51,16 @@ export function displayAccount(account: Account): Row[] {
 
 export function questionRows({ isBundle }: OpenedFile, statement: Statement): Row[] {
   const { trustedKind, scheme, trusted, network, rollup, l2Block, address, storageKeys } = statement
-  const row = (name: string, value: string, source: Source): Row[] =>
+  const row = (name: string, { value, source }: Field): Row[] =>
     value === '' ? [] : [[name, brief(value), sourceWords[source]]]
   const count = keysIn(statement).length
-  const keys: Row[] =
-    count > 0 ? row('Storage keys', `${count}`, storageKeys.source) : isBundle ? [] : [['Storage keys', '0', '']]
+  const noKeys: Row[] = isBundle ? [] : [['Storage keys', '0', '']]
   return [
-    ...row(capitalized(trustedName(trustedKind.value)), trusted.value, trusted.source),
-    ...(trustedKind.value === 'beaconBlockRoot' ? row('Network', network.value, network.source) : []),
-    ...row('Scheme', scheme.value, scheme.source),
-    ...(isBundle
-      ? [...row('Rollup', rollup.value, rollup.source), ...row('L2 block', l2Block.value, l2Block.source)]
-      : []),
-    ...row('Address', address.value, address.source),
-    ...keys,
+    ...row(capitalized(trustedName(trustedKind.value)), trusted),
+    ...(trustedKind.value === 'beaconBlockRoot' ? row('Network', network) : []),
+    ...row('Scheme', scheme),
+    ...(isBundle ? [...row('Rollup', rollup), ...row('L2 block', l2Block)] : []),
+    ...row('Address', address),
+    ...(count > 0 ? row('Storage keys', { ...storageKeys, value: `${count}` }) : noKeys),
   ]
 }

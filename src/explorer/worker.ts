@@ -1,8 +1,6 @@
-import { createExplorer, MAX_INPUT_MIB } from './explore.ts'
+import { createExplorer } from './explore.ts'
+import { MAX_INPUT_MIB, MAX_INPUT_MIB_ON_PAGE } from './limits.ts'
 import type { Reply, Request } from './messages.ts'
-
-/** Limit if the page runs this itself, because it was opened from disk and gets no worker. */
-const MAX_MIB_ON_PAGE = 2
 
 if (typeof document === 'undefined') {
   const explore = createExplorer(MAX_INPUT_MIB)
@@ -12,5 +10,5 @@ if (typeof document === 'undefined') {
     self.postMessage(await explore(event.data))
   })
 } else {
-  Object.assign(globalThis, { exploreOnPage: createExplorer(MAX_MIB_ON_PAGE) })
+  Object.assign(globalThis, { exploreOnPage: createExplorer(MAX_INPUT_MIB_ON_PAGE) })
 }

@@ -64,7 +64,7 @@ it('reads the leaf and node 0 of a path', () => {
   const stray = readRootNode(poseidon2, nodes[0]?.replace('0x0000', '0xffff'))
   expect(stray).toEqual({ nextFreeNode: null, subRoot: root?.subRoot })
   expect(readRootNode(poseidon2, '0x00')).toBeNull()
-  expect(readNodes(poseidon2, nodes).leafNode.leaf.prev).toBe(leaf?.prev)
+  expect(readNodes(poseidon2, nodes).leafNode.prev).toBe(leaf?.prev)
   expect(() => readNodes(poseidon2, nodes.slice(1))).toThrow(ProofError)
 })
 

@@ -1,0 +1,7 @@
+/** Bounds of what is repeated from a stranger's file. */
+
+/** Characters of one text. More would scroll the rest of a report out of sight. */
+export const MAX_TEXT_CHARACTERS = 400
+
+/** Items of one list. The rest are only counted. */
+export const MAX_LISTED_ITEMS = 1000

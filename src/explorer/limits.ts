@@ -1,0 +1,28 @@
+/** Bounds of what a stranger's file can make the page do. */
+
+/** Size of a file in MiB, the same as on the command line: room for more than a thousand slots. */
+export const MAX_INPUT_MIB = 16
+
+/** The same, if the page runs the explorer itself, because it was opened from disk and gets no worker. */
+export const MAX_INPUT_MIB_ON_PAGE = 2
+
+/** Seconds until a request is given up. */
+export const MAX_REQUEST_SECONDS = 15
+
+/**
+ * Storage keys that a file suggests, and slots that are listed: more than an honest answer of 16 MiB has room for. Keys beyond
+ * it that need no proof are verified, but not listed.
+ */
+export const MAX_KEYS = 4096
+
+/** Characters of a text that a file suggests for a field of the form. */
+export const MAX_FIELD_CHARACTERS = 200
+
+/** Characters of a pasted text that is also shown, because browsers are slow to lay out longer ones. */
+export const MAX_SHOWN_CHARACTERS = 20_000
+
+/** Characters of a file's name. */
+export const MAX_NAME_CHARACTERS = 100
+
+/** Rows of the list of proofs that are added at a time. */
+export const PROOFS_PER_STEP = 20

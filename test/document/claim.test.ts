@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest'
+import { type ClaimWithSources, completeClaim, isProblem, statedClaim } from '../../src/document/claim.ts'
+import type { AnswerFile, StatedClaim } from '../../src/document/input-file.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { answer, answerFile, claim, contract } from './files.ts'
+
+function complete(stated: StatedClaim, file: AnswerFile): ClaimWithSources {
+  const completed = completeClaim(stated, file)
+  if (isProblem(completed)) throw new Error(JSON.stringify(completed))
+  return completed
+}
+
+const bare = answerFile(answer)
+const recording = answerFile({ ...claim, result: answer })
+const stated = { scheme: 'poseidon2', stateRoot: claim.stateRoot }
+
+it('takes the claim of a vector or recording from the file', () => {
+  for (const file of [recording, answerFile(contract)]) {
+    expect(complete({}, file)).toEqual({
+      claim: { ...claim, scheme: poseidon2 },
+      sources: { scheme: 'file', stateRoot: 'file', address: 'file', storageKeys: 'file' },
+    })
+  }
+})
+
+it('prefers what the user states, part by part', () => {
+  const other = `0x${'11'.repeat(32)}`
+  const { claim: mixed, sources } = complete({ stateRoot: other, storageKeys: [other] }, recording)
+  expect(mixed).toEqual({ ...claim, scheme: poseidon2, stateRoot: other, storageKeys: [other] })
+  expect(sources).toEqual({ scheme: 'file', stateRoot: 'user', address: 'file', storageKeys: 'user' })
+  // Stating no keys differs from not stating any.
+  expect(complete({ storageKeys: [] }, recording)).toMatchObject({
+    ...{ claim: { storageKeys: [] }, sources: { storageKeys: 'user' } },
+  })
+})
+
+it('takes from the answer itself only the address and the keys', () => {
+  const mixed = complete(stated, bare)
+  expect(mixed.claim).toEqual({ ...claim, scheme: poseidon2 })
+  expect(mixed.sources).toEqual({ scheme: 'user', stateRoot: 'user', address: 'answer', storageKeys: 'answer' })
+  expect(statedClaim(mixed)).toEqual(stated)
+  expect(statedClaim(complete({}, recording))).toEqual(claim)
+  expect(statedClaim(complete({ ...stated, address: claim.address }, bare))).toEqual({
+    ...stated,
+    address: claim.address,
+  })
+})
+
+it('counts null as not stated by a file', () => {
+  const nulls = answerFile({ ...claim, stateRoot: null, address: null, storageKeys: null, result: answer })
+  expect(completeClaim({}, nulls)).toEqual({ missing: 'stateRoot' })
+  expect(complete({ stateRoot: claim.stateRoot }, nulls).sources).toEqual({
+    ...{ scheme: 'file', stateRoot: 'user', address: 'answer', storageKeys: 'answer' },
+  })
+})
+
+it('says why there is no claim', () => {
+  expect(completeClaim({}, bare)).toEqual({ missing: 'scheme' })
+  expect(completeClaim({ scheme: 'poseidon2' }, bare)).toEqual({ missing: 'stateRoot' })
+  expect(completeClaim({ scheme: 'keccak' }, bare)).toEqual({ unknownScheme: 'keccak' })
+  expect(completeClaim({}, answerFile({ ...claim, scheme: 7, result: answer }))).toEqual({ unknownScheme: 7 })
+  const [first] = answer.storageProofs
+  const unnamed = { ...bare, answer: { ...answer, storageProofs: [first, null] } }
+  expect(completeClaim(stated, unnamed)).toEqual({ unnamedSlot: 1 })
+  expect(complete({ ...stated, storageKeys: [] }, unnamed).claim.storageKeys).toEqual([])
+  for (const problem of [{ missing: 'scheme' } as const, { unknownScheme: 'x' }, { unnamedSlot: 0 }]) {
+    expect(isProblem(problem)).toBe(true)
+  }
+})
+
+it('leaves malformed parts to the verifier', () => {
+  const odd = { ...claim, stateRoot: 7, address: ['x'], storageKeys: 3 }
+  expect(complete({}, answerFile({ ...odd, result: answer })).claim).toEqual({ ...odd, scheme: poseidon2 })
+  const nameless = { ...bare, answer: { ...answer, accountProof: { ...answer.accountProof, key: 'x' } } }
+  expect(complete(stated, nameless).claim.address).toBe(`0x${'00'.repeat(20)}`)
+})
