@@ -97,6 +97,7 @@ const prospects = {
   ETH_PROOF_ANSWER: 'wrong',
   OTHER_KEYS: 'wrong',
   ANSWERS_INCONSISTENT: 'wrong',
+  // Time helps an endpoint that lags. A follower throws this only about one that holds newer blocks, which time does not help.
   PROOF_UNAVAILABLE: 'refused',
   L1_HISTORY_MISSING: 'refused',
   L1_DISAGREEMENT: 'final',

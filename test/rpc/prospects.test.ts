@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { type SnapshotPart, takeSnapshot } from '../../src/bulk/snapshot/snapshot.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -108,6 +109,14 @@ const provide = (provider: Provider) => {
 
 it('knows what every code means', () => {
   expect(CASES.map(([code]) => code).sort()).toEqual(Object.keys(rpcAdvice).sort())
+})
+
+it('says the same in the guide for relayers', () => {
+  const guide = readFileSync(new URL('../../docs/relayer.md', import.meta.url), 'utf8')
+  const [, row = ''] = /\| \*\*wait\*\*.* \| (.*) \|/.exec(guide) ?? []
+  const codes = row.split(', ').map(code => code.replaceAll('`', ''))
+  // A recording or a provider may wait for proofs, although a follower may not.
+  expect(codes.sort()).toEqual([...EXPECTED.passes, ...EXPECTED.missing, 'PROOF_UNAVAILABLE'].sort())
 })
 
 it.each(CASES)('%s: %s, for everybody who asks again', async (code, prospect) => {
