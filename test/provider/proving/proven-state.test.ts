@@ -96,6 +96,25 @@ it('shares an answer only with reads of what it proves', async () => {
   expect(take(log)).toEqual(['proof c0 1 at 0x10', 'proof c0 2 at 0x10'])
 })
 
+it('shares the newest answer on its way, even if an earlier one fails', async () => {
+  const gates: { pass: () => void; fail: () => void }[] = []
+  const { log, state } = setUp(
+    answer => new Promise((pass, fail) => gates.push({ pass: () => pass(answer), fail: () => fail(new Error('no')) })),
+  )
+  const pause = () => new Promise(resolve => setTimeout(resolve, 5))
+  const first = state.getStorage(CONTRACT, word(1))
+  await pause()
+  const second = state.getStorage(CONTRACT, word(2))
+  await pause()
+  gates[0]?.fail()
+  await expect(first).rejects.toMatchObject({ layer: 'L2' })
+  const account = state.getAccount(CONTRACT)
+  await pause()
+  expect(log.length).toBe(2)
+  gates[1]?.pass()
+  expect([await second, (await account)?.hasStorage]).toEqual([word(20), true])
+})
+
 it('loads many slots in as many requests as they need', async () => {
   const { log, state } = setUp()
   await state.load(CONTRACT, [1, 2, 3, 4, 5].map(word))
