@@ -40,6 +40,10 @@ export const LAYERS = {
 }
 /** These run first, with coverage, which slows all code down. */
 const CORE = [...LAYERS.path, ...LAYERS.anchor, ...LAYERS.beacon, ...LAYERS.provider]
+/** Slow tests of the same layers, which reach no more lines than the others. */
+export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hostile'].map(
+  name => `test/${name}.test.ts`,
+)
 
 /** The tests of the documents, with the examples in doc comments, and of the page: `npm run test:docs`. */
 const DOCS = ['documents', 'explorer'].map(inFolder)
@@ -54,7 +58,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // Loading the modules again for each file would take as long as the tests themselves.
-      { extends: true, test: { ...shared, name: 'core', include: CORE, exclude: ALONE, isolate: false } },
+      { extends: true, test: { ...shared, name: 'core', include: CORE, exclude: [...ALONE, ...SLOW], isolate: false } },
       {
         extends: true,
         test: {
@@ -73,7 +77,7 @@ export default defineConfig({
         'provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
       ].map(files => `src/${files}`),
       // It has a `??` wherever the compiler cannot know that an array has an element.
-      exclude: ['src/verifier/*hasher.ts'],
+      exclude: ['src/verifier/remembering-hasher.ts'],
       thresholds: { lines: 100, branches: 100, functions: 100, statements: 100 },
     },
   },

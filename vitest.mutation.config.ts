@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { ALONE, LAYERS } from './vitest.config.ts'
+import { ALONE, LAYERS, SLOW } from './vitest.config.ts'
 
 /** The tests of one layer, or of all. `stryker.config.js` says what is mutated. */
 const { LAYER = 'all' } = process.env
@@ -11,7 +11,7 @@ if (include.length === 0) throw new Error(`LAYER: expected one of ${Object.keys(
 /** The slowest tests run last. A mutant that an earlier file kills does not reach them. */
 const LAST = [
   ...['test/world/', 'test/hash/', 'test/verifier/remembering-hasher.test.ts', 'test/engines.test.ts'],
-  ...['test/beacon/corpus.test.ts', 'test/beacon/hostile.test.ts'],
+  'test/beacon/corpus.test.ts',
 ]
 
 class QuickFirst extends BaseSequencer {
@@ -33,7 +33,7 @@ export default defineConfig({
         extends: true,
         test: {
           ...{ ...shared, name: 'core', include },
-          exclude: [...ALONE, 'test/verifier/verifier.test.ts'],
+          exclude: [...ALONE, ...SLOW],
           // Reloading the modules for each file would take longer than the tests.
           isolate: false,
         },

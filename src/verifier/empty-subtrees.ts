@@ -30,9 +30,10 @@ export function quickTrees(scheme: Scheme): Trees {
 /** The empty subtrees by their nodes in `proofRelatedNodes`: node 1 is of height 39, node 39 of height 1. */
 export function emptySubtrees(hasher: Hasher): ReadonlyMap<number, EmptySubtree> {
   const digests = emptySubtreeDigests(hasher)
-  const subtrees = digests.slice(1, TREE_DEPTH).map((digest, height) => {
-    const child = digests[height] ?? digest
+  const subtrees = digests.slice(0, TREE_DEPTH - 1).map((child, height) => {
     const preimage = concatBytes(child, child)
+    // The list is longer than the part of it that is mapped.
+    const digest = digests[height + 1] as Uint8Array
     return [TREE_DEPTH - 1 - height, { hex: bytesToHex(preimage), preimage, digest }] as const
   })
   return new Map(subtrees)

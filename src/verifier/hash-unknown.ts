@@ -19,6 +19,8 @@ export function hashUnknown(
     places.push(index)
   }
   if (unknown.length === 0) return digests
-  for (const [index, digest] of hashBatch(unknown).entries()) digests[places[index] ?? 0] = digest
+  const hashed = hashBatch(unknown)
+  // There are as many digests as messages.
+  for (const [index, place] of places.entries()) digests[place] = hashed[index] as Uint8Array
   return digests
 }
