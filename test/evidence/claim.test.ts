@@ -102,6 +102,12 @@ it('reports which part of the bundle is malformed or missing', () => {
   ]
   for (const [change, expected] of cases) expect(verdict(changedBundle(change)), expected).toBe(expected)
   expect(cases.length).toBe(16)
+  const details: [object, object][] = [
+    [{ version: undefined }, { expected: 'a version', found: 'none' }],
+    [{ version: 2 }, { expected: '1' }],
+    [{ scheme: 'keccak\n' }, { expected: 'mimc or poseidon2', found: '"keccak?"' }],
+  ]
+  for (const [change, error] of details) expect(refusal(changedBundle(change))).toMatchObject(error)
   for (const quantity of ['0x1g', '0x01', '0x', '0xA', '0X1', '1', '', ' 0x1', `0x1${'0'.repeat(16)}`]) {
     expect(refusal(changedBundle({ l2BlockNumber: quantity })), quantity).toMatchObject({
       code: 'EVIDENCE_MALFORMED',

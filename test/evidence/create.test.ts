@@ -70,6 +70,10 @@ it('keeps only what it knows, and opens a JSON-RPC response', () => {
   const answer = { jsonrpc: '2.0', id: 1, result: { ...(parts.answer as object), url: 'https://example.org/key' } }
   const made = createEvidence({ ...parts, answer, l1: { proof } })
   expect(made).toEqual({ ...bundle, l1: { proof: { ...(bundle.l1?.proof as object), nonce: null } } })
+  for (const nonce of ['https://example.org/0x12', '0x12?key', '12', '']) {
+    const { proof } = createEvidence({ ...parts, l1: { proof: { nonce } } }).l1 ?? {}
+    expect(proof, nonce).toEqual({ nonce: null })
+  }
 })
 
 it('encodes the header of an L1 block', () => {
@@ -90,7 +94,7 @@ it('keeps decimal numbers and names of forks in the consensus part, and nothing 
     ['0xab', 'Electra'],
   ] as const) {
     const bootstrap = bootstrapOf(slot, version)
-    expect(made(bootstrap)).toEqual({ bootstrap, updates: [] })
+    expect(made(bootstrap)).toStrictEqual({ bootstrap, updates: [] })
   }
   const refused = [
     ['9'.repeat(79), 'a'.repeat(33)],
