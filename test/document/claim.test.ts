@@ -28,6 +28,8 @@ it('prefers what the user states, part by part', () => {
   const { claim: mixed, sources } = complete({ stateRoot: other, storageKeys: [other] }, recording)
   expect(mixed).toEqual({ ...claim, scheme: poseidon2, stateRoot: other, storageKeys: [other] })
   expect(sources).toEqual({ scheme: 'file', stateRoot: 'user', address: 'file', storageKeys: 'user' })
+  // An empty text is stated too, for the verifier to refuse.
+  expect(complete({ address: '' }, recording)).toMatchObject({ claim: { address: '' }, sources: { address: 'user' } })
   // Stating no keys differs from not stating any.
   expect(complete({ storageKeys: [] }, recording)).toMatchObject({
     ...{ claim: { storageKeys: [] }, sources: { storageKeys: 'user' } },

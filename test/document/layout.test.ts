@@ -107,6 +107,8 @@ it('reads the levels as far as they are readable', () => {
   expect(uncanonical.find(({ entry }) => entry === 30)?.problem).not.toBeNull()
   const missing = readLevels(poseidon2, leafIndex, nodes.with(40, `0x${'00'.repeat(32)}`)).at(-1)
   expect(missing).toMatchObject({ level: 0, sibling: `0x${'00'.repeat(32)}`, isEmpty: true, problem: null })
+  const short = readLevels(poseidon2, leafIndex, nodes.with(40, `0x${'01'.repeat(32)}`)).at(-1)
+  expect(short).toMatchObject({ sibling: null, isEmpty: false, problem: expect.stringContaining('expected 192') })
   expect(readLevels(poseidon2, leafIndex, nodes.slice(1))).toEqual([])
   const [unknown, ...others] = readLevels(poseidon2, null, nodes).reverse()
   expect(unknown?.running).not.toBeNull()

@@ -15,6 +15,8 @@ it('inspects a vector and an answer without verifying them', () => {
     expected: { valid: 'true' },
     answer: { accountProof: { key: contract.address, claims: 'existence', proof: { scheme: 'poseidon2' } } },
   })
+  const recording = inspectContent({ scheme: 'poseidon2', result: answer })
+  expect(Object.keys(recording.fields)).toEqual(['scheme', 'result'])
   const response = inspectContent({ jsonrpc: '2.0', id: 7, result: answer })
   expect(response).toMatchObject({ kind: 'JSON-RPC response', problems: [], fields: { jsonrpc: '2.0', id: '7' } })
   expect(response.fields).toHaveProperty('result.accountProof.proof.value.nonce')

@@ -89,6 +89,8 @@ it('warns of what the maker of a bundle chose, and of old and unproven states', 
   expect(bundleNotes(sources, newest)).toEqual([
     'whoever made the bundle chose the L2 block and storage keys: check that this is what you asked for.',
   ])
+  const noSlots = { ...newest, storage: [] } as VerifiedEvidence
+  expect(bundleNotes({ ...sources, l2BlockNumber: 'user' }, noSlots)).toEqual([])
   expect(bundleNotes({ ...sources, storageKeys: 'user' }, newest)).toEqual([expect.stringContaining(' the L2 block: ')])
   expect(bundleNotes(evidenceSources(all, 'user'), outcome)).toEqual([
     `this is an older state: the rollup had already finalized L2 block ${outcome.currentL2BlockNumber}.`,
