@@ -87,7 +87,7 @@ function decodeEnvironment(environment: unknown, count: (more: number) => void):
 }
 
 function decodeBlockHashes(hashes: unknown, count: (more: number) => void): Record<string, Hex> {
-  const numbers = typeof hashes === 'object' && hashes !== null ? tryKeys(hashes) : null
+  const numbers = tryKeys(hashes)
   if (numbers === null) throw malformed('an object', 'none')
   count(numbers.length)
   const wrong = numbers.find(number => !isBlockNumber(number))
@@ -96,9 +96,10 @@ function decodeBlockHashes(hashes: unknown, count: (more: number) => void): Reco
   return onlyGiven(Object.fromEntries(numbers.map(number => [number, field(number, hexOf(32))])))
 }
 
-const tryKeys = (value: object): string[] | null => {
+/** None if it is no object, which the reader refuses; null if it cannot be read. */
+const tryKeys = (value: unknown): string[] | null => {
   try {
-    return Object.keys(value)
+    return Object.keys(Object(value))
   } catch {
     return null
   }

@@ -244,11 +244,17 @@ it('holds at most 65,536 accounts, slots, codes and block hashes', async () => {
   }
   const sparse = (count: number) => Object.assign([], { length: count })
   expect(await found({ codes: sparse(65_535) })).toEqual(tooMany)
-  expect((await found({ codes: sparse(65_533) }))[1]).toBe('a string')
+  expect((await found({ codes: sparse(65_534) }))[1]).toBe('a string')
   expect(await found({ answers: [first, { ...second, storageKeys: sparse(65_535) }] })).toEqual(tooMany)
   expect(await found({ answers: sparse(65_537) })).toEqual(tooMany)
   const blockHashes = Object.fromEntries(Array.from({ length: 65_537 }, (_, number) => [number, HASH]))
   expect(await found({ environment: { blockHashes } })).toEqual(tooMany)
+})
+
+it('may carry 1 MiB of data', async () => {
+  const { bundle, claim } = await record('00')
+  const data: Hex = `0x${'00'.repeat(2 ** 20)}`
+  expect(await refusal({ ...bundle, call: { ...bundle.call, data } }, claim)).toBeNull()
 })
 
 it('is refused if the call cannot begin', async () => {
