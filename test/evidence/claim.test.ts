@@ -102,6 +102,9 @@ it('reports which part of the bundle is malformed or missing', () => {
   ]
   for (const [change, expected] of cases) expect(verdict(changedBundle(change)), expected).toBe(expected)
   expect(cases.length).toBe(16)
+  const { bundle: rooted, claim: rootClaim } = find('state-root')
+  const { l1: _, ...alone } = rooted
+  expect(verdict(() => verifyEvidence(alone, rootClaim))).toBe('EVIDENCE_L1_MISSING at l1.proof')
   const details: [object, object][] = [
     [{ version: undefined }, { expected: 'a version', found: 'none' }],
     [{ version: 2 }, { expected: '1' }],
