@@ -66,7 +66,7 @@ export default defineConfig({
           exclude: [...CORE, ...ALONE, ...DOCS],
         },
       },
-      { extends: true, test: { ...shared, name: 'alone', include: ALONE } },
+      { extends: true, test: { ...shared, name: 'alone', include: [...ALONE, ...SLOW] } },
       { extends: true, test: { ...shared, name: 'docs', include: DOCS, isolate: false } },
     ],
     coverage: {
