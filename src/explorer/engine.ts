@@ -27,6 +27,7 @@ export interface Engine {
  * @param onBusy called when a request starts or ends
  * @param onNoWorker called if no worker is available
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: every part changes the one pending request.
 export function createEngine(onBusy: (isBusy: boolean) => void, onNoWorker: () => void): Engine {
   let onPage: Promise<Explore> | null = null
   let lastId = 0

@@ -48,10 +48,8 @@ interface View {
   readonly newest: bigint
 }
 
-/**
- * Proves one finalization after another. It is long because every part of it changes the same state: the view, the progress and
- * the anchors that are known. What follows from the state alone is in `follow-progress.ts`.
- */
+/** Proves one finalization after another. What follows from its state alone is in `follow-progress.ts`. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: every part changes the same view, progress and known anchors.
 export function createFollower(settings: Settings) {
   const { rollup, newestOnly, skipUnavailable, signal, onEvent } = settings
   const source = { rollup, signal }

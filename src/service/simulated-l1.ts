@@ -96,7 +96,7 @@ interface StoredBlock {
 
 const SECONDS_PER_BLOCK = 12n
 
-/** One closure over the blocks and the contract, because a reorganization changes both. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a reorganization changes blocks, logs and the contract at once.
 export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
   const { l1Unfinalized = 0, l1History, contractVersion = 8, clock } = options
   const address = bytesToHex(hexToBytes(rollup.address, 20))

@@ -175,6 +175,7 @@ export function createWorld(scheme: Scheme): World {
   return worldOf(scheme, newAccount, createTree(accountKind))
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: every method reads or replaces the one tree of accounts.
 function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): World {
   let accounts = initial
   let lastHashed: { address: Uint8Array; hKey: Uint8Array } | null = null
