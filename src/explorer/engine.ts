@@ -24,6 +24,8 @@ export interface Engine {
  * Runs the explorer in a worker, so that no file can freeze the page, and terminates the worker if it takes too long. A page
  * opened from disk gets no worker. The explorer then runs on the page itself, for small files only.
  *
+ * One long function, because all of its parts share the worker and the pending request.
+ *
  * @param onBusy called when a request starts or ends
  * @param onNoWorker called if no worker is available
  */
