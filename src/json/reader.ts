@@ -11,18 +11,24 @@ export type JsonReader = ReturnType<typeof readerOf>
  * @param code the error code for a value that has the wrong shape or cannot be read
  */
 export function readerOf(code: ErrorCode) {
-  /** A getter or a proxy can throw anything; a revoked proxy throws even when asked whether it is an array. */
-  const guarded = <T>(read: () => T): T => {
+  const unreadable = () => new ProofError(code, { found: 'an object that cannot be read' })
+  /** `Array.isArray` throws on a revoked proxy. */
+  const isArray = (value: unknown): value is readonly unknown[] => {
     try {
-      return read()
+      return Array.isArray(value)
     } catch {
-      throw new ProofError(code, { found: 'an object that cannot be read' })
+      throw unreadable()
     }
   }
-  const isArray = (value: unknown): value is readonly unknown[] => guarded(() => Array.isArray(value))
-  /** Inherited properties count as missing. The cast is safe, because any object can be indexed and the result is unknown. */
-  const own = (source: object, name: PropertyKey): unknown =>
-    Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
+  /** Inherited properties count as missing. A getter or a proxy can throw anything. */
+  const own = (source: object, name: PropertyKey): unknown => {
+    try {
+      // The cast is safe, because any object can be indexed and the result is unknown.
+      return Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
+    } catch {
+      throw unreadable()
+    }
+  }
   const malformed = (expected: string, value: unknown) =>
     new ProofError(code, { expected, found: isArray(value) ? 'an array' : kindOf(value) })
   const string = (value: unknown): string => {
@@ -34,7 +40,7 @@ export function readerOf(code: ErrorCode) {
     if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
     // No prototype, so that a polluted Object.prototype cannot supply a field.
     const fields: Partial<Record<Name, unknown>> = Object.create(null)
-    for (const name of names) fields[name] = guarded(() => own(source, name)) ?? undefined
+    for (const name of names) fields[name] = own(source, name) ?? undefined
     return fields
   }
   return {
@@ -63,14 +69,13 @@ export function readerOf(code: ErrorCode) {
      */
     items<T>(source: unknown, verifyCount: (count: number) => void, decode: (item: unknown) => T): T[] {
       if (!isArray(source)) throw malformed('an array', source)
-      const count = guarded(() => own(source, 'length'))
+      const count = own(source, 'length')
       if (typeof count !== 'number') throw malformed('an array', count)
       verifyCount(count)
       const items: T[] = []
       const segment = () => `[${items.length}]`
-      const read = () => own(source, items.length)
       atPath(segment, () => {
-        while (items.length < count) items.push(decode(guarded(read)))
+        while (items.length < count) items.push(decode(own(source, items.length)))
       })
       return items
     },

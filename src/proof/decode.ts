@@ -30,19 +30,14 @@ export type DecodedLeafProof =
       readonly right: DecodedProof
     }
 
-export interface DecodedAnswer {
-  readonly accountProof: DecodedLeafProof
-  /** One per requested key, or none at all; null where the answer has null. */
-  readonly storageProofs: readonly (DecodedLeafProof | null)[]
-}
-
 /**
  * Decodes an untrusted answer, a bare `GetProofResult` or a JSON-RPC response with one. Only own properties are read, each
  * once, and each length is checked before the content, so the request bounds the work.
  *
  * @param keyCount the number of requested storage keys
+ * @returns one storage proof per requested key, or none at all; null where the answer has null
  */
-export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number): DecodedAnswer {
+export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number) {
   const result = reader.fields(openResponse(answer), RESULT_FIELDS)
   const isForeign = result.storageHash !== undefined || result.storageProof !== undefined
   if (isForeign && reader.isArray(result.accountProof)) throw new ProofError('FOREIGN_PROOF', { found: 'eth_getProof' })

@@ -59,13 +59,10 @@ export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim)
     if (leaf === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED', { found: 'a proof' })
     return verifyLeafProof(trees.storage, { root: storageRootOf(leaf.value), key }, leafProof)
   }
-  const storage = claim.storageKeys.map((key, index) => {
-    const leafProof = storageProofs.at(index) ?? null
-    return toSlot(
-      key,
-      atPath(`storageProofs[${index}]`, () => verifySlot(key, leafProof)),
-    )
-  })
+  const place = (index: number) => () => `storageProofs[${index}]`
+  const storage = claim.storageKeys.map((key, index) =>
+    atPath(place(index), () => toSlot(key, verifySlot(key, storageProofs.at(index) ?? null))),
+  )
   return { account, storage }
 }
 

@@ -74,8 +74,14 @@ export function onePath([path, ...more]: readonly string[], expectation: string)
   return path
 }
 
+type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>['values']
+
 /** {@link parseOptions} for a command that takes one path. @throws UsageError */
-export function parsePath<const T extends Options>(args: readonly string[], options: T, expectation: string) {
+export function parsePath<const T extends Options>(
+  args: readonly string[],
+  options: T,
+  expectation: string,
+): { values: Values<T>; path: string } {
   const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
   return { values, path: onePath(positionals, expectation) }
 }
