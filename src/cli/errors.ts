@@ -7,14 +7,23 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Turns what `work` throws into a UsageError that says `what` failed and why. */
+/** Turns what `work` throws into a UsageError that says `what` failed and why, unless it is one. */
 export function orUsageError<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw new UsageError(`${what}: ${messageOf(error)}`)
+    throw usageError(what, error)
   }
 }
+
+/** {@link orUsageError} for work that takes time. */
+export const orLaterUsageError = <T>(what: string, work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw usageError(what, error)
+  })
+
+const usageError = (what: string, error: unknown): UsageError =>
+  error instanceof UsageError ? error : new UsageError(`${what}: ${messageOf(error)}`)
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

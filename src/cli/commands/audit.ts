@@ -1,15 +1,15 @@
-import { accessSync, constants, fstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, fstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { type AuditInput, AuditInputError, audit as auditInputs } from '../../bulk/audit/audit.ts'
-import { type AuditedBatch, addTally, type Tally } from '../../bulk/audit/audited.ts'
+import { type AuditInput, AuditInputError, type AuditOptions, audit as auditInputs } from '../../bulk/audit/audit.ts'
+import { addTally } from '../../bulk/audit/audited.ts'
 import { readFileChunks } from '../../bulk/audit/input.ts'
 import type { RecordClaim } from '../../bulk/audit/record.ts'
-import { formatAuditReport, REPORT_MARK, summarize } from '../../bulk/audit/report.ts'
+import { type AuditSummary, formatAuditReport, REPORT_MARK, summarize } from '../../bulk/audit/report.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { codeOf, messageOf, orUsageError, UsageError } from '../errors.ts'
 import { refuseOverwrite, statRegular, writeWhole } from '../files/output-file.ts'
-import { openVerdictFile, openVerdictPipe, type VerdictFile } from '../files/verdict-file.ts'
+import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict-file.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { type Flags, flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
 import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
@@ -80,14 +80,14 @@ export const audit: Command = {
       allowPositionals: true,
       options: { ...claimOptions, ...bundleOptions, ...outputOptions, ...limitOptions },
     })
-    const { output: path, html, force } = values
+    const { output: path, html, force, json } = values
     const jobs = values.jobs === undefined ? availableParallelism() : wholeNumber('--jobs', values.jobs, 1, 256)
     const maxLineLength = wholeNumber('--max-line', values['max-line'], 1, 64) * 2 ** 20
     const claim = await claimOf(values, io)
     const files = positionals.length === 0 ? ['-'] : positionals
     const sources = openInputs(files, io)
     const hasFile = path !== undefined && path !== '-'
-    requireOutputs(files, [path, ...(hasFile ? [`${path}.audit`] : []), html])
+    requireOutputs(files, [...(hasFile ? [path, `${path}.audit`] : []), ...(html === undefined ? [] : [html])])
     if (html !== undefined) requireReport(html, force)
     const askedFor = {
       command: 'audit',
@@ -95,72 +95,44 @@ export const audit: Command = {
       claim: toJson(claim).trimEnd(),
       'longest record': `${maxLineLength}`,
     }
-    const verdicts = hasFile ? await openVerdictFile(path, force, files, askedFor) : openVerdictPipe(pipeTo(io.stdout))
-
-    const resumedAt = verdicts.written.lines
-    const run = startRun(sources, verdicts, io)
-    const options = { claim, jobs, maxLineLength, skip: resumedAt }
-    const failure = await writeVerdicts(auditInputs(sources.inputs, options), verdicts, run).finally(run.stop)
-    const { tally, seconds, samples } = run.end()
+    const judge = (verdicts: VerdictFile) => writeVerdicts(sources, { claim, jobs, maxLineLength }, verdicts, io)
+    const { failure, ...judged } = hasFile
+      ? await withVerdictFile(path, force, files, askedFor, judge)
+      : await judge(verdictPipe(pipeTo(io.stdout)))
     if (failure instanceof ClosedPipe) return exitCodes.unusable
 
-    const names = files.map(file => (file === '-' ? 'standard input' : file))
-    const summary = { ...summarize(tally), seconds, judged: tally.lines - resumedAt }
     const failed = failure && printable(failure.message)
-    const stream = hasFile ? io.stdout : io.stderr
     if (html !== undefined) {
-      const about = { inputs: names, claim, jobs, samples, tally, seconds, version: readVersion(), failure: failed }
-      writeWhole(html, formatAuditReport({ ...about, resumedAt }), true)
+      const inputs = files.map(file => (file === '-' ? 'standard input' : file))
+      const about = { inputs, claim, jobs, version: readVersion(), failure: failed }
+      writeWhole(html, formatAuditReport({ ...about, ...judged }), true)
     }
-    if (values.json) stream.write(toJson({ ...summary, ...(failed !== undefined && { failure: failed }) }))
-    else stream.write(formatSummary(tally, seconds, resumedAt, stream))
+    const { tally, resumedAt, seconds } = judged
+    const summary = { ...summarize(tally), seconds, judged: tally.lines - resumedAt }
+    const stream = hasFile ? io.stdout : io.stderr
+    stream.write(
+      json ? toJson({ ...summary, ...(failed !== undefined && { failure: failed }) }) : formatSummary(summary, stream),
+    )
     // With --json, the summary already says it.
-    if (failure !== undefined && values.json) return exitCodes.unusable
+    if (failure !== undefined && json) return exitCodes.unusable
     if (failure !== undefined) throw new UsageError(failure.message)
     return summary.refused + summary.unreadable > 0 ? exitCodes.notVerified : exitCodes.verified
   },
 }
 
-/** @returns why an input or standard output ended too early */
-async function writeVerdicts(
-  batches: AsyncIterable<AuditedBatch>,
-  verdicts: VerdictFile,
-  run: Run,
-): Promise<AuditInputError | ClosedPipe | undefined> {
-  try {
-    for await (const batch of batches) {
-      await verdicts.write(batch.bytes)
-      run.add(batch.tally)
-    }
-    return undefined
-  } catch (error) {
-    if (error instanceof AuditInputError || error instanceof ClosedPipe) return error
-    throw error
-  } finally {
-    await verdicts.close()
-  }
-}
-
 /** What the user states about all records. @throws UsageError if a value is malformed, because it would refuse every record */
 async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
   const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
-  const { rollup, 'l1-block-hash': l1BlockHash, 'l1-state-root': l1StateRoot } = flags
-  requireHex('--state-root', 32, stateRoot)
-  requireHex('--l1-block-hash', 32, l1BlockHash)
-  requireHex('--l1-state-root', 32, l1StateRoot)
+  const forBundles = [flags.rollup, flags['l1-block-hash'], flags['l1-state-root']]
+  for (const name of ['state-root', 'l1-block-hash', 'l1-state-root'] as const) requireHex(`--${name}`, 32, flags[name])
   requireHex('--address', 20, address)
   for (const key of storageKeys ?? []) requireHex('--storage-key', 32, key)
-  const isForBundles = [rollup, l1BlockHash, l1StateRoot].some(flag => flag !== undefined)
+  const isForBundles = forBundles.some(flag => flag !== undefined)
   const bundles = isForBundles && { rollup: rollupOf(flags), trusted: await trustedOf(flags, io) }
   if (bundles) requireHex('--rollup', 20, bundles.rollup.address)
-  const answers = {
-    scheme: scheme === undefined ? scheme : requireScheme(scheme).name,
-    stateRoot,
-    address,
-    storageKeys,
-  }
+  const name = scheme === undefined ? scheme : requireScheme(scheme).name
   // All of it was checked above. What is undefined is not stated.
-  return { ...answers, ...bundles } as RecordClaim
+  return { scheme: name, stateRoot, address, storageKeys, ...bundles } as RecordClaim
 }
 
 type Sources = ReturnType<typeof openInputs>
@@ -171,44 +143,32 @@ function openInputs(files: readonly string[], { stdin }: Io) {
   // Node reads nothing from a folder, as if it were empty.
   if (files.includes('-') && stdin === process.stdin && fstatSync(0).isDirectory())
     throw new UsageError('standard input is a folder')
-  const stats = files.map(file => (file === '-' ? undefined : statInput(file)))
-  let read = 0
-  const onRead = (length: number) => {
-    read += length
-  }
-  return {
-    inputs: files.map((file): AuditInput => {
-      if (file === '-') return { name: 'standard input', open: () => stdin }
-      return { name: file, open: () => readFileChunks(file, onRead) }
-    }),
-    /** Bytes of the files that were read so far. */
-    read: () => read,
-    /** In bytes; undefined if an input is not a file, and so has no length. */
-    length: stats.every(each => each?.isFile()) ? stats.reduce((sum, each) => sum + (each?.size ?? 0), 0) : undefined,
-  }
-}
-
-function statInput(file: string): Stats {
-  const stats = orUsageError(`cannot read ${file}`, () => statSync(file))
-  if (stats.isDirectory()) throw new UsageError(`${file} is a folder: name the files in it`)
-  return stats
+  // Unknown if an input is not a file: then NaN.
+  let [read, length] = [0, 0]
+  const inputs = files.map((file): AuditInput => {
+    const stats = file === '-' ? undefined : orUsageError(`cannot read ${file}`, () => statSync(file))
+    if (stats?.isDirectory()) throw new UsageError(`${file} is a folder: name the files in it`)
+    length += stats?.isFile() ? stats.size : Number.NaN
+    if (file === '-') return { name: 'standard input', open: () => stdin }
+    return { name: file, open: () => readFileChunks(file, more => (read += more)) }
+  })
+  /** The share of the files that was read so far; NaN if it is unknown. */
+  return { inputs, share: () => read / length }
 }
 
 /** @throws UsageError if an output is also an input or another output */
-function requireOutputs(files: readonly string[], outputs: readonly (string | undefined)[]): void {
+function requireOutputs(files: readonly string[], outputs: readonly string[]): void {
   const idOf = (path: string) => {
     if (path === '-') return path
     const stats = statSync(path, { throwIfNoEntry: false })
     if (stats !== undefined) return `${stats.dev}:${stats.ino}`
     // Two names of one file that does not exist yet.
-    return join(
-      orUsageError(`cannot write ${path}`, () => realpathSync(dirname(path))),
-      basename(path),
-    )
+    const folder = orUsageError(`cannot write ${path}`, () => realpathSync(dirname(path)))
+    return join(folder, basename(path))
   }
   const taken = new Set(files.map(idOf))
   for (const output of outputs) {
-    if (output === undefined || output === '-') continue
+    if (output === '-') continue
     if (output.endsWith('/')) throw new UsageError(`${output} is a folder`)
     if (taken.has(idOf(output))) throw new UsageError(`${output} is named twice: it cannot be read and written at once`)
     taken.add(idOf(output))
@@ -254,52 +214,52 @@ function pipeTo(stream: Output): VerdictFile['write'] {
   }
 }
 
-type Run = ReturnType<typeof startRun>
-
 /** More samples would show no more on a chart. */
 const MAX_SAMPLES = 240
 const PROGRESS_INTERVAL = 500
 
-/** Counts and times a run, and shows how far it is. */
-function startRun(sources: Sources, { written: tally }: VerdictFile, io: Io) {
-  const begun = performance.now()
-  const before = tally.lines
-  const elapsed = () => (performance.now() - begun) / 1000
-  /** How many lines this run had judged after so many seconds. */
-  let samples = [{ seconds: 0, lines: 0 }]
+/** Writes the verdicts, counts and times them, and shows how far it is. `failure` is why it ended too early. */
+async function writeVerdicts(
+  { inputs, share }: Sources,
+  options: Omit<AuditOptions, 'skip'>,
+  { written: tally, write }: VerdictFile,
+  io: Io,
+) {
+  const [begun, resumedAt] = [performance.now(), tally.lines]
+  const sample = () => ({ seconds: (performance.now() - begun) / 1000, lines: tally.lines - resumedAt })
+  let samples = [sample()]
   let interval = 1
-  if (before > 0) io.stderr.write(`continuing after line ${formatCount(before)}\n`)
-  const show = () => overwriteProgress(io, describeProgress(sources, tally.lines, tally.lines - before, elapsed()))
+  if (resumedAt > 0) io.stderr.write(`continuing after line ${formatCount(resumedAt)}\n`)
+  const show = () => overwriteProgress(io, describeProgress(share(), tally.lines, sample()))
   const timer = io.stderr.isTTY ? setInterval(show, PROGRESS_INTERVAL) : undefined
-  return {
-    add(more: Tally) {
+  let failure: AuditInputError | ClosedPipe | undefined
+  try {
+    for await (const { bytes, tally: more } of auditInputs(inputs, { ...options, skip: resumedAt })) {
+      await write(bytes)
       addTally(tally, more)
-      const seconds = elapsed()
-      if (seconds - (samples.at(-1)?.seconds ?? 0) < interval) return
-      samples.push({ seconds, lines: tally.lines - before })
-      if (samples.length <= MAX_SAMPLES) return
+      const now = sample()
+      if (now.seconds - (samples.at(-1)?.seconds ?? 0) >= interval) samples.push(now)
+      if (samples.length <= MAX_SAMPLES) continue
       samples = samples.filter((_, index) => index % 2 === 0)
       interval *= 2
-    },
-    /** Ends the progress line. */
-    stop() {
-      clearInterval(timer)
-      overwriteProgress(io, '')
-    },
-    end() {
-      const seconds = elapsed()
-      return { tally, seconds, samples: [...samples, { seconds, lines: tally.lines - before }] }
-    },
+    }
+  } catch (error) {
+    if (!(error instanceof AuditInputError) && !(error instanceof ClosedPipe)) throw error
+    failure = error
+  } finally {
+    clearInterval(timer)
+    overwriteProgress(io, '')
   }
+  const last = sample()
+  return { tally, resumedAt, failure, seconds: last.seconds, samples: [...samples, last] }
 }
 
 const formatCount = (count: number): string => Math.round(count).toLocaleString('en-US')
 
-function describeProgress(sources: Sources, lines: number, judged: number, seconds: number): string {
-  const rate = `${formatCount(lines)} lines, ${formatCount(judged / seconds)} per second`
-  const share = sources.length ? sources.read() / sources.length : 0
-  if (share === 0) return rate
-  return `${rate}, ${Math.floor(100 * share)}%, ${formatDuration((seconds / share) * (1 - share))} left`
+function describeProgress(share: number, lines: number, judged: { seconds: number; lines: number }): string {
+  const rate = `${formatCount(lines)} lines, ${formatCount(judged.lines / judged.seconds)} per second`
+  if (!(share > 0)) return rate
+  return `${rate}, ${Math.floor(100 * share)}%, ${formatDuration((judged.seconds / share) * (1 - share))} left`
 }
 
 function formatDuration(seconds: number): string {
@@ -307,20 +267,22 @@ function formatDuration(seconds: number): string {
   return `${Math.ceil(amount)} ${unit}`
 }
 
-function formatSummary(tally: Tally, seconds: number, before: number, stream: Output): string {
-  const { lines, kinds, notes, refused, unreadable } = summarize(tally)
-  const rows = kinds.map(({ kind, count, meaning }) => [formatCount(count), printable(kind), meaning])
-  const width = Math.max(...rows.map(([count = '']) => count.length), 0)
+type Summary = AuditSummary & { readonly seconds: number; readonly judged: number }
+
+function formatSummary({ lines, kinds, notes, refused, unreadable, seconds, judged }: Summary, stream: Output): string {
+  const width = Math.max(...kinds.map(({ count }) => formatCount(count).length), 0)
+  const rows = kinds.map(({ kind, count, meaning }) => [formatCount(count).padStart(width), printable(kind), meaning])
   const rejected = refused + unreadable
-  const judged = lines - before
+  const verified = lines === 1 ? 'The record verified.' : `All ${formatCount(lines)} records verified.`
   const verdict =
-    lines === 0
-      ? 'There were no records.'
-      : rejected === 0
-        ? paint(stream, 'green', lines === 1 ? 'The record verified.' : `All ${formatCount(lines)} records verified.`)
-        : paint(stream, 'red', `${formatCount(rejected)} of ${formatCount(lines)} records did not verify.`)
-  const rate = `${formatCount(judged)} ${judged === 1 ? 'record' : 'records'} in ${seconds.toFixed(1)} s (${formatCount(judged / Math.max(seconds, 0.001))} per second)`
-  const table =
-    rows.length > 0 ? [formatTable(rows.map(([count = '', ...rest]) => [count.padStart(width), ...rest]))] : []
-  return `${[verdict, ...table, ...notes.map(note => `Note: ${note}`), rate].join('\n')}\n`
+    rejected > 0
+      ? paint(stream, 'red', `${formatCount(rejected)} of ${formatCount(lines)} records did not verify.`)
+      : lines > 0
+        ? paint(stream, 'green', verified)
+        : 'There were no records.'
+  const rate = `(${formatCount(judged / Math.max(seconds, 0.001))} per second)`
+  return `${[
+    ...[verdict, ...(rows.length > 0 ? [formatTable(rows)] : []), ...notes.map(note => `Note: ${note}`)],
+    `${formatCount(judged)} ${judged === 1 ? 'record' : 'records'} in ${seconds.toFixed(1)} s ${rate}`,
+  ].join('\n')}\n`
 }

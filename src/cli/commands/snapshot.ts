@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto'
 import { type Evidence, safeVerifyEvidence } from '../../anchor.ts'
 import type { RowFormat } from '../../bulk/snapshot/rows.ts'
 import type { SnapshotRequest } from '../../bulk/snapshot/snapshot.ts'
-import { writeSnapshot } from '../../bulk/snapshot/write.ts'
+import { type SnapshotPlan, writeSnapshot } from '../../bulk/snapshot/write.ts'
 import { statedBlockHash } from '../../document/evidence.ts'
 import { formatTime } from '../../document/wording.ts'
 import { type Provider, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { statRegular } from '../files/output-file.ts'
-import { openSnapshotFiles } from '../files/snapshot-file.ts'
-import { type Manifest, manifestPathOf, readManifest, writeManifest } from '../files/snapshot-manifest.ts'
+import {
+  type Manifest,
+  manifestPathOf,
+  readManifest,
+  withSnapshotFiles,
+  writeManifest,
+} from '../files/snapshot-file.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import type { Connections } from '../options/connections.ts'
@@ -170,7 +175,7 @@ function describeWanted(wanted: Wanted) {
 
 /** @returns the exit code */
 async function take(wanted: Wanted, { l1, l2 }: Values, { open, signal }: Connections, io: Io): Promise<number> {
-  const { path, force } = wanted
+  const { path, force, holders, target, keysPerRequest, keep } = wanted
   const askedFor = describeWanted(wanted)
   if (!force && statRegular(manifestPathOf(path)) !== undefined) {
     return report(await readManifest(path, askedFor), wanted, false, io)
@@ -178,37 +183,33 @@ async function take(wanted: Wanted, { l1, l2 }: Values, { open, signal }: Connec
   const providers = [open('l1', l1), open('l2', l2)] as const
   // If one request is told to wait, all must wait, so this provider does not retry by itself.
   const l2Once = open('l2', l2, 0)
-  const files = await openSnapshotFiles({ ...wanted, askedFor })
-  const tell = (text: string) => void io.stderr.write(`${text}\n`)
-  try {
-    const { begun } = files
-    const count = Math.ceil(wanted.holders.length / (wanted.target.contract === undefined ? 1 : wanted.keysPerRequest))
+  const tell = (request: SnapshotRequest, text: string) => void io.stderr.write(`${nameOf(request)}: ${text}\n`)
+  const manifest = await withSnapshotFiles(wanted, askedFor, async ({ begun, save }) => {
+    const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
     if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
-    const bundle = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
-    const { l2BlockNumber, l1Block, stateRoot } = verifyBundle(bundle, wanted)
+    const evidence = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
+    const { l2BlockNumber, l1Block, stateRoot } = verifyBundle(evidence, wanted)
     showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
-    const onRetry = (request: SnapshotRequest, { name, code }: { name: string; code: string }) => {
-      if (name === 'ProofError') tell(`${nameOf(request)}: ${code}; asking again`)
+    const plan: SnapshotPlan = {
+      ...{ ...wanted, stateRoot, block: l2BlockNumber, signal },
+      onRetry(request, error) {
+        if (error.name === 'ProofError') tell(request, `${error.code}; asking again`)
+      },
+      onRefused: (request, code) => tell(request, `${code}; no answer of the endpoint verifies`),
     }
-    const onRefused = (request: SnapshotRequest, code: string) =>
-      tell(`${nameOf(request)}: ${code}; no answer of the endpoint verifies`)
-    const plan = { ...wanted, stateRoot, block: l2BlockNumber, signal, onRetry, onRefused }
     const counts = await writeSnapshot(l2Once, plan, {
       begun,
-      keepsAnswers: wanted.keep !== undefined,
+      keepsAnswers: keep !== undefined,
       async save(rows, kept, progress) {
-        await files.save(rows, kept, { ...progress, bundle })
+        await save(rows, kept, { ...progress, bundle: evidence })
         showProgress(io, `${progress.requests} of ${count} requests`)
       },
     })
     endProgress(io)
-    const about = { askedFor, l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot }
-    const manifest = await writeManifest(wanted, about, counts, bundle)
-    files.removeProgress()
-    return report(manifest, wanted, true, io)
-  } finally {
-    await files.close()
-  }
+    const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot }
+    return writeManifest(wanted, { askedFor, ...block, counts, evidence })
+  })
+  return report(manifest, wanted, true, io)
 }
 
 const nameOf = ({ address, holders }: SnapshotRequest): string =>

@@ -14,21 +14,11 @@ import type { FollowedFinalization } from '../../rpc.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
 import { readRegularJson } from './input.ts'
-import {
-  type AskedFor,
-  readProgress,
-  refuseOverwrite,
-  serialize,
-  statRegular,
-  writeProgress,
-  writeWhole,
-} from './output-file.ts'
+import { type AskedFor, progressFile, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
 
 /** What all bundles of a folder are for. */
 export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | 'address' | 'storageKeys'>>
 
-const INDEX = 'index.ndjson'
-const STATE = 'state.json'
 /** In bytes. Every line of the index is shorter. */
 const MAX_LINE_LENGTH = 4096
 
@@ -43,9 +33,9 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
     if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
     accessSync(path, constants.W_OK)
   })
-  const [statePath, indexPath] = [join(path, STATE), join(path, INDEX)]
-  const hasState = statRegular(statePath) !== undefined
-  const state = hasState ? await readProgress(statePath, askedFor, 'move it away') : undefined
+  const progress = progressFile(join(path, 'state.json'), askedFor, 'move it away')
+  const indexPath = join(path, 'index.ndjson')
+  const state = await progress.read()
   let indexed = mendIndex(indexPath)
 
   return {
@@ -53,36 +43,30 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
     state,
     /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
     async write(item: FollowedFinalization): Promise<string> {
-      const [bundle] = item.evidence
-      const [proven] = item.states
-      if (bundle === undefined || proven === undefined) throw new UsageError('nothing was asked for')
-      const file = `${item.l2BlockNumber}.json`
+      const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
+      const file = `${l2BlockNumber}.json`
       const bundlePath = join(path, file)
       // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
       if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath, item, request)
-      else writeWhole(bundlePath, serialize(bundlePath, bundle), false)
-      if (indexed === null || item.l2BlockNumber > indexed) {
-        const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
+      else writeWhole(bundlePath, serialize(bundlePath, item.evidence[0]), false)
+      if (indexed === null || l2BlockNumber > indexed) {
         const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
         const line = toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file })
         orUsageError(`cannot write ${indexPath}`, () => appendFileSync(indexPath, line, { flush: true }))
-        indexed = item.l2BlockNumber
+        indexed = l2BlockNumber
       }
       return bundlePath
     },
     /** Marks the item as done, so that a later run continues with the next one. */
-    commit(item: FollowedFinalization) {
-      writeProgress(statePath, askedFor, item.state)
-    },
+    commit: (item: FollowedFinalization) => progress.save(item.state),
   }
 }
 
 /** @throws UsageError if the file is not a bundle of this finalization for this request */
 async function verifyExisting(path: string, item: FollowedFinalization, request: FollowedClaim): Promise<void> {
   const bundle = await readRegularJson(path, { followLinks: false })
-  const { scheme, address, storageKeys, rollup } = request
   const { l2BlockNumber, stateRoot } = item
-  const claim = { scheme, address, storageKeys, rollup, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
+  const claim = { ...request, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
   const outcome = safeVerifyEvidence(bundle, claim)
   if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`)
 }

@@ -1,22 +1,72 @@
 import { once } from 'node:events'
-import { constants } from 'node:fs'
+import { constants, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
-import { codeOf, messageOf, UsageError } from '../errors.ts'
+import { codeOf, orLaterUsageError, UsageError } from '../errors.ts'
+import { type ProgressFile, refuseOverwrite, statRegular } from './output-file.ts'
 
 /** A file to which only one run appends at a time. */
 export type GrowingFile = Awaited<ReturnType<typeof openGrowingFile>>
 
+/** What the files of a run are, and how it continues. */
+export interface Growing {
+  readonly progress: ProgressFile
+  /** The progress of a run that has written nothing yet. */
+  readonly start: unknown
+  /** Start over, and replace the files. */
+  readonly force: boolean
+  /** Why files without progress are not continued. */
+  readonly foreign: string
+}
+
+/**
+ * Runs `work` with files that grow over several runs for the same request, and with the progress that was saved. The progress
+ * is saved before the files exist, so that it always says what they belong to.
+ *
+ * @throws UsageError if a file belongs to something else, cannot be written, or another run appends to it
+ */
+export async function withGrowingFiles<const Paths extends readonly string[], T>(
+  paths: Paths,
+  { progress, start, force, foreign }: Growing,
+  work: (files: { readonly [Index in keyof Paths]: GrowingFile }, saved: unknown) => Promise<T>,
+): Promise<T> {
+  const isContinued = !force && (await progress.read()) !== undefined
+  for (const path of paths) {
+    if (statRegular(path) !== undefined && !isContinued && !force) throw refuseOverwrite(path, foreign)
+  }
+  if (!isContinued && !force) progress.save(start, false)
+  const files: GrowingFile[] = []
+  try {
+    for (const path of paths) files.push(await openGrowingFile(path))
+    if (force) {
+      for (const file of files) await file.truncate(0)
+      progress.save(start)
+    }
+    // Read again: only from here on can no other run change it. The files are one per path.
+    return await work(files as { [Index in keyof Paths]: GrowingFile }, await progress.read())
+  } catch (error) {
+    // A run that fails before it writes anything leaves no files behind.
+    const isUnused = files.length === paths.length && files.every(({ length }) => length === 0)
+    if (isUnused && !isContinued) for (const path of [...paths, progress.path]) rmSync(path, { force: true })
+    throw error
+  } finally {
+    for (const file of files) await file.close()
+  }
+}
+
 /** @throws UsageError if it cannot be opened, is not a regular file, or another run appends to it */
-export async function openGrowingFile(path: string) {
+async function openGrowingFile(path: string) {
   // Windows has no O_NOFOLLOW.
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
-  const handle = await orUnwritable(path, open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
+  const orUnwritable = <T>(work: () => Promise<T>) => orLaterUsageError(`cannot write ${path}`, work)
+  const handle = await orUnwritable(() => open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
   try {
     if (!(await handle.stat()).isFile()) throw new UsageError(`${path} is not a regular file`)
     const claim = await claimFile(path, handle)
     let { size: length } = await handle.stat()
+    const sync = () => orUnwritable(() => handle.datasync())
     return {
+      path,
       /** For reading. */
       handle,
       /** In bytes. */
@@ -24,20 +74,22 @@ export async function openGrowingFile(path: string) {
         return length
       },
       async truncate(to: number) {
-        await orUnwritable(path, handle.truncate(to))
+        await orUnwritable(() => handle.truncate(to))
         length = to
       },
       /** @throws UsageError if it cannot be written, or another program has changed it */
       async append(content: string | Uint8Array) {
         // On systems where a file cannot be claimed, this detects a second run.
         if ((await handle.stat()).size !== length) throw new UsageError(`${path}: another program has changed it`)
-        await orUnwritable(path, handle.appendFile(content))
+        await orUnwritable(() => handle.appendFile(content))
         length += Buffer.byteLength(content)
       },
-      sync: () => orUnwritable(path, handle.datasync()),
+      sync,
       async close() {
-        claim?.close()
-        await handle.close()
+        await sync().finally(() => {
+          claim?.close()
+          return handle.close()
+        })
       },
     }
   } catch (error) {
@@ -64,13 +116,5 @@ async function claimFile(path: string, handle: FileHandle): Promise<Server | und
       throw new UsageError(`${path}: another run is writing it. Wait until it ends, or end it`)
     }
     return undefined
-  }
-}
-
-async function orUnwritable<T>(path: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw new UsageError(`cannot write ${path}: ${messageOf(error)}`)
   }
 }

@@ -1,10 +1,11 @@
-import { constants, readdirSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { constants, createReadStream, readdirSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DocumentError } from '../../document/error.ts'
 import { parseJson } from '../../document/value.ts'
 import type { Io } from '../command.ts'
-import { messageOf, orUsageError, UsageError } from '../errors.ts'
+import { orLaterUsageError, orUsageError, UsageError } from '../errors.ts'
 import { MAX_FOLDER_DEPTH, MAX_FOLDER_ENTRIES, MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 
 export function isFolder(path: string): boolean {
@@ -70,18 +71,27 @@ function parseInput(name: string, bytes: Uint8Array): unknown {
   }
 }
 
-async function readCapped(name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  try {
+const readCapped = (name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<Uint8Array> =>
+  orLaterUsageError(`cannot read ${name}`, async () => {
+    const parts: Uint8Array[] = []
+    let length = 0
     for await (const chunk of chunks) {
       const part = Buffer.from(chunk)
       length += part.length
       if (length > MAX_INPUT_BYTES) throw new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
       parts.push(part)
     }
-  } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`cannot read ${name}: ${messageOf(error)}`)
-  }
-  return Buffer.concat(parts)
-}
+    return Buffer.concat(parts)
+  })
+
+/** SHA-256 of a file, or of its first bytes, and of how many. @throws UsageError */
+export const digestOf = (path: string, most = Number.POSITIVE_INFINITY): Promise<{ length: number; sha256: string }> =>
+  orLaterUsageError(`cannot read ${path}`, async () => {
+    const hash = createHash('sha256')
+    let length = 0
+    for await (const chunk of createReadStream(path, { end: most - 1 })) {
+      hash.update(chunk)
+      length += chunk.length
+    }
+    return { length, sha256: hash.digest('hex') }
+  })

@@ -1,21 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import {
   accessSync,
-  closeSync,
+  chmodSync,
   constants,
   copyFileSync,
-  fchmodSync,
-  fsyncSync,
   linkSync,
   lstatSync,
-  openSync,
   renameSync,
   rmSync,
   type Stats,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isObject } from '../../document/value.ts'
+import { fieldIn, isObject } from '../../document/value.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -51,21 +48,17 @@ export async function openOutputFile(
   }
   if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
-  const partial = `${path}.partial`
+  const partial = progressFile(`${path}.partial`, askedFor)
   const exists = statRegular(path) !== undefined && !force
-  const isContinued = statRegular(partial) !== undefined && !force && !exists
+  const isContinued = partial.exists() && !force && !exists
   return {
     path,
     exists,
-    progress: isContinued ? await readProgress(partial, askedFor) : undefined,
-    saveProgress(progress) {
-      const text = `${JSON.stringify({ askedFor, checkpoint: progress })}\n`
-      // Progress that is too large to be read again is useless, so what was saved before stays.
-      if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(partial, text, true)
-    },
+    progress: isContinued ? await partial.read() : undefined,
+    saveProgress: progress => partial.save(progress),
     write(content) {
       writeWhole(path, serialize(path, content), force)
-      rmSync(partial, { force: true })
+      partial.remove()
     },
   }
 }
@@ -102,45 +95,48 @@ export function statRegular(path: string): Stats | undefined {
   )
 }
 
-/**
- * @param remedy what the user can do about a file that belongs to something else
- * @throws UsageError if it is not the progress of a run for the same request
- */
-export async function readProgress(path: string, askedFor: AskedFor, remedy = REMEDY): Promise<unknown> {
-  const content = await readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
-    if (error instanceof UsageError) return undefined
-    throw error
-  })
-  const { askedFor: before, checkpoint: progress } = isObject(content) ? content : {}
-  if (!isObject(before)) throw refuseOverwrite(path, 'is not a checkpoint of this program', remedy)
-  const differing = Object.keys(askedFor).filter(
-    name => !Object.hasOwn(before, name) || Reflect.get(before, name) !== askedFor[name],
-  )
-  if (differing.length > 0) {
-    throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
-  }
-  return progress
-}
+/** A file that says what a run was asked for, and how far it is. */
+export type ProgressFile = ReturnType<typeof progressFile>
 
-/** Writes what {@link readProgress} reads. */
-export const writeProgress = (path: string, askedFor: AskedFor, progress: unknown): void =>
-  writeWhole(path, `${JSON.stringify({ askedFor, checkpoint: progress })}\n`, true)
+/** @param remedy what the user can do about a file that belongs to something else */
+export function progressFile(path: string, askedFor: AskedFor, remedy = REMEDY) {
+  const exists = () => statRegular(path) !== undefined
+  return {
+    path,
+    exists,
+    /** Undefined if there is none. @throws UsageError if it is not the progress of a run for the same request */
+    async read(): Promise<unknown> {
+      if (!exists()) return undefined
+      const content = await readRegularJson(path, { followLinks: false }).catch((error: unknown) => {
+        if (error instanceof UsageError) return undefined
+        throw error
+      })
+      const before = fieldIn(content, 'askedFor')
+      if (!isObject(before)) throw refuseOverwrite(path, 'is not a checkpoint of this program', remedy)
+      const differing = Object.keys(askedFor).filter(name => fieldIn(before, name) !== askedFor[name])
+      if (differing.length === 0) return fieldIn(content, 'checkpoint') ?? null
+      throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
+    },
+    save(progress: unknown, replace = true) {
+      const text = `${JSON.stringify({ askedFor, checkpoint: progress })}\n`
+      // Progress that is too large to be read again is useless, so what was saved before stays.
+      if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, replace)
+    },
+    remove: () => rmSync(path, { force: true }),
+  }
+}
 
 /** Writes a file under a temporary name first, so that readers see all of it, or what was there before. */
 export function writeWhole(path: string, text: string, replace: boolean): void {
   const replaced = replace ? statRegular(path) : undefined
+  const mode = replaced && replaced.mode & 0o777
   // The name is unpredictable, and `wx` neither follows nor changes whatever has that name already.
   const temporary = join(dirname(path), `.rollup-state-proof-${randomBytes(12).toString('hex')}.tmp`)
   orUsageError(`cannot write ${path}`, () => {
-    const file = openSync(temporary, 'wx', 0o666)
     try {
-      try {
-        writeFileSync(file, text)
-        if (replaced) fchmodSync(file, replaced.mode & 0o777)
-        fsyncSync(file)
-      } finally {
-        closeSync(file)
-      }
+      writeFileSync(temporary, text, { flag: 'wx', mode: mode ?? 0o666, flush: true })
+      // The process's mask does not apply to the permissions of a file that is replaced.
+      if (mode !== undefined) chmodSync(temporary, mode)
       if (replace) renameSync(temporary, path)
       else linkExclusive(temporary, path)
     } finally {

@@ -1,10 +1,12 @@
 import { rmSync } from 'node:fs'
+import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Evidence } from '../../anchor.ts'
-import type { SnapshotProgress } from '../../bulk/snapshot/write.ts'
+import type { SnapshotPlan, SnapshotProgress } from '../../bulk/snapshot/write.ts'
 import { fieldIn, isObject } from '../../document/value.ts'
-import { type GrowingFile, openGrowingFile } from './growing-file.ts'
-import { type AskedFor, readProgress, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import { withGrowingFiles } from './growing-file.ts'
+import { digestOf } from './input.ts'
+import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
 /** How far a snapshot is, and the evidence for its state root. */
 export interface SavedProgress extends SnapshotProgress {
@@ -15,85 +17,116 @@ export interface SnapshotPaths {
   readonly path: string
   readonly keep: string | undefined
   readonly force: boolean
-  readonly askedFor: AskedFor
+}
+
+/** The files that a snapshot writes piece by piece. */
+export interface SnapshotFiles {
+  /** The progress of an interrupted run for the same request; undefined if there is none. */
+  readonly begun: SavedProgress | undefined
+  save(rows: string, kept: string, progress: SavedProgress): Promise<void>
 }
 
 /**
- * Opens the files that a snapshot writes piece by piece, with the progress beside them.
+ * Runs `work` with the files of a snapshot, whose progress stays beside them until it ends.
  *
  * @throws UsageError if there are files that belong to something else
  */
-export async function openSnapshotFiles({ path, keep, force, askedFor }: SnapshotPaths) {
-  const partial = `${path}.partial`
+export function withSnapshotFiles<T>(
+  { path, keep, force }: SnapshotPaths,
+  askedFor: AskedFor,
+  work: (files: SnapshotFiles) => Promise<T>,
+): Promise<T> {
+  const progress = progressFile(`${path}.partial`, askedFor)
   const paths = keep === undefined ? [path] : [path, keep]
-  const isContinued = statRegular(partial) !== undefined && !force
-  if (isContinued) await readProgress(partial, askedFor)
-  for (const each of paths) {
-    const exists = statRegular(each) !== undefined
-    if (exists && !isContinued && !force) throw refuseOverwrite(each, 'is not of a snapshot that can be continued')
-  }
-  const begin = () => writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: null })}\n`, force)
-  // Written before the files themselves, so that it always says what they belong to.
-  if (!isContinued && !force) begin()
-  const files: GrowingFile[] = []
-  const close = async () => {
-    for (const file of files) await file.close()
-  }
-  try {
-    for (const each of paths) files.push(await openGrowingFile(each))
-    if (force) {
-      rmSync(`${path}.manifest.json`, { force: true })
-      begin()
-    }
-    // Read again: only from here on can no other run change it.
-    const begun = readBegun(partial, await readProgress(partial, askedFor))
-    const lengths: number[] = []
+  const about = { progress, start: null, force, foreign: 'is not of a snapshot that can be continued' }
+  return withGrowingFiles(paths, about, async (files, saved) => {
+    if (force) rmSync(manifestPathOf(path), { force: true })
+    const begun = readBegun(progress.path, saved)
     for (const [index, file] of files.entries()) {
       // Drops what came after the last saved progress: it is fetched again.
       const length = begun?.lengths[index] ?? 0
-      if (file.length < length) throw refuseOverwrite(paths[index] ?? '', 'is shorter than when it was written')
+      if (file.length < length) throw refuseOverwrite(file.path, 'is shorter than when it was written')
       await file.truncate(length)
-      lengths.push(length)
     }
-    return {
-      /** The progress of an interrupted run for the same request; undefined if there is none. */
+    const result = await work({
       begun,
-      async save(rows: string, kept: string, progress: SavedProgress) {
+      async save(rows, kept, done) {
         // Each piece is a gzip member of its own, so the file stays valid gzip if it is cut between two of them.
-        const pieces = [Buffer.from(rows), ...(kept === '' ? [] : [gzipSync(kept)])]
-        for (const [index, piece] of pieces.entries()) {
-          await files[index]?.append(piece)
-          lengths[index] = (lengths[index] ?? 0) + piece.length
-        }
+        const pieces = [rows, kept === '' ? '' : gzipSync(kept)]
+        for (const [index, file] of files.entries()) await file.append(pieces[index] ?? '')
         // Syncs the files first: if the machine crashes, the progress must not claim more than they hold.
         await Promise.all(files.map(file => file.sync()))
-        writeWhole(partial, `${JSON.stringify({ askedFor, checkpoint: { ...progress, lengths } })}\n`, true)
+        progress.save({ ...done, lengths: files.map(({ length }) => length) })
       },
-      /** The snapshot is complete. */
-      removeProgress: () => rmSync(partial, { force: true }),
-      async close() {
-        // A run that fails before its first row leaves no files behind.
-        if (lengths.every(length => length === 0)) for (const each of [...paths, partial]) rmSync(each, { force: true })
-        await close()
-      },
-    }
-  } catch (error) {
-    await close()
-    throw error
-  }
+    })
+    progress.remove()
+    return result
+  })
 }
 
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+
+const countsIn = (content: unknown) =>
+  ['present', 'absent', 'refused'].map(name => fieldIn(fieldIn(content, 'counts'), name))
+
 /** @throws UsageError if `save` did not write it */
-function readBegun(partial: string, checkpoint: unknown) {
-  if (checkpoint === null) return undefined
-  const [requests, counts, bundle, lengths] = ['requests', 'counts', 'bundle', 'lengths'].map(name =>
-    fieldIn(checkpoint, name),
-  )
-  const [present, absent, refused] = ['present', 'absent', 'refused'].map(name => fieldIn(counts, name))
-  const numbers = [requests, present, absent, refused, ...(Array.isArray(lengths) ? lengths : [undefined])]
-  if (!isObject(bundle) || !numbers.every(number => Number.isSafeInteger(number) && Number(number) >= 0)) {
-    throw refuseOverwrite(partial, 'is not a checkpoint of a snapshot')
+function readBegun(path: string, saved: unknown) {
+  if (saved === null) return undefined
+  const [requests, bundle, lengths] = ['requests', 'bundle', 'lengths'].map(name => fieldIn(saved, name))
+  if (isObject(bundle) && Array.isArray(lengths) && [requests, ...countsIn(saved), ...lengths].every(isCount)) {
+    // What is used of it was checked above; the bundle is verified before it is used.
+    return saved as SavedProgress & { readonly lengths: readonly number[] }
   }
-  // All of it was checked above; the bundle is verified before it is used.
-  return checkpoint as SavedProgress & { readonly lengths: readonly number[] }
+  throw refuseOverwrite(path, 'is not a checkpoint of a snapshot')
+}
+
+/** Describes the rows of a snapshot, and holds the evidence for their state root. */
+export interface Manifest {
+  readonly version: number
+  readonly askedFor: AskedFor
+  readonly l1BlockHash: string
+  readonly l2BlockNumber: string
+  readonly stateRoot: string
+  readonly rows: { readonly file: string; readonly format: string; readonly count: number; readonly sha256: string }
+  readonly kept?: { readonly file: string; readonly sha256: string }
+  readonly counts: SnapshotProgress['counts']
+  readonly evidence: Evidence
+}
+
+/** The manifest of the rows in the file at `path`. */
+export const manifestPathOf = (path: string): string => `${path}.manifest.json`
+
+/** The manifest of an earlier run for the same request, whose rows must be unchanged. @throws UsageError */
+export async function readManifest(path: string, askedFor: AskedFor): Promise<Manifest> {
+  const manifest = manifestPathOf(path)
+  const content = await readExisting(manifest)
+  if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
+    throw refuseOverwrite(manifest, 'is of another snapshot')
+  }
+  const rows = fieldIn(content, 'rows')
+  const texts = ['l2BlockNumber', 'stateRoot', 'l1BlockHash'].map(name => typeof fieldIn(content, name))
+  if (![fieldIn(rows, 'count'), ...countsIn(content)].every(isCount) || texts.some(type => type !== 'string')) {
+    throw refuseOverwrite(manifest, 'is not the manifest of a snapshot')
+  }
+  if (statRegular(path) === undefined || (await digestOf(path)).sha256 !== fieldIn(rows, 'sha256')) {
+    throw refuseOverwrite(manifest, `does not match ${path}`)
+  }
+  // What is used of it was checked above. It may be anybody's: nothing in it is verified.
+  return content as Manifest
+}
+
+export async function writeManifest(
+  { path, keep, force, format, holders }: SnapshotPaths & Pick<SnapshotPlan, 'format' | 'holders'>,
+  { counts, evidence, ...about }: Omit<Manifest, 'version' | 'rows' | 'kept'>,
+): Promise<Manifest> {
+  const digest = async (file: string) => (await digestOf(file)).sha256
+  const manifest = {
+    version: 1,
+    ...about,
+    rows: { file: basename(path), format, count: holders.length, sha256: await digest(path) },
+    ...(keep !== undefined && { kept: { file: basename(keep), sha256: await digest(keep) } }),
+    ...{ counts, evidence },
+  }
+  writeWhole(manifestPathOf(path), `${JSON.stringify(manifest)}\n`, force)
+  return manifest
 }

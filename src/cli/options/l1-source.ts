@@ -13,7 +13,7 @@ import {
 } from '../../rpc.ts'
 import type { Io } from '../command.ts'
 import { messageOf, orUsageError, UsageError } from '../errors.ts'
-import { type AskedFor, readProgress, statRegular, writeProgress } from '../files/output-file.ts'
+import { type AskedFor, progressFile } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
 import { type Flags, type FlagsOf, list, optionsOf, text } from './declared.ts'
@@ -141,11 +141,10 @@ async function followCheckpoint(
 /** What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very checkpoint. */
 async function openState(path: string, askedFor: AskedFor) {
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
-  const hasState = statRegular(path) !== undefined
-  const state = hasState ? await readProgress(path, askedFor, 'move it away to begin anew') : undefined
+  const stored = progressFile(path, askedFor, 'move it away to begin anew')
   return {
     // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
-    state: state as BeaconState | undefined,
-    onState: (proven: BeaconState) => writeProgress(path, askedFor, proven),
+    state: (await stored.read()) as BeaconState | undefined,
+    onState: (proven: BeaconState) => stored.save(proven),
   }
 }
