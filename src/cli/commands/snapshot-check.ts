@@ -1,33 +1,19 @@
 import { statSync } from 'node:fs'
-import { type Rollup, safeVerifyEvidence, type VerifiedEvidence } from '../../anchor.ts'
+import { safeVerifyEvidence } from '../../anchor.ts'
 import { readFileChunks, unpack } from '../../bulk/audit/input.ts'
 import { linesOf, readBatches } from '../../bulk/audit/lines.ts'
 import { checkSnapshot, type FileProblems, type RowProblem } from '../../bulk/snapshot/snapshot-check.ts'
-import type { SnapshotPlan } from '../../bulk/snapshot/write.ts'
 import { fieldIn } from '../../document/value.ts'
 import { createVerifier, type Hex } from '../../index.ts'
 import { exitCodes, type Io } from '../command.ts'
 import { messageOf, orUsageError, UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
+import { manifestPathOf } from '../files/snapshot-file.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import { refuseWrongFlags } from '../options/flags.ts'
+import type { Wanted } from '../options/snapshot-options.ts'
 import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
-
-/** The files of a snapshot, and what the user states about them. */
-export interface SnapshotFilesCheck extends Pick<SnapshotPlan, 'target' | 'holders' | 'format' | 'scheme'> {
-  /** The file of rows. */
-  readonly path: string
-  /** The file of kept answers. */
-  readonly keep: string
-  /** Only its evidence is used, and only after it is verified. */
-  readonly manifest: string
-  readonly rollup: Rollup
-  /** The L1 block hash that the user trusts. */
-  readonly l1BlockHash: Hex
-  readonly l2Block: bigint | undefined
-  readonly json: boolean
-}
 
 /** How many problems are listed. */
 const [MAX_PRINTED, MAX_LISTED] = [20, 1000]
@@ -35,8 +21,13 @@ const ROWS_PER_PROGRESS = 1000
 const LINES = { batchLength: 2 ** 20, maxLineLength: MAX_INPUT_BYTES }
 
 /** Verifies the files of a snapshot, offline. @returns the exit code @throws UsageError if a file cannot be read */
-export async function checkFiles(about: SnapshotFilesCheck, io: Io): Promise<number> {
-  const { manifest, scheme, rollup, l1BlockHash, l2Block, json } = about
+export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
+  const { path, keep, scheme, rollup, l1BlockHash, l2Block, holders, json, force } = wanted
+  if (keep === undefined) throw new UsageError('--check needs --keep: the file of the answers')
+  if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
+  if (force) throw new UsageError('--check writes nothing: leave out --force')
+  // Of the manifest, only the evidence is used, and only after it is verified.
+  const manifest = manifestPathOf(path)
   const bundle = fieldIn(await readRegularJson(manifest), 'evidence')
   const claim = { scheme, rollup, trusted: { l1BlockHash }, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
   const outcome = safeVerifyEvidence(bundle, claim)
@@ -46,27 +37,33 @@ export async function checkFiles(about: SnapshotFilesCheck, io: Io): Promise<num
     else io.stderr.write(formatError(outcome.error, [['evidence of', manifest]], io.stderr))
     return exitCodes.notVerified
   }
-  const found = await compareRows(about, outcome.stateRoot, io)
-  io.stdout.write(json ? jsonOf(found, about, outcome) : `${linesOfReport(found, about, outcome, io).join('\n')}\n`)
-  return found.ok ? exitCodes.verified : exitCodes.notVerified
+  const { l2BlockNumber, currentL2BlockNumber, stateRoot } = outcome
+  const { unproven, problems, files } = await compareRows(wanted, keep, stateRoot, io)
+  const ok = unproven === 0 && files.length === 0
+  const about = { rows: holders.length, proven: holders.length - unproven, l1BlockHash, l2BlockNumber }
+  const lines = [
+    ...[verdictOn(unproven, holders.length, ok, io), ...files, ...linesOfProblems(problems, unproven)],
+    formatTable([
+      ['L1 block hash', l1BlockHash, 'stated by you'],
+      ['L2 block', `${l2BlockNumber}`, `proven, and stated by ${l2Block === undefined ? 'the manifest' : 'you'}`],
+      ['last finalized', `${currentL2BlockNumber}`, 'proven'],
+      ['L2 state root', stateRoot, 'proven'],
+    ]),
+    ...(l2Block === undefined && l2BlockNumber !== currentL2BlockNumber
+      ? ['Note: this is an older state, and whoever made the files chose it. State the block with --l2-block.']
+      : []),
+  ]
+  const found = { ok, ...about, currentL2BlockNumber, stateRoot, files, problems }
+  io.stdout.write(json ? toJson(found) : `${lines.join('\n')}\n`)
+  return ok ? exitCodes.verified : exitCodes.notVerified
 }
 
-/** What {@link compareRows} found. */
-interface Findings {
-  readonly ok: boolean
-  /** How many rows are not proven. */
-  readonly unproven: number
-  /** The first of them. */
-  readonly problems: readonly Problem[]
-  /** What is wrong with a file as a whole, in sentences. */
-  readonly files: readonly string[]
-}
-
-async function compareRows(about: SnapshotFilesCheck, stateRoot: Hex, io: Io): Promise<Findings> {
-  const { path, format, keep, holders, scheme } = about
+/** How many rows are not proven, the first of them, and what is wrong with a file as a whole, in sentences. */
+async function compareRows(wanted: Wanted, keep: string, stateRoot: Hex, io: Io) {
+  const { path, format, holders, scheme } = wanted
   // Only the answers may be packed. In packed rows, other programs would read something else than is checked here.
   const [rows, answers] = [linesIn(path, chunks => chunks), linesIn(keep, unpack)]
-  const checked = checkSnapshot({ ...about, rows, answers }, createVerifier(scheme), stateRoot)
+  const checked = checkSnapshot({ ...wanted, rows, answers }, createVerifier(scheme), stateRoot)
   const firstLine = format === 'csv' ? 2 : 1
   const problems: Problem[] = []
   let [done, unproven] = [0, 0]
@@ -78,8 +75,7 @@ async function compareRows(about: SnapshotFilesCheck, stateRoot: Hex, io: Io): P
   }
   endProgress(io)
   for (const lines of [rows, answers]) await lines.return(undefined)
-  const files = sentencesOf(next.value)
-  return { ok: unproven === 0 && files.length === 0, unproven, problems, files }
+  return { unproven, problems, files: sentencesOf(next.value) }
 }
 
 const sentencesOf = ({ isHeadingWrong, hasMoreRows, hasMoreAnswers }: FileProblems): string[] => [
@@ -88,38 +84,17 @@ const sentencesOf = ({ isHeadingWrong, hasMoreRows, hasMoreAnswers }: FileProble
   ...(hasMoreAnswers ? ['More answers are kept than there are rows for.'] : []),
 ]
 
-type Proven = Pick<VerifiedEvidence, 'stateRoot' | 'l2BlockNumber' | 'currentL2BlockNumber'>
-
-function jsonOf({ ok, unproven, problems, files }: Findings, about: SnapshotFilesCheck, proven: Proven): string {
-  const { l2BlockNumber, currentL2BlockNumber, stateRoot } = proven
-  const { l1BlockHash, holders } = about
-  const counts = { rows: holders.length, proven: holders.length - unproven }
-  return toJson({ ok, ...counts, l1BlockHash, l2BlockNumber, currentL2BlockNumber, stateRoot, files, problems })
+function verdictOn(unproven: number, count: number, ok: boolean, { stdout }: Io): string {
+  if (unproven > 0) return paint(stdout, 'red', `${unproven} of ${count} rows are not proven.`)
+  return paint(stdout, ok ? 'green' : 'red', `All ${count} rows are proven${ok ? '.' : ', but:'}`)
 }
 
-function linesOfReport(found: Findings, about: SnapshotFilesCheck, proven: Proven, { stdout }: Io): string[] {
-  const { ok, unproven, problems, files } = found
-  const { l1BlockHash, l2Block, holders } = about
-  const { l2BlockNumber, currentL2BlockNumber, stateRoot } = proven
-  const verdict =
-    unproven === 0
-      ? paint(stdout, ok ? 'green' : 'red', `All ${holders.length} rows are proven${ok ? '.' : ', but:'}`)
-      : paint(stdout, 'red', `${unproven} of ${holders.length} rows are not proven.`)
+function linesOfProblems(problems: readonly Problem[], unproven: number): string[] {
   const printed = problems.slice(0, MAX_PRINTED).map(problem => [`line ${problem.line}`, ...wordsOf(problem)])
   const rest = unproven - printed.length
   return [
-    ...[verdict, ...files],
     ...(printed.length > 0 ? [formatTable(printed)] : []),
     ...(rest > 0 ? [`  … and ${rest} more. --json lists up to ${MAX_LISTED}.`] : []),
-    formatTable([
-      ['L1 block hash', l1BlockHash, 'stated by you'],
-      ['L2 block', `${l2BlockNumber}`, `proven, and stated by ${l2Block === undefined ? 'the manifest' : 'you'}`],
-      ['last finalized', `${currentL2BlockNumber}`, 'proven'],
-      ['L2 state root', stateRoot, 'proven'],
-    ]),
-    ...(l2Block === undefined && l2BlockNumber !== currentL2BlockNumber
-      ? ['Note: this is an older state, and whoever made the files chose it. State the block with --l2-block.']
-      : []),
   ]
 }
 

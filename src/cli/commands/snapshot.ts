@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
 import { type Evidence, safeVerifyEvidence } from '../../anchor.ts'
-import type { RowFormat } from '../../bulk/snapshot/rows.ts'
 import type { SnapshotRequest } from '../../bulk/snapshot/snapshot.ts'
 import { type SnapshotPlan, writeSnapshot } from '../../bulk/snapshot/write.ts'
 import { statedBlockHash } from '../../document/evidence.ts'
@@ -16,50 +14,20 @@ import {
   withSnapshotFiles,
   writeManifest,
 } from '../files/snapshot-file.ts'
-import { MAX_STORAGE_KEYS } from '../limits.ts'
-import { methodOf } from '../options/chain-flags.ts'
 import type { Connections } from '../options/connections.ts'
-import { flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
+import { formatOptions } from '../options/declared.ts'
 import { endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
-import { requireScheme, rollupOf } from '../options/flags.ts'
-import { integerOf, onePath, parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
-import { readAddresses, targetOf } from '../options/snapshot-target.ts'
+import {
+  describeWanted,
+  howOptions,
+  outputOptions,
+  readWanted,
+  type Wanted,
+  whatOptions,
+  whereOptions,
+} from '../options/snapshot-options.ts'
 import { formatTable, paint, toJson } from '../output/report.ts'
 import { checkFiles } from './snapshot-check.ts'
-
-const whatOptions = {
-  ...optionsOf('storage-key', 'mapping'),
-  'mapping-slot': text(
-    'N',
-    "instead of accounts: each address's entry in the mapping that --address declares in slot N",
-  ),
-  address: text('CONTRACT', 'the contract with that mapping, 20 bytes'),
-}
-const whereOptions = {
-  ...optionsOf('l1', 'l2', 'scheme', 'rollup', 'layout-roots-slot', 'layout-current-slot'),
-  ...optionsOf('l1-block-hash', 'l2-block', 'method'),
-}
-const howOptions = {
-  concurrency: textOr('8', 'N', 'requests at once, 1 to 256'),
-  'keys-per-request': textOr('100', 'N', 'storage keys per request, 1 to 1000'),
-  timeout: textOr('30', 'SECONDS', 'time per request'),
-}
-const outputOptions = {
-  output: {
-    ...text(
-      'ROWS',
-      'required: the file for the rows. ROWS.manifest.json gets the evidence for the state root, counts, and the SHA-256 of the rows',
-    ),
-    short: 'o',
-  },
-  format: text('FORMAT', 'ndjson or csv (default: csv if ROWS ends with .csv, otherwise ndjson)'),
-  keep: text('FILE.ndjson.gz', 'keep the answers as recordings, for --check and the command audit'),
-  check: flag(
-    'fetch and write nothing: verify the files of an earlier run, offline. Run its command again with --check, --keep, --l1-block-hash and --l2-block',
-  ),
-  ...optionsOf('force'),
-  json: flag('print the summary as one JSON object'),
-} as const
 
 const help = `Usage: rollup-state-proof snapshot ADDRESSES --l1 URL --l2 URL --scheme SCHEME
          --rollup ROLLUP -o ROWS [options]
@@ -109,80 +77,24 @@ Examples:
     --l2-block N
 `
 
-const parse = (args: readonly string[]) =>
-  parseOptions({
-    args: [...args],
-    allowPositionals: true,
-    options: { ...whatOptions, ...whereOptions, ...howOptions, ...outputOptions },
-  })
-
 export const snapshot: Command = {
   help,
   async run(args, io) {
-    const { values, positionals } = parse(args)
-    const wanted = await readWanted(values, positionals, io)
-    if (!values.check) return withEndpoints(values, io, endpoints => take(wanted, values, endpoints, io))
-    const { keep, l1BlockHash } = wanted
-    if (keep === undefined) throw new UsageError('--check needs --keep: the file of the answers')
-    if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
-    if (wanted.force) throw new UsageError('--check writes nothing: leave out --force')
-    return checkFiles({ ...wanted, keep, l1BlockHash, manifest: manifestPathOf(wanted.path) }, io)
+    const wanted = await readWanted(args, io)
+    return wanted.check ? checkFiles(wanted, io) : withEndpoints(wanted.values, io, each => take(wanted, each, io))
   },
 }
 
-type Values = ReturnType<typeof parse>['values']
-type Wanted = Awaited<ReturnType<typeof readWanted>>
-
-/** What the options ask for. @throws UsageError */
-async function readWanted(values: Values, positionals: readonly string[], io: Io) {
-  const file = onePath(positionals, 'name one file of addresses, or - for standard input')
-  const { output: path, keep, force, json } = values
-  if (!path || path === '-') throw new UsageError('--output is needed: the file for the rows')
-  if (keep !== undefined && !keep.endsWith('.gz')) throw new UsageError('--keep: the name must end with .gz')
-  if (keep === path) throw new UsageError('--keep and --output name the same file')
-  const named = values.format ?? (path.endsWith('.csv') ? 'csv' : 'ndjson')
-  if (named !== 'ndjson' && named !== 'csv') throw new UsageError('--format: expected ndjson or csv')
-  const format: RowFormat = named
-  const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 256)
-  const keysPerRequest = wholeNumber('--keys-per-request', values['keys-per-request'], 1, MAX_STORAGE_KEYS)
-  const l1BlockHash = values['l1-block-hash']
-  requireHex('--l1-block-hash', 32, l1BlockHash)
-  const target = targetOf(values.address, values['mapping-slot'], values['storage-key'] ?? [])
-  const [scheme, rollup, method] = [requireScheme(values.scheme), rollupOf(values), methodOf(values)]
-  const l2Block = integerOf(values, 'l2-block', 64)
-  const holders = await readAddresses(file, io)
-  return {
-    ...{ path, keep, force, json, format, concurrency, keysPerRequest, method },
-    ...{ l1BlockHash, l2Block, target, scheme, rollup, holders },
-  }
-}
-
-/** The request for which the files must have been written, to be continued or reported. */
-function describeWanted(wanted: Wanted) {
-  const { target, scheme, rollup, holders, l1BlockHash, l2Block, method, format, keep, keysPerRequest } = wanted
-  return {
-    command: 'snapshot',
-    addresses: `${holders.length}, SHA-256 ${createHash('sha256').update(holders.join('\n')).digest('hex')}`,
-    target: JSON.stringify(target, (_, field) => (typeof field === 'bigint' ? `${field}` : field)),
-    scheme: scheme.name,
-    rollup: rollup.address.toLowerCase(),
-    layout: `${rollup.layout?.stateRootHashes ?? 'default'}, ${rollup.layout?.currentL2BlockNumber ?? 'default'}`,
-    'L1 block hash': l1BlockHash?.toLowerCase() ?? 'any',
-    'L2 block': `${l2Block ?? 'newest'}`,
-    ...{ method, format, keep: keep ?? '', 'keys per request': `${keysPerRequest}` },
-  }
-}
-
 /** @returns the exit code */
-async function take(wanted: Wanted, { l1, l2 }: Values, { open, signal }: Connections, io: Io): Promise<number> {
-  const { path, force, holders, target, keysPerRequest, keep } = wanted
+async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Promise<number> {
+  const { path, force, holders, target, keysPerRequest, keep, values } = wanted
   const askedFor = describeWanted(wanted)
   if (!force && statRegular(manifestPathOf(path)) !== undefined) {
     return report(await readManifest(path, askedFor), wanted, false, io)
   }
-  const providers = [open('l1', l1), open('l2', l2)] as const
+  const providers = [open('l1', values.l1), open('l2', values.l2)] as const
   // If one request is told to wait, all must wait, so this provider does not retry by itself.
-  const l2Once = open('l2', l2, 0)
+  const l2Once = open('l2', values.l2, 0)
   const tell = (request: SnapshotRequest, text: string) => void io.stderr.write(`${nameOf(request)}: ${text}\n`)
   const manifest = await withSnapshotFiles(wanted, askedFor, async ({ begun, save }) => {
     const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
@@ -237,23 +149,17 @@ function verifyBundle(bundle: Evidence, { scheme, rollup, l1BlockHash }: Wanted)
 }
 
 /** @param isFetched false if the files existed @returns the exit code */
-function report(content: Manifest, { path, keep, json }: Wanted, isFetched: boolean, io: Io): number {
-  const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = content
+function report(content: Manifest, { path, keep, json }: Wanted, isFetched: boolean, { stdout }: Io): number {
+  const { askedFor: _, evidence: __, ...summary } = content
+  const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = summary
   const manifest = manifestPathOf(path)
-  const exitCode = counts.refused > 0 ? exitCodes.notVerified : exitCodes.verified
-  if (json) {
-    const { askedFor: _, evidence: __, ...summary } = content
-    io.stdout.write(toJson({ ...summary, manifest, fetched: isFetched }))
-    return exitCode
-  }
   const verdict =
     counts.refused === 0
-      ? paint(io.stdout, 'green', `All ${rows.count} addresses verified.`)
-      : paint(io.stdout, 'red', `${counts.refused} of ${rows.count} addresses have no answer that verifies.`)
+      ? paint(stdout, 'green', `All ${rows.count} addresses verified.`)
+      : paint(stdout, 'red', `${counts.refused} of ${rows.count} addresses have no answer that verifies.`)
+  const unverified = [notFetched(path, stdout), 'Nothing was verified either. This is what the manifest says:']
   const lines = [
-    ...(isFetched
-      ? [verdict]
-      : [notFetched(path, io.stdout), 'Nothing was verified either. This is what the manifest says:']),
+    ...(isFetched ? [verdict] : unverified),
     formatTable([
       ['rows', path, `${counts.present} present, ${counts.absent} absent, ${counts.refused} refused`],
       ['manifest', manifest],
@@ -263,10 +169,11 @@ function report(content: Manifest, { path, keep, json }: Wanted, isFetched: bool
       ['L1 block hash', l1BlockHash],
     ]),
     'Everything rests on the L1 block hash: compare it with a source that you trust. The evidence is in the manifest.',
-    ...(keep === undefined
-      ? []
-      : ['Anyone can check these files, offline: run the same command with --check, --l1-block-hash and --l2-block.']),
+    ...(keep === undefined ? [] : [HOW_TO_CHECK]),
   ]
-  io.stdout.write(`${lines.join('\n')}\n`)
-  return exitCode
+  stdout.write(json ? toJson({ ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)
+  return counts.refused > 0 ? exitCodes.notVerified : exitCodes.verified
 }
+
+const HOW_TO_CHECK =
+  'Anyone can check these files, offline: run the same command with --check, --l1-block-hash and --l2-block.'
