@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
-import { atPath, excerpt, ProofError } from '../errors.ts'
+import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import type { Shape } from '../json/known-fields.ts'
 import { optional } from '../json/optional.ts'
 import { readerOf } from '../json/reader.ts'
@@ -133,9 +133,7 @@ function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number) {
 function decodeStorageProofs(value: unknown, minSlots: number, maxSlots: number): DecodedStorageProof[] {
   const expected = minSlots === maxSlots ? `${maxSlots}` : `${minSlots} to ${maxSlots}`
   const verifyCount = (count: number) => {
-    if (count < minSlots || count > maxSlots) {
-      throw new ProofError('L1_STORAGE_PROOF_COUNT', { expected, found: `${count}` })
-    }
+    if (count < minSlots || count > maxSlots) throw refusal('L1_STORAGE_PROOF_COUNT', expected, count)
   }
   return reader.items(value, verifyCount, decodeStorageProof)
 }
@@ -165,7 +163,7 @@ const hexOf =
 function decodeNumber(value: unknown): bigint {
   const hex = reader.string(value)
   if (hex.length > 2 + 64 || !/^0x[0-9a-fA-F]+$/.test(hex)) {
-    throw new ProofError('BAD_HEX', { expected: '0x and 1 to 64 hexadecimal digits', found: excerpt(hex) })
+    throw refusal('BAD_HEX', '0x and 1 to 64 hexadecimal digits', excerpt(hex))
   }
   return BigInt(hex)
 }

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
-import { atPath, excerpt, ProofError } from '../errors.ts'
+import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { decodeQuantity } from '../hex.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
@@ -109,7 +109,7 @@ export function encodeHeader(block: unknown): Hex {
     atPath(name, () => {
       const value = fields[name]
       if (value === undefined && index >= FRONTIER_COUNT) {
-        throw new ProofError('HEADER_FIELD_ORDER', { expected: `${name} before ${NAMES[count - 1]}`, found: 'none' })
+        throw refusal('HEADER_FIELD_ORDER', `${name} before ${NAMES[count - 1]}`, 'none')
       }
       return type.encode(value)
     }),
@@ -187,9 +187,9 @@ function decodeHeader(item: RlpItem): Omit<L1Block, 'hash'> {
 
 /** @param length Default: any. */
 function decodeData(item: RlpItem | undefined, length?: number): Uint8Array {
-  if (!(item instanceof Uint8Array)) throw new ProofError('HEADER_MALFORMED', { expected: 'a string', found: 'a list' })
+  if (!(item instanceof Uint8Array)) throw refusal('HEADER_MALFORMED', 'a string', 'a list')
   if (length !== undefined && item.length !== length) {
-    throw new ProofError('HEADER_MALFORMED', { expected: `${length} bytes`, found: `${item.length} bytes` })
+    throw refusal('HEADER_MALFORMED', `${length} bytes`, `${item.length} bytes`)
   }
   return item
 }

@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+import { ProofError, refusal } from '../errors.ts'
 import { type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { mappingSlot, slotKey } from './slots.ts'
@@ -188,7 +188,7 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   // No root exists above the last finalized block: this is not the contract, or not its layout.
   if (currentL2BlockNumber !== null && l2BlockNumber > currentL2BlockNumber) {
     const expected = `at most ${currentL2BlockNumber}`
-    throw new ProofError('ANCHOR_BLOCK_AHEAD', { expected, found: `${l2BlockNumber}` })
+    throw refusal('ANCHOR_BLOCK_AHEAD', expected, l2BlockNumber)
   }
   if (!root?.exists) throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]', found: 'no root' })
   const timestamp = finalizedState === undefined ? null : verifyTimestamp(finalizedState, stateSlots)

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, equalBytes } from '../bytes.ts'
-import { atPath, ProofError } from '../errors.ts'
+import { atPath, ProofError, refusal } from '../errors.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from './rlp.ts'
 
@@ -46,7 +46,7 @@ export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readon
 }
 
 export function unusedNodes(used: number, found: number): ProofError {
-  return new ProofError('MPT_NODES_UNUSED', { expected: `${used} nodes`, found: `${found}` })
+  return refusal('MPT_NODES_UNUSED', `${used} nodes`, found)
 }
 
 /** @param place where in the proof the node is that was taken last */

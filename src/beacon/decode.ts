@@ -1,6 +1,6 @@
 import { bytesUpTo } from '../anchor/bytes-up-to.ts'
 import { bigintToBytes, byteAt, bytesToHex, compareBytes } from '../bytes.ts'
-import { atPath, excerpt, ProofError } from '../errors.ts'
+import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { BEACON_FIELDS, EXECUTION_FIELDS } from '../evidence/consensus.ts'
 import { optional } from '../json/optional.ts'
 import { readerOf } from '../json/reader.ts'
@@ -195,9 +195,7 @@ function decodeKeys(source: unknown): Keys {
 export const decodePubkeys = (source: unknown): Uint8Array[] => reader.items(source, verifySize, decodeKey)
 
 function verifySize(count: number): void {
-  if (count !== COMMITTEE_SIZE) {
-    throw new ProofError('BEACON_COMMITTEE_SIZE', { expected: `${COMMITTEE_SIZE} keys`, found: `${count}` })
-  }
+  if (count !== COMMITTEE_SIZE) throw refusal('BEACON_COMMITTEE_SIZE', `${COMMITTEE_SIZE} keys`, count)
 }
 
 /** The modulus of the field that holds the coordinate of a key, 48 bytes. */
@@ -230,7 +228,7 @@ const branchOf =
 
 function verifyBranchLength(count: number, length: number): void {
   if (count === length) return
-  throw new ProofError('BEACON_BRANCH_LENGTH', { expected: `${length} hashes`, found: `${count}` })
+  throw refusal('BEACON_BRANCH_LENGTH', `${length} hashes`, count)
 }
 
 /** An unsigned integer as the beacon API writes it. Any other spelling is refused: `007`, `7.0`, `0x7`, and the number 7. */

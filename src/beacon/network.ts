@@ -1,5 +1,5 @@
 import { type Hex, hexToBytes } from '../bytes.ts'
-import { atPath, excerpt, ProofError } from '../errors.ts'
+import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { optional } from '../json/optional.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
@@ -159,7 +159,7 @@ function decodeFork(fork: unknown): BeaconFork {
 }
 
 function verifyForkCount(count: number): void {
-  if (count > MAX_FORKS) throw new ProofError('CLAIM_INVALID', { expected: `at most ${MAX_FORKS}`, found: `${count}` })
+  if (count > MAX_FORKS) throw refusal('CLAIM_INVALID', `at most ${MAX_FORKS}`, count)
 }
 
 export function decodeCount(value: unknown): number {

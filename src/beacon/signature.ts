@@ -1,6 +1,6 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { byteAt, concatBytes } from '../bytes.ts'
-import { atPath, ProofError } from '../errors.ts'
+import { atPath, ProofError, refusal } from '../errors.ts'
 import { COMMITTEE_SIZE, type Keys } from './decode.ts'
 import { hashPair, rootOfBytes } from './ssz.ts'
 
@@ -19,9 +19,7 @@ const hasSigned = (bits: Uint8Array, index: number): boolean => ((byteAt(bits, i
 export function verifySigners(bits: Uint8Array): number {
   let signers = 0
   for (let index = 0; index < COMMITTEE_SIZE; index++) if (hasSigned(bits, index)) signers++
-  if (signers < MIN_SIGNERS) {
-    throw new ProofError('BEACON_TOO_FEW_SIGNERS', { expected: `at least ${MIN_SIGNERS}`, found: `${signers}` })
-  }
+  if (signers < MIN_SIGNERS) throw refusal('BEACON_TOO_FEW_SIGNERS', `at least ${MIN_SIGNERS}`, signers)
   return signers
 }
 

@@ -1,5 +1,5 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
-import { atPath, type ErrorCode, ProofError } from '../errors.ts'
+import { atPath, type ErrorCode, ProofError, refusal } from '../errors.ts'
 import { MAX_UPDATES } from '../evidence/limits.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
@@ -239,7 +239,7 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
   if (finalized === undefined) throw new ProofError('BEACON_FINALITY_MISSING', { path: 'finality', found: 'nothing' })
   if (finalized.slot < start.slot) {
     const expected = `slot ${start.slot} or later`
-    throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT', { expected, found: `slot ${finalized.slot}` })
+    throw refusal('BEACON_OLDER_THAN_CHECKPOINT', expected, `slot ${finalized.slot}`)
   }
   return finalized
 }
@@ -251,9 +251,7 @@ function committeeFor(finality: unknown, steps: readonly { committee: Committee 
 }
 
 function verifyUpdateCount(count: number): void {
-  if (!(count <= MAX_UPDATES)) {
-    throw new ProofError('BEACON_TOO_MANY_UPDATES', { expected: `at most ${MAX_UPDATES}`, found: `${count}` })
-  }
+  if (!(count <= MAX_UPDATES)) throw refusal('BEACON_TOO_MANY_UPDATES', `at most ${MAX_UPDATES}`, count)
 }
 
 /** Checks the order of the three slots, and that this committee is the one to sign. */

@@ -1,6 +1,6 @@
 import type { FinalizedState } from '../anchor/finalized-state.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { excerpt, ProofError } from '../errors.ts'
+import { excerpt, ProofError, refusal } from '../errors.ts'
 import { decodeQuantity, encodeQuantity } from '../hex.ts'
 import { optional } from '../json/optional.ts'
 import { readerOf } from '../json/reader.ts'
@@ -38,14 +38,14 @@ export function decodeEvidence(bundle: unknown) {
 const unread = (value: unknown): unknown => value
 
 export function verifyVersion(version: unknown): void {
-  if (version === undefined) throw new ProofError('EVIDENCE_MALFORMED', { expected: 'a version', found: 'none' })
+  if (version === undefined) throw refusal('EVIDENCE_MALFORMED', 'a version', 'none')
   if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { expected: `${VERSION}` })
 }
 
 function decodeSchemeName(value: unknown): Scheme['name'] {
   const scheme = reader.string(value)
   if (scheme === 'mimc' || scheme === 'poseidon2') return scheme
-  throw new ProofError('EVIDENCE_MALFORMED', { expected: 'mimc or poseidon2', found: excerpt(scheme) })
+  throw refusal('EVIDENCE_MALFORMED', 'mimc or poseidon2', excerpt(scheme))
 }
 
 function decodeRollup(rollup: unknown) {
@@ -62,9 +62,7 @@ function decodeRequest(request: unknown) {
 }
 
 function verifyKeyCount(count: number): void {
-  if (count > MAX_STORAGE_KEYS) {
-    throw new ProofError('EVIDENCE_MALFORMED', { expected: `at most ${MAX_STORAGE_KEYS} keys`, found: `${count}` })
-  }
+  if (count > MAX_STORAGE_KEYS) throw refusal('EVIDENCE_MALFORMED', `at most ${MAX_STORAGE_KEYS} keys`, count)
 }
 
 /** @throws ProofError `EVIDENCE_MALFORMED` */
