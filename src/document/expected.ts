@@ -3,66 +3,61 @@ import { encodeHeader } from '../anchor/header.ts'
 import type { Committee } from '../beacon/committee.ts'
 import { type Checkpoint, type CheckpointAnswers, verifyCheckpoint, verifyFinality } from '../beacon/verify.ts'
 import type { Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
-import type { SafeVerifiedEvidence, VerifiedEvidence } from '../evidence/types.ts'
+import type { ProofError } from '../errors.ts'
+import type { VerifiedEvidence } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
-import type { SafeVerifiedState } from '../verifier/safe.ts'
+import type { VerifiedState } from '../proof/verify.ts'
 import { DocumentError } from './error.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
-import { type Fields, fieldIn, fieldsOf, show } from './value.ts'
+import { fieldIn, fieldsOf, show } from './value.ts'
 
-/** Compares outcomes with what files expect: one sentence per mismatch, none if the outcome is as expected. */
+/** What was proven, or the error. */
+export type Outcome<T extends object> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: ProofError }
 
-export function compareState(expected: Expected, outcome: SafeVerifiedState): string[] {
-  if (!outcome.ok) return compareRefusal(expected, outcome.error)
-  const { account, storage } = outcome
-  return compareFields(expected, { account, storage })
-}
-
-/** {@link compareState}, for a file that expects only a verdict. */
-export const compareVerdict = (expected: Expected, outcome: SafeVerifiedState): string[] =>
-  outcome.ok ? compareFields(expected, {}) : compareRefusal(expected, outcome.error)
-
-export const compareEvidence = (expected: Expected, outcome: SafeVerifiedEvidence): string[] =>
-  outcome.ok ? compareFields(expected, spell(outcome)) : compareRefusal(expected, outcome.error)
-
-/** The evidence as vectors write it: numbers as hexadecimal quantities, and only the account's nonce and balance. */
-function spell({ ok: _, ...evidence }: VerifiedEvidence & { ok: true }): object {
-  const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = evidence
-  const quantities = (numbers: Readonly<Record<string, bigint | null>>) =>
-    Object.fromEntries(
-      Object.entries(numbers).map(([name, value]) => [name, value === null ? null : encodeQuantity(value)]),
-    )
-  const block = evidence.reach === 'beaconBlockRoot' ? evidence.beaconBlock : null
-  return {
-    ...rest,
-    ...(block && {
-      beaconBlock: { ...block, ...quantities({ slot: block.slot, slotTimestamp: block.slotTimestamp }) },
-    }),
-    ...quantities({ l2BlockNumber, currentL2BlockNumber, finalizedTimestamp }),
-    account: account && quantities({ nonce: account.nonce, balance: account.balance }),
-    l1Block: l1Block && { ...l1Block, ...quantities({ number: l1Block.number, timestamp: l1Block.timestamp }) },
+/**
+ * Compares an outcome with what a file expects: one sentence per mismatch, none if the outcome is as expected.
+ *
+ * @param spell what was proven, as the file writes it. Default: nothing, for a file that expects only a verdict
+ */
+export function compare<T extends object>(
+  { valid, code: wantedCode, path: wantedPath, ...wanted }: Expected,
+  outcome: Outcome<T>,
+  spell: (verified: T) => object = () => ({}),
+): string[] {
+  if (outcome.ok) {
+    if (!valid) return [`expected ${show(wantedCode)}, but it verified`]
+    return Object.entries(spell(outcome)).flatMap(([name, value]) => differences(name, fieldIn(wanted, name), value))
   }
+  const { code, path } = outcome.error
+  if (valid) return [`expected to verify, got ${placed(code, path)}`]
+  const isAsExpected = code === wantedCode && (wantedPath === undefined || wantedPath === path)
+  return isAsExpected ? [] : [`expected ${placed(wantedCode, wantedPath)}, got ${placed(code, path)}`]
 }
 
-export interface VectorOutcome {
-  /** What the function threw; null if it returned. */
-  readonly error: ProofError | null
-  readonly mismatches: string[]
+export const spellState = ({ account, storage }: VerifiedState): object => ({ account, storage })
+
+/** The evidence as vectors write it, with only the nonce and the balance of the account. */
+export function spellEvidence({ ok: _, account, ...rest }: VerifiedEvidence & { ok?: true }): object {
+  return spellNumbers({ ...rest, account: account && { nonce: account.nonce, balance: account.balance } })
 }
 
-/** Calls the function that the vector is for. @throws DocumentError if its operation is unknown */
-export function runFunction({ operation, fields }: FunctionVector, expected: Expected): VectorOutcome {
-  try {
-    return { error: null, mismatches: compareFields(expected, resultOf(operation, fields)) }
-  } catch (error) {
-    if (error instanceof ProofError) return { error, mismatches: compareRefusal(expected, error) }
-    throw error
-  }
+/** The fields, with hexadecimal quantities for all bigints. */
+export const spellNumbers = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, spellNumber(value)]))
+
+const spellNumber = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return encodeQuantity(value)
+  return typeof value === 'object' && value !== null ? spellNumbers(value) : value
 }
 
-/** The part of the function's result that a vector states. Despite the types, arguments are unchecked. */
-function resultOf(operation: unknown, { code, codeHash, block, input }: Fields): object {
+/**
+ * Calls the function that the vector is for. Despite the types, its arguments are unchecked.
+ *
+ * @returns the part of its result that a vector states
+ * @throws ProofError as the function does; DocumentError if the operation is unknown
+ */
+export function runFunction({ operation, fields }: FunctionVector): object {
+  const { code, codeHash, block, input } = fields
   const { answers, committee, network, blockRoot } = fieldsOf(input)
   switch (operation) {
     case 'verifyCode':
@@ -81,23 +76,6 @@ function resultOf(operation: unknown, { code, codeHash, block, input }: Fields):
     default:
       throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   }
-}
-
-/** How the verdict "valid", with the fields of `found`, differs from what the file expects. */
-export function compareFields({ valid, code, ...expected }: Expected, found: object): string[] {
-  if (!valid) return [`expected ${show(code)}, but it verified`]
-  const wanted = fieldsOf(expected)
-  return Object.entries(found).flatMap(([name, value]) => differences(name, wanted[name], value))
-}
-
-/** How the verdict "invalid" differs from what the file expects. */
-export function compareRefusal(
-  { valid, code: wanted, path: wantedPath }: Expected,
-  { code, path }: ProofError,
-): string[] {
-  if (valid) return [`expected to verify, got ${placed(code, path)}`]
-  const isAsExpected = code === wanted && (wantedPath === undefined || wantedPath === path)
-  return isAsExpected ? [] : [`expected ${placed(wanted, wantedPath)}, got ${placed(code, path)}`]
 }
 
 const placed = (code: unknown, path: unknown): string => (path ? `${show(code)} at ${show(path)}` : show(code))

@@ -66,10 +66,6 @@ export type InputFile = AnswerFile | BundleFile | FunctionVector | CallEvidenceF
 export const isBundleFile = (file: InputFile): file is BundleFile =>
   file.kind === 'evidence bundle' || file.kind === 'evidence vector'
 
-export const isCallEvidence = (file: InputFile): file is CallEvidenceFile => file.kind === 'call evidence'
-
-export const isFunctionVector = (file: InputFile): file is FunctionVector => file.kind === 'function vector'
-
 /**
  * Tells what a parsed JSON text is by the names of its fields. It checks nothing else.
  *

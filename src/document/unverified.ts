@@ -10,7 +10,7 @@ import { decodeAccount } from '../verifier/leaf-api.ts'
 import { formOf, guessSchemeOfPath, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
 import { DocumentError } from './error.ts'
 import { parseNumber } from './evidence.ts'
-import { isBundleFile, isCallEvidence, isFunctionVector, readInputFile } from './input-file.ts'
+import { isBundleFile, readInputFile } from './input-file.ts'
 import {
   DIGEST_LENGTH,
   decodeHex,
@@ -51,8 +51,8 @@ export function inspectContent(content: unknown): Inspection {
   const { kind } = file
   const part = partOf(problems, '', content)
   const inspected = (fields: UnverifiedFields, name: string = kind) => ({ kind: name, fields, problems })
-  if (isCallEvidence(file)) return inspected(inspectCallEvidence(part), 'call as evidence')
-  if (isFunctionVector(file)) return inspected(inspectFunctionVector(part, file.operation), 'evidence vector')
+  if (file.kind === 'call evidence') return inspected(inspectCallEvidence(part), 'call as evidence')
+  if (file.kind === 'function vector') return inspected(inspectFunctionVector(part, file.operation), 'evidence vector')
   if (isBundleFile(file)) return inspected(file.claim ? inspectEvidenceVector(part) : inspectBundle(part))
   if (kind === 'unknown') throw new DocumentError('it is not a bundle, answer, JSON-RPC response, recording or vector')
   if (kind !== 'vector' && kind !== 'recording') return inspected(inspectAnswer(part, undefined))

@@ -1,14 +1,7 @@
 import { addressIn, guessScheme, leafProofAt, schemeNamed, storageKeysIn, storageProofsIn } from '../document/answer.ts'
 import { DocumentError } from '../document/error.ts'
 import { nameOfRollup, parseNumber } from '../document/evidence.ts'
-import {
-  type AnswerFile,
-  type BundleFile,
-  isBundleFile,
-  isCallEvidence,
-  isFunctionVector,
-  readInputFile,
-} from '../document/input-file.ts'
+import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../document/input-file.ts'
 import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
 import { type Field, type FieldName, fieldNames, type Loaded, type Source, type Statement } from './messages.ts'
@@ -28,12 +21,12 @@ export function openFile(content: unknown): OpenedFile {
   if (!isObject(content)) throw new DocumentError(`This is not a JSON object, but ${brief(show(content))}.`)
   const file = readInputFile(content)
   if (isBundleFile(file)) return openBundle(file)
-  if (isCallEvidence(file)) {
+  if (file.kind === 'call evidence') {
     throw new DocumentError(
       'This is a call as evidence. Verifying it takes an EVM, which this page does not have. Use the command rollup-state-proof verify.',
     )
   }
-  if (isFunctionVector(file)) {
+  if (file.kind === 'function vector') {
     throw new DocumentError('This vector holds neither an answer nor an evidence bundle, so there is nothing to show.')
   }
   if (file.kind === 'unknown') {

@@ -1,12 +1,5 @@
 import { expect, it } from 'vitest'
-import {
-  type InputFile,
-  isBundleFile,
-  isCallEvidence,
-  isFunctionVector,
-  readExpected,
-  readInputFile,
-} from '../../src/document/input-file.ts'
+import { type InputFile, isBundleFile, readExpected, readInputFile } from '../../src/document/input-file.ts'
 import { parseJson } from '../../src/document/value.ts'
 import { answer, claim, contract, evidence, withInherited } from './files.ts'
 
@@ -41,8 +34,6 @@ it.each(files)('recognizes %s by its fields', (_name, content, kind) => {
   const file = readInputFile(content)
   expect(file.kind).toBe(kind)
   expect(isBundleFile(file)).toBe(kind.startsWith('evidence'))
-  expect(isFunctionVector(file)).toBe(kind === 'function vector')
-  expect(isCallEvidence(file)).toBe(kind === 'call evidence')
 })
 
 it('recognizes the same in a line of NDJSON', () => {

@@ -3,14 +3,7 @@ import type { Hex } from '../../bytes.ts'
 import { schemeNamed } from '../../document/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../../document/claim.ts'
 import { DocumentError } from '../../document/error.ts'
-import {
-  type AnswerFile,
-  type BundleFile,
-  isBundleFile,
-  isCallEvidence,
-  isFunctionVector,
-  readInputFile,
-} from '../../document/input-file.ts'
+import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../../document/input-file.ts'
 import { fieldIn } from '../../document/value.ts'
 import { type ErrorCode, ProofError } from '../../errors.ts'
 import type { Trusted } from '../../evidence/types.ts'
@@ -155,8 +148,8 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
     if (!('content' in record)) return record
     try {
       const file = readInputFile(record.content)
-      if (isCallEvidence(file)) return unreadable('a call as evidence: verify it by itself')
-      if (isFunctionVector(file)) return unreadable('not a record: it holds no proof')
+      if (file.kind === 'call evidence') return unreadable('a call as evidence: verify it by itself')
+      if (file.kind === 'function vector') return unreadable('not a record: it holds no proof')
       if (isBundleFile(file)) return judgeBundle(file, claim)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {

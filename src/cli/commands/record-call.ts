@@ -1,4 +1,4 @@
-import { isCallEvidence, readInputFile } from '../../document/input-file.ts'
+import { readInputFile } from '../../document/input-file.ts'
 import { ProofError } from '../../index.ts'
 import { recordCall, verifyCallEvidence } from '../../provider.ts'
 import type { Io } from '../command.ts'
@@ -26,7 +26,7 @@ export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
     },
     async readExisting(path, trust) {
       const bundle = await readRegularJson(path, { followLinks: false })
-      if (!isCallEvidence(readInputFile(bundle))) throw refuseOverwrite(path, 'is not a call as evidence')
+      if (readInputFile(bundle).kind !== 'call evidence') throw refuseOverwrite(path, 'is not a call as evidence')
       try {
         const evidence = await verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
         return { bundle, evidence } as RecordedCall

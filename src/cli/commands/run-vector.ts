@@ -2,50 +2,54 @@ import { dirname, join } from 'node:path'
 import { safeVerifyEvidence } from '../../anchor.ts'
 import { DocumentError } from '../../document/error.ts'
 import { claimOfVector, parseNumber } from '../../document/evidence.ts'
-import {
-  compareEvidence,
-  compareFields,
-  compareRefusal,
-  compareState,
-  compareVerdict,
-  runFunction,
-  type VectorOutcome,
-} from '../../document/expected.ts'
+import { compare, type Outcome, runFunction, spellEvidence, spellNumbers, spellState } from '../../document/expected.ts'
 import {
   type AnswerFile,
   type Expected,
   type FunctionVector,
   type InputFile,
   isBundleFile,
-  isCallEvidence,
-  isFunctionVector,
   readExpected,
   readInputFile,
   type StatedClaim,
 } from '../../document/input-file.ts'
 import { applyPatches, baseNameOf } from '../../document/patches.ts'
-import { fieldsOf, isGiven, show } from '../../document/value.ts'
-import { encodeQuantity } from '../../hex.ts'
+import { type Fields, fieldsOf, isGiven } from '../../document/value.ts'
 import { ProofError } from '../../index.ts'
 import { type CallClaim, ProviderError, verifyCallEvidence } from '../../provider.ts'
-import { UsageError } from '../errors.ts'
+import { messageOf, UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { requireClaim, requireScheme, verifyAnswer } from '../options/flags.ts'
-import { describeEvidence } from '../output/evidence-report.ts'
-import { describeAnswer } from '../output/report.ts'
+import { reportOnBundle } from '../output/evidence-report.ts'
+import { reportOnAnswer } from '../output/report.ts'
 
 /** The result of one file. The summary counts it under `group`. */
 export type FileResult = { file: string } & (Judged | { unusable: string } | { notRun: string })
 
+interface Judged {
+  readonly group: string
+  readonly asExpected: boolean
+  /** `verified`, or the code of the failure. */
+  readonly outcome: string
+  readonly path: string
+  readonly mismatches: readonly string[]
+  /** Who stated the root or hash on which the verdict rests; null if it rests on none. */
+  readonly rootFrom: 'flag' | 'file' | null
+}
+
+/** For `--json`: what was asked and proven. */
+interface Details {
+  readonly details?: object
+}
+
 /** Runs the vector or recording in a file. @param pinned what the user states; it overrides the file */
-export async function runVector(file: string, pinned: StatedClaim): Promise<FileResult> {
+export async function runVector(file: string, pinned: StatedClaim): Promise<FileResult & Details> {
   try {
     return { file, ...(await judge(await readVector(file), pinned)) }
   } catch (error) {
-    if (error instanceof ProviderError) {
-      return error.reason === 'EVM_MISSING' ? { file, notRun: error.message } : { file, unusable: error.message }
-    }
-    if (error instanceof UsageError || error instanceof DocumentError) return { file, unusable: error.message }
+    if (error instanceof ProviderError && error.reason === 'EVM_MISSING') return { file, notRun: error.message }
+    const isUnusable = [ProviderError, UsageError, DocumentError].some(type => error instanceof type)
+    if (isUnusable) return { file, unusable: messageOf(error) }
     throw error
   }
 }
@@ -59,49 +63,32 @@ async function readVector(file: string): Promise<InputFile> {
   return readInputFile(applyPatches(content, await readRegularJson(path)))
 }
 
-interface Judged {
-  readonly group: string
-  readonly asExpected: boolean
-  /** `verified`, or the code of the failure. */
-  readonly outcome: string
-  readonly path: string
-  readonly mismatches: readonly string[]
-  /** Who stated the root or hash on which the verdict rests; null if it rests on none. */
-  readonly rootFrom: 'flag' | 'file' | null
-  /** For `--json`: what was asked and proven. */
-  readonly details: object
-}
-
 /** @throws UsageError, DocumentError if there is nothing to run; ProviderError if a call cannot be executed */
-async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged> {
-  if (isCallEvidence(file) || (isBundleFile(file) && file.claim === undefined)) {
-    const what = isCallEvidence(file) ? 'a call as evidence' : 'an evidence bundle'
+async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged & Details> {
+  const { kind } = file
+  if (kind === 'call evidence' || kind === 'evidence bundle') {
+    const what = kind === 'call evidence' ? 'a call as evidence' : 'an evidence bundle'
     throw new UsageError(`it is ${what}: verify it by itself, with --rollup and --l1-block-hash`)
   }
-  if (!isBundleFile(file) && !isFunctionVector(file)) return judgeAnswer(file, pinned)
+  if (!isBundleFile(file) && file.kind !== 'function vector') return judgeAnswer(file, pinned)
   if (Object.values(pinned).some(isGiven)) {
     throw new UsageError('it is a vector that states its own claim: run it without options')
   }
   const expected = readExpected(file.expected)
-  const word = wordFor(expected)
-  if (isBundleFile(file)) {
-    const claim = claimOfVector(file)
-    const outcome = safeVerifyEvidence(file.bundle, claim)
-    const mismatches = compareEvidence(expected, outcome)
-    const details = describeEvidence(claim, 'file', outcome)
-    return judged(`${claim.scheme.name} evidence ${word}`, errorOf(outcome), mismatches, 'file', details)
+  if (!isBundleFile(file)) {
+    const subject = `${subjects.get(file.operation)} ${wordFor(expected)}`
+    const rootFrom = file.operation === 'verifyCallEvidence' ? 'file' : null
+    return judged(subject, expected, await outcomeOf(file), ({ found }) => found, rootFrom)
   }
-  if (file.operation === 'verifyCallEvidence') {
-    const { error, mismatches } = await runCallVector(file, expected)
-    return judged(`call ${word}`, error, mismatches, 'file')
-  }
-  const subject = subjects.get(file.operation) ?? `operation ${show(file.operation)}`
-  const { error, mismatches } = runFunction(file, expected)
-  return judged(`${subject} ${word}`, error, mismatches, null)
+  const claim = claimOfVector(file)
+  const outcome = safeVerifyEvidence(file.bundle, claim)
+  const { verified, json } = reportOnBundle(outcome, file.bundle, claim, 'file')
+  const group = `${claim.scheme.name} evidence ${wordFor(expected)}`
+  return { ...judged(group, expected, outcome, spellEvidence, 'file'), details: { verified, ...json } }
 }
 
 /** @throws UsageError if nobody states what to verify it against */
-function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged {
+function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged & Details {
   const { kind } = file
   const isCase = kind === 'vector' || kind === 'recording'
   // A bare answer states no claim, but a pinned root says what to verify it against.
@@ -109,26 +96,27 @@ function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged {
   const expected = isCase ? readExpected(file.expected) : { valid: true }
   const claim = requireClaim(pinned, file)
   const outcome = verifyAnswer(file, claim)
-  const mismatches = (kind === 'vector' ? compareState : compareVerdict)(expected, outcome)
   const word = kind === 'vector' ? wordFor(expected) : isCase ? kind : 'answer'
   const rootFrom = claim.sources.stateRoot === 'user' ? 'flag' : 'file'
-  const details = describeAnswer(file, claim, outcome)
-  return judged(`${claim.claim.scheme.name} ${word}`, errorOf(outcome), mismatches, rootFrom, details)
+  const spell = kind === 'vector' ? spellState : undefined
+  const { verified, json } = reportOnAnswer(outcome, file, claim)
+  return {
+    ...judged(`${claim.claim.scheme.name} ${word}`, expected, outcome, spell, rootFrom),
+    details: { verified, ...json },
+  }
 }
 
-const judged = (
+function judged<T extends object>(
   group: string,
-  error: ProofError | null,
-  mismatches: readonly string[],
+  expected: Expected,
+  outcome: Outcome<T>,
+  spell: ((verified: T) => object) | undefined,
   rootFrom: Judged['rootFrom'],
-  details: object = {},
-): Judged => ({
-  ...{ group, asExpected: mismatches.length === 0, outcome: error?.code ?? 'verified', path: error?.path ?? '' },
-  ...{ mismatches, rootFrom, details },
-})
-
-const errorOf = (outcome: { ok: true } | { ok: false; error: ProofError }): ProofError | null =>
-  outcome.ok ? null : outcome.error
+): Judged {
+  const mismatches = compare(expected, outcome, spell)
+  const { code, path } = outcome.ok ? { code: 'verified', path: '' } : outcome.error
+  return { group, asExpected: mismatches.length === 0, outcome: code, path, mismatches, rootFrom }
+}
 
 const wordFor = ({ valid }: Expected): string => (valid ? 'valid' : 'invalid')
 
@@ -138,11 +126,21 @@ const subjects = new Map<unknown, string>([
   ['verifyCode', 'contract code'],
   ['verifyCheckpoint', 'beacon'],
   ['verifyFinality', 'beacon'],
+  ['verifyCallEvidence', 'call'],
 ])
 
+async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found: object }>> {
+  try {
+    const isCall = file.operation === 'verifyCallEvidence'
+    return { ok: true, found: isCall ? await runCall(file.fields) : runFunction(file) }
+  } catch (error) {
+    if (error instanceof ProofError) return { ok: false, error }
+    throw error
+  }
+}
+
 /** Makes the call that a vector is about. Its claim is unchecked: the verifier refuses a malformed one. */
-async function runCallVector({ fields }: FunctionVector, expected: Expected): Promise<VectorOutcome> {
-  const { scheme, claim, bundle } = fields
+async function runCall({ scheme, claim, bundle }: Fields): Promise<object> {
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
   const { value, gas, ...others } = fieldsOf(call)
   const numbers = (fields: object) =>
@@ -155,13 +153,6 @@ async function runCallVector({ fields }: FunctionVector, expected: Expected): Pr
     ...{ ...rest, scheme: requireScheme(scheme), chainId: undefined, ...numbers({ chainId, l2BlockNumber }) },
     ...(call !== undefined && { call: { ...others, ...numbers({ value, gas }) } }),
   } as unknown as CallClaim
-  try {
-    const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated)
-    const time = finalizedTimestamp === null ? null : encodeQuantity(finalizedTimestamp)
-    const found = { outcome, returnData, gasUsed: encodeQuantity(gasUsed), finalizedTimestamp: time }
-    return { error: null, mismatches: compareFields(expected, found) }
-  } catch (error) {
-    if (error instanceof ProofError) return { error, mismatches: compareRefusal(expected, error) }
-    throw error
-  }
+  const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated)
+  return spellNumbers({ outcome, returnData, gasUsed, finalizedTimestamp })
 }

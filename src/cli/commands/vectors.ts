@@ -48,11 +48,10 @@ export const vectors: Command = {
     const results: FileResult[] = []
     for (const [index, file] of files.entries()) {
       if (!json) overwriteProgress(io, `${index + 1}/${files.length} ${printable(file)}`)
-      const result = await runVector(file, { scheme, stateRoot, address })
-      const { details, ...kept } = 'details' in result ? result : { ...result, details: {} }
-      if (json) io.stdout.write(toJson({ ...kept, ...details }))
       // The details are only for printing, and are not kept.
-      results.push('details' in result ? { ...result, details: {} } : result)
+      const { details, ...result } = await runVector(file, { scheme, stateRoot, address })
+      if (json) io.stdout.write(toJson({ ...result, ...details }))
+      results.push(result)
     }
     if (!json) overwriteProgress(io, '')
     const run = results.filter(result => 'group' in result)

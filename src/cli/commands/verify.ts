@@ -1,14 +1,7 @@
-import { type EvidenceClaim, safeVerifyEvidence } from '../../anchor.ts'
+import { safeVerifyEvidence } from '../../anchor.ts'
 import { claimOfVector } from '../../document/evidence.ts'
-import { compareEvidence, compareState } from '../../document/expected.ts'
-import {
-  type Expected,
-  isBundleFile,
-  isCallEvidence,
-  isFunctionVector,
-  readExpected,
-  readInputFile,
-} from '../../document/input-file.ts'
+import { compare, spellEvidence, spellState } from '../../document/expected.ts'
+import { isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
 import { printable } from '../../document/value.ts'
 import { ageOf } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
@@ -29,8 +22,8 @@ import {
 } from '../options/flags.ts'
 import { parsePath } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
-import { describeEvidence, formatEvidence } from '../output/evidence-report.ts'
-import { describeAnswer, describeError, formatAnswer, formatError, paint, toJson } from '../output/report.ts'
+import { reportOnBundle } from '../output/evidence-report.ts'
+import { paint, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 
 const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
 const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
@@ -98,88 +91,70 @@ export const verify: Command = {
     const content = await readJson(path, io)
     const file = readInputFile(content)
     const has = (options: object) => Object.keys(stated).some(name => name in options)
-    if (isCallEvidence(file)) {
+    if (file.kind === 'call evidence') {
       if (address !== undefined || storageKeys !== undefined) {
         throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
       }
-      return verifyCall(content, stated, json, io)
+      return print(await verifyCall(content, stated, io), json, io)
     }
     if (has(callOptions)) {
       throw new UsageError(
         `${path} is not a call as evidence: --call, --from, --value, --gas, --hardfork and --chain-id are for calls`,
       )
     }
-    if (isFunctionVector(file) || file.kind === 'evidence vector') {
-      if (has(stated)) throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
-      if (isFunctionVector(file)) throw new UsageError('this vector has no bundle: run it with the command vectors')
-      return verifyBundle(file.bundle, claimOfVector(file), readExpected(file.expected), json, io)
+    const isVector = file.kind === 'function vector' || file.kind === 'evidence vector'
+    if (isVector && has(stated)) {
+      throw new UsageError(`${path} is a vector and states its own inputs: leave out the options`)
+    }
+    if (file.kind === 'function vector') {
+      throw new UsageError('this vector has no bundle: run it with the command vectors')
+    }
+    if (file.kind === 'evidence vector') {
+      const claim = claimOfVector(file)
+      const outcome = safeVerifyEvidence(file.bundle, claim)
+      const mismatches = compare(readExpected(file.expected), outcome, spellEvidence)
+      return print(reportOnBundle(outcome, file.bundle, claim, 'file'), json, io, mismatches)
     }
     // An option for bundles says that the file is one, so that a damaged bundle is not taken for an answer.
     if (isBundleFile(file) || has({ ...trustedOptions, ...subjectOptions })) {
-      return verifyBundle(content, await claimOfFlags(stated, io), undefined, json, io)
+      const claim = await claimOfFlags(stated, io)
+      const outcome = safeVerifyEvidence(content, claim)
+      if (!outcome.ok) refuseWrongFlags(outcome.error)
+      return print(reportOnBundle(outcome, content, claim, 'user'), json, io)
     }
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
-    const expected = file.expected === undefined ? undefined : readExpected(file.expected)
     const outcome = verifyAnswer(file, claim)
-    const mismatches = expected && file.kind === 'vector' ? compareState(expected, outcome) : undefined
-    const format = (stream: Output) => formatAnswer(outcome, file, claim, stream)
-    return report(outcome.ok, json ? describeAnswer(file, claim, outcome) : format, mismatches, io)
+    const report = reportOnAnswer(outcome, file, claim)
+    if (file.kind !== 'vector' || file.expected === undefined) return print(report, json, io)
+    return print(report, json, io, compare(readExpected(file.expected), outcome, spellState))
   },
 }
 
-/**
- * Prints the report on a verification.
- *
- * @param content one object for `--json`, or text
- * @param mismatches how the outcome differs from what a vector expects; undefined if the file is none
- * @returns the exit code
- */
-function report(
-  ok: boolean,
-  content: object | ((stream: Output) => string),
-  mismatches: string[] | undefined,
-  io: Io,
-): number {
+/** @param mismatches how the outcome differs from what a vector expects; undefined if the file is none @returns the exit code */
+function print({ verified, json, format }: VerdictReport, asJson: boolean, io: Io, mismatches?: string[]): number {
   const asExpected = mismatches === undefined || mismatches.length === 0
-  if (typeof content === 'function') {
-    const stream = ok ? io.stdout : io.stderr
-    stream.write(content(stream))
+  const stream = verified || asJson ? io.stdout : io.stderr
+  if (asJson) stream.write(toJson({ verified, ...json, ...(mismatches && { asExpected, mismatches }) }))
+  else {
     const verdict = asExpected ? 'This is what the vector expects.' : 'This is not what the vector expects:'
     const lines = mismatches && [paint(stream, 'bold', verdict), ...mismatches.map(line => `  ${printable(line)}`)]
+    stream.write(format(stream))
     if (lines) stream.write(`${lines.join('\n')}\n`)
-  } else io.stdout.write(toJson({ ...content, ...(mismatches && { asExpected, mismatches }) }))
-  return ok && asExpected ? exitCodes.verified : exitCodes.notVerified
-}
-
-/** @param expected what the vector with the bundle and the claim expects; undefined if the user states the claim */
-function verifyBundle(
-  bundle: unknown,
-  claim: EvidenceClaim,
-  expected: Expected | undefined,
-  json: boolean,
-  io: Io,
-): number {
-  const outcome = safeVerifyEvidence(bundle, claim)
-  const source = expected === undefined ? 'user' : 'file'
-  if (!outcome.ok && source === 'user') refuseWrongFlags(outcome.error)
-  const format = (stream: Output) => formatEvidence(bundle, claim, source, outcome, stream)
-  const mismatches = expected && compareEvidence(expected, outcome)
-  return report(outcome.ok, json ? describeEvidence(claim, source, outcome) : format, mismatches, io)
+  }
+  return verified && asExpected ? exitCodes.verified : exitCodes.notVerified
 }
 
 /** Executes a call as evidence again. */
-async function verifyCall(bundle: unknown, flags: Flags, json: boolean, io: Io): Promise<number> {
-  const trusted = await trustedOf(flags, io)
-  const claim: CallClaim = { ...blockClaimOf(flags), ...callClaimOf(flags), trusted }
+async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<VerdictReport> {
+  const claim: CallClaim = { ...blockClaimOf(flags), ...callClaimOf(flags), trusted: await trustedOf(flags, io) }
   const { call = {} } = claim
   try {
     const verified = await verifyCallEvidence(bundle, claim).catch(callFailed)
     const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
-    return report(true, json ? { verified: true, ...verified, age: ageOf(verified) } : format, undefined, io)
+    return { verified: true, json: { ...verified, age: ageOf(verified) }, format }
   } catch (error) {
     if (!(error instanceof ProofError)) throw error
     refuseWrongFlags(error)
-    const format = (stream: Output) => formatError(error, [['call', call.to ?? 'whatever the bundle is for']], stream)
-    return report(false, json ? { verified: false, error: describeError(error) } : format, undefined, io)
+    return reportOnError(error, {}, [['call', call.to ?? 'whatever the bundle is for']])
   }
 }

@@ -5,14 +5,14 @@ import { fieldIn, fieldsOf, show } from '../../document/value.ts'
 import { ageOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
 import type { Output } from '../command.ts'
 import {
-  describeError,
   describeSources,
-  formatError,
   formatNotes,
   formatState,
   formatTable,
   formatVerdict,
   paint,
+  reportOnError,
+  type VerdictReport,
 } from './report.ts'
 
 /** Where the claim came from: the user's options, or a vector. */
@@ -28,45 +28,44 @@ const trustedRows = (trusted: Trusted, source: ClaimSource): Row[] =>
 const formatRollup = ({ rollup }: EvidenceClaim): string =>
   `${show(rollup.address)}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`
 
-/** What `--json` prints. */
-export function describeEvidence(claim: EvidenceClaim, source: ClaimSource, outcome: SafeVerifiedEvidence): object {
-  const { scheme, rollup, trusted } = claim
-  const { l2BlockNumber, address, storageKeys } = evidenceSources(claim, source)
-  const sources = describeSources({ l2BlockNumber, address, storageKeys })
-  const stated = { trusted, scheme: scheme.name, rollup, sources }
-  if (!outcome.ok) {
-    return { verified: false, ...stated, brokenLink: linkOf(outcome.error), error: describeError(outcome.error) }
-  }
-  const { ok: _, ...evidence } = outcome
-  return { verified: true, ...stated, ...evidence, age: ageOf(evidence) }
-}
-
-/** The report on a bundle: what it proves, or which link of its chain is broken. */
-export function formatEvidence(
+/** What a bundle proves, or which link of its chain is broken. */
+export function reportOnBundle(
+  outcome: SafeVerifiedEvidence,
   bundle: unknown,
   claim: EvidenceClaim,
   source: ClaimSource,
-  outcome: SafeVerifiedEvidence,
-  stream: Output,
-): string {
-  const trusted = trustedRows(claim.trusted, source)
-  const [scheme, rollup] = [claim.scheme.name, formatRollup(claim)]
-  const heading = paint(stream, 'bold', 'Chain of evidence')
-  if (!outcome.ok) {
-    const words = sourceWords[source]
-    const broken = linkOf(outcome.error)
-    const chain = broken === null ? '' : `${heading}\n${formatChain(claim, broken)}\n`
-    return (
-      formatError(outcome.error, [...trusted, ['scheme', scheme, words], ['rollup', rollup, words]], stream) + chain
-    )
-  }
+): VerdictReport {
+  const { scheme, rollup, trusted } = claim
   const sources = evidenceSources(claim, source)
-  const chain = { sources, scheme, rollup, trusted: show(fieldsOf(claim.trusted)[outcome.reach]) }
-  return `${[
-    ...[formatVerdict(outcome, stream), formatTable(trusted), heading, formatTable(chainRows(chain, outcome))],
-    ...formatState(outcome, fieldIn(bundle, 'answer'), stream),
-    ...formatNotes(bundleNotes(sources, outcome), stream),
-  ].join('\n')}\n`
+  const { l2BlockNumber, address, storageKeys } = sources
+  const stated = {
+    trusted,
+    scheme: scheme.name,
+    rollup,
+    sources: describeSources({ l2BlockNumber, address, storageKeys }),
+  }
+  const named = { scheme: scheme.name, rollup: formatRollup(claim) }
+  const trustedRow = trustedRows(trusted, source)
+  const heading = (stream: Output) => paint(stream, 'bold', 'Chain of evidence')
+  if (!outcome.ok) {
+    const brokenLink = linkOf(outcome.error)
+    const rows = Object.entries(named).map(([name, value]): Row => [name, value, sourceWords[source]])
+    const chain = (stream: Output) =>
+      brokenLink === null ? '' : `${heading(stream)}\n${formatChain(claim, brokenLink)}\n`
+    return reportOnError(outcome.error, { ...stated, brokenLink }, [...trustedRow, ...rows], chain)
+  }
+  const { ok: _, ...evidence } = outcome
+  const chain = chainRows({ ...named, sources, trusted: show(fieldsOf(trusted)[outcome.reach]) }, evidence)
+  return {
+    verified: true,
+    json: { ...stated, ...evidence, age: ageOf(evidence) },
+    format: stream =>
+      `${[
+        ...[formatVerdict(evidence, stream), formatTable(trustedRow), heading(stream), formatTable(chain)],
+        ...formatState(evidence, fieldIn(bundle, 'answer'), stream),
+        ...formatNotes(bundleNotes(sources, evidence), stream),
+      ].join('\n')}\n`,
+  }
 }
 
 /** Links are verified in order, so those before the broken one hold. */

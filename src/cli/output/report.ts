@@ -53,16 +53,23 @@ const clip = (cell: string): string =>
 export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
   Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, source === 'user' ? 'flag' : source]))
 
-/** The report on an answer. */
-export function formatAnswer(
+/** What `--json` prints of a verdict, and the same as text. */
+export interface VerdictReport {
+  readonly verified: boolean
+  readonly json: object
+  format(stream: Output): string
+}
+
+/** What was asked, who stated it, and what is proven. */
+export function reportOnAnswer(
   outcome: SafeVerifiedState,
   { answer }: AnswerFile,
   claim: ClaimWithSources,
-  stream: Output,
-): string {
+): VerdictReport {
   const { sources } = claim
   // Of an answer that does not verify, nothing that it says of itself is shown.
   const shown = outcome.ok ? { ...claim.claim, scheme: claim.claim.scheme.name } : statedClaim(claim)
+  const json = { ...shown, sources: describeSources(sources) }
   const { scheme, stateRoot, address, storageKeys } = shown
   const keys = Array.isArray(storageKeys) ? storageKeys.length : storageKeys
   const asked = [
@@ -74,12 +81,30 @@ export function formatAnswer(
   const rows = asked.flatMap(([name, value, source]): Row[] =>
     value === undefined ? [] : [[name, show(value), sourceWords[source]]],
   )
-  if (!outcome.ok) return formatError(outcome.error, rows, stream)
-  return `${[
-    ...[formatVerdict(outcome, stream), formatTable(rows), ...formatState(outcome, answer, stream)],
-    ...formatNotes(answerNotes(sources, claim.claim.storageKeys?.length ?? 0), stream),
-  ].join('\n')}\n`
+  if (!outcome.ok) return reportOnError(outcome.error, json, rows)
+  const { account, storage } = outcome
+  return {
+    verified: true,
+    json: { ...json, account, storage, recomputedPaths: countPaths(outcome, answer) },
+    format: stream =>
+      `${[
+        ...[formatVerdict(outcome, stream), formatTable(rows), ...formatState(outcome, answer, stream)],
+        ...formatNotes(answerNotes(sources, claim.claim.storageKeys?.length ?? 0), stream),
+      ].join('\n')}\n`,
+  }
 }
+
+/** @param rows what was asked @param more what the text says below */
+export const reportOnError = (
+  error: ProofError,
+  json: object,
+  rows: readonly Row[],
+  more = (_: Output) => '',
+): VerdictReport => ({
+  verified: false,
+  json: { ...json, error: describeError(error) },
+  format: stream => `${formatError(error, rows, stream)}${more(stream)}`,
+})
 
 export const formatNotes = (notes: readonly string[], stream: Output): string[] =>
   notes.map(note => paint(stream, 'dim', `Note: ${note}`))
@@ -139,15 +164,3 @@ export const describeError = ({ code, path, expected, found }: ProofError): obje
   found,
   meaning: errorMeanings[code],
 })
-
-/** What `--json` prints about an answer: what was asked, who stated it, and what is proven. */
-export function describeAnswer(file: AnswerFile, given: ClaimWithSources, outcome: SafeVerifiedState): object {
-  const { claim } = given
-  const sources = describeSources(given.sources)
-  if (outcome.ok) {
-    const { account, storage } = outcome
-    const recomputedPaths = countPaths(outcome, file.answer)
-    return { verified: true, ...claim, scheme: claim.scheme.name, sources, account, storage, recomputedPaths }
-  }
-  return { verified: false, ...statedClaim(given), sources, error: describeError(outcome.error) }
-}
