@@ -55,7 +55,7 @@ describe('storage keys', () => {
 
   it('are computed for mapping entries, in the order of the options', () => {
     const options = optionsOf('storage-key', 'mapping', 'json')
-    const parse = (...args: string[]) => parseOptions({ args, options, allowPositionals: true })
+    const parse = (...args: string[]) => parseOptions(args, options, { allowPositionals: true })
     const { values, positionals } = parse(
       'a',
       '--mapping',

@@ -75,11 +75,8 @@ Examples:
 export const audit: Command = {
   help,
   async run(args, io) {
-    const { values, positionals } = parseOptions({
-      args: [...args],
-      allowPositionals: true,
-      options: { ...claimOptions, ...bundleOptions, ...outputOptions, ...limitOptions },
-    })
+    const all = { ...claimOptions, ...bundleOptions, ...outputOptions, ...limitOptions }
+    const { values, positionals } = parseOptions(args, all, { allowPositionals: true })
     const { output: path, html, force, json } = values
     const jobs = values.jobs === undefined ? availableParallelism() : wholeNumber('--jobs', values.jobs, 1, 256)
     const maxLineLength = wholeNumber('--max-line', values['max-line'], 1, 64) * 2 ** 20

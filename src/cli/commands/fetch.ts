@@ -56,7 +56,7 @@ interface Fetched {
 export const fetch: Command = {
   help,
   async run(args, io) {
-    const { values } = parseOptions({ args: [...args], options })
+    const { values } = parseOptions(args, options)
     const { block, method, scheme, 'state-root': stateRoot } = values
     if (block === undefined) throw new UsageError('--block is needed: the number of an L2 block that L1 has finalized')
     const request = { ...requestOf(values), block: isTag(block) ? block : toInteger('--block', block, 64) }

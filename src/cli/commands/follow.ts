@@ -9,7 +9,7 @@ import { type Command, exitCodes, type Io } from '../command.ts'
 import { messageOf, UsageError } from '../errors.ts'
 import { openFollowFolder } from '../files/follow-folder.ts'
 import { methodOf } from '../options/chain-flags.ts'
-import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/declared.ts'
+import { flag, formatOptions, list, optionsOf, text, textOr, type ValuesOf } from '../options/declared.ts'
 import {
   describeAccount,
   describeRollup,
@@ -78,12 +78,12 @@ Examples:
 
 const all = { ...options, ...l1SourceOptions }
 
-type Values = ReturnType<typeof parseOptions<{ args: string[]; options: typeof all }>>['values']
+type Values = ValuesOf<typeof all>
 
 export const follow: Command = {
   help,
   async run(args, io) {
-    const { values } = parseOptions({ args: [...args], options: all })
+    const { values } = parseOptions(args, all)
     const { request, path, metricsPort, policy, newestOnly, askedFor, ...how } = readWanted(values)
     // The output is a folder, which has no .partial file beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {

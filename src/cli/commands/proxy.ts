@@ -87,10 +87,7 @@ const GRACE = 5000
 export const proxy: Command = {
   help,
   async run(args, io) {
-    const { values } = parseOptions({
-      args: [...args],
-      options: { ...options, ...l1SourceOptions, ...whoOptions, ...whatOptions },
-    })
+    const { values } = parseOptions(args, { ...options, ...l1SourceOptions, ...whoOptions, ...whatOptions })
     const { json, 'allow-origin': origins = [], 'allow-host': hosts = [], forward = [] } = values
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = wholeNumber('--refresh', values.refresh, 1, 86_400)

@@ -60,11 +60,11 @@ export const record: Command = {
   async run(args, io) {
     if (args.includes('--call')) {
       const options = { ...endpointOptions, ...moreOptions, ...callOptions }
-      const { values } = parseOptions({ args: [...args], options })
+      const { values } = parseOptions(args, options)
       return recordToFile(values, callSubject(values, io), io)
     }
     const options = { ...endpointOptions, ...subjectOptions, ...moreOptions }
-    const { values } = parseOptions({ args: [...args], options })
+    const { values } = parseOptions(args, options)
     return recordToFile(values, answerSubject(values), io)
   },
 }

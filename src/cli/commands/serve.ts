@@ -3,7 +3,7 @@ import { addDemoBlocks, type Chain, createService, demoWorld, readGenesis } from
 import { type Command, exitCodes } from '../command.ts'
 import { cannotListen, orUsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
-import { flag, formatOptions, list, optionsOf, text, textOr } from '../options/declared.ts'
+import { flag, formatOptions, list, optionsOf, text, textOr, type ValuesOf } from '../options/declared.ts'
 import { requireScheme } from '../options/flags.ts'
 import { parseOptions, wholeNumber } from '../options/parse.ts'
 import { formatTable, toJson } from '../output/report.ts'
@@ -52,12 +52,10 @@ Examples:
   rollup-state-proof serve --genesis genesis.json --scheme mimc --json
 `
 
-const parse = (args: readonly string[]) => parseOptions({ args: [...args], options }).values
-
 export const serve: Command = {
   help,
   async run(args, io) {
-    const values = parse(args)
+    const { values } = parseOptions(args, options)
     const scheme = requireScheme(values.scheme)
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = optionalNumber('--finalize-every', values['finalize-every'], 86_400)
@@ -102,7 +100,7 @@ const optionalNumber = (name: string, text: string | undefined, most: number): n
   text === undefined ? undefined : wholeNumber(name, text, 1, most)
 
 /** What the options say about the service, but its state and its clock. @throws UsageError */
-function serviceOptions(flags: ReturnType<typeof parse>) {
+function serviceOptions(flags: ValuesOf<typeof options>) {
   const keep = optionalNumber('--keep', flags.keep, 1_000_000)
   const publicRate = optionalNumber('--public-rate', flags['public-rate'], 1_000_000)
   return {

@@ -1,7 +1,7 @@
 import { lineaLayout } from '../../anchor.ts'
 
 /** An option, as `parseArgs` takes it, with what `--help` says about it. */
-export interface Option {
+interface Option {
   readonly type: 'string' | 'boolean'
   readonly short?: string
   readonly multiple?: boolean
@@ -86,6 +86,11 @@ type ValueOf<T extends Option> = T['type'] extends 'boolean'
   : T extends { multiple: true }
     ? readonly string[]
     : string
+
+/** What the user states with these options: those with a default have a value. */
+export type ValuesOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf<T[Name]> } & {
+  readonly [Name in keyof T as T[Name] extends { default: unknown } ? Name : never]: ValueOf<T[Name]>
+}
 
 /** What the user may state with these options. */
 export type FlagsOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf<T[Name]> | undefined }

@@ -1,9 +1,9 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
 import { parseNumber } from '../../document/evidence.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
 import { UsageError } from '../errors.ts'
-import type { Options } from './declared.ts'
+import type { Options, ValuesOf } from './declared.ts'
 import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
 import { didYouMean } from './suggest.ts'
 
@@ -13,9 +13,12 @@ import { didYouMean } from './suggest.ts'
  *
  * @throws UsageError, and the errors of `parseArgs`
  */
-export function parseOptions<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
-  const { options = {} } = config
-  const args = joinPairs(config.args ?? [], options)
+export function parseOptions<const T extends Options>(
+  given: readonly string[],
+  options: T,
+  { allowPositionals = false } = {},
+): { readonly values: ValuesOf<T>; readonly positionals: readonly string[] } {
+  const args = joinPairs(given, options)
   const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true })
   const seen = new Set<string>()
   for (const token of tokens) {
@@ -25,16 +28,19 @@ export function parseOptions<const T extends ParseArgsConfig>(config: T): Return
       const names = [...Object.keys(options), 'help'].map(known => `--${known}`)
       throw new UsageError(`no such option: ${rawName}.${didYouMean(rawName, names)}`)
     }
-    if (options[name]?.multiple) continue
+    if (options[name]?.multiple === true) continue
     if (seen.has(name)) throw new UsageError(`--${name} is given twice`)
     seen.add(name)
   }
-  const parsed = parseArgs({ ...config, args })
-  const values: Record<string, unknown> = parsed.values
+  const { values, positionals } = parseArgs<{ args: string[]; options: Options; allowPositionals: boolean }>({
+    args,
+    options,
+    allowPositionals,
+  })
   const keys = values['storage-key']
   if (Array.isArray(keys)) values['storage-key'] = keys.map(key => storageKeyOf(String(key)))
-  // The names and types of the values are those of `config`: only arguments and keys were rewritten.
-  return parsed as ReturnType<typeof parseArgs<T>>
+  // The names and types of the values are those of the options.
+  return { values: values as ValuesOf<T>, positionals }
 }
 
 /** What the two words of an option mean, and the argument that replaces them: `parseArgs` knows no such options. */
@@ -47,7 +53,7 @@ const PAIRS: Readonly<Record<string, readonly [meaning: string, join: (first: st
 }
 
 /** Replaces options of two words by options of one, in their place, so that storage keys keep their order. @throws UsageError */
-function joinPairs(args: readonly string[], options: NonNullable<ParseArgsConfig['options']>): string[] {
+function joinPairs(args: readonly string[], options: Options): string[] {
   const joined: string[] = []
   const end = args.includes('--') ? args.indexOf('--') : args.length
   for (let index = 0; index < args.length; index++) {
@@ -68,22 +74,16 @@ function joinPairs(args: readonly string[], options: NonNullable<ParseArgsConfig
   return joined
 }
 
-/** The one path among the arguments. @throws UsageError */
-export function onePath([path, ...more]: readonly string[], expectation: string): string {
-  if (path === undefined || more.length > 0) throw new UsageError(expectation)
-  return path
-}
-
-type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>['values']
-
 /** {@link parseOptions} for a command that takes one path. @throws UsageError */
 export function parsePath<const T extends Options>(
   args: readonly string[],
   options: T,
   expectation: string,
-): { values: Values<T>; path: string } {
-  const { values, positionals } = parseOptions({ args: [...args], allowPositionals: true, options })
-  return { values, path: onePath(positionals, expectation) }
+): { values: ValuesOf<T>; path: string } {
+  const { values, positionals } = parseOptions(args, options, { allowPositionals: true })
+  const [path, ...more] = positionals
+  if (path === undefined || more.length > 0) throw new UsageError(expectation)
+  return { values, path }
 }
 
 /** Parses the number that an option gives. @throws UsageError */
