@@ -3,9 +3,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The slowest files, slowest first. If a worker started one of them last, the others would wait for it. */
 const LONGEST = [
-  ...['documents/guides', 'documents/examples', 'forgeries', 'explorer/model', 'provider/lies', 'cli/audit'],
-  ...['cli/record', 'cli/snapshot', 'rpc/beacon', 'rpc/regexes', 'hash/kernels', 'engines', 'rpc/record'],
-  ...['beacon/corpus', 'cli/inspect', 'provider/execution'],
+  ...['documents/guides', 'cli/snapshot', 'forgeries', 'cli/audit', 'explorer/model', 'cli/record', 'rpc/beacon'],
+  ...['documents/examples', 'hash/kernels', 'provider/lies', 'engines', 'verifier/quick-trees', 'cli/proxy'],
+  ...['rpc/record', 'cli/inspect', 'rpc/regexes', 'bulk/input', 'package/release', 'beacon/corpus'],
 ].map(name => `/test/${name}.test.ts`)
 
 class LongestFirst extends BaseSequencer {
