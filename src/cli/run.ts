@@ -6,19 +6,19 @@ import { toJson } from './output/report.ts'
 import { fitToTerminal } from './output/terminal.ts'
 import { readVersion } from './version.ts'
 
-/** Each loads only what its command needs. A map, because an object would also have a command named `constructor`. */
-const commands = new Map<string, () => Promise<Command>>([
-  ['verify', async () => (await import('./commands/verify.ts')).verify],
-  ['record', async () => (await import('./commands/record.ts')).record],
-  ['follow', async () => (await import('./commands/follow.ts')).follow],
-  ['fetch', async () => (await import('./commands/fetch.ts')).fetch],
-  ['snapshot', async () => (await import('./commands/snapshot.ts')).snapshot],
-  ['audit', async () => (await import('./commands/audit.ts')).audit],
-  ['inspect', async () => (await import('./commands/inspect.ts')).inspect],
-  ['vectors', async () => (await import('./commands/vectors.ts')).vectors],
-  ['serve', async () => (await import('./commands/serve.ts')).serve],
-  ['proxy', async () => (await import('./commands/proxy.ts')).proxy],
-])
+/** The commands, each with its help and what loads it alone. */
+const commands: readonly (readonly [name: string, summary: string, load: () => Promise<{ command: Command }>])[] = [
+  ['verify', 'verify an answer, or an evidence bundle, against what you trust', () => import('./commands/verify.ts')],
+  ['record', 'record an evidence bundle from an L1 and an L2 endpoint', () => import('./commands/record.ts')],
+  ['follow', 'record an evidence bundle for every finalization, as it happens', () => import('./commands/follow.ts')],
+  ['fetch', 'fetch an answer from an L2 endpoint', () => import('./commands/fetch.ts')],
+  ['snapshot', 'fetch and verify many accounts, or a mapping, at one block', () => import('./commands/snapshot.ts')],
+  ['audit', 'verify many records, one per line, on all cores', () => import('./commands/audit.ts')],
+  ['inspect', 'print what a bundle, an answer or a vector claims, unverified', () => import('./commands/inspect.ts')],
+  ['vectors', 'run a folder of test vectors, and compare the outcomes', () => import('./commands/vectors.ts')],
+  ['serve', 'serve rollup_getProof over states in memory, with a simulated L1', () => import('./commands/serve.ts')],
+  ['proxy', 'serve JSON-RPC with proven answers only, for wallets and programs', () => import('./commands/proxy.ts')],
+]
 
 const help = `Usage: rollup-state-proof COMMAND [options]
 
@@ -26,16 +26,7 @@ Verifies rollup_getProof / linea_getProof answers offline, against a state root
 or an L1 block hash that you trust.
 
 Commands:
-  verify    verify an answer, or an evidence bundle, against what you trust
-  record    record an evidence bundle from an L1 and an L2 endpoint
-  follow    record an evidence bundle for every finalization, as it happens
-  fetch     fetch an answer from an L2 endpoint
-  snapshot  fetch and verify many accounts, or a mapping, at one block
-  audit     verify many records, one per line, on all cores
-  inspect   print what a bundle, an answer or a vector claims, unverified
-  vectors   run a folder of test vectors, and compare the outcomes
-  serve     serve rollup_getProof over states in memory, with a simulated L1
-  proxy     serve JSON-RPC with proven answers only, for wallets and programs
+${commands.map(([name, summary]) => `  ${name.padEnd(8)}  ${summary}`).join('\n')}
 
 Options:
   -h, --help       print this help; after a command, print its options, like
@@ -65,7 +56,7 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
     const isRefused = codeOf(error)?.startsWith('ERR_PARSE_ARGS')
     const isUsage = isRefused || error instanceof UsageError || error instanceof DocumentError
     const message = `${isUsage ? '' : 'unexpected: '}${briefMessage(error)}`
-    const help = `rollup-state-proof ${commands.has(name) ? `${name} ` : ''}--help`
+    const help = `rollup-state-proof ${commands.some(([known]) => known === name) ? `${name} ` : ''}--help`
     if (isAsked(argv, '--json')) {
       io.stdout.write(toJson({ error: { code: isUsage ? 'USAGE' : 'UNEXPECTED', message, help } }))
     }
@@ -83,18 +74,20 @@ function isAsked(argv: readonly string[], ...options: readonly string[]): boolea
 async function dispatch(name: string, args: readonly string[], io: Io): Promise<number> {
   const isHelp = name === 'help' || isAsked([name, ...args], '--help', '-h')
   const wanted = name === 'help' ? (args.find(arg => !arg.startsWith('-')) ?? '') : name
-  const command = commands.get(wanted)
-  if (isHelp && (command !== undefined || wanted === '' || wanted.startsWith('-'))) {
-    io.stdout.write(command === undefined ? help : (await command()).help)
+  const [, , load] = commands.find(([known]) => known === wanted) ?? []
+  if (isHelp && (load !== undefined || wanted === '' || wanted.startsWith('-'))) {
+    io.stdout.write(load === undefined ? help : (await load()).command.help)
     return exitCodes.verified
   }
   if (name === '--version' || name === '-v') {
     io.stdout.write(`${readVersion()}\n`)
     return exitCodes.verified
   }
-  if (command === undefined) {
+  if (load === undefined) {
     if (wanted === '' || wanted === '--json') throw new UsageError('no command')
-    throw new UsageError(`no such command: ${wanted}.${didYouMean(wanted, [...commands.keys(), 'help'])}`)
+    throw new UsageError(
+      `no such command: ${wanted}.${didYouMean(wanted, [...commands.map(([known]) => known), 'help'])}`,
+    )
   }
-  return (await command()).run(args, io)
+  return (await load()).command.run(args, io)
 }

@@ -72,7 +72,7 @@ Examples:
     --state-root 0x... | grep -E '"(refused|unreadable)"'
 `
 
-export const audit: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const all = { ...claimOptions, ...bundleOptions, ...outputOptions, ...limitOptions }

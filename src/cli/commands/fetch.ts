@@ -53,7 +53,7 @@ interface Fetched {
   readonly state: VerifiedState | undefined
 }
 
-export const fetch: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const { values } = parseOptions(args, options)

@@ -80,7 +80,7 @@ const all = { ...options, ...l1SourceOptions }
 
 type Values = ValuesOf<typeof all>
 
-export const follow: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const { values } = parseOptions(args, all)

@@ -25,7 +25,7 @@ Example:
 
 const MARK = 'UNVERIFIED: this is what the file says. None of it was checked.'
 
-export const inspect: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const { values, path } = parsePath(args, options, 'expected one file or -')

@@ -84,7 +84,7 @@ const HINTS = { METHOD_REFUSED: '--forward METHOD', VALUE_UNPROVEN: '--environme
 /** How long pending requests may take once the proxy is told to end, in milliseconds. */
 const GRACE = 5000
 
-export const proxy: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const { values } = parseOptions(args, { ...options, ...l1SourceOptions, ...whoOptions, ...whatOptions })

@@ -55,7 +55,7 @@ Examples:
     --scheme poseidon2 --rollup mainnet --call 0x... 0x... -o call.json
 `
 
-export const record: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     if (args.includes('--call')) {

@@ -52,7 +52,7 @@ Examples:
   rollup-state-proof serve --genesis genesis.json --scheme mimc --json
 `
 
-export const serve: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const { values } = parseOptions(args, options)

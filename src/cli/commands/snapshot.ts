@@ -77,7 +77,7 @@ Examples:
     --l2-block N
 `
 
-export const snapshot: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const wanted = await readWanted(args, io)

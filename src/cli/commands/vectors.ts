@@ -37,7 +37,7 @@ Examples:
   rollup-state-proof vectors answers/ --scheme poseidon2 --state-root 0x...
 `
 
-export const vectors: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const { values, path: folder } = parsePath(args, options, 'expected one folder')

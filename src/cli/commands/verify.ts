@@ -80,7 +80,7 @@ Examples:
     --l1-block-hash 0x... --call 0x... 0x...
 `
 
-export const verify: Command = {
+export const command: Command = {
   help,
   async run(args, io) {
     const options = { ...answerOptions, ...trustedOptions, ...subjectOptions, ...callOptions }
