@@ -143,15 +143,10 @@ async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found
 async function runCall({ scheme, claim, bundle }: Fields): Promise<object> {
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
   const { value, gas, ...others } = fieldsOf(call)
-  const numbers = (fields: object) =>
-    Object.fromEntries(
-      Object.entries(fields).flatMap(([name, text]) =>
-        text === undefined ? [] : [[name, parseNumber(text, 256) ?? undefined]],
-      ),
-    )
+  const number = (text: unknown) => parseNumber(text, 256) ?? undefined
   const stated = {
-    ...{ ...rest, scheme: requireScheme(scheme), chainId: undefined, ...numbers({ chainId, l2BlockNumber }) },
-    ...(call !== undefined && { call: { ...others, ...numbers({ value, gas }) } }),
+    ...{ ...rest, scheme: requireScheme(scheme), chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
+    ...(call !== undefined && { call: { ...others, value: number(value), gas: number(gas) } }),
   } as unknown as CallClaim
   const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated)
   return spellNumbers({ outcome, returnData, gasUsed, finalizedTimestamp })
