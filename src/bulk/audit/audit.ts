@@ -1,8 +1,7 @@
-import { availableParallelism } from 'node:os'
 import type { AuditedBatch } from './audited.ts'
 import { unpack } from './input.ts'
 import { type Batch, readBatches, skipLines } from './lines.ts'
-import { createAuditPool, type TakenBatch } from './pool.ts'
+import { createAuditPool } from './pool.ts'
 import type { RecordClaim } from './record.ts'
 
 /** One input of an audit. */
@@ -14,12 +13,12 @@ export interface AuditInput {
 
 export interface AuditOptions {
   readonly claim: RecordClaim
-  /** How many threads verify. Default: one per core. */
-  readonly jobs?: number
+  /** How many threads verify: one per core is best. */
+  readonly jobs: number
   /** In bytes. */
   readonly maxLineLength: number
   /** How many lines an earlier run judged. They are read and skipped. */
-  readonly skip?: number
+  readonly skip: number
 }
 
 /** An input that cannot be read to its end. */
@@ -37,11 +36,10 @@ export const BATCH_LENGTH = 2 ** 20
  * @throws AuditInputError
  */
 export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
-  const { claim, jobs = availableParallelism() } = options
-  const pool = await createAuditPool(claim, jobs)
+  const pool = await createAuditPool(options.claim, options.jobs)
   // Fewer batches are pending if they hold very long lines.
   const { capacity } = pool
-  const pending: { readonly length: number; readonly outcome: Promise<TakenBatch> }[] = []
+  const pending: { readonly length: number; readonly outcome: Promise<AuditedBatch> }[] = []
   let pendingLength = 0
   const spare: Uint8Array<ArrayBuffer>[] = []
   const batches = readInputs(inputs, options, spare)
@@ -66,11 +64,11 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
       } else {
         const first = pending.shift()
         if (first === undefined) continue
-        const { audited, memory } = await first.outcome
+        const audited = await first.outcome
         pendingLength -= first.length
         yield audited
         // Memory that grew for a very long line is not kept.
-        if (memory.length <= 2 * BATCH_LENGTH) spare.push(memory)
+        if (audited.memory.length <= 2 * BATCH_LENGTH) spare.push(audited.memory)
       }
     }
     if (failure !== undefined) throw failure
@@ -82,7 +80,7 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
 
 async function* readInputs(
   inputs: readonly AuditInput[],
-  { maxLineLength, skip = 0 }: AuditOptions,
+  { maxLineLength, skip }: AuditOptions,
   spare: Uint8Array<ArrayBuffer>[],
 ): AsyncGenerator<{ batch: Batch; file: string | undefined }> {
   let left = skip

@@ -33,6 +33,8 @@ export interface AuditedBatch {
   /** UTF-8: one JSON object per line, each ended by `\n`. */
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly tally: Tally
+  /** The memory of the batch. It is free for the next one as soon as the verdicts, which it may hold, are written. */
+  readonly memory: Uint8Array<ArrayBuffer>
 }
 
 // No prototypes, so that a lookup finds no inherited property.
@@ -130,7 +132,7 @@ export function auditBatch(batch: Batch, file: string | undefined, verify: Recor
       output.add(formatted)
     }
   }
-  return { bytes: output.bytes(), tally }
+  return { bytes: output.bytes(), tally, memory: new Uint8Array(buffer) }
 }
 
 /** In bytes. One step after the other over some lines is faster than line by line, as long as they fit the processor's cache. */

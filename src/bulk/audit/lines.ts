@@ -71,61 +71,55 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
   // Twice the length leaves room for a last line that ends behind it, and for the verdicts.
   let bytes = spare.pop() ?? new Uint8Array(2 * batchLength)
   const tooLong: number[] = []
-  let [length, lineStart, count] = [0, 0, 0]
-  let [isInsideLine, isTooLong] = [false, false]
+  let [lineStart, isTooLong] = [0, false]
 
   function reserve(more: number): void {
-    if (length + more <= bytes.length) return
-    const grown = new Uint8Array(Math.max(2 * bytes.length, length + more))
-    grown.set(bytes.subarray(0, length))
+    if (batch.length + more <= bytes.length) return
+    const grown = new Uint8Array(Math.max(2 * bytes.length, batch.length + more))
+    grown.set(bytes.subarray(0, batch.length))
     bytes = grown
   }
 
-  return {
-    get length() {
-      return length
-    },
-    get count() {
-      return count
-    },
-    get isInsideLine() {
-      return isInsideLine
-    },
+  const batch = {
+    length: 0,
+    count: 0,
+    isInsideLine: false,
     add(part: Uint8Array) {
-      isInsideLine ||= part.length > 0
+      batch.isInsideLine ||= part.length > 0
       if (isTooLong) return
       // One more byte, for the carriage return of a terminator whose line feed is still on its way.
-      if (length - lineStart + part.length > maxLineLength + 1) {
+      if (batch.length - lineStart + part.length > maxLineLength + 1) {
         isTooLong = true
-        length = lineStart
+        batch.length = lineStart
         return
       }
       reserve(part.length + 1)
-      bytes.set(part, length)
-      length += part.length
+      bytes.set(part, batch.length)
+      batch.length += part.length
     },
     endLine() {
-      if (!isTooLong && length > lineStart && bytes[length - 1] === CR) length--
-      if (isTooLong || length - lineStart > maxLineLength) {
-        tooLong.push(count)
-        length = lineStart
+      if (!isTooLong && batch.length > lineStart && bytes[batch.length - 1] === CR) batch.length--
+      if (isTooLong || batch.length - lineStart > maxLineLength) {
+        tooLong.push(batch.count)
+        batch.length = lineStart
       }
       reserve(1)
-      bytes[length++] = LF
-      lineStart = length
-      count++
-      isInsideLine = false
+      bytes[batch.length++] = LF
+      lineStart = batch.length
+      batch.count++
+      batch.isInsideLine = false
       isTooLong = false
     },
     dropOpenLine() {
-      length = lineStart
-      isInsideLine = false
+      batch.length = lineStart
+      batch.isInsideLine = false
     },
     /** The batch, without the terminator of its last line. */
-    finish(firstLine: number): Batch {
-      return { firstLine, count, bytes: bytes.subarray(0, length - 1), tooLong }
+    finish: (firstLine: number): Batch => {
+      return { firstLine, count: batch.count, bytes: bytes.subarray(0, batch.length - 1), tooLong }
     },
   }
+  return batch
 }
 
 /** The lines of a batch, in order; `null` for a line that was too long. */

@@ -1,6 +1,6 @@
 import { type AuditedBatch, auditBatch } from './audited.ts'
 import type { Batch } from './lines.ts'
-import { createRecordVerifier, type RecordClaim, type RecordVerifier } from './record.ts'
+import { createRecordVerifier, type RecordClaim } from './record.ts'
 
 /** What a worker receives. */
 export interface AuditTask {
@@ -9,19 +9,6 @@ export interface AuditTask {
   readonly file: string | undefined
   readonly claim: RecordClaim
 }
-
-/** What a worker sends back. */
-export interface TakenBatch {
-  readonly audited: AuditedBatch
-  /** The memory of the batch. It is free for the next one as soon as the verdicts, which it may hold, are written. */
-  readonly memory: Uint8Array<ArrayBuffer>
-}
-
-/** Verifies a batch, in a worker or in this thread. */
-export const takeBatch = (batch: Batch, file: string | undefined, verify: RecordVerifier): TakenBatch => ({
-  audited: auditBatch(batch, file, verify),
-  memory: new Uint8Array(batch.bytes.buffer),
-})
 
 /** Per worker: one that it verifies, and the next one. */
 const BATCHES = 2
@@ -37,7 +24,7 @@ const YOUNG_GENERATION = 24
  */
 export async function createAuditPool(claim: RecordClaim, jobs: number) {
   const verify = createRecordVerifier(claim)
-  const verifyHere = async (batch: Batch, file: string | undefined) => takeBatch(batch, file, verify)
+  const verifyHere = async (batch: Batch, file: string | undefined) => auditBatch(batch, file, verify)
   // Without workers, each batch is judged as it is read.
   if (jobs === 1) return { capacity: 1, run: verifyHere, close: async () => {} }
   // Loaded only here, because verifying a single proof does not need it.
@@ -56,7 +43,7 @@ export async function createAuditPool(claim: RecordClaim, jobs: number) {
     /** How many batches to keep pending: enough that no worker waits for one. What is verified here waits for its turn. */
     capacity: BATCHES * jobs + 1,
     /** The batch may move to a worker: its bytes cannot be used afterwards. */
-    async run(batch: Batch, file: string | undefined): Promise<TakenBatch> {
+    async run(batch: Batch, file: string | undefined): Promise<AuditedBatch> {
       // The first batch does not wait for the workers to start.
       const isHere = isFirst || atWorkers >= BATCHES * workers
       isFirst = false

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Tinypool } from 'tinypool'
-import { type AuditTask, takeBatch } from './pool.ts'
+import { auditBatch } from './audited.ts'
+import type { AuditTask } from './pool.ts'
 import { createRecordVerifier, type RecordVerifier } from './record.ts'
 
 let verify: RecordVerifier | undefined
@@ -10,9 +11,9 @@ export async function auditInWorker({ batch, file, claim }: AuditTask): Promise<
   // Sends the verdicts on the batch before. Otherwise, they would wait for those on this one.
   await setImmediate()
   verify ??= createRecordVerifier(claim)
-  const taken = takeBatch(batch, file, verify)
+  const audited = auditBatch(batch, file, verify)
   // Moves the memory back to the caller instead of copying it. The verdicts are in it, or in memory of their own.
-  const buffers = [...new Set([taken.memory.buffer, taken.audited.bytes.buffer])]
-  const movable: object = { [Tinypool.transferableSymbol]: buffers, [Tinypool.valueSymbol]: taken }
+  const buffers = [...new Set([audited.memory.buffer, audited.bytes.buffer])]
+  const movable: object = { [Tinypool.transferableSymbol]: buffers, [Tinypool.valueSymbol]: audited }
   return Tinypool.move(movable as Parameters<typeof Tinypool.move>[0])
 }

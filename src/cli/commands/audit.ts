@@ -185,30 +185,22 @@ function requireReport(path: string, force: boolean): void {
 class ClosedPipe extends Error {}
 
 function pipeTo(stream: Output): VerdictFile['write'] {
-  let isClosed = false
-  let failure: unknown
-  let wake = () => {}
+  let failure: Error | undefined
+  let refuse = (_: Error) => {}
   const end = (error?: unknown) => {
-    isClosed = true
-    failure ??= error
-    wake()
+    const isClosed = [undefined, 'EPIPE'].includes(codeOf(error))
+    const reason = `cannot write standard output: ${messageOf(error)}`
+    failure ??= isClosed ? new ClosedPipe('standard output was closed') : new UsageError(reason)
+    refuse(failure)
   }
   for (const event of ['error', 'close']) stream.once(event, end)
-  return async verdicts => {
-    if (!isClosed) {
+  return verdicts =>
+    new Promise((resolve, reject) => {
+      refuse = reject
+      if (failure !== undefined) return reject(failure)
       // Waits until the bytes are written, not only until the stream accepts them, because their memory is reused.
-      await new Promise<void>(resolve => {
-        wake = resolve
-        stream.write(verdicts, error => (error ? end(error) : resolve()))
-      })
-    }
-    if (!isClosed) return
-    const code = codeOf(failure)
-    if (code !== undefined && code !== 'EPIPE') {
-      throw new UsageError(`cannot write standard output: ${messageOf(failure)}`)
-    }
-    throw new ClosedPipe('standard output was closed')
-  }
+      stream.write(verdicts, error => (error ? end(error) : resolve()))
+    })
 }
 
 /** More samples would show no more on a chart. */
