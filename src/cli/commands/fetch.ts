@@ -1,13 +1,12 @@
-import { safeVerifyProof, type VerifiedState, verifyProof } from '../../index.ts'
-import type { Claim } from '../../proof/claim.ts'
+import { type VerifiedState, verifyProof } from '../../index.ts'
 import { type BlockTag, fetchAnswer } from '../../rpc.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { fetchToFile } from '../files/fetched-file.ts'
-import { readExisting, refuseOverwrite } from '../files/output-file.ts'
+import { refuseOverwrite } from '../files/output-file.ts'
 import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
 import { describeAccount, keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
-import { refuseWrongFlags, requireScheme } from '../options/flags.ts'
+import { requireScheme } from '../options/flags.ts'
 import { given, parseOptions, toInteger } from '../options/parse.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
@@ -88,7 +87,11 @@ export const command: Command = {
           return { answer, state: claim && verifyProof(answer, claim) }
         }
       },
-      readExisting: path => readFetched(path, claim),
+      expected: 'an answer to',
+      verifyExisting(answer, path) {
+        if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
+        return { answer, state: verifyProof(answer, claim) }
+      },
       contentOf: ({ answer }) => answer,
       report: ({ answer, state }, { path, source }, stream) => ({
         json: { verified: state !== undefined, ...state },
@@ -100,14 +103,4 @@ export const command: Command = {
       }),
     })
   },
-}
-
-/** @throws UsageError if the existing file holds anything but the answer to this request */
-async function readFetched(path: string, claim: Claim | undefined): Promise<Fetched> {
-  if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
-  const answer = await readExisting(path)
-  const outcome = safeVerifyProof(answer, claim)
-  if (outcome.ok) return { answer, state: { account: outcome.account, storage: outcome.storage } }
-  refuseWrongFlags(outcome.error)
-  throw refuseOverwrite(path, `is not an answer to this request (${outcome.error.message})`)
 }

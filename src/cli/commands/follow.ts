@@ -113,7 +113,7 @@ export const command: Command = {
           endProgress(io)
           io.stdout.write(values.json ? toJson(describe(item, file)) : `${format(item, file, io)}\n`)
           if (values.exec !== undefined) {
-            const failure = await runProgram(values.exec, environmentOf(item, file), signal, io)
+            const failure = await runProgram(values.exec, item, file, signal, io)
             if (signal.aborted) break
             metrics.countProgram(failure !== null)
             if (failure !== null) {
@@ -178,29 +178,23 @@ function watch(metrics: Metrics, isOnce: boolean, io: Io) {
   }
 }
 
-const environmentOf = (item: FollowedFinalization, file: string): Record<string, string> => ({
-  FOLLOW_FILE: resolve(file),
-  FOLLOW_L2_BLOCK: `${item.l2BlockNumber}`,
-  FOLLOW_STATE_ROOT: item.stateRoot,
-  FOLLOW_TIMESTAMP: `${item.finalizedTimestamp ?? ''}`,
-  FOLLOW_L1_BLOCK: `${item.l1Block.number}`,
-  FOLLOW_L1_BLOCK_HASH: item.l1Block.hash,
-  FOLLOW_ADDRESS: item.states[0]?.address ?? '',
-})
-
 /**
- * Runs the user's program. Its output goes to standard error.
+ * Runs the user's program for a bundle. Its output goes to standard error.
  *
  * @returns how it failed, as text; null if it did not
  */
-function runProgram(
-  program: string,
-  environment: Record<string, string>,
-  signal: AbortSignal,
-  io: Io,
-): Promise<string | null> {
-  return new Promise((done, refuse) => {
-    const env = { ...process.env, ...environment }
+function runProgram(program: string, item: FollowedFinalization, file: string, signal: AbortSignal, io: Io) {
+  const env = {
+    ...process.env,
+    FOLLOW_FILE: resolve(file),
+    FOLLOW_L2_BLOCK: `${item.l2BlockNumber}`,
+    FOLLOW_STATE_ROOT: item.stateRoot,
+    FOLLOW_TIMESTAMP: `${item.finalizedTimestamp ?? ''}`,
+    FOLLOW_L1_BLOCK: `${item.l1Block.number}`,
+    FOLLOW_L1_BLOCK_HASH: item.l1Block.hash,
+    FOLLOW_ADDRESS: item.states[0]?.address ?? '',
+  }
+  return new Promise<string | null>((done, refuse) => {
     const child = spawn(program, [], { env, stdio: ['ignore', 'pipe', 'pipe'], signal })
     for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => io.stderr.write(chunk))
     child.on('error', error => {

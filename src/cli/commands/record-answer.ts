@@ -1,14 +1,14 @@
-import { type Evidence, type EvidenceClaim, safeVerifyEvidence, type VerifiedEvidence } from '../../anchor.ts'
+import { type VerifiedEvidence, verifyEvidence } from '../../anchor.ts'
 import { readInputFile } from '../../document/input-file.ts'
 import { beaconRows, formatTime, timeRow } from '../../document/wording.ts'
 import { recordEvidence } from '../../rpc.ts'
 import type { Output } from '../command.ts'
-import { readExisting, refuseOverwrite } from '../files/output-file.ts'
+import { refuseOverwrite } from '../files/output-file.ts'
 import type { HashSource, RecordedAnswer, RecordedPlace, RecordFlags, Subject } from '../files/recorded-file.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { describeAccount, describeRollup, requestOf } from '../options/endpoint.ts'
-import { blockClaimOf, refuseWrongFlags } from '../options/flags.ts'
-import { type RecordTrust, trustedIn } from '../options/record-trust.ts'
+import { blockClaimOf } from '../options/flags.ts'
+import { trustedIn } from '../options/record-trust.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 /** The subject of `record --address ADDRESS`. @throws UsageError */
@@ -30,43 +30,22 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
           if (progress.step === 'keys') output.saveProgress(progress.checkpoint)
         },
       }),
-    readExisting: (path, trust) => readRecorded(path, request, trust),
+    async verifyExisting(bundle, trust, path) {
+      if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
+      const evidence = verifyEvidence(bundle, { ...request, trusted: trustedIn(bundle, trust) })
+      // Not null, because it is verified from a checkpoint or an L1 block hash.
+      const number = evidence.l1Block?.number
+      if (trust.l1Block !== undefined && trust.l1Block !== 'finalized' && trust.l1Block !== number) {
+        throw refuseOverwrite(path, `is proven from L1 block ${number}, not from ${trust.l1Block}`)
+      }
+      return evidence
+    },
     format,
     verifyArguments: ({ evidence: { l2BlockNumber, address, storage } }) => [
       ...['--l2-block', `${l2BlockNumber}`, '--address', address],
       ...storage.flatMap(({ key }) => ['--storage-key', key]),
     ],
   }
-}
-
-/**
- * Verifies the bundle in the existing file, offline. If nothing is trusted, it is verified from the hash of its own header,
- * and only the file states that this is a block of L1.
- *
- * @throws UsageError if it is not what this request would record
- */
-async function readRecorded(
-  path: string,
-  request: Omit<EvidenceClaim, 'trusted'>,
-  trust: RecordTrust,
-): Promise<RecordedAnswer> {
-  const bundle = await readExisting(path)
-  if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
-  const outcome = safeVerifyEvidence(bundle, { ...request, trusted: trustedIn(bundle, trust) })
-  if (!outcome.ok) {
-    refuseWrongFlags(outcome.error)
-    throw refuseOverwrite(path, `is not a bundle for this request (${outcome.error.message})`)
-  }
-  const { ok: _, ...evidence } = outcome
-  if (evidence.reach !== 'beaconBlockRoot' && evidence.reach !== 'l1BlockHash') {
-    throw refuseOverwrite(path, 'is not a bundle for this request (it has no L1 block)')
-  }
-  const { number } = evidence.l1Block
-  if (trust.l1Block !== undefined && trust.l1Block !== 'finalized' && trust.l1Block !== number) {
-    throw refuseOverwrite(path, `is proven from L1 block ${number}, not from ${trust.l1Block}`)
-  }
-  // It has verified as a bundle.
-  return { bundle: bundle as Evidence, evidence }
 }
 
 const hashWords: Readonly<Record<HashSource, string>> = {

@@ -1,8 +1,6 @@
 import { readInputFile } from '../../document/input-file.ts'
-import { ProofError } from '../../index.ts'
 import { recordCall, verifyCallEvidence } from '../../provider.ts'
 import type { Io } from '../command.ts'
-import { readRegularJson } from '../files/input.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordedCall, RecordFlags, Subject } from '../files/recorded-file.ts'
 import { callClaimOf, callFailed, environmentOf } from '../options/chain-flags.ts'
@@ -24,16 +22,9 @@ export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
       showProgress(io, 'looking for the newest finalized block, then executing the call')
       return recordCall(l1, l2, request, options).catch(callFailed)
     },
-    async readExisting(path, trust) {
-      const bundle = await readRegularJson(path, { followLinks: false })
+    async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'call evidence') throw refuseOverwrite(path, 'is not a call as evidence')
-      try {
-        const evidence = await verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
-        return { bundle, evidence } as RecordedCall
-      } catch (error) {
-        if (!(error instanceof ProofError)) throw error
-        throw refuseOverwrite(path, `is not a bundle for this request (${error.message})`)
-      }
+      return verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
     },
     format: ({ evidence }, _, stream) => [formatCall(evidence, stream, claim.call)],
     verifyArguments: ({ evidence: { call } }) => ['--call', call.to, call.data, '--from', call.from],

@@ -1,8 +1,10 @@
+import { ProofError } from '../../index.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import type { Connections } from '../options/connections.ts'
 import { type EndpointFlags, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
+import { refuseWrongFlags } from '../options/flags.ts'
 import { printable, toJson } from '../output/report.ts'
-import { type AskedFor, type OutputFile, openOutputFile } from './output-file.ts'
+import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
 /** What a run fetches, writes to a file and reports. */
 export interface Fetching<T> {
@@ -10,8 +12,10 @@ export interface Fetching<T> {
   readonly askedFor: AskedFor
   /** Opens the endpoints. @returns how to fetch from them */
   open(connections: Connections): (output: OutputFile) => Promise<T>
-  /** Verifies what the existing file holds, without an endpoint. @throws UsageError if it is not what this run would write */
-  readExisting(path: string): Promise<T>
+  /** What an existing file must hold, in words. */
+  readonly expected: string
+  /** Verifies what the existing file holds, offline. @throws ProofError or UsageError if this run would not write it */
+  verifyExisting(content: unknown, path: string): T | Promise<T>
   /** What to write to the file. */
   contentOf(fetched: T): unknown
   /** What `--json` prints, and the lines of the report. */
@@ -30,7 +34,7 @@ export interface Place {
 export const fetchToFile = <T>(
   flags: EndpointFlags & { readonly force: boolean },
   io: Io,
-  { askedFor, open, readExisting, contentOf, report }: Fetching<T>,
+  { askedFor, open, expected, verifyExisting, contentOf, report }: Fetching<T>,
 ): Promise<number> =>
   withEndpoints(flags, io, async connections => {
     const fetch = open(connections)
@@ -44,7 +48,16 @@ export const fetchToFile = <T>(
       else stream.write(`${[...first, ...lines].join('\n')}\n`)
       return exitCodes.verified
     }
-    if (output.exists) return tell(await readExisting(path), 'file')
+    if (output.exists) {
+      const content = await readExisting(path)
+      try {
+        return tell(await verifyExisting(content, path), 'file')
+      } catch (error) {
+        if (!(error instanceof ProofError)) throw error
+        refuseWrongFlags(error)
+        throw refuseOverwrite(path, `is not ${expected} this request (${error.message})`)
+      }
+    }
     if (output.progress !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
     const fetched = await fetch(output)
     output.write(contentOf(fetched))

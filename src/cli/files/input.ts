@@ -39,9 +39,9 @@ export function listJsonFiles(folder: string): string[] {
 
 /** Parses the file at `path`, or standard input for `-`. @throws UsageError if it is not a JSON text */
 export async function readJson(path: string, io: Io): Promise<unknown> {
-  if (path === '-') return parseInput('standard input', await readCapped('standard input', io.stdin))
+  if (path === '-') return parseInput('standard input', io.stdin)
   // Not only regular files: a shell passes `<(command)` as the path of a pipe.
-  return parseInput(path, await readCapped(path, openedFile(path, constants.O_RDONLY, false)))
+  return parseInput(path, openedFile(path, constants.O_RDONLY, false))
 }
 
 /** {@link readJson} for regular files only, so that it never waits for the writer of a FIFO. @throws UsageError */
@@ -49,7 +49,7 @@ export async function readRegularJson(path: string, { followLinks = true } = {})
   // Windows has neither flag.
   const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
   const flags = O_RDONLY | O_NONBLOCK | (followLinks ? 0 : O_NOFOLLOW)
-  return parseInput(path, await readCapped(path, openedFile(path, flags, true)))
+  return parseInput(path, openedFile(path, flags, true))
 }
 
 async function* openedFile(path: string, flags: number, onlyRegular: boolean): AsyncGenerator<Uint8Array> {
@@ -63,17 +63,9 @@ async function* openedFile(path: string, flags: number, onlyRegular: boolean): A
   }
 }
 
-function parseInput(name: string, bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
-  }
-}
-
-const readCapped = (name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<Uint8Array> =>
-  orLaterUsageError(`cannot read ${name}`, async () => {
-    const parts: Uint8Array[] = []
+async function parseInput(name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<unknown> {
+  const parts: Uint8Array[] = []
+  await orLaterUsageError(`cannot read ${name}`, async () => {
     let length = 0
     for await (const chunk of chunks) {
       const part = Buffer.from(chunk)
@@ -81,8 +73,13 @@ const readCapped = (name: string, chunks: AsyncIterable<string | Uint8Array>): P
       if (length > MAX_INPUT_BYTES) throw new UsageError(`${name} is larger than ${MAX_INPUT_MIB} MiB`)
       parts.push(part)
     }
-    return Buffer.concat(parts)
   })
+  try {
+    return parseJson(Buffer.concat(parts))
+  } catch (error) {
+    throw error instanceof DocumentError ? new UsageError(`${name} is ${error.message}`) : error
+  }
+}
 
 /** SHA-256 of a file, or of its first bytes, and of how many. @throws UsageError */
 export const digestOf = (path: string, most = Number.POSITIVE_INFINITY): Promise<{ length: number; sha256: string }> =>

@@ -22,29 +22,14 @@ import { readRegularJson } from './input.ts'
 export type AskedFor = Readonly<Record<string, string>>
 
 /** The file that a command writes, and its progress beside it until the file is complete. */
-export interface OutputFile {
-  /** `-` is standard output. */
-  readonly path: string
-  /** Whether the file exists and must not be replaced. */
-  readonly exists: boolean
-  /** The progress that an interrupted run for the same request saved; undefined if there is none. */
-  readonly progress: unknown
-  saveProgress(progress: unknown): void
-  /** Writes the file and removes the saved progress. */
-  write(content: unknown): void
-}
+export type OutputFile = Awaited<ReturnType<typeof openOutputFile>>
 
-/** Fails before anything is fetched. @throws UsageError if nothing can be written there */
-export async function openOutputFile(
-  path: string | undefined,
-  force: boolean,
-  askedFor: AskedFor,
-  io: Io,
-): Promise<OutputFile> {
+/** Fails before anything is fetched. @param path `-` is standard output @throws UsageError if nothing can be written there */
+export async function openOutputFile(path: string | undefined, force: boolean, askedFor: AskedFor, io: Io) {
   if (!path) throw new UsageError('--output is needed: the file to write, or - for standard output')
   if (path === '-') {
     const write = (content: unknown) => void io.stdout.write(serialize('standard output', content))
-    return { path, exists: false, progress: undefined, saveProgress: () => {}, write }
+    return { path, exists: false, progress: undefined, saveProgress: (_: unknown) => {}, write }
   }
   if (path.endsWith('/')) throw new UsageError(`${path} is a folder`)
   orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
@@ -53,10 +38,13 @@ export async function openOutputFile(
   const isContinued = partial.exists() && !force && !exists
   return {
     path,
+    /** Whether the file exists and must not be replaced. */
     exists,
+    /** The progress that an interrupted run for the same request saved; undefined if there is none. */
     progress: isContinued ? await partial.read() : undefined,
-    saveProgress: progress => partial.save(progress),
-    write(content) {
+    saveProgress: (progress: unknown) => partial.save(progress),
+    /** Writes the file and removes the saved progress. */
+    write(content: unknown) {
       writeWhole(path, serialize(path, content), force)
       partial.remove()
     },
@@ -117,7 +105,7 @@ export function progressFile(path: string, askedFor: AskedFor, remedy = REMEDY) 
       if (differing.length === 0) return fieldIn(content, 'checkpoint') ?? null
       throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
     },
-    save(progress: unknown, replace = true) {
+    save(progress: unknown, replace = true): void {
       const text = `${JSON.stringify({ askedFor, checkpoint: progress })}\n`
       // Progress that is too large to be read again is useless, so what was saved before stays.
       if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, replace)

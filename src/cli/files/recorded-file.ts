@@ -30,8 +30,8 @@ export interface Subject<T extends RecordedAnswer | RecordedCall> {
   askedFor(trust: RecordTrust): AskedFor
   /** Fetches the bundle from an L1 and an L2 endpoint. */
   fetch(endpoints: readonly [Provider, Provider], options: RecordOptions, output: OutputFile): Promise<T>
-  /** Verifies the bundle in the existing file, offline. @throws UsageError if it is not what this request would record */
-  readExisting(path: string, trust: RecordTrust): Promise<T>
+  /** Verifies the bundle in the existing file, offline. @throws ProofError or UsageError if it is not for this request */
+  verifyExisting(bundle: unknown, trust: RecordTrust, path: string): Promise<object>
   /** The lines of the report on the bundle. */
   format(recorded: T, place: RecordedPlace, stream: Output): readonly string[]
   /** The arguments of `verify` that state the subject. */
@@ -89,7 +89,11 @@ export async function recordToFile<T extends RecordedAnswer | RecordedCall>(
       const options = { ...how, ...trustOptionsOf(trust, flags.beacon, connections), signal: connections.signal }
       return output => subject.fetch(endpoints, options, output)
     },
-    readExisting: path => subject.readExisting(path, trust),
+    expected: 'a bundle for',
+    // It verifies as a bundle of the subject, from an L1 block.
+    async verifyExisting(bundle, path) {
+      return { bundle, evidence: await subject.verifyExisting(bundle, trust, path) } as T
+    },
     contentOf: ({ bundle }) => bundle,
     report(recorded, place, stream) {
       const hashSource = hashSourceOf(trust, place)

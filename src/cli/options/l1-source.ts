@@ -13,7 +13,7 @@ import {
 } from '../../rpc.ts'
 import type { Io } from '../command.ts'
 import { messageOf, orUsageError, UsageError } from '../errors.ts'
-import { type AskedFor, progressFile } from '../files/output-file.ts'
+import { progressFile } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
 import { type Flags, type FlagsOf, list, optionsOf, text } from './declared.ts'
@@ -125,26 +125,19 @@ async function followCheckpoint(
     return age === undefined ? undefined : Number(age)
   }
   const ages = given({ maxAge: seconds('beacon-max-age'), maxCheckpointAge: seconds('checkpoint-max-age') })
-  const stored = path === undefined ? {} : await openState(path, askedFor)
+  if (path !== undefined) orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
+  // What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very checkpoint.
+  const stored = path === undefined ? undefined : progressFile(path, askedFor, 'move it away to begin anew')
+  // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
+  const state = (await stored?.read()) as BeaconState | undefined
   try {
     const l1BlockHash = followBeacon(apis, beacon, {
-      ...{ network, blockRoot, ...stored, ...ages },
+      ...{ network, blockRoot, ...ages, ...(stored && { state, onState: proven => stored.save(proven) }) },
       onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
     })
     const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
     return { l1BlockHash, trust: `the beacon checkpoint ${blockRoot}, from which ${many} is verified` }
   } catch (error) {
     throw error instanceof RpcError ? new UsageError(`--beacon-state: ${path}: ${error.found}`) : error
-  }
-}
-
-/** What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very checkpoint. */
-async function openState(path: string, askedFor: AskedFor) {
-  orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
-  const stored = progressFile(path, askedFor, 'move it away to begin anew')
-  return {
-    // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
-    state: (await stored.read()) as BeaconState | undefined,
-    onState: (proven: BeaconState) => stored.save(proven),
   }
 }
