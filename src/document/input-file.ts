@@ -18,46 +18,42 @@ export interface Expected {
   readonly storage?: unknown
 }
 
+interface Described {
+  readonly description: string
+  /** What a vector expects, unchecked: see {@link readExpected}. */
+  readonly expected: unknown
+}
+
 /** A `rollup_getProof` answer, and what its file says was asked. One line of NDJSON holds the same. */
-export interface AnswerFile {
+export interface AnswerFile extends Described {
   /**
    * An answer or a response is only what an endpoint sent. A recording also states its claim, and is expected to verify. A
    * vector also states what it expects. Anything else is unknown, and its whole content is taken as the answer.
    */
   readonly kind: 'answer' | 'JSON-RPC response' | 'recording' | 'vector' | 'unknown'
-  readonly description: string
   readonly stated: StatedClaim
   readonly answer: unknown
-  /** Unchecked: see {@link readExpected}. */
-  readonly expected: unknown
 }
 
 /** An evidence bundle, bare or in a vector. */
-export interface BundleFile {
+export interface BundleFile extends Described {
   readonly kind: 'evidence bundle' | 'evidence vector'
-  readonly description: string
   readonly bundle: unknown
   /** What a vector states; undefined for a bare bundle, which says what it is for but states no claim. */
   readonly claim: { readonly scheme: unknown; readonly claim: unknown } | undefined
-  /** Unchecked: see {@link readExpected}. */
-  readonly expected: unknown
 }
 
 /** A vector for a function other than the two that verify answers and bundles. `operation` names the function. */
-export interface FunctionVector {
+export interface FunctionVector extends Described {
   readonly kind: 'function vector'
-  readonly description: string
   readonly operation: unknown
   /** The whole vector. */
   readonly fields: Fields
-  /** Unchecked: see {@link readExpected}. */
-  readonly expected: unknown
 }
 
 /** A call as evidence. Only executing the call can verify it, so nothing else is read from the file. */
-export interface CallEvidenceFile {
+export interface CallEvidenceFile extends Described {
   readonly kind: 'call evidence'
-  readonly description: string
   readonly bundle: unknown
 }
 
@@ -76,10 +72,11 @@ export function readInputFile(content: unknown): InputFile {
   const fields = fieldsOf(content)
   const { description: text, operation, scheme, claim, bundle, answer, result, expected } = fields
   const description = typeof text === 'string' ? text : ''
+  const bare = { description: '', expected: undefined }
   if (has('version', 'rollup', 'request', 'answer')) {
-    return { kind: 'evidence bundle', description: '', bundle: content, claim: undefined, expected: undefined }
+    return { kind: 'evidence bundle', ...bare, bundle: content, claim: undefined }
   }
-  if (has('version', 'kind', 'call', 'answers')) return { kind: 'call evidence', description: '', bundle: content }
+  if (has('version', 'kind', 'call', 'answers')) return { kind: 'call evidence', ...bare, bundle: content }
   if (operation === 'verifyEvidence') {
     return { kind: 'evidence vector', description, bundle, claim: { scheme, claim }, expected }
   }
@@ -93,12 +90,10 @@ export function readInputFile(content: unknown): InputFile {
     if (has('result')) return { kind: 'recording', description, stated, answer: result, expected: { valid: true } }
     throw new DocumentError('it has a scheme, but neither an answer nor a result')
   }
-  const kind = isResponse || has('result') || has('error') ? 'JSON-RPC response' : kindOfBare(content)
-  return { kind, description: '', stated: {}, answer: content, expected: undefined }
+  const isAnswer = ['accountProof', 'storageProofs', 'storageProof'].some(name => has(name))
+  const kind = isResponse || has('result') || has('error') ? 'JSON-RPC response' : isAnswer ? 'answer' : 'unknown'
+  return { kind, ...bare, stated: {}, answer: content }
 }
-
-const kindOfBare = (content: unknown): 'answer' | 'unknown' =>
-  ['accountProof', 'storageProofs', 'storageProof'].some(name => hasFields(content, name)) ? 'answer' : 'unknown'
 
 /** @throws DocumentError if it is not what a vector must state */
 export function readExpected(expected: unknown): Expected {

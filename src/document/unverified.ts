@@ -77,6 +77,8 @@ interface Part {
   object(): Part
   /** The named fields that are present. A list becomes its items. */
   pick(...names: readonly string[]): UnverifiedFields
+  /** The named fields that are given, inspected. */
+  given(inspectors: Readonly<Record<string, (field: Part) => UnverifiedField>>): UnverifiedFields
   /** The first items of an array, by index. Notes a problem if this is not an array. */
   list(inspect: (item: Part) => UnverifiedField): UnverifiedFields
   /** The result of `decode`; undefined if it throws a ProofError, which is noted. */
@@ -100,13 +102,15 @@ function partOf(problems: Problem[], path: string, value: unknown): Part {
       Object.fromEntries(
         names.filter(name => hasFields(value, name)).map(name => [name, showItems(fieldIn(value, name))]),
       ),
+    given: inspectors =>
+      Object.fromEntries(
+        Object.entries(inspectors)
+          .filter(([name]) => part.at(name).isGiven)
+          .map(([name, inspect]) => [name, inspect(part.at(name))]),
+      ),
     list(inspect) {
       expect('an array', Array.isArray(value))
-      const first = itemsOf(value).slice(0, MAX_LISTED_ITEMS)
-      return listItems(
-        first.map((item, index) => inspect(partOf(problems, `${path}[${index}]`, item))),
-        value,
-      )
+      return listItems(itemsOf(value), (item, index) => inspect(partOf(problems, `${path}[${index}]`, item)))
     },
     attempt(decode) {
       try {
@@ -124,22 +128,13 @@ function partOf(problems: Problem[], path: string, value: unknown): Part {
 const join = (path: string, rest: string): string =>
   path === '' || rest === '' || rest.startsWith('[') ? `${path}${rest}` : `${path}.${rest}`
 
-const showItems = (value: unknown): UnverifiedField =>
-  Array.isArray(value) ? listItems(value.slice(0, MAX_LISTED_ITEMS).map(show), value) : show(value)
+const showItems = (value: unknown): UnverifiedField => (Array.isArray(value) ? listItems(value, show) : show(value))
 
-/** Items by index. If `all` has further items, `more` says how many. */
-function listItems(items: readonly UnverifiedField[], all: unknown): UnverifiedFields {
-  const more = itemsOf(all).length - items.length
-  return { ...Object.fromEntries(items.map((item, index) => [`[${index}]`, item])), ...(more > 0 && { more }) }
-}
-
-/** The named parts, each inspected if it is given. */
-function inspectGiven(
-  part: Part,
-  inspectors: Readonly<Record<string, (part: Part) => UnverifiedField>>,
-): UnverifiedFields {
-  const given = Object.entries(inspectors).filter(([name]) => part.at(name).isGiven)
-  return Object.fromEntries(given.map(([name, inspect]) => [name, inspect(part.at(name))]))
+/** The first items by index, and how many `more` there are. */
+function listItems(all: readonly unknown[], inspect: (item: unknown, index: number) => UnverifiedField) {
+  const more = all.length - MAX_LISTED_ITEMS
+  const items = all.slice(0, MAX_LISTED_ITEMS).map((item, index) => [`[${index}]`, inspect(item, index)])
+  return { ...Object.fromEntries(items), ...(more > 0 && { more }) }
 }
 
 const showPart = (part: Part): string => part.show()
@@ -157,7 +152,7 @@ function inspectBundle(bundle: Part): UnverifiedFields {
     ...bundle.object().pick('version', 'scheme'),
     ...inspectBlock(bundle),
     request: bundle.at('request').object().pick('address', 'storageKeys'),
-    ...inspectGiven(bundle, { consensus: inspectConsensus, l1: inspectL1 }),
+    ...bundle.given({ consensus: inspectConsensus, l1: inspectL1 }),
     answer: inspectAnswer(bundle.at('answer'), schemeNamed(bundle.at('scheme').value)),
   }
 }
@@ -168,7 +163,7 @@ function inspectConsensus(consensus: Part): UnverifiedFields {
     ...consensus.object().pick('network'),
     bootstrap: inspectBootstrap(consensus.at('bootstrap')),
     updates: consensus.at('updates').list(inspectSigned),
-    ...inspectGiven(consensus, { finality: inspectSigned }),
+    ...consensus.given({ finality: inspectSigned }),
   }
 }
 
@@ -177,7 +172,7 @@ function inspectBootstrap(bootstrap: Part): UnverifiedFields {
   const header = data.at('header')
   const root = header.at('beacon').attempt(beacon => bytesToHex(decodeBeacon(beacon).root))
   return {
-    ...inspectGiven(bootstrap, { version: showPart }),
+    ...bootstrap.given({ version: showPart }),
     ...(root !== undefined && { beaconBlockRoot: root }),
     ...inspectBeaconHeader(header),
     committee: data.at('current_sync_committee').at('pubkeys').show(),
@@ -191,7 +186,7 @@ function inspectSigned(signed: Part): UnverifiedFields {
   const isBits = typeof bits === 'string' && bits.length === 130
   const ones = (digit: string) => Number.parseInt(digit, 16).toString(2).match(/1/g)?.length ?? 0
   return {
-    ...inspectGiven(signed, { version: showPart }),
+    ...signed.given({ version: showPart }),
     attested: inspectBeaconHeader(data.at('attested_header')),
     finalized: inspectBeaconHeader(data.at('finalized_header')),
     signatureSlot: data.at('signature_slot').show(),
@@ -222,9 +217,9 @@ function inspectCallEvidence(bundle: Part): UnverifiedFields {
     call: bundle.at('call').object().pick('from', 'to', 'data', 'value', 'gas'),
     environment: {
       ...environment.pick('timestamp', 'gasLimit', 'baseFee', 'blobBaseFee', 'coinbase', 'prevRandao'),
-      ...inspectGiven(environment, { blockHashes: showPart }),
+      ...environment.given({ blockHashes: showPart }),
     },
-    ...inspectGiven(bundle, { l1: inspectL1 }),
+    ...bundle.given({ l1: inspectL1 }),
     answers: bundle.at('answers').list(item => ({
       ...item.object().pick('address', 'storageKeys'),
       answer: inspectAnswer(item.at('answer'), scheme),
@@ -234,7 +229,7 @@ function inspectCallEvidence(bundle: Part): UnverifiedFields {
 }
 
 const inspectL1 = (l1: Part): UnverifiedFields =>
-  inspectGiven(l1.object(), {
+  l1.object().given({
     header: header => inspectHeader(header),
     proof: inspectEthProof,
     finalizedState: inspectFinalizedState,
@@ -246,7 +241,7 @@ function inspectFinalizedState(state: Part): UnverifiedFields {
   const spell = (number: Part) => inspectNumber(number, 256)
   return {
     messageNumber: spell(state.at('messageNumber')),
-    ...inspectGiven(state, { forcedTransactionNumber: spell }),
+    ...state.given({ forcedTransactionNumber: spell }),
     timestamp: time === null ? timestamp.show() : `${time} (${formatTime(time)})`,
   }
 }
@@ -305,7 +300,8 @@ type EntryName = 'account' | 'slot'
 function inspectLeafProof(leafProof: Part, entry: EntryName, scheme: Scheme | undefined): UnverifiedFields {
   const key = leafProof.object().at('key')
   key.attempt(value => decodeHex(value, [treeLengths[entry].key]))
-  const fields: UnverifiedFields = { key: key.show(), claims: claimWords[formOf(leafProof.value)] }
+  const form = formOf(leafProof.value)
+  const fields: UnverifiedFields = { key: key.show(), claims: claimWords.get(form) ?? form }
   for (const names of leafPaths) {
     const [index, proof] = [leafProof.at(names.index), leafProof.at(names.proof)]
     if (!index.isGiven && !proof.isGiven) continue
@@ -316,12 +312,10 @@ function inspectLeafProof(leafProof: Part, entry: EntryName, scheme: Scheme | un
   return fields
 }
 
-const claimWords: Readonly<Record<LeafForm, string>> = {
-  existence: 'existence',
-  'non-existence': 'non-existence',
-  both: 'both existence and non-existence',
-  neither: 'nothing',
-}
+const claimWords = new Map<LeafForm, string>([
+  ['both', 'both existence and non-existence'],
+  ['neither', 'nothing'],
+])
 
 function inspectProof(proof: Part, entry: EntryName, scheme: Scheme | undefined): UnverifiedFields {
   const [value, nodes] = [proof.at('value'), proof.at('proofRelatedNodes')]
