@@ -15,14 +15,13 @@ export interface ClaimWithSources {
 }
 
 /** Why there is no claim to verify. */
-export type ClaimProblem =
-  | { readonly missing: 'scheme' | 'stateRoot' }
-  | { readonly unknownScheme: unknown }
-  /** The index of a storage proof that names no key, if the keys have to come from the answer. */
-  | { readonly unnamedSlot: number }
+export interface ClaimProblem {
+  readonly problem: ClaimField
+  /** The unknown scheme, or the index of a storage proof that names no key. Undefined if nobody states anything. */
+  readonly found?: unknown
+}
 
-export const isProblem = <T extends object>(claim: T | ClaimProblem): claim is ClaimProblem =>
-  'missing' in claim || 'unknownScheme' in claim || 'unnamedSlot' in claim
+export const isProblem = (claim: ClaimWithSources | ClaimProblem): claim is ClaimProblem => 'problem' in claim
 
 /** Completes the claim: what the user states overrides the file, and the answer itself is the last resort. */
 export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources | ClaimProblem {
@@ -33,10 +32,11 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
   const [scheme, stateRoot, address] = [pick('scheme'), pick('stateRoot'), pick('address')]
   const storageKeys = pick('storageKeys')
   const known = schemeNamed(scheme.value)
-  if (known === undefined) return scheme.value === undefined ? { missing: 'scheme' } : { unknownScheme: scheme.value }
-  if (stateRoot.value === undefined) return { missing: 'stateRoot' }
+  if (known === undefined) return { problem: 'scheme', found: scheme.value }
+  if (stateRoot.value === undefined) return { problem: 'stateRoot' }
   const servedKeys = storageKeys.value ?? storageKeysIn(file.answer)
-  if (typeof servedKeys === 'number' && storageKeys.value === undefined) return { unnamedSlot: servedKeys }
+  if (typeof servedKeys === 'number' && storageKeys.value === undefined)
+    return { problem: 'storageKeys', found: servedKeys }
   return {
     claim: {
       scheme: known,

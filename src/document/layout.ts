@@ -115,8 +115,12 @@ export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: read
   let running = hashNode(scheme, nodes[LEAF_NODE], openingLength(scheme)).digest
   for (let level = 0; level < TREE_DEPTH; level++) {
     const entry = TREE_DEPTH - level
-    const { digest, problem } =
-      level === 0 ? hashSiblingLeaf(scheme, nodes[entry]) : hashNode(scheme, nodes[entry], INNER_LENGTH)
+    const node = nodes[entry]
+    // 32 zero bytes stand for a missing leaf: they are its digest, not its preimage.
+    const missing = level === 0 && readBytes(DIGEST_LENGTH, node)?.every(byte => byte === 0)
+    const { digest, problem } = missing
+      ? { digest: new Uint8Array(DIGEST_LENGTH), problem: null }
+      : hashNode(scheme, node, level === 0 ? openingLength(scheme) : INNER_LENGTH)
     // Division instead of a shift, because an index can exceed 2^32.
     const isRight = Math.floor((leafIndex ?? 0) / 2 ** level) % 2 === 1
     levels.push({
@@ -134,20 +138,7 @@ export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: read
   return levels.reverse()
 }
 
-interface HashedNode {
-  readonly digest: Uint8Array | null
-  readonly problem: string | null
-}
-
-/** 32 zero bytes stand for a missing leaf: they are its digest, not its preimage. */
-function hashSiblingLeaf(scheme: Scheme, node: unknown): HashedNode {
-  const missing = readBytes(DIGEST_LENGTH, node)
-  return missing?.every(byte => byte === 0)
-    ? { digest: missing, problem: null }
-    : hashNode(scheme, node, openingLength(scheme))
-}
-
-function hashNode(scheme: Scheme, node: unknown, length: number): HashedNode {
+function hashNode(scheme: Scheme, node: unknown, length: number) {
   try {
     const preimage = hexToBytes(readerOf('MALFORMED_RESPONSE').string(node), length)
     verifyCanonical(scheme, preimage)

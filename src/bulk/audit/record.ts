@@ -179,11 +179,10 @@ function attempt<T>(reason: string, work: () => T): T {
 
 const UNKNOWN_SCHEME = 'the scheme is neither mimc nor poseidon2'
 
-function reasonOf(problem: ClaimProblem): string {
-  if ('unknownScheme' in problem) return UNKNOWN_SCHEME
-  if ('unnamedSlot' in problem) return `no storage key: storageProofs[${problem.unnamedSlot}] names none`
-  const name = problem.missing === 'scheme' ? 'scheme' : 'state root'
-  return `no ${name}: neither you nor the record names one`
+function reasonOf({ problem, found }: ClaimProblem): string {
+  if (problem === 'storageKeys') return `no storage key: storageProofs[${found}] names none`
+  if (found !== undefined) return UNKNOWN_SCHEME
+  return `no ${problem === 'scheme' ? 'scheme' : 'state root'}: neither you nor the record names one`
 }
 
 /** The sources as verdicts name them. What the user does not state comes from the record, or from the answer in it. */

@@ -30,11 +30,11 @@ export function requireScheme(name: unknown): Scheme {
 export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources {
   const claim = completeClaim(stated, file)
   if (!isProblem(claim)) return claim
-  if ('unknownScheme' in claim) requireScheme(claim.unknownScheme)
-  if ('missing' in claim && claim.missing === 'scheme') requireScheme(undefined)
-  if ('unnamedSlot' in claim) {
-    const place = `storageProofs[${claim.unnamedSlot}]`
-    throw new UsageError(`${place} names no storage key: state the keys that you asked for with --storage-key`)
+  const { problem, found } = claim
+  if (problem === 'scheme') requireScheme(found)
+  if (problem === 'storageKeys') {
+    const advice = 'state the keys that you asked for with --storage-key'
+    throw new UsageError(`storageProofs[${found}] names no storage key: ${advice}`)
   }
   throw new UsageError('--state-root is needed: the root you trust, 32 bytes, from the rollup contract on L1')
 }
