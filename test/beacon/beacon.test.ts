@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { decodeNetwork, forkAt } from '../../src/beacon/network.ts'
 import {
   type Committee,
+  checkpoint,
   mainnet,
   sepolia,
   verifyBootstrap,
@@ -193,3 +195,67 @@ it.skipIf(!existsSync(REAL))('verifies three periods of mainnet', () => {
 })
 
 if (!existsSync(REAL)) console.info(`1 recording of mainnet is not here (${REAL}): its test is skipped`)
+
+it('says what it expected or found in each refusal', () => {
+  let count = 0
+  for (const name of namesIn('invalid')) {
+    const { code, expected, found } = refusal(() => runVector(readInvalid(name)))
+    expect(expected ?? found, `${name}: ${code}`).toMatch(/\S/)
+    count++
+  }
+  expect(count).toBeGreaterThan(70)
+})
+
+it('carries the verification of a checkpoint with it', () => {
+  const { input } = readValid('fulu')
+  const answers = { finality: undefined, ...input.answers }
+  const { beaconBlockRoot, network, verifyConsensus } = checkpoint(input.blockRoot, input.network)
+  expect({ beaconBlockRoot, network }).toEqual({ beaconBlockRoot: input.blockRoot, network: input.network.name })
+  expect(verifyConsensus(answers)).toEqual(verifyCheckpoint(input.answers, input))
+  const other = { ...input.network, genesisValidatorsRoot: `0x${'01'.repeat(32)}` as const }
+  expect(verdict(() => checkpoint(input.blockRoot, other).verifyConsensus(answers))).toMatch(
+    /^BEACON_SIGNATURE_MISMATCH/,
+  )
+  expect(verdict(() => checkpoint(`0x${'01'.repeat(32)}`, input.network).verifyConsensus(answers))).toMatch(
+    /^BEACON_ROOT_MISMATCH/,
+  )
+})
+
+it('reads 512 updates, and none of 513', () => {
+  const { input } = readValid('fulu')
+  const withUpdates = (count: number) => ({ ...input.answers, updates: new Array(count).fill(null) })
+  expect(verdict(() => verifyCheckpoint(withUpdates(512), input))).toBe('BEACON_MALFORMED at updates[0]')
+  const { code, expected, found } = refusal(() => verifyCheckpoint(withUpdates(513), input))
+  expect({ code, expected, found }).toEqual({
+    ...{ code: 'BEACON_TOO_MANY_UPDATES', expected: 'at most 512', found: '513' },
+  })
+})
+
+it('finds the fork of the first slot and of the last slot of each', () => {
+  const fork = (name: string, epoch: number | null) => ({ name, version: '0x01020304' as const, epoch })
+  // A fork without an epoch has no slots.
+  const forks = [fork('capella', 2), fork('deneb', 5), fork('electra', null)]
+  const network = decodeNetwork({ ...mainnet, forks })
+  const nameAt = (slot: bigint) => forkAt(network, slot).name
+  expect([64n, 159n, 160n, 1_000_000n].map(nameAt)).toEqual(['capella', 'capella', 'deneb', 'deneb'])
+  expect(refusal(() => forkAt(network, 63n))).toMatchObject({
+    ...{ code: 'BEACON_FORK_UNKNOWN', expected: 'a slot from Capella to Gloas', found: 'slot 63, before Capella' },
+  })
+  const later = decodeNetwork({ ...mainnet, forks: [fork('capella', 2), fork('heze', 9)] })
+  expect(refusal(() => forkAt(later, 288n)).found).toBe('slot 288, in "heze"')
+})
+
+it('takes epochs from 0, as whole numbers', () => {
+  const withEpoch = (epoch: unknown) => () =>
+    decodeNetwork({ ...mainnet, forks: [{ name: 'capella', version: '0x01020304', epoch }] })
+  expect(verdict(withEpoch(0))).toBe('accepted')
+  for (const epoch of [-1, 0.5, '1', 2 ** 53]) {
+    const { code, expected } = refusal(withEpoch(epoch))
+    expect([code, expected]).toEqual(['CLAIM_INVALID', 'an integer from 0 to 2^53 - 1'])
+  }
+  const many = Array.from({ length: 65 }, () => ({ name: 'capella', version: '0x01020304', epoch: 0 }))
+  expect(refusal(() => decodeNetwork({ ...mainnet, forks: many }))).toMatchObject({
+    ...{ code: 'CLAIM_INVALID', expected: 'at most 64', found: '65' },
+  })
+  expect(verdict(() => decodeNetwork({ ...mainnet, forks: many.slice(1) }))).toBe('accepted')
+})
