@@ -7,23 +7,19 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Turns what `work` throws into a UsageError that says `what` failed and why, unless it is one. */
+/** Turns what `work` throws, now or later, into a UsageError that says `what` failed and why, unless it is one. */
 export function orUsageError<T>(what: string, work: () => T): T {
+  const refuse = (error: unknown): never => {
+    throw error instanceof UsageError ? error : new UsageError(`${what}: ${messageOf(error)}`)
+  }
   try {
-    return work()
+    const result = work()
+    // A promise of the same.
+    return result instanceof Promise ? (result.catch(refuse) as T) : result
   } catch (error) {
-    throw usageError(what, error)
+    return refuse(error)
   }
 }
-
-/** {@link orUsageError} for work that takes time. */
-export const orLaterUsageError = <T>(what: string, work: () => Promise<T>): Promise<T> =>
-  work().catch((error: unknown) => {
-    throw usageError(what, error)
-  })
-
-const usageError = (what: string, error: unknown): UsageError =>
-  error instanceof UsageError ? error : new UsageError(`${what}: ${messageOf(error)}`)
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -408,10 +408,16 @@ it('leaves a checkpoint if the endpoint fails permanently, and refuses foreign f
   expect(failed).toMatchObject({ code: 3, stderr: expect.stringContaining('run the same command again') })
   const other = await runHere(args('rows.ndjson', '--storage-key', word(1)))
   expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('it differs in target') })
-  isGone = false
-  expect((await runHere(args('rows.ndjson'))).code).toBe(0)
-
   const at = (name: string) => join(folder, name)
+  // Without the rows, the checkpoint is of no use. It stays, because they may come back.
+  renameSync(at('rows.ndjson'), at('moved'))
+  const without = await runHere(args('rows.ndjson'))
+  expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('is shorter than when it was written') })
+  renameSync(at('moved'), at('rows.ndjson'))
+  isGone = false
+  const continued = await runHere(args('rows.ndjson'))
+  expect(continued).toMatchObject({ code: 0, stderr: expect.stringContaining('continuing after ') })
+
   writeFileSync(at('mine.txt'), 'mine')
   writeFileSync(at('bad.txt'), `${addressOf(1)}\n0x12\n`)
   writeFileSync(at('empty.txt'), '# nobody\n')

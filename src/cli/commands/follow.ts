@@ -21,7 +21,7 @@ import {
 } from '../options/endpoint.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
-import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
+import { given, integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
 import { createMetrics, type Metrics, serveMetrics } from '../output/metrics.ts'
 import { paint, printable, toJson } from '../output/report.ts'
 
@@ -84,7 +84,7 @@ export const command: Command = {
   help,
   async run(args, io) {
     const { values } = parseOptions(args, all)
-    const { request, path, metricsPort, policy, newestOnly, askedFor, ...how } = readWanted(values)
+    const { request, path, metricsPort, policy, askedFor, how } = readWanted(values)
     // The output is a folder, which has no .partial file beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
       const { signal } = endpoints
@@ -102,9 +102,6 @@ export const command: Command = {
       let count = 0
       const following: FollowOptions = {
         ...{ l1, l2, l1BlockHash, ...how, onEvent: watcher.onEvent, state: folder.state },
-        ...{ rollup: request.rollup, scheme: request.scheme },
-        requests: [{ address: request.address, storageKeys: request.storageKeys }],
-        ...{ newestOnly, skipUnavailable: values['skip-unavailable'] },
         signal: AbortSignal.any([signal, watcher.ended]),
       }
       try {
@@ -141,18 +138,22 @@ export const command: Command = {
 /** What the options ask for. @throws UsageError */
 function readWanted(values: Values) {
   const request = { scheme: requireScheme(values.scheme), rollup: rollupOf(values), ...requestOf(values) }
-  const from = values.from === undefined ? {} : { from: toInteger('--from', values.from, 64) }
-  const pollInterval = 1000 * wholeNumber('--poll', values.poll, 1, 86_400)
-  const metricsPort = values.metrics === undefined ? null : wholeNumber('--metrics', values.metrics, 0, 65_535)
-  const { 'exec-failure': policy, 'newest-only': newestOnly, output: path } = values
+  const { scheme, rollup, address, storageKeys } = request
+  const { 'exec-failure': policy, 'newest-only': newestOnly, output: path, metrics } = values
   if (policy !== 'stop' && policy !== 'continue') throw new UsageError('--exec-failure: expected stop or continue')
   if (!path) throw new UsageError('--output is needed: the folder to write to')
-  const askedFor = {
-    ...{ command: 'follow', ...describeRollup(request), ...describeAccount(request) },
-    'newest only': `${newestOnly}`,
+  const named = { command: 'follow', ...describeRollup(request), ...describeAccount(request) }
+  return {
+    ...{ request, path, policy, askedFor: { ...named, 'newest only': `${newestOnly}` } },
+    metricsPort: metrics === undefined ? null : wholeNumber('--metrics', metrics, 0, 65_535),
+    how: {
+      ...{ scheme, rollup, requests: [{ address, storageKeys }] },
+      ...{ newestOnly, skipUnavailable: values['skip-unavailable'] },
+      ...{ method: methodOf(values), maxKeysPerRequest: keysPerRequestOf(values) },
+      pollInterval: 1000 * wholeNumber('--poll', values.poll, 1, 86_400),
+      ...given({ from: integerOf(values, 'from', 64) }),
+    },
   }
-  const how = { method: methodOf(values), maxKeysPerRequest: keysPerRequestOf(values), pollInterval, ...from }
-  return { request, path, metricsPort, policy, newestOnly, askedFor, ...how }
 }
 
 /** Shows what happens. With --once, ends the run instead of waiting for something new. */

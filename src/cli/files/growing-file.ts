@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { constants, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
-import { codeOf, orLaterUsageError, UsageError } from '../errors.ts'
+import { codeOf, orUsageError, UsageError } from '../errors.ts'
 import { type ProgressFile, refuseOverwrite, statRegular } from './output-file.ts'
 
 /** A file to which only one run appends at a time. */
@@ -58,7 +58,7 @@ export async function withGrowingFiles<const Paths extends readonly string[], T>
 async function openGrowingFile(path: string) {
   // Windows has no O_NOFOLLOW.
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = constants
-  const orUnwritable = <T>(work: () => Promise<T>) => orLaterUsageError(`cannot write ${path}`, work)
+  const orUnwritable = <T>(work: () => Promise<T>) => orUsageError(`cannot write ${path}`, work)
   const handle = await orUnwritable(() => open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
   try {
     if (!(await handle.stat()).isFile()) throw new UsageError(`${path} is not a regular file`)

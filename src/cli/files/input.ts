@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DocumentError } from '../../document/error.ts'
 import { parseJson } from '../../document/value.ts'
 import type { Io } from '../command.ts'
-import { orLaterUsageError, orUsageError, UsageError } from '../errors.ts'
+import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_FOLDER_DEPTH, MAX_FOLDER_ENTRIES, MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
 
 export function isFolder(path: string): boolean {
@@ -65,7 +65,7 @@ async function* openedFile(path: string, flags: number, onlyRegular: boolean): A
 
 async function parseInput(name: string, chunks: AsyncIterable<string | Uint8Array>): Promise<unknown> {
   const parts: Uint8Array[] = []
-  await orLaterUsageError(`cannot read ${name}`, async () => {
+  await orUsageError(`cannot read ${name}`, async () => {
     let length = 0
     for await (const chunk of chunks) {
       const part = Buffer.from(chunk)
@@ -83,7 +83,7 @@ async function parseInput(name: string, chunks: AsyncIterable<string | Uint8Arra
 
 /** SHA-256 of a file, or of its first bytes, and of how many. @throws UsageError */
 export const digestOf = (path: string, most = Number.POSITIVE_INFINITY): Promise<{ length: number; sha256: string }> =>
-  orLaterUsageError(`cannot read ${path}`, async () => {
+  orUsageError(`cannot read ${path}`, async () => {
     const hash = createHash('sha256')
     let length = 0
     for await (const chunk of createReadStream(path, { end: most - 1 })) {

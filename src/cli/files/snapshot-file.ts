@@ -2,8 +2,9 @@ import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Evidence } from '../../anchor.ts'
-import type { SnapshotPlan, SnapshotProgress } from '../../bulk/snapshot/write.ts'
+import type { SnapshotProgress } from '../../bulk/snapshot/write.ts'
 import { fieldIn, isObject } from '../../document/value.ts'
+import type { Wanted } from '../options/snapshot-options.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
 import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
@@ -11,12 +12,6 @@ import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular
 /** How far a snapshot is, and the evidence for its state root. */
 export interface SavedProgress extends SnapshotProgress {
   readonly bundle: Evidence
-}
-
-export interface SnapshotPaths {
-  readonly path: string
-  readonly keep: string | undefined
-  readonly force: boolean
 }
 
 /** The files that a snapshot writes piece by piece. */
@@ -32,7 +27,7 @@ export interface SnapshotFiles {
  * @throws UsageError if there are files that belong to something else
  */
 export function withSnapshotFiles<T>(
-  { path, keep, force }: SnapshotPaths,
+  { path, keep, force }: Wanted,
   askedFor: AskedFor,
   work: (files: SnapshotFiles) => Promise<T>,
 ): Promise<T> {
@@ -80,18 +75,19 @@ function readBegun(path: string, saved: unknown) {
   throw refuseOverwrite(path, 'is not a checkpoint of a snapshot')
 }
 
-/** Describes the rows of a snapshot, and holds the evidence for their state root. */
-export interface Manifest {
-  readonly version: number
+/** What the manifest of a snapshot says of it, besides its files. */
+export interface AboutSnapshot {
   readonly askedFor: AskedFor
   readonly l1BlockHash: string
   readonly l2BlockNumber: string
   readonly stateRoot: string
-  readonly rows: { readonly file: string; readonly format: string; readonly count: number; readonly sha256: string }
-  readonly kept?: { readonly file: string; readonly sha256: string }
   readonly counts: SnapshotProgress['counts']
+  /** Proves the state root. */
   readonly evidence: Evidence
 }
+
+/** Describes the files of a snapshot. */
+export type Manifest = Awaited<ReturnType<typeof writeManifest>>
 
 /** The manifest of the rows in the file at `path`. */
 export const manifestPathOf = (path: string): string => `${path}.manifest.json`
@@ -116,9 +112,9 @@ export async function readManifest(path: string, askedFor: AskedFor): Promise<Ma
 }
 
 export async function writeManifest(
-  { path, keep, force, format, holders }: SnapshotPaths & Pick<SnapshotPlan, 'format' | 'holders'>,
-  { counts, evidence, ...about }: Omit<Manifest, 'version' | 'rows' | 'kept'>,
-): Promise<Manifest> {
+  { path, keep, force, format, holders }: Wanted,
+  { counts, evidence, ...about }: AboutSnapshot,
+) {
   const digest = async (file: string) => (await digestOf(file)).sha256
   const manifest = {
     version: 1,

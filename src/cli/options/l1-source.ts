@@ -12,7 +12,7 @@ import {
   RpcError,
 } from '../../rpc.ts'
 import type { Io } from '../command.ts'
-import { messageOf, orUsageError, UsageError } from '../errors.ts'
+import { orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
@@ -99,9 +99,7 @@ export async function openL1Source(
 }
 
 async function importSource(file: string): Promise<L1Source['l1BlockHash']> {
-  const module: unknown = await import(pathToFileURL(resolve(file)).href).catch((error: unknown) => {
-    throw new UsageError(`--l1-hash-module: ${messageOf(error)}`)
-  })
+  const module: unknown = await orUsageError('--l1-hash-module', () => import(pathToFileURL(resolve(file)).href))
   const found: unknown = Reflect.get(Object(module), 'l1BlockHash')
   if (typeof found !== 'function') throw new UsageError(`--l1-hash-module: ${file} exports no function l1BlockHash`)
   return () => found()

@@ -7,7 +7,7 @@ import { isHexOf } from '../../document/layout.ts'
 import { lowerCase } from '../../hex.ts'
 import type { Hex } from '../../index.ts'
 import type { Io } from '../command.ts'
-import { orLaterUsageError, UsageError } from '../errors.ts'
+import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_ADDRESS_LINE, MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
 import { methodOf } from './chain-flags.ts'
 import { flag, optionsOf, text, textOr } from './declared.ts'
@@ -114,7 +114,7 @@ async function readAddresses(file: string, io: Io): Promise<Hex[]> {
   const name = file === '-' ? 'standard input' : file
   const addresses: Hex[] = []
   const limits = { batchLength: 2 ** 16, maxLineLength: MAX_ADDRESS_LINE }
-  await orLaterUsageError(`cannot read ${name}`, async () => {
+  await orUsageError(`cannot read ${name}`, async () => {
     for await (const batch of readBatches(chunksOf(file, io), limits)) {
       let line = batch.firstLine
       for (const bytes of linesOf(batch)) addAddress(addresses, bytes, `${name}, line ${line++}`)
