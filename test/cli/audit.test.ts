@@ -358,6 +358,16 @@ it('does not write to a file that another run is writing', async () => {
   }
   const noticed = await audit(['-o', out], { stdin: changed() })
   expect(noticed).toMatchObject({ code: 2, stderr: expect.stringContaining('out: another program has changed it') })
+
+  // What the other program wrote stays, even if this one has written nothing.
+  const fresh = join(folder, 'fresh')
+  async function* late(): AsyncGenerator<Uint8Array> {
+    appendFileSync(fresh, 'theirs')
+    yield Buffer.from('1\n')
+  }
+  const refusedLate = await audit(['-o', fresh], { stdin: late() })
+  expect(refusedLate).toMatchObject({ code: 2, stderr: expect.stringContaining('another program has changed it') })
+  expect(readFileSync(fresh, 'utf8')).toBe('theirs')
 })
 
 it('names the file of each line if there are several, and writes a self-contained report', async () => {

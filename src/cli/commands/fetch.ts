@@ -46,12 +46,6 @@ Example:
 const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
 const isTag = (text: string): text is BlockTag => TAGS.includes(text)
 
-/** An answer, and what it proves if the user states a root. */
-interface Fetched {
-  readonly answer: unknown
-  readonly state: VerifiedState | undefined
-}
-
 export const command: Command = {
   help,
   async run(args, io) {
@@ -66,7 +60,7 @@ export const command: Command = {
       stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot: stateRoot as `0x${string}` }
     const { address, storageKeys } = request
     const claim = trusted && { ...trusted, address, storageKeys }
-    return fetchToFile<Fetched>(values, io, {
+    return fetchToFile<{ bundle: unknown; evidence: VerifiedState | undefined }>(values, io, {
       askedFor: {
         ...{ command: 'fetch', method: method ?? 'rollup_getProof', scheme: scheme ?? '' },
         'state root': stateRoot?.toLowerCase() ?? '',
@@ -84,16 +78,15 @@ export const command: Command = {
               showProgress(io, `${keyCount} of ${storageKeys.length} storage keys`)
             },
           })
-          return { answer, state: claim && verifyProof(answer, claim) }
+          return { bundle: answer, evidence: claim && verifyProof(answer, claim) }
         }
       },
       expected: 'an answer to',
       verifyExisting(answer, path) {
         if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
-        return { answer, state: verifyProof(answer, claim) }
+        return verifyProof(answer, claim)
       },
-      contentOf: ({ answer }) => answer,
-      report: ({ answer, state }, { path, source }, stream) => ({
+      report: ({ bundle: answer, evidence: state }, { path, source }, stream) => ({
         json: { verified: state !== undefined, ...state },
         lines: [
           state ? formatVerdict(state, stream) : 'Fetched, not verified.',

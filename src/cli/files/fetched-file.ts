@@ -6,18 +6,22 @@ import { refuseWrongFlags } from '../options/flags.ts'
 import { printable, toJson } from '../output/report.ts'
 import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
-/** What a run fetches, writes to a file and reports. */
-export interface Fetching<T> {
+/** What a run fetches: what it writes to a file, and what that proves. */
+export interface Fetched {
+  readonly bundle: unknown
+  readonly evidence: object | undefined
+}
+
+/** How a run fetches, verifies and reports. */
+export interface Fetching<T extends Fetched> {
   /** For whom progress must have been saved, to continue from there. */
   readonly askedFor: AskedFor
   /** Opens the endpoints. @returns how to fetch from them */
   open(connections: Connections): (output: OutputFile) => Promise<T>
   /** What an existing file must hold, in words. */
   readonly expected: string
-  /** Verifies what the existing file holds, offline. @throws ProofError or UsageError if this run would not write it */
-  verifyExisting(content: unknown, path: string): T | Promise<T>
-  /** What to write to the file. */
-  contentOf(fetched: T): unknown
+  /** Verifies the existing file, offline. @returns the evidence @throws ProofError or UsageError if it is something else */
+  verifyExisting(bundle: unknown, path: string): object | Promise<object>
   /** What `--json` prints, and the lines of the report. */
   report(fetched: T, place: Place, stream: Output): { json: object; lines: readonly string[] }
 }
@@ -31,10 +35,10 @@ export interface Place {
 }
 
 /** Fetches to a file, or reads it if it exists, and reports. @returns the exit code */
-export const fetchToFile = <T>(
+export const fetchToFile = <T extends Fetched>(
   flags: EndpointFlags & { readonly force: boolean },
   io: Io,
-  { askedFor, open, expected, verifyExisting, contentOf, report }: Fetching<T>,
+  { askedFor, open, expected, verifyExisting, report }: Fetching<T>,
 ): Promise<number> =>
   withEndpoints(flags, io, async connections => {
     const fetch = open(connections)
@@ -49,9 +53,10 @@ export const fetchToFile = <T>(
       return exitCodes.verified
     }
     if (output.exists) {
-      const content = await readExisting(path)
+      const bundle = await readExisting(path)
       try {
-        return tell(await verifyExisting(content, path), 'file')
+        // Verified, it is one that this run could have fetched.
+        return tell({ bundle, evidence: await verifyExisting(bundle, path) } as T, 'file')
       } catch (error) {
         if (!(error instanceof ProofError)) throw error
         refuseWrongFlags(error)
@@ -60,7 +65,7 @@ export const fetchToFile = <T>(
     }
     if (output.progress !== undefined) showProgress(io, `continuing from ${printable(path)}.partial`)
     const fetched = await fetch(output)
-    output.write(contentOf(fetched))
+    output.write(fetched.bundle)
     endProgress(io)
     return tell(fetched, 'network')
   })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { constants, rmSync } from 'node:fs'
+import { constants, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
@@ -45,8 +45,9 @@ export async function withGrowingFiles<const Paths extends readonly string[], T>
     // Read again: only from here on can no other run change it. The files are one per path.
     return await work(files as { [Index in keyof Paths]: GrowingFile }, await progress.read())
   } catch (error) {
-    // A run that fails before it writes anything leaves no files behind.
-    const isUnused = files.length === paths.length && files.every(({ length }) => length === 0)
+    // A run that fails before anything is written leaves no files behind.
+    const isEmpty = (path: string) => statSync(path, { throwIfNoEntry: false })?.size === 0
+    const isUnused = files.length === paths.length && paths.every(isEmpty)
     if (isUnused && !isContinued) for (const path of [...paths, progress.path]) rmSync(path, { force: true })
     throw error
   } finally {

@@ -90,11 +90,7 @@ export async function recordToFile<T extends RecordedAnswer | RecordedCall>(
       return output => subject.fetch(endpoints, options, output)
     },
     expected: 'a bundle for',
-    // It verifies as a bundle of the subject, from an L1 block.
-    async verifyExisting(bundle, path) {
-      return { bundle, evidence: await subject.verifyExisting(bundle, trust, path) } as T
-    },
-    contentOf: ({ bundle }) => bundle,
+    verifyExisting: (bundle, path) => subject.verifyExisting(bundle, trust, path),
     report(recorded, place, stream) {
       const hashSource = hashSourceOf(trust, place)
       const [sentence, compare] = trustSentences[hashSource]

@@ -1,5 +1,4 @@
-import type { Trusted, TrustedBeaconBlock } from '../../anchor.ts'
-import type { Hex } from '../../bytes.ts'
+import type { Trusted } from '../../anchor.ts'
 import { statedBlockHash } from '../../document/evidence.ts'
 import { lowerCase } from '../../hex.ts'
 import type { L1BlockTag, RecordOptions } from '../../rpc.ts'
@@ -20,34 +19,27 @@ export const recordTrustOptions = {
 export type RecordTrustFlags = FlagsOf<typeof recordTrustOptions> & Flags
 
 /** What the user trusts while recording. */
-export interface RecordTrust {
-  /** A checkpoint, from which the L1 block is proven. */
-  readonly beacon: TrustedBeaconBlock | undefined
-  /** The hash that the L1 block has to have. */
-  readonly l1BlockHash: Hex | undefined
-  /** Which L1 block to prove from; undefined if it is proven from the checkpoint. */
-  readonly l1Block: bigint | L1BlockTag | undefined
-}
+export type RecordTrust = Awaited<ReturnType<typeof readRecordTrust>>
 
 /** @throws UsageError before anything is fetched */
-export async function readRecordTrust(flags: RecordTrustFlags, io: Io): Promise<RecordTrust> {
+export async function readRecordTrust(flags: RecordTrustFlags, io: Io) {
   const { checkpoint, beacon, network, 'l1-block': l1Block, 'l1-block-hash': l1BlockHash } = flags
-  if (checkpoint === undefined) {
-    if (beacon !== undefined) {
-      throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
+  if (checkpoint !== undefined) {
+    if (l1Block !== undefined || l1BlockHash !== undefined) {
+      const refused = '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block'
+      throw new UsageError(refused)
     }
-    if (network !== undefined) throw new UsageError('--network needs --checkpoint')
-    requireHex('--l1-block-hash', 32, l1BlockHash)
-    const isTag = l1Block === undefined || l1Block === 'finalized' || l1Block === 'safe' || l1Block === 'latest'
-    const block = isTag ? (l1Block ?? 'finalized') : toInteger('--l1-block', l1Block, 64)
-    return { beacon: undefined, l1BlockHash: l1BlockHash && lowerCase(l1BlockHash), l1Block: block }
+    return { beacon: await checkpointOf(checkpoint, flags, io), l1BlockHash: undefined, l1Block: undefined }
   }
-  if (l1Block !== undefined || l1BlockHash !== undefined) {
-    throw new UsageError(
-      '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block',
-    )
+  if (beacon !== undefined) {
+    throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
   }
-  return { beacon: await checkpointOf(checkpoint, flags, io), l1BlockHash: undefined, l1Block: undefined }
+  if (network !== undefined) throw new UsageError('--network needs --checkpoint')
+  requireHex('--l1-block-hash', 32, l1BlockHash)
+  const isTag = l1Block === undefined || l1Block === 'finalized' || l1Block === 'safe' || l1Block === 'latest'
+  const block: bigint | L1BlockTag = isTag ? (l1Block ?? 'finalized') : toInteger('--l1-block', l1Block, 64)
+  // The hash that the L1 block has to have, and which one to prove from.
+  return { beacon: undefined, l1BlockHash: l1BlockHash && lowerCase(l1BlockHash), l1Block: block }
 }
 
 /** The options of the library for this. @throws UsageError if no beacon API is given to prove a checkpoint's L1 block */
