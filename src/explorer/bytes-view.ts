@@ -1,5 +1,5 @@
+import type { ByteField, Bytes } from './bytes.ts'
 import { type Child, h, hidden, nodesOf } from './dom.ts'
-import type { ByteField, Bytes } from './messages.ts'
 
 let made = 0
 

@@ -10,10 +10,14 @@ import {
 } from '../document/layout.ts'
 import { brief, show } from '../document/value.ts'
 import type { Scheme } from '../index.ts'
-import type { PlacedFault } from './fault.ts'
-import type { Bytes } from './messages.ts'
+import type { Fault } from './fault.ts'
 
 /** The byte layouts of the specification, each field with its meaning. */
+
+/** Some bytes of the answer, and what each part of them means. */
+export type Bytes = ReturnType<typeof planBytes>
+/** One part. `end` is exclusive, both are in bytes. */
+export type ByteField = Bytes['fields'][number]
 
 interface FieldPlan {
   readonly name: string
@@ -31,7 +35,7 @@ const asNumber = (bytes: Uint8Array): string => `${toNumber(bytes)}`
  *
  * @param isFault whether the failed check covers a field. If it covers several, only unsound ones are marked
  */
-function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean): Bytes {
+function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFault: (name: string) => boolean) {
   const length = plan.reduce((sum, field) => sum + field.length, 0)
   const bytes = readBytes(length, hex)
   if (bytes === null) {
@@ -92,12 +96,12 @@ const leafPlan = (scheme: Scheme): FieldPlan[] => [
   digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
 ]
 
-export function leafBytes(scheme: Scheme, title: string, node: unknown, fault: PlacedFault | null): Bytes {
+export function leafBytes(scheme: Scheme, title: string, node: unknown, fault: Fault | null) {
   const isWhole = fault?.place === 'leaf' && fault.field === null
   return planBytes(title, node, leafPlan(scheme), name => isWhole || fault?.field === name)
 }
 
-export function siblingBytes(scheme: Scheme, node: unknown, fault: PlacedFault | null): Bytes {
+export function siblingBytes(scheme: Scheme, node: unknown, fault: Fault | null) {
   const title = 'The sibling leaf (node 40)'
   const isFault = () => fault?.place === 'level 0'
   const missing: FieldPlan = {
@@ -110,7 +114,7 @@ export function siblingBytes(scheme: Scheme, node: unknown, fault: PlacedFault |
   return planBytes(title, node, isMissing ? [missing] : leafPlan(scheme), isFault)
 }
 
-export const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | null): Bytes =>
+export const node0Bytes = (scheme: Scheme, node: unknown, fault: Fault | null) =>
   planBytes(
     'Node 0',
     node,
@@ -128,7 +132,7 @@ export const node0Bytes = (scheme: Scheme, node: unknown, fault: PlacedFault | n
       fault?.place === 'node 0' || fault?.place === 'root' || (fault?.place === 'sub-root' && name === 'sub-root'),
   )
 
-function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
+function accountPlan(scheme: Scheme, fault: Fault | null): FieldPlan[] {
   // What counts as sound depends on the failed check: range, or canonical form.
   const isSmall = (bytes: Uint8Array) => toNumber(bytes) < 2n ** 64n
   const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.encodeWord(bytes))
@@ -154,7 +158,7 @@ function accountPlan(scheme: Scheme, fault: PlacedFault | null): FieldPlan[] {
   ]
 }
 
-export function valueBytes(scheme: Scheme, index: number, value: unknown, fault: PlacedFault | null): Bytes {
+export function valueBytes(scheme: Scheme, index: number, value: unknown, fault: Fault | null) {
   const isRefused = () => fault?.place === 'value'
   if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
     return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)

@@ -1,5 +1,5 @@
+import type { ChainBox } from './chain.ts'
 import { h, hidden } from './dom.ts'
-import type { ChainBox } from './messages.ts'
 
 const words: Readonly<Record<ChainBox['state'], string>> = {
   trusted: 'trusted',

@@ -1,16 +1,36 @@
 import type { VerifiedEvidence } from '../anchor.ts'
+import type { Link } from '../document/evidence.ts'
 import { isHexOf } from '../document/layout.ts'
 import { formatTime, sourceWords } from '../document/wording.ts'
 import type { VerifiedState } from '../index.ts'
-import type { Step } from './checks.ts'
-import type { ChainBox, ProofSummary, Statement, Status } from './messages.ts'
+import type { Status, statusesOf } from './checks.ts'
+import type { Statement } from './statement.ts'
 
-/** The input of {@link drawChain}. */
+/** One box of the chain of trust. */
+export interface ChainBox {
+  readonly title: string
+  readonly state: Status | 'trusted' | 'left out'
+  /** Hashes and addresses in full. */
+  readonly values: readonly string[]
+  readonly note: string
+  /** The tree that proves this box; null for the L2 state root and above. */
+  readonly tree: string | null
+}
+
+/** One row of the table of proofs: the account first, then the slots. */
+export interface ProofSummary {
+  readonly name: string
+  readonly key: string
+  readonly status: Status
+  readonly outcome: string
+  /** The value of a slot that is proven to exist, 32 bytes; otherwise empty. */
+  readonly value: string
+}
+
 export interface ChainInput {
   readonly isBundle: boolean
   readonly statement: Statement
-  readonly steps: readonly Step[]
-  readonly failed: number
+  readonly statuses: ReturnType<typeof statusesOf>
   /** What was proven; null if something was refused, or nothing was verified. */
   readonly state: VerifiedState | VerifiedEvidence | null
   readonly proofs: readonly ProofSummary[]
@@ -18,7 +38,7 @@ export interface ChainInput {
 
 /** The chain of trust from L1 down to the slots. Boxes that the file or the trusted input leaves out are marked. */
 export function drawChain(input: ChainInput): ChainBox[] {
-  const { state, statement, isBundle } = input
+  const { state, statement, isBundle, statuses } = input
   const { trustedKind, trusted } = statement
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
   const roots = ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']
@@ -36,11 +56,13 @@ export function drawChain(input: ChainInput): ChainBox[] {
   const evidence = state !== null && 'reach' in state ? state : null
   const l1Block = evidence?.l1Block ?? undefined
   const block = evidence?.reach === 'beaconBlockRoot' ? evidence.beaconBlock : undefined
-  const consensus = statusOf(input, 'consensus')
+  const statusOf = (link: Link) => statuses.get(link) ?? 'not reached'
+  const consensus = statusOf('consensus')
   const signed = block && `${block.signers} of the 512 members of period ${block.period} signed`
   const slot = block && `slot ${block.slot}, of ${formatTime(block.slotTimestamp)}`
   const header = l1Block && `from the header of L1 block ${l1Block.number}, of ${formatTime(l1Block.timestamp)}`
   const l2Block = evidence?.l2BlockNumber == null ? '' : `, for L2 block ${evidence.l2BlockNumber}`
+  const contract = `from the rollup contract on L1${l2Block}`
   const beaconBoxes = [
     box(-1, 'Beacon checkpoint', 'not reached', undefined, ''),
     box(0, 'Sync committees', consensus, undefined, signed ?? 'each committee signs for the next'),
@@ -49,34 +71,20 @@ export function drawChain(input: ChainInput): ChainBox[] {
   return [
     ...(isFromBeacon ? beaconBoxes : []),
     box(0, 'L1 block hash', consensus, block && l1Block?.hash, isFromBeacon ? 'from the finalized beacon block' : ''),
-    box(1, 'L1 state root', statusOf(input, 'l1Header'), l1Block?.stateRoot, header ?? 'from the L1 block header'),
-    box(
-      2,
-      'L2 state root',
-      statusOf(input, 'rollupContract'),
-      evidence?.stateRoot,
-      `from the rollup contract on L1${l2Block}`,
-    ),
+    box(1, 'L1 state root', statusOf('l1Header'), l1Block?.stateRoot, header ?? 'from the L1 block header'),
+    box(2, 'L2 state root', statusOf('rollupContract'), evidence?.stateRoot, contract),
     accountBox(input),
     slotsBox(input),
   ]
 }
 
-/** Whether a check of the group failed, or all of them passed. */
-function statusOf({ steps, failed }: ChainInput, group: Step['group']): Status {
-  const own = steps.flatMap((step, index) => (step.group === group ? [index] : []))
-  if (own.includes(failed)) return 'failed'
-  return failed > (own.at(-1) ?? Number.POSITIVE_INFINITY) ? 'passed' : 'not reached'
-}
-
-function accountBox(input: ChainInput): ChainBox {
-  const [proof] = input.proofs
-  const account = input.state?.account
+function accountBox({ state, proofs: [proof] }: ChainInput): ChainBox {
+  const { key = '', status = 'not reached', outcome = '' } = proof ?? {}
   return {
     title: 'Account',
-    state: statusOf(input, 0),
-    values: [proof?.key ?? ''].filter(text => text !== ''),
-    note: account ? `exists, at leaf ${account.leafIndex}` : (proof?.outcome ?? ''),
+    state: status,
+    values: key === '' ? [] : [key],
+    note: state?.account ? `exists, at leaf ${state.account.leafIndex}` : outcome,
     tree: 'tree of accounts',
   }
 }

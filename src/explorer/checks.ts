@@ -1,4 +1,4 @@
-import { guessSchemeOfPath, type LeafForm, type LeafPath, leafPaths, leafProofAt } from '../document/answer.ts'
+import { guessSchemeOfPath, type LeafPath, leafPaths, leafProofAt } from '../document/answer.ts'
 import { type Link, linkOf, links } from '../document/evidence.ts'
 import {
   DIGEST_LENGTH,
@@ -12,8 +12,8 @@ import {
 import { fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
 import { capitalized } from '../document/wording.ts'
 import type { ErrorCode, ProofError } from '../index.ts'
-import type { Check, CheckGroup, Status } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
+import { type Form, partNames } from './wording.ts'
 
 /**
  * A check of the verifier. They are listed in the verifier's order. It stops at the first check that fails: those before it
@@ -32,7 +32,9 @@ export interface Step {
 /** A number stands for a leaf proof: 0 is the account's, 1 the first slot's. */
 export type GroupKey = 'question' | Link | number
 
+/** An error, with its group and its path in the group. */
 export interface PlacedError {
+  readonly group: GroupKey
   readonly code: ErrorCode
   readonly path: string
   /** For people. It decides nothing. */
@@ -41,21 +43,24 @@ export interface PlacedError {
   readonly served: unknown
 }
 
-/** The claim that a leaf proof makes; `implied` if none is needed or sent. */
-export type Form = LeafForm | 'implied'
+export type Status = 'passed' | 'failed' | 'not reached'
 
+/** A check as the page shows it. */
+export interface Check extends Pick<Step, 'title' | 'codes'> {
+  readonly status: Status
+}
+
+/** What determines the list of checks. */
 export interface Shape {
   /** Of the account and of each requested key. */
   readonly forms: readonly Form[]
   /** What a bundle is verified from, and which parts of the claim the user stated; null for a bare answer. */
-  readonly chain: Chain | null
-}
-
-export interface Chain {
-  readonly reach: string
-  readonly states: { readonly block: boolean; readonly address: boolean; readonly keys: boolean }
-  /** How many slots of the rollup contract the bundle proves: one or two, or more with the finalized state. */
-  readonly l1SlotCount: number
+  readonly chain: {
+    readonly reach: string
+    readonly states: { readonly block: boolean; readonly address: boolean; readonly keys: boolean }
+    /** How many slots of the rollup contract the bundle proves: one or two, or more with the finalized state. */
+    readonly l1SlotCount: number
+  } | null
 }
 
 type Raises = Step['raises']
@@ -104,18 +109,11 @@ export function listSteps({ forms, chain }: Shape): Step[] {
   ]
 }
 
-type Part = LeafPath & { readonly label: string }
-const [leaf, left, right] = leafPaths
-const partsOf: Readonly<Record<Form, readonly Part[]>> = {
-  existence: [{ ...leaf, label: '' }],
-  'non-existence': [
-    { ...left, label: 'Left neighbour: ' },
-    { ...right, label: 'Right neighbour: ' },
-  ],
-  implied: [],
-  neither: [],
-  both: [],
-}
+const [leaf, ...neighbours] = leafPaths
+const partsOf = (form: Form): readonly LeafPath[] =>
+  form === 'existence' ? [leaf] : form === 'non-existence' ? neighbours : []
+
+const labelOf = (proof: LeafPath['proof']): string => (proof === 'proof' ? '' : `${capitalized(partNames[proof])}: `)
 
 /** Decoding one leaf proof: everything has its exact length and is canonical. */
 function decodeSteps(group: number, form: Form): Step[] {
@@ -124,14 +122,14 @@ function decodeSteps(group: number, form: Form): Step[] {
   return [
     step('It has one of the two forms: existence or non-existence', ['MALFORMED_RESPONSE'], at('')),
     step(`The key is ${group === 0 ? '20' : '32'} bytes of hexadecimal`, ANSWER_HEX, at('key')),
-    ...partsOf[form].flatMap(part => decodePartSteps(group, form, part)),
+    ...partsOf(form).flatMap(part => decodePartSteps(group, form, part)),
   ]
 }
 
-function decodePartSteps(group: number, form: Form, { proof, index, label }: Part): Step[] {
+function decodePartSteps(group: number, form: Form, { proof, index }: LeafPath): Step[] {
   const nodes = `${proof}.proofRelatedNodes`
   const value = `${proof}.value`
-  const step = stepIn(group, label)
+  const step = stepIn(group, labelOf(proof))
   const innerCodes = [...ANSWER_HEX, 'NON_CANONICAL'] as const
   const leafCodes = [...innerCodes, 'INDEX_OUT_OF_RANGE'] as const
   const isOuter = at(`${nodes}[0]`, `${nodes}[40]`, `${nodes}[41]`)
@@ -180,24 +178,17 @@ function verifySteps(group: number, form: Form): Step[] {
     const title = 'No proof is needed: the account does not exist, or has no storage'
     return [step(title, ['STORAGE_PROOF_MISSING'], at(''))]
   }
-  const asked = step(
-    `The key is the ${group === 0 ? 'address' : 'storage key'} that you asked for`,
-    ['KEY_MISMATCH'],
-    at('key'),
-  )
+  const key = group === 0 ? 'address' : 'storage key'
   return [
     ...(group === 0 ? [] : [step('The account exists, so the proof is allowed', ['STORAGE_PROOF_UNEXPECTED'], at(''))]),
-    asked,
-    ...partsOf[form].flatMap(part => [
-      ...pathSteps(group, part),
-      ...(form === 'existence' ? presentSteps(group) : [neighbourStep(group, part)]),
-    ]),
+    step(`The key is the ${key} that you asked for`, ['KEY_MISMATCH'], at('key')),
+    ...partsOf(form).flatMap(({ proof }) => [...pathSteps(group, proof), ...leafSteps(group, proof)]),
     ...(form === 'non-existence' ? absentSteps(group) : []),
   ]
 }
 
-function pathSteps(group: number, { proof, label }: Part): Step[] {
-  const step = stepIn(group, label)
+function pathSteps(group: number, proof: LeafPath['proof']): Step[] {
+  const step = stepIn(group, labelOf(proof))
   const isHere = at(proof)
   return [
     step('the keys of HEAD and TAIL are at index 0 and 1, and nowhere else', ['SENTINEL_MISPLACED'], isHere),
@@ -208,27 +199,26 @@ function pathSteps(group: number, { proof, label }: Part): Step[] {
   ]
 }
 
-function presentSteps(group: number): Step[] {
-  const step = stepIn(group)
+/** The fields of the leaf at the key, or of a neighbour. */
+function leafSteps(group: number, proof: LeafPath['proof']): Step[] {
+  const step = stepIn(group, labelOf(proof))
+  const isValue = at(`${proof}.value`)
+  if (proof !== 'proof') {
+    const title = "the value hashes to the leaf's hVal, or is zero for HEAD and TAIL"
+    const isHashed = (error: PlacedError) => error.code !== 'WRONG_LENGTH' || isNeighbourValue(group, proof, error)
+    return [step(title, ['VALUE_MISMATCH', 'WRONG_LENGTH'], error => isValue(error) && isHashed(error))]
+  }
   return [
     step("the leaf's hKey is the hash of the key", ['LEAF_KEY_MISMATCH'], at('proof')),
-    step("the value hashes to the leaf's hVal", ['VALUE_MISMATCH'], at('proof.value')),
+    step("the value hashes to the leaf's hVal", ['VALUE_MISMATCH'], isValue),
     group === 0
-      ? step('nonce and code size fit 64 bits', ['VALUE_OUT_OF_RANGE'], at('proof.value'))
-      : step('the value is not zero', ['ZERO_VALUE'], at('proof.value')),
+      ? step('nonce and code size fit 64 bits', ['VALUE_OUT_OF_RANGE'], isValue)
+      : step('the value is not zero', ['ZERO_VALUE'], isValue),
   ]
 }
 
-const neighbourStep = (group: number, { proof, label }: Part): Step =>
-  stepIn(group, label)(
-    "the value hashes to the leaf's hVal, or is zero for HEAD and TAIL",
-    ['VALUE_MISMATCH', 'WRONG_LENGTH'],
-    error =>
-      error.path === `${proof}.value` && (error.code !== 'WRONG_LENGTH' || isNeighbourValue(group, proof, error)),
-  )
-
 /** Whether the value has the length of this tree's values, or of those of HEAD and TAIL. A later check decides between them. */
-function isNeighbourValue(group: number, proof: Part['proof'], { served }: PlacedError): boolean {
+function isNeighbourValue(group: number, proof: LeafPath['proof'], { served }: PlacedError): boolean {
   const value = fieldIn(fieldIn(served, proof), 'value')
   return isHexOf(treeLengths[group === 0 ? 'account' : 'slot'].value, value) || isHexOf(DIGEST_LENGTH, value)
 }
@@ -268,7 +258,7 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 }
 
 /** From the bundle and the trusted input to the L2 state root. */
-function chainSteps({ reach, states, l1SlotCount }: Chain): Step[] {
+function chainSteps({ reach, states, l1SlotCount }: NonNullable<Shape['chain']>): Step[] {
   const step = stepIn('bundle')
   const isFromBeacon = reach === 'beaconBlockRoot'
   // What has no version is not a bundle.
@@ -409,10 +399,8 @@ const trieBelow =
   error =>
     below(start)(error) && !isOverlong(error)
 
-export type Placed = PlacedError & { readonly group: GroupKey }
-
-/** The group of an error, and its path in the group. */
-export function placeError(error: ProofError, { bundle, answer, isBundle }: OpenedFile): Placed {
+/** Finds the group of an error. */
+export function placeError(error: ProofError, { bundle, answer, isBundle }: OpenedFile): PlacedError {
   const { code, found = '' } = error
   const link = isBundle ? linkOf(error) : 'answer'
   if (link === null || code === 'CLAIM_INVALID') {
@@ -435,7 +423,7 @@ export function placeError(error: ProofError, { bundle, answer, isBundle }: Open
 }
 
 /** The index of the check that raised the error; -1 if none in the list did. */
-export function findFailed(steps: readonly Step[], error: Placed): number {
+export function findFailed(steps: readonly Step[], error: PlacedError): number {
   return steps.findIndex(step => step.group === error.group && step.codes.includes(error.code) && step.raises(error))
 }
 
@@ -451,14 +439,21 @@ export function checksOf(steps: readonly Step[], failed: number, group: GroupKey
 const statusAt = (index: number, failed: number): Status =>
   index < failed ? 'passed' : index === failed ? 'failed' : 'not reached'
 
+/** Of each group: one of its checks failed, all of them passed, or some were not reached. */
+export function statusesOf(steps: readonly Step[], failed: number): ReadonlyMap<GroupKey, Status> {
+  // The last check of each group decides, unless an earlier one failed.
+  const statuses = new Map(steps.map(({ group }, index) => [group, statusAt(index, failed)]))
+  const step = steps[failed]
+  return step === undefined ? statuses : statuses.set(step.group, 'failed')
+}
+
 const groupTitles = { question: 'what you state', ...links, answer: 'the answer as a whole' } as const
 
 /** All groups but the leaf proofs, which have their own lists. */
-export function groupsOf(steps: readonly Step[], failed: number): CheckGroup[] {
-  return (Object.keys(groupTitles) as (keyof typeof groupTitles)[])
+export const groupsOf = (steps: readonly Step[], failed: number) =>
+  (Object.keys(groupTitles) as (keyof typeof groupTitles)[])
     .map(group => ({
       title: capitalized(groupTitles[group].replaceAll('->', '→')),
       checks: checksOf(steps, failed, group),
     }))
     .filter(({ checks }) => checks.length > 0)
-}

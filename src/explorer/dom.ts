@@ -1,4 +1,4 @@
-import type { Row } from './messages.ts'
+import type { Row } from '../document/wording.ts'
 
 /** Builds elements from text nodes and attributes only, so that nothing in a file is ever parsed as HTML. */
 

@@ -1,50 +1,50 @@
 import { leafPaths } from '../document/answer.ts'
 import { LEAF_NODE } from '../document/layout.ts'
 import { brief } from '../document/value.ts'
-import { errorMeanings } from '../index.ts'
+import { type ErrorCode, errorMeanings } from '../index.ts'
 import type { PlacedError } from './checks.ts'
-import type { Fault, FaultPlace, PathView } from './messages.ts'
 
-export interface PlacedFault extends Fault {
-  readonly part: PathView['part'] | null
-  /** The leaf field at fault, if the check is about one. */
-  readonly field: string | null
+/** The place in the drawing where the check failed. */
+export type FaultPlace = PlaceInPath | 'nodes' | 'links' | 'key'
+type PlaceInPath = 'root' | 'node 0' | 'sub-root' | 'leaf' | 'leaf index' | 'value' | `level ${number}`
+
+/** Where the errors belong that have one place, whatever their path, and the leaf field at fault. */
+const placesOfCodes: Readonly<Partial<Record<ErrorCode, readonly [place: FaultPlace, field?: string]>>> = {
+  KEY_NOT_BETWEEN: ['key'],
+  NOT_ADJACENT: ['links'],
+  STATE_ROOT_MISMATCH: ['root'],
+  STORAGE_ROOT_MISMATCH: ['root'],
+  SENTINEL_MISPLACED: ['leaf', 'hKey'],
+  LEAF_KEY_MISMATCH: ['leaf', 'hKey'],
+  VALUE_MISMATCH: ['value', 'hVal'],
 }
 
+export type Fault = ReturnType<typeof describeFault>
+
 /** Where in the drawing the check failed. */
-export function describeFault({ code, path, found }: PlacedError): PlacedFault {
-  const [, part = null, rest = ''] = /^(proof|leftProof|rightProof)\.?(.*)$/s.exec(path) ?? []
-  const ofIndex = leafPaths.find(({ index }) => index === path)?.proof
-  const fault = (place: FaultPlace, field: string | null = null, text: string = errorMeanings[code]): PlacedFault => ({
+export function describeFault({ code, path, found }: PlacedError) {
+  const [, name, rest = ''] = /^(\w+)\.?(.*)$/s.exec(path) ?? []
+  const leafPath = leafPaths.find(({ proof, index }) => proof === name || index === path)
+  const part = leafPath?.proof ?? null
+  const meaning = errorMeanings[code]
+  const fault = (place: FaultPlace, text: string = meaning, field: string | null = null) => ({
     place,
     code,
     text,
     field,
-    // The pattern above matches no other names.
-    part: ofIndex ?? (part as PathView['part'] | null),
+    part,
   })
-  if (ofIndex !== undefined) return fault('leaf index')
-  if (path === 'key' || code === 'KEY_NOT_BETWEEN') return fault('key')
-  if (rest === 'value') return fault('value', code === 'VALUE_MISMATCH' ? 'hVal' : null)
-  switch (code) {
-    case 'NOT_ADJACENT':
-      return fault('links')
-    case 'STATE_ROOT_MISMATCH':
-    case 'STORAGE_ROOT_MISMATCH':
-      return fault('root')
-    case 'SENTINEL_MISPLACED':
-    case 'LEAF_KEY_MISMATCH':
-      return fault('leaf', 'hKey')
-    case 'SUB_ROOT_MISMATCH': {
-      const hint = 'Hashes cannot tell which node of the path was altered.'
-      return fault('sub-root', null, `${errorMeanings[code]} ${hint}`)
-    }
+  const [place, field] = placesOfCodes[code] ?? []
+  if (place !== undefined) return fault(place, meaning, field)
+  if (leafPath?.index === path) return fault('leaf index')
+  if (path === 'key') return fault('key')
+  if (rest === 'value') return fault('value')
+  if (code === 'SUB_ROOT_MISMATCH') {
+    return fault('sub-root', `${meaning} Hashes cannot tell which node of the path was altered.`)
   }
   const [, entry] = /^proofRelatedNodes\[(\d+)\]$/.exec(rest) ?? []
   if (entry === undefined) return fault('nodes')
-  const text = `Node ${entry}${found === '' ? '' : `, ${brief(found)}`}. ${errorMeanings[code]}`
-  if (entry === '0') return fault('node 0', null, text)
-  return Number(entry) === LEAF_NODE
-    ? fault('leaf', null, text)
-    : fault(`level ${LEAF_NODE - 1 - Number(entry)}`, null, text)
+  const text = `Node ${entry}${found === '' ? '' : `, ${brief(found)}`}. ${meaning}`
+  if (entry === '0') return fault('node 0', text)
+  return fault(Number(entry) === LEAF_NODE ? 'leaf' : `level ${LEAF_NODE - 1 - Number(entry)}`, text)
 }

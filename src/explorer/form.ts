@@ -1,17 +1,14 @@
+import type { Source } from '../document/claim.ts'
 import { byId } from './dom.ts'
-import { type Field, type FieldName, fieldNames, type InputError, type Source, type Statement } from './messages.ts'
+import type { InputError } from './judge.ts'
+import { eachField, type Field, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
 
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+// Each field of the form is one of these.
+const controls = eachField(
+  name => byId(name, HTMLElement) as HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement,
+)
 
-const controls = Object.fromEntries(
-  fieldNames.map(name => {
-    const control = document.getElementById(name)
-    if (control === null) throw new Error(`the form has no field ${name}`)
-    return [name, control]
-  }),
-) as Record<FieldName, Control>
-
-const sources = Object.fromEntries(fieldNames.map(name => [name, 'user'])) as Record<FieldName, Source>
+const sources = eachField((): Source => 'user')
 
 const sourceNotes: Readonly<Record<Source, string>> = {
   user: '',
@@ -27,8 +24,7 @@ const trustedLabels = new Map([
   ['l1StateRoot', 'L1 state root, 32 bytes'],
 ])
 
-/** The initial values of choices. */
-const defaults: Readonly<Partial<Record<FieldName, string>>> = { trustedKind: 'l2StateRoot' }
+const defaultOf = (name: FieldName): string => (name === 'trustedKind' ? 'l2StateRoot' : '')
 
 function set(name: FieldName, { value, source }: Field): void {
   controls[name].value = value
@@ -47,15 +43,11 @@ function showSource(name: FieldName): void {
 }
 
 /** Fills in what the file says. Keeps what the user typed, unless they chose an example. */
-export function fill(
-  suggested: Readonly<Partial<Record<FieldName, Field>>>,
-  isBundle: boolean,
-  isExample: boolean,
-): void {
+export function fill(suggested: Suggested, isBundle: boolean, isExample: boolean): void {
   for (const name of fieldNames) {
-    const isTyped = sources[name] === 'user' && controls[name].value !== (defaults[name] ?? '')
+    const isTyped = sources[name] === 'user' && controls[name].value !== defaultOf(name)
     if (isTyped && !isExample) continue
-    set(name, suggested[name] ?? { value: defaults[name] ?? '', source: 'user' })
+    set(name, suggested[name] ?? { value: defaultOf(name), source: 'user' })
   }
   showIf('[data-bundle]', isBundle)
 }
@@ -87,11 +79,8 @@ function showIf(selector: string, isShown: boolean): void {
   for (const field of document.querySelectorAll<HTMLElement>(selector)) field.hidden = !isShown
 }
 
-export function readStatement(): Statement {
-  return Object.fromEntries(
-    fieldNames.map(name => [name, { value: controls[name].value.trim(), source: sources[name] }]),
-  ) as Record<FieldName, Field>
-}
+export const readStatement = (): Statement =>
+  eachField(name => ({ value: controls[name].value.trim(), source: sources[name] }))
 
 /** @param onChange called on every change by the user */
 export function listenToForm(onChange: () => void): void {

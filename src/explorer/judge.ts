@@ -4,12 +4,13 @@ import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../document/a
 import type { ClaimField, Source } from '../document/claim.ts'
 import { forkOf, networkNamed, parseNumber, rollupNamed } from '../document/evidence.ts'
 import { attempt, isHexOf } from '../document/layout.ts'
-import { brief, fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
+import { brief, fieldIn, itemsOf } from '../document/value.ts'
 import {
   answerNotes,
   bundleNotes,
   capitalized,
   chainRows,
+  type Row,
   sourceWords,
   type Verdict,
   verdictOf,
@@ -25,22 +26,55 @@ import {
   type VerifierClaim,
 } from '../index.ts'
 import { poseidon2 } from '../poseidon2.ts'
-import { drawChain } from './chain.ts'
-import { type Form, findFailed, groupsOf, listSteps, placeError, type Shape, type Step } from './checks.ts'
+import { type ChainBox, drawChain, type ProofSummary } from './chain.ts'
+import {
+  findFailed,
+  groupsOf,
+  listSteps,
+  placeError,
+  type Shape,
+  type Status,
+  type Step,
+  statusesOf,
+} from './checks.ts'
 import { MAX_KEYS } from './limits.ts'
-import type { FieldName, InputError, ProofSummary, Report, Statement } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
+import { type FieldName, isStated, keysIn, type Statement } from './statement.ts'
 import {
   claimWords,
   displayAccount,
   displayRows,
   evidenceSourcesOf,
+  type Form,
   isReach,
-  isStated,
-  keysIn,
   questionRows,
   trustedName,
 } from './wording.ts'
+
+export interface Report {
+  readonly verdict: 'verified' | 'refused' | 'unjudged'
+  /** Whether the user stated everything that the verdict "verified" rests on. */
+  readonly isStated: boolean
+  readonly headline: string
+  readonly text: string
+  /** The invalid inputs in the form. */
+  readonly inputErrors: readonly InputError[]
+  readonly failure: { readonly code: string; readonly rows: readonly Row[] } | null
+  readonly question: readonly Row[]
+  readonly chain: readonly Row[]
+  readonly boxes: readonly ChainBox[]
+  readonly account: readonly Row[]
+  readonly notes: readonly string[]
+  readonly groups: ReturnType<typeof groupsOf>
+  readonly proofs: readonly ProofSummary[]
+  /** The proof to show first. */
+  readonly shown: number
+}
+
+export interface InputError {
+  readonly field: FieldName
+  readonly message: string
+}
 
 /** A report, and what the view of a single proof needs. */
 export interface Judgement {
@@ -50,6 +84,8 @@ export interface Judgement {
   readonly stateRoot: { readonly value: string; readonly source: string } | null
   readonly address: string
   readonly storageKeys: readonly string[]
+  /** The claim of each leaf proof. */
+  readonly forms: readonly Form[]
   readonly steps: readonly Step[]
   readonly failed: number
   readonly error: ProofError | null
@@ -143,26 +179,47 @@ interface Basis extends Pick<Judgement, 'scheme' | 'stateRoot' | 'address' | 'st
 /** What only one kind of verdict says. */
 type Outcome = Pick<Report, 'verdict' | 'headline' | 'text'> &
   Partial<Report> &
-  Pick<Judgement, 'failed'> &
-  Partial<Pick<Judgement, 'error' | 'accountIsProven'>> & { readonly state?: VerifiedState }
+  Pick<Judgement, 'failed'> & { readonly error?: ProofError; readonly state?: VerifiedState }
 
 /** @param decide gets the list of checks, and the form of each leaf proof */
 function judgementOf(basis: Basis, decide: (steps: readonly Step[], forms: readonly Form[]) => Outcome): Judgement {
   const { file, statement, address, storageKeys, scheme, stateRoot } = basis
   const shape = shapeOf(file, statement, storageKeys)
+  const { forms } = shape
   const steps = listSteps(shape)
-  const { failed, error = null, state = null, accountIsProven = false, ...said } = decide(steps, shape.forms)
-  const proofs = summarize(basis, shape.forms, steps, failed, state)
+  const { failed, error = null, state = null, ...said } = decide(steps, forms)
+  const statuses = statusesOf(steps, failed)
+  const proofs = forms.map((form, index) => summarize(basis, index, form, statuses.get(index) ?? 'not reached', state))
   return {
     report: {
       ...{ isStated: false, inputErrors: [], failure: null, chain: [], account: [], notes: file.notes, shown: 0 },
       ...said,
       question: questionRows(file, statement),
-      boxes: drawChain({ isBundle: file.isBundle, statement, steps, failed, state, proofs }),
+      boxes: drawChain({ isBundle: file.isBundle, statement, statuses, state, proofs }),
       groups: groupsOf(steps, failed),
       proofs,
     },
-    ...{ scheme, stateRoot, address, storageKeys, steps, failed, error, accountIsProven },
+    ...{ scheme, stateRoot, address, storageKeys, forms, steps, failed, error },
+    accountIsProven: statuses.get(0) === 'passed' && forms[0] === 'existence',
+  }
+}
+
+function summarize(
+  { address, storageKeys }: Basis,
+  index: number,
+  form: Form,
+  status: Status,
+  state: VerifiedState | null,
+): ProofSummary {
+  const slot = state?.storage[index - 1]
+  const exists = index === 0 ? state?.account !== null : slot?.exists
+  const claimed = status === 'failed' ? 'refused' : `claims ${claimWords[form]}`
+  return {
+    name: index === 0 ? 'Account' : `Slot ${index}`,
+    key: brief(index === 0 ? address : (storageKeys[index - 1] ?? '')),
+    status,
+    outcome: state === null ? claimed : exists ? 'exists' : 'does not exist',
+    value: slot?.exists ? slot.value : '',
   }
 }
 
@@ -218,9 +275,10 @@ function judgeAnswer(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
 
 function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
   const claim = evidenceClaim(file, statement, scheme)
-  const requested = bundleRequest(file)
-  const storageKeys = claim.storageKeys === undefined ? requested.storageKeys : [...claim.storageKeys]
-  const address = claim.address ?? requested.address
+  const requested = fieldIn(file.bundle, 'request')
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+  const storageKeys = claim.storageKeys ?? itemsOf(fieldIn(requested, 'storageKeys')).map(textOf)
+  const address = claim.address ?? textOf(fieldIn(requested, 'address'))
   const { trustedKind, trusted, rollup } = statement
   const isTrusted = trustedKind.value === 'l2StateRoot'
   const basis = { file, statement, scheme, storageKeys, address }
@@ -282,14 +340,6 @@ function rollupOf(name: string, { rootsSlot, currentSlot }: Statement): Rollup {
   return rollupNamed(name) ?? forkOf(name, slot(rootsSlot.value), slot(currentSlot.value))
 }
 
-function bundleRequest({ bundle }: OpenedFile): { address: string; storageKeys: string[] } {
-  const { address, storageKeys } = fieldsOf(fieldIn(bundle, 'request'))
-  return {
-    address: typeof address === 'string' ? brief(address) : '',
-    storageKeys: itemsOf(storageKeys).map(key => (typeof key === 'string' ? key : '')),
-  }
-}
-
 /** The properties of the answer and the question that determine the list of checks. */
 function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly string[]): Shape {
   const slots = storageProofsIn(file.answer)
@@ -327,56 +377,22 @@ function verified(
     account: account === null ? [] : displayAccount(account),
     failed: steps.length,
     state,
-    accountIsProven: account !== null,
   }))
 }
 
 function refused(basis: Basis, error: ProofError): Judgement {
-  const { code, path, expected, found } = error
+  const { code, path, expected = '', found = '' } = error
+  const rows = Object.entries({ at: path, expected, found }).filter(([, value]) => value !== '')
   return judgementOf(basis, (steps, forms) => {
     const place = placeError(error, basis.file)
-    const failed = findFailed(steps, place)
-    // The account is proven if the failed check comes after its last one.
-    const lastOfAccount = steps.findLastIndex(({ group }) => group === 0)
     return {
       verdict: 'refused',
       headline: `Refused: ${code}`,
       text: errorMeanings[code],
-      failure: {
-        code,
-        path: brief(path),
-        expected: expected && brief(expected),
-        found: found && brief(found),
-      },
+      failure: { code, rows: displayRows(rows) },
       shown: typeof place.group === 'number' && place.group < forms.length ? place.group : 0,
-      failed,
+      failed: findFailed(steps, place),
       error,
-      accountIsProven: failed > lastOfAccount && forms[0] === 'existence',
-    }
-  })
-}
-
-/** The status of each leaf proof: it failed, all of its checks passed, or some were not reached. */
-function summarize(
-  { address, storageKeys }: Basis,
-  forms: readonly Form[],
-  steps: readonly Step[],
-  failed: number,
-  state: VerifiedState | null,
-): ProofSummary[] {
-  const last = new Map(steps.map(({ group }, index) => [group, index]))
-  const failedGroup = steps[failed]?.group
-  return forms.map((form, index) => {
-    const isFailed = failedGroup === index
-    const status = isFailed ? 'failed' : failed > (last.get(index) ?? -1) ? 'passed' : 'not reached'
-    const slot = state?.storage[index - 1]
-    const proven = (index === 0 ? (state?.account ?? null) !== null : slot?.exists) ? 'exists' : 'does not exist'
-    return {
-      name: index === 0 ? 'Account' : `Slot ${index}`,
-      key: brief(index === 0 ? address : (storageKeys[index - 1] ?? '')),
-      status,
-      outcome: state !== null ? proven : isFailed ? 'refused' : `claims ${claimWords[form]}`,
-      value: slot?.exists ? slot.value : '',
     }
   })
 }

@@ -1,10 +1,29 @@
 import { addressIn, guessScheme, leafProofAt, schemeNamed, storageKeysIn, storageProofsIn } from '../document/answer.ts'
+import type { Source } from '../document/claim.ts'
 import { DocumentError } from '../document/error.ts'
 import { nameOfRollup, parseNumber } from '../document/evidence.ts'
-import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../document/input-file.ts'
+import {
+  type AnswerFile,
+  type BundleFile,
+  type InputFile,
+  isBundleFile,
+  readInputFile,
+} from '../document/input-file.ts'
 import { brief, fieldIn, fieldsOf, isObject, itemsOf, printable, show } from '../document/value.ts'
 import { MAX_FIELD_CHARACTERS, MAX_KEYS } from './limits.ts'
-import { type Field, type FieldName, fieldNames, type Loaded, type Source, type Statement } from './messages.ts'
+import { eachField, type FieldName, fieldNames, type Statement, type Suggested } from './statement.ts'
+
+/** What a file holds, before any of it is verified. */
+export interface Loaded {
+  readonly kind: InputFile['kind']
+  readonly isBundle: boolean
+  readonly description: string
+  /** How many storage proofs the answer has. */
+  readonly slotCount: number
+  /** The inputs that the file itself suggests. */
+  readonly suggested: Suggested
+  readonly notes: readonly string[]
+}
 
 /** An opened file: what it contains, and what it suggests for the form. */
 export interface OpenedFile extends Loaded {
@@ -34,8 +53,6 @@ export function openFile(content: unknown): OpenedFile {
   }
   return openAnswer(file)
 }
-
-type Suggested = Partial<Record<FieldName, Field>>
 
 function openAnswer({ kind, description, stated, answer }: AnswerFile): OpenedFile {
   const slotCount = storageProofsIn(answer).length
@@ -143,8 +160,5 @@ function suggest(source: Source, values: Readonly<Partial<Record<FieldName, unkn
 }
 
 /** The content of the form once the file is open. The user fills in what the file does not say. */
-export function statementFrom(suggested: Suggested): Statement {
-  const entries = fieldNames.map((name): [FieldName, Field] => [name, suggested[name] ?? { value: '', source: 'user' }])
-  // The entries have all field names.
-  return Object.fromEntries(entries) as Record<FieldName, Field>
-}
+export const statementFrom = (suggested: Suggested): Statement =>
+  eachField(name => suggested[name] ?? { value: '', source: 'user' })

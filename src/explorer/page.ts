@@ -1,20 +1,14 @@
 import { byId, h, nodesOf } from './dom.ts'
 import { createEngine } from './engine.ts'
+import type { ExampleSource } from './examples.ts'
 import { clear, fill, listenToForm, readStatement, showInputErrors } from './form.ts'
+import type { Report } from './judge.ts'
 import { MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
-import type { Loaded, Report } from './messages.ts'
+import type { Loaded } from './opened-file.ts'
 import { proofSection } from './proof-section.ts'
 import { reportView, verdictDetails, verdictText } from './report-view.ts'
 
-interface Example {
-  readonly group: string
-  readonly title: string
-  /** The proof to show. */
-  readonly proof?: number
-  readonly content: unknown
-  /** Whether the page opens with it. */
-  readonly isStart?: boolean
-}
+type Example = Omit<ExampleSource, 'path'> & { readonly content: unknown }
 declare const rollupStateProofExamples: readonly Example[]
 
 const EXAMPLE_TYPE = 'application/x-explorer-example'

@@ -1,5 +1,7 @@
+import type { PathLevel } from '../document/layout.ts'
 import { abbreviate, type Child, h, hidden, nodesOf } from './dom.ts'
-import type { FaultPlace, PathLevel, PathView } from './messages.ts'
+import type { FaultPlace } from './fault.ts'
+import type { PathView } from './proof-view.ts'
 
 /** At least this many adjacent levels with empty siblings are folded into one line. */
 const MIN_FOLDED = 2

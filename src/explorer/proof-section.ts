@@ -1,7 +1,8 @@
 import { bytesView } from './bytes-view.ts'
+import type { Status } from './checks.ts'
 import { type Child, fold, h, rowList } from './dom.ts'
-import type { Gap, Neighbour, ProofView, Shown, Status } from './messages.ts'
 import { pathView } from './path-view.ts'
+import type { Gap, ProofView } from './proof-view.ts'
 import { groupView } from './report-view.ts'
 
 /** One leaf proof: its checks, the neighbours of an absent key, the paths and their bytes. */
@@ -58,7 +59,7 @@ const verdictMarks: Readonly<Record<Status, string>> = { passed: '✓', failed: 
 /** The two neighbours, their links to each other, and the key between them. */
 function gapView(gap: Gap): HTMLElement {
   const { left, right, keyHash, forth, back, between, isAfterLeft } = gap
-  const link = (text: string, { isSo, status }: Shown, direction: string) =>
+  const link = (text: string, { isSo, status }: Gap['forth'], direction: string) =>
     h(
       'p',
       { class: `link ${direction}`, 'data-status': status, 'data-elsewhere': !isSo },
@@ -91,7 +92,7 @@ function gapView(gap: Gap): HTMLElement {
   )
 }
 
-function neighbourCard(title: string, { name, hKey, prev, next }: Neighbour): HTMLElement {
+function neighbourCard(title: string, { name, hKey, prev, next }: Gap['left']): HTMLElement {
   const rows = Object.entries({ 'key hash': h('code', {}, hKey), prev, next })
   const list = h('dl', {}, ...rows.flatMap(([term, value]) => [h('dt', {}, term), h('dd', {}, value)]))
   return h('div', { class: 'card' }, h('h4', {}, `${title}: ${name}`), list)

@@ -23,16 +23,20 @@ import {
   type Scheme,
 } from '../index.ts'
 import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
-import { checksOf, type Form, placeError, type Step } from './checks.ts'
-import { describeFault, type PlacedFault } from './fault.ts'
+import { type Check, checksOf, placeError, type Status } from './checks.ts'
+import { describeFault, type Fault } from './fault.ts'
 import type { Judgement } from './judge.ts'
-import type { Check, Gap, Neighbour, PathView, ProofView, Status } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
-import { claimWords } from './wording.ts'
+import { claimWords, partNames } from './wording.ts'
+
+export type ProofView = ReturnType<typeof viewProof>
+export type PathView = ReturnType<typeof viewPath>
+/** The two neighbours of an absent key. */
+export type Gap = NonNullable<ReturnType<typeof viewGap>>
 
 /** Decodes one leaf proof as far as possible. Index 0 is the account's proof, 1 the first slot's. */
-export function viewProof(file: OpenedFile, judgement: Judgement, index: number): ProofView {
-  const { scheme, steps, failed, error, address, storageKeys } = judgement
+export function viewProof(file: OpenedFile, judgement: Judgement, index: number) {
+  const { scheme, forms, steps, failed, error, address, storageKeys } = judgement
   const leafProof = fieldsOf(leafProofAt(file.answer, index))
   const asked = index === 0 ? address : (storageKeys[index - 1] ?? '')
   const keyHash = scheme && hashKey(scheme, index, asked)
@@ -44,31 +48,18 @@ export function viewProof(file: OpenedFile, judgement: Judgement, index: number)
   const paths =
     scheme === null
       ? []
-      : parts.map(part => viewPath({ scheme, index, part, leafProof, ...rootOf(file, judgement, index), fault }))
+      : parts.map(part => viewPath(scheme, index, part, leafProof, rootOf(file, judgement, index), fault))
   return {
     index,
     title: index === 0 ? 'the account' : `slot ${index}`,
-    claims: claimWords[formIn(steps, parts, index)],
-    key: asked,
+    claims: claimWords[forms[index] ?? 'neither'],
+    key: brief(asked),
     keyHash,
     checks,
     gap: scheme && keyHash && parts.length === 2 ? viewGap(scheme, leafProof, keyHash, checks) : null,
     paths,
-    fault: fault && { place: fault.place, code: fault.code, text: fault.text },
+    fault,
   }
-}
-
-const [PRESENT, LEFT, RIGHT] = leafPaths
-
-const pathTitles = {
-  proof: 'Path of the leaf',
-  leftProof: 'Path of the left neighbour',
-  rightProof: 'Path of the right neighbour',
-} as const
-
-const formIn = (steps: readonly Step[], parts: readonly LeafPath[], index: number): Form => {
-  if (parts.length === 0) return steps.filter(({ group }) => group === index).length === 1 ? 'implied' : 'neither'
-  return parts.includes(PRESENT) ? (parts.length === 1 ? 'existence' : 'both') : 'non-existence'
 }
 
 /** The casts are safe, because the published functions validate each argument. */
@@ -91,21 +82,20 @@ function rootOf({ answer }: OpenedFile, { scheme, stateRoot, accountIsProven }: 
   return { rootName: 'storage root', wantedRoot: root, rootSource: root === null ? 'not known' : rootSource }
 }
 
-interface PathInput extends Pick<PathView, 'wantedRoot' | 'rootName' | 'rootSource'> {
-  readonly scheme: Scheme
-  readonly index: number
-  readonly part: LeafPath
-  readonly leafProof: Fields
-  readonly fault: PlacedFault | null
-}
-
-function viewPath(input: PathInput): PathView {
-  const { scheme, part, leafProof, wantedRoot, rootName, rootSource } = input
+/** One path of the leaf proof, its bytes, and the root that it must lead to. What cannot be read or is not known is null. */
+function viewPath(
+  scheme: Scheme,
+  treeIndex: number,
+  part: LeafPath,
+  leafProof: Fields,
+  root: ReturnType<typeof rootOf>,
+  faultOfProof: Fault | null,
+) {
   const { value, proofRelatedNodes } = fieldsOf(leafProof[part.proof])
   const index = leafProof[part.index]
   const nodes = itemsOf(proofRelatedNodes)
   const isPath = nodes.length === LEAF_NODE + 1
-  const fault = input.fault?.part === part.proof ? input.fault : null
+  const fault = faultOfProof?.part === part.proof ? faultOfProof : null
   const leafIndex = isLeafIndex(index) ? index : null
   // Unchecked, despite their type: computeRoot checks each node.
   const computed = leafIndex === null ? null : attempt(() => computeRoot(scheme, leafIndex, nodes as readonly Hex[]))
@@ -114,11 +104,9 @@ function viewPath(input: PathInput): PathView {
   const nextFreeNode = rootNode?.nextFreeNode ?? null
   return {
     part: part.proof,
-    title: pathTitles[part.proof],
+    title: `Path of the ${partNames[part.proof]}`,
     leafIndex: leafIndex === null ? brief(show(index)) : nameLeafIndex(leafIndex),
-    wantedRoot,
-    rootName,
-    rootSource,
+    ...root,
     computedRoot: computed?.root ?? null,
     nextFreeNode: nextFreeNode === null ? null : `${nextFreeNode}`,
     statedSubRoot: rootNode?.subRoot ?? null,
@@ -128,31 +116,31 @@ function viewPath(input: PathInput): PathView {
       ? [
           leafBytes(scheme, 'The leaf (node 41)', nodes[LEAF_NODE], fault),
           node0Bytes(scheme, first, fault),
-          valueBytes(scheme, input.index, value, fault),
+          valueBytes(scheme, treeIndex, value, fault),
           siblingBytes(scheme, nodes[SIBLING_LEAF_NODE], fault),
         ]
-      : [valueBytes(scheme, input.index, value, fault)],
-    valueHash: hashValue(scheme, input.index, value),
-    fault: fault && { place: fault.place, code: fault.code, text: fault.text },
+      : [valueBytes(scheme, treeIndex, value, fault)],
+    valueHash: hashValue(scheme, treeIndex, value),
+    fault,
   }
 }
 
 /** The two leaves around an absent key; null if either cannot be read. */
-function viewGap(scheme: Scheme, leafProof: Fields, keyHash: string, checks: readonly Check[]): Gap | null {
-  const [left, right] = [LEFT, RIGHT].map(part => readNeighbour(scheme, leafProof, part))
+function viewGap(scheme: Scheme, leafProof: Fields, keyHash: string, checks: readonly Check[]) {
+  const [, left, right] = leafPaths.map(part => readNeighbour(scheme, leafProof, part))
   if (!left || !right) return null
   // These are the last three checks of an absence.
   const [forth, back, between] = checks.slice(-3).map(({ status }) => status)
   const shown = (isSo: boolean, status: Status = 'not reached') => ({ isSo, status })
   // Lower-case hexadecimal of equal length sorts like its bytes.
-  const isAfterLeft = left.neighbour.hKey < keyHash
+  const isAfterLeft = left.hKey < keyHash
   return {
-    left: left.neighbour,
-    right: right.neighbour,
+    left,
+    right,
     keyHash,
     forth: shown(left.next === right.index, forth),
     back: shown(right.prev === left.index, back),
-    between: shown(isAfterLeft && keyHash < right.neighbour.hKey, between),
+    between: shown(isAfterLeft && keyHash < right.hKey, between),
     isAfterLeft,
   }
 }
@@ -162,12 +150,11 @@ function readNeighbour(scheme: Scheme, leafProof: Fields, part: LeafPath) {
   const index = leafProof[part.index]
   const leaf = readLeaf(scheme, itemsOf(proofRelatedNodes)[LEAF_NODE])
   if (leaf === null || !isLeafIndex(index)) return null
-  const { prev, next, hKey } = leaf
-  const neighbour: Neighbour = {
+  return {
     name: index > 1 ? `leaf ${index}` : nameLeafIndex(index),
-    prev: nameLeafIndex(prev),
-    next: nameLeafIndex(next),
-    hKey: toHex(hKey),
+    index: nameLeafIndex(index),
+    prev: nameLeafIndex(leaf.prev),
+    next: nameLeafIndex(leaf.next),
+    hKey: toHex(leaf.hKey),
   }
-  return { neighbour, index, prev, next }
 }

@@ -1,7 +1,9 @@
+import type { ProofSummary } from './chain.ts'
 import { chainView } from './chain-view.ts'
+import type { Check, Status } from './checks.ts'
 import { type Child, fold, h, rowList } from './dom.ts'
+import type { Report } from './judge.ts'
 import { PROOFS_PER_STEP } from './limits.ts'
-import type { Check, CheckGroup, Failure, ProofSummary, Report, Row, Status } from './messages.ts'
 
 /** What an attacker could do if a check were missing. The build inserts this from the catalogue. */
 declare const CHECK_REASONS: Readonly<Record<string, string>>
@@ -24,19 +26,10 @@ export function verdictDetails({ failure, notes, question }: Report): Child[] {
   ]
 }
 
-function describeFailure({ code, path, expected = '', found = '' }: Failure): HTMLElement {
-  const rows: readonly Row[] = [
-    ['At', path],
-    ['Expected', expected],
-    ['Found', found],
-  ]
+function describeFailure({ code, rows }: NonNullable<Report['failure']>): HTMLElement {
   const reason = CHECK_REASONS[code]
-  return h(
-    'div',
-    {},
-    rowList(rows.filter(([, value]) => value !== '')),
-    reason ? h('p', { class: 'reason' }, h('strong', {}, 'Without this check: '), reason) : null,
-  )
+  const why = reason ? h('p', { class: 'reason' }, h('strong', {}, 'Without this check: '), reason) : null
+  return h('div', {}, rowList(rows), why)
 }
 
 export function reportView(report: Report, shown: number, onChoose: (index: number) => void): Child[] {
@@ -107,7 +100,7 @@ function tally(checks: readonly Check[]): string {
 }
 
 /** A list of checks, folded unless one failed. @param isOpened false to keep it folded, because a long list fills a phone */
-export function groupView({ title, checks }: CheckGroup, isOpened = true): HTMLElement {
+export function groupView({ title, checks }: Report['groups'][number], isOpened = true): HTMLElement {
   const failed = checks.some(({ status }) => status === 'failed')
   const passed = checks.every(({ status }) => status === 'passed')
   const status: Status = failed ? 'failed' : passed ? 'passed' : 'not reached'

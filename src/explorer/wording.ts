@@ -1,14 +1,17 @@
 import type { Reach } from '../anchor.ts'
+import type { LeafForm, LeafPath } from '../document/answer.ts'
 import type { Source } from '../document/claim.ts'
 import type { EvidenceSources } from '../document/evidence.ts'
 import { brief } from '../document/value.ts'
 import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../document/wording.ts'
 import type { Account } from '../index.ts'
-import type { Form } from './checks.ts'
-import type { Field, FieldName, Statement } from './messages.ts'
 import type { OpenedFile } from './opened-file.ts'
+import { type Field, type FieldName, isStated, keysIn, type Statement } from './statement.ts'
 
 /** The page's wording for the form and leaf proofs. The wording of verdicts is in the document layer. */
+
+/** The claim that a leaf proof makes; `implied` if none is needed or sent. */
+export type Form = LeafForm | 'implied'
 
 export const claimWords: Readonly<Record<Form, string>> = {
   existence: 'existence',
@@ -18,16 +21,15 @@ export const claimWords: Readonly<Record<Form, string>> = {
   neither: 'nothing that can be read',
 }
 
+export const partNames: Readonly<Record<LeafPath['proof'], string>> = {
+  proof: 'leaf',
+  leftProof: 'left neighbour',
+  rightProof: 'right neighbour',
+}
+
 export const isReach = (kind: string): kind is Reach => Object.hasOwn(trustedNames, kind)
 
 export const trustedName = (kind: string): string => (isReach(kind) ? trustedNames[kind] : 'root')
-
-export const keysIn = ({ storageKeys }: Statement): string[] =>
-  storageKeys.value.split(/[\s,]/).filter(key => key !== '')
-
-/** Whether the user or a vector stated this field. The bundle decides the fields that are empty. */
-export const isStated = (statement: Statement, name: FieldName): boolean =>
-  statement[name].source !== 'bundle' && statement[name].value !== ''
 
 /** Who stated each part of the claim on a bundle. */
 export function evidenceSourcesOf(statement: Statement): EvidenceSources {

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
-import { findFailed, listSteps, placeError } from '../../src/explorer/checks.ts'
+import { type Check, findFailed, listSteps, placeError } from '../../src/explorer/checks.ts'
 import { type Judgement, judge } from '../../src/explorer/judge.ts'
-import type { Check } from '../../src/explorer/messages.ts'
 import { type OpenedFile, openFile, statementFrom } from '../../src/explorer/opened-file.ts'
 import { viewProof } from '../../src/explorer/proof-view.ts'
 import { errorMeanings, ProofError } from '../../src/index.ts'
@@ -82,7 +81,7 @@ for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
       refused++
       expect(report.failure?.code, name).toBe(vector.expected.code)
       const failed = allChecks(file, judgement).filter(({ status }) => status === 'failed')
-      expect(failed.length, `${name} at ${report.failure?.path}`).toBe(1)
+      expect(failed.length, `${name} at ${judgement.error?.path}`).toBe(1)
       expect(failed[0]?.codes, name).toContain(vector.expected.code)
       const { error, steps } = judgement
       if (error === null) throw new Error(`${name}: no error`)

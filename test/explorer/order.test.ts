@@ -87,11 +87,11 @@ const common: readonly Mistake[] = [
 /** The position of the failed check in the list of the unchanged vector, or the length of the list if no check failed. */
 function rank(vector: unknown, order: readonly string[]): number {
   const file = openFile(vector)
-  const { steps, failed, report } = judge(file, statementFrom(file.suggested))
+  const { steps, failed, report, error } = judge(file, statementFrom(file.suggested))
   if (report.verdict === 'verified') return order.length
   const step = steps[failed]
   const place = order.indexOf(`${step?.group} ${step?.title}`)
-  if (place < 0) throw new Error(`${report.headline} at ${report.failure?.path} is not in the list`)
+  if (place < 0) throw new Error(`${report.headline} at ${error?.path} is not in the list`)
   return place
 }
 

@@ -1,0 +1,36 @@
+import type { Source } from '../document/claim.ts'
+
+/** The content of the form, and who stated each part of it. */
+
+export const fieldNames = [
+  'scheme',
+  'trustedKind',
+  'trusted',
+  'network',
+  'address',
+  'storageKeys',
+  'rollup',
+  'l2Block',
+  'rootsSlot',
+  'currentSlot',
+] as const
+export type FieldName = (typeof fieldNames)[number]
+
+/** The content of one form field. `storageKeys` has one key per line. */
+export interface Field {
+  readonly value: string
+  readonly source: Source
+}
+export type Statement = Readonly<Record<FieldName, Field>>
+export type Suggested = Partial<Record<FieldName, Field>>
+
+export const eachField = <T>(make: (name: FieldName) => T): Record<FieldName, T> =>
+  // The entries have all field names.
+  Object.fromEntries(fieldNames.map(name => [name, make(name)])) as Record<FieldName, T>
+
+export const keysIn = ({ storageKeys }: Statement): string[] =>
+  storageKeys.value.split(/[\s,]/).filter(key => key !== '')
+
+/** Whether the user or a vector stated this field. The bundle decides the fields that are empty. */
+export const isStated = (statement: Statement, name: FieldName): boolean =>
+  statement[name].source !== 'bundle' && statement[name].value !== ''
