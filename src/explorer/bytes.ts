@@ -28,8 +28,6 @@ interface FieldPlan {
   readonly isSound?: (bytes: Uint8Array) => boolean
 }
 
-const asNumber = (bytes: Uint8Array): string => `${toNumber(bytes)}`
-
 /**
  * Splits bytes into the fields of a plan, if they have its length.
  *
@@ -64,34 +62,33 @@ const wordNote = (scheme: Scheme, what: string): string =>
     ? `${what} One field element: the number itself, 32 bytes.`
     : `${what} Each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.`
 
-/** Whether a word encodes a number below the limit. */
-const isWordBelow = (scheme: Scheme, limit: bigint) => (bytes: Uint8Array) => {
-  const number = scheme.isCanonical(bytes) ? readWord(scheme, bytes) : null
-  return number !== null && number < limit
-}
-
-const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
+const plainField = (name: string, value: FieldPlan['value'], note: string): FieldPlan => ({
   name,
   length: DIGEST_LENGTH,
-  value: toHex,
+  value,
   note,
+})
+
+const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
+  ...plainField(name, toHex, note),
   isSound: bytes => scheme.isCanonical(bytes),
 })
 
-const linkField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
-  name,
-  length: scheme.wordLength,
-  value: bytes => {
-    const index = readWord(scheme, bytes)
-    return index === null ? 'stray bytes: not an index' : nameLeafIndex(Number(index))
-  },
-  note: wordNote(scheme, note),
-  isSound: isWordBelow(scheme, BigInt(MAX_LEAVES)),
-})
+/** A word with the index of a leaf or, up to `limit`, the number of leaves. */
+function wordField(scheme: Scheme, name: string, note: string, what = 'an index', limit = MAX_LEAVES - 1): FieldPlan {
+  const numberIn = (bytes: Uint8Array) => readWord(scheme, bytes)
+  const value = (bytes: Uint8Array) => {
+    const number = numberIn(bytes)
+    if (number === null) return `stray bytes: not ${what}`
+    return what === 'an index' ? nameLeafIndex(Number(number)) : `${number}`
+  }
+  const isSound = (bytes: Uint8Array) => scheme.isCanonical(bytes) && (numberIn(bytes) ?? Infinity) <= limit
+  return { name, length: scheme.wordLength, value, note: wordNote(scheme, note), isSound }
+}
 
 const leafPlan = (scheme: Scheme): FieldPlan[] => [
-  linkField(scheme, 'prev', 'Index of the leaf with the next smaller key hash.'),
-  linkField(scheme, 'next', 'Index of the leaf with the next larger key hash.'),
+  wordField(scheme, 'prev', 'Index of the leaf with the next smaller key hash.'),
+  wordField(scheme, 'next', 'Index of the leaf with the next larger key hash.'),
   digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
   digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
 ]
@@ -104,43 +101,26 @@ export function leafBytes(scheme: Scheme, title: string, node: unknown, fault: F
 export function siblingBytes(scheme: Scheme, node: unknown, fault: Fault | null) {
   const title = 'The sibling leaf (node 40)'
   const isFault = () => fault?.place === 'level 0'
-  const missing: FieldPlan = {
-    name: 'missing leaf',
-    length: DIGEST_LENGTH,
-    value: () => 'there is no leaf here',
-    note: '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.',
-  }
+  const note = '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.'
+  const missing = plainField('missing leaf', () => 'there is no leaf here', note)
   const isMissing = isHexOf(DIGEST_LENGTH, node)
   return planBytes(title, node, isMissing ? [missing] : leafPlan(scheme), isFault)
 }
 
-export const node0Bytes = (scheme: Scheme, node: unknown, fault: Fault | null) =>
-  planBytes(
-    'Node 0',
-    node,
-    [
-      {
-        name: 'nextFreeNode',
-        length: scheme.wordLength,
-        value: bytes => `${readWord(scheme, bytes) ?? 'stray bytes: not a number'}`,
-        note: wordNote(scheme, 'The index that the next new key will get. Every leaf index is below it.'),
-        isSound: isWordBelow(scheme, BigInt(MAX_LEAVES) + 1n),
-      },
-      digestField(scheme, 'sub-root', 'The top of the 40 levels. The root is the hash of these two fields together.'),
-    ],
-    name =>
-      fault?.place === 'node 0' || fault?.place === 'root' || (fault?.place === 'sub-root' && name === 'sub-root'),
-  )
+export function node0Bytes(scheme: Scheme, node: unknown, fault: Fault | null) {
+  const next = 'The index that the next new key will get. Every leaf index is below it.'
+  const top = 'The top of the 40 levels. The root is the hash of these two fields together.'
+  const plan = [wordField(scheme, 'nextFreeNode', next, 'a number', MAX_LEAVES), digestField(scheme, 'sub-root', top)]
+  const isWhole = fault?.place === 'node 0' || fault?.place === 'root'
+  return planBytes('Node 0', node, plan, name => isWhole || (name === 'sub-root' && fault?.place === name))
+}
 
 function accountPlan(scheme: Scheme, fault: Fault | null): FieldPlan[] {
   // What counts as sound depends on the failed check: range, or canonical form.
   const isSmall = (bytes: Uint8Array) => toNumber(bytes) < 2n ** 64n
   const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.encodeWord(bytes))
   const number = (name: string, unit: string, note: string): FieldPlan => ({
-    name,
-    length: 32,
-    value: bytes => `${asNumber(bytes)}${unit}`,
-    note,
+    ...plainField(name, bytes => `${toNumber(bytes)}${unit}`, note),
     isSound: fault?.code === 'VALUE_OUT_OF_RANGE' && name !== 'balance' ? isSmall : isCanonical,
   })
   return [
@@ -148,12 +128,7 @@ function accountPlan(scheme: Scheme, fault: Fault | null): FieldPlan[] {
     number('balance', ' wei', 'In wei.'),
     digestField(scheme, 'storageRoot', "Root of the account's own tree of storage slots."),
     digestField(scheme, 'snarkCodeHash', "The rollup's own hash of the contract code."),
-    {
-      name: 'keccakCodeHash',
-      length: 32,
-      value: toHex,
-      note: 'keccak256 of the contract code; without code, keccak256 of the empty string.',
-    },
+    plainField('keccakCodeHash', toHex, 'keccak256 of the contract code; without code, keccak256 of the empty string.'),
     number('codeSize', ' bytes', 'Length of the contract code.'),
   ]
 }
@@ -167,5 +142,5 @@ export function valueBytes(scheme: Scheme, index: number, value: unknown, fault:
     index === 0
       ? ['The value of HEAD or TAIL', 'HEAD and TAIL are not accounts: their value is 32 zero bytes.']
       : ['The slot value', 'What the storage slot holds, as a number.']
-  return planBytes(title, value, [{ name: 'value', length: DIGEST_LENGTH, value: asNumber, note }], isRefused)
+  return planBytes(title, value, [plainField('value', bytes => `${toNumber(bytes)}`, note)], isRefused)
 }

@@ -5,6 +5,7 @@ import { formatTime, sourceWords } from '../document/wording.ts'
 import type { VerifiedState } from '../index.ts'
 import type { Status, statusesOf } from './checks.ts'
 import type { Statement } from './statement.ts'
+import { claimWords, type Form } from './wording.ts'
 
 /** One box of the chain of trust. */
 export interface ChainBox {
@@ -18,13 +19,26 @@ export interface ChainBox {
 }
 
 /** One row of the table of proofs: the account first, then the slots. */
-export interface ProofSummary {
-  readonly name: string
-  readonly key: string
-  readonly status: Status
-  readonly outcome: string
-  /** The value of a slot that is proven to exist, 32 bytes; otherwise empty. */
-  readonly value: string
+export type ProofSummary = ReturnType<typeof summarize>
+
+export function summarize(
+  index: number,
+  key: string,
+  form: Form,
+  state: VerifiedState | null,
+  status: Status = 'not reached',
+) {
+  const slot = state?.storage[index - 1]
+  const exists = index === 0 ? state?.account !== null : slot?.exists
+  const claimed = status === 'failed' ? 'refused' : `claims ${claimWords[form]}`
+  return {
+    name: index === 0 ? 'Account' : `Slot ${index}`,
+    key,
+    status,
+    outcome: state === null ? claimed : exists ? 'exists' : 'does not exist',
+    // 32 bytes; empty unless the slot is proven to exist.
+    value: slot?.exists ? slot.value : '',
+  }
 }
 
 export interface ChainInput {

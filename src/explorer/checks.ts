@@ -128,46 +128,31 @@ function decodeSteps(group: number, form: Form): Step[] {
 
 function decodePartSteps(group: number, form: Form, { proof, index }: LeafPath): Step[] {
   const nodes = `${proof}.proofRelatedNodes`
-  const value = `${proof}.value`
   const step = stepIn(group, labelOf(proof))
   const innerCodes = [...ANSWER_HEX, 'NON_CANONICAL'] as const
   const leafCodes = [...innerCodes, 'INDEX_OUT_OF_RANGE'] as const
-  const isOuter = at(`${nodes}[0]`, `${nodes}[40]`, `${nodes}[41]`)
-  const hasIndex = ({ served }: PlacedError) => isLeafIndex(fieldIn(served, index))
+  const siblingCodes = [...leafCodes, 'ZERO_OPENING'] as const
+  const node = (...entries: readonly number[]) => at(...entries.map(entry => `${nodes}[${entry}]`))
+  const isInner: Raises = error => below(`${nodes}[`)(error) && !node(0, 40, 41)(error)
+  const isIndex =
+    (isDecoded: boolean): Raises =>
+    ({ path, served }) =>
+      path === index && isLeafIndex(fieldIn(served, index)) === isDecoded
+  const isValue = at(`${proof}.value`)
+  // The exact length of a neighbour's value is checked later, because HEAD and TAIL have another.
+  const isWrongHex: Raises = error =>
+    error.code !== 'WRONG_LENGTH' || form === 'existence' || !isNeighbourValue(group, proof, error)
   return [
-    step(
-      'the leaf index is an integer below 2^40',
-      ['MALFORMED_RESPONSE', 'INDEX_OUT_OF_RANGE'],
-      error => error.path === index && !hasIndex(error),
-    ),
+    step('the leaf index is an integer below 2^40', ['MALFORMED_RESPONSE', 'INDEX_OUT_OF_RANGE'], isIndex(false)),
     step('there are 42 nodes', ['MALFORMED_RESPONSE', 'WRONG_NODE_COUNT'], at(proof, nodes)),
     step('the nodes have the lengths of the stated scheme', ['SCHEME_MISMATCH'], at(nodes)),
-    step('node 0, nextFreeNode and the sub-root, has its length and is canonical', leafCodes, at(`${nodes}[0]`)),
-    step(
-      'nodes 1 to 39, two digests each, have their length and are canonical',
-      innerCodes,
-      error => below(`${nodes}[`)(error) && !isOuter(error),
-    ),
-    step(
-      'node 40, the sibling leaf, has its length and is canonical, or is 32 zero bytes',
-      [...leafCodes, 'ZERO_OPENING'],
-      at(`${nodes}[40]`),
-    ),
-    step('node 41, the leaf, has its length and is canonical', leafCodes, at(`${nodes}[41]`)),
-    step(
-      'the value is hexadecimal of the right length',
-      ANSWER_HEX,
-      error =>
-        error.path === value &&
-        // The exact length of a neighbour's value is checked later, because HEAD and TAIL have another.
-        (error.code !== 'WRONG_LENGTH' || form === 'existence' || !isNeighbourValue(group, proof, error)),
-    ),
-    ...(group === 0 ? [step('the elements of the value are canonical', ['NON_CANONICAL'], at(value))] : []),
-    step(
-      'the leaf index is below nextFreeNode',
-      ['INDEX_OUT_OF_RANGE'],
-      error => error.path === index && hasIndex(error),
-    ),
+    step('node 0, nextFreeNode and the sub-root, has its length and is canonical', leafCodes, node(0)),
+    step('nodes 1 to 39, two digests each, have their length and are canonical', innerCodes, isInner),
+    step('node 40, the sibling leaf, has its length and is canonical, or is 32 zero bytes', siblingCodes, node(40)),
+    step('node 41, the leaf, has its length and is canonical', leafCodes, node(41)),
+    step('the value is hexadecimal of the right length', ANSWER_HEX, error => isValue(error) && isWrongHex(error)),
+    ...(group === 0 ? [step('the elements of the value are canonical', ['NON_CANONICAL'], isValue)] : []),
+    step('the leaf index is below nextFreeNode', ['INDEX_OUT_OF_RANGE'], isIndex(true)),
   ]
 }
 
@@ -312,16 +297,12 @@ const UPDATED: readonly ErrorCode[] = [
 /** The parts are verified one after the other, each by the same checks. */
 function consensusSteps(): Step[] {
   const step = stepIn('consensus')
-  const updated = [...PART_SHAPE, ...COMMITTEE_SHAPE, ...SIGNED, ...UPDATED]
+  const shape = [...PART_SHAPE, ...COMMITTEE_SHAPE]
   return [
     step('The bundle has the consensus part', ['EVIDENCE_CONSENSUS_MISSING', 'EVIDENCE_MALFORMED']),
     step('It is for the network that you stated', ['EVIDENCE_NETWORK_MISMATCH']),
-    step(
-      'The beacon checkpoint commits to its sync committee',
-      [...PART_SHAPE, ...COMMITTEE_SHAPE, ...CHECKPOINT],
-      below('bootstrap'),
-    ),
-    step('Each committee signs for the next one', updated, below('updates')),
+    step('The beacon checkpoint commits to its sync committee', [...shape, ...CHECKPOINT], below('bootstrap')),
+    step('Each committee signs for the next one', [...shape, ...SIGNED, ...UPDATED], below('updates')),
     step('The last committee signs for a finalized beacon block', [...PART_SHAPE, ...SIGNED], below('finality')),
     step('It is no older than the checkpoint', ['BEACON_OLDER_THAN_CHECKPOINT']),
   ]
@@ -329,20 +310,19 @@ function consensusSteps(): Step[] {
 
 function headerSteps(): Step[] {
   const step = stepIn('l1Header')
-  /** The first and the last of these checks both raise HEADER_MALFORMED, the first only for what is no text. */
-  const isNoText = ({ path, served }: PlacedError) => path === '' && typeof served !== 'string'
+  /** Two checks raise HEADER_MALFORMED: the first only for what is no text, the second only for a text. */
+  const isOfText =
+    (isText: boolean): Raises =>
+    ({ code, path, served }) =>
+      code !== 'HEADER_MALFORMED' || (path !== '' || typeof served === 'string') === isText
   return [
     step('The bundle has the L1 header', ['EVIDENCE_L1_MISSING']),
-    step(
-      'It is hexadecimal, and not too long',
-      ['HEADER_MALFORMED', ...HEX],
-      error => error.path === '' && (error.code !== 'HEADER_MALFORMED' || isNoText(error)),
-    ),
+    step('It is hexadecimal, and not too long', ['HEADER_MALFORMED', ...HEX], isOfText(false)),
     step('It hashes to the L1 block hash above', ['HEADER_HASH_MISMATCH', 'EVIDENCE_L1_BLOCK_MISMATCH']),
     step(
       'What was hashed is a block header',
       ['RLP_NON_CANONICAL', 'HEADER_MALFORMED', 'HEADER_QUANTITY'],
-      error => error.code !== 'HEADER_MALFORMED' || !isNoText(error),
+      isOfText(true),
     ),
   ]
 }

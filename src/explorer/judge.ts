@@ -26,22 +26,12 @@ import {
   type VerifierClaim,
 } from '../index.ts'
 import { poseidon2 } from '../poseidon2.ts'
-import { type ChainBox, drawChain, type ProofSummary } from './chain.ts'
-import {
-  findFailed,
-  groupsOf,
-  listSteps,
-  placeError,
-  type Shape,
-  type Status,
-  type Step,
-  statusesOf,
-} from './checks.ts'
+import { type ChainBox, type ChainInput, drawChain, type ProofSummary, summarize } from './chain.ts'
+import { findFailed, groupsOf, listSteps, placeError, type Shape, type Step, statusesOf } from './checks.ts'
 import { MAX_KEYS } from './limits.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type FieldName, isStated, keysIn, type Statement } from './statement.ts'
 import {
-  claimWords,
   displayAccount,
   displayRows,
   evidenceSourcesOf,
@@ -89,7 +79,6 @@ export interface Judgement {
   readonly steps: readonly Step[]
   readonly failed: number
   readonly error: ProofError | null
-  readonly accountIsProven: boolean
 }
 
 /** Verifies the file with the published functions, and reports their verdict. */
@@ -177,75 +166,49 @@ interface Basis extends Pick<Judgement, 'scheme' | 'stateRoot' | 'address' | 'st
 }
 
 /** What only one kind of verdict says. */
-type Outcome = Pick<Report, 'verdict' | 'headline' | 'text'> &
-  Partial<Report> &
-  Pick<Judgement, 'failed'> & { readonly error?: ProofError; readonly state?: VerifiedState }
+type Said = Pick<Report, 'verdict' | 'headline' | 'text'> & Partial<Report>
+/** What the verifier found; empty if it was not asked. */
+type Finding = Partial<Pick<Judgement, 'error'> & Pick<ChainInput, 'state'>>
 
-/** @param decide gets the list of checks, and the form of each leaf proof */
-function judgementOf(basis: Basis, decide: (steps: readonly Step[], forms: readonly Form[]) => Outcome): Judgement {
+function judgementOf(basis: Basis, said: Said, { error = null, state = null }: Finding): Judgement {
   const { file, statement, address, storageKeys, scheme, stateRoot } = basis
   const shape = shapeOf(file, statement, storageKeys)
   const { forms } = shape
   const steps = listSteps(shape)
-  const { failed, error = null, state = null, ...said } = decide(steps, forms)
+  const place = error && placeError(error, file)
+  // The first check is that of the stated inputs.
+  const unasked = said.inputErrors?.length ? 0 : -1
+  const failed = place ? findFailed(steps, place) : state ? steps.length : unasked
   const statuses = statusesOf(steps, failed)
-  const proofs = forms.map((form, index) => summarize(basis, index, form, statuses.get(index) ?? 'not reached', state))
+  const proofs = forms.map((form, index) => {
+    const key = index === 0 ? address : (storageKeys[index - 1] ?? '')
+    return summarize(index, brief(key), form, state, statuses.get(index))
+  })
   return {
     report: {
-      ...{ isStated: false, inputErrors: [], failure: null, chain: [], account: [], notes: file.notes, shown: 0 },
+      ...{ isStated: false, inputErrors: [], failure: null, chain: [], account: [], notes: file.notes },
       ...said,
       question: questionRows(file, statement),
       boxes: drawChain({ isBundle: file.isBundle, statement, statuses, state, proofs }),
       groups: groupsOf(steps, failed),
       proofs,
+      shown: typeof place?.group === 'number' && place.group < forms.length ? place.group : 0,
     },
     ...{ scheme, stateRoot, address, storageKeys, forms, steps, failed, error },
-    accountIsProven: statuses.get(0) === 'passed' && forms[0] === 'existence',
-  }
-}
-
-function summarize(
-  { address, storageKeys }: Basis,
-  index: number,
-  form: Form,
-  status: Status,
-  state: VerifiedState | null,
-): ProofSummary {
-  const slot = state?.storage[index - 1]
-  const exists = index === 0 ? state?.account !== null : slot?.exists
-  const claimed = status === 'failed' ? 'refused' : `claims ${claimWords[form]}`
-  return {
-    name: index === 0 ? 'Account' : `Slot ${index}`,
-    key: brief(index === 0 ? address : (storageKeys[index - 1] ?? '')),
-    status,
-    outcome: state === null ? claimed : exists ? 'exists' : 'does not exist',
-    value: slot?.exists ? slot.value : '',
   }
 }
 
 function unjudged(basis: Basis, reason: string, inputErrors: readonly InputError[]): Judgement {
-  const { file } = basis
-  const isInputWrong = inputErrors.length > 0
-  const other = isInputWrong || file.isBundle ? null : noProof(file.answer)
-  return judgementOf(basis, steps => ({
-    verdict: 'unjudged',
-    inputErrors,
-    // The failed check is that of the stated inputs.
-    failed: isInputWrong ? steps.findIndex(({ group }) => group === 'question') : -1,
-    ...unjudgedWords(reason, isInputWrong, other),
-  }))
-}
-
-function unjudgedWords(reason: string, isInputWrong: boolean, other: ProofError | null) {
+  const said = (headline: string, text: string) =>
+    judgementOf(basis, { verdict: 'unjudged', inputErrors, headline, text }, {})
+  if (inputErrors.length > 0) {
+    return said('Check your input', 'Nothing was verified: a field of the form is marked as wrong.')
+  }
+  const other = basis.file.isBundle ? null : noProof(basis.file.answer)
   if (other !== null) {
-    const { code, found = '' } = other
-    return { headline: `No proof to verify: ${code}`, text: `${errorMeanings[code]} ${brief(found)}` }
+    return said(`No proof to verify: ${other.code}`, `${errorMeanings[other.code]} ${brief(other.found ?? '')}`)
   }
-  if (isInputWrong) {
-    return { headline: 'Check your input', text: 'Nothing was verified: a field of the form is marked as wrong.' }
-  }
-  const text = `${capitalized(reason)}. Until then, everything below is only what the file claims.`
-  return { headline: 'Not verified yet', text }
+  return said('Not verified yet', `${capitalized(reason)}. Until then, everything below is only what the file claims.`)
 }
 
 /** Recognizes an answer that is no proof, whatever was requested: an endpoint's error, or the answer of another method. */
@@ -362,37 +325,20 @@ function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly s
 function verified(
   basis: Basis,
   state: VerifiedState,
-  { isStated, headline }: Verdict,
+  verdict: Verdict,
   rows: Partial<Pick<Report, 'chain' | 'notes'>>,
 ): Judgement {
-  const { account } = state
-  return judgementOf(basis, steps => ({
-    verdict: 'verified',
-    isStated,
-    headline,
-    text: isStated
-      ? 'Every check passed, for the root, address and storage keys that you stated.'
-      : 'Every check passed. But some inputs come from the file, not from you: see “The inputs, and who stated them”.',
-    ...rows,
-    account: account === null ? [] : displayAccount(account),
-    failed: steps.length,
-    state,
-  }))
+  const text = verdict.isStated
+    ? 'Every check passed, for the root, address and storage keys that you stated.'
+    : 'Every check passed. But some inputs come from the file, not from you: see “The inputs, and who stated them”.'
+  const account = state.account === null ? [] : displayAccount(state.account)
+  return judgementOf(basis, { verdict: 'verified', ...verdict, text, ...rows, account }, { state })
 }
 
 function refused(basis: Basis, error: ProofError): Judgement {
   const { code, path, expected = '', found = '' } = error
   const rows = Object.entries({ at: path, expected, found }).filter(([, value]) => value !== '')
-  return judgementOf(basis, (steps, forms) => {
-    const place = placeError(error, basis.file)
-    return {
-      verdict: 'refused',
-      headline: `Refused: ${code}`,
-      text: errorMeanings[code],
-      failure: { code, rows: displayRows(rows) },
-      shown: typeof place.group === 'number' && place.group < forms.length ? place.group : 0,
-      failed: findFailed(steps, place),
-      error,
-    }
-  })
+  const failure = { code, rows: displayRows(rows) }
+  const words = { headline: `Refused: ${code}`, text: errorMeanings[code] }
+  return judgementOf(basis, { verdict: 'refused', ...words, failure }, { error })
 }

@@ -23,7 +23,7 @@ import {
   type Scheme,
 } from '../index.ts'
 import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
-import { type Check, checksOf, placeError, type Status } from './checks.ts'
+import { type Check, checksOf, placeError, type Status, statusesOf } from './checks.ts'
 import { describeFault, type Fault } from './fault.ts'
 import type { Judgement } from './judge.ts'
 import type { OpenedFile } from './opened-file.ts'
@@ -70,7 +70,7 @@ const hashValue = (scheme: Scheme, index: number, value: unknown): string | null
   attempt(() => (index === 0 ? hashAccountValue : hashStorageValue)(scheme, value as Hex))
 
 /** The root that the paths must lead to, and its source. */
-function rootOf({ answer }: OpenedFile, { scheme, stateRoot, accountIsProven }: Judgement, index: number) {
+function rootOf({ answer }: OpenedFile, { scheme, stateRoot, forms, steps, failed }: Judgement, index: number) {
   if (index === 0) {
     const root = stateRoot && isHexOf(32, stateRoot.value) ? stateRoot : null
     return { rootName: 'state root', wantedRoot: root?.value ?? null, rootSource: root?.source ?? 'not known' }
@@ -78,7 +78,8 @@ function rootOf({ answer }: OpenedFile, { scheme, stateRoot, accountIsProven }: 
   const { proof } = fieldsOf(leafProofAt(answer, 0))
   const { value } = fieldsOf(proof)
   const root = scheme && attempt(() => decodeAccount(scheme, value as Hex).storageRoot)
-  const rootSource = accountIsProven ? 'of the proven account' : 'as the account value says, not proven'
+  const isProven = forms[0] === 'existence' && statusesOf(steps, failed).get(0) === 'passed'
+  const rootSource = isProven ? 'of the proven account' : 'as the account value says, not proven'
   return { rootName: 'storage root', wantedRoot: root, rootSource: root === null ? 'not known' : rootSource }
 }
 
