@@ -33,6 +33,10 @@ export function show(value: unknown): string {
 /** Replaces whatever could move the cursor, recolour or reverse the text, in a terminal or on a page. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?')
 
+/** Cuts a text that is longer than `most` to `kept` characters, and says how many it had. */
+export const cut = (text: string, most: number, kept = most): string =>
+  text.length <= most ? text : `${text.slice(0, kept)}... (${text.length} characters)`
+
 /** {@link printable}, cut to a few lines. */
 export const brief = (text: string): string =>
   text.length > MAX_TEXT_CHARACTERS

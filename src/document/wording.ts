@@ -108,12 +108,7 @@ export interface ChainClaim {
 }
 
 /** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
-export function beaconRows({
-  beaconBlock,
-}: {
-  readonly reach: Reach
-  readonly beaconBlock?: ProvenBeaconBlock
-}): Row[] {
+export function beaconRows({ beaconBlock }: { reach: Reach; readonly beaconBlock?: ProvenBeaconBlock }): Row[] {
   if (beaconBlock === undefined) return []
   const { checkpoint, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
   return [

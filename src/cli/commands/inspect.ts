@@ -1,4 +1,5 @@
 import { type Inspection, inspectContent, type UnverifiedFields } from '../../document/unverified.ts'
+import { cut } from '../../document/value.ts'
 import { type Command, exitCodes } from '../command.ts'
 import { readJson } from '../files/input.ts'
 import { formatOptions, optionsOf } from '../options/declared.ts'
@@ -49,9 +50,6 @@ function formatFields(fields: UnverifiedFields, indent: string): string[] {
   return entries.flatMap(([name, field]) =>
     typeof field === 'object' && field !== null
       ? [`${indent}  ${name}`, ...formatFields(field, `${indent}  `)]
-      : [`${indent}  ${name.padEnd(width)}  ${printable(abbreviate(String(field)))}`],
+      : [`${indent}  ${name.padEnd(width)}  ${printable(cut(String(field), 200, 66))}`],
   )
 }
-
-const abbreviate = (text: string): string =>
-  text.length <= 200 ? text : `${text.slice(0, 66)}... (${text.length} characters)`

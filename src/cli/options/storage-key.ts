@@ -2,6 +2,7 @@ import { slotKey } from '../../anchor/slots.ts'
 import { mappingSlot } from '../../anchor.ts'
 import type { Hex } from '../../bytes.ts'
 import { isHexOf } from '../../document/layout.ts'
+import { cut } from '../../document/value.ts'
 import { ProofError } from '../../index.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
@@ -16,7 +17,7 @@ const NUMBER = '0, 0x0 or 32 bytes of hexadecimal after 0x'
  */
 export function storageKeyOf(text: string, option = '--storage-key'): Hex {
   if (isHexOf(32, text)) return text
-  const refuse = (reason: string) => new UsageError(`${option}: ${reason}: ${shown(text)}`)
+  const refuse = (reason: string) => new UsageError(`${option}: ${reason}: ${cut(text, MAX_SHOWN_LENGTH)}`)
   if (/^[0-9a-fA-F]{64}$/.test(text)) throw refuse('write 0x before hexadecimal')
   if (isHexOf(20, text))
     throw refuse('this is an address, 20 bytes; for its entry in a mapping, use --mapping SLOT ADDRESS')
@@ -44,6 +45,3 @@ export function mappingKeyOf(slot: string, key: string): Hex {
     throw error instanceof ProofError ? new UsageError(`--mapping: expected ${error.expected}`) : error
   }
 }
-
-const shown = (text: string): string =>
-  text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}... (${text.length} characters)`

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { storageProofsIn } from '../../document/answer.ts'
 import { type ClaimWithSources, type Source, statedClaim } from '../../document/claim.ts'
 import type { AnswerFile } from '../../document/input-file.ts'
-import { printable, show } from '../../document/value.ts'
+import { cut, printable, show } from '../../document/value.ts'
 import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../../document/wording.ts'
 import { errorMeanings, type ProofError, type SafeVerifiedState, type VerifiedState } from '../../index.ts'
 import type { Output } from '../command.ts'
@@ -46,8 +46,7 @@ export function formatTable(table: readonly Row[] | readonly (readonly string[])
     .join('\n')
 }
 
-const clip = (cell: string): string =>
-  cell.length <= MAX_CELL_LENGTH ? cell : `${cell.slice(0, MAX_COLUMN_WIDTH)}... (${cell.length} characters)`
+const clip = (cell: string): string => cut(cell, MAX_CELL_LENGTH, MAX_COLUMN_WIDTH)
 
 /** Who stated each part, as `--json` spells it. */
 export const describeSources = (sources: Readonly<Record<string, Source>>): Record<string, string> =>
