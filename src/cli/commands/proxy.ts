@@ -92,8 +92,10 @@ export const command: Command = {
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = wholeNumber('--refresh', values.refresh, 1, 86_400)
     const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
-    for (const origin of origins) verifyOrigin(origin)
-
+    for (const origin of origins) {
+      if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue
+      throw new UsageError('--allow-origin: expected an origin such as https://wallet.example, without a path, or *')
+    }
     const controller = new AbortController()
     const connections = createConnections(values.timeout, controller.signal)
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
@@ -125,11 +127,6 @@ export const command: Command = {
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-function verifyOrigin(origin: string): void {
-  if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) return
-  throw new UsageError('--allow-origin: expected an origin such as https://wallet.example, without a path, or *')
-}
 
 /** Turns errors about the options into UsageErrors. */
 function orUsage<T>(work: () => T): T {

@@ -4,24 +4,22 @@ import { cannotListen } from '../errors.ts'
 
 const PREFIX = 'rollup_state_proof_follow'
 
+/** What each metric says. Those that end with `_total` are counters, the others gauges. */
 const METRICS = {
-  polls_total: ['counter', 'Number of polls for the L1 block hash.'],
-  finalizations_total: ['counter', 'Number of finalizations proven.'],
-  l2_block: ['gauge', 'Last L2 block of the newest proven finalization.'],
-  l1_block: ['gauge', 'L1 block from which the newest finalization is proven.'],
-  l2_block_timestamp_seconds: [
-    'gauge',
-    'Proven Unix time of the L2 block, or of an older one if its own time is not proven.',
-  ],
-  proven_at_timestamp_seconds: ['gauge', 'Unix time of the newest proof, by the clock of this machine.'],
-  request_failures_total: ['counter', 'Number of requests that failed or whose answer was refused.'],
-  retries_total: ['counter', 'Number of pauses after a round in which every endpoint failed.'],
-  proofs_unavailable_total: ['counter', 'Number of times that no L2 endpoint had the proofs of a finalization.'],
-  skipped_total: ['counter', 'Number of finalizations skipped because no L2 endpoint has their proofs any longer.'],
-  hints_refused_total: ['counter', 'Number of finalizations that an L1 endpoint invented.'],
-  logs_unusable_total: ['counter', 'Number of times that the logs of an L1 endpoint lacked the newest finalization.'],
-  program_runs_total: ['counter', 'Number of runs of the --exec program.'],
-} as const satisfies Record<string, readonly ['counter' | 'gauge', string]>
+  polls_total: 'Number of polls for the L1 block hash.',
+  finalizations_total: 'Number of finalizations proven.',
+  l2_block: 'Last L2 block of the newest proven finalization.',
+  l1_block: 'L1 block from which the newest finalization is proven.',
+  l2_block_timestamp_seconds: 'Proven Unix time of the L2 block, or of an older one if its own time is not proven.',
+  proven_at_timestamp_seconds: 'Unix time of the newest proof, by the clock of this machine.',
+  request_failures_total: 'Number of requests that failed or whose answer was refused.',
+  retries_total: 'Number of pauses after a round in which every endpoint failed.',
+  proofs_unavailable_total: 'Number of times that no L2 endpoint had the proofs of a finalization.',
+  skipped_total: 'Number of finalizations skipped because no L2 endpoint has their proofs any longer.',
+  hints_refused_total: 'Number of finalizations that an L1 endpoint invented.',
+  logs_unusable_total: 'Number of times that the logs of an L1 endpoint lacked the newest finalization.',
+  program_runs_total: 'Number of runs of the --exec program.',
+}
 
 type Name = keyof typeof METRICS
 
@@ -46,10 +44,7 @@ export function createMetrics() {
     values.set(name, (values.get(name) ?? new Map<string, number>()).set(labels, value))
   }
   const add = (name: Name, labels = '') => set(name, (values.get(name)?.get(labels) ?? 0) + 1, labels)
-  for (const [name, [type]] of Object.entries(METRICS)) {
-    const isLabelled = name === 'request_failures_total' || name === 'program_runs_total'
-    if (type === 'counter' && !isLabelled) set(name as Name, 0)
-  }
+  for (const name of Object.values(COUNTED)) if (name !== 'request_failures_total') set(name, 0)
   return {
     count({ name, attributes }: FollowEvent): void {
       const { layer, 'endpoint.index': index, 'error.type': code } = attributes
@@ -67,10 +62,11 @@ export function createMetrics() {
       add('program_runs_total', `{result="${isFailure ? 'failure' : 'success'}"}`),
     /** The metrics in Prometheus' text format. */
     text(): string {
-      const lines = Object.entries(METRICS).flatMap(([name, [type, help]]) => {
+      const lines = Object.entries(METRICS).flatMap(([name, help]) => {
         const samples = [...(values.get(name as Name) ?? [])].map(
           ([labels, value]) => `${PREFIX}_${name}${labels} ${value}`,
         )
+        const type = name.endsWith('_total') ? 'counter' : 'gauge'
         return [`# HELP ${PREFIX}_${name} ${help}`, `# TYPE ${PREFIX}_${name} ${type}`, ...samples]
       })
       return `${lines.join('\n')}\n`
