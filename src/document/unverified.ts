@@ -37,14 +37,8 @@ export interface Problem {
   readonly message: string
 }
 
-export interface Inspection {
-  readonly kind: string
-  readonly fields: UnverifiedFields
-  readonly problems: readonly Problem[]
-}
-
 /** Decodes what can be decoded, and notes what cannot. @throws DocumentError if the kind of file is unknown */
-export function inspectContent(content: unknown): Inspection {
+export function inspectContent(content: unknown) {
   const problems: Problem[] = []
   if (!isObject(content)) throw new DocumentError('it is not a JSON object')
   const file = readInputFile(content)

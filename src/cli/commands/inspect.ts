@@ -1,4 +1,4 @@
-import { type Inspection, inspectContent, type UnverifiedFields } from '../../document/unverified.ts'
+import { inspectContent, type UnverifiedFields } from '../../document/unverified.ts'
 import { cut } from '../../document/value.ts'
 import { type Command, exitCodes } from '../command.ts'
 import { readJson } from '../files/input.ts'
@@ -37,7 +37,7 @@ export const command: Command = {
   },
 }
 
-function format({ kind, fields, problems }: Inspection, mark: string): string {
+function format({ kind, fields, problems }: ReturnType<typeof inspectContent>, mark: string): string {
   const lines = [mark, kind, ...formatFields(fields, '')]
   if (problems.length > 0) lines.push('malformed', formatTable(problems.map(({ path, message }) => [path, message])))
   return `${[...lines, mark].join('\n')}\n`

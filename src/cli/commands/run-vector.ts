@@ -26,16 +26,7 @@ import { reportOnAnswer } from '../output/report.ts'
 /** The result of one file. The summary counts it under `group`. */
 export type FileResult = { file: string } & (Judged | { unusable: string } | { notRun: string })
 
-interface Judged {
-  readonly group: string
-  readonly asExpected: boolean
-  /** `verified`, or the code of the failure. */
-  readonly outcome: string
-  readonly path: string
-  readonly mismatches: readonly string[]
-  /** Who stated the root or hash on which the verdict rests; null if it rests on none. */
-  readonly rootFrom: 'flag' | 'file' | null
-}
+type Judged = ReturnType<typeof judged>
 
 /** For `--json`: what was asked and proven. */
 interface Details {
@@ -106,13 +97,14 @@ function judgeAnswer(file: AnswerFile, pinned: StatedClaim): Judged & Details {
   }
 }
 
+/** @param rootFrom who stated the root or hash on which the verdict rests; null if it rests on none */
 function judged<T extends object>(
   group: string,
   expected: Expected,
   outcome: Outcome<T>,
   spell: ((verified: T) => object) | undefined,
-  rootFrom: Judged['rootFrom'],
-): Judged {
+  rootFrom: 'flag' | 'file' | null,
+) {
   const mismatches = compare(expected, outcome, spell)
   const { code, path } = outcome.ok ? { code: 'verified', path: '' } : outcome.error
   return { group, asExpected: mismatches.length === 0, outcome: code, path, mismatches, rootFrom }
