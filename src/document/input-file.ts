@@ -1,22 +1,12 @@
+import type { Claim } from '../proof/claim.ts'
 import { DocumentError } from './error.ts'
 import { type Fields, fieldsOf, hasFields } from './value.ts'
 
 /** What was asked, as a file or the user states it. The verifier checks it. Parts that nobody stated are undefined. */
-export interface StatedClaim {
-  readonly scheme?: unknown
-  readonly stateRoot?: unknown
-  readonly address?: unknown
-  readonly storageKeys?: unknown
-}
+export type StatedClaim = { readonly [Name in keyof Claim]?: unknown }
 
 /** The `expected` of a vector, unchecked except for `valid` and `code`. */
-export interface Expected {
-  readonly valid: boolean
-  readonly code?: unknown
-  readonly path?: unknown
-  readonly account?: unknown
-  readonly storage?: unknown
-}
+export type Expected = Fields & { readonly valid: boolean }
 
 interface Described {
   readonly description: string
