@@ -44,10 +44,7 @@ const withoutUrls = (text: string) =>
     .replace(VERSIONED_PATH, '[URL]')
 
 /** For an endpoint whose URL is unknown: removes what looks like a URL. */
-export const redactUrls: Redact = Object.assign(withoutUrls, {
-  trimCut: (text: string) => text,
-  isInHex: () => false,
-})
+export const redactUrls: Redact = Object.assign(withoutUrls, { trimCut: (text: string) => text, isInHex: () => false })
 
 /** For the endpoint at `url`: also removes every part of the URL that may be a key. */
 export function redactorOf(url: URL): Redact {

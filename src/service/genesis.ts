@@ -93,10 +93,7 @@ export function demoWorld(scheme: Scheme): World {
       [DEMO_PROXY]: {
         nonce: '1',
         code: demoCode.proxy,
-        storage: {
-          ...tokenStorage('Proxied token', 'PROX', HOLDERS.toReversed()),
-          [IMPLEMENTATION_SLOT]: DEMO_TOKEN,
-        },
+        storage: { ...tokenStorage('Proxied token', 'PROX', HOLDERS.toReversed()), [IMPLEMENTATION_SLOT]: DEMO_TOKEN },
       },
       [DEMO_MULTICALL]: { nonce: '1', code: demoCode.multicall },
     },
