@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { mappingSlot } from '../../src/anchor.ts'
-import { type SnapshotPlan, type SnapshotProgress, writeSnapshot } from '../../src/bulk/snapshot/write.ts'
+import { type SnapshotPlan, type SnapshotProgress, writeSnapshot } from '../../src/bulk/snapshot/snapshot.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'

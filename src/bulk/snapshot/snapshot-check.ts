@@ -1,8 +1,7 @@
 import type { Hex } from '../../bytes.ts'
 import { fieldIn, itemsOf } from '../../document/value.ts'
 import type { Verifier } from '../../verifier/verifier.ts'
-import { type RowFormat, rowWriter } from './rows.ts'
-import { requestFor, type Target } from './snapshot.ts'
+import { type RowFormat, requestFor, rowWriter, type Target } from './snapshot.ts'
 
 /** The files of a snapshot, as lines, and what they must hold. */
 export interface SnapshotContent {

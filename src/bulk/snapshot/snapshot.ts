@@ -1,7 +1,8 @@
 import { mappingSlot } from '../../anchor/slots.ts'
 import type { Hex } from '../../bytes.ts'
-import { ProofError } from '../../errors.ts'
-import type { VerifiedState } from '../../proof/verify.ts'
+import { fieldIn } from '../../document/value.ts'
+import type { ProofError } from '../../errors.ts'
+import type { StorageSlot, VerifiedState } from '../../proof/verify.ts'
 import type { RpcError } from '../../rpc/error.ts'
 import { fetchAnswer } from '../../rpc/fetch.ts'
 import type { Provider } from '../../rpc/provider.ts'
@@ -36,12 +37,12 @@ export function requestFor({ contract, slot, storageKeys }: Target, holders: rea
 }
 
 /** @param most how many holders of a mapping one request may name */
-export function requestsFor(target: Target, holders: readonly Hex[], most: number): SnapshotRequest[] {
-  const length = target.contract === undefined ? 1 : most
-  const count = Math.ceil(holders.length / length)
-  return Array.from({ length: count }, (_, index) =>
-    requestFor(target, holders.slice(index * length, (index + 1) * length)),
-  )
+function requestsFor(target: Target, holders: readonly Hex[], most: number): SnapshotRequest[] {
+  const requests: SnapshotRequest[] = []
+  for (let done = 0; done < holders.length; done += requests.at(-1)?.holders.length ?? 1) {
+    requests.push(requestFor(target, holders.slice(done, done + most)))
+  }
+  return requests
 }
 
 /** The outcome of a request, or of a part of it. */
@@ -75,26 +76,157 @@ export function takeSnapshot(
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
   const verifier = createVerifier(scheme)
   const limits = createLimits(concurrency, signal)
+  const how = { method, maxKeysPerRequest: keysPerRequest, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
     const { address, storageKeys } = request
-    const how = { method, maxKeysPerRequest: keysPerRequest, signal }
     const answer = await fetchAnswer(provider, { address, storageKeys, block }, how)
     return [{ request, answer, state: verifier.verifyProof(answer, { stateRoot, address, storageKeys }) }]
   }
   const refuse = async (request: SnapshotRequest, error: ProofError | RpcError): Promise<SnapshotPart[]> => {
     const { holders, storageKeys } = request
-    if (holders.length === 1) {
-      const path = error instanceof ProofError ? error.path : ''
-      return [{ request, refusal: { code: error.code, path } }]
-    }
-    const items = holders.map((holder, index) => ({
-      ...request,
-      holders: [holder],
-      storageKeys: storageKeys.slice(index, index + 1),
-    }))
+    const { code } = error
+    if (holders.length === 1) return [{ request, refusal: { code, path: 'path' in error ? error.path : '' } }]
+    const items = storageKeys.map((key, index) => {
+      return { ...request, storageKeys: [key], holders: holders.slice(index, index + 1) }
+    })
     const parts: SnapshotPart[] = []
     for await (const part of askInOrder({ items, limits, ask, refuse, onRetry })) parts.push(...part)
     return parts
   }
   return askInOrder({ items: requests, limits, ask, refuse, onRetry })
+}
+
+export type RowFormat = 'ndjson' | 'csv'
+
+/** A row of a snapshot. */
+export interface SnapshotRow {
+  readonly verdict: 'present' | 'absent' | 'refused'
+  /** Why it was refused. */
+  readonly code?: string
+  readonly storage?: readonly StorageSlot[]
+  readonly [column: string]: unknown
+}
+
+/** How the rows of a snapshot are written, and read again. Rows and the heading are without a line feed. */
+export function rowWriter({ contract, storageKeys }: Target, format: RowFormat) {
+  const isMapping = contract !== undefined
+  const columns = isMapping
+    ? ['holder', 'verdict', 'key', 'value', 'number', 'code']
+    : ['address', 'verdict', 'nonce', 'balance', 'storageRoot', 'codeHash', 'codeSize', ...storageKeys, 'code']
+  const isCsv = format === 'csv'
+  return {
+    /** undefined if the format has none. */
+    heading: isCsv ? columns.join(',') : undefined,
+    /** The proven values, one row per holder. */
+    rowsOf: (part: SnapshotPart) => (isMapping ? entriesOf(part) : accountsOf(part)),
+    textOf: (row: SnapshotRow): string => (isCsv ? toCsv(row, columns) : JSON.stringify(row, toPlain)),
+    /** Whether a row says that no answer verified. */
+    isRefused: (row: string): boolean => (isCsv ? row.split(',', 2)[1] : verdictIn(row)) === 'refused',
+  }
+}
+
+function accountsOf(part: SnapshotPart): SnapshotRow[] {
+  const { address } = part.request
+  if ('refusal' in part) return [{ address, verdict: 'refused', ...part.refusal }]
+  const { account, storage } = part.state
+  return [{ address, verdict: account === null ? 'absent' : 'present', ...account, storage }]
+}
+
+function entriesOf({ request: { holders }, ...part }: SnapshotPart): SnapshotRow[] {
+  if ('refusal' in part) return holders.map(holder => ({ holder, verdict: 'refused', ...part.refusal }))
+  return part.state.storage.map(({ key, value, exists }, index) => {
+    return { holder: holders[index], verdict: exists ? 'present' : 'absent', key, value, number: BigInt(value) }
+  })
+}
+
+const toPlain = (_: string, field: unknown) => (typeof field === 'bigint' ? field.toString() : field)
+
+/** Nothing in a row needs quotes: it holds only hexadecimal, numbers and fixed names. */
+function toCsv(row: SnapshotRow, columns: readonly string[]): string {
+  const slots = new Map<string, unknown>((row.storage ?? []).map(({ key, value }) => [key, value]))
+  const cells = columns.map(column => (Object.hasOwn(row, column) ? row[column] : slots.get(column)))
+  return cells.map(cell => String(cell ?? '')).join(',')
+}
+
+function verdictIn(row: string): unknown {
+  try {
+    return fieldIn(JSON.parse(row), 'verdict')
+  } catch {
+    return undefined
+  }
+}
+
+/** How far a snapshot is. */
+export interface SnapshotProgress {
+  /** How many requests are done. */
+  readonly requests: number
+  /** The number of rows per verdict. */
+  readonly counts: Readonly<Record<'present' | 'absent' | 'refused', number>>
+}
+
+/** Where a snapshot goes. */
+export interface SnapshotSink {
+  /** The progress of an interrupted run; undefined if there is none. */
+  readonly begun: SnapshotProgress | undefined
+  readonly keepsAnswers: boolean
+  /**
+   * Adds whole lines, and then notes the progress. What was added after the last progress is dropped before the next run.
+   *
+   * @param rows with the heading, if it begins with one
+   * @param kept the answers as recordings, for `audit`
+   */
+  save(rows: string, kept: string, progress: SnapshotProgress): Promise<void>
+}
+
+export interface SnapshotPlan extends SnapshotOptions {
+  readonly target: Target
+  readonly holders: SnapshotRequest['holders']
+  readonly format: RowFormat
+  /** Called for every request, or part of one, of which no answer verifies. */
+  readonly onRefused: (request: SnapshotRequest, code: string) => void
+}
+
+/** Rows are saved when so many accounts are done; those of a mapping after each request. */
+const ACCOUNTS_PER_SAVE = 64
+
+/**
+ * Takes a snapshot, or the rest of one, and passes it on piece by piece. The pieces are the same however often the run was
+ * interrupted.
+ *
+ * @returns the counts of all rows
+ * @throws RpcError if the endpoint fails for good or too often, and what `sink` throws
+ */
+export async function writeSnapshot(
+  provider: Provider,
+  plan: SnapshotPlan,
+  sink: SnapshotSink,
+): Promise<SnapshotProgress['counts']> {
+  const { target, holders, format, keysPerRequest, onRefused, scheme, stateRoot } = plan
+  const writer = rowWriter(target, format)
+  const counts = { present: 0, absent: 0, refused: 0, ...sink.begun?.counts }
+  let done = sink.begun?.requests ?? 0
+  const requests = requestsFor(target, holders, keysPerRequest).slice(done)
+  const requestsPerSave = target.contract === undefined ? ACCOUNTS_PER_SAVE : 1
+  let [rows, kept] = [done === 0 && writer.heading !== undefined ? `${writer.heading}\n` : '', '']
+  const save = async () => {
+    await sink.save(rows, kept, { requests: done, counts })
+    ;[rows, kept] = ['', '']
+  }
+  for await (const parts of takeSnapshot(provider, requests, plan)) {
+    for (const part of parts) {
+      for (const row of writer.rowsOf(part)) {
+        counts[row.verdict]++
+        rows += `${writer.textOf(row)}\n`
+      }
+      if ('refusal' in part) onRefused(part.request, part.refusal.code)
+      else if (sink.keepsAnswers) {
+        const { address, storageKeys } = part.request
+        const recording = { scheme: scheme.name, stateRoot, address, storageKeys, result: part.answer }
+        kept += `${JSON.stringify(recording)}\n`
+      }
+    }
+    if (++done % requestsPerSave === 0) await save()
+  }
+  if (rows !== '') await save()
+  return counts
 }
