@@ -1,8 +1,7 @@
 import { type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
 import type { Endpoints } from './endpoints.ts'
-import { walkLogs } from './finalized-state.ts'
-import { findPrevious, type L1Source, type Sample } from './l1.ts'
+import { findPrevious, type L1Source, type Sample, walkLogs } from './l1.ts'
 import { MAX_LISTED } from './limits.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
@@ -55,13 +54,12 @@ export async function listFinalizations(
 
 /** From the newest logs back; null if they lack the newest finalization, or cannot be fetched. */
 async function listFromLogs(
-  { provider, rollup, signal }: L1Source,
+  source: L1Source,
   { after, newest, l1After, l1Block }: ListRange,
 ): Promise<Map<bigint, FinalizedState> | null> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
-  const topics = [finalizedStateTopics]
-  for await (const logs of walkLogs(provider, { rollup, topics, newest: l1Block.number, oldest, signal })) {
+  for await (const logs of walkLogs(source, [finalizedStateTopics], l1Block.number, oldest)) {
     if (logs === null) return null
     for (const { l2BlockNumber, finalizedState } of logs) {
       const isNew = l2BlockNumber > after && l2BlockNumber <= newest && !found.has(l2BlockNumber)

@@ -1,7 +1,7 @@
 import type { FinalizedState } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+import type { ProofError } from '../errors.ts'
 import { createEvidence } from '../evidence/create.ts'
 import type { Evidence, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
@@ -14,7 +14,7 @@ import { type Hint, listFinalizations } from './finalizations.ts'
 import type { FollowEvent, FollowOptions, Settings } from './follow-options.ts'
 import { beginAt, candidatesOf, isAhead, listed, newRange, without, yielded } from './follow-progress.ts'
 import { type FollowState, writeState } from './follow-state.ts'
-import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source } from './l1.ts'
+import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from './l1.ts'
 import { redactUrls } from './redact.ts'
 
 /** One finalization, proven. */
@@ -90,8 +90,9 @@ export function createFollower(settings: Settings) {
     const known = anchors.get(l2BlockNumber)
     if (known !== undefined) return known
     const isNewest = l2BlockNumber === newest && (rollup.layout === undefined || rollup.layout.finalizedState)
+    // null if the contract has no root of the block, which is proven too.
     const anchor = await l1.run(provider =>
-      fetchProven({ ...source, provider }, l1Block, l2BlockNumber, isNewest ? states : []),
+      unless('ANCHOR_NO_ROOT', fetchProven({ ...source, provider }, l1Block, l2BlockNumber, isNewest ? states : [])),
     )
     anchors.set(l2BlockNumber, anchor)
     return anchor
@@ -194,23 +195,18 @@ async function prove(
   return { l2BlockNumber, stateRoot, ...times, l1Block, states, evidence }
 }
 
-/** With the timestamp, if one of the hints is right. null if the contract has no root of the block, which is proven too. */
+/** With the timestamp, if one of the hints is right. */
 async function fetchProven(
   source: L1Source,
   l1Block: L1Block,
   l2BlockNumber: bigint,
-  states: readonly FinalizedState[],
-): Promise<Anchor | null> {
-  try {
-    for (const state of states) {
-      const anchor = await fetchHinted(source, l1Block, l2BlockNumber, state)
-      if (anchor !== null) return anchor
-    }
-    return await fetchAnchor(source, l1Block, l2BlockNumber)
-  } catch (error) {
-    if (error instanceof ProofError && error.code === 'ANCHOR_NO_ROOT') return null
-    throw error
+  hints: readonly FinalizedState[],
+): Promise<Anchor> {
+  for (const hint of hints) {
+    const anchor = await fetchHinted(source, l1Block, l2BlockNumber, hint)
+    if (anchor !== null) return anchor
   }
+  return fetchAnchor(source, l1Block, l2BlockNumber)
 }
 
 /** @throws RpcError, or ProofError `CLAIM_INVALID` if it is not a hash */

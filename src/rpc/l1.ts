@@ -1,16 +1,20 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { ETH_PROOF_SHAPE, verifyEthProof } from '../anchor/eth-proof.ts'
-import type { FinalizedState } from '../anchor/finalized-state.ts'
+import {
+  decodeFinalizedStateLog,
+  type FinalizedState,
+  type FinalizedStateLog,
+  finalizedStateTopics,
+} from '../anchor/finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
 import { anchorStorageKeys, lineaLayout, type Rollup, verifyAnchor } from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
-import { atPath, excerpt, ProofError } from '../errors.ts'
+import { atPath, type ErrorCode, excerpt, ProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { atEndpoint, RpcError, type RpcErrorCode } from './error.ts'
-import { fetchFinalizedState } from './finalized-state.ts'
-import { MAX_L1_PROOF_LENGTH } from './limits.ts'
+import { atEndpoint, isFailure, RpcError, type RpcErrorCode } from './error.ts'
+import { BLOCKS_PER_REQUEST, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
 import { callProvider, type Provider, type SendProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
@@ -111,28 +115,75 @@ export async function fetchAnchor(
  * the slots for it, and the endpoint serves the log of the finalization. Otherwise returns the anchor unchanged.
  */
 export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor: Anchor): Promise<Anchor> {
-  const { provider, rollup, signal } = source
   const { l2BlockNumber, currentL2BlockNumber } = anchor
-  const { finalizedState: isKept } = rollup.layout ?? lineaLayout
+  const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
   if (isKept === undefined || l2BlockNumber !== currentL2BlockNumber) return anchor
-  const query = { rollup, l2BlockNumber, l1BlockNumber: l1Block.number, signal }
-  const hint = await atEndpoint('L1', () => fetchFinalizedState(provider, query))
+  const hint = await fetchFinalizedState(source, l1Block.number, l2BlockNumber)
   // If the hint is wrong, or the contract has another layout, what is proven without the hint stays proven.
   return (hint && (await fetchHinted(source, l1Block, l2BlockNumber, hint))) ?? anchor
 }
 
-/** {@link fetchAnchor}; null if the hint is wrong. */
-export async function fetchHinted(
-  source: L1Source,
-  l1Block: L1Block,
-  l2BlockNumber: bigint,
-  hint: FinalizedState,
-): Promise<Anchor | null> {
+/** What `work` resolves to; null if it is refused with this code. */
+export async function unless<T>(code: ErrorCode, work: Promise<T>): Promise<T | null> {
   try {
-    return await fetchAnchor(source, l1Block, l2BlockNumber, hint)
+    return await work
   } catch (error) {
-    if (error instanceof ProofError && error.code === 'ANCHOR_FINALIZED_STATE_MISMATCH') return null
+    if (error instanceof ProofError && error.code === code) return null
     throw error
+  }
+}
+
+/** {@link fetchAnchor}; null if the hint is wrong. */
+export const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): Promise<Anchor | null> =>
+  unless('ANCHOR_FINALIZED_STATE_MISMATCH', fetchAnchor(...args))
+
+/**
+ * What the contract's log says about the finalization that ended with this L2 block: a hint, which `verifyAnchor` proves. The
+ * log is not above the L1 block. Requests the newest logs first, in ranges that endpoints allow.
+ *
+ * @returns null if the endpoint serves no logs, or none of this finalization: no timestamp is proven then
+ * @throws RpcError `ABORTED` and nothing else
+ */
+export async function fetchFinalizedState(
+  source: L1Source,
+  l1BlockNumber: bigint,
+  l2BlockNumber: bigint,
+): Promise<FinalizedState | null> {
+  const topics = [finalizedStateTopics, `0x${l2BlockNumber.toString(16).padStart(64, '0')}`]
+  const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
+  for await (const logs of walkLogs(source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
+    // If there are several, the newest counts.
+    const log = logs?.find(log => log.l2BlockNumber === l2BlockNumber)
+    if (log) return log.finalizedState
+  }
+  return null
+}
+
+/**
+ * The contract's logs of finalizations between two L1 blocks, newest first, one list per request. Ends with null if the endpoint
+ * does not serve them, whatever the reason: they are only hints.
+ *
+ * @throws RpcError `ABORTED` and nothing else
+ */
+export async function* walkLogs(
+  source: L1Source,
+  topics: readonly unknown[],
+  newest: bigint,
+  oldest: bigint,
+): AsyncGenerator<FinalizedStateLog[] | null, void> {
+  for (let toBlock = newest; toBlock >= oldest; toBlock -= BLOCKS_PER_REQUEST) {
+    const begin = toBlock - BLOCKS_PER_REQUEST + 1n
+    const blocks = { fromBlock: encodeQuantity(begin > oldest ? begin : oldest), toBlock: encodeQuantity(toBlock) }
+    const filter = { address: source.rollup.address, topics, ...blocks }
+    const logs = await call(source, 'eth_getLogs', [filter]).catch((error: unknown) => {
+      if (isFailure(error)) return null
+      throw error
+    })
+    if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield null
+    yield logs
+      .map(decodeFinalizedStateLog)
+      .filter(log => log !== null)
+      .reverse()
   }
 }
 
@@ -143,10 +194,12 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
   for (let count = 1; count < most; count++) {
     const previous = await findPrevious(source, known)
     if (previous === null) return
-    const anchor = await fetchNamed(source, l1Block, previous.value)
-    if (anchor === null) return
-    yield anchor
     known = previous
+    const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, known.value))
+    // Before the contract was deployed, its storage was zero.
+    if (anchor === null && known.value === 0n) return
+    if (anchor === null) throw contradiction(`it named L2 block ${known.value}, of which the contract has no root`)
+    yield anchor
   }
 }
 
@@ -162,18 +215,6 @@ export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Blo
   throw new ProofError('CLAIM_INVALID', { path: 'rollup', expected })
 }
 
-/** {@link fetchAnchor} for a block that the L1 endpoint named without proof; null for block 0 if it was never finalized. */
-async function fetchNamed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
-  try {
-    return await fetchAnchor(source, l1Block, l2BlockNumber)
-  } catch (error) {
-    if (!(error instanceof ProofError) || error.code !== 'ANCHOR_NO_ROOT') throw error
-    // Before the contract was deployed, its storage was zero.
-    if (l2BlockNumber === 0n) return null
-    throw contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has no root`)
-  }
-}
-
 /** `currentL2BlockNumber` at an L1 block. */
 export interface Sample {
   readonly at: bigint
@@ -184,7 +225,7 @@ const FIRST_DISTANCE = 32n
 
 /**
  * The newest sample with another value than this one, according to the L1 endpoint. Goes back in doubling steps until the value
- * is smaller, then bisects: at most 64 requests for each. None of it is proven; {@link fetchNamed} does that.
+ * is smaller, then bisects: at most 64 requests for each. None of it is proven.
  */
 export async function findPrevious(source: L1Source, newest: Sample): Promise<Sample | null> {
   let after = newest
@@ -212,8 +253,7 @@ async function readCurrent(source: L1Source, at: bigint): Promise<bigint> {
   const params = [address, slotKey(layout.currentL2BlockNumber), encodeQuantity(at)]
   const value = await call(source, 'eth_getStorageAt', params).catch((error: unknown) => {
     if (!(error instanceof RpcError) || !error.endpoint || UNAMBIGUOUS.includes(error.code)) throw error
-    const { endpoint } = error
-    throw new RpcError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, endpoint, layer: 'L1' })
+    throw new RpcError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, endpoint: error.endpoint, layer: 'L1' })
   })
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
   throw new RpcError('ANSWER_MALFORMED', { found: 'something that is not a storage value', layer: 'L1' })

@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { decodeFinalizedStateLog, finalizedStateTopics } from '../../src/anchor.ts'
 import { bytesToHex } from '../../src/bytes.ts'
-import { fetchFinalizedState } from '../../src/rpc/finalized-state.ts'
+import { fetchFinalizedState } from '../../src/rpc/l1.ts'
 
 const word = (value: bigint | number) => value.toString(16).padStart(64, '0')
 const rollup = { address: `0x${'11'.repeat(20)}` } as const
@@ -56,23 +56,23 @@ it('requests the newest logs first, in ranges, and takes only the log of the blo
       return answers.shift() ?? []
     },
   }
-  const query = { rollup, l2BlockNumber: 436n, l1BlockNumber: 5_000n }
-  expect(await fetchFinalizedState(l1, query)).toEqual(state)
+  const source = { provider: l1, rollup, signal: undefined }
+  expect(await fetchFinalizedState(source, 5_000n, 436n)).toEqual(state)
   expect(ranges).toEqual(['3001-5000', '1001-3000'])
   ranges.length = 0
-  expect(await fetchFinalizedState(l1, query)).toBe(null)
+  expect(await fetchFinalizedState(source, 5_000n, 436n)).toBe(null)
   expect(ranges).toEqual(['3001-5000', '1001-3000', '0-1000'])
   ranges.length = 0
-  expect(await fetchFinalizedState(l1, { ...query, l1BlockNumber: 10n ** 9n })).toBe(null)
+  expect(await fetchFinalizedState(source, 10n ** 9n, 436n)).toBe(null)
   expect(ranges.length).toBe(10)
 })
 
 it('returns null if no logs are served, and ends when aborted', async () => {
-  const query = { rollup, l2BlockNumber: 436n, l1BlockNumber: 5n }
+  const fetchFrom = (request: () => Promise<unknown>, signal?: AbortSignal) =>
+    fetchFinalizedState({ provider: { request }, rollup, signal }, 5n, 436n)
   const served: unknown[] = [null, {}, 'logs', new Array(2_001).fill(recent)]
-  for (const logs of served) expect(await fetchFinalizedState({ request: async () => logs }, query)).toBe(null)
+  for (const logs of served) expect(await fetchFrom(async () => logs)).toBe(null)
   const refuse = async () => Promise.reject(Object.assign(new Error('no'), { code: -32601 }))
-  expect(await fetchFinalizedState({ request: refuse }, query)).toBe(null)
-  const signal = AbortSignal.abort()
-  await expect(fetchFinalizedState({ request: async () => [] }, { ...query, signal })).rejects.toThrow('ABORTED')
+  expect(await fetchFrom(refuse)).toBe(null)
+  await expect(fetchFrom(async () => [], AbortSignal.abort())).rejects.toThrow('ABORTED')
 })
