@@ -10,8 +10,6 @@ export {
   type FetchedConsensus,
   fetchConsensus,
 } from './rpc/beacon.ts'
-export type { BeaconState } from './rpc/beacon-state.ts'
-export { type Client, createClient, type StateRequest } from './rpc/client.ts'
 export { diagnose } from './rpc/diagnose.ts'
 export {
   type EndpointError,
@@ -23,15 +21,18 @@ export {
 } from './rpc/error.ts'
 export {
   type BlockTag,
+  type Client,
   type ClientOptions,
+  createClient,
   type FetchOptions,
   fetchAnswer,
   type ProofRequest,
+  type StateRequest,
 } from './rpc/fetch.ts'
-export type { FetchCheckpoint } from './rpc/fetch-progress.ts'
 export { followFinalizations } from './rpc/follow.ts'
 export {
   type BeaconFailure,
+  type BeaconState,
   type BeaconVerifier,
   type FollowBeaconOptions,
   followBeacon,
@@ -47,6 +48,7 @@ export {
   type DissentingSource,
   finalizedBlockHash,
 } from './rpc/l1-block-hash.ts'
+export type { FetchCheckpoint } from './rpc/partial-answers.ts'
 export type { Provider, SendProvider } from './rpc/provider.ts'
 export {
   type EvidenceRequest,

@@ -1,4 +1,4 @@
-import { ProofError } from '../errors.ts'
+import type { ProofError } from '../errors.ts'
 import { BOOTSTRAP_SHAPE, type Consensus, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
 import { MAX_UPDATES } from '../evidence/limits.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../evidence/types.ts'
@@ -51,12 +51,9 @@ export async function fetchUpdates(
     const wanted = Math.min(count - updates.length, MAX_UPDATES_AT_ONCE)
     const path = `updates?start_period=${start + updates.length}&count=${wanted}`
     const answer = await fetchKnown(api, path, UPDATES_SHAPE, wanted + 1, signal)
-    if (!Array.isArray(answer) || answer.length === 0) {
-      throw new RpcError('ANSWER_MALFORMED', {
-        found: `no update of period ${start + updates.length}`,
-        layer: 'beacon',
-      })
-    }
+    const found = `no update of period ${start + updates.length}`
+    if (!Array.isArray(answer) || answer.length === 0)
+      throw new RpcError('ANSWER_MALFORMED', { found, layer: 'beacon' })
     updates.push(...answer.slice(0, wanted))
     onProgress?.(updates.length)
   }
@@ -182,20 +179,20 @@ export async function fetchConsensus(
     } catch (error) {
       // What onProgress throws is no failure of the endpoint, whatever its class.
       if (isReporting || !isFailure(error)) throw error
-      failures.push(error instanceof ProofError ? redactError(error, redactorFor(api)) : error)
+      failures.push(redactError(error, redactorFor(api)))
       if (apis.length > 1) report({ step: 'sourceFailed', index, code: error.code })
     }
   }
   const [only] = failures
   if (only !== undefined && failures.length === 1) throw only
-  throw new RpcError('BEACON_UNAVAILABLE', {
-    found: describeFailures(failures.map(({ code }) => code)),
-    layer: 'beacon',
-  })
+  throw unavailable(failures.map(({ code }) => code))
 }
 
-export const describeFailures = (codes: readonly string[]): string =>
-  codes.map((code, index) => `source ${index}: ${code}`).join('; ')
+/** @param codes what each source answered */
+export function unavailable(codes: readonly string[]): RpcError {
+  const found = codes.map((code, index) => `source ${index}: ${code}`).join('; ')
+  return new RpcError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
+}
 
 export function verifyApis(apis: readonly BeaconApi[]): void {
   if (!Array.isArray(apis) || apis.length === 0 || apis.some(api => typeof api?.get !== 'function')) {

@@ -1,4 +1,5 @@
 import { excerpt, ProofError } from '../errors.ts'
+import { readOwn } from '../json/known-fields.ts'
 import { RpcError, type RpcErrorCode } from './error.ts'
 import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
 import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
@@ -110,6 +111,52 @@ export function diagnoseEndpointError(
   return new RpcError(nameEndpointError(code, `${message} ${data ?? ''}`, params), { endpoint })
 }
 
+/** A JSON-RPC 2.0 request. */
+export interface RpcRequest {
+  jsonrpc: '2.0'
+  id: number
+  method: string
+  params: readonly unknown[]
+}
+
+/**
+ * The result of a JSON-RPC 2.0 response.
+ *
+ * @param response parsed from JSON
+ * @param request the request that was sent
+ * @param redact applied to what the endpoint says
+ * @throws RpcError `ENVELOPE_MALFORMED`, `ID_MISMATCH`; the RpcError for the endpoint's own error
+ */
+export function parseResponse(response: unknown, request: RpcRequest, redact: Redact = redactUrls): unknown {
+  if (!isObject(response)) throw malformed(Array.isArray(response) ? 'an array' : 'no object')
+  const version = readOwn(response, 'jsonrpc')
+  if (version !== '2.0') throw malformed('its jsonrpc is not "2.0"')
+  // Some serializers write null for a missing field. As a result, null is a value.
+  const error = readOwn(response, 'error') ?? undefined
+  const hasResult = Object.hasOwn(response, 'result')
+  if (error !== undefined && readOwn(response, 'result') != null) throw malformed('it has both a result and an error')
+  if (error === undefined && !hasResult) throw malformed('it has neither a result nor an error')
+  const id = readOwn(response, 'id')
+  // An endpoint that could not read the request does not know its id.
+  if (id !== request.id && (error === undefined || id !== null)) throw new RpcError('ID_MISMATCH')
+  if (error === undefined) return readOwn(response, 'result')
+  throw parseError(error, request.params, redact)
+}
+
+/** The RpcError for the `error` of a response; `ENVELOPE_MALFORMED` if it is not a valid one. */
+export function parseError(error: unknown, params: readonly unknown[], redact: Redact): RpcError {
+  if (!isObject(error)) return malformed('its error is no object')
+  const [code, message, data] = ['code', 'message', 'data'].map(name => readOwn(error, name))
+  if (typeof code !== 'number' || !Number.isInteger(code)) return malformed('the code of its error is no integer')
+  if (typeof message !== 'string') return malformed('the message of its error is no string')
+  return diagnoseEndpointError({ code, message, data }, params, redact)
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const malformed = (found: string) => new RpcError('ENVELOPE_MALFORMED', { found })
+
 const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 'safe']
 
 /** Goes by the code if it is specific. Endpoints use -32600, -32602 and -32000 so broadly that only the words can tell. */
@@ -149,17 +196,12 @@ export function redactError(error: RpcError | ProofError, redact: Redact): RpcEr
     const redacted = new ProofError(code, { path, expected: expected && clean(expected), found: found && clean(found) })
     return redacted.message === error.message ? error : redacted
   }
-  const { code, found, status, retryAfter, endpoint, layer, cause } = error
-  const redacted = new RpcError(code, {
+  const { found, endpoint, cause } = error
+  const data = endpoint?.data === undefined ? {} : { data: admitText(endpoint.data, redact) }
+  const redacted = new RpcError(error.code, {
+    ...error,
     found: found === undefined ? undefined : clean(found),
-    status,
-    retryAfter,
-    endpoint: endpoint && {
-      code: endpoint.code,
-      message: clean(endpoint.message),
-      ...(endpoint.data !== undefined && { data: admitText(endpoint.data, redact) }),
-    },
-    layer,
+    endpoint: endpoint && { code: endpoint.code, message: clean(endpoint.message), ...data },
     cause: redactCause(cause, redact),
   })
   const isSame = redacted.cause === cause && redacted.message === error.message

@@ -221,7 +221,7 @@ export async function atEndpoint<T>(layer: Layer, work: () => Promise<T>): Promi
     return await work()
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
-    const { code, found, status, retryAfter, endpoint, cause } = error
-    throw new RpcError(code, { found, status, retryAfter, endpoint, layer, ...(cause instanceof Error && { cause }) })
+    const { cause } = error
+    throw new RpcError(error.code, { ...error, layer, cause: cause instanceof Error ? cause : undefined })
   }
 }

@@ -4,15 +4,14 @@ import type { Checkpoint, VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } 
 import type { Hex } from '../bytes.ts'
 import {
   countPeriods,
-  describeFailures,
   fetchBootstrap,
   fetchFinality,
   fetchUpdates,
   periodOf,
   readClaimed,
+  unavailable,
   verifyApis,
 } from './beacon.ts'
-import { type BeaconState, type KnownBlock, readBeaconState, writeBeaconState } from './beacon-state.ts'
 import { isFailure, RpcError } from './error.ts'
 import type { BeaconApi } from './http.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifyTimeout } from './options.ts'
@@ -38,6 +37,28 @@ export interface BeaconFailure {
   /** The code of the error. */
   code: string
 }
+
+/** The state of following a beacon chain: plain JSON, about 53 kB. Whoever can change it controls what is trusted next. */
+export interface BeaconState {
+  /** The version of this format. */
+  version: 1
+  /** The committee that signed for the finalized block, or that of the checkpoint. */
+  committee: Committee
+  /** The newest proven finalized block, or the checkpoint. */
+  finalized: {
+    /** Hash of the L1 block in it, 32 bytes. */
+    l1BlockHash: Hex
+    /** Root of the beacon block, 32 bytes. */
+    blockRoot: Hex
+    /** Decimal. */
+    slot: string
+    /** When the slot began, in seconds since 1970. Decimal. */
+    slotTimestamp: string
+  }
+}
+
+/** A proven block, and the committee to continue with. */
+type KnownBlock = Omit<VerifiedBootstrap, 'l1BlockNumber' | 'l1Timestamp'>
 
 /** Where to start, and what is too old. */
 export interface FollowBeaconOptions {
@@ -240,9 +261,6 @@ async function fetchClaims(
   return claims.filter(claim => claim !== undefined).sort((a, b) => (a.slot < b.slot ? 1 : a.slot > b.slot ? -1 : 0))
 }
 
-const unavailable = (codes: readonly string[]) =>
-  new RpcError('BEACON_UNAVAILABLE', { found: describeFailures(codes), layer: 'beacon' })
-
 /** @throws the error itself if no endpoint is to blame for it */
 function codeOf(error: unknown): string {
   if (isFailure(error)) return error.code
@@ -250,3 +268,27 @@ function codeOf(error: unknown): string {
 }
 
 const ageOf = ({ slotTimestamp }: KnownBlock): number => Date.now() / 1000 - Number(slotTimestamp)
+
+function writeBeaconState({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: KnownBlock): BeaconState {
+  const finalized = { l1BlockHash, blockRoot, slot: `${slot}`, slotTimestamp: `${slotTimestamp}` }
+  return { version: 1, committee, finalized }
+}
+
+/** Uses the caller's network, whose fork table may have grown since. The committee is verified when it is used. */
+function readBeaconState(state: BeaconState, network: BeaconNetwork): KnownBlock {
+  const { version, committee, finalized } = readOptions('state', state, ['version', 'committee', 'finalized'])
+  if (version !== 1) throw argumentInvalid('state.version', '1', version)
+  const names = ['l1BlockHash', 'blockRoot', 'slot', 'slotTimestamp'] as const
+  const { l1BlockHash, blockRoot, slot, slotTimestamp } = readOptions('state.finalized', finalized, names)
+  for (const [name, text] of Object.entries({ l1BlockHash, blockRoot, slot, slotTimestamp })) {
+    const isHash = name === 'l1BlockHash' || name === 'blockRoot'
+    const expected = isHash ? 'hexadecimal of 32 bytes' : 'a decimal number'
+    const form = isHash ? /^0x[0-9a-f]{64}$/ : /^\d{1,20}$/
+    if (typeof text !== 'string' || !form.test(text)) throw argumentInvalid(`state.finalized.${name}`, expected, text)
+  }
+  const fields = ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey']
+  const stored = { ...readOptions('state.committee', committee, fields), network }
+  const rootOf = (network: BeaconNetwork) => network?.genesisValidatorsRoot?.toLowerCase?.()
+  if (rootOf(committee.network) !== rootOf(network)) throw argumentInvalid('state', 'one of the same network', state)
+  return { committee: stored, l1BlockHash, blockRoot, slot: BigInt(slot), slotTimestamp: BigInt(slotTimestamp) }
+}

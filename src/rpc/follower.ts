@@ -12,8 +12,17 @@ import { atEndpoint, isMissing, type Layer, RpcError } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
 import { type Hint, listFinalizations } from './finalizations.ts'
 import type { FollowEvent, FollowOptions, Settings } from './follow-options.ts'
-import { beginAt, candidatesOf, isAhead, listed, newRange, without, yielded } from './follow-progress.ts'
-import { type FollowState, writeState } from './follow-state.ts'
+import {
+  beginAt,
+  candidatesOf,
+  type FollowState,
+  isAhead,
+  listed,
+  newRange,
+  without,
+  writeState,
+  yielded,
+} from './follow-state.ts'
 import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from './l1.ts'
 import { redactUrls } from './redact.ts'
 
@@ -48,7 +57,7 @@ interface View {
   readonly newest: bigint
 }
 
-/** Proves one finalization after another. What follows from its state alone is in `follow-progress.ts`. */
+/** Proves one finalization after another. What follows from its state alone is in `follow-state.ts`. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: every part changes the same view, progress and known anchors.
 export function createFollower(settings: Settings) {
   const { rollup, newestOnly, skipUnavailable, signal, onEvent } = settings

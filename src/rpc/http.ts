@@ -1,11 +1,10 @@
-import { diagnoseStatus, redactCause } from './diagnose.ts'
-import { parseResponse, type RpcRequest } from './envelope.ts'
+import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { RpcError } from './error.ts'
 import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
 import { argumentInvalid, readOptions, verifySignal, verifyTimeout, verifyWhole } from './options.ts'
 import type { Provider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
-import { type Attempt, retry } from './waiting.ts'
+import { sleep } from './waiting.ts'
 
 /**
  * The URL of an endpoint. With an API key, it is that of a private provider: `{base}/v3/{key}`. Without one, it is `base`
@@ -47,6 +46,7 @@ export interface HttpOptions {
   maxRetries?: number
 }
 
+const HEADERS = { 'Content-Type': 'application/json', Accept: 'application/json' }
 const HTTP_OPTIONS = ['timeout', 'signal', 'maxResponseLength', 'maxRetries']
 
 /**
@@ -82,8 +82,10 @@ export function createHttpProvider(url: string, options: HttpOptions = {}): Prov
     async request({ method, params = [] }) {
       if (!isArray(params)) throw argumentInvalid('params', 'an array', params)
       const request = { jsonrpc: '2.0', id: nextId++, method, params } as const
+      // A redirected POST may arrive as another method, at another place.
+      const init = { method: 'POST', headers: HEADERS, body: JSON.stringify(request), redirect: 'manual' } as const
       return exchange(
-        abort => post(url, request, abort),
+        signal => fetch(url, { ...init, signal }),
         response => readAnswer(response, request, maxResponseLength, redact),
       )
     },
@@ -136,20 +138,20 @@ export function createBeaconApi(url: string, options: HttpOptions = {}): BeaconA
       for (const [key, value] of new URLSearchParams(query)) target.searchParams.set(key, value)
       const send = (abort: AbortSignal) =>
         fetch(target, { headers: { Accept: 'application/json' }, redirect: 'manual', signal: abort })
-      return exchange(send, response => readDocument(response, maxResponseLength), signal)
+      const read = async (response: Response) => {
+        if (response.ok) return readJson(response, maxResponseLength)
+        await response.body?.cancel()
+        throw diagnoseStatus(response.status)
+      }
+      return exchange(send, read, signal)
     },
   }
   setRedactor(api, redact)
   return api
 }
 
-async function readDocument(response: Response, maxLength: number): Promise<unknown> {
-  if (!response.ok) {
-    await response.body?.cancel()
-    throw diagnoseStatus(response.status)
-  }
-  return readJson(response, maxLength)
-}
+/** Milliseconds before the first retry, before jitter. Doubles with each retry. */
+const FIRST_WAIT = 250
 
 /** What all requests to one URL share: their limits, and the retries while the endpoint is busy. */
 function createConnection(url: string, options: HttpOptions) {
@@ -167,18 +169,19 @@ function createConnection(url: string, options: HttpOptions) {
     ownSignal?: AbortSignal,
   ): Promise<unknown> {
     const both = signal && ownSignal ? AbortSignal.any([signal, ownSignal]) : (ownSignal ?? signal)
+    const deadline = Date.now() + timeout
     return withDeadline(timeout, both, redact, async abort => {
-      let busy = { status: 0, wait: undefined as number | undefined }
-      const attempt = async (): Promise<Attempt<unknown>> => {
+      for (let retries = 0; ; retries++) {
         const response = await send(abort)
-        if (response.status !== 429 && response.status !== 503) return { outcome: await read(response) }
-        busy = { status: response.status, wait: readRetryAfter(response) }
+        const { status } = response
+        if (status !== 429 && status !== 503) return read(response)
+        const retryAfter = readRetryAfter(response)
         await response.body?.cancel()
-        return { wait: busy.wait }
+        const wait = retryAfter ?? FIRST_WAIT * 2 ** retries * (1 + Math.random())
+        // A wait that would reach the deadline is not started.
+        if (retries >= maxRetries || Date.now() + wait >= deadline) throw diagnoseStatus(status, retryAfter)
+        await sleep(wait, abort)
       }
-      const made = await retry(attempt, maxRetries, Date.now() + timeout, abort)
-      if (made === undefined) throw diagnoseStatus(busy.status, busy.wait)
-      return made.outcome
     })
   }
 
@@ -225,17 +228,6 @@ function systemCodeIn(error: unknown): { found?: string } {
   const cause = error instanceof Error ? error.cause : undefined
   const code: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'code') : undefined
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? { found: code } : {}
-}
-
-function post(url: string, request: RpcRequest, signal: AbortSignal): Promise<Response> {
-  return fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-    body: JSON.stringify(request),
-    // A redirected POST may arrive as another method, at another place.
-    redirect: 'manual',
-    signal,
-  })
 }
 
 async function readAnswer(

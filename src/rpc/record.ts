@@ -13,7 +13,6 @@ import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
 import { atEndpoint, isMissing, RpcError } from './error.ts'
 import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
-import { type FetchCheckpoint, fetchedMismatch, readFetched } from './fetch-progress.ts'
 import type { BeaconApi } from './http.ts'
 import {
   type Anchor,
@@ -25,7 +24,7 @@ import {
   walkAnchors,
 } from './l1.ts'
 import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
-import { answerAdmission } from './partial-answers.ts'
+import { answerAdmission, type FetchCheckpoint, fetchedMismatch, readFetched } from './partial-answers.ts'
 import { type Provider, parseQuantity, type SendProvider, verifyProvider } from './provider.ts'
 import { type Redact, redactorFor } from './redact.ts'
 
@@ -169,6 +168,7 @@ export async function recordEvidence(
 }
 
 type VerifiedRequest = ReturnType<typeof verifyRequest>
+type VerifiedOptions = ReturnType<typeof verifyRecordOptions>
 
 function verifyRequest(request: EvidenceRequest) {
   const fields = ['scheme', 'rollup', 'address', 'storageKeys', 'l2BlockNumber']
@@ -208,10 +208,10 @@ async function recordWith(
   l1: Provider | SendProvider,
   l2: Provider | SendProvider,
   request: VerifiedRequest,
-  options: ReturnType<typeof verifyRecordOptions>,
+  options: VerifiedOptions,
 ): Promise<Recorded> {
   const { scheme, rollup, address, storageKeys, owner } = request
-  const { l1Block: l1BlockId, beacon, maxFinalizations, resumeFrom, onProgress, signal, ...how } = options
+  const { l1Block: l1BlockId, beacon, maxFinalizations: _, resumeFrom, onProgress, signal, ...how } = options
   const source = { provider: l1, rollup, signal }
 
   const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
@@ -243,15 +243,8 @@ async function recordWith(
     return createEvidence({ ...parts, consensus: fetched?.consensus, l1: { block, proof, finalizedState } })
   }
 
-  const onIgnored = (reason: string) => onProgress?.({ step: 'checkpointIgnored', reason })
-  const redact = redactorFor(l1, l2)
   const tried: bigint[] = []
-  for await (const anchor of anchorsFor(source, l1Block, request, {
-    resumeFrom,
-    maxFinalizations,
-    redact,
-    onIgnored,
-  })) {
+  for await (const anchor of anchorsFor(source, l1Block, request, options, redactorFor(l1, l2))) {
     const { l2BlockNumber } = anchor
     if (tried.includes(l2BlockNumber)) continue
     onProgress?.({ step: 'l2Block', l2BlockNumber })
@@ -278,41 +271,36 @@ function verifyBundle(
   return { bundle, l1BlockHashFrom: 'l1Endpoint', evidence: proven }
 }
 
-/** What an earlier recording left, and how far to search. */
-interface Search {
-  readonly resumeFrom: unknown
-  readonly maxFinalizations: number
-  readonly redact: Redact
-  readonly onIgnored: (reason: string) => void
-}
-
 /** The finalizations to try, in order: that of the request, or of the earlier recording, and the newest ones. */
 async function* anchorsFor(
   source: L1Source,
   l1Block: L1Block,
   request: VerifiedRequest,
-  search: Search,
+  { resumeFrom, maxFinalizations, onProgress }: VerifiedOptions,
+  redact: Redact,
 ): AsyncGenerator<Anchor> {
   const { l2BlockNumber, owner } = request
-  const { resumeFrom, maxFinalizations, onIgnored } = search
+  const ignore = (reason: string) => onProgress?.({ step: 'checkpointIgnored', reason })
   const block = l2BlockNumber === undefined ? {} : { block: encodeQuantity(l2BlockNumber) }
   const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, { ...owner, ...block })
-  if (mismatch !== null) onIgnored(mismatch)
+  if (mismatch !== null) ignore(mismatch)
   if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
   if (resumeFrom !== undefined && mismatch === null) {
-    const begun = await fetchBegun(source, l1Block, request, search)
-    if (begun) yield begun
+    const begun = await fetchBegun(source, l1Block, request, resumeFrom, redact)
+    if (typeof begun === 'string') ignore(begun)
+    else yield begun
   }
   yield* walkAnchors(source, l1Block, maxFinalizations)
 }
 
-/** The block of the earlier recording; null if nothing of it can be used. Its answers are useless for any other block. */
+/** The block of the earlier recording, or why nothing of it can be used. Its answers are useless for any other block. */
 async function fetchBegun(
   source: L1Source,
   l1Block: L1Block,
   { scheme, address, storageKeys, owner }: VerifiedRequest,
-  { resumeFrom, redact, onIgnored }: Search,
-): Promise<Anchor | null> {
+  resumeFrom: unknown,
+  redact: Redact,
+): Promise<Anchor | string> {
   try {
     const anchor = await fetchAnchor(source, l1Block, parseQuantity(Reflect.get(Object(resumeFrom), 'block')))
     const verify = (answer: unknown, keys: readonly Hex[]) =>
@@ -320,11 +308,10 @@ async function fetchBegun(
     const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
     const held = { ...owner, block: encodeQuantity(anchor.l2BlockNumber) }
     // Without an answer that verifies, anyone could have named this block.
-    if (readFetched(resumeFrom, held, admission, redact, verify).length > 0) return anchor
-    onIgnored('its answers do not verify')
+    const isHeld = readFetched(resumeFrom, held, admission, redact, verify).length > 0
+    return isHeld ? anchor : 'its answers do not verify'
   } catch (error) {
     if (error instanceof RpcError && error.layer === 'L1') throw error
-    onIgnored('its block is not the last one of a finalization')
+    return 'its block is not the last one of a finalization'
   }
-  return null
 }

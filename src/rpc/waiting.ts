@@ -1,39 +1,5 @@
 import { RpcError } from './error.ts'
 
-const FIRST_WAIT = 250
-
-/** The result of one attempt of {@link retry}: its outcome, or how long to wait before the next one. */
-export type Attempt<T> =
-  | { readonly outcome: T }
-  | {
-      /** Milliseconds; undefined to back off exponentially. */
-      readonly wait: number | undefined
-    }
-
-/**
- * Repeats `attempt` until it has an outcome. Waits as long as the attempt says, otherwise backs off exponentially.
- *
- * @param attempt makes one attempt
- * @param maxRetries how many attempts may follow the first
- * @param deadline when to give up, as `Date.now()` counts: a wait that would reach it is not started
- * @param signal aborts a wait
- * @returns undefined if no attempt had an outcome
- */
-export async function retry<T>(
-  attempt: () => Promise<Attempt<T>>,
-  maxRetries: number,
-  deadline: number,
-  signal: AbortSignal,
-): Promise<{ outcome: T } | undefined> {
-  for (let retries = 0; ; retries++) {
-    const made = await attempt()
-    if ('outcome' in made) return made
-    const wait = made.wait ?? FIRST_WAIT * 2 ** retries * (1 + Math.random())
-    if (retries >= maxRetries || Date.now() + wait >= deadline) return undefined
-    await sleep(wait, signal)
-  }
-}
-
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
