@@ -3,8 +3,8 @@ import { encodeHeader } from '../anchor/header.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 
-/** The fields that vary between simulated blocks. All other header fields are constant. */
-export interface BlockFields {
+/** A simulated block: the fields that vary. All other header fields are constant. */
+export interface Block {
   readonly number: bigint
   readonly parentHash: Hex
   readonly stateRoot: Hex
@@ -12,9 +12,6 @@ export interface BlockFields {
   readonly timestamp: bigint
   /** At most 32 bytes. */
   readonly extraData: Hex
-}
-
-export interface Block extends BlockFields {
   readonly hash: Hex
 }
 
@@ -26,7 +23,7 @@ export const GAS_LIMIT = 36_000_000n
 export const BASE_FEE = 7n
 export const EMPTY_TRIE: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
-export function sealBlock(fields: BlockFields): Block {
+export function sealBlock(fields: Omit<Block, 'hash'>): Block {
   const header = encodeHeader(headerOf(fields))
   return { ...fields, hash: bytesToHex(keccak_256(hexToBytes(header, header.length / 2 - 1))) }
 }
@@ -43,7 +40,7 @@ export const describeBlock = (block: Block): object => ({
 })
 
 /** A block header of the Prague fork. */
-const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData }: BlockFields) => ({
+const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData }: Omit<Block, 'hash'>) => ({
   number: encodeQuantity(number),
   parentHash,
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',

@@ -58,7 +58,7 @@ export type FaultFunction = (request: FaultRequest) => Fault | undefined
 /** Returns how to distort the answer to a request, if there is a fault for it. @param closing ends all delays */
 export function createFaultInjector(faults: FaultFunction | undefined, closing: AbortSignal) {
   let turn = 0
-  return async (request: Omit<FaultRequest, 'turn'>): Promise<Distortion> => {
+  return async (request: Omit<FaultRequest, 'turn'>) => {
     const fault = faults?.({ ...request, turn: turn++ })
     switch (fault?.kind) {
       case undefined:
@@ -68,25 +68,19 @@ export function createFaultInjector(faults: FaultFunction | undefined, closing: 
         throw new MethodError(rpcCodes.serverError, 'an injected fault', fault.status, headers)
       }
       case 'error':
+        // Takes the place of the answer.
         return { error: new MethodError(fault.code, fault.message) }
       case 'reset':
         // The server closes the connection, as it does after any unexpected error.
         throw new Error('an injected reset')
       case 'cut':
+        // Only the first half is sent.
         return { isCut: true }
       case 'delay':
         await setTimeout(fault.milliseconds, undefined, { signal: closing, ref: false }).catch(() => {})
         return {}
       case 'lie':
-        return { change: result => fault.change(structuredClone(result)) }
+        return { change: (result: unknown) => fault.change(structuredClone(result)) }
     }
   }
-}
-
-interface Distortion {
-  /** Takes the place of the answer. */
-  readonly error?: MethodError
-  /** Only the first half is sent. */
-  readonly isCut?: boolean
-  readonly change?: (result: unknown) => unknown
 }

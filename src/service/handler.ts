@@ -4,7 +4,7 @@ import type { Beacon } from './beacon.ts'
 import type { BeaconAnswer } from './consensus.ts'
 import type { createFaultInjector } from './faults.ts'
 import { answerRequest, errorResponse, MethodError, type Methods, parseRequest, rpcCodes } from './json-rpc.ts'
-import { MAX_BODY_LENGTH } from './limits.ts'
+import { MAX_BODY_LENGTH, MAX_CLIENTS } from './limits.ts'
 
 export const BEACON_PATH = '/beacon'
 const CORS = new Map([
@@ -20,8 +20,8 @@ export interface Endpoints {
   readonly rpc: ReadonlyMap<string, { readonly endpoint: 'l2' | 'l1'; readonly methods: Methods }>
   readonly beacon: Beacon
   readonly apiKeys: ReadonlySet<string>
-  /** How many seconds a client without a key has to wait. */
-  readonly waitOf: (client: string) => number
+  /** Requests per second per client without a key; undefined for no limit. */
+  readonly publicRate: number | undefined
   readonly inject: ReturnType<typeof createFaultInjector>
 }
 
@@ -31,7 +31,9 @@ const refusal = (status: number, message: string, code: number = rpcCodes.invali
   new MethodError(code, message, status, headers)
 
 /** Answers the requests to all endpoints of a service. Rejects if the connection is to be closed. */
-export function createHandler({ rpc, beacon, apiKeys, waitOf, inject }: Endpoints) {
+export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endpoints) {
+  const waitOf = publicRate === undefined ? () => 0 : createRateLimit(publicRate)
+
   /** Refuses requests with the wrong HTTP method, with an unknown key or over the rate limit. */
   function admit(request: IncomingMessage, method: 'GET' | 'POST', key?: string): void {
     if (request.method !== method) throw refusal(405, `use ${method}`, undefined, { Allow: method })
@@ -80,5 +82,22 @@ export function createHandler({ rpc, beacon, apiKeys, waitOf, inject }: Endpoint
       const body = isBeacon ? { code: status, message: error.message } : errorResponse(null, error)
       sendJson({ status, body }, { ...headers, Connection: 'close' })
     }
+  }
+}
+
+/**
+ * A token bucket per client: it limits requests per second, and allows bursts of one second's worth. The function returns 0 if
+ * the request may pass, otherwise the seconds to wait.
+ */
+function createRateLimit(perSecond: number): (client: string) => number {
+  const buckets = new Map<string, { tokens: number; at: number }>()
+  return client => {
+    if (buckets.size >= MAX_CLIENTS && !buckets.has(client)) buckets.clear()
+    const at = Date.now()
+    const bucket = buckets.get(client) ?? { tokens: perSecond, at }
+    const tokens = Math.min(perSecond, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
+    const passes = tokens >= 1
+    buckets.set(client, { tokens: passes ? tokens - 1 : tokens, at })
+    return passes ? 0 : Math.ceil((1 - tokens) / perSecond)
   }
 }

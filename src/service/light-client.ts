@@ -2,8 +2,7 @@ import { COMMITTEE_SIZE } from '../beacon/decode.ts'
 import { periodOf } from '../beacon/network.ts'
 import { signingRoot } from '../beacon/signature.ts'
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
-import { type BeaconBlock, sparseBranch } from './beacon-block.ts'
-import type { BeaconChain } from './beacon-chain.ts'
+import { type BeaconBlock, type BeaconChain, sparseBranch } from './beacon-chain.ts'
 import { MAX_REMEMBERED } from './limits.ts'
 
 /** The light-client part of the beacon API. Each answer is null if there is none. */

@@ -8,7 +8,6 @@ import { BEACON_PATH, createHandler } from './handler.ts'
 import type { AccessListFunction } from './methods/access-list.ts'
 import { l1Methods } from './methods/l1.ts'
 import { l2Methods } from './methods/l2.ts'
-import { createRateLimit } from './rate-limit.ts'
 
 /** What the service serves, and its limits. */
 export interface ServiceOptions extends ChainOptions {
@@ -106,7 +105,7 @@ export function createService(options: ServiceOptions): Service {
       ]),
       beacon,
       apiKeys: new Set(apiKeys),
-      waitOf: publicRate === undefined ? () => 0 : createRateLimit(publicRate),
+      publicRate,
       inject: createFaultInjector(options.faults, closing.signal),
     }),
   )

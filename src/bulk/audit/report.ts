@@ -31,14 +31,13 @@ const meaningOf = (kind: string): string => {
 
 /** Notes on what nothing proves, because only the records or the answers state it. */
 function notesOf({ rootsFromRecord: roots, addressesFromAnswer: addresses, keysFromAnswer: keys }: Tally): string[] {
-  const about = (lines: number, one: string, many: string) => `${number(lines)} ${lines === 1 ? one : many}`
   return [
     roots > 0 &&
-      `${about(roots, 'verdict rests on a state root that only the record names', 'verdicts rest on state roots that only the records name')}. Nothing proves these roots: state the one that you trust.`,
+      `${counted(roots, 'verdict rests on a state root that only the record names', 'verdicts rest on state roots that only the records name')}. Nothing proves these roots: state the one that you trust.`,
     addresses > 0 &&
-      `${about(addresses, 'answer was', 'answers were')} verified for the address that the answer itself names: compare it with the one that you asked for, or state it.`,
+      `${counted(addresses, 'answer was', 'answers were')} verified for the address that the answer itself names: compare it with the one that you asked for, or state it.`,
     keys > 0 &&
-      `${about(keys, 'answer was', 'answers were')} verified for the storage keys that the answer itself names: compare them with the ones that you asked for, or state them.`,
+      `${counted(keys, 'answer was', 'answers were')} verified for the storage keys that the answer itself names: compare them with the ones that you asked for, or state them.`,
   ].filter(note => note !== false)
 }
 
@@ -68,17 +67,14 @@ const escapeHtml = (text: string): string =>
 
 const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 })
 
+const counted = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`
+
 /** A self-contained page: it loads nothing and runs no script. */
 export function formatAuditReport(report: AuditReport): string {
   const { inputs, claim, tally, seconds, version, resumedAt, jobs, failure } = report
   const summary = summarize(tally)
   const { lines, present, absent, refused, unreadable, kinds, notes } = summary
-  const cards = [
-    ['present', present, 'good'],
-    ['absent', absent, 'good'],
-    ['refused', refused, 'bad'],
-    ['unreadable', unreadable, 'odd'],
-  ] as const
+  const cards = Object.entries({ present, absent, refused, unreadable })
   const judged = lines - resumedAt
   const ofThisRun = resumedAt > 0 ? ', in this run' : ''
   const facts = [
@@ -98,9 +94,9 @@ ${REPORT_MARK}
 <title>Audit: ${number(lines)} lines</title>
 <style>${STYLE}</style>
 <main>
-<h1>Audit of ${number(lines)} ${lines === 1 ? 'record' : 'records'}</h1>
+<h1>Audit of ${counted(lines, 'record', 'records')}</h1>
 <p class="lead">${escapeHtml(conclusion(summary))}</p>
-${failure === undefined ? '' : `<p class="failure">${escapeHtml(`Incomplete: ${failure}.`)}</p>\n`}<ul class="cards">${cards.map(([name, value, tone]) => `<li class="${value > 0 ? tone : 'none'}"><b>${number(value)}</b> ${name}</li>`).join('')}</ul>
+${failure === undefined ? '' : `<p class="failure">${escapeHtml(`Incomplete: ${failure}.`)}</p>\n`}<ul class="cards">${cards.map(([name, value]) => `<li class="${value > 0 ? toneOf(name) : 'none'}"><b>${number(value)}</b> ${name}</li>`).join('')}</ul>
 ${notes.length === 0 ? '' : `<h2>What the verdicts rest on</h2>\n<ul>${notes.map(note => `<li>${escapeHtml(note)}</li>`).join('')}</ul>`}
 <dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`).join('')}</dl>
 <h2>Verdicts</h2>
@@ -135,8 +131,8 @@ function conclusion({ lines, refused, unreadable }: AuditSummary): string {
   if (lines === 0) return 'There were no records.'
   if (refused + unreadable === 0) return 'Every record verified.'
   const parts = [
-    refused > 0 && `${number(refused)} ${refused === 1 ? 'record was' : 'records were'} refused`,
-    unreadable > 0 && `${number(unreadable)} ${unreadable === 1 ? 'line was' : 'lines were'} unreadable`,
+    refused > 0 && `${counted(refused, 'record was', 'records were')} refused`,
+    unreadable > 0 && `${counted(unreadable, 'line was', 'lines were')} unreadable`,
   ].filter(part => part !== false)
   return `${parts.join(', and ')}. ${refused + unreadable === lines ? 'None' : 'Everything else'} verified.`
 }
@@ -164,15 +160,13 @@ type Mark = readonly [x: number, text: string, anchor: 'start' | 'middle' | 'end
 
 /** Draws the axes, and `content` between them. */
 function chart(label: string, highest: number, marks: readonly Mark[], content: string): string {
-  const y = (share: number) => HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - 10)
-  const rows = [0, 0.5, 1].map(
-    share =>
-      `<line x1="${LEFT}" x2="${WIDTH}" y1="${y(share)}" y2="${y(share)}"/><text x="${LEFT - 8}" y="${y(share) + 4}" text-anchor="end">${number(share * highest)}</text>`,
-  )
-  const columns = marks.map(
-    ([x, text, anchor]) =>
-      `<text x="${x.toFixed(1)}" y="${HEIGHT - 6}" text-anchor="${anchor}">${escapeHtml(text)}</text>`,
-  )
+  const rows = [0, 0.5, 1].map(share => {
+    const y = scaleY(share, 1)
+    return `<line x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text x="${LEFT - 8}" y="${y + 4}" text-anchor="end">${number(share * highest)}</text>`
+  })
+  const columns = marks.map(([x, text, anchor]) => {
+    return `<text x="${x.toFixed(1)}" y="${HEIGHT - 6}" text-anchor="${anchor}">${escapeHtml(text)}</text>`
+  })
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(label)}"><g class="axes">${rows.join('')}${columns.join('')}</g>${content}</svg>`
 }
 
@@ -187,9 +181,9 @@ function roundUp(value: number): number {
 
 function rateChart(samples: AuditReport['samples']): string {
   const rates = samples.slice(1).map(({ seconds, lines }, index) => {
-    const before = samples[index]
-    const elapsed = seconds - (before?.seconds ?? 0)
-    return { seconds, rate: elapsed > 0 ? (lines - (before?.lines ?? 0)) / elapsed : 0 }
+    const before = samples[index] ?? { seconds: 0, lines: 0 }
+    const elapsed = seconds - before.seconds
+    return { seconds, rate: elapsed > 0 ? (lines - before.lines) / elapsed : 0 }
   })
   if (rates.length < 2) return '<p>The run was too short to say.</p>'
   const highest = roundUp(Math.max(...rates.map(({ rate }) => rate)))
@@ -199,9 +193,8 @@ function rateChart(samples: AuditReport['samples']): string {
   const points = [{ seconds: 0, rate: rates[0]?.rate ?? 0 }, ...rates].map(
     ({ seconds, rate }) => `${x(seconds).toFixed(1)} ${scaleY(rate, highest).toFixed(1)}`,
   )
-  const start = x(0).toFixed(1)
-  const base = HEIGHT - BOTTOM
-  const content = `<path class="area" d="M${start} ${base} L${points.join(' L')} V${base} Z"/><path class="curve" d="M${points.join(' L')}"/>`
+  const [curve, base] = [points.join(' L'), HEIGHT - BOTTOM]
+  const content = `<path class="area" d="M${x(0).toFixed(1)} ${base} L${curve} V${base} Z"/><path class="curve" d="M${curve}"/>`
   const marks: Mark[] = [
     [x(0), '0 s', 'start'],
     [x(last / 2), `${number(last / 2)} s`, 'middle'],
@@ -242,15 +235,11 @@ function rejectedList(rejected: readonly string[], total: number): string {
     const { line, file, verdict, code, path, reason } = JSON.parse(text)
     const place = file === undefined ? `Line ${line}` : `${file}, line ${line}`
     if (verdict !== 'refused') return `<li>${escapeHtml(`${place}: ${reason}`)}</li>`
-    const meaning = meaningOf(code)
     const where = path === '' ? '' : `<p>At <code>${escapeHtml(path)}</code></p>`
-    return `<li><details><summary>${escapeHtml(`${place}: ${code}`)}</summary><p>${escapeHtml(meaning)}</p>${where}</details></li>`
+    return `<li><details><summary>${escapeHtml(`${place}: ${code}`)}</summary><p>${escapeHtml(meaningOf(code))}</p>${where}</details></li>`
   })
-  const more =
-    total > rejected.length
-      ? `<p>The first ${number(MAX_REJECTED)} are listed here. The output has all ${number(total)}.</p>`
-      : ''
-  return `<h2>Refused and unreadable lines</h2>${more}<ol class="rejected">${items.join('')}</ol>`
+  const more = `<p>The first ${number(MAX_REJECTED)} are listed here. The output has all ${number(total)}.</p>`
+  return `<h2>Refused and unreadable lines</h2>${total > rejected.length ? more : ''}<ol class="rejected">${items.join('')}</ol>`
 }
 
 const STYLE = `
