@@ -100,8 +100,14 @@ export function agreeingBlockHash(
   verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)
 
-  const ask = (provider: Provider | SendProvider, id: bigint | L1BlockTag) =>
-    settle(timeout, () => fetchBlock(provider, id))
+  const ask = async (provider: Provider | SendProvider, id: bigint | L1BlockTag): Promise<Vote> => {
+    try {
+      return { block: await inTime(timeout, () => fetchBlock(provider, id)) }
+    } catch (error) {
+      const code: unknown = Reflect.get(Object(error), 'code')
+      return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
+    }
+  }
   const votesOn = (number: bigint, said: readonly Vote[]) =>
     Promise.all(
       sources.map(async (provider, index): Promise<Vote> => {
@@ -138,7 +144,7 @@ export function agreeingBlockHash(
   }
 }
 
-/** What a source says about one block. */
+/** What a source says about one block. A failure is described by its code alone. */
 interface Vote {
   readonly block?: L1Block
   readonly failure?: string | undefined
@@ -154,13 +160,3 @@ function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
 
 const fetchBlock = async (provider: Provider | SendProvider, id: bigint | L1BlockTag): Promise<L1Block> =>
   (await fetchL1Block({ provider, signal: undefined }, id)).l1Block
-
-/** A source that fails is described by its error code alone. */
-async function settle(timeout: number, work: () => Promise<L1Block>): Promise<Vote> {
-  try {
-    return { block: await inTime(timeout, work) }
-  } catch (error) {
-    const code: unknown = Reflect.get(Object(error), 'code')
-    return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
-  }
-}

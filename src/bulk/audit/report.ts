@@ -80,7 +80,7 @@ export function formatAuditReport(report: AuditReport): string {
   const facts = [
     [inputs.length === 1 ? 'Input' : 'Inputs', inputs.join(', ')],
     ...statedBy(claim),
-    ['This run', `${number(judged)} lines in ${number(seconds)} s with ${jobs} ${jobs === 1 ? 'thread' : 'threads'}`],
+    ['This run', `${number(judged)} lines in ${number(seconds)} s with ${counted(jobs, 'thread', 'threads')}`],
     ['Rate', `${number(judged / Math.max(seconds, 0.001))} lines per second`],
     ...(resumedAt > 0 ? [['Before', `an earlier run processed ${number(resumedAt)} lines`] as const] : []),
   ] as const
