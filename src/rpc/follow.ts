@@ -1,4 +1,3 @@
-import type { ProofError } from '../errors.ts'
 import { isFailure, isPassing, RpcError } from './error.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
 import { createFollower, type FollowedFinalization } from './follower.ts'
@@ -72,14 +71,12 @@ async function* follow(settings: Settings, timing: Timing): AsyncGenerator<Follo
   const { pollInterval, maxBackoff, onEvent } = settings
   const signal = settings.signal ?? new AbortController().signal
   const follower = createFollower(settings)
-  const backoff = createBackoff(maxBackoff, timing.random)
-  const wait = async (milliseconds: number) => {
-    try {
-      await timing.wait(milliseconds, signal)
-    } catch (error) {
+  const wait = (milliseconds: number) =>
+    timing.wait(milliseconds, signal).catch(error => {
       throw signal.aborted ? new RpcError('ABORTED') : error
-    }
-  }
+    })
+  /** In a row. */
+  let [failures, refusals] = [0, 0]
   for (;;) {
     if (signal.aborted) throw new RpcError('ABORTED')
     let item: FollowedFinalization | null
@@ -87,32 +84,17 @@ async function* follow(settings: Settings, timing: Timing): AsyncGenerator<Follo
       item = await follower.next()
     } catch (error) {
       if (!isFailure(error)) throw error
-      const { count, delay } = backoff.afterFailure(error)
-      const attributes = { 'retry.count': count, 'retry.delay': delay, 'error.type': error.code }
+      refusals = isPassing(error) ? 0 : refusals + 1
+      if (refusals >= MAX_REFUSED_ROUNDS) throw error
+      const most = Math.min(maxBackoff, FIRST_BACKOFF * 2 ** Math.min(failures++, 30))
+      const delay = Math.round(most * (0.5 + timing.random() / 2))
+      const attributes = { 'retry.count': failures, 'retry.delay': delay, 'error.type': error.code }
       onEvent?.({ name: 'follow.retry', attributes, error })
       await wait(delay)
       continue
     }
-    backoff.reset()
+    ;[failures, refusals] = [0, 0]
     if (item === null) await wait(Math.round(pollInterval * (0.9 + timing.random() / 5)))
     else yield item
-  }
-}
-
-/** Waits longer after each failure in a row, and gives up if waiting does not help. */
-function createBackoff(longest: number, random: Timing['random']) {
-  let [failures, refusals] = [0, 0]
-  return {
-    reset() {
-      ;[failures, refusals] = [0, 0]
-    },
-    /** @returns how many failures in a row there were, and how long to wait @throws `error` itself, to give up */
-    afterFailure(error: RpcError | ProofError) {
-      failures++
-      refusals = isPassing(error) ? 0 : refusals + 1
-      if (refusals >= MAX_REFUSED_ROUNDS) throw error
-      const most = Math.min(longest, FIRST_BACKOFF * 2 ** Math.min(failures - 1, 30))
-      return { count: failures, delay: Math.round(most * (0.5 + random() / 2)) }
-    },
   }
 }

@@ -80,14 +80,14 @@ export function createHttpProvider(url: string, options: HttpOptions = {}): Prov
 
   const provider: Provider = {
     async request({ method, params = [] }) {
-      if (!isArray(params)) throw argumentInvalid('params', 'an array', params)
+      if (!Array.isArray(params)) throw argumentInvalid('params', 'an array', params)
       const request = { jsonrpc: '2.0', id: nextId++, method, params } as const
-      // A redirected POST may arrive as another method, at another place.
-      const init = { method: 'POST', headers: HEADERS, body: JSON.stringify(request), redirect: 'manual' } as const
-      return exchange(
-        signal => fetch(url, { ...init, signal }),
-        response => readAnswer(response, request, maxResponseLength, redact),
-      )
+      const send = (signal: AbortSignal) => {
+        const body = JSON.stringify(request)
+        // A redirected POST may arrive as another method, at another place.
+        return fetch(url, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal })
+      }
+      return exchange(send, response => readAnswer(response, request, maxResponseLength, redact))
     },
   }
   setRedactor(provider, redact)
@@ -153,7 +153,7 @@ export function createBeaconApi(url: string, options: HttpOptions = {}): BeaconA
 /** Milliseconds before the first retry, before jitter. Doubles with each retry. */
 const FIRST_WAIT = 250
 
-/** What all requests to one URL share: their limits, and the retries while the endpoint is busy. */
+/** What all requests to one URL share: their limits, and the retries while the endpoint is busy. Throws RpcErrors only. */
 function createConnection(url: string, options: HttpOptions) {
   const redact = redactorOf(parseUrl(url))
   const own = readOptions('options', options, HTTP_OPTIONS)
@@ -163,32 +163,38 @@ function createConnection(url: string, options: HttpOptions) {
   verifyWhole('maxRetries', maxRetries, 0)
   verifySignal(signal)
 
-  function exchange(
+  async function exchange(
     send: (abort: AbortSignal) => Promise<Response>,
     read: (response: Response) => Promise<unknown>,
     ownSignal?: AbortSignal,
   ): Promise<unknown> {
-    const both = signal && ownSignal ? AbortSignal.any([signal, ownSignal]) : (ownSignal ?? signal)
-    const deadline = Date.now() + timeout
-    return withDeadline(timeout, both, redact, async abort => {
+    const end = Date.now() + timeout
+    // Keep this reference until the end: nothing else holds the signal strongly, and once collected, it never fires.
+    const deadline = AbortSignal.timeout(timeout)
+    const signals = [signal, ownSignal].filter(given => given !== undefined)
+    const abort = signals.length === 0 ? deadline : AbortSignal.any([...signals, deadline])
+    try {
       for (let retries = 0; ; retries++) {
         const response = await send(abort)
         const { status } = response
-        if (status !== 429 && status !== 503) return read(response)
+        if (status !== 429 && status !== 503) return await read(response)
         const retryAfter = readRetryAfter(response)
         await response.body?.cancel()
         const wait = retryAfter ?? FIRST_WAIT * 2 ** retries * (1 + Math.random())
         // A wait that would reach the deadline is not started.
-        if (retries >= maxRetries || Date.now() + wait >= deadline) throw diagnoseStatus(status, retryAfter)
+        if (retries >= maxRetries || Date.now() + wait >= end) throw diagnoseStatus(status, retryAfter)
         await sleep(wait, abort)
       }
-    })
+    } catch (error) {
+      if (error instanceof RpcError) throw error
+      if (signals.some(given => given.aborted)) throw new RpcError('ABORTED')
+      if (deadline.aborted) throw new RpcError('TIMEOUT')
+      throw new RpcError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
+    }
   }
 
   return { redact, maxResponseLength, exchange }
 }
-
-const isArray = (params: object): params is readonly unknown[] => Array.isArray(params)
 
 function parseUrl(url: string): URL {
   if (typeof url !== 'string') throw argumentInvalid('url', 'a URL of http or https, as a string', url)
@@ -201,26 +207,6 @@ function parseUrl(url: string): URL {
     throw new RpcError('ARGUMENT_INVALID', { found: 'a URL with a user or password' })
   }
   return parsed
-}
-
-/** Runs `work`, and aborts it after `timeout` milliseconds or with `signal`. Throws RpcErrors only. */
-async function withDeadline<T>(
-  timeout: number,
-  signal: AbortSignal | undefined,
-  redact: Redact,
-  work: (abort: AbortSignal) => Promise<T>,
-): Promise<T> {
-  // Keep this reference until the end: nothing else holds the signal strongly, and once collected, it never fires.
-  const deadline = AbortSignal.timeout(timeout)
-  const abort = signal === undefined ? deadline : AbortSignal.any([signal, deadline])
-  try {
-    return await work(abort)
-  } catch (error) {
-    if (error instanceof RpcError) throw error
-    if (signal?.aborted) throw new RpcError('ABORTED')
-    if (deadline.aborted) throw new RpcError('TIMEOUT')
-    throw new RpcError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
-  }
 }
 
 /** A system error code, such as `ECONNREFUSED`. */

@@ -4,8 +4,8 @@ import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity, lowerCase } from '../hex.ts'
 import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
-import { type BlockStore, createBlockStore } from './block-store.ts'
-import { type ContractVersion, createContract, type Finalization, type StoredFinalization } from './contract.ts'
+import { createBlockStore } from './block-store.ts'
+import { type ContractVersion, createContract, type Finalization } from './contract.ts'
 import { lookUp, putEntry, type Trie, trieRoot } from './growing-trie.ts'
 
 /** How the simulated L1 behaves. */
@@ -76,18 +76,8 @@ export interface SimulatedL1 {
   getStorage(address: Hex, key: Hex, number: bigint): bigint | null
 }
 
-/** The L1 as the rest of the service uses it. */
-export interface L1 extends SimulatedL1 {
-  /** The address of the rollup contract, in lower case. */
-  readonly contract: Hex
-  readonly blocks: BlockStore<StoredBlock>
-  /** All finalizations that are kept, oldest first. */
-  finalizations(): readonly StoredFinalization[]
-  /** The block that would come next if it were empty. */
-  nextBlock(): Block
-  /** Prunes the blocks, logs and finalizations below an L1 block. */
-  forget(below: bigint): void
-}
+/** A {@link SimulatedL1} as the rest of the service uses it. */
+export type L1 = ReturnType<typeof createL1>
 
 interface StoredBlock {
   readonly block: Block
@@ -98,7 +88,7 @@ interface StoredBlock {
 const SECONDS_PER_BLOCK = 12n
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a reorganization changes blocks, logs and the contract at once.
-export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
+export function createL1(rollup: Rollup, options: L1Options = {}) {
   const { l1Unfinalized = 0, l1History, contractVersion = 8, clock } = options
   const address = bytesToHex(hexToBytes(rollup.address, 20))
   const state = createL1State(address)
@@ -152,27 +142,34 @@ export function createL1(rollup: Rollup, options: L1Options = {}): L1 {
   }
 
   return {
+    /** The address of the rollup contract, in lower case. */
     contract: address,
     blocks,
-    finalize(l2BlockNumber, stateRoot, timestamp = blocks.at(newest())?.block.timestamp ?? GENESIS_TIME) {
+    finalize(l2BlockNumber: bigint, stateRoot: Hex, stated?: bigint) {
+      const timestamp = stated ?? blocks.at(newest())?.block.timestamp ?? GENESIS_TIME
       finalize({ l2BlockNumber, stateRoot, timestamp })
     },
     addBlock,
     reorganize,
-    blockNumber(tag = 'latest') {
+    blockNumber(tag: 'latest' | 'safe' | 'finalized' = 'latest') {
       const final = largestFinal()
       return tag === 'latest' ? newest() : tag === 'finalized' ? final : newest() - (newest() - final) / 2n
     },
-    getBlock(number) {
+    getBlock(number: bigint) {
       const stored = blocks.at(number)
       return stored ? describeBlock(stored.block) : null
     },
     numberOf: blocks.numberOf,
-    getProof: (target, keys, number) => ifKept(number, storage => state.prove(storage, target, keys)),
-    getStorage: (target, key, number) => ifKept(number, storage => state.valueOf(storage, target, key)),
+    getProof: (target: Hex, keys: readonly Hex[], number: bigint) =>
+      ifKept(number, storage => state.prove(storage, target, keys)),
+    getStorage: (target: Hex, key: Hex, number: bigint) =>
+      ifKept(number, storage => state.valueOf(storage, target, key)),
+    /** All finalizations that are kept, oldest first. */
     finalizations: contract.finalizations,
+    /** The block that would come next if it were empty. */
     nextBlock,
-    forget(below) {
+    /** Prunes the blocks, logs and finalizations below an L1 block. */
+    forget(below: bigint) {
       blocks.forget(below)
       contract.forget(below)
     },

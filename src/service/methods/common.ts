@@ -2,7 +2,7 @@ import { decodeQuantity, encodeQuantity } from '../../hex.ts'
 import { paramsReader } from '../../rpc/params.ts'
 import { type Block, describeBlock } from '../block.ts'
 import type { BlockStore } from '../block-store.ts'
-import { type Method, MethodError, rpcCodes } from '../json-rpc.ts'
+import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 
 export const invalidParams = (message: string) => new MethodError(rpcCodes.invalidParams, message)
 
@@ -19,15 +19,16 @@ export function readBlock(block: unknown, tags: Readonly<Record<string, bigint>>
 }
 
 /**
- * The methods that both endpoints have. Blocks have no transactions, so the parameter that requests them in full is ignored.
+ * The methods that both endpoints have, and those of one. Blocks have no transactions, so the parameter that requests them in full is ignored.
  *
  * @param numberOf reads the number of a block from a parameter
  */
-export function commonMethods(
+export function methodsOf(
   chainId: bigint,
   blocks: BlockStore<{ readonly block: Block }>,
   numberOf: (block: unknown) => bigint,
-): Record<string, Method> {
+  others: Record<string, Method>,
+): Methods {
   const constant =
     (value: () => string): Method =>
     params =>
@@ -36,7 +37,7 @@ export function commonMethods(
     const stored = number === null ? undefined : blocks.at(number)
     return stored ? describeBlock(stored.block) : null
   }
-  return {
+  const common: Record<string, Method> = {
     eth_chainId: constant(() => encodeQuantity(chainId)),
     net_version: constant(() => `${chainId}`),
     web3_clientVersion: constant(() => 'rollup-state-proof'),
@@ -44,4 +45,5 @@ export function commonMethods(
     eth_getBlockByNumber: params => describe(numberOf(read.take(params, 1, 2)[0])),
     eth_getBlockByHash: params => describe(blocks.numberOf(read.bytes('block hash', read.take(params, 1, 2)[0], 32))),
   }
+  return new Map(Object.entries({ ...common, ...others }))
 }

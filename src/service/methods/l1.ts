@@ -1,9 +1,9 @@
 import { bigintToBytes, bytesToHex } from '../../bytes.ts'
 import { isGiven, readOwn } from '../../json/known-fields.ts'
 import type { FullChain } from '../chain.ts'
-import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
+import { MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
-import { blockNotFound, commonMethods, read, readBlock } from './common.ts'
+import { blockNotFound, methodsOf, read, readBlock } from './common.ts'
 import { getLogs } from './logs.ts'
 
 /** The methods of the simulated L1's endpoint. */
@@ -26,8 +26,7 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
     throw new MethodError(rpcCodes.serverError, `historical state of block ${number} is not available`)
   }
 
-  const methods: Record<string, Method> = {
-    ...commonMethods(chainId, l1.blocks, numberOf),
+  return methodsOf(chainId, l1.blocks, numberOf, {
     eth_getLogs: params => getLogs(l1, read.take(params, 1, 1)[0], numberOf, maxLogRange),
     eth_getProof(params) {
       const [address, keys, block] = read.take(params, 3, 3)
@@ -41,6 +40,5 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
       const value = l1.getStorage(read.bytes('address', address, 20), read.slot('slot', slot), number)
       return bytesToHex(bigintToBytes(orNotKept(value, number), 32))
     },
-  }
-  return new Map(Object.entries(methods))
+  })
 }

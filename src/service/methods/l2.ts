@@ -5,7 +5,7 @@ import type { FullChain } from '../chain.ts'
 import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 import { MAX_KEYS } from '../limits.ts'
 import { type AccessListFunction, readCall } from './access-list.ts'
-import { blockNotFound, commonMethods, read, readBlock } from './common.ts'
+import { blockNotFound, methodsOf, read, readBlock } from './common.ts'
 
 /** The methods of the rollup's endpoint. @param run executes calls for `eth_createAccessList` */
 export function l2Methods(chain: FullChain, chainId: bigint, run?: AccessListFunction): Methods {
@@ -48,8 +48,7 @@ export function l2Methods(chain: FullChain, chainId: bigint, run?: AccessListFun
     return { accessList, gasUsed: encodeQuantity(gasUsed), ...(error !== undefined && { error }) }
   }
 
-  const methods: Record<string, Method> = {
-    ...commonMethods(chainId, chain.blocks, numberOf),
+  return methodsOf(chainId, chain.blocks, numberOf, {
     rollup_getProof: getProof,
     linea_getProof: getProof,
     eth_getBalance: accountMethod((state, address) => encodeQuantity(state.getAccount(address)?.balance ?? 0n)),
@@ -60,8 +59,7 @@ export function l2Methods(chain: FullChain, chainId: bigint, run?: AccessListFun
       return stateAt(block).getStorage(read.bytes('address', address, 20), read.slot('slot', slot))
     },
     ...(run && { eth_createAccessList: (params: readonly unknown[]) => createAccessList(run, params) }),
-  }
-  return new Map(Object.entries(methods))
+  })
 }
 
 /** The state at a block that has proofs. It refuses other blocks as the rollup's own endpoints do. */
