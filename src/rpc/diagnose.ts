@@ -98,7 +98,7 @@ export function diagnoseStatus(status: number, retryAfter?: number): RpcError {
 }
 
 /** The RpcError for the `error` of a JSON-RPC response, as the endpoint wrote it. */
-export function diagnoseEndpointError(
+function diagnoseEndpointError(
   error: { readonly code: number; readonly message: string; readonly data?: unknown },
   params: readonly unknown[],
   redact: Redact,
