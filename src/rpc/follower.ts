@@ -165,15 +165,12 @@ export function createFollower(settings: Settings) {
   return {
     /** The next finalization; null if there is nothing new. */
     async next(): Promise<FollowedFinalization | null> {
-      try {
-        if (!isFresh) await poll()
-        const item = view && (await nextOf(view))
-        isFresh = item !== null
-        return item
-      } catch (error) {
-        isFresh = false
-        throw error
-      }
+      if (!isFresh) await poll()
+      // After a failure, the endpoints are polled again.
+      isFresh = false
+      const item = view && (await nextOf(view))
+      isFresh = item !== null
+      return item
     },
   }
 }

@@ -7,7 +7,7 @@ import {
   finalizedStateTopics,
 } from '../anchor/finalized-state.ts'
 import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
-import { anchorStorageKeys, lineaLayout, type Rollup, verifyAnchor } from '../anchor/rollup.ts'
+import { anchorStorageKeys, lineaLayout, type Rollup, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { atPath, type ErrorCode, excerpt, ProofError } from '../errors.ts'
@@ -30,17 +30,12 @@ export interface L1Source {
 export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 
 /** An L2 block whose state root the rollup contract holds, proven at an L1 block. */
-export interface Anchor {
+export interface Anchor extends VerifiedAnchor {
   readonly l2BlockNumber: bigint
-  readonly stateRoot: Hex
   /** The known fields of the `eth_getProof` answer. */
   readonly proof: unknown
-  /** The last L2 block that was finalized at that L1 block; null if the endpoint omitted it. */
-  readonly currentL2BlockNumber: bigint | null
   /** Proves the timestamp; undefined if the timestamp is not proven. */
   readonly finalizedState: FinalizedState | undefined
-  /** Time of the L2 block, in seconds since 1970; null if it is not proven. */
-  readonly finalizedTimestamp: bigint | null
 }
 
 const call = (

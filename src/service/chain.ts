@@ -1,8 +1,8 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import type { World } from '../world/world.ts'
 import { type Block, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
-import { type BlockStore, createBlockStore } from './block-store.ts'
-import { createL1, type L1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
+import { createBlockStore } from './block-store.ts'
+import { createL1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
 
 /** How the chain behaves. */
 export interface ChainOptions extends L1Options {
@@ -45,16 +45,13 @@ export interface Chain {
   timestamp(number: bigint): bigint | undefined
 }
 
-/** The chain as the rest of the service uses it. */
-export interface FullChain extends Chain {
-  readonly l1: L1
-  readonly blocks: BlockStore<{ readonly block: Block; readonly state: World }>
-}
+/** A {@link Chain} as the rest of the service uses it. */
+export type FullChain = ReturnType<typeof createChain>
 
 const SECONDS_PER_BLOCK = 2n
 
 /** @param genesis the state of block 0; the chain keeps a fork of it */
-export function createChain(genesis: World, rollup: Rollup, options: ChainOptions = {}): FullChain {
+export function createChain(genesis: World, rollup: Rollup, options: ChainOptions = {}) {
   const { proofLag = 0, keep, clock } = options
   const pending = genesis.fork()
   const blocks = createBlockStore(({ block }: { readonly block: Block; readonly state: World }) => block.hash)
@@ -98,7 +95,7 @@ export function createChain(genesis: World, rollup: Rollup, options: ChainOption
     latest: blocks.newest,
     finalized,
     provable: () => l1.finalizations().at(-1 - proofLag)?.l2BlockNumber ?? -1n,
-    at: number => blocks.at(number)?.state,
-    timestamp: number => blocks.at(number)?.block.timestamp,
+    at: (number: bigint): World | undefined => blocks.at(number)?.state,
+    timestamp: (number: bigint) => blocks.at(number)?.block.timestamp,
   }
 }

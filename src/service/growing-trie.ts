@@ -76,10 +76,7 @@ function commonLength(a: readonly number[], b: readonly number[]): number {
 
 const encoded = (item: RlpItem): Encoded => ({ item, rlp: encodeRlp(item) })
 
-function encode(node: TrieNode): Encodings {
-  node.encoded ??= encodeNode(node)
-  return node.encoded
-}
+const encode = (node: TrieNode): Encodings => (node.encoded ??= encodeNode(node))
 
 function encodeNode({ path, end }: TrieNode): Encodings {
   if (end instanceof Uint8Array) return [encoded([encodePath(path, 2), end])]
