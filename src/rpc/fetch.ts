@@ -138,8 +138,7 @@ export async function fetchAnswer(
       onCheckpoint?.({ block, address, storageKeys, partialAnswers }, done)
     }
   }
-  const storageProofs = answers.flatMap(answer => answer.storageProofs)
-  return { accountProof: answers[0]?.accountProof, storageProofs }
+  return { accountProof: answers[0]?.accountProof, storageProofs: answers.flatMap(answer => answer.storageProofs) }
 }
 
 /** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
