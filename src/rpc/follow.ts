@@ -75,7 +75,7 @@ async function* follow(settings: Settings, timing: Timing): AsyncGenerator<Follo
     timing.wait(milliseconds, signal).catch(error => {
       throw signal.aborted ? new RpcError('ABORTED') : error
     })
-  /** In a row. */
+  /** In a row. Waiting does not help against refusals, so after some of them it gives up. */
   let [failures, refusals] = [0, 0]
   for (;;) {
     if (signal.aborted) throw new RpcError('ABORTED')
