@@ -1,6 +1,5 @@
 import { type Evidence, safeVerifyEvidence } from '../../anchor.ts'
-import type { SnapshotRequest } from '../../bulk/snapshot/snapshot.ts'
-import { type SnapshotPlan, writeSnapshot } from '../../bulk/snapshot/snapshot.ts'
+import { type SnapshotPlan, type SnapshotRequest, writeSnapshot } from '../../bulk/snapshot/snapshot.ts'
 import { statedBlockHash } from '../../document/evidence.ts'
 import { formatTime } from '../../document/wording.ts'
 import { type Provider, recordEvidence } from '../../rpc.ts'
