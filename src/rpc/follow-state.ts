@@ -30,7 +30,7 @@ interface L1Mark {
   readonly hash: Hex
 }
 
-interface Position {
+export interface Position {
   readonly l2BlockNumber: bigint
   readonly mark: L1Mark | null
 }

@@ -79,7 +79,7 @@ export interface SimulatedL1 {
 /** A {@link SimulatedL1} as the rest of the service uses it. */
 export type L1 = ReturnType<typeof createL1>
 
-interface StoredBlock {
+export interface StoredBlock {
   readonly block: Block
   /** The storage of the contract; undefined once it is pruned. */
   storage: Trie | undefined
