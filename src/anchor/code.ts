@@ -1,10 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { equalBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
+import { bytesUpTo } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
-import { bytesUpTo } from './bytes-up-to.ts'
 
 const reader = readerOf('BAD_HEX')
 
@@ -26,7 +26,7 @@ const reader = readerOf('BAD_HEX')
  */
 export function verifyCode(code: unknown, codeHash: Hex): Uint8Array {
   const expected = decodeArgument('codeHash', codeHash, 32)
-  const bytes = atPath('code', () => bytesUpTo(reader, code, Number.POSITIVE_INFINITY))
+  const bytes = atPath('code', () => bytesUpTo(reader, Number.POSITIVE_INFINITY)(code))
   const found = keccak_256(bytes)
   if (!equalBytes(found, expected)) throw mismatch('CODE_HASH_MISMATCH', expected, found)
   return bytes

@@ -1,11 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
+import { bytesUpTo, hexOf, optional } from '../json/decoders.ts'
 import type { Shape } from '../json/known-fields.ts'
-import { optional } from '../json/optional.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument, decodeKeys } from '../proof/claim.ts'
-import { bytesUpTo } from './bytes-up-to.ts'
 import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from './limits.ts'
 import { decodeInteger, decodeRlp } from './rlp.ts'
 import { emptyTrieRoot, unusedNodes, verifyTrieProof } from './trie.ts'
@@ -121,11 +120,11 @@ function decodeEthProof(proof: unknown, minSlots: number, maxSlots: number) {
     storageProofs: field('storageProof', value => decodeStorageProofs(value, minSlots, maxSlots)),
     /** What the nodes prove anyway; undefined if the endpoint left it out. */
     redundant: {
-      address: field('address', optional(hexOf(20))),
+      address: field('address', optional(hexOf(reader, 20))),
       nonce: field('nonce', optional(decodeNumber)),
       balance: field('balance', optional(decodeNumber)),
-      storageHash: field('storageHash', optional(hexOf(32))),
-      codeHash: field('codeHash', optional(hexOf(32))),
+      storageHash: field('storageHash', optional(hexOf(reader, 32))),
+      codeHash: field('codeHash', optional(hexOf(reader, 32))),
     },
   }
 }
@@ -151,13 +150,8 @@ function decodeNodes(value: unknown): Uint8Array[] {
   const verifyCount = (count: number) => {
     if (count > MAX_NODE_COUNT) throw unusedNodes(MAX_NODE_COUNT, count)
   }
-  return reader.items(value, verifyCount, node => bytesUpTo(reader, node, MAX_NODE_LENGTH))
+  return reader.items(value, verifyCount, bytesUpTo(reader, MAX_NODE_LENGTH))
 }
-
-const hexOf =
-  (length: number) =>
-  (value: unknown): Hex =>
-    bytesToHex(reader.bytesOf(length)(value))
 
 /** Endpoints send these as a quantity or as 32 bytes. Either way they are only compared with what is proven. */
 function decodeNumber(value: unknown): bigint {

@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
+import { bigintToBytes, bytesToBigint, concatBytes, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
+import { hexOf } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 
 /**
@@ -73,7 +74,7 @@ export function decodeFinalizedStateLog(log: unknown): FinalizedStateLog | null 
 
 function decodeLog(log: unknown): FinalizedStateLog | null {
   const { topics, data } = reader.fields(log, ['topics', 'data'])
-  const [topic, block] = reader.items(topics, verifyTopicCount, item => bytesToHex(reader.bytesOf(WORD)(item)))
+  const [topic, block] = reader.items(topics, verifyTopicCount, hexOf(reader, WORD))
   const isNew = topic === finalizedStateTopics[0]
   if (block === undefined || !(isNew || topic === finalizedStateTopics[1])) return null
   const words = reader.bytesOf((isNew ? 3 : 2) * WORD)(data)

@@ -2,10 +2,10 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { decodeQuantity } from '../hex.ts'
+import { bytesUpTo } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
-import { bytesUpTo } from './bytes-up-to.ts'
 import { MAX_EXTRA_LENGTH, MAX_HEADER_LENGTH } from './limits.ts'
 import { decodeInteger, decodeRlp, encodeInteger, encodeRlp, type RlpItem } from './rlp.ts'
 
@@ -45,7 +45,7 @@ const uint64 = /* @__PURE__ */ integer(64)
 const uint256 = /* @__PURE__ */ integer(256)
 const extra: FieldType = {
   kind: 'bytes',
-  encode: value => bytesUpTo(reader, value, MAX_EXTRA_LENGTH),
+  encode: /* @__PURE__ */ bytesUpTo(reader, MAX_EXTRA_LENGTH),
   verify: item => decodeData(item),
 }
 
@@ -163,7 +163,7 @@ function parseQuantity(value: string, bits: number): bigint {
  */
 export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
   const expected = decodeArgument('trustedHash', trustedHash, 32)
-  const rlp = bytesUpTo(reader, header, MAX_HEADER_LENGTH)
+  const rlp = bytesUpTo(reader, MAX_HEADER_LENGTH)(header)
   const found = keccak_256(rlp)
   // Before parsing: only bytes that the trusted hash commits to are parsed.
   if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)

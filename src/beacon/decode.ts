@@ -1,8 +1,7 @@
-import { bytesUpTo } from '../anchor/bytes-up-to.ts'
 import { bigintToBytes, byteAt, bytesToHex, compareBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { BEACON_FIELDS, EXECUTION_FIELDS } from '../evidence/consensus.ts'
-import { optional } from '../json/optional.ts'
+import { bytesUpTo, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { MAX_DIGITS, MAX_EXTRA_LENGTH } from './limits.ts'
 import { type DecodedNetwork, forkAt, type Layout, verifyVersion } from './network.ts'
@@ -16,43 +15,12 @@ const SIGNATURE_LENGTH = 96
 
 const reader = readerOf('BEACON_MALFORMED')
 
-/** A beacon block header, and what it claims about the execution layer, which is still to be proven. */
-export interface Header {
-  readonly slot: bigint
-  /** The beacon block root. */
-  readonly root: Uint8Array
-  readonly stateRoot: Uint8Array
-  readonly bodyRoot: Uint8Array
-  readonly layout: Layout
-  readonly execution: Execution
-  readonly executionBranch: readonly Uint8Array[]
-}
-
-interface Execution {
-  /** Root of the execution payload header; in Gloas, the block hash itself. */
-  readonly root: Uint8Array
-  readonly blockHash: Uint8Array
-  /** These two are null in Gloas, whose headers lack them. */
-  readonly blockNumber: bigint | null
-  readonly timestamp: bigint | null
-}
-
+/** A beacon block header with its root, and what it claims about the execution layer, which is still to be proven. */
+export type Header = ReturnType<ReturnType<typeof headerOf>>
 /** A sync committee's keys, in their original encoding. */
-export interface Keys {
-  readonly pubkeys: readonly Uint8Array[]
-  readonly aggregatePubkey: Uint8Array
-}
-
+export type Keys = ReturnType<typeof decodeKeys>
 /** What a finality update and a committee update have in common. */
-export interface SignedUpdate {
-  readonly attested: Header
-  readonly finalized: Header
-  readonly finalityBranch: readonly Uint8Array[]
-  /** 64 bytes. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
-  readonly bits: Uint8Array
-  readonly signature: Uint8Array
-  readonly signatureSlot: bigint
-}
+export type SignedUpdate = ReturnType<typeof decodeSigned>
 
 /** Decodes the data of an API answer `{ version, data }`. */
 function decodeAnswer<T>(source: unknown, network: DecodedNetwork, decode: (data: unknown) => T): T {
@@ -78,7 +46,7 @@ export function decodeBootstrap(source: unknown, network: DecodedNetwork) {
 
 const SIGNED = ['attested_header', 'finalized_header', 'finality_branch', 'sync_aggregate', 'signature_slot'] as const
 
-export function decodeFinality(source: unknown, network: DecodedNetwork): SignedUpdate {
+export function decodeFinality(source: unknown, network: DecodedNetwork) {
   return decodeAnswer(source, network, data => decodeSigned(reader.fieldsOf(data, SIGNED), network))
 }
 
@@ -103,7 +71,7 @@ export function readSignatureSlot(source: unknown): bigint {
 
 type Field = <T>(name: (typeof SIGNED)[number], decode: (value: unknown) => T) => T
 
-function decodeSigned(field: Field, network: DecodedNetwork): SignedUpdate {
+function decodeSigned(field: Field, network: DecodedNetwork) {
   const signatureSlot = field('signature_slot', uint64)
   const attested = field('attested_header', headerOf(network))
   const finalized = field('finalized_header', header => {
@@ -114,9 +82,10 @@ function decodeSigned(field: Field, network: DecodedNetwork): SignedUpdate {
   return { attested, finalized, finalityBranch, ...field('sync_aggregate', decodeAggregate), signatureSlot }
 }
 
-function decodeAggregate(source: unknown): Pick<SignedUpdate, 'bits' | 'signature'> {
+function decodeAggregate(source: unknown) {
   const field = reader.fieldsOf(source, ['sync_committee_bits', 'sync_committee_signature'])
   return {
+    /** Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
     bits: field('sync_committee_bits', reader.bytesOf(COMMITTEE_SIZE / 8)),
     signature: field('sync_committee_signature', reader.bytesOf(SIGNATURE_LENGTH)),
   }
@@ -130,18 +99,16 @@ function verifyFinalized(header: unknown): void {
 
 const readSlot = (beacon: unknown): bigint => reader.fieldsOf(beacon, ['slot'])('slot', uint64)
 
-const headerOf =
-  (network: DecodedNetwork) =>
-  (source: unknown): Header => {
-    const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
-    const beacon = field('beacon', decodeBeacon)
-    const { layout } = atPath('beacon.slot', () => forkAt(network, beacon.slot))
-    const isGloas = layout.executionKind === 'gloas'
-    const execution = field(isGloas ? 'execution_block_hash' : 'execution', executionOf(layout))
-    return { ...beacon, layout, execution, executionBranch: field('execution_branch', branchOf(layout.execution)) }
-  }
+const headerOf = (network: DecodedNetwork) => (source: unknown) => {
+  const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
+  const beacon = field('beacon', decodeBeacon)
+  const { layout } = atPath('beacon.slot', () => forkAt(network, beacon.slot))
+  const isGloas = layout.executionKind === 'gloas'
+  const execution = field(isGloas ? 'execution_block_hash' : 'execution', executionOf(layout))
+  return { ...beacon, layout, execution, executionBranch: field('execution_branch', branchOf(layout.execution)) }
+}
 
-export function decodeBeacon(source: unknown): Pick<Header, 'slot' | 'root' | 'stateRoot' | 'bodyRoot'> {
+export function decodeBeacon(source: unknown) {
   const field = reader.fieldsOf(source, BEACON_FIELDS)
   const slot = field('slot', uint64)
   const proposerIndex = field('proposer_index', uint64)
@@ -157,10 +124,10 @@ type ExecutionField = (typeof EXECUTION_FIELDS)[number]
 /** Deneb appended two fields. */
 const CAPELLA_FIELDS: readonly ExecutionField[] = /* @__PURE__ */ EXECUTION_FIELDS.slice(0, -2)
 
-/** Decodes the header of an execution payload; in Gloas, a block hash. */
+/** Decodes the header of an execution payload; in Gloas, a block hash, which serves as the root. */
 export const executionOf =
   ({ executionKind }: Layout) =>
-  (source: unknown): Execution => {
+  (source: unknown) => {
     if (executionKind === 'gloas') {
       const blockHash = reader.bytesOf(32)(source)
       return { root: blockHash, blockHash, blockNumber: null, timestamp: null }
@@ -182,12 +149,12 @@ export const executionOf =
 function rootOf(type: ExecutionField[1], value: unknown): Uint8Array {
   if (type === 'uint64') return rootOfUint(uint64(value))
   if (type === 'uint256') return rootOfUint(decodeUint(value, 256n))
-  if (type === 'extra') return rootOfShortList(bytesUpTo(reader, value, MAX_EXTRA_LENGTH))
+  if (type === 'extra') return rootOfShortList(bytesUpTo(reader, MAX_EXTRA_LENGTH)(value))
   return rootOfBytes(reader.bytesOf(type)(value))
 }
 
 /** The keys of a committee. Whether they are points of the curve is checked where they are used. */
-function decodeKeys(source: unknown): Keys {
+function decodeKeys(source: unknown) {
   const field = reader.fieldsOf(source, ['pubkeys', 'aggregate_pubkey'])
   return { pubkeys: field('pubkeys', decodePubkeys), aggregatePubkey: field('aggregate_pubkey', decodeKey) }
 }
@@ -215,20 +182,17 @@ export function decodeKey(source: unknown): Uint8Array {
   const isCanonical = (byteAt(key, 0) & (COMPRESSED | INFINITY)) === COMPRESSED && compareBytes(coordinate, MODULUS) < 0
   if (!isCanonical) {
     const expected = 'a compressed point that is not infinity, its coordinate reduced'
-    throw new ProofError('BEACON_KEY_ENCODING', { expected, found: excerpt(bytesToHex(key)) })
+    throw refusal('BEACON_KEY_ENCODING', expected, excerpt(bytesToHex(key)))
   }
   return key
 }
 
 /** A branch up to the root: one hash per level. */
-const branchOf =
-  (generalizedIndex: number) =>
-  (source: unknown): Uint8Array[] =>
-    reader.items(source, count => verifyBranchLength(count, branchLength(generalizedIndex)), reader.bytesOf(32))
+const branchOf = (generalizedIndex: number) => (source: unknown) =>
+  reader.items(source, count => verifyBranchLength(count, branchLength(generalizedIndex)), reader.bytesOf(32))
 
 function verifyBranchLength(count: number, length: number): void {
-  if (count === length) return
-  throw refusal('BEACON_BRANCH_LENGTH', `${length} hashes`, count)
+  if (count !== length) throw refusal('BEACON_BRANCH_LENGTH', `${length} hashes`, count)
 }
 
 /** An unsigned integer as the beacon API writes it. Any other spelling is refused: `007`, `7.0`, `0x7`, and the number 7. */
@@ -237,8 +201,7 @@ function decodeUint(source: unknown, bits: 64n | 256n): bigint {
   // The length is checked first, so that a huge string costs nothing.
   const value = text.length <= MAX_DIGITS && /^(0|[1-9][0-9]*)$/.test(text) ? BigInt(text) : null
   if (value === null || value >> bits !== 0n) {
-    const expected = `a decimal integer of at most ${bits} bits without leading zeros`
-    throw new ProofError('BEACON_INTEGER', { expected, found: excerpt(text) })
+    throw refusal('BEACON_INTEGER', `a decimal integer of at most ${bits} bits without leading zeros`, excerpt(text))
   }
   return value
 }

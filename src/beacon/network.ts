@@ -1,6 +1,6 @@
 import { type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
-import { optional } from '../json/optional.ts'
+import { atMost, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { MAX_FORKS } from './limits.ts'
@@ -108,12 +108,8 @@ const layouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map<string, Lay
 /** Forks without execution headers in light-client data. */
 const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
 
-/** A checked {@link BeaconNetwork}. */
-export interface DecodedNetwork {
-  /** A copy of the known fields. */
-  readonly source: BeaconNetwork
-  readonly genesisValidatorsRoot: Uint8Array
-}
+/** A checked {@link BeaconNetwork}: a copy of the known fields, and the root as bytes. */
+export type DecodedNetwork = ReturnType<typeof decodeNetworkFields>
 
 const reader = readerOf('CLAIM_INVALID')
 
@@ -121,7 +117,7 @@ const reader = readerOf('CLAIM_INVALID')
 export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('network', () => decodeNetworkFields(network))
 
 /** @throws ProofError `CLAIM_INVALID` */
-export function decodeNetworkFields(network: unknown): DecodedNetwork {
+export function decodeNetworkFields(network: unknown) {
   const field = reader.fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
   const source: BeaconNetwork = {
     genesisValidatorsRoot: field('genesisValidatorsRoot', hexOf(32)),
@@ -141,7 +137,7 @@ const hexOf =
   }
 
 function decodeForks(value: unknown): BeaconFork[] {
-  const forks = reader.items(value, verifyForkCount, decodeFork)
+  const forks = reader.items(value, atMost('CLAIM_INVALID', MAX_FORKS, 'forks'), decodeFork)
   const epochs = forks.map(({ epoch }) => epoch ?? Number.POSITIVE_INFINITY)
   if (epochs.some((epoch, index) => epoch < (epochs[index - 1] ?? 0))) {
     throw new ProofError('CLAIM_INVALID', { expected: 'the order of their epochs' })
@@ -158,10 +154,6 @@ function decodeFork(fork: unknown): BeaconFork {
   }
 }
 
-function verifyForkCount(count: number): void {
-  if (count > MAX_FORKS) throw refusal('CLAIM_INVALID', `at most ${MAX_FORKS}`, count)
-}
-
 export function decodeCount(value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
     throw new ProofError('CLAIM_INVALID', { expected: 'an integer from 0 to 2^53 - 1' })
@@ -175,15 +167,12 @@ export function timeOfSlot({ source }: DecodedNetwork, slot: bigint): bigint {
 }
 
 /** The fork that a slot is in. */
-export function forkAt(
-  network: DecodedNetwork,
-  slot: bigint,
-): { readonly name: string; readonly layout: Layout; readonly version: Uint8Array } {
+export function forkAt(network: DecodedNetwork, slot: bigint) {
   const fork = network.source.forks.findLast(({ epoch }) => epoch !== null && slot >= BigInt(epoch) * SLOTS_PER_EPOCH)
   const layout = layouts.get(fork?.name ?? '')
   if (fork === undefined || layout === undefined) {
     const found = `slot ${slot}, ${fork === undefined ? 'before Capella' : `in ${excerpt(fork.name)}`}`
-    throw new ProofError('BEACON_FORK_UNKNOWN', { expected: 'a slot from Capella to Gloas', found })
+    throw refusal('BEACON_FORK_UNKNOWN', 'a slot from Capella to Gloas', found)
   }
   return { name: fork.name, layout, version: hexToBytes(fork.version, 4) }
 }
@@ -195,7 +184,6 @@ export function forkAt(
 export function verifyVersion({ source }: DecodedNetwork, version: string): void {
   const known = source.forks.filter(({ epoch }) => epoch !== null).map(({ name }) => name)
   if (![...EARLY_FORKS, ...known].includes(version)) {
-    const expected = 'a fork that the network has an epoch for'
-    throw new ProofError('BEACON_FORK_UNKNOWN', { expected, found: excerpt(version) })
+    throw refusal('BEACON_FORK_UNKNOWN', 'a fork that the network has an epoch for', excerpt(version))
   }
 }

@@ -1,6 +1,7 @@
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, type ErrorCode, ProofError, refusal } from '../errors.ts'
 import { MAX_UPDATES } from '../evidence/limits.ts'
+import { atMost } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
@@ -223,7 +224,7 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
   const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, checkpoint))
   let committee = start.committee
   const steps = atPath('updates', () =>
-    reader.items(updates, verifyUpdateCount, update => {
+    reader.items(updates, atMost('BEACON_TOO_MANY_UPDATES', MAX_UPDATES, 'updates'), update => {
       const signing = committee
       const verified = verifyUpdate(update, signing)
       committee = verified.committee
@@ -238,8 +239,7 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
   const finalized = finality === undefined ? steps.at(-1) : atPath('finality', verifyLast)
   if (finalized === undefined) throw new ProofError('BEACON_FINALITY_MISSING', { path: 'finality', found: 'nothing' })
   if (finalized.slot < start.slot) {
-    const expected = `slot ${start.slot} or later`
-    throw refusal('BEACON_OLDER_THAN_CHECKPOINT', expected, `slot ${finalized.slot}`)
+    throw refusal('BEACON_OLDER_THAN_CHECKPOINT', `slot ${start.slot} or later`, `slot ${finalized.slot}`)
   }
   return finalized
 }
@@ -250,16 +250,11 @@ function committeeFor(finality: unknown, steps: readonly { committee: Committee 
   return steps.find(({ committee }) => committee.period === period)?.committee ?? newest
 }
 
-function verifyUpdateCount(count: number): void {
-  if (!(count <= MAX_UPDATES)) throw refusal('BEACON_TOO_MANY_UPDATES', `at most ${MAX_UPDATES}`, count)
-}
-
 /** Checks the order of the three slots, and that this committee is the one to sign. */
 function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { period }: DecodedCommittee): void {
   if (!(signatureSlot > attested.slot && attested.slot >= finalized.slot)) {
     const expected = 'signature slot > attested slot >= finalized slot'
-    const found = `${signatureSlot}, ${attested.slot}, ${finalized.slot}`
-    throw new ProofError('BEACON_SLOT_ORDER', { expected, found })
+    throw refusal('BEACON_SLOT_ORDER', expected, `${signatureSlot}, ${attested.slot}, ${finalized.slot}`)
   }
   const expected = `${period}, that of the committee`
   if (periodOf(signatureSlot) !== period) {

@@ -1,6 +1,6 @@
 import { ProofError } from '../errors.ts'
+import { optional, unread } from '../json/decoders.ts'
 import type { Shape } from '../json/known-fields.ts'
-import { optional } from '../json/optional.ts'
 import { readerOf } from '../json/reader.ts'
 
 /** The consensus part of a bundle as a document: only its shape. `./beacon` verifies what it proves. */
@@ -26,7 +26,7 @@ export function decodeConsensus(source: unknown) {
     network: field('network', optional(reader.string)),
     bootstrap: field('bootstrap', verifyGiven),
     updates: field('updates', verifyGiven),
-    finality: field('finality', (answer): unknown => answer),
+    finality: field('finality', unread),
   }
 }
 

@@ -1,8 +1,7 @@
 import type { FinalizedState } from '../anchor/finalized-state.ts'
-import { bytesToHex, type Hex } from '../bytes.ts'
 import { excerpt, ProofError, refusal } from '../errors.ts'
 import { decodeQuantity, encodeQuantity } from '../hex.ts'
-import { optional } from '../json/optional.ts'
+import { atMost, hexOf, optional, unread } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { MAX_STORAGE_KEYS } from './limits.ts'
@@ -35,8 +34,6 @@ export function decodeEvidence(bundle: unknown) {
   }
 }
 
-const unread = (value: unknown): unknown => value
-
 export function verifyVersion(version: unknown): void {
   if (version === undefined) throw refusal('EVIDENCE_MALFORMED', 'a version', 'none')
   if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { expected: `${VERSION}` })
@@ -50,20 +47,18 @@ function decodeSchemeName(value: unknown): Scheme['name'] {
 
 function decodeRollup(rollup: unknown) {
   const field = reader.fieldsOf(rollup, ['name', 'address'])
-  return { name: field('name', optional(reader.string)), address: field('address', hexOf(20)) }
+  return { name: field('name', optional(reader.string)), address: field('address', hexOf(reader, 20)) }
 }
 
 function decodeRequest(request: unknown) {
   const field = reader.fieldsOf(request, ['address', 'storageKeys'])
   return {
-    address: field('address', hexOf(20)),
-    storageKeys: field('storageKeys', keys => reader.items(keys, verifyKeyCount, hexOf(32))),
+    address: field('address', hexOf(reader, 20)),
+    storageKeys: field('storageKeys', keys => reader.items(keys, verifyKeyCount, hexOf(reader, 32))),
   }
 }
 
-function verifyKeyCount(count: number): void {
-  if (count > MAX_STORAGE_KEYS) throw refusal('EVIDENCE_MALFORMED', `at most ${MAX_STORAGE_KEYS} keys`, count)
-}
+const verifyKeyCount = /* @__PURE__ */ atMost('EVIDENCE_MALFORMED', MAX_STORAGE_KEYS, 'keys')
 
 /** @throws ProofError `EVIDENCE_MALFORMED` */
 export function decodeFinalizedState(state: unknown): FinalizedState {
@@ -75,11 +70,6 @@ export function decodeFinalizedState(state: unknown): FinalizedState {
   }
 }
 
-export const hexOf =
-  (length: number) =>
-  (value: unknown): Hex =>
-    bytesToHex(reader.bytesOf(length)(value))
-
 /** A quantity in lower case: in a bundle, each number has one spelling. */
 export const quantityOf =
   (bits: number) =>
@@ -87,6 +77,5 @@ export const quantityOf =
     const text = reader.string(value)
     const quantity = decodeQuantity(text, bits)
     if (quantity !== null && encodeQuantity(quantity) === text) return quantity
-    const expected = `a quantity of at most ${bits / 8} bytes without leading zeros`
-    throw new ProofError('EVIDENCE_MALFORMED', { expected, found: excerpt(text) })
+    throw refusal('EVIDENCE_MALFORMED', `a quantity of at most ${bits / 8} bytes without leading zeros`, excerpt(text))
   }

@@ -1,7 +1,7 @@
-import { bytesToHex, type Hex, hexLength, hexToBytes } from '../../bytes.ts'
-import { excerpt, ProofError } from '../../errors.ts'
-import { hexOf, quantityOf, verifyVersion } from '../../evidence/decode.ts'
-import { optional } from '../../json/optional.ts'
+import { bytesToHex, type Hex } from '../../bytes.ts'
+import { excerpt, refusal } from '../../errors.ts'
+import { quantityOf, verifyVersion } from '../../evidence/decode.ts'
+import { bytesUpTo, hexOf, optional, unread } from '../../json/decoders.ts'
 import { readerOf } from '../../json/reader.ts'
 import {
   ENVIRONMENT_FIELDS,
@@ -44,22 +44,22 @@ export function decodeCallEvidence(bundle: unknown, maxGas: bigint) {
   }
 }
 
-const malformed = (expected: string, found: string) => new ProofError('EVIDENCE_MALFORMED', { expected, found })
+const malformed = (expected: string, found: string) => refusal('EVIDENCE_MALFORMED', expected, found)
 
 function decodeAnswer(item: unknown, count: (more: number) => void) {
   const field = reader.fieldsOf(item, ['address', 'storageKeys', 'answer'])
   return {
-    address: field('address', hexOf(20)),
-    storageKeys: field('storageKeys', keys => reader.items(keys, count, hexOf(32))),
-    answer: field('answer', (answer): unknown => answer),
+    address: field('address', hexOf(reader, 20)),
+    storageKeys: field('storageKeys', keys => reader.items(keys, count, hexOf(reader, 32))),
+    answer: field('answer', unread),
   }
 }
 
 function decodeCall(call: unknown, maxGas: bigint) {
   const field = reader.fieldsOf(call, ['from', 'to', 'data', 'value', 'gas'])
   return {
-    from: field('from', hexOf(20)),
-    to: field('to', hexOf(20)),
+    from: field('from', hexOf(reader, 20)),
+    to: field('to', hexOf(reader, 20)),
     data: field('data', data => bytesToHex(decodeBytes(data))),
     value: field('value', quantityOf(256)),
     gas: field('gas', value => {
@@ -77,8 +77,8 @@ function decodeEnvironment(environment: unknown, count: (more: number) => void):
     gasLimit: field('gasLimit', optional(quantityOf(64))),
     baseFee: field('baseFee', optional(quantityOf(256))),
     blobBaseFee: field('blobBaseFee', optional(quantityOf(256))),
-    coinbase: field('coinbase', optional(hexOf(20))),
-    prevRandao: field('prevRandao', optional(hexOf(32))),
+    coinbase: field('coinbase', optional(hexOf(reader, 20))),
+    prevRandao: field('prevRandao', optional(hexOf(reader, 32))),
     blockHashes: field(
       'blockHashes',
       optional(hashes => decodeBlockHashes(hashes, count)),
@@ -93,7 +93,7 @@ function decodeBlockHashes(hashes: unknown, count: (more: number) => void): Reco
   const wrong = numbers.find(number => !isBlockNumber(number))
   if (wrong !== undefined) throw malformed('decimal numbers of blocks', excerpt(wrong))
   const field = reader.fieldsOf(hashes, numbers)
-  return onlyGiven(Object.fromEntries(numbers.map(number => [number, field(number, hexOf(32))])))
+  return onlyGiven(Object.fromEntries(numbers.map(number => [number, field(number, hexOf(reader, 32))])))
 }
 
 /** None if it is no object, which the reader refuses; null if it cannot be read. */
@@ -112,10 +112,4 @@ function decodeHardfork(value: unknown): Hardfork {
   return hardfork
 }
 
-/** Checks the length before decoding. */
-function decodeBytes(value: unknown): Uint8Array {
-  const hex = reader.string(value)
-  const length = hexLength(hex)
-  if (length > MAX_DATA_BYTES) throw malformed(`at most ${MAX_DATA_BYTES} bytes`, `${length}`)
-  return hexToBytes(hex, length)
-}
+const decodeBytes = /* @__PURE__ */ bytesUpTo(reader, MAX_DATA_BYTES, 'EVIDENCE_MALFORMED')

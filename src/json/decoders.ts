@@ -1,0 +1,35 @@
+import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { type ErrorCode, refusal } from '../errors.ts'
+import type { JsonReader } from './reader.ts'
+
+/** Decoders for the fields of all documents but the answer to `rollup_getProof`. Use them with `fieldsOf` of a reader. */
+
+/** A field that may be missing. */
+export const optional =
+  <T>(decode: (value: unknown) => T) =>
+  (value: unknown): T | undefined =>
+    value === undefined ? undefined : decode(value)
+
+/** A field that is decoded later. */
+export const unread = (value: unknown): unknown => value
+
+/** Hexadecimal of exactly `length` bytes, in lower case. Throws `BAD_HEX`, `WRONG_LENGTH`. */
+export const hexOf =
+  (reader: JsonReader, length: number) =>
+  (value: unknown): Hex =>
+    bytesToHex(reader.bytesOf(length)(value))
+
+/** Hexadecimal of at most `limit` bytes: the length is checked before anything is decoded. Throws `BAD_HEX`, and `code`. */
+export const bytesUpTo =
+  (reader: JsonReader, limit: number, code: ErrorCode = 'WRONG_LENGTH') =>
+  (value: unknown): Uint8Array => {
+    const hex = reader.string(value)
+    const length = hexLength(hex)
+    if (length > limit) throw refusal(code, `at most ${limit} bytes`, `${length} bytes`)
+    return hexToBytes(hex, length)
+  }
+
+/** A bound on the items of an array. A proxy can report any length. */
+export const atMost = (code: ErrorCode, limit: number, items: string) => (count: number) => {
+  if (!(count <= limit)) throw refusal(code, `at most ${limit} ${items}`, count)
+}
