@@ -22,6 +22,5 @@ export {
   type ProviderRefusal,
   providerRefusals,
 } from './provider/error.ts'
-export type { VerifiedProviderOptions } from './provider/options.ts'
+export type { VerifiedProviderOptions, View } from './provider/options.ts'
 export { createVerifiedProvider, type VerifiedProvider } from './provider/provider.ts'
-export type { View } from './provider/view.ts'

@@ -1,13 +1,5 @@
-/** Keeps values by key, up to a total size. */
-export interface Cache<K, V> {
-  get(key: K): V | undefined
-  /** Adds a value, or states the new size of one. Then evicts the oldest values until the rest fits. */
-  set(key: K, value: V, size: number): void
-  delete(key: K): void
-}
-
-/** What is evicted is fetched and proven again when it is needed again. */
-export function createCache<K, V>(capacity: number): Cache<K, V> {
+/** Keeps values by key, up to a total size. What is evicted is fetched and proven again when it is needed again. */
+export function createCache<K, V>(capacity: number) {
   const entries = new Map<K, { readonly value: V; readonly size: number }>()
   let total = 0
   function remove(key: K): void {
@@ -15,8 +7,9 @@ export function createCache<K, V>(capacity: number): Cache<K, V> {
     entries.delete(key)
   }
   return {
-    get: key => entries.get(key)?.value,
-    set(key, value, size) {
+    get: (key: K): V | undefined => entries.get(key)?.value,
+    /** Adds a value, or states the new size of one. Then evicts the oldest values until the rest fits. */
+    set(key: K, value: V, size: number): void {
       total += size - (entries.get(key)?.size ?? 0)
       entries.set(key, { value, size })
       for (const oldest of entries.keys()) {

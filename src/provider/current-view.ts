@@ -1,24 +1,14 @@
 import { createCache } from './cache.ts'
 import { ProviderError } from './error.ts'
 import { MAX_OTHER_VIEWS } from './limits.ts'
+import type { View } from './options.ts'
 import { readBlock } from './params.ts'
-import { describe, type Held, type View, type Views } from './view.ts'
+import { describe, type Held, type Views } from './view.ts'
+
+export type CurrentView = ReturnType<typeof createCurrentView>
 
 /** The view from which a provider answers. It moves forward only. */
-export interface CurrentView {
-  /** The view. Looks for one if there is none yet. */
-  current(): Promise<Held>
-  /** Looks for a newer one. */
-  refresh(): Promise<Held>
-  /**
-   * The block that a request names. The request is answered from it until it ends, even if the view moves.
-   *
-   * @throws ProviderError `BLOCK_UNPROVEN`, `PARAMS_INVALID`
-   */
-  heldAt(block: unknown): Promise<Held>
-}
-
-export function createCurrentView(views: Views, onView: ((view: View) => void) | undefined): CurrentView {
+export function createCurrentView(views: Views, onView: ((view: View) => void) | undefined) {
   const others = createCache<bigint, Promise<Held>>(MAX_OTHER_VIEWS)
   let current: Held | null = null
   let finding: Promise<Held> | null = null
@@ -32,7 +22,7 @@ export function createCurrentView(views: Views, onView: ((view: View) => void) |
     return found
   }
 
-  /** One search at a time, so that an older one never ends after a newer one. */
+  /** Looks for a newer view. One search at a time, so that an older one never ends after a newer one. */
   function refresh(): Promise<Held> {
     finding ??= find().finally(() => {
       finding = null
@@ -42,8 +32,14 @@ export function createCurrentView(views: Views, onView: ((view: View) => void) |
 
   return {
     refresh,
-    current: async () => current ?? refresh(),
-    async heldAt(block) {
+    /** The view. Looks for one if there is none yet. */
+    current: async (): Promise<Held> => current ?? refresh(),
+    /**
+     * The block that a request names. The request is answered from it until it ends, even if the view moves.
+     *
+     * @throws ProviderError `BLOCK_UNPROVEN`, `PARAMS_INVALID`
+     */
+    async heldAt(block: unknown): Promise<Held> {
       const wanted = readBlock(block)
       const view = current ?? (await refresh())
       if (wanted === 'latest' || wanted === view.blockNumber) return view

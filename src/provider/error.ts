@@ -102,21 +102,17 @@ export function toProviderError(error: unknown): ProviderError {
   const cause = diagnose(error)
   if (cause instanceof ProofError) {
     const { code, path } = cause
-    return new ProviderError('PROOF_REFUSED', {
-      found: cause.message,
-      data: { reason: 'PROOF_REFUSED', error: code, path },
-      cause,
-    })
+    return refused('PROOF_REFUSED', cause.message, { error: code, path }, cause)
   }
   const { code, layer } = cause
   // FOREIGN_PROOF and KEY_MISMATCH: the endpoint's mistake rather than a lie, but its proof is refused all the same.
   const proof = cause.cause instanceof ProofError ? { proof: cause.cause.code, path: cause.cause.path } : {}
-  return new ProviderError('ENDPOINT_FAILED', {
-    found: cause.message,
-    data: { reason: 'ENDPOINT_FAILED', error: code, ...(layer && { layer }), ...proof },
-    cause,
-  })
+  return refused('ENDPOINT_FAILED', cause.message, { error: code, ...(layer && { layer }), ...proof }, cause)
 }
+
+/** An error whose data are more than the reason. */
+const refused = (reason: ProviderRefusal, found: string, more: object, cause?: Error) =>
+  new ProviderError(reason, { found, data: { reason, ...more }, cause })
 
 /** Converts whatever is thrown into the error that clients expect. */
 export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> {
@@ -130,16 +126,10 @@ export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> 
 export const invalidParams = (found: string): ProviderError => new ProviderError('PARAMS_INVALID', { found })
 
 export const unprovenValue = (instruction: string): ProviderError =>
-  new ProviderError('VALUE_UNPROVEN', {
-    found: `It is that of ${instruction}.`,
-    data: { reason: 'VALUE_UNPROVEN', instruction },
-  })
+  refused('VALUE_UNPROVEN', `It is that of ${instruction}.`, { instruction })
 
 /** @param said the EVM's message, which may quote text from a contract */
 export const executionFailed = (said: string): ProviderError =>
-  new ProviderError('EXECUTION_FAILED', {
-    found: `It ended with: ${excerpt(said)}`,
-    data: { reason: 'EXECUTION_FAILED', error: said.slice(0, 80) },
-  })
+  refused('EXECUTION_FAILED', `It ended with: ${excerpt(said)}`, { error: said.slice(0, 80) })
 
 export const invalidOption = (found: string): RpcError => new RpcError('ARGUMENT_INVALID', { found })

@@ -1,14 +1,10 @@
 import { ProviderError } from './error.ts'
 
 /** The optional peer dependencies. */
-export interface EvmPackages {
-  readonly evm: typeof import('@ethereumjs/evm')
-  readonly common: typeof import('@ethereumjs/common')
-  readonly util: typeof import('@ethereumjs/util')
-}
+export type EvmPackages = Awaited<ReturnType<typeof loadEvm>>
 
 /** Imports the packages on first use, because only calls need them. @throws ProviderError `EVM_MISSING` */
-export async function loadEvm(): Promise<EvmPackages> {
+export async function loadEvm() {
   try {
     const [evm, common, util] = await Promise.all([
       import('@ethereumjs/evm'),

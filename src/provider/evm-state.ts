@@ -6,18 +6,7 @@ import type { EvmPackages } from './evm-packages.ts'
 import { EMPTY_CODE_HASH, type StateReader } from './state-reader.ts'
 
 /** What the EVM reads from and writes to during one execution. */
-export interface EvmState extends StateManagerInterface {
-  /**
-   * Ends the execution. Its result is void, however the EVM handles the error.
-   *
-   * @returns never; throws the first error that occurred
-   */
-  fail(error: unknown): never
-  /** Throws the first error that occurred, if any. */
-  verifyIntact(): void
-  /** Stands in for functions that the EVM does not use for a call: those of blocks, tries and caches. */
-  unneeded(): never
-}
+export type EvmState = ReturnType<typeof createEvmState>
 
 const EMPTY = new Uint8Array(0)
 /** The root of empty storage in Ethereum's trie. The EVM only checks whether an account's storage root equals it. */
@@ -28,7 +17,7 @@ const NO_STORAGE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc0
  * written go to `reader`. The EVM modifies the accounts that it receives, so it gets copies.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the EVM demands one object with all of this.
-export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmState {
+export function createEvmState(reader: StateReader, { util }: EvmPackages) {
   const accounts = new Map<Hex, Account | null>()
   const codes = new Map<Hex, Uint8Array>()
   /** By address and key. */
@@ -38,6 +27,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
   const noStorageRoot = bytesOf(NO_STORAGE_ROOT)
   const someStorageRoot = new Uint8Array(32)
 
+  /** Stands in for functions that the EVM does not use for a call: those of blocks, tries and caches. */
   const unneeded = (): never => fail(new Error('not part of a call'))
   const hexOf = (address: Address): Hex => bytesToHex(address.bytes)
   const slotOf = (address: Address, key: Uint8Array): string => hexOf(address) + bytesToHex(key)
@@ -59,7 +49,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
     return account === null ? undefined : copyOf(account)
   }
 
-  async function putAccount(address: Address, account: Account | undefined): Promise<void> {
+  async function putAccount(address: Address, account?: Account): Promise<void> {
     set(accounts, hexOf(address), account === undefined ? null : copyOf(account))
   }
 
@@ -72,11 +62,7 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
     shortest(bytesOf(await read(() => reader.getStorage(hexOf(address), bytesToHex(key)))))
 
   return {
-    fail,
-    verifyIntact,
-    getAccount,
-    putAccount,
-    modifyAccountFields,
+    ...{ fail, verifyIntact, unneeded, getAccount, putAccount, modifyAccountFields, checkpoint, commit, revert },
     async getCode(address) {
       const hex = hexOf(address)
       const account = await current(hex)
@@ -95,13 +81,9 @@ export function createEvmState(reader: StateReader, { util }: EvmPackages): EvmS
     },
     // The value of the slot before the execution: the gas cost of a write depends on it.
     originalStorageCache: { get: originalStorage, clear: unneeded },
-    checkpoint,
-    commit,
-    revert,
-    unneeded,
     ...{ deleteAccount: unneeded, getCodeSize: unneeded, clearCaches: unneeded, shallowCopy: unneeded },
     ...{ getStateRoot: unneeded, setStateRoot: unneeded, hasStateRoot: unneeded },
-  }
+  } satisfies StateManagerInterface
 }
 
 /** Writes to maps, and undoes them back to a checkpoint. */
@@ -130,9 +112,11 @@ function createJournal() {
 /** Holds the first error of an execution. The EVM turns some errors into failures of a frame, but these must end it all. */
 function createGuard() {
   let failure: { readonly error: unknown } | undefined
+  /** Throws the first error that occurred, if any. */
   function verifyIntact(): void {
     if (failure !== undefined) throw failure.error
   }
+  /** Ends the execution with the first error that occurred. Its result is void, however the EVM handles the error. */
   function fail(error: unknown): never {
     failure ??= { error }
     throw failure.error

@@ -29,18 +29,18 @@ const idOf = (given: unknown): Id =>
 const failure = (id: Id, code: number, message: string, data?: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 
-/** Answers JSON-RPC 2.0 messages, single requests and batches, from a provider. */
-export interface JsonRpcServer {
-  /** @returns null if there is nothing to answer, because the message contains only notifications. Throws nothing */
-  answer(text: string): Promise<string | null>
-}
+export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
 
-/** @param hints the server's own options that answer a refusal, which are appended to its message */
+/**
+ * Answers JSON-RPC 2.0 messages, single requests and batches, from a provider.
+ *
+ * @param hints the server's own options that answer a refusal, which are appended to its message
+ */
 export function createJsonRpcServer(
   provider: Provider,
   limits: ServerLimits,
   hints: Readonly<Partial<Record<ProviderRefusal, string>>> = {},
-): JsonRpcServer {
+) {
   const { maxResponseLength, timeout, maxWaiting } = limits
   const slots = createSemaphore(limits.concurrency)
 
@@ -79,7 +79,8 @@ export function createJsonRpcServer(
   }
 
   return {
-    async answer(text) {
+    /** Null if there is nothing to answer, because the message contains only notifications. Throws nothing. */
+    async answer(text: string): Promise<string | null> {
       let content: unknown
       try {
         content = JSON.parse(text)

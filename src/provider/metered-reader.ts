@@ -1,21 +1,18 @@
 import type { Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { callProvider, type Provider, type SendProvider } from '../rpc/provider.ts'
+import { callProvider } from '../rpc/provider.ts'
 import type { CallRequest } from './call-request.ts'
 import { ProviderError } from './error.ts'
 import { MAX_HINTED_CONTRACTS, MAX_HINTED_KEYS } from './limits.ts'
+import type { VerifiedOptions } from './options.ts'
 import { params } from './params.ts'
 import type { ProvenState } from './proven-state.ts'
 import type { StateReader } from './state-reader.ts'
 
 /** Limits on reading, and the endpoint to ask for a hint. */
-export interface Meter {
-  readonly l2: Provider | SendProvider
+export interface Meter extends Pick<VerifiedOptions, 'l2' | 'maxRequests' | 'maxKeysPerRequest' | 'prefetch'> {
   readonly block: bigint
-  readonly maxRequests: number
-  readonly maxKeysPerRequest: number
-  readonly prefetch: boolean
 }
 
 /**
@@ -39,34 +36,24 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
     await Promise.allSettled([...hint.keys()].map(loadCode))
   }
 
-  async function metered<T>(isHeld: () => boolean, read: () => Promise<T>): Promise<T> {
-    if (isHeld()) return read()
-    misses++
-    if (meter.prefetch && misses === hintAt) {
-      count(1)
-      prefetching = prefetch()
+  const metered =
+    <Place extends readonly Hex[], T>(isHeld: (...place: Place) => boolean, read: (...place: Place) => Promise<T>) =>
+    async (...place: Place): Promise<T> => {
+      if (isHeld(...place)) return read(...place)
+      misses++
+      if (meter.prefetch && misses === hintAt) {
+        count(1)
+        prefetching = prefetch()
+      }
+      await prefetching
+      if (!isHeld(...place)) count(1)
+      return read(...place)
     }
-    await prefetching
-    if (!isHeld()) count(1)
-    return read()
-  }
 
   return {
-    getAccount: address =>
-      metered(
-        () => state.holds(address),
-        () => state.getAccount(address),
-      ),
-    getStorage: (address, key) =>
-      metered(
-        () => state.holds(address, key),
-        () => state.getStorage(address, key),
-      ),
-    getCode: address =>
-      metered(
-        () => state.holdsCode(address),
-        () => state.getCode(address),
-      ),
+    getAccount: metered(address => state.holds(address), state.getAccount),
+    getStorage: metered(state.holds, state.getStorage),
+    getCode: metered(state.holdsCode, state.getCode),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
 import type { Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
@@ -17,7 +18,6 @@ import {
 } from './environment.ts'
 import { invalidOption } from './error.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS } from './limits.ts'
-import type { View } from './view.ts'
 
 /** The endpoints, the rollup and the limits of a verified provider. */
 export interface VerifiedProviderOptions extends ClientOptions {
@@ -55,6 +55,26 @@ export interface VerifiedProviderOptions extends ClientOptions {
   hardfork?: Hardfork
   /** Called with the first view, and whenever the view moves. */
   onView?: (view: View) => void
+}
+
+/** The proven block from which a provider answers. */
+export interface View {
+  /** Number of the L2 block. */
+  blockNumber: bigint
+  /** Its state root, 32 bytes, proven from L1. */
+  stateRoot: Hex
+  /** The L1 block from which it is proven. */
+  l1Block: L1Block
+  /**
+   * Timestamp of the L2 block, in seconds since 1970. L1 proves it for the newest finalized block, if `l1` serves the
+   * contract's logs; null otherwise.
+   */
+  timestamp: bigint | null
+  /**
+   * Seconds since that timestamp, by this machine's clock. If the timestamp is not proven, seconds since the L1 block; the
+   * state is older than that.
+   */
+  age: number
 }
 
 const OPTIONS = [

@@ -5,11 +5,12 @@ import { encodeQuantity } from '../hex.ts'
 import { diagnose } from '../rpc/diagnose.ts'
 import { atEndpoint } from '../rpc/error.ts'
 import { fetchAnswer } from '../rpc/fetch.ts'
-import { callProvider, type Provider, type SendProvider } from '../rpc/provider.ts'
+import { callProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
 import { MAX_CACHED_CODE_BYTES, MAX_CACHED_ENTRIES } from './limits.ts'
+import type { VerifiedOptions } from './options.ts'
 import {
   createStateReader,
   EMPTY_CODE_HASH,
@@ -31,14 +32,11 @@ export interface ProvenState extends StateReader {
 }
 
 /** Where a state comes from, and the root that it is proven against. */
-export interface StateSource {
-  readonly l2: Provider | SendProvider
+export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'maxKeysPerRequest'> {
   readonly block: bigint
   readonly stateRoot: Hex
   readonly scheme: Scheme
   readonly verifier: Verifier
-  readonly method: string
-  readonly maxKeysPerRequest: number
 }
 
 export function createProvenState(source: StateSource): ProvenState {
@@ -105,10 +103,8 @@ async function fetchProven(
   return atEndpoint('L2', async () => {
     const answer = await fetchAnswer(l2, { address, storageKeys, block }, { method, maxKeysPerRequest })
     try {
-      return {
-        answer,
-        state: atPath('answer', () => verifier.verifyProof(answer, { stateRoot, address, storageKeys })),
-      }
+      const state = atPath('answer', () => verifier.verifyProof(answer, { stateRoot, address, storageKeys }))
+      return { answer, state }
     } catch (error) {
       throw diagnose(error)
     }

@@ -2,11 +2,9 @@ import { atEndpoint } from '../rpc/error.ts'
 import { callProvider, type Provider } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidOption, invalidParams, ProviderError, withProviderErrors } from './error.ts'
-import { callMethods } from './methods/calls.ts'
-import { chainMethods } from './methods/chain.ts'
-import { stateMethods } from './methods/state.ts'
-import { readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
-import { createViews, describe, type View } from './view.ts'
+import { createMethods } from './methods.ts'
+import { readVerifiedOptions, type VerifiedProviderOptions, type View } from './options.ts'
+import { createViews, describe } from './view.ts'
 
 /** An EIP-1193 provider whose answers are all proven. */
 export interface VerifiedProvider extends Provider {
@@ -74,13 +72,7 @@ export interface VerifiedProvider extends Provider {
 export function createVerifiedProvider(options: VerifiedProviderOptions): VerifiedProvider {
   const settings = readVerifiedOptions(options)
   const views = createCurrentView(createViews(settings), settings.onView)
-  const methods = new Map(
-    Object.entries({
-      ...chainMethods(settings, views),
-      ...stateMethods(views),
-      ...callMethods(settings, views),
-    }),
-  )
+  const methods = createMethods(settings, views)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
     if (methods.has(method)) throw invalidOption(`forward names ${method}, which is proven here`)

@@ -1,37 +1,16 @@
 import type { L1Block } from '../anchor/header.ts'
-import type { Rollup } from '../anchor/rollup.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { decodeArgument, verifyScheme } from '../proof/claim.ts'
 import { isMissing, RpcError } from '../rpc/error.ts'
 import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors } from '../rpc/l1.ts'
-import type { Provider, SendProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
 import { NOBODY } from './call-request.ts'
 import { ProviderError } from './error.ts'
+import type { VerifiedOptions, View } from './options.ts'
 import { createProvenState, type ProvenState } from './proven-state.ts'
-
-/** The proven block from which a provider answers. */
-export interface View {
-  /** Number of the L2 block. */
-  blockNumber: bigint
-  /** Its state root, 32 bytes, proven from L1. */
-  stateRoot: Hex
-  /** The L1 block from which it is proven. */
-  l1Block: L1Block
-  /**
-   * Timestamp of the L2 block, in seconds since 1970. L1 proves it for the newest finalized block, if `l1` serves the
-   * contract's logs; null otherwise.
-   */
-  timestamp: bigint | null
-  /**
-   * Seconds since that timestamp, by this machine's clock. If the timestamp is not proven, seconds since the L1 block; the
-   * state is older than that.
-   */
-  age: number
-}
 
 /** A proven block with its state. */
 export interface Held extends Omit<View, 'age'> {
@@ -46,29 +25,14 @@ export function describe({ blockNumber, stateRoot, l1Block, timestamp }: Held): 
 }
 
 /** Where views come from. */
-export interface ViewSource {
-  readonly l1: Provider | SendProvider
-  readonly l2: Provider | SendProvider
-  readonly rollup: Rollup
-  readonly schemeAt: (l2BlockNumber: bigint) => Scheme
-  readonly l1BlockHash: () => Promise<Hex> | Hex
-  readonly method: string
-  readonly maxKeysPerRequest: number
-  readonly maxFinalizations: number
-}
+export type ViewSource = Pick<
+  VerifiedOptions,
+  'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'maxFinalizations'
+>
 
-export interface Views {
-  /**
-   * The newest view, or `current` if nothing newer is proven.
-   *
-   * @throws the error with which an endpoint's answer is refused; RpcError `L1_DISAGREEMENT` if a final block has changed
-   */
-  find(current: Held | null): Promise<Held>
-  /** The view of another block, if L1 holds its state root. @throws ProviderError `BLOCK_UNPROVEN` */
-  findAt(current: Held, l2BlockNumber: bigint): Promise<Held>
-}
+export type Views = ReturnType<typeof createViews>
 
-export function createViews(source: ViewSource): Views {
+export function createViews(source: ViewSource) {
   const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations } = source
   const l1Source: L1Source = { provider: l1, rollup, signal: undefined }
   // There are two schemes. A `schemeAt` that creates a new object each time must not fill the memory.
@@ -94,7 +58,12 @@ export function createViews(source: ViewSource): Views {
   }
 
   return {
-    async find(current) {
+    /**
+     * The newest view, or `current` if nothing newer is proven.
+     *
+     * @throws the error with which an endpoint's answer is refused; RpcError `L1_DISAGREEMENT` if a final block has changed
+     */
+    async find(current: Held | null): Promise<Held> {
       const hash = bytesToHex(decodeArgument('l1BlockHash', await source.l1BlockHash(), 32))
       const { l1Block } = await fetchL1Block(l1Source, hash)
       const { number } = l1Block
@@ -111,7 +80,8 @@ export function createViews(source: ViewSource): Views {
       if (current !== null) return current
       throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
     },
-    async findAt({ l1Block }, l2BlockNumber) {
+    /** The view of another block, if L1 holds its state root. @throws ProviderError `BLOCK_UNPROVEN` */
+    async findAt({ l1Block }: Held, l2BlockNumber: bigint): Promise<Held> {
       try {
         const { stateRoot } = await fetchAnchor(l1Source, l1Block, l2BlockNumber)
         const state = stateOf(l2BlockNumber, stateRoot)

@@ -7,7 +7,6 @@ import { redactProofErrors } from '../../rpc/diagnose.ts'
 import { atEndpoint } from '../../rpc/error.ts'
 import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
 import { argumentInvalid, readOptions, verifyWhole } from '../../rpc/options.ts'
-import type { Provider, SendProvider } from '../../rpc/provider.ts'
 import { recordEvidence } from '../../rpc/record.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
 import { type CallRequest, NOBODY } from '../call-request.ts'
@@ -16,16 +15,14 @@ import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
+import type { VerifiedOptions } from '../options.ts'
 import { createProvenState } from '../proven-state.ts'
 import { noteReads } from '../state-reader.ts'
 import { encodeEnvironment, watchEnvironment } from './environment.ts'
 import type { CallEvidence, CallEvidenceRequest, CallRecordOptions, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
 
-interface Endpoints {
-  readonly l1: Provider | SendProvider
-  readonly l2: Provider | SendProvider
-}
+type Endpoints = Pick<VerifiedOptions, 'l1' | 'l2'>
 
 /** Implements the function of the same name in `../call-evidence.ts`. */
 export async function recordCall(
@@ -121,7 +118,7 @@ async function recordVerified(
 
 /** The answers for what the execution read, known fields only. */
 async function fetchAnswers(
-  l2: Provider | SendProvider,
+  l2: Endpoints['l2'],
   { scheme, rollup }: Wanted,
   { method, maxKeysPerRequest, signal }: Pick<How, 'method' | 'maxKeysPerRequest' | 'signal'>,
   block: bigint,
