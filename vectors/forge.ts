@@ -3,7 +3,7 @@ import type { Hex, Scheme } from '../src/index.ts'
 import { emptySubtreeDigests } from '../src/tree/empty-subtrees.ts'
 import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/tree/leaf.ts'
 import { encodeOpening, indexWord, initialSentinels } from '../src/world/encode.ts'
-import { computeSubRoot, pathNodes, putLeaf, type Subtree } from '../src/world/sparse.ts'
+import { hashSubtree, pathNodes, putLeaf, type Subtree } from '../src/world/sparse.ts'
 
 /** An answer as a forger sees it: every field can be changed, whatever its form. */
 export interface LooseAnswer {
@@ -99,7 +99,7 @@ export function plantTree(scheme: Scheme, planted: readonly PlantedLeaf[], nextF
     emptyDigests: emptySubtreeDigests(scheme.hasher),
   }
   const top = planted.reduce<Subtree<Leaf>>((tree, leaf) => putLeaf(tree, leaf.index, toLeaf(leaf)), null)
-  const node0 = concatBytes(indexWord(scheme, nextFreeNode), computeSubRoot(hashing, top))
+  const node0 = concatBytes(indexWord(scheme, nextFreeNode), hashSubtree(hashing, top))
   return {
     root: bytesToHex(scheme.hasher.hash(node0)),
     prove: (index: number): LooseProof => ({

@@ -3,6 +3,7 @@ import { bigintToBytes, bytesToBigint, concatBytes, type Hex } from '../bytes.ts
 import { ProofError } from '../errors.ts'
 import { hexOf } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
+import { verifyUint } from './slots.ts'
 
 /**
  * What the rollup contract hashed at its last finalization, according to its log. It is a hint and proves nothing: it counts
@@ -45,7 +46,6 @@ export const finalizedStateTopics: readonly [Hex, Hex] = [
 
 const WORD = 32
 const UINT64 = 1n << 64n
-const UINT256 = 1n << 256n
 
 const reader = readerOf('MALFORMED_RESPONSE')
 
@@ -96,18 +96,13 @@ function verifyTopicCount(count: number): void {
  */
 export function verifyFinalizedState(state: FinalizedState): FinalizedState {
   const own: Partial<FinalizedState> = Object.assign(Object.create(null), state)
-  const { forcedTransactionNumber: forced } = own
+  const verify = (name: keyof FinalizedState, bits: number) => verifyUint(`finalizedState.${name}`, own[name], bits)
   return {
-    messageNumber: verifyNumber('messageNumber', own.messageNumber, UINT256),
-    forcedTransactionNumber: forced === undefined ? forced : verifyNumber('forcedTransactionNumber', forced, UINT256),
-    timestamp: verifyNumber('timestamp', own.timestamp, UINT64),
+    messageNumber: verify('messageNumber', 256),
+    forcedTransactionNumber:
+      own.forcedTransactionNumber === undefined ? undefined : verify('forcedTransactionNumber', 256),
+    timestamp: verify('timestamp', 64),
   }
-}
-
-function verifyNumber(name: string, value: unknown, limit: bigint): bigint {
-  if (typeof value === 'bigint' && value >= 0n && value < limit) return value
-  const expected = `a bigint from 0 to 2^${limit === UINT64 ? 64 : 256} - 1`
-  throw new ProofError('CLAIM_INVALID', { path: `finalizedState.${name}`, expected })
 }
 
 /**

@@ -24,9 +24,8 @@ export function decodeRlp(bytes: Uint8Array): RlpItem {
 }
 
 /** The bytes of an integer in RLP: big-endian without leading zeros, so none for zero. */
-export function encodeInteger(value: bigint): Uint8Array {
-  return value === 0n ? new Uint8Array(0) : bigintToBytes(value, Math.ceil(value.toString(16).length / 2))
-}
+export const encodeInteger = (value: bigint): Uint8Array =>
+  value === 0n ? new Uint8Array(0) : bigintToBytes(value, Math.ceil(value.toString(16).length / 2))
 
 /** An integer as RLP encodes it: big-endian, at most `maxLength` bytes, no leading zero; null if it is not one. */
 export function decodeInteger(item: RlpItem | undefined, maxLength: number): bigint | null {

@@ -2,7 +2,7 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError, refusal } from '../errors.ts'
 import { type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
-import { mappingSlot, slotKey } from './slots.ts'
+import { mappingSlot, slotKey, verifyUint } from './slots.ts'
 
 /** Where the rollup contract on L1 keeps its state. */
 export interface RollupLayout {
@@ -187,8 +187,7 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   const currentL2BlockNumber = current === undefined ? null : BigInt(current.value)
   // No root exists above the last finalized block: this is not the contract, or not its layout.
   if (currentL2BlockNumber !== null && l2BlockNumber > currentL2BlockNumber) {
-    const expected = `at most ${currentL2BlockNumber}`
-    throw refusal('ANCHOR_BLOCK_AHEAD', expected, l2BlockNumber)
+    throw refusal('ANCHOR_BLOCK_AHEAD', `at most ${currentL2BlockNumber}`, l2BlockNumber)
   }
   if (!root?.exists) throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]', found: 'no root' })
   const timestamp = finalizedState === undefined ? null : verifyTimestamp(finalizedState, stateSlots)
@@ -209,9 +208,4 @@ function verifyTimestamp(finalizedState: FinalizedState, [hash, ...rollingHashes
 }
 
 /** @throws ProofError `CLAIM_INVALID` */
-export function verifyBlockNumber(l2BlockNumber: bigint): bigint {
-  if (typeof l2BlockNumber !== 'bigint' || l2BlockNumber < 0n || l2BlockNumber >= 1n << 64n) {
-    throw new ProofError('CLAIM_INVALID', { path: 'l2BlockNumber', expected: 'a bigint from 0 to 2^64 - 1' })
-  }
-  return l2BlockNumber
-}
+export const verifyBlockNumber = (l2BlockNumber: bigint): bigint => verifyUint('l2BlockNumber', l2BlockNumber, 64)

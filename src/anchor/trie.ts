@@ -45,9 +45,8 @@ export function verifyTrieProof(root: Uint8Array, key: Uint8Array, nodes: readon
   return value
 }
 
-export function unusedNodes(used: number, found: number): ProofError {
-  return refusal('MPT_NODES_UNUSED', `${used} nodes`, found)
-}
+export const unusedNodes = (used: number, found: number): ProofError =>
+  refusal('MPT_NODES_UNUSED', `${used} nodes`, found)
 
 /** @param place where in the proof the node is that was taken last */
 function walk(
@@ -137,17 +136,12 @@ function decodePath(encoded: RlpItem): { path: readonly number[]; isLeaf: boolea
   return { path, isLeaf }
 }
 
-function toNibbles(bytes: Uint8Array): number[] {
-  return Array.from(bytes).flatMap(byte => [byte >> 4, byte & 15])
-}
+const toNibbles = (bytes: Uint8Array): number[] => Array.from(bytes).flatMap(byte => [byte >> 4, byte & 15])
 
 const startsWith = (path: readonly number[], start: readonly number[]): boolean =>
   start.every((nibble, index) => path[index] === nibble)
 
-function nonCanonicalPath(expected: string): ProofError {
-  return new ProofError('MPT_PATH_NON_CANONICAL', { expected })
-}
+const nonCanonicalPath = (expected: string): ProofError => new ProofError('MPT_PATH_NON_CANONICAL', { expected })
 
-function malformed(expected: string, found?: string): ProofError {
-  return new ProofError('MPT_NODE_MALFORMED', { expected, found })
-}
+const malformed = (expected: string, found?: string): ProofError =>
+  new ProofError('MPT_NODE_MALFORMED', { expected, found })

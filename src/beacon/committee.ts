@@ -32,9 +32,8 @@ export type DecodedCommittee = ReturnType<typeof decodeCommittee>
 
 const reader = readerOf('CLAIM_INVALID')
 
-export function rootOfKeys({ pubkeys, aggregatePubkey }: Keys): Uint8Array {
-  return hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregatePubkey))
-}
+export const rootOfKeys = ({ pubkeys, aggregatePubkey }: Keys): Uint8Array =>
+  hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregatePubkey))
 
 export function encodeCommittee(network: DecodedNetwork, period: number, keys: Keys): Committee {
   return {

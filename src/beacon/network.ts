@@ -162,9 +162,8 @@ export function decodeCount(value: unknown): number {
 }
 
 /** When a slot begins, in seconds since 1970. */
-export function timeOfSlot({ source }: DecodedNetwork, slot: bigint): bigint {
-  return BigInt(source.genesisTime) + slot * SECONDS_PER_SLOT
-}
+export const timeOfSlot = ({ source }: DecodedNetwork, slot: bigint): bigint =>
+  BigInt(source.genesisTime) + slot * SECONDS_PER_SLOT
 
 /** The fork that a slot is in. */
 export function forkAt(network: DecodedNetwork, slot: bigint) {

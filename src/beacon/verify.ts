@@ -153,14 +153,8 @@ export function verifyUpdate(update: unknown, committee: Committee): VerifiedUpd
     if (!equalBytes(stateRoot, attested.stateRoot)) {
       throw mismatch('BEACON_NEXT_COMMITTEE_MISMATCH', attested.stateRoot, stateRoot)
     }
-    const signers = verifySigned(decoded, signing)
-    const { network, period } = signing
-    return {
-      ...toBlock(finalized, network),
-      signers,
-      period,
-      committee: encodeCommittee(network, period + 1, nextKeys),
-    }
+    const verified = verifySigned(decoded, signing)
+    return { ...verified, committee: encodeCommittee(signing.network, signing.period + 1, nextKeys) }
   })
 }
 
@@ -191,8 +185,7 @@ export function verifyFinality(update: unknown, committee: Committee): VerifiedF
   return atPath('data', () => {
     verifyPeriod(decoded, signing)
     verifyFinalized(decoded)
-    const signers = verifySigned(decoded, signing)
-    return { ...toBlock(decoded.finalized, signing.network), signers, period: signing.period }
+    return verifySigned(decoded, signing)
   })
 }
 
@@ -256,9 +249,8 @@ function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { pe
     const expected = 'signature slot > attested slot >= finalized slot'
     throw refusal('BEACON_SLOT_ORDER', expected, `${signatureSlot}, ${attested.slot}, ${finalized.slot}`)
   }
-  const expected = `${period}, that of the committee`
   if (periodOf(signatureSlot) !== period) {
-    throw wrongPeriod('BEACON_SIGNATURE_PERIOD', 'signature_slot', expected, signatureSlot)
+    throw wrongPeriod('BEACON_SIGNATURE_PERIOD', 'signature_slot', `${period}, that of the committee`, signatureSlot)
   }
 }
 
@@ -294,14 +286,14 @@ function verifyExecution({ execution, executionBranch, layout, bodyRoot }: Heade
 }
 
 /** Checks that enough of the committee signed the attested header. Comes last, because it takes the longest. */
-function verifySigned(update: SignedUpdate, { network, keys }: DecodedCommittee): number {
-  const { attested, bits, signature, signatureSlot } = update
+function verifySigned(update: SignedUpdate, { network, period, keys }: DecodedCommittee): VerifiedFinality {
+  const { attested, finalized, bits, signature, signatureSlot } = update
   const signers = verifySigners(bits)
   // A validator signs with the fork of the slot before: that of the block that it has just seen.
   const { version } = atPath('signature_slot', () => forkAt(network, signatureSlot - 1n))
   const message = signingRoot(attested.root, version, network.genesisValidatorsRoot)
   verifySignature(signature, message, signersKey(keys, bits))
-  return signers
+  return { ...toBlock(finalized, network), signers, period }
 }
 
 function toBlock({ slot, root, execution }: Header, network: DecodedNetwork): BeaconBlock {

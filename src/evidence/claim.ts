@@ -8,16 +8,8 @@ import type { EvidenceClaim, Reach, Trusted, TrustedBeaconBlock } from './types.
 
 const KINDS: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']
 
-/** A checked {@link Trusted}. */
-interface DecodedTrusted {
-  readonly kind: Reach
-  readonly root: Hex
-  /** Only for a beacon block root. */
-  readonly beaconBlock: TrustedBeaconBlock | null
-}
-
 /** Requires exactly one. Given two, a caller could think that both were checked. @throws ProofError `CLAIM_INVALID` */
-export function decodeTrusted(trusted: Trusted): DecodedTrusted {
+export function decodeTrusted(trusted: Trusted) {
   const read = (name: string): unknown => readOwn(Object(trusted), name)
   const [given, ...others] = KINDS.map(kind => ({ kind, value: read(kind) })).filter(({ value }) => value !== undefined)
   if (given === undefined || others.length > 0) {

@@ -31,11 +31,7 @@ function decodeHex(name: string, hex: Hex, length?: number): Uint8Array {
   } catch {
     // The codes of hexToBytes describe an answer, not a caller's argument.
   }
-  throw invalid(
-    name,
-    length === undefined ? '0x-prefixed hexadecimal' : `0x-prefixed hexadecimal of ${length} bytes`,
-    hex,
-  )
+  throw invalid(name, `0x-prefixed hexadecimal${length === undefined ? '' : ` of ${length} bytes`}`, hex)
 }
 
 export function decodeKeys(storageKeys: readonly Hex[]): Uint8Array[] {
@@ -66,18 +62,15 @@ export function ownFields<T extends object>(name: string, options: T, names: rea
   }
   const unknown = Object.keys(options).find(key => !names.some(known => known === key))
   if (unknown !== undefined) {
-    throw new WorldError(
-      'ARGUMENT_INVALID',
-      `${name}: unknown field ${excerpt(unknown)}; known are ${names.join(', ')}`,
-    )
+    const found = `unknown field ${excerpt(unknown)}; known are ${names.join(', ')}`
+    throw new WorldError('ARGUMENT_INVALID', `${name}: ${found}`)
   }
   // No prototype, because values on a polluted Object.prototype do not come from the caller.
   return Object.assign(Object.create(null), options)
 }
 
-function invalid(name: string, expected: string, found: unknown): WorldError {
-  return new WorldError('ARGUMENT_INVALID', `${name}: expected ${expected}, found ${describe(found)}`)
-}
+const invalid = (name: string, expected: string, found: unknown): WorldError =>
+  new WorldError('ARGUMENT_INVALID', `${name}: expected ${expected}, found ${describe(found)}`)
 
 /** Never converts an object to a string, because that can throw. */
 function describe(value: unknown): string {

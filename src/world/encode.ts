@@ -15,20 +15,12 @@ export function initialSentinels(scheme: Scheme): readonly [head: Leaf, tail: Le
 }
 
 /** `word(index)` for an index of at most 2^40. */
-export function indexWord(scheme: Scheme, index: number): Uint8Array {
-  const x = new Uint8Array(32)
-  let rest = index
-  for (let byte = 31; rest > 0; byte--) {
-    x[byte] = rest % 256
-    rest = Math.floor(rest / 256)
-  }
-  return scheme.encodeWord(x)
-}
+export const indexWord = (scheme: Scheme, index: number): Uint8Array =>
+  scheme.encodeWord(bigintToBytes(BigInt(index), 32))
 
 /** Tree format, "The messages": `word(prev) || word(next) || hKey || hVal`, the preimage of a leaf's digest. */
-export function encodeOpening(scheme: Scheme, leaf: Leaf): Uint8Array {
-  return concatBytes(indexWord(scheme, leaf.prev), indexWord(scheme, leaf.next), leaf.hKey, leaf.hVal)
-}
+export const encodeOpening = (scheme: Scheme, leaf: Leaf): Uint8Array =>
+  concatBytes(indexWord(scheme, leaf.prev), indexWord(scheme, leaf.next), leaf.hKey, leaf.hVal)
 
 /** The fields of an account value. Hashes are 32 bytes. */
 export interface AccountValue {

@@ -30,36 +30,27 @@ export interface Hashing<Leaf> {
   readonly emptyDigests: readonly Uint8Array[]
 }
 
-/** The leaf at `index` of the whole tree; null if it is missing. */
-export function getLeaf<Leaf>(top: Subtree<Leaf>, index: number): Leaf | null {
-  return getBelow(top, MAX_LEAVES, index)
-}
-
-/** The tree with `leaf` at `index`; null removes the leaf. */
-export function putLeaf<Leaf>(top: Subtree<Leaf>, index: number, leaf: Leaf | null): Subtree<Leaf> {
-  return putBelow(top, MAX_LEAVES, index, leaf)
-}
-
-/** `index` is relative to the first of the `width` leaves below `node`. */
-function getBelow<Leaf>(node: Subtree<Leaf>, width: number, index: number): Leaf | null {
+/** The leaf at `index`, counted from the first of the `width` leaves below `node`; null if it is missing. */
+export function getLeaf<Leaf>(node: Subtree<Leaf>, index: number, width = MAX_LEAVES): Leaf | null {
   if (node === null) return null
   if ('leaf' in node) return node.leaf
   const half = width / 2
-  return index < half ? getBelow(node.left, half, index) : getBelow(node.right, half, index - half)
+  return index < half ? getLeaf(node.left, index, half) : getLeaf(node.right, index - half, half)
 }
 
-function putBelow<Leaf>(node: Subtree<Leaf>, width: number, index: number, leaf: Leaf | null): Subtree<Leaf> {
+/** The subtree with `leaf` at `index`; null removes the leaf. */
+export function putLeaf<Leaf>(
+  node: Subtree<Leaf>,
+  index: number,
+  leaf: Leaf | null,
+  width = MAX_LEAVES,
+): Subtree<Leaf> {
   if (width === 1) return leaf && { leaf, digest: null }
   let { left, right } = childrenOf(node)
   const half = width / 2
-  if (index < half) left = putBelow(left, half, index, leaf)
-  else right = putBelow(right, half, index - half, leaf)
+  if (index < half) left = putLeaf(left, index, leaf, half)
+  else right = putLeaf(right, index - half, leaf, half)
   return left === null && right === null ? null : { left, right, digest: null }
-}
-
-/** The digest at the top of the 40 levels. */
-export function computeSubRoot<Leaf>(hashing: Hashing<Leaf>, top: Subtree<Leaf>): Uint8Array {
-  return digestOf(hashing, top, TREE_DEPTH)
 }
 
 /**
@@ -84,12 +75,11 @@ const isRight = (index: number, level: number): boolean => Math.floor(index / 2 
 
 const NO_CHILDREN = { left: null, right: null } as const
 
-function childrenOf<Leaf>(node: Subtree<Leaf>): { readonly left: Subtree<Leaf>; readonly right: Subtree<Leaf> } {
-  return node !== null && 'left' in node ? node : NO_CHILDREN
-}
+const childrenOf = <Leaf>(node: Subtree<Leaf>): { readonly left: Subtree<Leaf>; readonly right: Subtree<Leaf> } =>
+  node !== null && 'left' in node ? node : NO_CHILDREN
 
-/** `level` counts from the leaves up. */
-function digestOf<Leaf>(hashing: Hashing<Leaf>, node: Subtree<Leaf>, level: number): Uint8Array {
+/** The digest of a node: by default, of the top. `level` counts from the leaves up. */
+export function hashSubtree<Leaf>(hashing: Hashing<Leaf>, node: Subtree<Leaf>, level = TREE_DEPTH): Uint8Array {
   if (node === null) return hashing.emptyDigests[level] ?? zeroDigest()
   node.digest ??= hashing.hasher.hash(preimageOf(hashing, node, level))
   return node.digest
@@ -99,5 +89,5 @@ function digestOf<Leaf>(hashing: Hashing<Leaf>, node: Subtree<Leaf>, level: numb
 function preimageOf<Leaf>(hashing: Hashing<Leaf>, node: Subtree<Leaf>, level: number): Uint8Array {
   if (level === 0) return node !== null && 'leaf' in node ? hashing.encodeLeaf(node.leaf) : zeroDigest()
   const { left, right } = childrenOf(node)
-  return concatBytes(digestOf(hashing, left, level - 1), digestOf(hashing, right, level - 1))
+  return concatBytes(hashSubtree(hashing, left, level - 1), hashSubtree(hashing, right, level - 1))
 }

@@ -7,7 +7,7 @@ import { HEAD_INDEX, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../tr
 import { encodeOpening, FIRST_FREE_NODE, indexWord, initialSentinels } from './encode.ts'
 import { WorldError } from './error.ts'
 import { findFloor, insertKey, type Order, removeKey } from './order.ts'
-import { computeSubRoot, getLeaf, type Hashing, pathNodes, putLeaf, type Subtree } from './sparse.ts'
+import { getLeaf, type Hashing, hashSubtree, pathNodes, putLeaf, type Subtree } from './sparse.ts'
 
 /** What the leaf of a key holds. */
 interface Content<Value> {
@@ -67,9 +67,8 @@ export function createTree<Value>(kind: StoredKind<Value>): Tree<Value> {
 }
 
 /** The value of the key with hash `hKey`; null if it has no leaf. */
-export function getValue<Value>(tree: Tree<Value>, hKey: Uint8Array): Value | null {
-  return locate(tree, hKey).held?.value ?? null
-}
+export const getValue = <Value>(tree: Tree<Value>, hKey: Uint8Array): Value | null =>
+  locate(tree, hKey).held?.value ?? null
 
 /**
  * Tree format, "The list": a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key
@@ -141,9 +140,8 @@ function proveLeaf<Value>(tree: Tree<Value>, index: number, { content }: StoredL
 }
 
 /** Node 0 of a proof. */
-function rootPreimage<Value>({ kind, top, nextFreeNode }: Tree<Value>): Uint8Array {
-  return concatBytes(indexWord(kind.scheme, nextFreeNode), computeSubRoot(kind.hashing, top))
-}
+const rootPreimage = <Value>({ kind, top, nextFreeNode }: Tree<Value>): Uint8Array =>
+  concatBytes(indexWord(kind.scheme, nextFreeNode), hashSubtree(kind.hashing, top))
 
 /** The leaf of the key with hash `hKey`. If there is none, `held` is null and the leaf is the left neighbour it would have. */
 function locate<Value>(tree: Tree<Value>, hKey: Uint8Array) {

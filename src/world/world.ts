@@ -254,9 +254,8 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
   }
 }
 
-function encodeAccount({ storage, code: _, ...account }: Account): Uint8Array {
-  return encodeAccountValue({ ...account, storageRoot: rootOf(storage) })
-}
+const encodeAccount = ({ storage, code: _, ...account }: Account): Uint8Array =>
+  encodeAccountValue({ ...account, storageRoot: rootOf(storage) })
 
 function describeAccount({ nonce, balance, codeSize, ...account }: Account): AccountState {
   return {
@@ -284,9 +283,11 @@ function decodeChanges(scheme: Scheme, changes: AccountChanges): Partial<Account
   }
 }
 
-function describeCode(code: Uint8Array): Pick<Account, 'code' | 'keccakCodeHash' | 'codeSize'> {
-  return { code, keccakCodeHash: keccak_256(code), codeSize: BigInt(code.length) }
-}
+const describeCode = (code: Uint8Array): Pick<Account, 'code' | 'keccakCodeHash' | 'codeSize'> => ({
+  code,
+  keccakCodeHash: keccak_256(code),
+  codeSize: BigInt(code.length),
+})
 
 function requireCanonicalBalance(scheme: Scheme, balance: bigint): bigint {
   const word = scheme.encodeWord(bigintToBytes(requireBigint('balance', balance, 256n), 32))
