@@ -137,7 +137,7 @@ const hexOf =
   }
 
 function decodeForks(value: unknown): BeaconFork[] {
-  const forks = reader.items(value, atMost('CLAIM_INVALID', MAX_FORKS, 'forks'), decodeFork)
+  const forks = reader.items(value, atMost('CLAIM_INVALID', MAX_FORKS), decodeFork)
   const epochs = forks.map(({ epoch }) => epoch ?? Number.POSITIVE_INFINITY)
   if (epochs.some((epoch, index) => epoch < (epochs[index - 1] ?? 0))) {
     throw new ProofError('CLAIM_INVALID', { expected: 'the order of their epochs' })

@@ -217,7 +217,7 @@ export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpo
   const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, checkpoint))
   let committee = start.committee
   const steps = atPath('updates', () =>
-    reader.items(updates, atMost('BEACON_TOO_MANY_UPDATES', MAX_UPDATES, 'updates'), update => {
+    reader.items(updates, atMost('BEACON_TOO_MANY_UPDATES', MAX_UPDATES), update => {
       const signing = committee
       const verified = verifyUpdate(update, signing)
       committee = verified.committee

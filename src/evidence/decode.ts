@@ -58,7 +58,7 @@ function decodeRequest(request: unknown) {
   }
 }
 
-const verifyKeyCount = /* @__PURE__ */ atMost('EVIDENCE_MALFORMED', MAX_STORAGE_KEYS, 'keys')
+const verifyKeyCount = /* @__PURE__ */ atMost('EVIDENCE_MALFORMED', MAX_STORAGE_KEYS, ' keys')
 
 /** @throws ProofError `EVIDENCE_MALFORMED` */
 export function decodeFinalizedState(state: unknown): FinalizedState {

@@ -30,6 +30,8 @@ export const bytesUpTo =
   }
 
 /** A bound on the items of an array. A proxy can report any length. */
-export const atMost = (code: ErrorCode, limit: number, items: string) => (count: number) => {
-  if (!(count <= limit)) throw refusal(code, `at most ${limit} ${items}`, count)
-}
+export const atMost =
+  (code: ErrorCode, limit: number, items = '') =>
+  (count: number) => {
+    if (!(count <= limit)) throw refusal(code, `at most ${limit}${items}`, count)
+  }
