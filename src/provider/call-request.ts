@@ -59,17 +59,16 @@ export function readCall(call: unknown, chainId: bigint, baseFee: bigint | undef
     data: data ?? input ?? '0x',
     value: quantity('value') ?? 0n,
     gas: quantity('gas') ?? null,
-    ...readFees(quantity('gasPrice'), quantity('maxFeePerGas'), quantity('maxPriorityFeePerGas'), baseFee),
+    ...readFees(quantity, baseFee),
     accessList: optional('accessList', readAccessList) ?? [],
   }
 }
 
 function readFees(
-  gasPrice: bigint | undefined,
-  maxFee: bigint | undefined,
-  tip: bigint | undefined,
+  quantity: (name: 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas') => bigint | undefined,
   baseFee: bigint | undefined,
 ): Pick<CallRequest, 'gasPrice' | 'maxGasPrice'> {
+  const [gasPrice, maxFee, tip] = [quantity('gasPrice'), quantity('maxFeePerGas'), quantity('maxPriorityFeePerGas')]
   if (gasPrice !== undefined) {
     if (maxFee !== undefined || tip !== undefined) throw invalidParams('gasPrice excludes maxFeePerGas and its tip.')
     return { gasPrice, maxGasPrice: gasPrice }

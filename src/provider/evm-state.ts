@@ -16,7 +16,6 @@ const NO_STORAGE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc0
  * Layers the EVM's writes over a proven state. Writes are kept here, and undone if a frame reverts. Reads of anything not
  * written go to `reader`. The EVM modifies the accounts that it receives, so it gets copies.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the EVM demands one object with all of this.
 export function createEvmState(reader: StateReader, { util }: EvmPackages) {
   const accounts = new Map<Hex, Account | null>()
   const codes = new Map<Hex, Uint8Array>()
