@@ -19,10 +19,7 @@ const known = new Map<string, { readonly rollup: Rollup; readonly network: Beaco
   ['sepolia', { rollup: lineaSepolia, network: sepolia }],
 ])
 
-/** The rollup with this name. */
 export const rollupNamed = (name: string): Rollup | undefined => known.get(name)?.rollup
-
-/** The consensus network with this name. */
 export const networkNamed = (name: string): BeaconNetwork | undefined => known.get(name)?.network
 
 /** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */

@@ -29,9 +29,7 @@ export type FileResult = { file: string } & (Judged | { unusable: string } | { n
 type Judged = ReturnType<typeof judged>
 
 /** For `--json`: what was asked and proven. */
-interface Details {
-  readonly details?: object
-}
+type Details = { readonly details?: object }
 
 /** Runs the vector or recording in a file. @param pinned what the user states; it overrides the file */
 export async function runVector(file: string, pinned: StatedClaim): Promise<FileResult & Details> {
