@@ -57,11 +57,6 @@ function planBytes(title: string, hex: unknown, plan: readonly FieldPlan[], isFa
   return { title, hex: toHex(bytes), fields, problem: null }
 }
 
-const wordNote = (scheme: Scheme, what: string): string =>
-  scheme.name === 'mimc'
-    ? `${what} One field element: the number itself, 32 bytes.`
-    : `${what} Each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.`
-
 const plainField = (name: string, value: FieldPlan['value'], note: string): FieldPlan => ({
   name,
   length: DIGEST_LENGTH,
@@ -83,7 +78,11 @@ function wordField(scheme: Scheme, name: string, note: string, what = 'an index'
     return what === 'an index' ? nameLeafIndex(Number(number)) : `${number}`
   }
   const isSound = (bytes: Uint8Array) => scheme.isCanonical(bytes) && (numberIn(bytes) ?? Infinity) <= limit
-  return { name, length: scheme.wordLength, value, note: wordNote(scheme, note), isSound }
+  const layout =
+    scheme.name === 'mimc'
+      ? 'One field element: the number itself, 32 bytes.'
+      : 'Each 2-byte piece of the 32-byte number takes 4 bytes, of which the first two are zero.'
+  return { name, length: scheme.wordLength, value, note: `${note} ${layout}`, isSound }
 }
 
 const leafPlan = (scheme: Scheme): FieldPlan[] => [
@@ -99,12 +98,10 @@ export function leafBytes(scheme: Scheme, title: string, node: unknown, fault: F
 }
 
 export function siblingBytes(scheme: Scheme, node: unknown, fault: Fault | null) {
-  const title = 'The sibling leaf (node 40)'
-  const isFault = () => fault?.place === 'level 0'
   const note = '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.'
   const missing = plainField('missing leaf', () => 'there is no leaf here', note)
-  const isMissing = isHexOf(DIGEST_LENGTH, node)
-  return planBytes(title, node, isMissing ? [missing] : leafPlan(scheme), isFault)
+  const plan = isHexOf(DIGEST_LENGTH, node) ? [missing] : leafPlan(scheme)
+  return planBytes('The sibling leaf (node 40)', node, plan, () => fault?.place === 'level 0')
 }
 
 export function node0Bytes(scheme: Scheme, node: unknown, fault: Fault | null) {

@@ -245,13 +245,17 @@ function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
   const { trustedKind, trusted, rollup } = statement
   const isTrusted = trustedKind.value === 'l2StateRoot'
   const basis = { file, statement, scheme, storageKeys, address }
+  const proven = 'proven by the rollup contract'
   const outcome = safeVerifyEvidence(file.bundle, claim)
   if (!outcome.ok) {
-    const stateRoot = isTrusted ? { value: trusted.value, source: 'trusted' } : provenRoot(outcome.error)
+    const { code, expected } = outcome.error
+    // If the answer is refused for its root, the error contains the root that L1 proves.
+    const provenRoot = code === 'STATE_ROOT_MISMATCH' && expected ? { value: expected, source: proven } : null
+    const stateRoot = isTrusted ? { value: trusted.value, source: 'trusted' } : provenRoot
     return refused({ ...basis, stateRoot }, outcome.error)
   }
   const sources = evidenceSourcesOf(statement)
-  const source = isTrusted ? `trusted, ${sourceWords[trusted.source]}` : 'proven by the rollup contract'
+  const source = isTrusted ? `trusted, ${sourceWords[trusted.source]}` : proven
   const chain = { sources, scheme: scheme.name, rollup: rollup.value, trusted: trusted.value }
   return verified(
     { ...basis, stateRoot: { value: outcome.stateRoot, source } },
@@ -259,13 +263,6 @@ function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
     verdictOf(outcome, outcome.reach, sources),
     { chain: displayRows(chainRows(chain, outcome)), notes: bundleNotes(sources, outcome).map(capitalized) },
   )
-}
-
-/** If the answer is refused for its root, the error contains the root that L1 proves. */
-function provenRoot({ code, expected }: ProofError): Judgement['stateRoot'] {
-  return code === 'STATE_ROOT_MISMATCH' && expected !== undefined
-    ? { value: expected, source: 'proven by the rollup contract' }
-    : null
 }
 
 /** The claim that the user stated. It omits what came from the bundle itself. */

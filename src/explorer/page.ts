@@ -72,16 +72,9 @@ async function judge(): Promise<void> {
   if (report.verdict === 'unjudged') statement.open = true
   verdictStatus.replaceChildren(...verdictText(report))
   verdictMore.replaceChildren(...nodesOf(verdictDetails(report)))
-  reportPlace.replaceChildren(
-    ...nodesOf(reportView(report, shown, index => void attempt(() => goToProof(report, index)))),
-  )
+  const goToProof = (index: number) => void attempt(() => showProof(report, index).then(() => proofPlace.focus()))
+  reportPlace.replaceChildren(...nodesOf(reportView(report, shown, goToProof)))
   await showProof(report, shown)
-}
-
-/** Shows the proof that the user chose, and moves the focus there. */
-async function goToProof(report: Report, index: number): Promise<void> {
-  await showProof(report, index)
-  proofPlace.focus()
 }
 
 async function showProof(report: Report, index: number): Promise<void> {

@@ -45,10 +45,8 @@ export function viewProof(file: OpenedFile, judgement: Judgement, index: number)
   // The paths that are present can be drawn.
   const parts = leafPaths.filter(({ proof }) => isGiven(leafProof[proof]))
   const checks = checksOf(steps, failed, index)
-  const paths =
-    scheme === null
-      ? []
-      : parts.map(part => viewPath(scheme, index, part, leafProof, rootOf(file, judgement, index), fault))
+  const root = rootOf(file, judgement, index)
+  const paths = scheme ? parts.map(part => viewPath(scheme, index, part, leafProof, root, fault)) : []
   return {
     index,
     title: index === 0 ? 'the account' : `slot ${index}`,
@@ -100,23 +98,21 @@ function viewPath(
   const leafIndex = isLeafIndex(index) ? index : null
   // Unchecked, despite their type: computeRoot checks each node.
   const computed = leafIndex === null ? null : attempt(() => computeRoot(scheme, leafIndex, nodes as readonly Hex[]))
-  const [first] = nodes
-  const rootNode = readRootNode(scheme, first)
-  const nextFreeNode = rootNode?.nextFreeNode ?? null
+  const rootNode = readRootNode(scheme, nodes[0])
   return {
     part: part.proof,
     title: `Path of the ${partNames[part.proof]}`,
     leafIndex: leafIndex === null ? brief(show(index)) : nameLeafIndex(leafIndex),
     ...root,
     computedRoot: computed?.root ?? null,
-    nextFreeNode: nextFreeNode === null ? null : `${nextFreeNode}`,
+    nextFreeNode: rootNode?.nextFreeNode?.toString() ?? null,
     statedSubRoot: rootNode?.subRoot ?? null,
     computedSubRoot: computed?.subRoot ?? null,
     levels: readLevels(scheme, leafIndex, nodes),
     bytes: isPath
       ? [
           leafBytes(scheme, 'The leaf (node 41)', nodes[LEAF_NODE], fault),
-          node0Bytes(scheme, first, fault),
+          node0Bytes(scheme, nodes[0], fault),
           valueBytes(scheme, treeIndex, value, fault),
           siblingBytes(scheme, nodes[SIBLING_LEAF_NODE], fault),
         ]

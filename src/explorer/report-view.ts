@@ -19,17 +19,13 @@ export const verdictText = ({ headline, text }: Pick<Report, 'headline' | 'text'
 ]
 
 export function verdictDetails({ failure, notes, question }: Report): Child[] {
+  const reason = failure && CHECK_REASONS[failure.code]
+  const why = reason ? h('p', { class: 'reason' }, h('strong', {}, 'Without this check: '), reason) : null
   return [
-    failure && describeFailure(failure),
+    failure && h('div', {}, rowList(failure.rows), why),
     ...notes.map(note => h('p', { class: 'note' }, note)),
     fold(false, 'The inputs, and who stated them', rowList(question)),
   ]
-}
-
-function describeFailure({ code, rows }: NonNullable<Report['failure']>): HTMLElement {
-  const reason = CHECK_REASONS[code]
-  const why = reason ? h('p', { class: 'reason' }, h('strong', {}, 'Without this check: '), reason) : null
-  return h('div', {}, rowList(rows), why)
 }
 
 export function reportView(report: Report, shown: number, onChoose: (index: number) => void): Child[] {
