@@ -1,5 +1,5 @@
 import { hexToBytes } from '../bytes.ts'
-import { atPath, type ErrorCode, ProofError } from '../errors.ts'
+import { atPath, type ErrorCode, ProofError, refusal } from '../errors.ts'
 
 /** Reads one kind of untrusted JSON document, and refuses a value of the wrong shape with that kind's error code. */
 export type JsonReader = ReturnType<typeof readerOf>
@@ -30,7 +30,7 @@ export function readerOf(code: ErrorCode) {
     }
   }
   const malformed = (expected: string, value: unknown) =>
-    new ProofError(code, { expected, found: isArray(value) ? 'an array' : kindOf(value) })
+    refusal(code, expected, isArray(value) ? 'an array' : kindOf(value))
   const string = (value: unknown): string => {
     if (typeof value !== 'string') throw malformed('a string', value)
     return value

@@ -74,9 +74,8 @@ export function decodeArgument(name: string, value: unknown, length: number): Ui
 }
 
 /** Describes an argument by kind and length, never by content: a secret may have been passed by mistake. */
-export function invalid(path: string, expected: string, value: unknown): ProofError {
-  return new ProofError('CLAIM_INVALID', { path, expected, found: describe(value) })
-}
+export const invalid = (path: string, expected: string, value: unknown): ProofError =>
+  new ProofError('CLAIM_INVALID', { path, expected, found: describe(value) })
 
 function describe(value: unknown): string {
   if (typeof value !== 'string') return kindOf(value)
