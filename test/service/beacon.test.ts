@@ -1,6 +1,7 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { expect, it } from 'vitest'
+import { verifyCheckpoint } from '../../src/beacon.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, createService, demoWorld, type Service, type ServiceOptions } from '../../src/service.ts'
 import { ROLLUP, startService, word } from '../rpc/servers.ts'
@@ -189,4 +190,23 @@ it('answers over HTTP with the right status codes', async () => {
   for (const [status, path] of cases) expect(await statusOf(path), path).toBe(status)
   expect(cases.length).toBe(14)
   expect(await statusOf('/eth/v1/beacon/genesis', 'POST')).toBe(405)
+})
+
+it('lets a verifier begin with the newest finalized block, and with none after it', async () => {
+  const service = serviceOf()
+  const { network } = service.beacon
+  const finality = await ask(service, 'light_client/finality_update')
+  const slotOf = (answer: { data: { header: { beacon: { slot: string } } } }) => Number(answer.data.header.beacon.slot)
+  const finalized = Number(finality.data.finalized_header.beacon.slot)
+  let number = 0n
+  const bootstrapAt = async (l1BlockNumber: bigint) => {
+    const root = (await service.beacon.blockRoot(l1BlockNumber)) ?? '0x'
+    return { root, bootstrap: await ask(service, `light_client/bootstrap/${root}`) }
+  }
+  while (slotOf((await bootstrapAt(number)).bootstrap) < finalized) number++
+  const { root, bootstrap } = await bootstrapAt(number)
+  const [period, last] = [finalized, Number(finality.data.signature_slot)].map(slot => Math.floor(slot / 8192))
+  const updates = period === last ? [] : await ask(service, 'light_client/updates', `start_period=${period}&count=1`)
+  const proven = verifyCheckpoint({ bootstrap, updates, finality }, { network, blockRoot: root })
+  expect(proven).toMatchObject({ blockRoot: root, slot: BigInt(finalized) })
 })
