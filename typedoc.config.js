@@ -8,7 +8,11 @@ const tables = {
   'rollup-state-proof/rpc.rpcAdvice': 'src/rpc/error.ts',
   'rollup-state-proof/provider.providerRefusals': 'src/provider/error.ts',
 }
-const rowsOf = file => [...readFileSync(file, 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name)
+const rowsOf = file => {
+  const rows = readFileSync(file, 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)
+  // A file may have two tables with the same names.
+  return [...new Set([...rows].map(([, name]) => name))]
+}
 
 /** @type {import('typedoc').TypeDocOptions} */
 export default {

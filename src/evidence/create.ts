@@ -32,7 +32,18 @@ export interface EvidenceParts {
   /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
   answer: unknown
   /** The answers of a beacon API, for a verifier that trusts a beacon checkpoint. Only known fields are kept. */
-  consensus?: (Omit<Consensus, 'network' | 'updates'> & { network?: string | undefined; updates: unknown }) | undefined
+  consensus?:
+    | {
+        /** A label for people. It proves nothing. */
+        network?: string | undefined
+        /** The bootstrap of the checkpoint. */
+        bootstrap: unknown
+        /** The committee updates, an array. */
+        updates: unknown
+        /** The finality update. */
+        finality?: unknown
+      }
+    | undefined
   /** The answers of L1, for a verifier that trusts something other than an L2 state root. */
   l1?: {
     /** What `eth_getBlockByNumber` answered, for a verifier that does not trust an L1 state root. */
