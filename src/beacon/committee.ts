@@ -28,7 +28,11 @@ export interface Committee {
 }
 
 /** A checked {@link Committee}. */
-export type DecodedCommittee = ReturnType<typeof decodeCommittee>
+export interface DecodedCommittee {
+  readonly network: DecodedNetwork
+  readonly period: number
+  readonly keys: Keys
+}
 
 const reader = readerOf('CLAIM_INVALID')
 
@@ -46,7 +50,7 @@ export function encodeCommittee(network: DecodedNetwork, period: number, keys: K
 }
 
 /** @throws ProofError `CLAIM_INVALID`, `BEACON_COMMITTEE_ROOT`; what {@link decodePubkeys} throws for a stored key */
-export function decodeCommittee(committee: unknown) {
+export function decodeCommittee(committee: unknown): DecodedCommittee {
   return atPath('committee', () => {
     const field = reader.fieldsOf(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])
     const network = field('network', decodeNetworkFields)

@@ -15,12 +15,57 @@ const SIGNATURE_LENGTH = 96
 
 const reader = readerOf('BEACON_MALFORMED')
 
+interface BeaconHeader {
+  readonly slot: bigint
+  /** The beacon block root. */
+  readonly root: Uint8Array
+  readonly stateRoot: Uint8Array
+  readonly bodyRoot: Uint8Array
+}
+
 /** A beacon block header with its root, and what it claims about the execution layer, which is still to be proven. */
-export type Header = ReturnType<ReturnType<typeof headerOf>>
+export interface Header extends BeaconHeader {
+  readonly layout: Layout
+  readonly execution: Execution
+  readonly executionBranch: readonly Uint8Array[]
+}
+
+interface Execution {
+  /** Root of the execution payload header; in Gloas, the block hash itself. */
+  readonly root: Uint8Array
+  readonly blockHash: Uint8Array
+  /** These two are null in Gloas, whose headers lack them. */
+  readonly blockNumber: bigint | null
+  readonly timestamp: bigint | null
+}
+
 /** A sync committee's keys, in their original encoding. */
-export type Keys = ReturnType<typeof decodeKeys>
+export interface Keys {
+  readonly pubkeys: readonly Uint8Array[]
+  readonly aggregatePubkey: Uint8Array
+}
+
+interface Bootstrap {
+  readonly header: Header
+  readonly keys: Keys
+  readonly branch: readonly Uint8Array[]
+}
+
 /** What a finality update and a committee update have in common. */
-export type SignedUpdate = ReturnType<typeof decodeSigned>
+export interface SignedUpdate {
+  readonly attested: Header
+  readonly finalized: Header
+  readonly finalityBranch: readonly Uint8Array[]
+  /** 64 bytes. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
+  readonly bits: Uint8Array
+  readonly signature: Uint8Array
+  readonly signatureSlot: bigint
+}
+
+interface CommitteeUpdate extends SignedUpdate {
+  readonly nextKeys: Keys
+  readonly nextBranch: readonly Uint8Array[]
+}
 
 /** Decodes the data of an API answer `{ version, data }`. */
 function decodeAnswer<T>(source: unknown, network: DecodedNetwork, decode: (data: unknown) => T): T {
@@ -32,7 +77,7 @@ function decodeAnswer<T>(source: unknown, network: DecodedNetwork, decode: (data
   return field('data', decode)
 }
 
-export function decodeBootstrap(source: unknown, network: DecodedNetwork) {
+export function decodeBootstrap(source: unknown, network: DecodedNetwork): Bootstrap {
   return decodeAnswer(source, network, data => {
     const field = reader.fieldsOf(data, ['header', 'current_sync_committee', 'current_sync_committee_branch'])
     const header = field('header', headerOf(network))
@@ -46,11 +91,11 @@ export function decodeBootstrap(source: unknown, network: DecodedNetwork) {
 
 const SIGNED = ['attested_header', 'finalized_header', 'finality_branch', 'sync_aggregate', 'signature_slot'] as const
 
-export function decodeFinality(source: unknown, network: DecodedNetwork) {
+export function decodeFinality(source: unknown, network: DecodedNetwork): SignedUpdate {
   return decodeAnswer(source, network, data => decodeSigned(reader.fieldsOf(data, SIGNED), network))
 }
 
-export function decodeUpdate(source: unknown, network: DecodedNetwork) {
+export function decodeUpdate(source: unknown, network: DecodedNetwork): CommitteeUpdate {
   return decodeAnswer(source, network, data => {
     const names = [...SIGNED, 'next_sync_committee', 'next_sync_committee_branch'] as const
     const field = reader.fieldsOf(data, names)
@@ -71,7 +116,7 @@ export function readSignatureSlot(source: unknown): bigint {
 
 type Field = <T>(name: (typeof SIGNED)[number], decode: (value: unknown) => T) => T
 
-function decodeSigned(field: Field, network: DecodedNetwork) {
+function decodeSigned(field: Field, network: DecodedNetwork): SignedUpdate {
   const signatureSlot = field('signature_slot', uint64)
   const attested = field('attested_header', headerOf(network))
   const finalized = field('finalized_header', header => {
@@ -82,10 +127,9 @@ function decodeSigned(field: Field, network: DecodedNetwork) {
   return { attested, finalized, finalityBranch, ...field('sync_aggregate', decodeAggregate), signatureSlot }
 }
 
-function decodeAggregate(source: unknown) {
+function decodeAggregate(source: unknown): Pick<SignedUpdate, 'bits' | 'signature'> {
   const field = reader.fieldsOf(source, ['sync_committee_bits', 'sync_committee_signature'])
   return {
-    /** Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
     bits: field('sync_committee_bits', reader.bytesOf(COMMITTEE_SIZE / 8)),
     signature: field('sync_committee_signature', reader.bytesOf(SIGNATURE_LENGTH)),
   }
@@ -99,16 +143,18 @@ function verifyFinalized(header: unknown): void {
 
 const readSlot = (beacon: unknown): bigint => reader.fieldsOf(beacon, ['slot'])('slot', uint64)
 
-const headerOf = (network: DecodedNetwork) => (source: unknown) => {
-  const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
-  const beacon = field('beacon', decodeBeacon)
-  const { layout } = atPath('beacon.slot', () => forkAt(network, beacon.slot))
-  const isGloas = layout.executionKind === 'gloas'
-  const execution = field(isGloas ? 'execution_block_hash' : 'execution', executionOf(layout))
-  return { ...beacon, layout, execution, executionBranch: field('execution_branch', branchOf(layout.execution)) }
-}
+const headerOf =
+  (network: DecodedNetwork) =>
+  (source: unknown): Header => {
+    const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
+    const beacon = field('beacon', decodeBeacon)
+    const { layout } = atPath('beacon.slot', () => forkAt(network, beacon.slot))
+    const isGloas = layout.executionKind === 'gloas'
+    const execution = field(isGloas ? 'execution_block_hash' : 'execution', executionOf(layout))
+    return { ...beacon, layout, execution, executionBranch: field('execution_branch', branchOf(layout.execution)) }
+  }
 
-export function decodeBeacon(source: unknown) {
+export function decodeBeacon(source: unknown): BeaconHeader {
   const field = reader.fieldsOf(source, BEACON_FIELDS)
   const slot = field('slot', uint64)
   const proposerIndex = field('proposer_index', uint64)
@@ -127,7 +173,7 @@ const CAPELLA_FIELDS: readonly ExecutionField[] = /* @__PURE__ */ EXECUTION_FIEL
 /** Decodes the header of an execution payload; in Gloas, a block hash, which serves as the root. */
 export const executionOf =
   ({ executionKind }: Layout) =>
-  (source: unknown) => {
+  (source: unknown): Execution => {
     if (executionKind === 'gloas') {
       const blockHash = reader.bytesOf(32)(source)
       return { root: blockHash, blockHash, blockNumber: null, timestamp: null }
@@ -154,7 +200,7 @@ function rootOf(type: ExecutionField[1], value: unknown): Uint8Array {
 }
 
 /** The keys of a committee. Whether they are points of the curve is checked where they are used. */
-function decodeKeys(source: unknown) {
+function decodeKeys(source: unknown): Keys {
   const field = reader.fieldsOf(source, ['pubkeys', 'aggregate_pubkey'])
   return { pubkeys: field('pubkeys', decodePubkeys), aggregatePubkey: field('aggregate_pubkey', decodeKey) }
 }

@@ -109,7 +109,10 @@ const layouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map<string, Lay
 const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
 
 /** A checked {@link BeaconNetwork}: a copy of the known fields, and the root as bytes. */
-export type DecodedNetwork = ReturnType<typeof decodeNetworkFields>
+export interface DecodedNetwork {
+  readonly source: BeaconNetwork
+  readonly genesisValidatorsRoot: Uint8Array
+}
 
 const reader = readerOf('CLAIM_INVALID')
 
@@ -117,7 +120,7 @@ const reader = readerOf('CLAIM_INVALID')
 export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('network', () => decodeNetworkFields(network))
 
 /** @throws ProofError `CLAIM_INVALID` */
-export function decodeNetworkFields(network: unknown) {
+export function decodeNetworkFields(network: unknown): DecodedNetwork {
   const field = reader.fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
   const source: BeaconNetwork = {
     genesisValidatorsRoot: field('genesisValidatorsRoot', hexOf(32)),
@@ -165,8 +168,14 @@ export function decodeCount(value: unknown): number {
 export const timeOfSlot = ({ source }: DecodedNetwork, slot: bigint): bigint =>
   BigInt(source.genesisTime) + slot * SECONDS_PER_SLOT
 
+interface Fork {
+  readonly name: string
+  readonly layout: Layout
+  readonly version: Uint8Array
+}
+
 /** The fork that a slot is in. */
-export function forkAt(network: DecodedNetwork, slot: bigint) {
+export function forkAt(network: DecodedNetwork, slot: bigint): Fork {
   const fork = network.source.forks.findLast(({ epoch }) => epoch !== null && slot >= BigInt(epoch) * SLOTS_PER_EPOCH)
   const layout = layouts.get(fork?.name ?? '')
   if (fork === undefined || layout === undefined) {
