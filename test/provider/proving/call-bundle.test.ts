@@ -104,6 +104,10 @@ it('takes the timestamp from L1 if that proves it, and from the author otherwise
   const proven = await record(code, { environment: { timestamp: 5n } })
   expect([proven.bundle.environment, proven.evidence.environment]).toEqual([{}, {}])
   expect(BigInt(proven.evidence.returnData)).toBe(proven.evidence.finalizedTimestamp)
+  // L1 does not prove the time of an older finalization.
+  const older = await record(code, { environment: { timestamp: 5n }, l2BlockNumber: 0n })
+  expect(older.bundle.environment).toEqual({ timestamp: '0x5' })
+  expect(older.evidence.returnData).toBe(word(5))
   const stated = { ...proven.bundle, environment: { timestamp: '0x5' } }
   expect(await refusal(stated, proven.claim)).toEqual([
     ...['CALL_STATE_UNUSED', 'environment.timestamp', null, 'a timestamp beside the one that L1 proves'],
@@ -343,6 +347,7 @@ it('is recorded only from valid requests', async () => {
     [{ call: { to: TARGET, gas: 50_000_001n } }, {}, 'ARGUMENT_INVALID'],
     [{ call: { to: TARGET, data: '0x1' } }, {}, 'CLAIM_INVALID'],
     [{ call: { to: TARGET, data: 7 } }, {}, 'CLAIM_INVALID'],
+    [{ call: { to: TARGET, data: 'data:0x12' } }, {}, 'CLAIM_INVALID'],
     [{ call: { to: TARGET, data: `0x${'00'.repeat(2 ** 20 + 1)}` } }, {}, 'CLAIM_INVALID'],
     [{ environment: { timestamp: 5 } }, {}, 'ARGUMENT_INVALID'],
     [{ environment: { blockhashes: {} } }, {}, 'ARGUMENT_INVALID'],
@@ -353,8 +358,12 @@ it('is recorded only from valid requests', async () => {
     const error = await recordCall(l1, l2, { ...right, ...change } as never, options).catch(error => error)
     expect(error.code, JSON.stringify(Object.keys(change))).toBe(code)
   }
-  expect(wrong.length).toBe(18)
+  expect(wrong.length).toBe(19)
   expect(asked).toEqual([])
+  const unlike = { ...right, call: { to: TARGET, data: '0x1' } } as const
+  await expect(recordCall(l1, l2, unlike)).rejects.toMatchObject({
+    ...{ path: 'call.data', expected: 'hexadecimal of at most 1 MiB' },
+  })
   // The default sender, and hexadecimal in any case.
   const call = { to: `0x${'C0'.repeat(20)}`, data: '0xAB' } as const
   const { bundle } = await recordCall(l1, l2, { ...right, call, l2BlockNumber: 0n })

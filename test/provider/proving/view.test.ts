@@ -65,6 +65,17 @@ it('moves forward, and stays where nothing newer is proven', async () => {
   backwards.finalize(3n)
   hash = backwards.hashOf(0n)
   expect(await backwards.views.find(later)).toBe(later)
+  // The same finalization, at an older L1 block.
+  let known: Hex = '0x'
+  const still = setUp({ l1BlockHash: () => known })
+  still.finalize(3n)
+  const blocks = [still.chain.l1.blockNumber(), still.chain.l1.blockNumber() + 1n]
+  still.chain.l1.addBlock()
+  const [older = '0x', newer = '0x'] = blocks.map(still.hashOf)
+  known = newer
+  const atNewer = await still.views.find(null)
+  known = older
+  expect(await still.views.find(atNewer)).toBe(atNewer)
   // If only the newest finalization is tried and its proofs are missing, there is nothing newer.
   const once = setUp({ maxFinalizations: 1 })
   once.finalize(3n)
