@@ -131,11 +131,11 @@ it('fetches each code once, whichever account has it', async () => {
   expect([one, two].map(code => bytesToHex(code ?? new Uint8Array()))).toEqual([CODE, CODE])
   expect(take(log).filter(line => line.startsWith('code'))).toEqual(['code c0 at 0x10'])
   expect([state.holdsCode(CONTRACT), state.holdsCode(TWIN), state.holdsCode(ABSENT)]).toEqual([true, true, false])
+  expect(bytesToHex(await state.getCode(TWIN))).toBe(CODE)
+  expect(log).toEqual([])
   // An account that is proven absent has no code.
   await state.load(ABSENT, [])
   expect(state.holdsCode(ABSENT)).toBe(true)
-  expect(bytesToHex(await state.getCode(TWIN))).toBe(CODE)
-  expect(log).toEqual([])
   const other = setUp()
   await other.state.getAccount(CONTRACT)
   expect(other.state.holdsCode(CONTRACT)).toBe(false)
