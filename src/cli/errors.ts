@@ -1,4 +1,4 @@
-import { printable } from '../document/value.ts'
+import { messageOf, printable } from '../document/value.ts'
 import { redactUrls } from '../rpc/redact.ts'
 import { MAX_MESSAGE_LENGTH } from './limits.ts'
 
@@ -20,8 +20,6 @@ export function orUsageError<T>(what: string, work: () => T): T {
     return refuse(error)
   }
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** What to print of any error. */
 export const briefMessage = (error: unknown): string =>

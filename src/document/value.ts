@@ -55,6 +55,9 @@ function orDocumentError<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw new DocumentError(`${what}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new DocumentError(`${what}: ${messageOf(error)}`)
   }
 }
+
+/** What an error says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,3 +1,4 @@
+import { messageOf } from '../document/value.ts'
 import { byId, h, nodesOf } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
@@ -97,7 +98,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     // The request was abandoned.
     if (message === '') return
     loaded = null

@@ -1,3 +1,4 @@
+import { messageOf } from '../../document/value.ts'
 import type { AuditedBatch } from './audited.ts'
 import { unpack } from './input.ts'
 import { type Batch, readBatches, skipLines } from './lines.ts'
@@ -95,7 +96,7 @@ async function* readInputs(
         if (batch !== null) yield { batch, file }
       }
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       throw new AuditInputError(`${name} cannot be read beyond line ${line}: ${reason}`)
     }
   }

@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer'
+import { messageOf } from '../../document/value.ts'
 import type { Account } from '../../proof/verify.ts'
 import { MAX_REJECTED, MAX_VALUES } from '../limits.ts'
 import { type Batch, linesOf } from './lines.ts'
@@ -120,7 +121,7 @@ export function auditBatch(batch: Batch, file: string | undefined, verify: Recor
           return verify(record)
         } catch (error) {
           // A fault of this program: whoever reports it needs the line.
-          const reason = error instanceof Error ? error.message : String(error)
+          const reason = messageOf(error)
           throw new Error(`line ${batch.firstLine + tally.lines + index}: ${reason}`, { cause: error })
         }
       })

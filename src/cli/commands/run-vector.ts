@@ -14,10 +14,10 @@ import {
   type StatedClaim,
 } from '../../document/input-file.ts'
 import { applyPatches, baseNameOf } from '../../document/patches.ts'
-import { type Fields, fieldsOf, isGiven } from '../../document/value.ts'
+import { type Fields, fieldsOf, isGiven, messageOf } from '../../document/value.ts'
 import { ProofError } from '../../index.ts'
 import { type CallClaim, ProviderError, verifyCallEvidence } from '../../provider.ts'
-import { messageOf, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { requireClaim, requireScheme, verifyAnswer } from '../options/flags.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
