@@ -4,7 +4,6 @@
  *
  * @module rollup-state-proof/anchor
  */
-export { verifyCode } from './anchor/code.ts'
 export {
   type EthProofClaim,
   type L1Account,
@@ -24,27 +23,25 @@ export {
   anchorStorageKeys,
   type FinalizedStateLayout,
   lineaLayout,
-  lineaMainnet,
-  lineaSepolia,
+  lineaRollup,
+  lineaSepoliaRollup,
   type Rollup,
   type RollupLayout,
   type VerifiedAnchor,
   verifyAnchor,
 } from './anchor/rollup.ts'
-export { arraySlot, mappingSlot } from './anchor/slots.ts'
-export type { Consensus } from './evidence/consensus.ts'
-export { createEvidence, type EvidenceParts } from './evidence/create.ts'
+export type { BundleConsensus } from './evidence/consensus.ts'
+export { type BundleParts, createBundle } from './evidence/create.ts'
 export type {
   AnchoredState,
-  Evidence,
+  EvidenceBundle,
   EvidenceClaim,
   EvidenceState,
   ProvenBeaconBlock,
   ProvenConsensus,
   Reach,
-  SafeVerifiedEvidence,
   Trusted,
   TrustedBeaconBlock,
   VerifiedEvidence,
 } from './evidence/types.ts'
-export { safeVerifyEvidence, verifyEvidence } from './evidence/verify.ts'
+export { verifyEvidence } from './evidence/verify.ts'

@@ -4,19 +4,19 @@
  *
  * @module rollup-state-proof/beacon
  */
-export { checkpoint } from './beacon/checkpoint.ts'
+export { trustBeaconBlock } from './beacon/checkpoint.ts'
 export type { Committee } from './beacon/committee.ts'
-export { type BeaconFork, type BeaconNetwork, mainnet, sepolia } from './beacon/network.ts'
+export { type BeaconFork, type BeaconNetwork, mainnetBeacon, sepoliaBeacon } from './beacon/network.ts'
 export {
   type BeaconBlock,
-  type Checkpoint,
-  type CheckpointAnswers,
+  type ConsensusAnswers,
+  type TrustedBlock,
   type VerifiedBootstrap,
-  type VerifiedCheckpoint,
+  type VerifiedConsensus,
   type VerifiedFinality,
   type VerifiedUpdate,
   verifyBootstrap,
-  verifyCheckpoint,
+  verifyConsensus,
   verifyFinality,
   verifyUpdate,
 } from './beacon/verify.ts'

@@ -4,11 +4,26 @@
  *
  * @module rollup-state-proof
  */
+export { verifyCode } from './anchor/code.ts'
+export { arraySlot, mappingSlot } from './anchor/slots.ts'
 export type { Hex } from './bytes.ts'
-export { type ErrorCode, type ErrorDetails, errorMeanings, ProofError } from './errors.ts'
-export type { Hasher } from './hash/hasher.ts'
+export {
+  type AnswerErrorCode,
+  answerErrorMeanings,
+  type BeaconErrorCode,
+  type EvidenceErrorCode,
+} from './error-meanings.ts'
+export {
+  ArgumentError,
+  type ErrorAction,
+  type ErrorDetails,
+  isArgumentError,
+  isProofError,
+  ProofError,
+  type ProofErrorCode,
+} from './errors.ts'
 export type { Claim } from './proof/claim.ts'
-export type { Account, StorageSlot, VerifiedState } from './proof/verify.ts'
+export type { ProvenAccount, ProvenSlot, ProvenSlots, VerifiedState } from './proof/verify.ts'
 export type { Scheme } from './scheme/scheme.ts'
 export type {
   AccountProof,
@@ -30,6 +45,6 @@ export {
   verifyExistence,
   verifyNonExistence,
 } from './verifier/leaf-api.ts'
-export { type SafeVerifiedState, safeVerifyProof } from './verifier/safe.ts'
+export { type Outcome, safely } from './verifier/safe.ts'
 export { createVerifier, type Verifier, type VerifierClaim } from './verifier/verifier.ts'
 export { verifyProof } from './verifier/verify-proof.ts'

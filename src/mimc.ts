@@ -4,4 +4,22 @@
  *
  * @module rollup-state-proof/mimc
  */
-export { mimc } from './scheme/mimc.ts'
+import { mimc as scheme } from './scheme/mimc.ts'
+import type { Scheme } from './scheme/scheme.ts'
+
+/**
+ * MiMC over the scalar field of BLS12-377: Linea mainnet until about 2026-04-01, Sepolia until about 2026-03-24.
+ * A digest is one field element of 32 bytes.
+ *
+ * @example
+ * ```ts
+ * import { hashAccountKey } from 'rollup-state-proof'
+ * import { mimc } from 'rollup-state-proof/mimc'
+ *
+ * const address = '0x0000000000000000000000000000000000000000'
+ * console.log(mimc.name, hashAccountKey(mimc, address).length) // mimc 66
+ * ```
+ */
+export const mimc: Scheme = scheme
+
+export type { Scheme }

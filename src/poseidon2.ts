@@ -4,4 +4,22 @@
  *
  * @module rollup-state-proof/poseidon2
  */
-export { poseidon2 } from './scheme/poseidon2.ts'
+import { poseidon2 as scheme } from './scheme/poseidon2.ts'
+import type { Scheme } from './scheme/scheme.ts'
+
+/**
+ * Poseidon2 over KoalaBear: the Linea networks since the "small fields" upgrade of spring 2026.
+ * A digest is eight field elements of 4 bytes.
+ *
+ * @example
+ * ```ts
+ * import { hashAccountKey } from 'rollup-state-proof'
+ * import { poseidon2 } from 'rollup-state-proof/poseidon2'
+ *
+ * const address = '0x0000000000000000000000000000000000000000'
+ * console.log(poseidon2.name, hashAccountKey(poseidon2, address).length) // poseidon2 66
+ * ```
+ */
+export const poseidon2: Scheme = scheme
+
+export type { Scheme }

@@ -6,8 +6,8 @@
  */
 export type {
   CallAnchor,
+  CallBundle,
   CallClaim,
-  CallEvidence,
   CallEvidenceRequest,
   CallRecordOptions,
   CallStatement,
@@ -17,6 +17,7 @@ export type {
 export { recordCall, verifyCallEvidence } from './provider/call-evidence.ts'
 export type { Environment, Hardfork } from './provider/environment.ts'
 export {
+  isProviderError,
   ProviderError,
   type ProviderErrorDetails,
   type ProviderRefusal,

@@ -1,9 +1,3 @@
-/**
- * Clients over any EIP-1193 provider: they fetch and verify in one call, record evidence, follow finalizations, and say what
- * to do when an endpoint fails.
- *
- * @module rollup-state-proof/rpc
- */
 export {
   type ConsensusOptions,
   type ConsensusProgress,
@@ -12,33 +6,34 @@ export {
 } from './rpc/beacon.ts'
 export { diagnose } from './rpc/diagnose.ts'
 export {
-  type EndpointError,
+  EndpointError,
+  type EndpointErrorCode,
+  type EndpointErrorDetails,
+  type EndpointReport,
+  endpointErrorMeanings,
+  isEndpointError,
   type Layer,
-  RpcError,
-  type RpcErrorCode,
-  type RpcErrorDetails,
-  rpcAdvice,
 } from './rpc/error.ts'
 export {
   type BlockTag,
-  type Client,
-  type ClientOptions,
-  createClient,
+  createRollupClient,
   type FetchOptions,
   fetchAnswer,
   type ProofRequest,
+  type RollupClient,
+  type RollupClientOptions,
   type StateRequest,
 } from './rpc/fetch.ts'
 export { followFinalizations } from './rpc/follow.ts'
 export {
+  type BeaconBlockHashOptions,
   type BeaconFailure,
-  type BeaconState,
+  type BeaconProgress,
   type BeaconVerifier,
-  type FollowBeaconOptions,
-  followBeacon,
+  beaconBlockHash,
 } from './rpc/follow-beacon.ts'
 export type { FollowEvent, FollowOptions, FollowRequest } from './rpc/follow-options.ts'
-export type { FollowState } from './rpc/follow-state.ts'
+export type { FollowProgress } from './rpc/follow-state.ts'
 export type { FollowedFinalization } from './rpc/follower.ts'
 export { type BeaconApi, createBeaconApi, createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
 export type { L1BlockTag } from './rpc/l1.ts'
@@ -48,8 +43,8 @@ export {
   type DissentingSource,
   finalizedBlockHash,
 } from './rpc/l1-block-hash.ts'
-export type { FetchCheckpoint } from './rpc/partial-answers.ts'
-export type { Provider, SendProvider } from './rpc/provider.ts'
+export type { FetchProgress } from './rpc/partial-answers.ts'
+export type { RequestProvider, SendProvider } from './rpc/provider.ts'
 export {
   type EvidenceRequest,
   type Recorded,

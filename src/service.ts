@@ -4,8 +4,8 @@
  *
  * @module rollup-state-proof/service
  */
-export type { Beacon } from './service/beacon.ts'
-export type { Chain, ChainOptions } from './service/chain.ts'
+export type { SimulatedBeacon } from './service/beacon.ts'
+export type { ServiceChain, ServiceChainOptions } from './service/chain.ts'
 export type { BeaconAnswer } from './service/consensus.ts'
 export type { ContractVersion } from './service/contract.ts'
 export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'

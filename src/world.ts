@@ -13,5 +13,4 @@ export type {
   Proof,
   StorageProof,
 } from './tree/answer.ts'
-export { WorldError, type WorldErrorCode } from './world/error.ts'
 export { type AccountChanges, type AccountState, createWorld, type World } from './world/world.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { safeVerifyEvidence } from '../src/anchor.ts'
+import { safely, verifyEvidence } from '../src/anchor.ts'
 import { verifyRecords } from '../src/bulk.ts'
 import { DocumentError } from '../src/document/error.ts'
 import { claimOfVector } from '../src/document/evidence.ts'
@@ -63,7 +63,7 @@ it.each([
   const cases = [...withHuge(read(`evidence/valid/${name}`))]
   const refused = await refusals(cases, changed => {
     const { claim, ...file } = readInputFile(changed) as BundleFile
-    const outcome = safeVerifyEvidence(file.bundle, claimOfVector({ ...file, claim }))
+    const outcome = safely(() => verifyEvidence(file.bundle, claimOfVector({ ...file, claim })))
     if (!outcome.ok) throw outcome.error
   })
   expect([refused, cases.length]).toEqual([count, count])

@@ -1,4 +1,4 @@
-import { ProofError, safeVerifyProof } from 'rollup-state-proof'
+import { ProofError, safely, verifyProof } from 'rollup-state-proof'
 import {
   type EvidenceClaim,
   encodeHeader,
@@ -7,7 +7,7 @@ import {
   verifyCode,
   verifyEvidence,
 } from 'rollup-state-proof/anchor'
-import { checkpoint } from 'rollup-state-proof/beacon'
+import { trustBeaconBlock } from 'rollup-state-proof/beacon'
 import { mimc } from 'rollup-state-proof/mimc'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
 import type { Accepted, EvidenceVector, Refused, VectorClaim } from '../vectors/evidence/vector.ts'
@@ -22,7 +22,7 @@ export const outcomeOf = (vector: Vector | EvidenceVector): unknown =>
   'operation' in vector ? outcomeOfEvidence(vector) : outcomeOfAnswer(vector)
 
 function outcomeOfAnswer({ scheme, stateRoot, address, storageKeys, answer }: Vector): Vector['expected'] {
-  const verified = safeVerifyProof(answer, { scheme: schemes[scheme], stateRoot, address, storageKeys })
+  const verified = safely(() => verifyProof(answer, { scheme: schemes[scheme], stateRoot, address, storageKeys }))
   if (!verified.ok) return { valid: false, code: verified.error.code }
   const { account, storage } = verified
   const { nonce, balance, codeSize } = account ?? {}
@@ -48,7 +48,7 @@ function outcomeOfEvidence(vector: EvidenceVector): Accepted | Refused | 'no err
 function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknown): Accepted {
   const verified = verifyEvidence(bundle, toClaim(scheme, claim))
   const { account, l1Block, l2BlockNumber, currentL2BlockNumber, finalizedTimestamp, ...rest } = verified
-  const beaconBlock = verified.reach === 'beaconBlockRoot' && {
+  const beaconBlock = verified.trustedInput === 'beaconBlockRoot' && {
     ...verified.beaconBlock,
     slot: quantity(verified.beaconBlock.slot),
     slotTimestamp: quantity(verified.beaconBlock.slotTimestamp),
@@ -83,7 +83,7 @@ export function toClaim(
 
 /** Invalid vectors may hold no trusted value or two, which the type forbids. */
 function toTrusted({ beaconBlockRoot, network, ...others }: VectorClaim['trusted']): Trusted {
-  const beacon = beaconBlockRoot && (network ? checkpoint(beaconBlockRoot, network) : { beaconBlockRoot })
+  const beacon = beaconBlockRoot && (network ? trustBeaconBlock(beaconBlockRoot, network) : { beaconBlockRoot })
   return { ...others, ...beacon } as Trusted
 }
 

@@ -74,8 +74,8 @@ describe.each([
     function store(address: Hex, key: Hex, value: Hex): void {
       const account = truth.get(address)
       if (account === undefined) return
-      world.setStorage(address, key, value)
-      model.setStorage(address, key, value)
+      world.setStorage(address, { key, value })
+      model.setStorage(address, { key, value })
       if (value === NO_VALUE) account.slots.delete(key)
       else account.slots.set(key, value)
     }

@@ -1,4 +1,4 @@
-import type { ErrorCode, Hex, Scheme } from '../src/index.ts'
+import type { Hex, ProofErrorCode, Scheme } from '../src/index.ts'
 import { adjacency } from './invalid/adjacency.ts'
 import { binding } from './invalid/binding.ts'
 import { canonicity } from './invalid/canonicity.ts'
@@ -33,7 +33,7 @@ export interface InvalidCase {
   name: string
   description: string
   flag: Flag
-  code: ErrorCode
+  code: ProofErrorCode
   stateRoot: Hex
   address: Hex
   storageKeys: Hex[]

@@ -200,9 +200,9 @@ function contract(scheme: Scheme): ValidCase[] {
   for (let index = 0; index < 20; index++) world.setAccount(addressFor(`account ${index}`), { balance: BigInt(index) })
   world.setAccount(address, { nonce: 1n, balance: 10n ** 18n, ...code })
   world.setAccount(single, { nonce: 1n, ...code })
-  world.setStorage(single, ZERO_WORD, wordFor(2))
+  world.setStorage(single, { key: ZERO_WORD, value: wordFor(2) })
   const keys = Array.from({ length: 200 }, (_, index) => keyFor(index))
-  for (const [index, key] of keys.entries()) world.setStorage(address, key, wordFor(index + 1))
+  for (const [index, key] of keys.entries()) world.setStorage(address, { key, value: wordFor(index + 1) })
   const { between, afterHead, beforeTail } = findAbsent(key => hashStorageKey(scheme, key), keyFor, keys)
   const [present = '0x', other = '0x'] = [keys[3], keys[150]]
   return [
@@ -261,12 +261,12 @@ function deletions(scheme: Scheme): ValidCase[] {
   for (let index = 0; index < 40; index++) world.setAccount(addressFor(`account ${index}`), { balance: BigInt(index) })
   world.setAccount(address)
   world.setAccount(emptied)
-  for (let index = 0; index < 30; index++) world.setStorage(address, keyFor(index), wordFor(index + 1))
-  for (let index = 0; index < 3; index++) world.setStorage(emptied, keyFor(index), wordFor(1))
-  for (let index = 0; index < 3; index++) world.setStorage(emptied, keyFor(index), ZERO_WORD)
-  for (const key of [keyFor(4), keyFor(5), keyFor(29)]) world.setStorage(address, key, ZERO_WORD)
-  world.setStorage(address, keyFor(5), wordFor(55))
-  world.setStorage(address, keyFor(6), wordFor(66))
+  for (let index = 0; index < 30; index++) world.setStorage(address, { key: keyFor(index), value: wordFor(index + 1) })
+  for (let index = 0; index < 3; index++) world.setStorage(emptied, { key: keyFor(index), value: wordFor(1) })
+  for (let index = 0; index < 3; index++) world.setStorage(emptied, { key: keyFor(index), value: ZERO_WORD })
+  for (const key of [keyFor(4), keyFor(5), keyFor(29)]) world.setStorage(address, { key, value: ZERO_WORD })
+  world.setStorage(address, { key: keyFor(5), value: wordFor(55) })
+  world.setStorage(address, { key: keyFor(6), value: wordFor(66) })
   world.deleteAccount(gone)
   world.deleteAccount(back)
   world.setAccount(back, { nonce: 1n })
@@ -316,7 +316,7 @@ function extremes(scheme: Scheme): ValidCase[] {
     snarkCodeHash: ZERO_WORD,
     codeSize: max64,
   })
-  for (const word of words) world.setStorage(rich, word, word)
+  for (const word of words) world.setStorage(rich, { key: word, value: word })
 
   world.skipLeaves(2 ** 32 + 5)
   world.setAccount(addressFor('above 2^32'))
@@ -327,7 +327,7 @@ function extremes(scheme: Scheme): ValidCase[] {
   world.setAccount(addressFor('second to last'), { balance: 3n })
   world.setAccount(addressFor('last'))
   world.skipLeaves(2 ** 40 - 1, rich)
-  world.setStorage(rich, keyFor('last'), wordFor(9))
+  world.setStorage(rich, { key: keyFor('last'), value: wordFor(9) })
   const absent = [addressFor('nobody'), addressFor('nobody else'), addressFor('nobody at all')]
   return [
     {

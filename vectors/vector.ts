@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ErrorCode, Hex } from '../src/index.ts'
+import type { Hex, ProofErrorCode } from '../src/index.ts'
 
 /** One file of the corpus: a question, an answer, and the outcome that a verifier must reach. */
 export interface Vector {
@@ -34,7 +34,7 @@ export interface ExpectedState {
 
 export interface ExpectedFailure {
   valid: false
-  code: ErrorCode
+  code: ProofErrorCode
 }
 
 /** What accepting a vector with the flag would cost. */

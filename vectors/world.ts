@@ -19,9 +19,9 @@ export function makeWorld(scheme: Scheme): World {
   for (const [index, address] of ACCOUNTS.entries()) world.setAccount(address, { balance: BigInt(index) })
   for (const contract of [CONTRACT, OTHER_CONTRACT]) {
     world.setAccount(contract, { nonce: 1n, balance: 5n, codeSize: 9n, codeHash: keyFor('code') })
-    for (const [index, key] of SLOTS.entries()) world.setStorage(contract, key, wordFor(index + 1))
+    for (const [index, key] of SLOTS.entries()) world.setStorage(contract, { key, value: wordFor(index + 1) })
   }
-  world.setStorage(OTHER_CONTRACT, keyFor(1), wordFor(1000))
+  world.setStorage(OTHER_CONTRACT, { key: keyFor(1), value: wordFor(1000) })
   return world
 }
 
@@ -29,7 +29,7 @@ export function makeWorld(scheme: Scheme): World {
 export function makeLaterWorld(world: World): World {
   const later = world.fork()
   later.setAccount(addressFor('newcomer'), { balance: 1n })
-  later.setStorage(CONTRACT, keyFor('new'), wordFor(1))
+  later.setStorage(CONTRACT, { key: keyFor('new'), value: wordFor(1) })
   return later
 }
 

@@ -1,9 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { decodeArgument } from '../arguments.ts'
 import { equalBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import { bytesUpTo } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
-import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 
 const reader = readerOf('BAD_HEX')
@@ -14,7 +14,7 @@ const reader = readerOf('BAD_HEX')
  * @param code hexadecimal; `0x` for an account without code
  * @param codeHash 32 bytes, keccak256: the `codeHash` of an account that `verifyProof` returned
  * @returns the code, decoded
- * @throws ProofError `CODE_HASH_MISMATCH`, `BAD_HEX`; `CLAIM_INVALID`
+ * @throws ProofError `CODE_HASH_MISMATCH`, `BAD_HEX`; ArgumentError
  *
  * @example
  * ```ts

@@ -1,10 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { decodeArgument, decodeKeys } from '../arguments.ts'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { bytesUpTo, hexOf, optional } from '../json/decoders.ts'
 import type { Shape } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
-import { decodeArgument, decodeKeys } from '../proof/claim.ts'
 import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from './limits.ts'
 import { decodeInteger, decodeRlp } from './rlp.ts'
 import { emptyTrieRoot, unusedNodes, verifyTrieProof } from './trie.ts'
@@ -12,7 +12,7 @@ import { emptyTrieRoot, unusedNodes, verifyTrieProof } from './trie.ts'
 /** What you asked `eth_getProof` for, and the L1 state root that you trust. */
 export interface EthProofClaim {
   /** 32 bytes. */
-  stateRoot: Hex
+  l1StateRoot: Hex
   /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each, in the order of the request. Default: none. */
@@ -75,7 +75,7 @@ const ETH_PROOF_FIELDS = [
  *
  * @param proof what the endpoint sent as the result, parsed from JSON
  * @param claim what you asked for, and the L1 state root that you trust
- * @throws ProofError `L1_*`, `MPT_*`, `RLP_NON_CANONICAL`, `BAD_HEX`, `WRONG_LENGTH`; `CLAIM_INVALID`
+ * @throws ProofError `L1_*`, `MPT_*`, `RLP_NON_CANONICAL`, `BAD_HEX`, `WRONG_LENGTH`; ArgumentError
  *
  * @example
  * ```ts
@@ -94,8 +94,8 @@ export function verifyEthProof(proof: unknown, claim: EthProofClaim): VerifiedEt
 
 /** {@link verifyEthProof} for an answer that may end after the first `minSlots` storage keys. */
 export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots: number): VerifiedEthProof {
-  const { stateRoot: trustedRoot, address: hex, storageKeys = [] } = claim ?? {}
-  const stateRoot = decodeArgument('stateRoot', trustedRoot, 32)
+  const { l1StateRoot: trustedRoot, address: hex, storageKeys = [] } = claim ?? {}
+  const stateRoot = decodeArgument('l1StateRoot', trustedRoot, 32)
   const address = decodeArgument('address', hex, 20)
   const keys = decodeKeys(storageKeys)
 

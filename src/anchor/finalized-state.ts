@@ -92,7 +92,7 @@ function verifyTopicCount(count: number): void {
 /**
  * A copy of the caller's argument. All three properties are its own, so that nothing comes from a polluted Object.prototype.
  *
- * @throws ProofError `CLAIM_INVALID`
+ * @throws ArgumentError
  */
 export function verifyFinalizedState(state: FinalizedState): FinalizedState {
   const own: Partial<FinalizedState> = Object.assign(Object.create(null), state)

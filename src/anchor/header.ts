@@ -1,10 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { decodeQuantity } from '../hex.ts'
 import { bytesUpTo } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
-import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 import { MAX_EXTRA_LENGTH, MAX_HEADER_LENGTH } from './limits.ts'
 import { decodeInteger, decodeRlp, encodeInteger, encodeRlp, type RlpItem } from './rlp.ts'
@@ -131,7 +131,7 @@ function parseQuantity(value: string, bits: number): bigint {
  * @param header the header's RLP in hexadecimal, as {@link encodeHeader} returns it
  * @param trustedHash 32 bytes
  * @throws ProofError `HEADER_HASH_MISMATCH` if it is another header; `RLP_NON_CANONICAL`, `HEADER_MALFORMED` or
- * `HEADER_QUANTITY` if what was hashed is not a header; `BAD_HEX`, `WRONG_LENGTH`; `CLAIM_INVALID`
+ * `HEADER_QUANTITY` if what was hashed is not a header; `BAD_HEX`, `WRONG_LENGTH`; ArgumentError
  *
  * @example
  * ```ts

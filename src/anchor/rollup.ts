@@ -55,12 +55,12 @@ export const lineaLayout: Required<RollupLayout> = {
  *
  * @example
  * ```ts
- * import { lineaMainnet } from 'rollup-state-proof/anchor'
+ * import { lineaRollup } from 'rollup-state-proof/anchor'
  *
- * console.log(lineaMainnet.address) // 0xd19d4B5d358258f05D7B411E21A1460D11B0876F
+ * console.log(lineaRollup.address) // 0xd19d4B5d358258f05D7B411E21A1460D11B0876F
  * ```
  */
-export const lineaMainnet: Rollup = {
+export const lineaRollup: Rollup = {
   name: 'linea-mainnet',
   address: '0xd19d4B5d358258f05D7B411E21A1460D11B0876F',
   layout: lineaLayout,
@@ -71,12 +71,12 @@ export const lineaMainnet: Rollup = {
  *
  * @example
  * ```ts
- * import { lineaSepolia } from 'rollup-state-proof/anchor'
+ * import { lineaSepoliaRollup } from 'rollup-state-proof/anchor'
  *
- * console.log(lineaSepolia.address) // 0xB218f8A4Bc926cF1cA7b3423c154a0D627Bdb7E5
+ * console.log(lineaSepoliaRollup.address) // 0xB218f8A4Bc926cF1cA7b3423c154a0D627Bdb7E5
  * ```
  */
-export const lineaSepolia: Rollup = {
+export const lineaSepoliaRollup: Rollup = {
   name: 'linea-sepolia',
   address: '0xB218f8A4Bc926cF1cA7b3423c154a0D627Bdb7E5',
   layout: lineaLayout,
@@ -116,13 +116,13 @@ export interface VerifiedAnchor {
  * @param l2BlockNumber from 0 to 2^64 - 1
  * @param finalizedState from the contract's log; ignored if the layout has no slots for it
  * @returns 32 bytes each
- * @throws ProofError `CLAIM_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
- * import { anchorStorageKeys, lineaMainnet, mappingSlot } from 'rollup-state-proof/anchor'
+ * import { anchorStorageKeys, mappingSlot } from 'rollup-state-proof/anchor'
  *
- * const [rootKey, currentKey] = anchorStorageKeys(lineaMainnet, 436n)
+ * const [rootKey, currentKey] = anchorStorageKeys(lineaRollup, 436n)
  * console.log(rootKey === mappingSlot(282n, 436n), BigInt(currentKey)) // true 281n
  * ```
  */
@@ -179,7 +179,7 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   const { l1StateRoot, rollup, l2BlockNumber } = claim ?? {}
   const finalizedState = claim?.finalizedState && verifyFinalizedState(claim.finalizedState)
   const storageKeys = anchorStorageKeys(rollup, l2BlockNumber, finalizedState)
-  const ethClaim = { stateRoot: l1StateRoot, address: rollup?.address, storageKeys }
+  const ethClaim = { l1StateRoot, address: rollup?.address, storageKeys }
   // The keys of the finalized state are requested together or not at all; of the first two keys, the second may be missing.
   const { account, storage } = verifyFirstSlots(proof, ethClaim, storageKeys.length === 2 ? 1 : storageKeys.length)
   if (account === null) throw new ProofError('ANCHOR_NO_CONTRACT', { found: 'no account at its address' })
@@ -207,5 +207,5 @@ function verifyTimestamp(finalizedState: FinalizedState, [hash, ...rollingHashes
   return finalizedState.timestamp
 }
 
-/** @throws ProofError `CLAIM_INVALID` */
+/** @throws ArgumentError */
 export const verifyBlockNumber = (l2BlockNumber: bigint): bigint => verifyUint('l2BlockNumber', l2BlockNumber, 64)

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { decodeArgument, invalid } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
-import { decodeArgument, invalid } from '../proof/claim.ts'
+import { ArgumentError } from '../errors.ts'
 
 const WORD_LENGTH = 32
 const ADDRESS_LENGTH = 20
@@ -12,7 +12,7 @@ const SLOT_COUNT = 1n << 256n
  *
  * @param slot where the mapping is declared: a number, or 32 bytes if the mapping is itself inside something else
  * @param keys each a number (any uint type), an address of 20 bytes, or 32 bytes (bytes32)
- * @throws ProofError `CLAIM_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -25,7 +25,7 @@ const SLOT_COUNT = 1n << 256n
  * ```
  */
 export function mappingSlot(slot: bigint | Hex, ...keys: readonly (bigint | Hex)[]): Hex {
-  if (keys.length === 0) throw new ProofError('CLAIM_INVALID', { path: 'keys', expected: 'at least one key' })
+  if (keys.length === 0) throw new ArgumentError({ path: 'keys', expected: 'at least one key' })
   return bytesToHex(
     keys.reduce<Uint8Array>(
       (running, key, index) => keccak_256(concatBytes(mappingKey(`keys[${index}]`, key), running)),
@@ -40,7 +40,7 @@ export function mappingSlot(slot: bigint | Hex, ...keys: readonly (bigint | Hex)
  * @param slot where the array is declared
  * @param index of the element; for elements that share a slot, that of the slot
  * @param slotsPerElement how many slots an element takes
- * @throws ProofError `CLAIM_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -57,13 +57,13 @@ export function arraySlot(slot: bigint | Hex, index: bigint, slotsPerElement = 1
   return bytesToHex(bigintToBytes((first + offset) % SLOT_COUNT, WORD_LENGTH))
 }
 
-/** @throws ProofError `CLAIM_INVALID` unless it is a bigint of at most `bits` bits */
+/** @throws ArgumentError unless it is a bigint of at most `bits` bits */
 export function verifyUint(path: string, value: unknown, bits: number): bigint {
   if (typeof value === 'bigint' && value >= 0n && value >> BigInt(bits) === 0n) return value
-  throw new ProofError('CLAIM_INVALID', { path, expected: `a bigint from 0 to 2^${bits} - 1` })
+  throw new ArgumentError({ path, expected: `a bigint from 0 to 2^${bits} - 1` })
 }
 
-/** The storage key of slot number `slot`, 32 bytes. Throws `CLAIM_INVALID`. */
+/** The storage key of slot number `slot`, 32 bytes. Throws an ArgumentError. */
 export const slotKey = (slot: bigint): Hex => bytesToHex(word('slot', slot))
 
 function mappingKey(name: string, key: bigint | Hex): Uint8Array {
@@ -77,7 +77,7 @@ function word(name: string, value: bigint | Hex): Uint8Array {
   if (typeof value === 'string') return decodeArgument(name, value, WORD_LENGTH)
   if (typeof value !== 'bigint') throw invalid(name, 'a bigint, or 0x-prefixed hexadecimal of 32 bytes', value)
   if (value < 0n || value >= SLOT_COUNT) {
-    throw new ProofError('CLAIM_INVALID', { path: name, expected: 'a number from 0 to 2^256 - 1', found: `${value}` })
+    throw new ArgumentError({ path: name, expected: 'a number from 0 to 2^256 - 1', found: `${value}` })
   }
   return bigintToBytes(value, WORD_LENGTH)
 }

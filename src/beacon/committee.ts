@@ -1,7 +1,7 @@
+import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
-import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeKey, decodePubkeys, type Keys } from './decode.ts'
 import { type BeaconNetwork, type DecodedNetwork, decodeCount, decodeNetworkFields } from './network.ts'
@@ -34,7 +34,7 @@ export interface DecodedCommittee {
   readonly keys: Keys
 }
 
-const reader = readerOf('CLAIM_INVALID')
+const reader = readerOf('ARGUMENT_INVALID')
 
 export const rootOfKeys = ({ pubkeys, aggregatePubkey }: Keys): Uint8Array =>
   hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregatePubkey))
@@ -49,7 +49,7 @@ export function encodeCommittee(network: DecodedNetwork, period: number, keys: K
   }
 }
 
-/** @throws ProofError `CLAIM_INVALID`, `BEACON_COMMITTEE_ROOT`; what {@link decodePubkeys} throws for a stored key */
+/** @throws ArgumentError, `BEACON_COMMITTEE_ROOT`; what {@link decodePubkeys} throws for a stored key */
 export function decodeCommittee(committee: unknown): DecodedCommittee {
   return atPath('committee', () => {
     const field = reader.fieldsOf(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])

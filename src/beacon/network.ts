@@ -1,8 +1,8 @@
+import { decodeArgument } from '../arguments.ts'
 import { type Hex, hexToBytes } from '../bytes.ts'
-import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
+import { ArgumentError, atPath, excerpt, refusal } from '../errors.ts'
 import { atMost, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
-import { decodeArgument } from '../proof/claim.ts'
 import { MAX_FORKS } from './limits.ts'
 
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */
@@ -40,7 +40,7 @@ export interface BeaconNetwork {
  * console.log(network.forks.at(-1)?.epoch) // 1000000
  * ```
  */
-export const mainnet: BeaconNetwork = {
+export const mainnetBeacon: BeaconNetwork = {
   name: 'mainnet',
   genesisValidatorsRoot: '0x4b363db94e286120d76eb905340fdd4e54bfe9f06bf33ff6cf5ad27f511bfe95',
   genesisTime: 1606824023,
@@ -63,7 +63,7 @@ export const mainnet: BeaconNetwork = {
  * console.log(sepolia.forks.map(fork => fork.name).join()) // capella,deneb,electra,fulu,gloas
  * ```
  */
-export const sepolia: BeaconNetwork = {
+export const sepoliaBeacon: BeaconNetwork = {
   name: 'sepolia',
   genesisValidatorsRoot: '0xd8ea171f3c94aea21ebc42a1ed61052acf3f9209c00e4efbaaddac09ed9b8078',
   genesisTime: 1655733600,
@@ -114,12 +114,12 @@ export interface DecodedNetwork {
   readonly genesisValidatorsRoot: Uint8Array
 }
 
-const reader = readerOf('CLAIM_INVALID')
+const reader = readerOf('ARGUMENT_INVALID')
 
-/** Decodes the caller's argument `network`. @throws ProofError `CLAIM_INVALID` */
+/** Decodes the caller's argument `network`. @throws ArgumentError */
 export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('network', () => decodeNetworkFields(network))
 
-/** @throws ProofError `CLAIM_INVALID` */
+/** @throws ArgumentError */
 export function decodeNetworkFields(network: unknown): DecodedNetwork {
   const field = reader.fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
   const source: BeaconNetwork = {
@@ -140,10 +140,10 @@ const hexOf =
   }
 
 function decodeForks(value: unknown): BeaconFork[] {
-  const forks = reader.items(value, atMost('CLAIM_INVALID', MAX_FORKS), decodeFork)
+  const forks = reader.items(value, atMost('ARGUMENT_INVALID', MAX_FORKS), decodeFork)
   const epochs = forks.map(({ epoch }) => epoch ?? Number.POSITIVE_INFINITY)
   if (epochs.some((epoch, index) => epoch < (epochs[index - 1] ?? 0))) {
-    throw new ProofError('CLAIM_INVALID', { expected: 'the order of their epochs' })
+    throw new ArgumentError({ expected: 'the order of their epochs' })
   }
   return forks
 }
@@ -159,7 +159,7 @@ function decodeFork(fork: unknown): BeaconFork {
 
 export function decodeCount(value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw new ProofError('CLAIM_INVALID', { expected: 'an integer from 0 to 2^53 - 1' })
+    throw new ArgumentError({ expected: 'an integer from 0 to 2^53 - 1' })
   }
   return value
 }

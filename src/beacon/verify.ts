@@ -1,9 +1,9 @@
+import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
-import { atPath, type ErrorCode, ProofError, refusal } from '../errors.ts'
+import { atPath, ProofError, type ProofErrorCode, refusal } from '../errors.ts'
 import { MAX_UPDATES } from '../evidence/limits.ts'
 import { atMost } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
-import { decodeArgument } from '../proof/claim.ts'
 import { mismatch } from '../tree/path.ts'
 import { type Committee, type DecodedCommittee, decodeCommittee, encodeCommittee, rootOfKeys } from './committee.ts'
 import {
@@ -19,7 +19,7 @@ import { signersKey, signingRoot, verifySignature, verifySigners } from './signa
 import { rootOfBranch } from './ssz.ts'
 
 /** What you trust: a beacon block, and the network that it belongs to. */
-export interface Checkpoint {
+export interface TrustedBlock {
   /** `mainnet`, `sepolia` or your own. */
   network: BeaconNetwork
   /**
@@ -66,13 +66,13 @@ export interface VerifiedUpdate extends VerifiedFinality {
 }
 
 /** What a chain from a checkpoint proves: a finalized block, and who signed for it. */
-export interface VerifiedCheckpoint extends VerifiedFinality {
+export interface VerifiedConsensus extends VerifiedFinality {
   /** The committee of `period`. Store it: next time {@link verifyFinality} and {@link verifyUpdate} start from it. */
   committee: Committee
 }
 
 /** The answers of a beacon API, each `{ version, data }`, parsed from JSON. */
-export interface CheckpointAnswers {
+export interface ConsensusAnswers {
   /** `/eth/v1/beacon/light_client/bootstrap/{root}`. */
   bootstrap: unknown
   /**
@@ -92,11 +92,11 @@ const reader = readerOf('BEACON_MALFORMED')
  * @param bootstrap what the beacon API sent, `{ version, data }`, parsed from JSON
  * @param checkpoint the network and the beacon block root that you trust
  * @throws ProofError `BEACON_ROOT_MISMATCH`, `BEACON_COMMITTEE_MISMATCH`, `BEACON_EXECUTION_MISMATCH`,
- * `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and similar if it is not a bootstrap; `CLAIM_INVALID`
+ * `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and similar if it is not a bootstrap; ArgumentError
  *
  * @example
  * ```ts
- * import { mainnet, verifyBootstrap } from 'rollup-state-proof/beacon'
+ * import { verifyBootstrap } from 'rollup-state-proof/beacon'
  *
  * async function committeeAt(api: string, blockRoot: `0x${string}`) {
  *   const response = await fetch(`${api}/eth/v1/beacon/light_client/bootstrap/${blockRoot}`)
@@ -104,7 +104,7 @@ const reader = readerOf('BEACON_MALFORMED')
  * }
  * ```
  */
-export function verifyBootstrap(bootstrap: unknown, checkpoint: Checkpoint): VerifiedBootstrap {
+export function verifyBootstrap(bootstrap: unknown, checkpoint: TrustedBlock): VerifiedBootstrap {
   const { network: trustedNetwork, blockRoot } = checkpoint ?? {}
   const network = decodeNetwork(trustedNetwork)
   const trustedRoot = decodeArgument('blockRoot', blockRoot, 32)
@@ -166,7 +166,7 @@ export function verifyUpdate(update: unknown, committee: Committee): VerifiedUpd
  * @throws ProofError `BEACON_FINALITY_MISSING`, `BEACON_SLOT_ORDER`, `BEACON_SIGNATURE_PERIOD`,
  * `BEACON_EXECUTION_MISMATCH`, `BEACON_FINALITY_MISMATCH`, `BEACON_TOO_FEW_SIGNERS`, `BEACON_KEY_POINT`,
  * `BEACON_SIGNATURE_POINT`, `BEACON_SIGNATURE_MISMATCH`, `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and similar if it
- * is not an update; `BEACON_COMMITTEE_ROOT` if the committee's keys do not match its root; `CLAIM_INVALID` if it is not a
+ * is not an update; `BEACON_COMMITTEE_ROOT` if the committee's keys do not match its root; ArgumentError if it is not a
  * committee
  *
  * @example
@@ -201,18 +201,18 @@ export function verifyFinality(update: unknown, committee: Committee): VerifiedF
  *
  * @example
  * ```ts
- * import { mainnet, verifyCheckpoint } from 'rollup-state-proof/beacon'
+ * import { mainnet, verifyConsensus } from 'rollup-state-proof/beacon'
  *
  * async function l1BlockHash(api: string, blockRoot: `0x${string}`, period: number) {
  *   const get = async (path: string) => (await fetch(`${api}/eth/v1/beacon/light_client/${path}`)).json()
  *   const bootstrap = await get(`bootstrap/${blockRoot}`)
  *   const updates = await get(`updates?start_period=${period}&count=128`) // of the checkpoint: its slot / 8192
  *   const finality = await get('finality_update')
- *   return verifyCheckpoint({ bootstrap, updates, finality }, { network: mainnet, blockRoot }).l1BlockHash
+ *   return verifyConsensus({ bootstrap, updates, finality }, { network: mainnet, blockRoot }).l1BlockHash
  * }
  * ```
  */
-export function verifyCheckpoint(answers: CheckpointAnswers, checkpoint: Checkpoint): VerifiedCheckpoint {
+export function verifyConsensus(answers: ConsensusAnswers, checkpoint: TrustedBlock): VerifiedConsensus {
   const { bootstrap, updates, finality } = reader.fields(answers, ['bootstrap', 'updates', 'finality'])
   const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, checkpoint))
   let committee = start.committee
@@ -254,7 +254,7 @@ function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { pe
   }
 }
 
-const wrongPeriod = (code: ErrorCode, path: string, expected: string | number, slot: bigint): ProofError =>
+const wrongPeriod = (code: ProofErrorCode, path: string, expected: string | number, slot: bigint): ProofError =>
   new ProofError(code, { path, expected: `period ${expected}`, found: `period ${periodOf(slot)}` })
 
 /**

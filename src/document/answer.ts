@@ -1,14 +1,14 @@
 import { mimc } from '../scheme/mimc.ts'
 import { poseidon2 } from '../scheme/poseidon2.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { isHexOf, LEAF_NODE, leafLength } from './layout.ts'
 import { type Fields, fieldsOf, isGiven, isObject, itemsOf } from './value.ts'
 
 /** What an answer itself says was asked. The user stated none of it. */
 
-const schemes: readonly Scheme[] = [mimc, poseidon2]
+const schemes: readonly HashScheme[] = [mimc, poseidon2]
 
-export const schemeNamed = (name: unknown): Scheme | undefined => schemes.find(scheme => scheme.name === name)
+export const schemeNamed = (name: unknown): HashScheme | undefined => schemes.find(scheme => scheme.name === name)
 
 /** The result inside a JSON-RPC response, or the bare answer itself, as the verifier reads it. */
 export function resultIn(answer: unknown): Fields {
@@ -50,13 +50,13 @@ export function formOf(leafProof: unknown): LeafForm {
 }
 
 /** The scheme by the length of the leaf; undefined if no scheme has leaves of that length. */
-export function guessScheme(leafProof: unknown): Scheme | undefined {
+export function guessScheme(leafProof: unknown): HashScheme | undefined {
   const { proof, leftProof } = fieldsOf(leafProof)
   return guessSchemeOfPath(isGiven(proof) ? proof : leftProof)
 }
 
 /** {@link guessScheme}, for one `proof`, `leftProof` or `rightProof`. */
-export function guessSchemeOfPath(proof: unknown): Scheme | undefined {
+export function guessSchemeOfPath(proof: unknown): HashScheme | undefined {
   const { proofRelatedNodes } = fieldsOf(proof)
   const leaf = itemsOf(proofRelatedNodes)[LEAF_NODE]
   return schemes.find(scheme => typeof leaf === 'string' && leaf.length === 2 + 2 * leafLength(scheme))

@@ -1,5 +1,5 @@
 import type { Claim } from '../proof/claim.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { addressIn, schemeNamed, storageKeysIn } from './answer.ts'
 import type { AnswerFile, StatedClaim } from './input-file.ts'
 
@@ -44,8 +44,8 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
       // If the answer has no readable key, any address will do: decoding refuses it before the keys are compared.
       address: address.value ?? addressIn(file.answer) ?? `0x${'00'.repeat(20)}`,
       storageKeys: servedKeys,
-      // Despite the type, this is unchecked: verifyProof refuses a malformed claim with CLAIM_INVALID.
-    } as Claim,
+      // Despite the type, this is unchecked: verifyProof refuses a malformed claim with an ArgumentError.
+    } as unknown as Claim,
     sources: {
       ...{ scheme: scheme.source, stateRoot: stateRoot.source },
       ...{ address: address.source, storageKeys: storageKeys.source },
@@ -54,7 +54,10 @@ export function completeClaim(stated: StatedClaim, file: AnswerFile): ClaimWithS
 }
 
 /** The claim without the parts from the answer, because nothing in a refused answer is worth repeating. */
-export function statedClaim({ claim, sources }: ClaimWithSources): StatedClaim & { readonly scheme: Scheme['name'] } {
+export function statedClaim({
+  claim,
+  sources,
+}: ClaimWithSources): StatedClaim & { readonly scheme: HashScheme['name'] } {
   const { scheme, stateRoot, address, storageKeys } = claim
   return {
     scheme: scheme.name,

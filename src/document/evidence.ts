@@ -1,9 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { lineaLayout, lineaMainnet, lineaSepolia, type Rollup } from '../anchor/rollup.ts'
-import { checkpoint } from '../beacon/checkpoint.ts'
-import { type BeaconNetwork, mainnet, sepolia } from '../beacon/network.ts'
+import { lineaLayout, lineaRollup, lineaSepoliaRollup, type Rollup } from '../anchor/rollup.ts'
+import { trustBeaconBlock } from '../beacon/checkpoint.ts'
+import { type BeaconNetwork, mainnetBeacon, sepoliaBeacon } from '../beacon/network.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import type { ProofError } from '../errors.ts'
+import type { Refusal } from '../errors.ts'
 import type { EvidenceClaim, Trusted } from '../evidence/types.ts'
 import { schemeNamed } from './answer.ts'
 import type { Source } from './claim.ts'
@@ -15,8 +15,8 @@ import { fieldIn, fieldsOf, isObject, show } from './value.ts'
 /** The claim against which a bundle is verified, and the links of its chain. */
 
 const known = new Map<string, { readonly rollup: Rollup; readonly network: BeaconNetwork }>([
-  ['mainnet', { rollup: lineaMainnet, network: mainnet }],
-  ['sepolia', { rollup: lineaSepolia, network: sepolia }],
+  ['mainnet', { rollup: lineaRollup, network: mainnetBeacon }],
+  ['sepolia', { rollup: lineaSepoliaRollup, network: sepoliaBeacon }],
 ])
 
 export const rollupNamed = (name: string): Rollup | undefined => known.get(name)?.rollup
@@ -36,7 +36,7 @@ export function forkOf(address: string, rootsSlot: bigint | undefined, currentSl
     stateRootHashes: rootsSlot ?? stateRootHashes,
     currentL2BlockNumber: currentSlot ?? currentL2BlockNumber,
   }
-  // Despite the type, the address is unchecked: verifyEvidence refuses a malformed one with CLAIM_INVALID.
+  // Despite the type, the address is unchecked: verifyEvidence refuses a malformed one with an ArgumentError.
   return { address, layout } as Rollup
 }
 
@@ -65,7 +65,7 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
     scheme,
     rollup: { ...contract, ...slots },
     ...(l2BlockNumber !== undefined && { l2BlockNumber: toNumber('l2BlockNumber', l2BlockNumber, 64) }),
-    // Despite the type, the rest is unchecked: verifyEvidence refuses a malformed claim with CLAIM_INVALID.
+    // Despite the type, the rest is unchecked: verifyEvidence refuses a malformed claim with an ArgumentError.
   } as unknown as EvidenceClaim
 }
 
@@ -73,8 +73,8 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
 function trustedOfVector(trusted: unknown): unknown {
   const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
   if (beaconBlockRoot === undefined || !isObject(network)) return trusted
-  // Despite the types, both are unchecked: checkpoint refuses malformed ones with CLAIM_INVALID.
-  const checked = attempt(() => checkpoint(beaconBlockRoot as Hex, network as unknown as BeaconNetwork))
+  // Despite the types, both are unchecked: checkpoint refuses malformed ones with an ArgumentError.
+  const checked = attempt(() => trustBeaconBlock(beaconBlockRoot as Hex, network as unknown as BeaconNetwork))
   return { ...others, ...(checked ?? { beaconBlockRoot }) }
 }
 
@@ -119,8 +119,8 @@ export function linksFrom(trusted: Trusted): Link[] {
 }
 
 /** The broken link; null if the claim itself is wrong. */
-export function linkOf({ code, path }: ProofError): Link | null {
-  if (code === 'CLAIM_INVALID') return null
+export function linkOf({ code, path }: Refusal): Link | null {
+  if (code === 'ARGUMENT_INVALID') return null
   if (path.startsWith('consensus')) return 'consensus'
   if (path.startsWith('l1.header')) return 'l1Header'
   if (path.startsWith('l1.proof')) return 'rollupContract'

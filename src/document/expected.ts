@@ -1,18 +1,15 @@
 import { verifyCode } from '../anchor/code.ts'
 import { encodeHeader } from '../anchor/header.ts'
 import type { Committee } from '../beacon/committee.ts'
-import { type Checkpoint, type CheckpointAnswers, verifyCheckpoint, verifyFinality } from '../beacon/verify.ts'
+import { type ConsensusAnswers, type TrustedBlock, verifyConsensus, verifyFinality } from '../beacon/verify.ts'
 import type { Hex } from '../bytes.ts'
-import type { ProofError } from '../errors.ts'
 import type { VerifiedEvidence } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import type { VerifiedState } from '../proof/verify.ts'
+import type { Outcome } from '../verifier/safe.ts'
 import { DocumentError } from './error.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
 import { fieldIn, fieldsOf, show } from './value.ts'
-
-/** What was proven, or the error. */
-export type Outcome<T extends object> = ({ readonly ok: true } & T) | { readonly ok: false; readonly error: ProofError }
 
 /**
  * Compares an outcome with what a file expects: one sentence per mismatch, none if the outcome is as expected.
@@ -26,7 +23,9 @@ export function compare<T extends object>(
 ): string[] {
   if (outcome.ok) {
     if (!valid) return [`expected ${show(wantedCode)}, but it verified`]
-    return Object.entries(spell(outcome)).flatMap(([name, value]) => differences(name, fieldIn(wanted, name), value))
+    return Object.entries(spell(outcome.value)).flatMap(([name, value]) =>
+      differences(name, fieldIn(wanted, name), value),
+    )
   }
   const { code, path } = outcome.error
   if (valid) return [`expected to verify, got ${placed(code, path)}`]
@@ -37,7 +36,7 @@ export function compare<T extends object>(
 export const spellState = ({ account, storage }: VerifiedState): object => ({ account, storage })
 
 /** The evidence as vectors write it, with only the nonce and the balance of the account. */
-export function spellEvidence({ ok: _, account, ...rest }: VerifiedEvidence & { ok?: true }): object {
+export function spellEvidence({ account, ...rest }: VerifiedEvidence): object {
   return spellNumbers({ ...rest, account: account && { nonce: account.nonce, balance: account.balance } })
 }
 
@@ -66,9 +65,9 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     case 'encodeHeader':
       encodeHeader(block)
       return {}
-    case 'verifyCheckpoint': {
-      const checkpoint = { network, blockRoot } as Checkpoint
-      const { committee: last, ...verified } = verifyCheckpoint(answers as CheckpointAnswers, checkpoint)
+    case 'verifyConsensus': {
+      const checkpoint = { network, blockRoot } as TrustedBlock
+      const { committee: last, ...verified } = verifyConsensus(answers as ConsensusAnswers, checkpoint)
       return { ...verified, committeeRoot: last.root }
     }
     case 'verifyFinality':

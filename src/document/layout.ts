@@ -1,10 +1,11 @@
 import { MAX_NODE_COUNT } from '../anchor/limits.ts'
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes, knownLength } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+import type { ProofError } from '../errors.ts'
+import { isProofError } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeLeafIndex, decodeNodes } from '../proof/decode.ts'
 import { plainTree } from '../proof/tree.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
 import { accountTree, storageTree } from '../tree/kind.ts'
 import {
@@ -45,7 +46,7 @@ export function attempt<T>(decode: () => T): T | null {
   try {
     return decode()
   } catch (error) {
-    if (error instanceof ProofError) return null
+    if (isProofError(error)) return null
     throw error
   }
 }
@@ -57,7 +58,7 @@ export const readBytes = (length: number, value: unknown): Uint8Array | null =>
 export const isHexOf = (length: number, value: unknown): value is Hex => readBytes(length, value) !== null
 
 /** The number in an index word; null if the word has stray bytes. */
-export function readWord(scheme: Scheme, word: Uint8Array): bigint | null {
+export function readWord(scheme: HashScheme, word: Uint8Array): bigint | null {
   const number = scheme.decodeWord(word)
   return number && bytesToBigint(number)
 }
@@ -71,17 +72,18 @@ export function nameLeafIndex(index: number): string {
 }
 
 /** The leaf in node 41; null if it cannot be read. */
-export function readLeaf(scheme: Scheme, node: unknown): Leaf | null {
+export function readLeaf(scheme: HashScheme, node: unknown): Leaf | null {
   const bytes = readBytes(openingLength(scheme), node)
   return bytes && attempt(() => decodeOpening(scheme, bytes))
 }
 
 /** The 42 nodes, each decoded. @throws ProofError */
-export const readNodes = (scheme: Scheme, nodes: unknown): Path => decodeNodes(plainTree(scheme, accountTree), 0, nodes)
+export const readNodes = (scheme: HashScheme, nodes: unknown): Path =>
+  decodeNodes(plainTree(scheme, accountTree), 0, nodes)
 
 /** The fields of node 0, even if it is not canonical; null if it has the wrong length. A word with stray bytes is no number. */
 export function readRootNode(
-  scheme: Scheme,
+  scheme: HashScheme,
   node: unknown,
 ): { readonly nextFreeNode: bigint | null; readonly subRoot: Hex } | null {
   const bytes = readBytes(rootLength(scheme), node)
@@ -107,7 +109,7 @@ export interface PathLevel {
 }
 
 /** The levels of a path, from the sub-root down. Empty unless there are 42 nodes. */
-export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: readonly unknown[]): PathLevel[] {
+export function readLevels(scheme: HashScheme, leafIndex: number | null, nodes: readonly unknown[]): PathLevel[] {
   if (nodes.length !== NODE_COUNT) return []
   const { hasher } = scheme
   const empty = emptySubtreeDigests(scheme.hasher)
@@ -138,13 +140,13 @@ export function readLevels(scheme: Scheme, leafIndex: number | null, nodes: read
   return levels.reverse()
 }
 
-function hashNode(scheme: Scheme, node: unknown, length: number) {
+function hashNode(scheme: HashScheme, node: unknown, length: number) {
   try {
     const preimage = hexToBytes(readerOf('MALFORMED_RESPONSE').string(node), length)
     verifyCanonical(scheme, preimage)
     return { digest: scheme.hasher.hash(preimage), problem: null }
   } catch (error) {
-    if (!(error instanceof ProofError)) throw error
+    if (!isProofError(error)) throw error
     return { digest: null, problem: describeDetails(error) }
   }
 }

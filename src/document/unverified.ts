@@ -3,8 +3,8 @@ import { encodeHeader, FIELDS, verifyHeader } from '../anchor/header.ts'
 import { decodeRlp } from '../anchor/rlp.ts'
 import { decodeBeacon } from '../beacon/decode.ts'
 import { bytesToBigint, bytesToHex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { isProofError, ProofError } from '../errors.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import type { Leaf } from '../tree/leaf.ts'
 import { decodeAccount } from '../verifier/leaf-api.ts'
 import { formOf, guessSchemeOfPath, type LeafForm, leafPaths, schemeNamed } from './answer.ts'
@@ -110,7 +110,7 @@ function partOf(problems: Problem[], path: string, value: unknown): Part {
       try {
         return decode(value)
       } catch (error) {
-        if (!(error instanceof ProofError)) throw error
+        if (!isProofError(error)) throw error
         problems.push({ path: join(path, error.path), message: `${error.code}: ${describeDetails(error)}` })
         return undefined
       }
@@ -268,7 +268,7 @@ function inspectEthProof(proof: Part): UnverifiedFields {
 }
 
 /** A rollup_getProof answer, bare or in a JSON-RPC response. */
-function inspectAnswer(answer: Part, scheme: Scheme | undefined): UnverifiedFields {
+function inspectAnswer(answer: Part, scheme: HashScheme | undefined): UnverifiedFields {
   const response = answer.object().pick('jsonrpc', 'id')
   const [error, result] = [answer.at('error'), answer.at('result')]
   if (error.isGiven) return { ...response, error: error.object().pick('code', 'message') }
@@ -277,7 +277,7 @@ function inspectAnswer(answer: Part, scheme: Scheme | undefined): UnverifiedFiel
     : { ...response, result: inspectResult(result.object(), scheme) }
 }
 
-function inspectResult(result: Part, scheme: Scheme | undefined): UnverifiedFields {
+function inspectResult(result: Part, scheme: HashScheme | undefined): UnverifiedFields {
   const accountProof = result.at('accountProof')
   const isEthProof = Array.isArray(accountProof.value) && hasFields(result.value, 'storageProof')
   if (isEthProof) return inspectEthProof(result)
@@ -291,7 +291,7 @@ function inspectResult(result: Part, scheme: Scheme | undefined): UnverifiedFiel
 
 type EntryName = 'account' | 'slot'
 
-function inspectLeafProof(leafProof: Part, entry: EntryName, scheme: Scheme | undefined): UnverifiedFields {
+function inspectLeafProof(leafProof: Part, entry: EntryName, scheme: HashScheme | undefined): UnverifiedFields {
   const key = leafProof.object().at('key')
   key.attempt(value => decodeHex(value, [treeLengths[entry].key]))
   const form = formOf(leafProof.value)
@@ -311,7 +311,7 @@ const claimWords = new Map<LeafForm, string>([
   ['neither', 'nothing'],
 ])
 
-function inspectProof(proof: Part, entry: EntryName, scheme: Scheme | undefined): UnverifiedFields {
+function inspectProof(proof: Part, entry: EntryName, scheme: HashScheme | undefined): UnverifiedFields {
   const [value, nodes] = [proof.at('value'), proof.at('proofRelatedNodes')]
   const { value: length } = treeLengths[entry]
   // A neighbour may be HEAD or TAIL, whose value is 32 bytes.
@@ -330,7 +330,7 @@ function inspectProof(proof: Part, entry: EntryName, scheme: Scheme | undefined)
 }
 
 /** @throws ProofError */
-function inspectPath(scheme: Scheme, nodes: unknown): UnverifiedFields {
+function inspectPath(scheme: HashScheme, nodes: unknown): UnverifiedFields {
   const { rootNode, siblingLeaf, leafNode } = readNodes(scheme, nodes)
   return {
     scheme: scheme.name,

@@ -1,5 +1,5 @@
 import type { ProvenBeaconBlock, Reach, VerifiedEvidence } from '../evidence/types.ts'
-import type { Account, VerifiedState } from '../proof/verify.ts'
+import type { ProvenAccount, VerifiedState } from '../proof/verify.ts'
 import { storageProofsIn } from './answer.ts'
 import type { ClaimField, Source } from './claim.ts'
 import type { EvidenceSources } from './evidence.ts'
@@ -52,7 +52,7 @@ function describeState({ account, storage }: VerifiedState): string {
   return `${accountWords}, ${present} of its ${storage.length} slots ${present === 1 ? 'exists' : 'exist'}`
 }
 
-export const accountRows = (account: Account): Row[] => [
+export const accountRows = (account: ProvenAccount): Row[] => [
   ['nonce', `${account.nonce}`],
   ['balance', `${account.balance} wei`],
   ['storage root', account.storageRoot],
@@ -108,9 +108,9 @@ export interface ChainClaim {
 }
 
 /** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
-export function beaconRows({ beaconBlock }: { reach: Reach; readonly beaconBlock?: ProvenBeaconBlock }): Row[] {
+export function beaconRows({ beaconBlock }: { trustedInput: Reach; readonly beaconBlock?: ProvenBeaconBlock }): Row[] {
   if (beaconBlock === undefined) return []
-  const { checkpoint, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
+  const { trustedBlockRoot: checkpoint, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
   return [
     ['beacon checkpoint', checkpoint, 'trusted'],
     ['sync committee', `of period ${period}`, 'proven from the checkpoint, period by period'],
@@ -177,7 +177,7 @@ export function chainRows(
   evidence: VerifiedEvidence,
   now?: bigint,
 ): Row[] {
-  const { l1Block, reach, l2BlockNumber, currentL2BlockNumber, stateRoot, address, storage } = evidence
+  const { l1Block, trustedInput: reach, l2BlockNumber, currentL2BlockNumber, stateRoot, address, storage } = evidence
   const words = (name: keyof EvidenceSources) => sourceWords[sources[name]]
   const isAnchored = reach !== 'l2StateRoot'
   const unproven = isAnchored ? '' : ', not proven'
@@ -202,7 +202,7 @@ export function chainRows(
 
 /** Caveats about the verdict on a bundle. */
 export function bundleNotes(sources: EvidenceSources, evidence: VerifiedEvidence): string[] {
-  const { reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
+  const { trustedInput: reach, l2BlockNumber, currentL2BlockNumber, storage } = evidence
   const isAnchored = reach !== 'l2StateRoot'
   const taken = namesFrom('bundle', {
     scheme: sources.scheme,

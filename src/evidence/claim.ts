@@ -1,19 +1,19 @@
 import { verifyBlockNumber } from '../anchor/rollup.ts'
+import { decodeArgument, decodeKeys, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { type ErrorCode, excerpt, ProofError } from '../errors.ts'
+import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../errors.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { decodeArgument, decodeKeys, invalid } from '../proof/claim.ts'
 import type { DecodedEvidence } from './decode.ts'
 import type { EvidenceClaim, Reach, Trusted, TrustedBeaconBlock } from './types.ts'
 
 const KINDS: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']
 
-/** Requires exactly one. Given two, a caller could think that both were checked. @throws ProofError `CLAIM_INVALID` */
+/** Requires exactly one. Given two, a caller could think that both were checked. @throws ArgumentError */
 export function decodeTrusted(trusted: Trusted) {
   const read = (name: string): unknown => readOwn(Object(trusted), name)
   const [given, ...others] = KINDS.map(kind => ({ kind, value: read(kind) })).filter(({ value }) => value !== undefined)
   if (given === undefined || others.length > 0) {
-    throw new ProofError('CLAIM_INVALID', { path: 'trusted', expected: `exactly one of ${KINDS.join(', ')}` })
+    throw new ArgumentError({ path: 'trusted', expected: `exactly one of ${KINDS.join(', ')}` })
   }
   const { kind, value } = given
   const root = bytesToHex(decodeArgument(`trusted.${kind}`, value, 32))
@@ -21,13 +21,13 @@ export function decodeTrusted(trusted: Trusted) {
   const [network, verifyConsensus] = [read('network'), read('verifyConsensus')]
   if (typeof verifyConsensus !== 'function' || typeof network !== 'string') {
     const expected = 'what checkpoint(blockRoot, network) of rollup-state-proof/beacon returns'
-    throw new ProofError('CLAIM_INVALID', { path: 'trusted', expected })
+    throw new ArgumentError({ path: 'trusted', expected })
   }
   // The function is the caller's own, and so is the type of what it returns.
   return { kind, root, beaconBlock: { beaconBlockRoot: root, network, verifyConsensus } as TrustedBeaconBlock }
 }
 
-/** Refuses a bundle for anything other than what the caller states. @throws ProofError `EVIDENCE_*`, `CLAIM_INVALID` */
+/** Refuses a bundle for anything other than what the caller states. @throws ProofError `EVIDENCE_*`, ArgumentError */
 export function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
   const { scheme, rollup, l2BlockNumber, address, storageKeys } = claim
   const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
@@ -48,13 +48,13 @@ export function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim):
   if (storageKeys !== undefined) verifyKeys(decodeKeys(storageKeys).map(bytesToHex), request.storageKeys)
 }
 
-function verifySame(code: ErrorCode, path: string, expected: string, found: string): void {
+function verifySame(code: ProofErrorCode, path: string, expected: string, found: string): void {
   if (expected !== found) throw new ProofError(code, { path, expected, found })
 }
 
 /** Compares two labels for people, each of which may be missing. */
 export function verifyLabel(
-  code: ErrorCode,
+  code: ProofErrorCode,
   path: string,
   expected: string | undefined,
   found: string | undefined,

@@ -6,7 +6,7 @@ import { readerOf } from '../json/reader.ts'
 /** The consensus part of a bundle as a document: only its shape. `./beacon` verifies what it proves. */
 
 /** Proves an L1 block hash from a beacon block root: the answers of a beacon API, known fields only. */
-export interface Consensus {
+export interface BundleConsensus {
   /** A label for people, such as `mainnet`. It proves nothing. */
   network?: string
   /** `/eth/v1/beacon/light_client/bootstrap/{root}`. */

@@ -2,23 +2,23 @@ import { ETH_PROOF_SHAPE } from '../anchor/eth-proof.ts'
 import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-state.ts'
 import { encodeHeader } from '../anchor/header.ts'
 import { type Rollup, verifyBlockNumber } from '../anchor/rollup.ts'
+import { decodeArgument, decodeKeys } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { type Admission, pickKnown, type Shape } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
-import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
-import type { Scheme } from '../scheme/scheme.ts'
-import { CONSENSUS_SHAPE, type Consensus, decodeConsensus } from './consensus.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { type BundleConsensus, CONSENSUS_SHAPE, decodeConsensus } from './consensus.ts'
 import { VERSION } from './decode.ts'
 import { MAX_PROOF_LENGTH, MAX_UPDATES } from './limits.ts'
-import type { Evidence } from './types.ts'
+import type { EvidenceBundle } from './types.ts'
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
-/** The parts of a bundle for {@link createEvidence}. */
-export interface EvidenceParts {
+/** The parts of a bundle for {@link createBundle}. */
+export interface BundleParts {
   /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
   scheme: Scheme
   /** Whose state it is. */
@@ -63,26 +63,26 @@ export interface EvidenceParts {
  * is left out. If the answer is a whole JSON-RPC response, only its result is kept.
  *
  * @param parts what was requested, and the answers
- * @throws ProofError `CLAIM_INVALID`; what `encodeHeader` throws; `EVIDENCE_MALFORMED` if an answer is larger than any for that
+ * @throws ArgumentError; what `encodeHeader` throws; `EVIDENCE_MALFORMED` if an answer is larger than any for that
  * many storage keys can be
  *
  * @example
  * ```ts
- * import { createEvidence, lineaMainnet } from 'rollup-state-proof/anchor'
+ * import { createBundle, lineaRollup } from 'rollup-state-proof/anchor'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createWorld } from 'rollup-state-proof/world'
  *
  * const address = '0x00000000000000000000000000000000000000aa'
  * const answer = createWorld(poseidon2).getProof(address)
- * const bundle = createEvidence({ scheme: poseidon2, rollup: lineaMainnet, l2BlockNumber: 436n, address, answer })
+ * const bundle = createBundle({ scheme: poseidon2, rollup: lineaRollup, l2BlockNumber: 436n, address, answer })
  * console.log(bundle.version, bundle.rollup.name, bundle.l2BlockNumber) // 1 linea-mainnet 0x1b4
  * ```
  */
-export function createEvidence(parts: EvidenceParts): Evidence {
+export function createBundle(parts: BundleParts): EvidenceBundle {
   const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = parts
   return {
     version: VERSION,
-    scheme: verifyScheme(scheme).name,
+    scheme: hashSchemeOf(scheme).name,
     rollup: {
       ...(rollup.name !== undefined && { name: rollup.name }),
       address: bytesToHex(decodeArgument('rollup.address', rollup.address, 20)),
@@ -104,7 +104,7 @@ export function createEvidence(parts: EvidenceParts): Evidence {
   }
 }
 
-function encodeFinalizedState(state: FinalizedState): NonNullable<NonNullable<Evidence['l1']>['finalizedState']> {
+function encodeFinalizedState(state: FinalizedState): NonNullable<NonNullable<EvidenceBundle['l1']>['finalizedState']> {
   const { messageNumber, forcedTransactionNumber: forced, timestamp } = verifyFinalizedState(state)
   return {
     messageNumber: encodeQuantity(messageNumber),
@@ -113,13 +113,13 @@ function encodeFinalizedState(state: FinalizedState): NonNullable<NonNullable<Ev
   }
 }
 
-function encodeConsensus(source: unknown): Consensus {
+function encodeConsensus(source: unknown): BundleConsensus {
   const { network, ...answers } = atPath('consensus', () => decodeConsensus(source))
   const { updates } = answers
   const count = reader.isArray(updates) ? Math.min(updates.length, MAX_UPDATES) : 0
   // Here numbers are decimal, and forks have names. The shape determines the fields.
   const known = knownFields('consensus', answers, CONSENSUS_SHAPE, count + 2, /^(0x[0-9a-f]*|\d{1,78}|[a-z]{1,32})$/i)
-  return { ...(network !== undefined && { network }), ...(known as Omit<Consensus, 'network'>) }
+  return { ...(network !== undefined && { network }), ...(known as Omit<BundleConsensus, 'network'>) }
 }
 
 /** The known fields of a document with `proofCount` proofs, and of its texts those that match. */

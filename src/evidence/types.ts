@@ -4,13 +4,13 @@ import type { Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import type { Consensus } from './consensus.ts'
+import type { BundleConsensus } from './consensus.ts'
 
 /**
  * An evidence bundle: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
  * Its JSON Schema is `docs/evidence.schema.json`.
  */
-export interface Evidence {
+export interface EvidenceBundle {
   /** The version of this format. */
   version: 1
   /** The hash scheme of the rollup at the L2 block. */
@@ -25,7 +25,7 @@ export interface Evidence {
   /** A quantity, such as `0x1b4`. */
   l2BlockNumber: Hex
   /** Proves the L1 block hash from a beacon block root. Omitted if the verifier gets that hash elsewhere. */
-  consensus?: Consensus
+  consensus?: BundleConsensus
   /** Proves the L2 state root. Omitted if the verifier gets that root elsewhere. */
   l1?: {
     /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
@@ -65,7 +65,7 @@ export interface TrustedBeaconBlock {
   /**
    * Proves an L1 block from the consensus part of a bundle, or throws a ProofError. It is part of what you trust.
    *
-   * @param consensus an untrusted {@link Consensus}, parsed from JSON
+   * @param consensus an untrusted {@link BundleConsensus}, parsed from JSON
    */
   verifyConsensus: (consensus: { bootstrap: unknown; updates: unknown; finality: unknown }) => ProvenConsensus
 }
@@ -89,7 +89,7 @@ export interface ProvenConsensus {
 /** The beacon block that a bundle proves final, and the beacon block that you trust. */
 export interface ProvenBeaconBlock extends Omit<ProvenConsensus, 'l1BlockHash'> {
   /** Root of the beacon block that you trust, 32 bytes. */
-  checkpoint: Hex
+  trustedBlockRoot: Hex
 }
 
 /** The one thing that you trust. The higher in this list, the more is proven and the less you have to believe. */
@@ -145,11 +145,11 @@ export interface AnchoredState extends EvidenceState {
   finalizedTimestamp: bigint | null
 }
 
-/** What a bundle proves, and from which trusted input: `reach` tells the four cases apart. */
+/** What a bundle proves, and from which trusted input: `trustedInput` tells the four cases apart. */
 export type VerifiedEvidence =
   | (AnchoredState & {
       /** All of this rests on a beacon block root. */
-      reach: 'beaconBlockRoot'
+      trustedInput: 'beaconBlockRoot'
       /** The finalized beacon block that holds the L1 block. */
       beaconBlock: ProvenBeaconBlock
       /** The L1 block in it; since Gloas, the parent of that L1 block. */
@@ -157,19 +157,19 @@ export type VerifiedEvidence =
     })
   | (AnchoredState & {
       /** All of this rests on an L1 block hash. */
-      reach: 'l1BlockHash'
+      trustedInput: 'l1BlockHash'
       /** The L1 block with that hash. */
       l1Block: L1Block
     })
   | (AnchoredState & {
       /** All of this rests on an L1 state root. */
-      reach: 'l1StateRoot'
+      trustedInput: 'l1StateRoot'
       /** Nothing proves which L1 block this state belongs to. */
       l1Block: null
     })
   | (EvidenceState & {
       /** All of this rests on an L2 state root: nothing of L1 is proven. */
-      reach: 'l2StateRoot'
+      trustedInput: 'l2StateRoot'
       /** The block that you stated; null if you stated none. Not proven. */
       l2BlockNumber: bigint | null
       /** Not proven. */

@@ -1,11 +1,10 @@
 import { type L1Block, verifyHeader } from '../anchor/header.ts'
 import { type Rollup, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
+import { decodeArgument } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
-import { atPath, ProofError } from '../errors.ts'
+import { atPath, isProofError, ProofError } from '../errors.ts'
 import { optional } from '../json/decoders.ts'
-import { decodeArgument, verifyScheme } from '../proof/claim.ts'
-import type { Scheme } from '../scheme/scheme.ts'
-import { safely } from '../verifier/safe.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
 import { decodeTrusted, verifyExpected, verifyLabel } from './claim.ts'
 import { decodeConsensus } from './consensus.ts'
@@ -15,7 +14,6 @@ import type {
   EvidenceState,
   ProvenBeaconBlock,
   ProvenConsensus,
-  SafeVerifiedEvidence,
   TrustedBeaconBlock,
   VerifiedEvidence,
 } from './types.ts'
@@ -32,11 +30,11 @@ import type {
  * @param bundle an untrusted {@link Evidence}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
  * @throws ProofError `EVIDENCE_*`; `BEACON_*` for the path from a beacon block; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`,
- * `RLP_NON_CANONICAL` for the path from L1; what `verifyProof` throws for the answer; `CLAIM_INVALID` for the claim
+ * `RLP_NON_CANONICAL` for the path from L1; what `verifyProof` throws for the answer; ArgumentError for the claim
  *
  * @example
  * ```ts
- * import { createEvidence, verifyEvidence } from 'rollup-state-proof/anchor'
+ * import { createBundle, verifyEvidence } from 'rollup-state-proof/anchor'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createWorld } from 'rollup-state-proof/world'
  *
@@ -46,15 +44,15 @@ import type {
  *
  * const rollup = { name: 'devnet', address: '0x00000000000000000000000000000000000000ff' } as const
  * const answer = world.getProof(address, [])
- * const bundle = createEvidence({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, answer })
+ * const bundle = createBundle({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, answer })
  *
  * const trusted = { l2StateRoot: world.stateRoot() }
- * const { account, reach } = verifyEvidence(bundle, { scheme: poseidon2, rollup, trusted, address, storageKeys: [] })
- * console.log(account?.balance, reach) // 5n l2StateRoot
+ * const { account, trustedInput } = verifyEvidence(bundle, { scheme: poseidon2, rollup, trusted, address, storageKeys: [] })
+ * console.log(account?.balance, trustedInput) // 5n l2StateRoot
  * ```
  */
 export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedEvidence {
-  const scheme = verifyScheme(claim?.scheme)
+  const scheme = hashSchemeOf(claim?.scheme)
   const { kind, root, beaconBlock } = decodeTrusted(claim.trusted)
   const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)
@@ -63,7 +61,7 @@ export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedE
     const state = verifyState(evidence, scheme, root)
     // Without an anchor, the bundle's number is only a claim.
     const unproven = { currentL2BlockNumber: null, finalizedTimestamp: null, l1Block: null }
-    return { ...state, l2BlockNumber: claim.l2BlockNumber ?? null, ...unproven, reach: kind }
+    return { ...state, l2BlockNumber: claim.l2BlockNumber ?? null, ...unproven, trustedInput: kind }
   }
   const proven = beaconBlock && verifyConsensus(evidence.consensus, beaconBlock)
   const l1Block = proven
@@ -73,30 +71,10 @@ export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedE
       : null
   const { stateRoot, ...anchor } = verifyL1Proof(evidence, l1Block?.stateRoot ?? root, claim.rollup)
   const state = { ...verifyState(evidence, scheme, stateRoot), l2BlockNumber: evidence.l2BlockNumber, ...anchor }
-  if (l1Block === null) return { ...state, l1Block, reach: 'l1StateRoot' }
+  if (l1Block === null) return { ...state, l1Block, trustedInput: 'l1StateRoot' }
   return proven
-    ? { ...state, l1Block, beaconBlock: toBeaconBlock(proven, root), reach: 'beaconBlockRoot' }
-    : { ...state, l1Block, reach: 'l1BlockHash' }
-}
-
-/**
- * Like {@link verifyEvidence}, but returns a result object. Throws nothing.
- *
- * @param bundle an untrusted {@link Evidence}, parsed from JSON
- * @param claim what you know, and the one thing that you trust
- *
- * @example
- * ```ts
- * import { lineaMainnet, safeVerifyEvidence } from 'rollup-state-proof/anchor'
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- *
- * const trusted = { l1BlockHash: `0x${'11'.repeat(32)}` } as const
- * const outcome = safeVerifyEvidence({}, { scheme: poseidon2, rollup: lineaMainnet, trusted })
- * console.log(outcome.ok ? outcome.account : outcome.error.code) // EVIDENCE_MALFORMED
- * ```
- */
-export function safeVerifyEvidence(bundle: unknown, claim: EvidenceClaim): SafeVerifiedEvidence {
-  return safely(() => verifyEvidence(bundle, claim))
+    ? { ...state, l1Block, beaconBlock: toBeaconBlock(proven, root), trustedInput: 'beaconBlockRoot' }
+    : { ...state, l1Block, trustedInput: 'l1BlockHash' }
 }
 
 function verifyConsensus(consensus: unknown, { network, verifyConsensus }: TrustedBeaconBlock): ProvenConsensus {
@@ -115,7 +93,7 @@ function verifyConsensus(consensus: unknown, { network, verifyConsensus }: Trust
 /** Copied field by field, because the function may return further fields. */
 const toBeaconBlock = (proven: ProvenConsensus, checkpoint: Hex): ProvenBeaconBlock => {
   const { blockRoot, slot, slotTimestamp, signers, period } = proven
-  return { checkpoint, blockRoot, slot, slotTimestamp, signers, period }
+  return { trustedBlockRoot: checkpoint, blockRoot, slot, slotTimestamp, signers, period }
 }
 
 /** {@link verifyL1Header} for a proven hash. If the hash differs, the bundle has the header of another block. */
@@ -123,7 +101,7 @@ function verifyFinalizedL1Header(evidence: DecodedEvidence, l1BlockHash: Hex): L
   try {
     return verifyL1Header(evidence, l1BlockHash)
   } catch (error) {
-    if (!(error instanceof ProofError) || error.code !== 'HEADER_HASH_MISMATCH') throw error
+    if (!isProofError(error) || error.code !== 'HEADER_HASH_MISMATCH') throw error
     throw new ProofError('EVIDENCE_L1_BLOCK_MISMATCH', error)
   }
 }

@@ -9,7 +9,7 @@ import {
   toNumber,
 } from '../document/layout.ts'
 import { brief, show } from '../document/value.ts'
-import type { Scheme } from '../index.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import type { Fault } from './fault.ts'
 
 /** The byte layouts of the specification, each field with its meaning. */
@@ -64,13 +64,19 @@ const plainField = (name: string, value: FieldPlan['value'], note: string): Fiel
   note,
 })
 
-const digestField = (scheme: Scheme, name: string, note: string): FieldPlan => ({
+const digestField = (scheme: HashScheme, name: string, note: string): FieldPlan => ({
   ...plainField(name, toHex, note),
   isSound: bytes => scheme.isCanonical(bytes),
 })
 
 /** A word with the index of a leaf or, up to `limit`, the number of leaves. */
-function wordField(scheme: Scheme, name: string, note: string, what = 'an index', limit = MAX_LEAVES - 1): FieldPlan {
+function wordField(
+  scheme: HashScheme,
+  name: string,
+  note: string,
+  what = 'an index',
+  limit = MAX_LEAVES - 1,
+): FieldPlan {
   const numberIn = (bytes: Uint8Array) => readWord(scheme, bytes)
   const value = (bytes: Uint8Array) => {
     const number = numberIn(bytes)
@@ -85,26 +91,26 @@ function wordField(scheme: Scheme, name: string, note: string, what = 'an index'
   return { name, length: scheme.wordLength, value, note: `${note} ${layout}`, isSound }
 }
 
-const leafPlan = (scheme: Scheme): FieldPlan[] => [
+const leafPlan = (scheme: HashScheme): FieldPlan[] => [
   wordField(scheme, 'prev', 'Index of the leaf with the next smaller key hash.'),
   wordField(scheme, 'next', 'Index of the leaf with the next larger key hash.'),
   digestField(scheme, 'hKey', 'Hash of the key: the leaves are sorted by it.'),
   digestField(scheme, 'hVal', 'Hash of the value. HEAD and TAIL have zeros here.'),
 ]
 
-export function leafBytes(scheme: Scheme, title: string, node: unknown, fault: Fault | null) {
+export function leafBytes(scheme: HashScheme, title: string, node: unknown, fault: Fault | null) {
   const isWhole = fault?.place === 'leaf' && fault.field === null
   return planBytes(title, node, leafPlan(scheme), name => isWhole || fault?.field === name)
 }
 
-export function siblingBytes(scheme: Scheme, node: unknown, fault: Fault | null) {
+export function siblingBytes(scheme: HashScheme, node: unknown, fault: Fault | null) {
   const note = '32 zero bytes stand for a missing leaf: they are its digest, not its preimage.'
   const missing = plainField('missing leaf', () => 'there is no leaf here', note)
   const plan = isHexOf(DIGEST_LENGTH, node) ? [missing] : leafPlan(scheme)
   return planBytes('The sibling leaf (node 40)', node, plan, () => fault?.place === 'level 0')
 }
 
-export function node0Bytes(scheme: Scheme, node: unknown, fault: Fault | null) {
+export function node0Bytes(scheme: HashScheme, node: unknown, fault: Fault | null) {
   const next = 'The index that the next new key will get. Every leaf index is below it.'
   const top = 'The top of the 40 levels. The root is the hash of these two fields together.'
   const plan = [wordField(scheme, 'nextFreeNode', next, 'a number', MAX_LEAVES), digestField(scheme, 'sub-root', top)]
@@ -112,7 +118,7 @@ export function node0Bytes(scheme: Scheme, node: unknown, fault: Fault | null) {
   return planBytes('Node 0', node, plan, name => isWhole || (name === 'sub-root' && fault?.place === name))
 }
 
-function accountPlan(scheme: Scheme, fault: Fault | null): FieldPlan[] {
+function accountPlan(scheme: HashScheme, fault: Fault | null): FieldPlan[] {
   // What counts as sound depends on the failed check: range, or canonical form.
   const isSmall = (bytes: Uint8Array) => toNumber(bytes) < 2n ** 64n
   const isCanonical = (bytes: Uint8Array) => scheme.isCanonical(scheme.encodeWord(bytes))
@@ -130,7 +136,7 @@ function accountPlan(scheme: Scheme, fault: Fault | null): FieldPlan[] {
   ]
 }
 
-export function valueBytes(scheme: Scheme, index: number, value: unknown, fault: Fault | null) {
+export function valueBytes(scheme: HashScheme, index: number, value: unknown, fault: Fault | null) {
   const isRefused = () => fault?.place === 'value'
   if (index === 0 && !isHexOf(DIGEST_LENGTH, value)) {
     return planBytes('The account value', value, accountPlan(scheme, fault), isRefused)

@@ -67,9 +67,9 @@ export function drawChain(input: ChainInput): ChainBox[] {
       ? { ...common, state: 'trusted', values: [trusted.value], note: sourceWords[trusted.source] }
       : { ...common, state: 'not reached', values: [], note: 'enter it under “What you know”' }
   }
-  const evidence = state !== null && 'reach' in state ? state : null
+  const evidence = state !== null && 'trustedInput' in state ? state : null
   const l1Block = evidence?.l1Block ?? undefined
-  const block = evidence?.reach === 'beaconBlockRoot' ? evidence.beaconBlock : undefined
+  const block = evidence?.trustedInput === 'beaconBlockRoot' ? evidence.beaconBlock : undefined
   const statusOf = (link: Link) => statuses.get(link) ?? 'not reached'
   const consensus = statusOf('consensus')
   const signed = block && `${block.signers} of the 512 members of period ${block.period} signed`

@@ -11,7 +11,7 @@ import {
 } from '../document/layout.ts'
 import { fieldIn, fieldsOf, itemsOf } from '../document/value.ts'
 import { capitalized } from '../document/wording.ts'
-import type { ErrorCode, ProofError } from '../index.ts'
+import type { FailureCode, Refusal } from '../errors.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type Form, partNames } from './wording.ts'
 
@@ -24,7 +24,7 @@ import { type Form, partNames } from './wording.ts'
 export interface Step {
   readonly group: GroupKey
   readonly title: string
-  readonly codes: readonly ErrorCode[]
+  readonly codes: readonly FailureCode[]
   /** Whether this check raised an error that has one of the `codes` and is in this group. `path` is relative to the group. */
   readonly raises: (error: PlacedError) => boolean
 }
@@ -35,7 +35,7 @@ export type GroupKey = 'question' | Link | number
 /** An error, with its group and its path in the group. */
 export interface PlacedError {
   readonly group: GroupKey
-  readonly code: ErrorCode
+  readonly code: FailureCode
   readonly path: string
   /** For people. It decides nothing. */
   readonly found: string
@@ -76,7 +76,7 @@ const below =
 /** Makes checks of one group. Without `raises`, the code alone identifies the check. */
 const stepIn =
   (group: GroupKey, label = '') =>
-  (title: string, codes: readonly ErrorCode[], raises: Raises = () => true): Step => ({
+  (title: string, codes: readonly FailureCode[], raises: Raises = () => true): Step => ({
     group,
     title: `${label}${title}`,
     codes,
@@ -84,18 +84,18 @@ const stepIn =
   })
 
 /** The codes of hexadecimal that has the wrong shape. */
-const HEX: readonly ErrorCode[] = ['BAD_HEX', 'WRONG_LENGTH']
+const HEX: readonly FailureCode[] = ['BAD_HEX', 'WRONG_LENGTH']
 /** {@link HEX}, in an answer. */
-const ANSWER_HEX: readonly ErrorCode[] = ['MALFORMED_RESPONSE', ...HEX]
+const ANSWER_HEX: readonly FailureCode[] = ['MALFORMED_RESPONSE', ...HEX]
 
 export function listSteps({ forms, chain }: Shape): Step[] {
   const [accountForm = 'neither', ...slotForms] = forms
   const question = stepIn('question')
   const answer = stepIn('answer')
   return [
-    question('The root, address and keys that you state have the right lengths', ['CLAIM_INVALID']),
+    question('The root, address and keys that you state have the right lengths', ['ARGUMENT_INVALID']),
     ...(chain === null ? [] : chainSteps(chain)),
-    answer('It is an answer, not an error', ['RPC_ERROR', 'MALFORMED_RESPONSE'], at('', 'error')),
+    answer('It is an answer, not an error', ['ANSWER_IS_ERROR', 'MALFORMED_RESPONSE'], at('', 'error')),
     answer('It is not an eth_getProof answer', ['FOREIGN_PROOF']),
     ...decodeSteps(0, accountForm),
     answer('The storage proofs are a list', ['MALFORMED_RESPONSE'], at('storageProofs')),
@@ -225,7 +225,7 @@ function pointsRight({ served }: PlacedError): boolean {
   return leaf?.next === rightLeafIndex
 }
 
-const NODES_OF_TRIE: readonly ErrorCode[] = [
+const NODES_OF_TRIE: readonly FailureCode[] = [
   'MPT_HASH_MISMATCH',
   'MPT_NODE_MALFORMED',
   'MPT_PATH_NON_CANONICAL',
@@ -263,20 +263,20 @@ function chainSteps({ reach, states, l1SlotCount }: NonNullable<Shape['chain']>)
   ]
 }
 
-const PART_SHAPE: readonly ErrorCode[] = [
+const PART_SHAPE: readonly FailureCode[] = [
   'BEACON_MALFORMED',
   'BEACON_INTEGER',
   'BEACON_FORK_UNKNOWN',
   'BEACON_BRANCH_LENGTH',
   ...HEX,
 ]
-const COMMITTEE_SHAPE: readonly ErrorCode[] = ['BEACON_COMMITTEE_SIZE', 'BEACON_KEY_ENCODING']
-const CHECKPOINT: readonly ErrorCode[] = [
+const COMMITTEE_SHAPE: readonly FailureCode[] = ['BEACON_COMMITTEE_SIZE', 'BEACON_KEY_ENCODING']
+const CHECKPOINT: readonly FailureCode[] = [
   'BEACON_ROOT_MISMATCH',
   'BEACON_EXECUTION_MISMATCH',
   'BEACON_COMMITTEE_MISMATCH',
 ]
-const SIGNED: readonly ErrorCode[] = [
+const SIGNED: readonly FailureCode[] = [
   'BEACON_FINALITY_MISSING',
   'BEACON_SLOT_ORDER',
   'BEACON_SIGNATURE_PERIOD',
@@ -287,7 +287,7 @@ const SIGNED: readonly ErrorCode[] = [
   'BEACON_SIGNATURE_POINT',
   'BEACON_SIGNATURE_MISMATCH',
 ]
-const UPDATED: readonly ErrorCode[] = [
+const UPDATED: readonly FailureCode[] = [
   'BEACON_TOO_MANY_UPDATES',
   'BEACON_ATTESTED_PERIOD',
   'BEACON_FINALIZED_PERIOD',
@@ -380,10 +380,10 @@ const trieBelow =
     below(start)(error) && !isOverlong(error)
 
 /** Finds the group of an error. */
-export function placeError(error: ProofError, { bundle, answer, isBundle }: OpenedFile): PlacedError {
+export function placeError(error: Refusal, { bundle, answer, isBundle }: OpenedFile): PlacedError {
   const { code, found = '' } = error
   const link = isBundle ? linkOf(error) : 'answer'
-  if (link === null || code === 'CLAIM_INVALID') {
+  if (link === null || code === 'ARGUMENT_INVALID') {
     return { group: 'question', code, path: error.path, found, served: undefined }
   }
   const { header, proof } = fieldsOf(fieldIn(bundle, 'l1'))

@@ -1,4 +1,3 @@
-/** A vector that the page offers as an example. */
 export interface ExampleSource {
   readonly group: string
   readonly title: string

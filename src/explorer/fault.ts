@@ -1,7 +1,8 @@
 import { leafPaths } from '../document/answer.ts'
 import { LEAF_NODE } from '../document/layout.ts'
 import { brief } from '../document/value.ts'
-import { type ErrorCode, errorMeanings } from '../index.ts'
+import { meaningOf } from '../error-meanings.ts'
+import type { FailureCode } from '../errors.ts'
 import type { PlacedError } from './checks.ts'
 
 /** The place in the drawing where the check failed. */
@@ -9,7 +10,7 @@ export type FaultPlace = PlaceInPath | 'nodes' | 'links' | 'key'
 type PlaceInPath = 'root' | 'node 0' | 'sub-root' | 'leaf' | 'leaf index' | 'value' | `level ${number}`
 
 /** Where the errors belong that have one place, whatever their path, and the leaf field at fault. */
-const placesOfCodes: Readonly<Partial<Record<ErrorCode, readonly [place: FaultPlace, field?: string]>>> = {
+const placesOfCodes: Readonly<Partial<Record<FailureCode, readonly [place: FaultPlace, field?: string]>>> = {
   KEY_NOT_BETWEEN: ['key'],
   NOT_ADJACENT: ['links'],
   STATE_ROOT_MISMATCH: ['root'],
@@ -26,7 +27,7 @@ export function describeFault({ code, path, found }: PlacedError) {
   const [, name, rest = ''] = /^(\w+)\.?(.*)$/s.exec(path) ?? []
   const leafPath = leafPaths.find(({ proof, index }) => proof === name || index === path)
   const part = leafPath?.proof ?? null
-  const meaning = errorMeanings[code]
+  const meaning = meaningOf(code)
   const fault = (place: FaultPlace, text: string = meaning, field: string | null = null) => ({
     place,
     code,

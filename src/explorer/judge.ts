@@ -1,5 +1,5 @@
-import { type EvidenceClaim, type Rollup, safeVerifyEvidence } from '../anchor.ts'
-import { type BeaconNetwork, checkpoint } from '../beacon.ts'
+import { type EvidenceClaim, type Rollup, verifyEvidence } from '../anchor.ts'
+import { type BeaconNetwork, trustBeaconBlock } from '../beacon.ts'
 import { formOf, leafProofAt, schemeNamed, storageProofsIn } from '../document/answer.ts'
 import type { ClaimField, Source } from '../document/claim.ts'
 import { forkOf, networkNamed, parseNumber, rollupNamed } from '../document/evidence.ts'
@@ -15,17 +15,11 @@ import {
   type Verdict,
   verdictOf,
 } from '../document/wording.ts'
-import {
-  createVerifier,
-  errorMeanings,
-  type Hex,
-  type ProofError,
-  type Scheme,
-  safeVerifyProof,
-  type VerifiedState,
-  type VerifierClaim,
-} from '../index.ts'
+import { meaningOf } from '../error-meanings.ts'
+import type { Refusal } from '../errors.ts'
+import { createVerifier, type Hex, safely, type VerifiedState, type VerifierClaim, verifyProof } from '../index.ts'
 import { poseidon2 } from '../poseidon2.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { type ChainBox, type ChainInput, drawChain, type ProofSummary, summarize } from './chain.ts'
 import { findFailed, groupsOf, listSteps, placeError, type Shape, type Step, statusesOf } from './checks.ts'
 import { MAX_KEYS } from './limits.ts'
@@ -69,7 +63,7 @@ export interface InputError {
 /** A report, and what the view of a single proof needs. */
 export interface Judgement {
   readonly report: Report
-  readonly scheme: Scheme | null
+  readonly scheme: HashScheme | null
   /** The root that the account proof must lead to; null if it was neither stated nor proven. */
   readonly stateRoot: { readonly value: string; readonly source: string } | null
   readonly address: string
@@ -78,7 +72,7 @@ export interface Judgement {
   readonly forms: readonly Form[]
   readonly steps: readonly Step[]
   readonly failed: number
-  readonly error: ProofError | null
+  readonly error: Refusal | null
 }
 
 /** Verifies the file with the published functions, and reports their verdict. */
@@ -206,24 +200,24 @@ function unjudged(basis: Basis, reason: string, inputErrors: readonly InputError
   }
   const other = basis.file.isBundle ? null : noProof(basis.file.answer)
   if (other !== null) {
-    return said(`No proof to verify: ${other.code}`, `${errorMeanings[other.code]} ${brief(other.found ?? '')}`)
+    return said(`No proof to verify: ${other.code}`, `${meaningOf(other.code)} ${brief(other.found ?? '')}`)
   }
   return said('Not verified yet', `${capitalized(reason)}. Until then, everything below is only what the file claims.`)
 }
 
 /** Recognizes an answer that is no proof, whatever was requested: an endpoint's error, or the answer of another method. */
-function noProof(answer: unknown): ProofError | null {
+function noProof(answer: unknown): Refusal | null {
   const zeros = (length: number) => `0x${'00'.repeat(length)}` as const
-  const outcome = safeVerifyProof(answer, { scheme: poseidon2, stateRoot: zeros(32), address: zeros(20) })
-  return !outcome.ok && ['RPC_ERROR', 'FOREIGN_PROOF'].includes(outcome.error.code) ? outcome.error : null
+  const outcome = safely(() => verifyProof(answer, { scheme: poseidon2, stateRoot: zeros(32), address: zeros(20) }))
+  return !outcome.ok && ['ANSWER_IS_ERROR', 'FOREIGN_PROOF'].includes(outcome.error.code) ? outcome.error : null
 }
 
-function judgeAnswer(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
+function judgeAnswer(file: OpenedFile, statement: Statement, scheme: HashScheme): Judgement {
   const storageKeys = keysIn(statement)
   const { trusted, address } = statement
-  // Despite its type, the hexadecimal is unchecked: the verifier refuses an invalid claim with CLAIM_INVALID.
+  // Despite its type, the hexadecimal is unchecked: the verifier refuses an invalid claim with an ArgumentError.
   const claim = { stateRoot: trusted.value, address: address.value, storageKeys } as VerifierClaim
-  const outcome = createVerifier(scheme).safeVerifyProof(file.answer, claim)
+  const outcome = safely(() => createVerifier(scheme).verifyProof(file.answer, claim))
   const stateRoot = { value: trusted.value, source: `trusted, ${sourceWords[trusted.source]}` }
   const basis = { file, statement, scheme, storageKeys, address: address.value, stateRoot }
   if (!outcome.ok) return refused(basis, outcome.error)
@@ -232,11 +226,11 @@ function judgeAnswer(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
     storageKeys: storageKeys.length === 0 ? 'user' : statement.storageKeys.source,
   }
   const notes = answerNotes(sources, storageKeys.length).map(capitalized)
-  const verdict = verdictOf(outcome, 'l2StateRoot', sources)
-  return verified(basis, outcome, verdict, { notes })
+  const verdict = verdictOf(outcome.value, 'l2StateRoot', sources)
+  return verified(basis, outcome.value, verdict, { notes })
 }
 
-function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Judgement {
+function judgeBundle(file: OpenedFile, statement: Statement, scheme: HashScheme): Judgement {
   const claim = evidenceClaim(file, statement, scheme)
   const requested = fieldIn(file.bundle, 'request')
   const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
@@ -245,28 +239,29 @@ function judgeBundle(file: OpenedFile, statement: Statement, scheme: Scheme): Ju
   const { trustedKind, trusted, rollup } = statement
   const isTrusted = trustedKind.value === 'l2StateRoot'
   const basis = { file, statement, scheme, storageKeys, address }
-  const proven = 'proven by the rollup contract'
-  const outcome = safeVerifyEvidence(file.bundle, claim)
+  const byContract = 'proven by the rollup contract'
+  const outcome = safely(() => verifyEvidence(file.bundle, claim))
   if (!outcome.ok) {
     const { code, expected } = outcome.error
     // If the answer is refused for its root, the error contains the root that L1 proves.
-    const provenRoot = code === 'STATE_ROOT_MISMATCH' && expected ? { value: expected, source: proven } : null
+    const provenRoot = code === 'STATE_ROOT_MISMATCH' && expected ? { value: expected, source: byContract } : null
     const stateRoot = isTrusted ? { value: trusted.value, source: 'trusted' } : provenRoot
     return refused({ ...basis, stateRoot }, outcome.error)
   }
+  const proven = outcome.value
   const sources = evidenceSourcesOf(statement)
-  const source = isTrusted ? `trusted, ${sourceWords[trusted.source]}` : proven
+  const source = isTrusted ? `trusted, ${sourceWords[trusted.source]}` : byContract
   const chain = { sources, scheme: scheme.name, rollup: rollup.value, trusted: trusted.value }
   return verified(
-    { ...basis, stateRoot: { value: outcome.stateRoot, source } },
-    outcome,
-    verdictOf(outcome, outcome.reach, sources),
-    { chain: displayRows(chainRows(chain, outcome)), notes: bundleNotes(sources, outcome).map(capitalized) },
+    { ...basis, stateRoot: { value: proven.stateRoot, source } },
+    proven,
+    verdictOf(proven, proven.trustedInput, sources),
+    { chain: displayRows(chainRows(chain, proven)), notes: bundleNotes(sources, proven).map(capitalized) },
   )
 }
 
 /** The claim that the user stated. It omits what came from the bundle itself. */
-function evidenceClaim(file: OpenedFile, statement: Statement, scheme: Scheme): EvidenceClaim {
+function evidenceClaim(file: OpenedFile, statement: Statement, scheme: HashScheme): EvidenceClaim {
   const { l2Block, address, rollup } = statement
   return {
     scheme,
@@ -275,7 +270,7 @@ function evidenceClaim(file: OpenedFile, statement: Statement, scheme: Scheme): 
     ...(isStated(statement, 'l2Block') && { l2BlockNumber: parseNumber(l2Block.value, 64) }),
     ...(isStated(statement, 'address') && { address: address.value }),
     ...(isStated(statement, 'storageKeys') && { storageKeys: keysIn(statement) }),
-    // Despite its type, the hexadecimal is unchecked: verifyEvidence refuses an invalid claim with CLAIM_INVALID.
+    // Despite its type, the hexadecimal is unchecked: verifyEvidence refuses an invalid claim with an ArgumentError.
   } as unknown as EvidenceClaim
 }
 
@@ -284,14 +279,14 @@ function trustedOf(file: OpenedFile, statement: Statement): unknown {
   const network = networkOf(file, statement)
   if (trustedKind.value !== 'beaconBlockRoot' || network === null) return { [trustedKind.value]: trusted.value }
   // Validation of the form has checked both.
-  return attempt(() => checkpoint(trusted.value as Hex, network)) ?? { beaconBlockRoot: trusted.value }
+  return attempt(() => trustBeaconBlock(trusted.value as Hex, network)) ?? { beaconBlockRoot: trusted.value }
 }
 
 /** Finds the network by its name, or by that of the rollup if it is empty. A vector may define its own network. */
 function networkOf(file: OpenedFile, { network, rollup }: Statement): BeaconNetwork | null {
   const name = network.value === '' ? rollup.value : network.value
   const isOfFile = network.source === 'file' && fieldIn(file.network, 'name') === name
-  // Unchecked, despite its type: checkpoint refuses an invalid network with CLAIM_INVALID.
+  // Unchecked, despite its type: checkpoint refuses an invalid network with an ArgumentError.
   return isOfFile ? (file.network as BeaconNetwork) : (networkNamed(name) ?? null)
 }
 
@@ -332,10 +327,10 @@ function verified(
   return judgementOf(basis, { verdict: 'verified', ...verdict, text, ...rows, account }, { state })
 }
 
-function refused(basis: Basis, error: ProofError): Judgement {
+function refused(basis: Basis, error: Refusal): Judgement {
   const { code, path, expected = '', found = '' } = error
   const rows = Object.entries({ at: path, expected, found }).filter(([, value]) => value !== '')
   const failure = { code, rows: displayRows(rows) }
-  const words = { headline: `Refused: ${code}`, text: errorMeanings[code] }
+  const words = { headline: `Refused: ${code}`, text: meaningOf(code) }
   return judgementOf(basis, { verdict: 'refused', ...words, failure }, { error })
 }

@@ -20,8 +20,8 @@ import {
   hashAccountValue,
   hashStorageKey,
   hashStorageValue,
-  type Scheme,
 } from '../index.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { leafBytes, node0Bytes, siblingBytes, valueBytes } from './bytes.ts'
 import { type Check, checksOf, placeError, type Status, statusesOf } from './checks.ts'
 import { describeFault, type Fault } from './fault.ts'
@@ -61,10 +61,10 @@ export function viewProof(file: OpenedFile, judgement: Judgement, index: number)
 }
 
 /** The casts are safe, because the published functions validate each argument. */
-const hashKey = (scheme: Scheme, index: number, key: string): string | null =>
+const hashKey = (scheme: HashScheme, index: number, key: string): string | null =>
   attempt(() => (index === 0 ? hashAccountKey : hashStorageKey)(scheme, key as Hex))
 
-const hashValue = (scheme: Scheme, index: number, value: unknown): string | null =>
+const hashValue = (scheme: HashScheme, index: number, value: unknown): string | null =>
   attempt(() => (index === 0 ? hashAccountValue : hashStorageValue)(scheme, value as Hex))
 
 /** The root that the paths must lead to, and its source. */
@@ -83,7 +83,7 @@ function rootOf({ answer }: OpenedFile, { scheme, stateRoot, forms, steps, faile
 
 /** One path of the leaf proof, its bytes, and the root that it must lead to. What cannot be read or is not known is null. */
 function viewPath(
-  scheme: Scheme,
+  scheme: HashScheme,
   treeIndex: number,
   part: LeafPath,
   leafProof: Fields,
@@ -123,7 +123,7 @@ function viewPath(
 }
 
 /** The two leaves around an absent key; null if either cannot be read. */
-function viewGap(scheme: Scheme, leafProof: Fields, keyHash: string, checks: readonly Check[]) {
+function viewGap(scheme: HashScheme, leafProof: Fields, keyHash: string, checks: readonly Check[]) {
   const [, left, right] = leafPaths.map(part => readNeighbour(scheme, leafProof, part))
   if (!left || !right) return null
   // These are the last three checks of an absence.
@@ -142,7 +142,7 @@ function viewGap(scheme: Scheme, leafProof: Fields, keyHash: string, checks: rea
   }
 }
 
-function readNeighbour(scheme: Scheme, leafProof: Fields, part: LeafPath) {
+function readNeighbour(scheme: HashScheme, leafProof: Fields, part: LeafPath) {
   const { proofRelatedNodes } = fieldsOf(leafProof[part.proof])
   const index = leafProof[part.index]
   const leaf = readLeaf(scheme, itemsOf(proofRelatedNodes)[LEAF_NODE])

@@ -4,7 +4,7 @@ import type { Source } from '../document/claim.ts'
 import type { EvidenceSources } from '../document/evidence.ts'
 import { brief } from '../document/value.ts'
 import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../document/wording.ts'
-import type { Account } from '../index.ts'
+import type { ProvenAccount } from '../index.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type Field, type FieldName, isStated, keysIn, type Statement } from './statement.ts'
 
@@ -43,7 +43,7 @@ export function evidenceSourcesOf(statement: Statement): EvidenceSources {
 export const displayRows = (rows: readonly Row[]): Row[] =>
   rows.map(([name, value, ...basis]) => [capitalized(name), brief(value), ...basis])
 
-export function displayAccount(account: Account): Row[] {
+export function displayAccount(account: ProvenAccount): Row[] {
   const ether = account.balance >= 10n ** 9n ? ` (${toEther(account.balance)} ether)` : ''
   return displayRows(accountRows(account)).map(([name, value]) => [
     name,

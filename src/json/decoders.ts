@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
-import { type ErrorCode, refusal } from '../errors.ts'
+import { type FailureCode, failure } from '../errors.ts'
 import type { JsonReader } from './reader.ts'
 
 /** Decoders for the fields of all documents but the answer to `rollup_getProof`. Use them with `fieldsOf` of a reader. */
@@ -21,17 +21,17 @@ export const hexOf =
 
 /** Hexadecimal of at most `limit` bytes: the length is checked before anything is decoded. Throws `BAD_HEX`, and `code`. */
 export const bytesUpTo =
-  (reader: JsonReader, limit: number, code: ErrorCode = 'WRONG_LENGTH') =>
+  (reader: JsonReader, limit: number, code: FailureCode = 'WRONG_LENGTH') =>
   (value: unknown): Uint8Array => {
     const hex = reader.string(value)
     const length = hexLength(hex)
-    if (length > limit) throw refusal(code, `at most ${limit} bytes`, `${length} bytes`)
+    if (length > limit) throw failure(code, { expected: `at most ${limit} bytes`, found: `${length} bytes` })
     return hexToBytes(hex, length)
   }
 
 /** A bound on the items of an array. A proxy can report any length. */
 export const atMost =
-  (code: ErrorCode, limit: number, items = '') =>
+  (code: FailureCode, limit: number, items = '') =>
   (count: number) => {
-    if (!(count <= limit)) throw refusal(code, `at most ${limit}${items}`, count)
+    if (!(count <= limit)) throw failure(code, { expected: `at most ${limit}${items}`, found: `${count}` })
   }

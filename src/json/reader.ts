@@ -1,5 +1,5 @@
 import { hexToBytes } from '../bytes.ts'
-import { atPath, type ErrorCode, ProofError, refusal } from '../errors.ts'
+import { atPath, type FailureCode, failure } from '../errors.ts'
 
 /** Reads one kind of untrusted JSON document, and refuses a value of the wrong shape with that kind's error code. */
 export type JsonReader = ReturnType<typeof readerOf>
@@ -10,8 +10,8 @@ export type JsonReader = ReturnType<typeof readerOf>
  *
  * @param code the error code for a value that has the wrong shape or cannot be read
  */
-export function readerOf(code: ErrorCode) {
-  const unreadable = () => new ProofError(code, { found: 'an object that cannot be read' })
+export function readerOf(code: FailureCode) {
+  const unreadable = () => failure(code, { found: 'an object that cannot be read' })
   /** `Array.isArray` throws on a revoked proxy. */
   const isArray = (value: unknown): value is readonly unknown[] => {
     try {
@@ -30,7 +30,7 @@ export function readerOf(code: ErrorCode) {
     }
   }
   const malformed = (expected: string, value: unknown) =>
-    refusal(code, expected, isArray(value) ? 'an array' : kindOf(value))
+    failure(code, { expected, found: isArray(value) ? 'an array' : kindOf(value) })
   const string = (value: unknown): string => {
     if (typeof value !== 'string') throw malformed('a string', value)
     return value

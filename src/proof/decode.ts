@@ -1,7 +1,7 @@
 import { hexToBytes, knownLength } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, MAX_LEAVES, openingLength } from '../tree/leaf.ts'
 import { LEAF_NODE, NODE_COUNT, type Path, rootLength, SIBLING_LEAF_NODE, verifyLeafIndex } from '../tree/path.ts'
 import type { Decode, DecodedValue, Tree, Trees } from './tree.ts'
@@ -58,7 +58,7 @@ function rpcError(error: unknown): ProofError {
   const { code, message } = typeof error === 'object' ? atPath('error', read) : {}
   const numbered = `error ${typeof code === 'number' ? code : 'without a code'}`
   const found = typeof message === 'string' ? `${numbered}: ${excerpt(message)}` : numbered
-  return new ProofError('RPC_ERROR', { path: 'error', found })
+  return new ProofError('ANSWER_IS_ERROR', { path: 'error', found })
 }
 
 function decodeStorageProofs(tree: Tree, proofs: unknown, keyCount: number): (DecodedLeafProof | null)[] {
@@ -151,7 +151,7 @@ function verifyNodeCount(count: number): void {
 }
 
 /** Node 0 and the leaf have different lengths in the two schemes. @throws ProofError `SCHEME_MISMATCH` */
-function verifyNodeScheme({ name, wordLength }: Scheme, texts: readonly unknown[]): void {
+function verifyNodeScheme({ name, wordLength }: HashScheme, texts: readonly unknown[]): void {
   const other = wordLength === 32 ? { name: 'poseidon2', wordLength: 64 } : { name: 'mimc', wordLength: 32 }
   const hasLength = (hex: unknown, bytes: number) => typeof hex === 'string' && hex.length === 2 + 2 * bytes
   const isOther = hasLength(texts[0], rootLength(other)) && hasLength(texts[LEAF_NODE], openingLength(other))

@@ -1,6 +1,6 @@
 import { bytesToHex, compareBytes, equalBytes, isZero } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, HEAD_INDEX, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 import { mismatch, type Path, verifyPath } from '../tree/path.ts'
 import type { DecodedLeafProof, DecodedProof } from './decode.ts'
@@ -77,7 +77,7 @@ function verifyValueHash({ leafNode: { hVal } }: Path, valueHash: Uint8Array): v
 }
 
 /** The key of HEAD is at index 0 and nowhere else, the key of TAIL at index 1 and nowhere else. */
-function verifySentinelPlace(scheme: Scheme, { leafIndex, leafNode: { hKey } }: Path): void {
+function verifySentinelPlace(scheme: HashScheme, { leafIndex, leafNode: { hKey } }: Path): void {
   const isHead = isZero(hKey)
   const isTail = equalBytes(hKey, scheme.tailKey())
   if (isHead !== (leafIndex === HEAD_INDEX) || isTail !== (leafIndex === TAIL_INDEX)) {

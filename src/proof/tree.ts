@@ -1,12 +1,12 @@
 import { hexToBytes, knownLength } from '../bytes.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { accountTree, storageTree, type TreeKind } from '../tree/kind.ts'
 import { DIGEST_LENGTH, decodeOpening, openingLength, verifyCanonical } from '../tree/leaf.ts'
 import { decodeRootNode, decodeSiblingLeaf, INNER_LENGTH, type Path, rootLength } from '../tree/path.ts'
 
 /** How the proofs of one kind of tree are decoded and hashed. Decoders and hasher are pure, so a memory may wrap them. */
 export interface Tree {
-  readonly scheme: Scheme
+  readonly scheme: HashScheme
   readonly kind: TreeKind
   readonly decodeRootNode: Decode<Path['rootNode']>
   /** One of the 39 inner siblings. Returns its preimage, canonical. */
@@ -40,7 +40,7 @@ export interface Trees {
 }
 
 /** A tree without a memory. */
-export function plainTree(scheme: Scheme, kind: TreeKind): Tree {
+export function plainTree(scheme: HashScheme, kind: TreeKind): Tree {
   const decode = (hex: string, ...lengths: number[]): Uint8Array => {
     const bytes = hexToBytes(hex, knownLength(hex, lengths))
     verifyCanonical(scheme, bytes)
@@ -63,7 +63,7 @@ export function plainTree(scheme: Scheme, kind: TreeKind): Tree {
 }
 
 /** The trees of an answer, without a memory. */
-export const plainTrees = (scheme: Scheme): Trees => ({
+export const plainTrees = (scheme: HashScheme): Trees => ({
   account: plainTree(scheme, accountTree),
   storage: plainTree(scheme, storageTree),
 })

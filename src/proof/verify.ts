@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { type AccountFields, accountFieldsOf, storageRootOf } from '../tree/kind.ts'
 import { type Claim, type DecodedClaim, decodeClaim } from './claim.ts'
 import { type DecodedLeafProof, decodeAnswer } from './decode.ts'
@@ -8,40 +8,54 @@ import { type ProvenLeaf, verifyLeafProof } from './leaf-proof.ts'
 import type { Trees } from './tree.ts'
 
 /** An account whose existence is proven. */
-export interface Account extends AccountFields {
+export interface ProvenAccount extends AccountFields {
   /** The index of its leaf in the tree of accounts: from 2 to 2^40 - 1. */
   leafIndex: number
 }
 
-/** A storage slot whose existence or non-existence is proven. If it does not exist, its value is zero. */
-export interface StorageSlot {
-  /** 32 bytes, lower case. */
-  key: Hex
-  /** 32 bytes, lower case. */
-  value: Hex
-  /** false if non-existence is proven. */
-  exists: boolean
-  /** The index of its leaf in the account's storage tree: from 2 to 2^40 - 1; null if non-existence is proven. */
-  leafIndex: number | null
-}
+/** A storage slot whose existence or non-existence is proven. */
+export type ProvenSlot =
+  | {
+      /** 32 bytes, as the caller wrote it. */
+      key: Hex
+      /** Its existence is proven. */
+      exists: true
+      /** 32 bytes, lower case; not zero. */
+      value: Hex
+      /** The index of its leaf in the account's storage tree: from 2 to 2^40 - 1. */
+      leafIndex: number
+    }
+  | {
+      /** 32 bytes, as the caller wrote it. */
+      key: Hex
+      /** Its non-existence is proven. */
+      exists: false
+      /** Zero, 32 bytes. */
+      value: Hex
+      /** There is no leaf. */
+      leafIndex: null
+    }
 
 /** What an answer proves. Nothing in it rests on the endpoint's word. */
-export interface VerifiedState {
+export interface VerifiedState<Keys extends readonly Hex[] = readonly Hex[]> {
   /** null if non-existence is proven. */
-  account: Account | null
+  account: ProvenAccount | null
   /** One per requested key, in the order of the request. */
-  storage: StorageSlot[]
+  storage: ProvenSlots<Keys>
 }
+
+/** One slot per key. If the compiler knows how many keys there are, it knows how many slots there are. */
+export type ProvenSlots<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: ProvenSlot }
 
 /**
  * Verifies an answer against what the caller claims.
  *
  * @param treesOf `plainTrees`, or a function whose trees decode and hash to the same bytes
- * @throws ProofError and nothing else
+ * @throws ProofError, ArgumentError and nothing else
  */
-export function verifyProofWith(treesOf: (scheme: Scheme) => Trees, answer: unknown, claim: Claim): VerifiedState {
-  const decodedClaim = decodeClaim(claim)
-  return verifyAnswer(treesOf(claim.scheme), answer, decodedClaim)
+export function verifyProofWith(treesOf: (scheme: HashScheme) => Trees, answer: unknown, claim: Claim): VerifiedState {
+  const { scheme, claim: decodedClaim } = decodeClaim(claim)
+  return verifyAnswer(treesOf(scheme), answer, decodedClaim)
 }
 
 /** {@link verifyProofWith} for a claim that is already decoded. @throws ProofError and nothing else */
@@ -61,14 +75,14 @@ export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim)
   }
   const place = (index: number) => () => `storageProofs[${index}]`
   const storage = claim.storageKeys.map((key, index) =>
-    atPath(place(index), () => toSlot(key, verifySlot(key, storageProofs.at(index) ?? null))),
+    atPath(place(index), () => toSlot(claim.keyTexts[index] as Hex, verifySlot(key, storageProofs.at(index) ?? null))),
   )
   return { account, storage }
 }
 
-const toSlot = (key: Uint8Array, leaf: ProvenLeaf | null): StorageSlot => ({
-  key: bytesToHex(key),
-  value: bytesToHex(leaf?.value ?? new Uint8Array(32)),
-  exists: leaf !== null,
-  leafIndex: leaf?.leafIndex ?? null,
-})
+const toSlot = (key: Hex, leaf: ProvenLeaf | null): ProvenSlot =>
+  leaf === null
+    ? { key, exists: false, value: ZERO, leafIndex: null }
+    : { key, exists: true, value: bytesToHex(leaf.value), leafIndex: leaf.leafIndex }
+
+const ZERO = `0x${'00'.repeat(32)}` as const

@@ -1,4 +1,4 @@
-import type { Provider, SendProvider } from '../rpc/provider.ts'
+import type { RequestProvider, SendProvider } from '../rpc/provider.ts'
 import type {
   CallClaim,
   CallEvidenceRequest,
@@ -20,12 +20,12 @@ import type {
  *
  * @example
  * ```ts
- * import { lineaMainnet } from 'rollup-state-proof/anchor'
+ * import { lineaRollup } from 'rollup-state-proof/anchor'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { verifyCallEvidence } from 'rollup-state-proof/provider'
  *
  * const trusted = { l1BlockHash: `0x${'11'.repeat(32)}` } as const
- * const claim = { scheme: poseidon2, rollup: lineaMainnet, trusted, chainId: 59144n }
+ * const claim = { scheme: poseidon2, rollup: lineaRollup, trusted, chainId: 59144n }
  * const outcome = await verifyCallEvidence({}, claim).catch(error => error)
  * console.log(outcome.code) // EVIDENCE_MALFORMED
  * ```
@@ -66,8 +66,8 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
  * ```
  */
 export async function recordCall(
-  l1: Provider | SendProvider,
-  l2: Provider | SendProvider,
+  l1: RequestProvider | SendProvider,
+  l2: RequestProvider | SendProvider,
   request: CallEvidenceRequest,
   options: CallRecordOptions = {},
 ): Promise<RecordedCall> {

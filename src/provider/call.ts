@@ -1,5 +1,5 @@
 import type { CallRequest } from './call-request.ts'
-import { executionFailed, ProviderError } from './error.ts'
+import { executionFailed, isProviderError, ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
 import { type Execution, type ExecutionContext, execute } from './execute.ts'
 import type { StateReader } from './state-reader.ts'
@@ -75,7 +75,7 @@ async function succeeds(plan: CallPlan, gas: bigint): Promise<boolean> {
   try {
     return (await executePlan(plan, gas)).failure === null
   } catch (error) {
-    if (error instanceof ProviderError && error.reason === 'EXECUTION_FAILED') return false
+    if (isProviderError(error) && error.reason === 'EXECUTION_FAILED') return false
     throw error
   }
 }

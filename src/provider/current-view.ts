@@ -18,7 +18,7 @@ export function createCurrentView(views: Views, onView: ((view: View) => void) |
     const found = await views.find(before)
     current = found
     // Deferred, because what it throws is not an error of the provider.
-    if (before?.blockNumber !== found.blockNumber && onView) queueMicrotask(() => onView(describe(found)))
+    if (before?.l2BlockNumber !== found.l2BlockNumber && onView) queueMicrotask(() => onView(describe(found)))
     return found
   }
 
@@ -42,8 +42,8 @@ export function createCurrentView(views: Views, onView: ((view: View) => void) |
     async heldAt(block: unknown): Promise<Held> {
       const wanted = readBlock(block)
       const view = current ?? (await refresh())
-      if (wanted === 'latest' || wanted === view.blockNumber) return view
-      if (wanted > view.blockNumber) throw new ProviderError('BLOCK_UNPROVEN')
+      if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
+      if (wanted > view.l2BlockNumber) throw new ProviderError('BLOCK_UNPROVEN')
       const known = others.get(wanted)
       if (known !== undefined) return known
       const found = views.findAt(view, wanted)

@@ -1,6 +1,5 @@
+import { decodeArgument, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { decodeArgument } from '../proof/claim.ts'
-import { readOptions } from '../rpc/options.ts'
 import { invalidOption } from './error.ts'
 import { MAX_BLOCK_HASHES } from './limits.ts'
 
@@ -46,7 +45,7 @@ export const onlyGiven = <T extends object>(values: { [Name in keyof T]: T[Name]
 /**
  * Returns a validated copy, so that the values cannot change during a call.
  *
- * @throws RpcError `ARGUMENT_INVALID`; ProofError `CLAIM_INVALID`
+ * @throws ArgumentError; ArgumentError
  */
 export function verifyEnvironment(environment: Environment = {}): Environment {
   const own = readOptions('environment', environment, ENVIRONMENT_FIELDS)
@@ -80,12 +79,12 @@ function verifyBlockHashes(place: string, value: unknown): Record<string, Hex> {
 
 export const isBlockNumber = (text: string): boolean => /^(0|[1-9][0-9]{0,19})$/.test(text)
 
-/** @throws RpcError `ARGUMENT_INVALID` */
+/** @throws ArgumentError */
 export function verifyHardfork(hardfork: Hardfork): void {
   if (!HARDFORKS.includes(hardfork)) throw invalidOption(`hardfork is none of ${HARDFORKS.join(', ')}`)
 }
 
-/** @throws RpcError `ARGUMENT_INVALID` */
+/** @throws ArgumentError */
 export function verifyBigint(name: string, value: unknown, least: bigint, bits: number): bigint {
   if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return value
   throw invalidOption(`${name} is not a bigint from ${least} to 2^${bits} - 1`)

@@ -1,6 +1,5 @@
-import { excerpt, ProofError } from '../errors.ts'
+import { ArgumentError, brandError, excerpt, hasBrand, isProofError } from '../errors.ts'
 import { diagnose } from '../rpc/diagnose.ts'
-import { RpcError } from '../rpc/error.ts'
 
 /**
  * Every reason why a verified provider refuses a request: the JSON-RPC error code that clients see, and what it means.
@@ -51,7 +50,7 @@ export interface ProviderErrorDetails {
   found?: string | undefined
   /** JSON, for clients. */
   data?: unknown
-  /** The underlying ProofError or RpcError. */
+  /** The underlying ProofError or EndpointError. */
   cause?: Error | undefined
 }
 
@@ -93,20 +92,36 @@ export class ProviderError extends Error {
     this.reason = reason
     this.code = code
     this.data = data === undefined ? { reason } : data
+    brandError(this, 'ProviderError')
   }
 }
 
+/**
+ * Whether an error is one of the verified provider, in any copy of this package.
+ *
+ * @param error anything that was thrown
+ *
+ * @example
+ * ```ts
+ * import { isProviderError, ProviderError } from 'rollup-state-proof/provider'
+ *
+ * const error: unknown = new ProviderError('REVERTED', { data: '0x' })
+ * if (isProviderError(error)) console.log(error.code, error.reason) // 3 REVERTED
+ * ```
+ */
+export const isProviderError = (error: unknown): error is ProviderError => hasBrand(error, 'ProviderError')
+
 /** Converts anything thrown while answering into the error for the client. */
 export function toProviderError(error: unknown): ProviderError {
-  if (error instanceof ProviderError) return error
+  if (isProviderError(error)) return error
   const cause = diagnose(error)
-  if (cause instanceof ProofError) {
+  if (isProofError(cause)) {
     const { code, path } = cause
     return refused('PROOF_REFUSED', cause.message, { error: code, path }, cause)
   }
   const { code, layer } = cause
   // FOREIGN_PROOF and KEY_MISMATCH: the endpoint's mistake rather than a lie, but its proof is refused all the same.
-  const proof = cause.cause instanceof ProofError ? { proof: cause.cause.code, path: cause.cause.path } : {}
+  const proof = isProofError(cause.cause) ? { proof: cause.cause.code, path: cause.cause.path } : {}
   return refused('ENDPOINT_FAILED', cause.message, { error: code, ...(layer && { layer }), ...proof }, cause)
 }
 
@@ -132,4 +147,4 @@ export const unprovenValue = (instruction: string): ProviderError =>
 export const executionFailed = (said: string): ProviderError =>
   refused('EXECUTION_FAILED', `It ended with: ${excerpt(said)}`, { error: said.slice(0, 80) })
 
-export const invalidOption = (found: string): RpcError => new RpcError('ARGUMENT_INVALID', { found })
+export const invalidOption = (found: string): ArgumentError => new ArgumentError({ found })

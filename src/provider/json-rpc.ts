@@ -1,6 +1,6 @@
 import { readOwn } from '../json/known-fields.ts'
-import { RpcError } from '../rpc/error.ts'
-import type { Provider } from '../rpc/provider.ts'
+import { isEndpointError } from '../rpc/error.ts'
+import type { RequestProvider } from '../rpc/provider.ts'
 import { createSemaphore, inTime } from '../rpc/waiting.ts'
 import { invalidParams, type ProviderRefusal, toProviderError, withProviderErrors } from './error.ts'
 
@@ -37,7 +37,7 @@ export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
  * @param hints the server's own options that answer a refusal, which are appended to its message
  */
 export function createJsonRpcServer(
-  provider: Provider,
+  provider: RequestProvider,
   limits: ServerLimits,
   hints: Readonly<Partial<Record<ProviderRefusal, string>>> = {},
 ) {
@@ -71,7 +71,7 @@ export function createJsonRpcServer(
       if (text.length <= maxResponseLength) return text
       return failure(id, codes.limited, 'The result is larger than this server answers with.')
     } catch (error) {
-      if (error instanceof RpcError) return failure(id, codes.limited, 'The request took too long.')
+      if (isEndpointError(error)) return failure(id, codes.limited, 'The request took too long.')
       const { reason, code, message, data } = toProviderError(error)
       const hint = hints[reason]
       return failure(id, code, hint === undefined ? message : `${message} (${hint})`, data)

@@ -46,7 +46,7 @@ export function createMethods(
     const [transaction, block, ...rest] = params.take(given, 1, 2 + overrides)
     refuseOverrides(...rest)
     const call = readCall(transaction, chainId, settings.environment.baseFee)
-    const { blockNumber, timestamp, state } = await heldAt(block)
+    const { l2BlockNumber: blockNumber, timestamp, state } = await heldAt(block)
     // Without a prototype, as they are themselves.
     const environment = Object.assign(Object.create(null), timestamp !== null && { timestamp }, settings.environment)
     const reader = meterReads(state, call, { ...settings, block: blockNumber })
@@ -56,7 +56,7 @@ export function createMethods(
   const methods: Readonly<Record<string, Method>> = {
     eth_chainId: given => params.take(given, 0, 0) && encodeQuantity(chainId),
     net_version: given => params.take(given, 0, 0) && chainId.toString(),
-    eth_blockNumber: async given => params.take(given, 0, 0) && encodeQuantity((await current()).blockNumber),
+    eth_blockNumber: async given => params.take(given, 0, 0) && encodeQuantity((await current()).l2BlockNumber),
     eth_getBalance: numberOf('balance'),
     eth_getTransactionCount: numberOf('nonce'),
     eth_getCode: ofAccount(async (state, address) => bytesToHex(await state.getCode(address))),

@@ -1,13 +1,13 @@
 import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
+import { decodeArgument, invalid } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
-import { decodeArgument, verifyScheme } from '../proof/claim.ts'
-import { RpcError } from '../rpc/error.ts'
-import { type ClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
-import { argumentInvalid, verifyFunction, verifyWhole } from '../rpc/options.ts'
-import { type Provider, type SendProvider, verifyProvider } from '../rpc/provider.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { isProofError } from '../errors.ts'
+import { isEndpointError } from '../rpc/error.ts'
+import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
+import { verifyFunction, verifyWhole } from '../rpc/options.ts'
+import { type RequestProvider, type SendProvider, verifyProvider } from '../rpc/provider.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import {
   DEFAULT_HARDFORK,
   type Environment,
@@ -20,11 +20,11 @@ import { invalidOption } from './error.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS } from './limits.ts'
 
 /** The endpoints, the rollup and the limits of a verified provider. */
-export interface VerifiedProviderOptions extends ClientOptions {
+export interface VerifiedProviderOptions extends RollupClientOptions {
   /** The L1 endpoint. It is not trusted: every answer is proven from `l1BlockHash`. */
-  l1: Provider | SendProvider
+  l1: RequestProvider | SendProvider
   /** The rollup's endpoint. It is not trusted: every answer is proven from a state root that L1 holds. */
-  l2: Provider | SendProvider
+  l2: RequestProvider | SendProvider
   /** The contract whose roots you trust. */
   rollup: Rollup
   /** The hash scheme of the rollup, or a function that returns it for an L2 block: the Linea networks changed theirs. */
@@ -60,7 +60,7 @@ export interface VerifiedProviderOptions extends ClientOptions {
 /** The proven block from which a provider answers. */
 export interface View {
   /** Number of the L2 block. */
-  blockNumber: bigint
+  l2BlockNumber: bigint
   /** Its state root, 32 bytes, proven from L1. */
   stateRoot: Hex
   /** The L1 block from which it is proven. */
@@ -74,7 +74,7 @@ export interface View {
    * Seconds since that timestamp, by this machine's clock. If the timestamp is not proven, seconds since the L1 block; the
    * state is older than that.
    */
-  age: number
+  ageSeconds: number
 }
 
 const OPTIONS = [
@@ -90,7 +90,7 @@ export function readVerifiedOptions(options: VerifiedProviderOptions): VerifiedO
   try {
     return verifyOptions(options)
   } catch (error) {
-    if (error instanceof ProofError || error instanceof RpcError) throw error
+    if (isProofError(error) || isEndpointError(error)) throw error
     throw invalidOption('an option that cannot be read')
   }
 }
@@ -102,11 +102,11 @@ function verifyOptions(options: VerifiedProviderOptions) {
   verifyProvider(own.l1, 'l1')
   verifyProvider(own.l2, 'l2')
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
-  if (typeof scheme !== 'function') verifyScheme(scheme)
+  if (typeof scheme !== 'function') hashSchemeOf(scheme)
   decodeArgument('rollup.address', rollup?.address, 20)
-  if (typeof l1BlockHash !== 'function') throw argumentInvalid('l1BlockHash', 'a function', l1BlockHash)
+  if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', 'a function', l1BlockHash)
   verifyFunction('onView', onView)
-  if (typeof prefetch !== 'boolean') throw argumentInvalid('prefetch', 'true or false', prefetch)
+  if (typeof prefetch !== 'boolean') throw invalid('prefetch', 'true or false', prefetch)
   verifyBigint('chainId', own.chainId, 1n, 256)
   verifyBigint('maxGas', maxGas, 21_000n, 64)
   verifyHardfork(hardfork)
@@ -118,9 +118,9 @@ function verifyOptions(options: VerifiedProviderOptions) {
 
 /** Returns a copy, so that later additions to the list have no effect. */
 function verifyForward(forward: readonly string[]): readonly string[] {
-  if (!Array.isArray(forward)) throw argumentInvalid('forward', 'an array', forward)
+  if (!Array.isArray(forward)) throw invalid('forward', 'an array', forward)
   return Array.from(forward, (method: unknown) => {
     if (typeof method === 'string' && method !== '') return method
-    throw argumentInvalid('forward', 'names of methods', method)
+    throw invalid('forward', 'names of methods', method)
   })
 }

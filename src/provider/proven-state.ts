@@ -14,8 +14,8 @@ import type { VerifiedOptions } from './options.ts'
 import {
   createStateReader,
   EMPTY_CODE_HASH,
+  type HeldAccount,
   isProven,
-  type ProvenAccount,
   type StateReader,
   toProvenAccount,
 } from './state-reader.ts'
@@ -41,7 +41,7 @@ export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'ma
 
 export function createProvenState(source: StateSource): ProvenState {
   const { scheme, method } = source
-  const accounts = createCache<Hex, { account: ProvenAccount['account']; slots: Map<Hex, Hex> }>(MAX_CACHED_ENTRIES)
+  const accounts = createCache<Hex, { account: HeldAccount['account']; slots: Map<Hex, Hex> }>(MAX_CACHED_ENTRIES)
   const codes = createCache<Hex, Uint8Array>(MAX_CACHED_CODE_BYTES)
   const loadingCodes = new Map<Hex, Promise<Uint8Array>>()
 
@@ -101,7 +101,7 @@ async function fetchProven(
   storageKeys: readonly Hex[],
 ) {
   return atEndpoint('L2', async () => {
-    const answer = await fetchAnswer(l2, { address, storageKeys, block }, { method, maxKeysPerRequest })
+    const answer = await fetchAnswer(l2, { address, storageKeys, l2BlockNumber: block }, { method, maxKeysPerRequest })
     try {
       const state = atPath('answer', () => verifier.verifyProof(answer, { stateRoot, address, storageKeys }))
       return { answer, state }
@@ -112,9 +112,9 @@ async function fetchProven(
 }
 
 /** Joins the reads of one account in the same tick into one request. Later reads share its answer until it arrives. */
-function createBatches(fetch: (address: Hex, keys: readonly Hex[]) => Promise<ProvenAccount>) {
-  const waiting = new Map<Hex, { readonly keys: Set<Hex>; readonly answer: Promise<ProvenAccount> }>()
-  const loading = new Map<string, Promise<ProvenAccount>>()
+function createBatches(fetch: (address: Hex, keys: readonly Hex[]) => Promise<HeldAccount>) {
+  const waiting = new Map<Hex, { readonly keys: Set<Hex>; readonly answer: Promise<HeldAccount> }>()
+  const loading = new Map<string, Promise<HeldAccount>>()
 
   function begin(address: Hex) {
     const keys = new Set<Hex>()
@@ -127,7 +127,7 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[]) => Promise<Pr
     return batch
   }
 
-  function prove(address: Hex, keys: readonly Hex[]): Promise<ProvenAccount> {
+  function prove(address: Hex, keys: readonly Hex[]): Promise<HeldAccount> {
     const batch = waiting.get(address) ?? begin(address)
     for (const key of keys) batch.keys.add(key)
     for (const id of [address, ...keys.map(key => address + key)]) {
@@ -142,7 +142,7 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[]) => Promise<Pr
 
   return {
     prove,
-    read: (address: Hex, key: Hex | undefined): Promise<ProvenAccount> =>
+    read: (address: Hex, key: Hex | undefined): Promise<HeldAccount> =>
       loading.get(address + (key ?? '')) ?? prove(address, key === undefined ? [] : [key]),
   }
 }

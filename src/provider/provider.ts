@@ -1,5 +1,5 @@
 import { atEndpoint } from '../rpc/error.ts'
-import { callProvider, type Provider } from '../rpc/provider.ts'
+import { callProvider, type RequestProvider } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidOption, invalidParams, ProviderError, withProviderErrors } from './error.ts'
 import { createMethods } from './methods.ts'
@@ -7,7 +7,7 @@ import { readVerifiedOptions, type VerifiedProviderOptions, type View } from './
 import { createViews, describe } from './view.ts'
 
 /** An EIP-1193 provider whose answers are all proven. */
-export interface VerifiedProvider extends Provider {
+export interface VerifiedProvider extends RequestProvider {
   /**
    * Sends one request. Throws a {@link ProviderError} and nothing else.
    *
@@ -45,7 +45,7 @@ export interface VerifiedProvider extends Provider {
  * value. A call without a gas limit gets `maxGas`. The coinbase is warm only if `environment` states it.
  *
  * @param options the endpoints, the rollup, and the source of the L1 block hash
- * @throws ProofError `CLAIM_INVALID`; RpcError `ARGUMENT_INVALID`
+ * @throws ArgumentError; ArgumentError
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 import type { Hex } from '../bytes.ts'
-import type { Account, VerifiedState } from '../proof/verify.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { ProvenAccount, VerifiedState } from '../proof/verify.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 
 /** keccak256 of the empty string. */
 export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
@@ -29,26 +29,26 @@ export interface StateReader {
 }
 
 /** What is proven about an account. A slot that is not among `slots` is unknown, unless the account has no storage. */
-export interface ProvenAccount {
+export interface HeldAccount {
   readonly account: ReadAccount | null
   readonly slots: ReadonlyMap<Hex, Hex>
 }
 
 /** What one answer proves. */
-export const toProvenAccount = ({ account, storage }: VerifiedState, scheme: Scheme): ProvenAccount => ({
+export const toProvenAccount = ({ account, storage }: VerifiedState, scheme: Scheme): HeldAccount => ({
   account: account && toReadAccount(account, scheme),
   slots: new Map(storage.map(({ key, value }) => [key, value])),
 })
 
-const toReadAccount = ({ nonce, balance, codeHash, storageRoot }: Account, scheme: Scheme): ReadAccount => ({
+const toReadAccount = ({ nonce, balance, codeHash, storageRoot }: ProvenAccount, scheme: Scheme): ReadAccount => ({
   ...{ nonce, balance, codeHash },
-  hasStorage: storageRoot !== scheme.emptyTreeRoot,
+  hasStorage: storageRoot !== hashSchemeOf(scheme).emptyTreeRoot,
 })
 
 /** Where a {@link StateReader} finds what is proven. */
 export interface ProvenSource {
   /** Throws if the account, or the slot of an account with storage, is not proven. */
-  read(address: Hex, key?: Hex): Promise<ProvenAccount>
+  read(address: Hex, key?: Hex): Promise<HeldAccount>
   readCode(codeHash: Hex, address: Hex): Promise<Uint8Array>
 }
 
@@ -68,7 +68,7 @@ export const createStateReader = ({ read, readCode }: ProvenSource): StateReader
 })
 
 /** Whether reading the account, or the slot, needs no further proof. */
-export const isProven = (known: ProvenAccount | undefined, key?: Hex): known is ProvenAccount =>
+export const isProven = (known: HeldAccount | undefined, key?: Hex): known is HeldAccount =>
   known !== undefined && (key === undefined || !known.account?.hasStorage || known.slots.has(key))
 
 /** Wraps a reader, and collects what is read: each account with its slots, and each code by its hash. */

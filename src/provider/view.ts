@@ -1,10 +1,10 @@
 import type { L1Block } from '../anchor/header.ts'
+import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
-import { decodeArgument, verifyScheme } from '../proof/claim.ts'
-import { isMissing, RpcError } from '../rpc/error.ts'
+import { isProofError } from '../errors.ts'
+import { EndpointError, isMissing } from '../rpc/error.ts'
 import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors } from '../rpc/l1.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
 import { NOBODY } from './call-request.ts'
@@ -13,15 +13,15 @@ import type { VerifiedOptions, View } from './options.ts'
 import { createProvenState, type ProvenState } from './proven-state.ts'
 
 /** A proven block with its state. */
-export interface Held extends Omit<View, 'age'> {
+export interface Held extends Omit<View, 'ageSeconds'> {
   readonly state: ProvenState
 }
 
 /** What users see of it. */
-export function describe({ blockNumber, stateRoot, l1Block, timestamp }: Held): View {
+export function describe({ l2BlockNumber: blockNumber, stateRoot, l1Block, timestamp }: Held): View {
   const since = timestamp ?? l1Block.timestamp
   const age = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
-  return { blockNumber, stateRoot, l1Block: { ...l1Block }, timestamp, age }
+  return { l2BlockNumber: blockNumber, stateRoot, l1Block: { ...l1Block }, timestamp, ageSeconds: age }
 }
 
 /** Where views come from. */
@@ -39,7 +39,7 @@ export function createViews(source: ViewSource) {
   const verifiers = createCache<Scheme, Verifier>(2)
 
   function stateOf(block: bigint, stateRoot: Hex): ProvenState {
-    const scheme = verifyScheme(schemeAt(block))
+    const scheme = hashSchemeOf(schemeAt(block))
     const verifier = verifiers.get(scheme) ?? createVerifier(scheme)
     verifiers.set(scheme, verifier, 1)
     return createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier })
@@ -48,13 +48,13 @@ export function createViews(source: ViewSource) {
   /** At this finalization; null if the L2 endpoint does not have its proofs. */
   async function hold(current: Held | null, l1Block: L1Block, anchor: Anchor): Promise<Held | null> {
     const { l2BlockNumber: blockNumber, stateRoot } = anchor
-    const same = current?.blockNumber === blockNumber ? current : null
+    const same = current?.l2BlockNumber === blockNumber ? current : null
     if (same !== null) verifySame(`L2 block ${blockNumber}`, 'root', same.stateRoot, stateRoot)
     const state = same?.state ?? stateOf(blockNumber, stateRoot)
     if (same === null && !(await isHeld(state))) return null
     // Keep a proven timestamp, because L1 holds it only for the newest finalization.
     const timestamp = same?.timestamp ?? (await fetchTimestamp(l1Source, l1Block, anchor)).finalizedTimestamp
-    return { blockNumber, stateRoot, l1Block, timestamp, state }
+    return { l2BlockNumber: blockNumber, stateRoot, l1Block, timestamp, state }
   }
 
   return {
@@ -72,22 +72,22 @@ export function createViews(source: ViewSource) {
         verifySame(`L1 block ${number}`, 'hash', current.l1Block.hash, l1Block.hash)
       const tried: bigint[] = []
       for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations)) {
-        if (current !== null && anchor.l2BlockNumber < current.blockNumber) return current
+        if (current !== null && anchor.l2BlockNumber < current.l2BlockNumber) return current
         const held = await hold(current, l1Block, anchor)
         if (held !== null) return held
         tried.push(anchor.l2BlockNumber)
       }
       if (current !== null) return current
-      throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+      throw new EndpointError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
     },
     /** The view of another block, if L1 holds its state root. @throws ProviderError `BLOCK_UNPROVEN` */
     async findAt({ l1Block }: Held, l2BlockNumber: bigint): Promise<Held> {
       try {
         const { stateRoot } = await fetchAnchor(l1Source, l1Block, l2BlockNumber)
         const state = stateOf(l2BlockNumber, stateRoot)
-        return { blockNumber: l2BlockNumber, stateRoot, l1Block, timestamp: null, state }
+        return { l2BlockNumber, stateRoot, l1Block, timestamp: null, state }
       } catch (error) {
-        const isUnproven = error instanceof ProofError && ['ANCHOR_NO_ROOT', 'ANCHOR_BLOCK_AHEAD'].includes(error.code)
+        const isUnproven = isProofError(error) && ['ANCHOR_NO_ROOT', 'ANCHOR_BLOCK_AHEAD'].includes(error.code)
         if (isUnproven) throw new ProviderError('BLOCK_UNPROVEN', { cause: error })
         throw error
       }
@@ -99,7 +99,7 @@ export function createViews(source: ViewSource) {
 function verifySame(block: string, what: string, before: Hex, now: Hex): void {
   if (before === now) return
   const found = `${block} had the ${what} ${before}, and has the ${what} ${now} now`
-  throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
+  throw new EndpointError('L1_DISAGREEMENT', { found, layer: 'L1' })
 }
 
 /** Asks for the default sender of calls, which most of them read. */

@@ -1,13 +1,14 @@
+import { invalid } from '../arguments.ts'
 import type { ProofError } from '../errors.ts'
-import { BOOTSTRAP_SHAPE, type Consensus, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
+import { BOOTSTRAP_SHAPE, type BundleConsensus, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
 import { MAX_UPDATES } from '../evidence/limits.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../evidence/types.ts'
 import { pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
 import { redactError } from './diagnose.ts'
-import { isFailure, RpcError } from './error.ts'
+import { EndpointError, isEndpointError, isFailure } from './error.ts'
 import type { BeaconApi } from './http.ts'
 import { BEACON_STEP_LENGTH, MAX_UPDATES_AT_ONCE } from './limits.ts'
-import { argumentInvalid, verifyFunction, verifySignal } from './options.ts'
+import { verifyFunction, verifySignal } from './options.ts'
 import { admissionOf } from './partial-answers.ts'
 import { redactorFor } from './redact.ts'
 
@@ -23,12 +24,12 @@ async function fetchKnown(api: BeaconApi, path: string, shape: Shape, steps: num
     const answer = await api.get(`${LIGHT_CLIENT}/${path}`, signal)
     return pickKnown(answer, shape, admissionOf(steps * BEACON_STEP_LENGTH, redact))
   } catch (error) {
-    if (signal?.aborted) throw new RpcError('ABORTED')
-    if (!(error instanceof RpcError)) throw new RpcError('UNREACHABLE', { layer: 'beacon' })
+    if (signal?.aborted) throw new EndpointError('ABORTED')
+    if (!isEndpointError(error)) throw new EndpointError('UNREACHABLE', { layer: 'beacon' })
     const { code, found, status } = error
     throw status === 404
-      ? new RpcError('BLOCK_MISSING', { found: found ?? 'HTTP status 404', status, layer: 'beacon' })
-      : new RpcError(code, { found, status, layer: 'beacon' })
+      ? new EndpointError('BLOCK_MISSING', { found: found ?? 'HTTP status 404', status, layer: 'beacon' })
+      : new EndpointError(code, { found, status, layer: 'beacon' })
   }
 }
 
@@ -53,7 +54,7 @@ export async function fetchUpdates(
     const answer = await fetchKnown(api, path, UPDATES_SHAPE, wanted + 1, signal)
     const found = `no update of period ${start + updates.length}`
     if (!Array.isArray(answer) || answer.length === 0)
-      throw new RpcError('ANSWER_MALFORMED', { found, layer: 'beacon' })
+      throw new EndpointError('ANSWER_MALFORMED', { found, layer: 'beacon' })
     updates.push(...answer.slice(0, wanted))
     onProgress?.(updates.length)
   }
@@ -64,21 +65,24 @@ export async function fetchUpdates(
 export function readClaimed(source: unknown, ...names: string[]): bigint {
   const value = names.reduce((holder, name) => readOwn(Object(holder), name), source)
   if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value)
-  throw new RpcError('ANSWER_MALFORMED', { found: `no ${names.at(-1)}`, layer: 'beacon' })
+  throw new EndpointError('ANSWER_MALFORMED', { found: `no ${names.at(-1)}`, layer: 'beacon' })
 }
 
-/** The period of a slot that an endpoint claims. @throws RpcError if the slot is impossibly large */
+/** The period of a slot that an endpoint claims. @throws EndpointError if the slot is impossibly large */
 export function periodOf(slot: bigint): number {
   const period = slot / SLOTS_PER_PERIOD
   if (period < 2n ** 32n) return Number(period)
-  throw new RpcError('ANSWER_MALFORMED', { found: `slot ${slot}`, layer: 'beacon' })
+  throw new EndpointError('ANSWER_MALFORMED', { found: `slot ${slot}`, layer: 'beacon' })
 }
 
-/** How many updates lead from one period to another. @throws RpcError if there are more than are verified */
+/** How many updates lead from one period to another. @throws EndpointError if there are more than are verified */
 export function countPeriods(from: number, to: number): number {
   const count = Math.max(to - from, 0)
   if (count <= MAX_UPDATES) return count
-  throw new RpcError('RESPONSE_TOO_LARGE', { found: `${count} periods, more than ${MAX_UPDATES}`, layer: 'beacon' })
+  throw new EndpointError('RESPONSE_TOO_LARGE', {
+    found: `${count} periods, more than ${MAX_UPDATES}`,
+    layer: 'beacon',
+  })
 }
 
 /** What {@link fetchConsensus} reports while it runs. */
@@ -119,7 +123,7 @@ export interface ConsensusOptions {
 /** The consensus part of a bundle, and what it proves. */
 export interface FetchedConsensus {
   /** Known fields only; verified. */
-  consensus: Consensus
+  consensus: BundleConsensus
   /** What `trusted.verifyConsensus` returned. */
   proven: ProvenConsensus
 }
@@ -131,7 +135,7 @@ export interface FetchedConsensus {
  * @param apis one or more beacon APIs
  * @param trusted what `checkpoint` of `rollup-state-proof/beacon` returns
  * @param options progress and cancellation
- * @throws RpcError if the endpoint fails, ProofError if its answer does not verify. With several endpoints:
+ * @throws EndpointError if the endpoint fails, ProofError if its answer does not verify. With several endpoints:
  * `BEACON_UNAVAILABLE`, which lists each by its index. `ARGUMENT_INVALID`
  *
  * @example
@@ -164,7 +168,7 @@ export async function fetchConsensus(
   verifyFunction('onProgress', onProgress)
   verifySignal(signal)
   if (typeof trusted?.verifyConsensus !== 'function') {
-    throw argumentInvalid('trusted', 'what checkpoint of rollup-state-proof/beacon returns', trusted)
+    throw invalid('trusted', 'what checkpoint of rollup-state-proof/beacon returns', trusted)
   }
   let isReporting = false
   const report = (progress: ConsensusProgress) => {
@@ -172,7 +176,7 @@ export async function fetchConsensus(
     onProgress?.(progress)
     isReporting = false
   }
-  const failures: (RpcError | ProofError)[] = []
+  const failures: (EndpointError | ProofError)[] = []
   for (const [index, api] of apis.entries()) {
     try {
       return await fetchFrom(api, trusted, report, signal)
@@ -189,14 +193,14 @@ export async function fetchConsensus(
 }
 
 /** @param codes what each source answered */
-export function unavailable(codes: readonly string[]): RpcError {
+export function unavailable(codes: readonly string[]): EndpointError {
   const found = codes.map((code, index) => `source ${index}: ${code}`).join('; ')
-  return new RpcError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
+  return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
 }
 
 export function verifyApis(apis: readonly BeaconApi[]): void {
   if (!Array.isArray(apis) || apis.length === 0 || apis.some(api => typeof api?.get !== 'function')) {
-    throw argumentInvalid('apis', 'an array of one or more beacon APIs', apis)
+    throw invalid('apis', 'an array of one or more beacon APIs', apis)
   }
 }
 

@@ -1,6 +1,6 @@
-import { excerpt, ProofError } from '../errors.ts'
+import { excerpt, isProofError, ProofError } from '../errors.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { RpcError, type RpcErrorCode } from './error.ts'
+import { EndpointError, type EndpointErrorCode, isEndpointError } from './error.ts'
 import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
 import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
 
@@ -9,7 +9,7 @@ import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
  *
  * @param error what was thrown
  * @param params the parameters of the request, if known: some errors mean something else if it names a block by tag
- * @returns an RpcError that says what to do, without anything that looks like a URL. A ProofError is returned as it is, unless
+ * @returns an EndpointError that says what to do, without anything that looks like a URL. A ProofError is returned as it is, unless
  * it shows a mistake of the endpoint rather than a lie. An unknown error becomes the `cause` of an `UNREACHABLE`
  *
  * @example
@@ -20,32 +20,36 @@ import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
  * console.log(diagnose(thrown).code) // METHOD_UNKNOWN
  * ```
  */
-export function diagnose(error: unknown, params: readonly unknown[] = []): RpcError | ProofError {
+export function diagnose(error: unknown, params: readonly unknown[] = []): EndpointError | ProofError {
   return diagnoseWith(redactUrls, error, params)
 }
 
 /** Like {@link diagnose}, for an endpoint whose URL is known. */
-export function diagnoseWith(redact: Redact, error: unknown, params: readonly unknown[] = []): RpcError | ProofError {
+export function diagnoseWith(
+  redact: Redact,
+  error: unknown,
+  params: readonly unknown[] = [],
+): EndpointError | ProofError {
   try {
-    if (error instanceof RpcError) return redactError(error, redact)
-    if (error instanceof ProofError) {
+    if (isEndpointError(error)) return redactError(error, redact)
+    if (isProofError(error)) {
       const cause = redactError(error, redact)
-      if (cause.code === 'FOREIGN_PROOF') return new RpcError('ETH_PROOF_ANSWER', { cause })
-      return cause.code === 'KEY_MISMATCH' ? new RpcError('OTHER_KEYS', { cause }) : cause
+      if (cause.code === 'FOREIGN_PROOF') return new EndpointError('ETH_PROOF_ANSWER', { cause })
+      return cause.code === 'KEY_MISMATCH' ? new EndpointError('OTHER_KEYS', { cause }) : cause
     }
     return diagnoseThrown(error, params, redact)
   } catch {
     // For example a proxy whose traps all throw.
-    return new RpcError('UNREACHABLE', { found: 'the provider threw something that cannot be read' })
+    return new EndpointError('UNREACHABLE', { found: 'the provider threw something that cannot be read' })
   }
 }
 
-function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Redact): RpcError {
+function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Redact): EndpointError {
   const chain = causeChain(error)
   // Checked by name, because the code of a DOMException is not a JSON-RPC code.
   const names = chain.map(link => field(link, 'name'))
-  if (names.includes('TimeoutError')) return new RpcError('TIMEOUT')
-  if (names.includes('AbortError')) return new RpcError('ABORTED')
+  if (names.includes('TimeoutError')) return new EndpointError('TIMEOUT')
+  if (names.includes('AbortError')) return new EndpointError('ABORTED')
   for (const link of chain) {
     const [code, data] = [field(link, 'code'), field(link, 'data')]
     if (typeof code === 'number' && Number.isInteger(code)) {
@@ -56,7 +60,7 @@ function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Reda
     const status = field(link, 'status')
     if (typeof status === 'number' && Number.isInteger(status)) return diagnoseStatus(status)
   }
-  return new RpcError('UNREACHABLE', { cause: redactCause(error, redact) })
+  return new EndpointError('UNREACHABLE', { cause: redactCause(error, redact) })
 }
 
 /** The errors that libraries wrap in each other, innermost first: in `cause` (viem), `error` and `info` (ethers). */
@@ -92,23 +96,23 @@ function messageIn(link: object): string {
 }
 
 /** @param status any status but success */
-export function diagnoseStatus(status: number, retryAfter?: number): RpcError {
+export function diagnoseStatus(status: number, retryAfter?: number): EndpointError {
   const code = status === 401 || status === 403 ? 'UNAUTHORIZED' : status === 429 ? 'RATE_LIMITED' : 'HTTP_ERROR'
-  return new RpcError(code, { status, retryAfter })
+  return new EndpointError(code, { status, retryAfterMs: retryAfter })
 }
 
-/** The RpcError for the `error` of a JSON-RPC response, as the endpoint wrote it. */
+/** The EndpointError for the `error` of a JSON-RPC response, as the endpoint wrote it. */
 function diagnoseEndpointError(
   error: { readonly code: number; readonly message: string; readonly data?: unknown },
   params: readonly unknown[],
   redact: Redact,
-): RpcError {
+): EndpointError {
   const message = admitText(error.message, redact)
   const data = error.data === undefined || error.data === null ? undefined : admitText(error.data, redact)
   // An API key may be a number, and appear as the code.
   const code = redact(`${error.code}`) === `${error.code}` ? error.code : 0
   const endpoint = { code, message: excerpt(message), ...(data !== undefined && { data }) }
-  return new RpcError(nameEndpointError(code, `${message} ${data ?? ''}`, params), { endpoint })
+  return new EndpointError(nameEndpointError(code, `${message} ${data ?? ''}`, params), { report: endpoint })
 }
 
 /** A JSON-RPC 2.0 request. */
@@ -125,7 +129,7 @@ export interface RpcRequest {
  * @param response parsed from JSON
  * @param request the request that was sent
  * @param redact applied to what the endpoint says
- * @throws RpcError `ENVELOPE_MALFORMED`, `ID_MISMATCH`; the RpcError for the endpoint's own error
+ * @throws EndpointError `ENVELOPE_MALFORMED`, `ID_MISMATCH`; the EndpointError for the endpoint's own error
  */
 export function parseResponse(response: unknown, request: RpcRequest, redact: Redact = redactUrls): unknown {
   if (!isObject(response)) throw malformed(Array.isArray(response) ? 'an array' : 'no object')
@@ -138,13 +142,13 @@ export function parseResponse(response: unknown, request: RpcRequest, redact: Re
   if (error === undefined && !hasResult) throw malformed('it has neither a result nor an error')
   const id = readOwn(response, 'id')
   // An endpoint that could not read the request does not know its id.
-  if (id !== request.id && (error === undefined || id !== null)) throw new RpcError('ID_MISMATCH')
+  if (id !== request.id && (error === undefined || id !== null)) throw new EndpointError('ID_MISMATCH')
   if (error === undefined) return readOwn(response, 'result')
   throw parseError(error, request.params, redact)
 }
 
-/** The RpcError for the `error` of a response; `ENVELOPE_MALFORMED` if it is not a valid one. */
-export function parseError(error: unknown, params: readonly unknown[], redact: Redact): RpcError {
+/** The EndpointError for the `error` of a response; `ENVELOPE_MALFORMED` if it is not a valid one. */
+export function parseError(error: unknown, params: readonly unknown[], redact: Redact): EndpointError {
   if (!isObject(error)) return malformed('its error is no object')
   const [code, message, data] = ['code', 'message', 'data'].map(name => readOwn(error, name))
   if (typeof code !== 'number' || !Number.isInteger(code)) return malformed('the code of its error is no integer')
@@ -155,12 +159,12 @@ export function parseError(error: unknown, params: readonly unknown[], redact: R
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const malformed = (found: string) => new RpcError('ENVELOPE_MALFORMED', { found })
+const malformed = (found: string) => new EndpointError('ENVELOPE_MALFORMED', { found })
 
 const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 'safe']
 
 /** Goes by the code if it is specific. Endpoints use -32600, -32602 and -32000 so broadly that only the words can tell. */
-function nameEndpointError(code: number, text: string, params: readonly unknown[]): RpcErrorCode {
+function nameEndpointError(code: number, text: string, params: readonly unknown[]): EndpointErrorCode {
   const hasTag = params.some(param => TAGS.includes(param))
   if (text.includes('BLOCK_MISSING_IN_CHAIN')) return 'BLOCK_MISSING'
   if (code === -32601 || code === 4200) return 'METHOD_UNKNOWN'
@@ -187,25 +191,25 @@ function indexAfter(text: string, pattern: RegExp): number {
 }
 
 /** Removes URLs and keys from an error. Returns the error itself if it contains none. */
-export function redactError<T extends RpcError | ProofError>(error: T, redact: Redact): T
-export function redactError(error: RpcError | ProofError, redact: Redact): RpcError | ProofError {
+export function redactError<T extends EndpointError | ProofError>(error: T, redact: Redact): T
+export function redactError(error: EndpointError | ProofError, redact: Redact): EndpointError | ProofError {
   /** Text that an error quotes may have been cut inside a key. */
   const clean = (text: string) => (text.includes('…') ? redact(redact.trimCut(text)) : redact(text))
-  if (error instanceof ProofError) {
+  if (isProofError(error)) {
     const { code, path, expected, found } = error
     const redacted = new ProofError(code, { path, expected: expected && clean(expected), found: found && clean(found) })
     return redacted.message === error.message ? error : redacted
   }
-  const { found, endpoint, cause } = error
+  const { found, report: endpoint, cause } = error
   const data = endpoint?.data === undefined ? {} : { data: admitText(endpoint.data, redact) }
-  const redacted = new RpcError(error.code, {
+  const redacted = new EndpointError(error.code, {
     ...error,
     found: found === undefined ? undefined : clean(found),
-    endpoint: endpoint && { code: endpoint.code, message: clean(endpoint.message), ...data },
+    report: endpoint && { code: endpoint.code, message: clean(endpoint.message), ...data },
     cause: redactCause(cause, redact),
   })
   const isSame = redacted.cause === cause && redacted.message === error.message
-  return isSame && redacted.endpoint?.data === endpoint?.data ? error : redacted
+  return isSame && redacted.report?.data === endpoint?.data ? error : redacted
 }
 
 /**
@@ -214,7 +218,7 @@ export function redactError(error: RpcError | ProofError, redact: Redact): RpcEr
  */
 export function redactCause(error: unknown, redact: Redact, depth = 0): Error | undefined {
   if (error === undefined || depth > MAX_DEPTH) return undefined
-  if (error instanceof ProofError || error instanceof RpcError) return redactError(error, redact)
+  if (isProofError(error) || isEndpointError(error)) return redactError(error, redact)
   if (typeof error !== 'object' || error === null) return new Error(excerpt(admitText(error, redact)))
   const text = (name: string): string => {
     const value = field(error, name)
@@ -240,6 +244,6 @@ export async function redactProofErrors<T>(work: () => Promise<T>, ...endpoints:
   try {
     return await work()
   } catch (error) {
-    throw error instanceof ProofError ? redactError(error, redactorFor(...endpoints)) : error
+    throw isProofError(error) ? redactError(error, redactorFor(...endpoints)) : error
   }
 }

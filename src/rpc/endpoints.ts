@@ -1,6 +1,6 @@
 import type { ProofError } from '../errors.ts'
-import { isFailure, isMissing, isPassing, type Layer, type RpcError } from './error.ts'
-import type { Provider, SendProvider } from './provider.ts'
+import { type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
+import type { RequestProvider, SendProvider } from './provider.ts'
 
 export type Endpoints = ReturnType<typeof createEndpoints>
 
@@ -13,8 +13,8 @@ const hopeOf = (error: unknown): number => (isMissing(error) ? 1 : isPassing(err
  */
 export function createEndpoints(
   layer: Layer,
-  providers: readonly (Provider | SendProvider)[],
-  onFailure: (layer: Layer, index: number, error: RpcError | ProofError) => void,
+  providers: readonly (RequestProvider | SendProvider)[],
+  onFailure: (layer: Layer, index: number, error: EndpointError | ProofError) => void,
 ) {
   let current = 0
   return {
@@ -24,7 +24,7 @@ export function createEndpoints(
      *
      * @throws if all fail: the failure that is most likely to pass with time
      */
-    async run<T>(work: (provider: Provider | SendProvider) => Promise<T>): Promise<T> {
+    async run<T>(work: (provider: RequestProvider | SendProvider) => Promise<T>): Promise<T> {
       const failures: unknown[] = []
       for (const _ of providers) {
         const index = current

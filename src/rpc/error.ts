@@ -1,18 +1,7 @@
-import { ProofError } from '../errors.ts'
+import { brandError, type ErrorAction, hasBrand, isArgumentError, isProofError, type ProofError } from '../errors.ts'
 
-/**
- * Every way in which a request to an endpoint can fail: what it means, and what to do about it.
- *
- * @example
- * ```ts
- * import { rpcAdvice } from 'rollup-state-proof/rpc'
- *
- * console.log(rpcAdvice.BLOCK_NOT_FINALIZED) // L1 has not finalized this block yet. Use an earlier block, or wait.
- * ```
- */
-export const rpcAdvice = {
-  ARGUMENT_INVALID: 'One of the caller’s own arguments is wrong.',
-
+/** Every way in which a request to an endpoint can fail. */
+const meanings = {
   UNREACHABLE: 'The endpoint did not answer. Check the URL, the network, and that the endpoint is running.',
   TIMEOUT: 'The answer did not arrive in time. Request fewer keys at once, or allow more time.',
   ABORTED: 'The caller cancelled the request.',
@@ -57,10 +46,23 @@ export const rpcAdvice = {
   BEACON_CHECKPOINT_OLD:
     'The trusted block or stored state is older than the weak-subjectivity period. Get a new checkpoint from a source that you trust.',
   L1_CONTRADICTION: 'The endpoint gave contradictory information about L1. Do not use it.',
-} as const
+}
 
 /** The stable name of what went wrong. */
-export type RpcErrorCode = keyof typeof rpcAdvice
+export type EndpointErrorCode = keyof typeof meanings
+
+/**
+ * What each {@link EndpointErrorCode} means, and what to do about it. A minor version may add codes; no version changes what
+ * one means.
+ *
+ * @example
+ * ```ts
+ * import { endpointErrorMeanings } from 'rollup-state-proof/rpc'
+ *
+ * console.log(endpointErrorMeanings.BLOCK_NOT_FINALIZED) // L1 has not finalized this block yet. Use an earlier block, or wait.
+ * ```
+ */
+export const endpointErrorMeanings: Readonly<Record<EndpointErrorCode, string>> = meanings
 
 /**
  * What a failure means for whoever asks again. Followers, snapshots, recordings and the provider all go by this.
@@ -69,15 +71,14 @@ export type RpcErrorCode = keyof typeof rpcAdvice
  * - `missing`: the endpoint does not hold the block: not yet, or no longer. It may pass, and an earlier block may be held now.
  * - `wrong`: the answer is wrong. Another endpoint, or another server behind the same URL, may give a right one.
  * - `refused`: the endpoint cannot serve the request. Only another endpoint may.
- * - `final`: not the endpoint's fault, or nothing that another one could mend. Stop.
+ * - `stop`, `renew`, `none`, `fix`: not the endpoint's fault, or nothing that another one could mend.
  */
-type Prospect = 'passes' | 'missing' | 'wrong' | 'refused' | 'final'
+type Prospect = 'passes' | 'missing' | 'wrong' | 'refused' | 'stop' | 'renew' | 'none' | 'fix'
 
-const prospects = {
-  ARGUMENT_INVALID: 'final',
+const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   UNREACHABLE: 'passes',
   TIMEOUT: 'passes',
-  ABORTED: 'final',
+  ABORTED: 'none',
   HTTP_ERROR: 'passes',
   UNAUTHORIZED: 'refused',
   RATE_LIMITED: 'passes',
@@ -100,27 +101,34 @@ const prospects = {
   // Time helps an endpoint that lags. A follower throws this only about one that holds newer blocks, which time does not help.
   PROOF_UNAVAILABLE: 'refused',
   L1_HISTORY_MISSING: 'refused',
-  L1_DISAGREEMENT: 'final',
+  L1_DISAGREEMENT: 'stop',
   L1_UNCONFIRMED: 'passes',
   BEACON_UNAVAILABLE: 'passes',
   BEACON_STALE: 'passes',
-  BEACON_CHECKPOINT_OLD: 'final',
+  BEACON_CHECKPOINT_OLD: 'renew',
   L1_CONTRADICTION: 'wrong',
-} as const satisfies Record<RpcErrorCode, Prospect>
+}
 
-/** null for an error that is not of this library. A ProofError means a wrong answer, or a wrong claim of the caller. */
+/** null for an error that is not of this library, or of a later version of it. */
 function prospectOf(error: unknown): Prospect | null {
-  if (error instanceof RpcError) return prospects[error.code]
-  if (error instanceof ProofError) return error.code === 'CLAIM_INVALID' ? 'final' : 'wrong'
-  return null
+  if (isEndpointError(error)) return prospects[error.code] ?? null
+  return isProofError(error) ? 'wrong' : isArgumentError(error) ? 'fix' : null
+}
+
+const PASSING: readonly (Prospect | null)[] = ['passes', 'missing']
+const FAILURES: readonly (Prospect | null)[] = ['passes', 'missing', 'wrong', 'refused']
+
+function actionOf(code: EndpointErrorCode): ErrorAction {
+  const prospect = prospects[code]
+  if (PASSING.includes(prospect)) return 'wait'
+  return prospect === 'stop' || prospect === 'renew' || prospect === 'none' ? prospect : 'change'
 }
 
 /** Whether an endpoint caused the error, so that it makes sense to ask it or another one again. */
-export const isFailure = (error: unknown): error is RpcError | ProofError =>
-  !['final', null].includes(prospectOf(error))
+export const isFailure = (error: unknown): error is EndpointError | ProofError => FAILURES.includes(prospectOf(error))
 
 /** Whether the same request to the same endpoint may succeed later. */
-export const isPassing = (error: unknown): boolean => ['passes', 'missing'].includes(prospectOf(error) ?? '')
+export const isPassing = (error: unknown): boolean => PASSING.includes(prospectOf(error))
 
 /** Whether the endpoint does not hold the block: not yet, or no longer. */
 export const isMissing = (error: unknown): boolean => prospectOf(error) === 'missing'
@@ -129,7 +137,7 @@ export const isMissing = (error: unknown): boolean => prospectOf(error) === 'mis
 export const isWrong = (error: unknown): boolean => prospectOf(error) === 'wrong'
 
 /** The `error` of a JSON-RPC response, without URLs and API keys. */
-export interface EndpointError {
+export interface EndpointReport {
   /** The JSON-RPC error code, such as -32600. */
   code: number
   /** The first 80 characters, in quotes. */
@@ -141,50 +149,39 @@ export interface EndpointError {
 /** What an endpoint serves. */
 export type Layer = 'beacon' | 'L1' | 'L2'
 
-/** What {@link RpcError} carries besides its code. None of it may contain a URL or an API key. */
-export interface RpcErrorDetails {
+/** What {@link EndpointError} carries besides its code. None of it may contain a URL or an API key. */
+export interface EndpointErrorDetails {
   /** What exactly was found. */
   found?: string | undefined
   /** The HTTP status. */
   status?: number | undefined
   /** How long the endpoint asked to wait, in milliseconds: the header `Retry-After`. */
-  retryAfter?: number | undefined
+  retryAfterMs?: number | undefined
   /** What the endpoint itself said. */
-  endpoint?: EndpointError | undefined
+  report?: EndpointReport | undefined
   /** The endpoint concerned, if the call uses several. */
   layer?: Layer | undefined
-  /** The failed check of the answer, or what the provider threw. */
-  cause?: Error | undefined
+  /** The failed check of the answer, what the provider threw, or the `reason` of the signal that aborted. */
+  cause?: unknown
 }
 
 /**
- * A request to an endpoint failed. The text and fields of the error never contain the endpoint's URL or API key.
- *
- * @example
- * ```ts
- * import { createHttpProvider, RpcError } from 'rollup-state-proof/rpc'
- *
- * const provider = createHttpProvider('http://127.0.0.1:1', { timeout: 2000 })
- * try {
- *   await provider.request({ method: 'eth_blockNumber' })
- * } catch (error) {
- *   if (error instanceof RpcError) console.log(error.code) // UNREACHABLE
- * }
- * ```
+ * A request to an endpoint failed. The text and fields of the error never contain the endpoint's URL or API key. Recognize it
+ * with {@link isEndpointError}.
  */
-export class RpcError extends Error {
-  /** Always `RpcError`. */
-  override readonly name = 'RpcError'
+export class EndpointError extends Error {
+  /** Always `EndpointError`. */
+  override readonly name = 'EndpointError'
   /** What went wrong. */
-  readonly code: RpcErrorCode
-  /** One or two sentences for people. */
-  readonly advice: string
+  readonly code: EndpointErrorCode
+  /** What to do about it. Followers, recordings and the provider go by the same table. */
+  readonly action: ErrorAction
   /** The HTTP status, if it says more than the code. */
   readonly status: number | undefined
   /** How long the endpoint asked to wait, in milliseconds. It may be any number. */
-  readonly retryAfter: number | undefined
+  readonly retryAfterMs: number | undefined
   /** What the endpoint itself said. */
-  readonly endpoint: EndpointError | undefined
+  readonly report: EndpointReport | undefined
   /** The endpoint concerned, if the call uses several. */
   readonly layer: Layer | undefined
   /** What exactly was found, for people. */
@@ -196,32 +193,52 @@ export class RpcError extends Error {
    * @param code what went wrong
    * @param details what was found, without URLs and keys
    */
-  constructor(code: RpcErrorCode, details: RpcErrorDetails = {}) {
-    const { found, status, retryAfter, endpoint, layer, cause } = details
+  constructor(code: EndpointErrorCode, details: EndpointErrorDetails = {}) {
+    const { found, status, retryAfterMs, report, layer, cause } = details
     const facts = [
       layer && `the ${layer} endpoint`,
       found,
       status !== undefined && `HTTP status ${status}`,
-      endpoint && `error ${endpoint.code}: ${endpoint.message}`,
+      report && `error ${report.code}: ${report.message}`,
     ].filter(Boolean)
-    super(`${code}: ${[...facts, rpcAdvice[code]].join('. ')}`, cause && { cause })
+    super(`${code}: ${[...facts, meanings[code]].join('. ')}`, cause === undefined ? undefined : { cause })
     this.code = code
-    this.advice = rpcAdvice[code]
+    this.action = actionOf(code)
     this.status = status
-    this.retryAfter = retryAfter
-    this.endpoint = endpoint
+    this.retryAfterMs = retryAfterMs
+    this.report = report
     this.layer = layer
     this.found = found
+    brandError(this, 'EndpointError')
   }
 }
 
-/** Runs `work`. An {@link RpcError} from it is rethrown with the endpoint concerned. */
+/**
+ * Whether an error says that a request to an endpoint failed. Unlike `instanceof`, it also recognizes the errors of another
+ * copy of this package.
+ *
+ * @param error anything that was thrown
+ *
+ * @example
+ * ```ts
+ * import { isEndpointError } from 'rollup-state-proof/rpc'
+ *
+ * const provider = createHttpProvider('http://127.0.0.1:1', { timeoutMs: 2000 })
+ * try {
+ *   await provider.request({ method: 'eth_blockNumber' })
+ * } catch (error) {
+ *   if (isEndpointError(error)) console.log(error.code, error.action) // UNREACHABLE wait
+ * }
+ * ```
+ */
+export const isEndpointError = (error: unknown): error is EndpointError => hasBrand(error, 'EndpointError')
+
+/** Runs `work`. An {@link EndpointError} from it is rethrown with the endpoint concerned. */
 export async function atEndpoint<T>(layer: Layer, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error
-    const { cause } = error
-    throw new RpcError(error.code, { ...error, layer, cause: cause instanceof Error ? cause : undefined })
+    if (!isEndpointError(error)) throw error
+    throw new EndpointError(error.code, { ...error, layer, cause: error.cause })
   }
 }

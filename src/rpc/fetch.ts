@@ -1,21 +1,22 @@
+import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { atPath, excerpt, ProofError } from '../errors.ts'
+import { ArgumentError, atPath, excerpt, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
-import { type Claim, decodeArgument, decodeClaim, decodeKeys } from '../proof/claim.ts'
+import { type Claim, decodeClaim } from '../proof/claim.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
 import { diagnoseWith, redactError } from './diagnose.ts'
-import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import {
   admitAnswer,
   answerAdmission,
-  type FetchCheckpoint,
+  type FetchProgress,
   readFetched,
   readPartialAnswer,
   verifyAgreement,
 } from './partial-answers.ts'
-import { callProvider, type Provider, parseQuantity, type SendProvider, verifyProvider } from './provider.ts'
+import { callProvider, parseQuantity, type RequestProvider, type SendProvider, verifyProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
 /** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
@@ -28,11 +29,11 @@ export interface ProofRequest {
   /** 32 bytes each. Default: none. */
   storageKeys?: readonly Hex[]
   /** A finalized L2 block. */
-  block: bigint | BlockTag
+  l2BlockNumber: bigint | BlockTag
 }
 
 /** How to send requests. */
-export interface ClientOptions {
+export interface RollupClientOptions {
   /** Default: `rollup_getProof`. On the Linea networks it is `linea_getProof`. */
   method?: string
   /** Storage keys per request. More are fetched in several requests, one after the other. Default: 100. */
@@ -40,7 +41,7 @@ export interface ClientOptions {
 }
 
 /** How to send requests, and what to do with the answers. */
-export interface FetchOptions extends ClientOptions {
+export interface FetchOptions extends RollupClientOptions {
   /** With this, every answer is verified on arrival. Without it, nothing is verified. */
   trusted?:
     | {
@@ -51,7 +52,7 @@ export interface FetchOptions extends ClientOptions {
       }
     | undefined
   /**
-   * The last checkpoint that `onCheckpoint` received. Parts for another request, or that do not verify, are fetched again; the
+   * The last checkpoint that `onProgress` received. Parts for another request, or that do not verify, are fetched again; the
    * last key is always fetched again.
    */
   resumeFrom?: unknown
@@ -59,7 +60,7 @@ export interface FetchOptions extends ClientOptions {
    * Called after every request but the last, with the answers so far and the number of their keys. Not called for a block tag,
    * because its block changes.
    */
-  onCheckpoint?: ((checkpoint: FetchCheckpoint, keyCount: number) => void) | undefined
+  onProgress?: ((checkpoint: FetchProgress, keyCount: number) => void) | undefined
   /** Aborts the fetch. */
   signal?: AbortSignal | undefined
 }
@@ -71,7 +72,7 @@ export interface FetchOptions extends ClientOptions {
  * @param provider provider of the rollup
  * @param request what to ask for
  * @param options how to send requests; with `trusted`, the answers are verified
- * @throws RpcError if a request fails; `ARGUMENT_INVALID` if an option is wrong or unknown. ProofError `CLAIM_INVALID` if the
+ * @throws EndpointError if a request fails; `ARGUMENT_INVALID` if an option is wrong or unknown. ArgumentError if the
  * request itself is wrong and, with `trusted`, what `verifyProof` throws
  *
  * @example
@@ -90,12 +91,12 @@ export interface FetchOptions extends ClientOptions {
  * ```
  */
 export async function fetchAnswer(
-  provider: Provider | SendProvider,
+  provider: RequestProvider | SendProvider,
   request: ProofRequest,
   options: FetchOptions = {},
 ): Promise<unknown> {
   verifyProvider(provider)
-  const { method, maxKeysPerRequest, trusted, resumeFrom, onCheckpoint, signal } = verifyFetchOptions(options)
+  const { method, maxKeysPerRequest, trusted, resumeFrom, onProgress, signal } = verifyFetchOptions(options)
   const { address, storageKeys, block, isFixed } = decodeRequest(request)
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
   if (trusted) decodeClaim({ ...trusted, address, storageKeys })
@@ -107,7 +108,7 @@ export async function fetchAnswer(
     try {
       if (trusted) atPath('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
     } catch (error) {
-      throw error instanceof ProofError ? redactError(error, redact) : error
+      throw isProofError(error) ? redactError(error, redact) : error
     }
   }
   const all = admission()
@@ -117,7 +118,7 @@ export async function fetchAnswer(
     return answer
   }
 
-  const owner = { address, storageKeys, block }
+  const owner = { address, storageKeys, l2BlockNumber: block }
   const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify) : []
   const readCount = answers.length
   let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
@@ -135,7 +136,7 @@ export async function fetchAnswer(
     done += keys.length
     if (done < storageKeys.length && isFixed) {
       const partialAnswers = answers.map(({ keyCount, ...answer }) => ({ keyCount, answer }))
-      onCheckpoint?.({ block, address, storageKeys, partialAnswers }, done)
+      onProgress?.({ ...owner, partialAnswers }, done)
     }
   }
   return { accountProof: answers[0]?.accountProof, storageProofs: answers.flatMap(answer => answer.storageProofs) }
@@ -144,22 +145,22 @@ export async function fetchAnswer(
 /** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
 export interface StateRequest extends Claim {
   /** The L2 block of `stateRoot`, which L1 has finalized. */
-  block: bigint
+  l2BlockNumber: bigint
 }
 
-/** Sends requests to an endpoint. Every function throws an RpcError if a request fails. */
-export interface Client {
+/** Sends requests to an endpoint. Every function throws an EndpointError if a request fails. */
+export interface RollupClient {
   /** Returns the newest L2 block, from `eth_blockNumber`. L1 has not finalized it yet. */
   getBlockNumber(): Promise<bigint>
   /**
    * Returns the endpoint's answer, reduced to the fields that the method defines. It is not verified.
    *
    * @param request what to ask for
-   * @throws ProofError `CLAIM_INVALID` if the request itself is wrong
+   * @throws ArgumentError if the request itself is wrong
    */
   getProof(request: ProofRequest): Promise<unknown>
   /**
-   * {@link Client.getProof}, then `verifyProof`.
+   * {@link RollupClient.getProof}, then `verifyProof`.
    *
    * @param request what to ask for, and the root that you trust
    * @throws ProofError if the answer does not verify
@@ -173,12 +174,12 @@ export interface Client {
  *
  * @param provider an EIP-1193 provider, or a `JsonRpcProvider` of ethers
  * @param options the method's name, and the number of keys per request
- * @throws RpcError `ARGUMENT_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createClient } from 'rollup-state-proof/rpc'
+ * import { createRollupClient } from 'rollup-state-proof/rpc'
  * import { createWorld } from 'rollup-state-proof/world'
  *
  * const world = createWorld(poseidon2)
@@ -187,14 +188,17 @@ export interface Client {
  *
  * // In production: createHttpProvider(url), a viem client, or the wallet in the browser.
  * const provider = { request: async () => world.getProof(address) }
- * const client = createClient(provider, { method: 'linea_getProof' })
+ * const client = createRollupClient(provider, { method: 'linea_getProof' })
  *
  * const stateRoot = world.stateRoot()
  * const { account } = await client.getVerifiedState({ scheme: poseidon2, stateRoot, address, block: 7n })
  * console.log(account?.balance) // 5n
  * ```
  */
-export function createClient(provider: Provider | SendProvider, options: ClientOptions = {}): Client {
+export function createRollupClient(
+  provider: RequestProvider | SendProvider,
+  options: RollupClientOptions = {},
+): RollupClient {
   verifyProvider(provider)
   const own = verifyClientOptions(options)
   const getProof = async (request: ProofRequest) => fetchAnswer(provider, request, { ...own })
@@ -202,9 +206,9 @@ export function createClient(provider: Provider | SendProvider, options: ClientO
     getBlockNumber: async () => parseQuantity(await callProvider(provider, 'eth_blockNumber', [])),
     getProof,
     async getVerifiedState(request) {
-      const { block, ...claim } = readOptions('request', request, REQUEST_FIELDS)
+      const { l2BlockNumber, ...claim } = readOptions('', request, REQUEST_FIELDS)
       const { address, storageKeys = [] } = claim
-      const answer = await getProof({ address, storageKeys, block })
+      const answer = await getProof({ address, storageKeys, l2BlockNumber })
       try {
         return verifyProof(answer, claim)
       } catch (error) {
@@ -214,37 +218,37 @@ export function createClient(provider: Provider | SendProvider, options: ClientO
   }
 }
 
-/** Adds the defaults. @param more the names of further options @throws RpcError `ARGUMENT_INVALID` */
-export function verifyClientOptions<T extends ClientOptions>(
+/** Adds the defaults. @param more the names of further options @throws ArgumentError */
+export function verifyClientOptions<T extends RollupClientOptions>(
   options: T,
   more: readonly string[] = [],
-): T & Required<ClientOptions> {
-  const own = readOptions('options', options, ['method', 'maxKeysPerRequest', ...more])
+): T & Required<RollupClientOptions> {
+  const own = readOptions('', options, ['method', 'maxKeysPerRequest', ...more])
   const { method = 'rollup_getProof', maxKeysPerRequest = 100 } = own
-  if (typeof method !== 'string' || method === '') throw argumentInvalid('method', 'the name of a method', method)
+  if (typeof method !== 'string' || method === '') throw invalid('method', 'the name of a method', method)
   verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
   // Not a new object, which would inherit from Object.prototype.
   return Object.assign(own, { method, maxKeysPerRequest })
 }
 
-function verifyFetchOptions(options: FetchOptions): FetchOptions & Required<ClientOptions> {
-  const own = verifyClientOptions(options, ['trusted', 'resumeFrom', 'onCheckpoint', 'signal'])
+function verifyFetchOptions(options: FetchOptions): FetchOptions & Required<RollupClientOptions> {
+  const own = verifyClientOptions(options, ['trusted', 'resumeFrom', 'onProgress', 'signal'])
   if (own.trusted !== undefined) readOptions('trusted', own.trusted, ['scheme', 'stateRoot'])
-  verifyFunction('onCheckpoint', own.onCheckpoint)
+  verifyFunction('onProgress', own.onProgress)
   verifySignal(own.signal)
   return own
 }
 
 /** Includes the fields of a StateRequest, which any function that requests a proof accepts. */
-const REQUEST_FIELDS = ['address', 'storageKeys', 'block', 'scheme', 'stateRoot']
+const REQUEST_FIELDS = ['address', 'storageKeys', 'l2BlockNumber', 'scheme', 'stateRoot']
 
 function decodeRequest(request: ProofRequest) {
-  const { address, storageKeys = [], block } = readOptions('request', request, REQUEST_FIELDS)
+  const { address, storageKeys = [], l2BlockNumber } = readOptions('', request, REQUEST_FIELDS)
   return {
     address: bytesToHex(decodeArgument('address', address, 20)),
     storageKeys: decodeKeys(storageKeys).map(bytesToHex),
-    block: encodeBlock(block),
-    isFixed: typeof block === 'bigint',
+    block: encodeBlock(l2BlockNumber),
+    isFixed: typeof l2BlockNumber === 'bigint',
   }
 }
 
@@ -260,5 +264,5 @@ function encodeBlock(block: bigint | BlockTag): string {
         ? `the ${typeof block} ${block}`
         : `a value of type ${typeof block}`
   const expected = `a bigint from 0 to 2^64 - 1, such as 3n, or one of ${TAGS.join(', ')}`
-  throw new ProofError('CLAIM_INVALID', { path: 'block', expected, found })
+  throw new ArgumentError({ path: 'l2BlockNumber', expected, found })
 }

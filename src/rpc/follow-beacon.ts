@@ -1,6 +1,7 @@
+import { invalid, readOptions } from '../arguments.ts'
 import type { Committee } from '../beacon/committee.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
-import type { Checkpoint, VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } from '../beacon/verify.ts'
+import type { TrustedBlock, VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } from '../beacon/verify.ts'
 import type { Hex } from '../bytes.ts'
 import {
   countPeriods,
@@ -12,9 +13,9 @@ import {
   unavailable,
   verifyApis,
 } from './beacon.ts'
-import { isFailure, RpcError } from './error.ts'
+import { EndpointError, isFailure } from './error.ts'
 import type { BeaconApi } from './http.ts'
-import { argumentInvalid, readOptions, verifyFunction, verifyTimeout } from './options.ts'
+import { verifyFunction, verifyTimeout } from './options.ts'
 import { inTime } from './waiting.ts'
 
 /**
@@ -23,7 +24,7 @@ import { inTime } from './waiting.ts'
  */
 export interface BeaconVerifier {
   /** `verifyBootstrap`. */
-  verifyBootstrap: (bootstrap: unknown, checkpoint: Checkpoint) => VerifiedBootstrap
+  verifyBootstrap: (bootstrap: unknown, checkpoint: TrustedBlock) => VerifiedBootstrap
   /** `verifyUpdate`. */
   verifyUpdate: (update: unknown, committee: Committee) => VerifiedUpdate
   /** `verifyFinality`. */
@@ -39,7 +40,7 @@ export interface BeaconFailure {
 }
 
 /** The state of following a beacon chain: plain JSON, about 53 kB. Whoever can change it controls what is trusted next. */
-export interface BeaconState {
+export interface BeaconProgress {
   /** The version of this format. */
   version: 1
   /** The committee that signed for the finalized block, or that of the checkpoint. */
@@ -61,23 +62,23 @@ export interface BeaconState {
 type KnownBlock = Omit<VerifiedBootstrap, 'l1BlockNumber' | 'l1Timestamp'>
 
 /** Where to start, and what is too old. */
-export interface FollowBeaconOptions {
+export interface BeaconBlockHashOptions {
   /** `mainnet`, `sepolia` or your own. */
   network: BeaconNetwork
   /** The beacon block that you trust, 32 bytes. Only used without `state`. */
   blockRoot: Hex
-  /** The last state that `onState` received, to continue from there. Store it where nobody else can change it. */
-  state?: BeaconState | undefined
+  /** The last state that `onProgress` received, to continue from there. Store it where nobody else can change it. */
+  resumeFrom?: BeaconProgress | undefined
   /** Called with every new state: store it. If it throws or rejects, so does the current call. */
-  onState?: (state: BeaconState) => void | Promise<void>
+  onProgress?: (state: BeaconProgress) => void | Promise<void>
   /** Called at each call with the endpoints that failed, lied or lag. */
   onFailure?: (failures: readonly BeaconFailure[]) => void
   /** Maximum age of the newest finalized block, in seconds. Default: 86,400, a day; `Infinity` for no limit. */
-  maxAge?: number
+  maxAgeSeconds?: number
   /** Maximum age of the checkpoint or stored state, in seconds. Default: 1,209,600, two weeks; `Infinity` for no limit. */
-  maxCheckpointAge?: number
+  maxTrustedAgeSeconds?: number
   /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
-  timeout?: number
+  timeoutMs?: number
 }
 
 /** One request to an endpoint. */
@@ -94,15 +95,15 @@ const DAY = 86_400
  * @param beacon the module `rollup-state-proof/beacon`, or its three functions
  * @param options where to start, and what is too old
  * @returns a function that asks the endpoints at each call and returns the hash of the newest finalized L1 block. It throws an
- * RpcError `BEACON_UNAVAILABLE` if nothing is proven, `BEACON_STALE` if the newest proven block is older than `maxAge`,
- * `BEACON_CHECKPOINT_OLD`; ProofError `CLAIM_INVALID`, or `BEACON_COMMITTEE_ROOT` if the stored state is damaged
- * @throws RpcError `ARGUMENT_INVALID`
+ * EndpointError `BEACON_UNAVAILABLE` if nothing is proven, `BEACON_STALE` if the newest proven block is older than `maxAge`,
+ * `BEACON_CHECKPOINT_OLD`; ArgumentError, or `BEACON_COMMITTEE_ROOT` if the stored state is damaged
+ * @throws ArgumentError
  *
  * @example
  * ```ts
  * import * as beacon from 'rollup-state-proof/beacon'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createBeaconApi, followBeacon } from 'rollup-state-proof/rpc'
+ * import { createBeaconApi, beaconBlockHash } from 'rollup-state-proof/rpc'
  * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
@@ -114,20 +115,21 @@ const DAY = 86_400
  * const blockRoot = (await service.beacon.blockRoot(60n)) ?? '0x'
  * const apis = [createBeaconApi(beaconUrl), createBeaconApi('http://127.0.0.1:1')]
  * const any = { maxAge: Infinity, maxCheckpointAge: Infinity } // the clock of the demo stands still
- * const l1BlockHash = followBeacon(apis, beacon, { network, blockRoot, ...any })
+ * const l1BlockHash = beaconBlockHash(apis, beacon, { network, blockRoot, ...any })
  * console.log((await l1BlockHash()).length) // 66
  * await service.close()
  * ```
  */
-export function followBeacon(
+export function beaconBlockHash(
   apis: readonly BeaconApi[],
   beacon: BeaconVerifier,
-  options: FollowBeaconOptions,
+  options: BeaconBlockHashOptions,
 ): () => Promise<Hex> {
   const settings = verifyFollowBeaconOptions(apis, beacon, options)
-  const { network, blockRoot, state, onState, onFailure, maxAge, maxCheckpointAge, timeout } = settings
-  const ask = createAsker(apis, timeout)
-  let known = state === undefined ? undefined : readBeaconState(state, network)
+  const { network, blockRoot, resumeFrom, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds, timeoutMs } =
+    settings
+  const ask = createAsker(apis, timeoutMs)
+  let known = resumeFrom === undefined ? undefined : readBeaconProgress(resumeFrom, network)
   /** Whether the age of the starting point was checked. What is proven from it later needs no such check. */
   let hasBegun = false
   let running: Promise<Hex> | undefined
@@ -136,14 +138,15 @@ export function followBeacon(
     const verify = (bootstrap: unknown): KnownBlock => beacon.verifyBootstrap(bootstrap, { network, blockRoot })
     const begun = known ?? (await ask.each((api, signal) => fetchBootstrap(api, blockRoot, signal), verify))
     const days = `${Math.round(ageOf(begun) / DAY)} days`
-    if (ageOf(begun) > maxCheckpointAge) throw new RpcError('BEACON_CHECKPOINT_OLD', { found: days, layer: 'beacon' })
+    if (ageOf(begun) > maxTrustedAgeSeconds)
+      throw new EndpointError('BEACON_CHECKPOINT_OLD', { found: days, layer: 'beacon' })
     hasBegun = true
     if (known === undefined) await keep(begun)
     return begun
   }
 
   async function keep(next: KnownBlock): Promise<void> {
-    await onState?.(writeBeaconState(next))
+    await onProgress?.(writeBeaconProgress(next))
     known = next
   }
 
@@ -170,7 +173,7 @@ export function followBeacon(
     if (failures.length > 0) onFailure?.(failures.sort((a, b) => a.index - b.index))
     if (failures.length === apis.length && at.slot === begun.slot) throw unavailable(failures.map(({ code }) => code))
     const seconds = `${Math.round(ageOf(at))} seconds old`
-    if (ageOf(at) > maxAge) throw new RpcError('BEACON_STALE', { found: seconds, layer: 'beacon' })
+    if (ageOf(at) > maxAgeSeconds) throw new EndpointError('BEACON_STALE', { found: seconds, layer: 'beacon' })
     return at.l1BlockHash
   }
 
@@ -181,22 +184,35 @@ export function followBeacon(
   return () => (running ??= refresh().finally(end))
 }
 
-const OPTIONS = ['network', 'blockRoot', 'state', 'onState', 'onFailure', 'maxAge', 'maxCheckpointAge', 'timeout']
+const OPTIONS = [
+  'network',
+  'blockRoot',
+  'resumeFrom',
+  'onProgress',
+  'onFailure',
+  'maxAgeSeconds',
+  'maxTrustedAgeSeconds',
+  'timeoutMs',
+]
 
-function verifyFollowBeaconOptions(apis: readonly BeaconApi[], beacon: BeaconVerifier, options: FollowBeaconOptions) {
+function verifyFollowBeaconOptions(
+  apis: readonly BeaconApi[],
+  beacon: BeaconVerifier,
+  options: BeaconBlockHashOptions,
+) {
   verifyApis(apis)
   for (const name of ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const) {
-    if (typeof beacon?.[name] !== 'function') throw argumentInvalid(`beacon.${name}`, 'a function', beacon?.[name])
+    if (typeof beacon?.[name] !== 'function') throw invalid(`beacon.${name}`, 'a function', beacon?.[name])
   }
-  const own = readOptions('options', options, OPTIONS)
-  const { maxAge = DAY, maxCheckpointAge = 14 * DAY, timeout = 10_000 } = own
-  verifyTimeout(timeout)
-  verifyFunction('onState', own.onState)
+  const own = readOptions('', options, OPTIONS)
+  const { maxAgeSeconds = DAY, maxTrustedAgeSeconds = 14 * DAY, timeoutMs = 10_000 } = own
+  verifyTimeout(timeoutMs)
+  verifyFunction('onProgress', own.onProgress)
   verifyFunction('onFailure', own.onFailure)
-  for (const [name, seconds] of Object.entries({ maxAge, maxCheckpointAge })) {
-    if (typeof seconds !== 'number' || !(seconds >= 0)) throw argumentInvalid(name, 'a number of seconds', seconds)
+  for (const [name, seconds] of Object.entries({ maxAgeSeconds, maxTrustedAgeSeconds })) {
+    if (typeof seconds !== 'number' || !(seconds >= 0)) throw invalid(name, 'a number of seconds', seconds)
   }
-  return { ...own, maxAge, maxCheckpointAge, timeout }
+  return { ...own, maxAgeSeconds, maxTrustedAgeSeconds, timeoutMs }
 }
 
 /** Asks within the time limit, and verifies the answers. */
@@ -269,26 +285,26 @@ function codeOf(error: unknown): string {
 
 const ageOf = ({ slotTimestamp }: KnownBlock): number => Date.now() / 1000 - Number(slotTimestamp)
 
-function writeBeaconState({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: KnownBlock): BeaconState {
+function writeBeaconProgress({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: KnownBlock): BeaconProgress {
   const finalized = { l1BlockHash, blockRoot, slot: `${slot}`, slotTimestamp: `${slotTimestamp}` }
   return { version: 1, committee, finalized }
 }
 
 /** Uses the caller's network, whose fork table may have grown since. The committee is verified when it is used. */
-function readBeaconState(state: BeaconState, network: BeaconNetwork): KnownBlock {
-  const { version, committee, finalized } = readOptions('state', state, ['version', 'committee', 'finalized'])
-  if (version !== 1) throw argumentInvalid('state.version', '1', version)
+function readBeaconProgress(state: BeaconProgress, network: BeaconNetwork): KnownBlock {
+  const { version, committee, finalized } = readOptions('resumeFrom', state, ['version', 'committee', 'finalized'])
+  if (version !== 1) throw invalid('resumeFrom.version', '1', version)
   const names = ['l1BlockHash', 'blockRoot', 'slot', 'slotTimestamp'] as const
-  const { l1BlockHash, blockRoot, slot, slotTimestamp } = readOptions('state.finalized', finalized, names)
+  const { l1BlockHash, blockRoot, slot, slotTimestamp } = readOptions('resumeFrom.finalized', finalized, names)
   for (const [name, text] of Object.entries({ l1BlockHash, blockRoot, slot, slotTimestamp })) {
     const isHash = name === 'l1BlockHash' || name === 'blockRoot'
     const expected = isHash ? 'hexadecimal of 32 bytes' : 'a decimal number'
     const form = isHash ? /^0x[0-9a-f]{64}$/ : /^\d{1,20}$/
-    if (typeof text !== 'string' || !form.test(text)) throw argumentInvalid(`state.finalized.${name}`, expected, text)
+    if (typeof text !== 'string' || !form.test(text)) throw invalid(`resumeFrom.finalized.${name}`, expected, text)
   }
   const fields = ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey']
-  const stored = { ...readOptions('state.committee', committee, fields), network }
+  const stored = { ...readOptions('resumeFrom.committee', committee, fields), network }
   const rootOf = (network: BeaconNetwork) => network?.genesisValidatorsRoot?.toLowerCase?.()
-  if (rootOf(committee.network) !== rootOf(network)) throw argumentInvalid('state', 'one of the same network', state)
+  if (rootOf(committee.network) !== rootOf(network)) throw invalid('resumeFrom', 'one of the same network', state)
   return { committee: stored, l1BlockHash, blockRoot, slot: BigInt(slot), slotTimestamp: BigInt(slotTimestamp) }
 }

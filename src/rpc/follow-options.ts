@@ -1,14 +1,14 @@
 import type { Rollup } from '../anchor/rollup.ts'
+import { decodeArgument, decodeKeys, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
-import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
-import type { Scheme } from '../scheme/scheme.ts'
-import type { RpcError } from './error.ts'
-import { type ClientOptions, verifyClientOptions } from './fetch.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import type { EndpointError } from './error.ts'
+import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import { readState } from './follow-state.ts'
 import { MAX_INTERVAL } from './limits.ts'
-import { argumentInvalid, verifyFunction, verifySignal, verifyWhole } from './options.ts'
-import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
+import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { type RequestProvider, type SendProvider, verifyProvider } from './provider.ts'
 
 /** An account and its slots to prove at every finalization. */
 export interface FollowRequest {
@@ -42,15 +42,15 @@ export interface FollowEvent {
   /** In the style of OpenTelemetry: numbers are numbers, and `error.type` is the code of the error. */
   attributes: Readonly<Record<string, string | number>>
   /** What failed. It holds no URL and no API key. */
-  error?: RpcError | ProofError
+  error?: EndpointError | ProofError
 }
 
 /** The endpoints, the rollup and what to prove. */
-export interface FollowOptions extends ClientOptions {
+export interface FollowOptions extends RollupClientOptions {
   /** One or more L1 endpoints: if one fails, the next is used. */
-  l1: Provider | SendProvider | readonly (Provider | SendProvider)[]
+  l1: RequestProvider | SendProvider | readonly (RequestProvider | SendProvider)[]
   /** One or more endpoints of the rollup. */
-  l2: Provider | SendProvider | readonly (Provider | SendProvider)[]
+  l2: RequestProvider | SendProvider | readonly (RequestProvider | SendProvider)[]
   /** The contract whose roots you trust. */
   rollup: Rollup
   /** The hash scheme of the rollup, or a function that returns it for an L2 block. */
@@ -63,17 +63,17 @@ export interface FollowOptions extends ClientOptions {
   /** What to prove at every finalization. Default: only the state root. */
   requests?: readonly FollowRequest[]
   /** Start with the first finalization at or above this L2 block. Default: the newest. */
-  from?: bigint
+  fromL2BlockNumber?: bigint
   /** The `state` of the last item that you acted on, to continue after it. `from` is then ignored. */
-  state?: unknown
+  resumeFrom?: unknown
   /** Yield only the newest finalization that has proofs, not all of them. Default: false. */
   newestOnly?: boolean
   /** Skip a finalization whose proofs no L2 endpoint has any longer. Default: false, which throws. */
   skipUnavailable?: boolean
   /** Milliseconds between polls, give or take a tenth. Default: 60,000. */
-  pollInterval?: number
+  pollIntervalMs?: number
   /** The longest pause after failures, in milliseconds. Pauses start at about a second and double. Default: 300,000. */
-  maxBackoff?: number
+  maxBackoffMs?: number
   /** Called with every event. If it throws, the iteration ends with that error. */
   onEvent?: (event: FollowEvent) => void
   /** Aborts the iteration, which then throws the RpcError `ABORTED`. */
@@ -85,25 +85,41 @@ export type Settings = ReturnType<typeof verifyFollowOptions>
 /** Checks everything before the first request. */
 export function verifyFollowOptions(options: FollowOptions) {
   const own = verifyClientOptions(options, [
-    ...['l1', 'l2', 'rollup', 'scheme', 'l1BlockHash', 'requests', 'from', 'state'],
-    ...['newestOnly', 'skipUnavailable', 'pollInterval', 'maxBackoff', 'onEvent', 'signal'],
+    ...['l1', 'l2', 'rollup', 'scheme', 'l1BlockHash', 'requests', 'fromL2BlockNumber', 'resumeFrom'],
+    ...['newestOnly', 'skipUnavailable', 'pollIntervalMs', 'maxBackoffMs', 'onEvent', 'signal'],
   ])
-  const { rollup, scheme, l1BlockHash, requests = [], from, state, method, maxKeysPerRequest, onEvent, signal } = own
-  const { newestOnly = false, skipUnavailable = false, pollInterval = 60_000, maxBackoff = 300_000 } = own
+  const {
+    rollup,
+    scheme,
+    l1BlockHash,
+    requests = [],
+    fromL2BlockNumber: from,
+    resumeFrom: state,
+    method,
+    maxKeysPerRequest,
+    onEvent,
+    signal,
+  } = own
+  const {
+    newestOnly = false,
+    skipUnavailable = false,
+    pollIntervalMs: pollInterval = 60_000,
+    maxBackoffMs: maxBackoff = 300_000,
+  } = own
   const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
-  if (typeof l1BlockHash !== 'function') throw argumentInvalid('l1BlockHash', 'a function', l1BlockHash)
+  if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', 'a function', l1BlockHash)
   if (from !== undefined && (typeof from !== 'bigint' || from < 0n || from >= 1n << 64n)) {
-    throw argumentInvalid('from', 'a bigint from 0 to 2^64 - 1', from)
+    throw invalid('fromL2BlockNumber', 'a bigint from 0 to 2^64 - 1', from)
   }
   for (const [name, value] of Object.entries({ newestOnly, skipUnavailable })) {
-    if (typeof value !== 'boolean') throw argumentInvalid(name, 'true or false', value)
+    if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
   }
-  verifyWhole('pollInterval', pollInterval, 1, MAX_INTERVAL)
-  verifyWhole('maxBackoff', maxBackoff, 1, MAX_INTERVAL)
+  verifyWhole('pollIntervalMs', pollInterval, 1, MAX_INTERVAL)
+  verifyWhole('maxBackoffMs', maxBackoff, 1, MAX_INTERVAL)
   verifyFunction('onEvent', onEvent)
   verifySignal(signal)
-  if (typeof scheme !== 'function') verifyScheme(scheme)
-  if (!Array.isArray(requests)) throw argumentInvalid('requests', 'an array', requests)
+  if (typeof scheme !== 'function') hashSchemeOf(scheme)
+  if (!Array.isArray(requests)) throw invalid('requests', 'an array', requests)
   return {
     l1: providersOf('l1', own.l1),
     l2: providersOf('l2', own.l2),
@@ -122,10 +138,11 @@ export function verifyFollowOptions(options: FollowOptions) {
   }
 }
 
-function providersOf(name: string, given: FollowOptions['l1']): readonly (Provider | SendProvider)[] {
-  const isList = (value: FollowOptions['l1']): value is readonly (Provider | SendProvider)[] => Array.isArray(value)
+function providersOf(name: string, given: FollowOptions['l1']): readonly (RequestProvider | SendProvider)[] {
+  const isList = (value: FollowOptions['l1']): value is readonly (RequestProvider | SendProvider)[] =>
+    Array.isArray(value)
   const providers = isList(given) ? [...given] : [given]
-  if (providers.length === 0) throw argumentInvalid(name, 'at least one provider', given)
+  if (providers.length === 0) throw invalid(name, 'at least one provider', given)
   for (const [index, provider] of providers.entries())
     verifyProvider(provider, isList(given) ? `${name}[${index}]` : name)
   return providers

@@ -1,14 +1,14 @@
 import type { L1Block } from '../anchor/header.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+import { ArgumentError, isProofError } from '../errors.ts'
 import { decodeQuantity, encodeQuantity } from '../hex.ts'
 import { optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
-import { RpcError } from './error.ts'
+import { EndpointError } from './error.ts'
 import type { Hint, ListRange } from './finalizations.ts'
 
 /** How far a rollup has been followed: small, plain JSON. Store it, and pass it to `followFinalizations` to continue. */
-export interface FollowState {
+export interface FollowProgress {
   /** The version of this format. */
   version: 1
   /** The rollup contract on L1, 20 bytes. */
@@ -38,12 +38,12 @@ export interface Position {
 const reader = readerOf('MALFORMED_RESPONSE')
 const bytes = (length: number) => (value: unknown) => bytesToHex(reader.bytesOf(length)(value))
 
-export function writeState(rollup: Hex, { l2BlockNumber, mark }: Position): FollowState {
+export function writeState(rollup: Hex, { l2BlockNumber, mark }: Position): FollowProgress {
   const l1Block = mark && { number: encodeQuantity(mark.number), hash: mark.hash }
   return { version: 1, rollup, l2BlockNumber: encodeQuantity(l2BlockNumber), ...(l1Block && { l1Block }) }
 }
 
-/** @throws RpcError `ARGUMENT_INVALID` if it is not a state, or one of another rollup */
+/** @throws ArgumentError if it is not a state, or one of another rollup */
 export function readState(state: unknown, rollup: Hex): Position {
   try {
     const field = reader.fieldsOf(state, ['version', 'rollup', 'l2BlockNumber', 'l1Block'])
@@ -51,7 +51,7 @@ export function readState(state: unknown, rollup: Hex): Position {
     if (field('rollup', bytes(20)) !== rollup) throw invalid('it is of another rollup')
     return { l2BlockNumber: field('l2BlockNumber', readQuantity), mark: field('l1Block', optional(readMark)) ?? null }
   } catch (error) {
-    if (error instanceof ProofError) throw invalid(FOREIGN)
+    if (isProofError(error)) throw invalid(FOREIGN)
     throw error
   }
 }
@@ -62,7 +62,7 @@ function readMark(l1Block: unknown): L1Mark {
 }
 
 const FOREIGN = 'it is not what followFinalizations handed out'
-const invalid = (why: string) => new RpcError('ARGUMENT_INVALID', { found: `state: ${why}` })
+const invalid = (why: string) => new ArgumentError({ found: `state: ${why}` })
 
 function readQuantity(value: unknown): bigint {
   const quantity = decodeQuantity(value, 64)
@@ -71,7 +71,7 @@ function readQuantity(value: unknown): bigint {
 }
 
 /** How far a follower is. Every step makes a new one. */
-interface FollowProgress {
+interface Course {
   /** The L2 block that was yielded last. */
   readonly last: bigint | null
   /** Everything finalized up to this L1 block has been yielded. */
@@ -82,16 +82,16 @@ interface FollowProgress {
   readonly pending: readonly Hint[]
 }
 
-export const beginAt = (position: Position | null): FollowProgress => {
+export const beginAt = (position: Position | null): Course => {
   const mark = position?.mark ?? null
   return { last: position?.l2BlockNumber ?? null, mark, trusted: mark, pending: [] }
 }
 
 /** Whether the L1 block can show anything new. A source that lags behind the last trusted block has nothing new. */
-export function isAhead({ trusted }: FollowProgress, { number, hash }: L1Block): boolean {
+export function isAhead({ trusted }: Course, { number, hash }: L1Block): boolean {
   if (trusted?.number !== number || trusted.hash === hash) return trusted === null || number >= trusted.number
   const found = `L1 block ${number} had the hash ${trusted.hash}, and has the hash ${hash} now`
-  throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
+  throw new EndpointError('L1_DISAGREEMENT', { found, layer: 'L1' })
 }
 
 /**
@@ -101,7 +101,7 @@ export function isAhead({ trusted }: FollowProgress, { number, hash }: L1Block):
  * @param from where to begin if none was yielded yet. Default: with the newest
  */
 export function newRange(
-  { last, trusted, pending }: FollowProgress,
+  { last, trusted, pending }: Course,
   l1Block: L1Block,
   newest: bigint,
   from: bigint | undefined,
@@ -111,7 +111,7 @@ export function newRange(
     const nameOf = ({ number, hash }: L1Mark) => `L1 block ${number} (${hash})`
     const before = trusted === null ? 'the start' : nameOf(trusted)
     const found = `L2 block ${known} was final at ${before}, and at ${nameOf(l1Block)} only ${newest} is`
-    throw new RpcError('L1_DISAGREEMENT', { found, layer: 'L1' })
+    throw new EndpointError('L1_DISAGREEMENT', { found, layer: 'L1' })
   }
   const after = known ?? (from ?? newest) - 1n
   // If `from` is ahead of the chain, nothing is listed yet, and nothing is missed.
@@ -119,25 +119,25 @@ export function newRange(
 }
 
 /** Everything up to the L1 block is listed. */
-export const listed = (progress: FollowProgress, hints: readonly Hint[], { number, hash }: L1Block): FollowProgress =>
+export const listed = (progress: Course, hints: readonly Hint[], { number, hash }: L1Block): Course =>
   keeping({ ...progress, pending: [...progress.pending, ...hints], trusted: { number, hash } }, () => true)
 
 /** The finalization was yielded, and with it those before it. */
-export const yielded = (progress: FollowProgress, l2BlockNumber: bigint): FollowProgress => ({
+export const yielded = (progress: Course, l2BlockNumber: bigint): Course => ({
   ...keeping(progress, hint => hint.l2BlockNumber > l2BlockNumber),
   last: l2BlockNumber,
 })
 
 /** The finalization is skipped, or never was one. */
-export const without = (progress: FollowProgress, skipped: Hint): FollowProgress =>
+export const without = (progress: Course, skipped: Hint): Course =>
   keeping(progress, hint => hint.l2BlockNumber !== skipped.l2BlockNumber)
 
-function keeping(progress: FollowProgress, isKept: (hint: Hint) => boolean): FollowProgress {
+function keeping(progress: Course, isKept: (hint: Hint) => boolean): Course {
   const pending = progress.pending.filter(isKept)
   return { ...progress, pending, mark: pending.length === 0 ? progress.trusted : progress.mark }
 }
 
 /** What to prove next, and what to try if no endpoint has its proofs. */
-export function candidatesOf({ pending }: FollowProgress, newestOnly: boolean): readonly Hint[] {
+export function candidatesOf({ pending }: Course, newestOnly: boolean): readonly Hint[] {
   return newestOnly ? [...pending].reverse() : [...pending.slice(0, 1), ...pending.slice(1).slice(-1)]
 }

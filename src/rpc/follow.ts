@@ -1,4 +1,4 @@
-import { isFailure, isPassing, RpcError } from './error.ts'
+import { EndpointError, isFailure, isPassing } from './error.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
 import { createFollower, type FollowedFinalization } from './follower.ts'
 import { MAX_REFUSED_ROUNDS } from './limits.ts'
@@ -31,7 +31,7 @@ export interface Timing {
  * without a finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request.
  *
  * @param options the endpoints, the rollup, the source of the L1 block hash, and what to prove
- * @throws RpcError `ARGUMENT_INVALID`, ProofError `CLAIM_INVALID` for wrong options, before any request
+ * @throws ArgumentError, ArgumentError for wrong options, before any request
  *
  * @example
  * ```ts
@@ -73,12 +73,12 @@ async function* follow(settings: Settings, timing: Timing): AsyncGenerator<Follo
   const follower = createFollower(settings)
   const wait = (milliseconds: number) =>
     timing.wait(milliseconds, signal).catch(error => {
-      throw signal.aborted ? new RpcError('ABORTED') : error
+      throw signal.aborted ? new EndpointError('ABORTED') : error
     })
   /** In a row. Waiting does not help against refusals, so after some of them it gives up. */
   let [failures, refusals] = [0, 0]
   for (;;) {
-    if (signal.aborted) throw new RpcError('ABORTED')
+    if (signal.aborted) throw new EndpointError('ABORTED')
     let item: FollowedFinalization | null
     try {
       item = await follower.next()

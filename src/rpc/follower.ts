@@ -1,21 +1,22 @@
 import type { FinalizedState } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
+import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
-import { createEvidence } from '../evidence/create.ts'
-import type { Evidence, VerifiedEvidence } from '../evidence/types.ts'
+import { createBundle } from '../evidence/create.ts'
+import type { EvidenceBundle, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
-import { decodeArgument, verifyScheme } from '../proof/claim.ts'
+import { hashSchemeOf } from '../scheme/scheme.ts'
 import { diagnoseWith } from './diagnose.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
-import { atEndpoint, isMissing, type Layer, RpcError } from './error.ts'
+import { atEndpoint, EndpointError, isMissing, type Layer } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
 import { type Hint, listFinalizations } from './finalizations.ts'
 import type { FollowEvent, FollowOptions, Settings } from './follow-options.ts'
 import {
   beginAt,
   candidatesOf,
-  type FollowState,
+  type FollowProgress,
   isAhead,
   listed,
   newRange,
@@ -42,11 +43,11 @@ export interface FollowedFinalization {
   /** The L1 block from which it is proven. */
   l1Block: L1Block
   /** What is proven for each request, in order. */
-  states: Extract<VerifiedEvidence, { reach: 'l1BlockHash' }>[]
+  verified: Extract<VerifiedEvidence, { trustedInput: 'l1BlockHash' }>[]
   /** One bundle per request, in order: anyone can verify the same values with it. */
-  evidence: Evidence[]
+  bundles: EvidenceBundle[]
   /** Save it once you have acted on the item. Pass it to a later call to continue with the next item. */
-  state: FollowState
+  progress: FollowProgress
 }
 
 /** A trusted L1 block, and what the contract held there. */
@@ -62,7 +63,7 @@ interface View {
 export function createFollower(settings: Settings) {
   const { rollup, newestOnly, skipUnavailable, signal, onEvent } = settings
   const source = { rollup, signal }
-  const onFailure = (layer: Layer, index: number, error: RpcError | ProofError) => {
+  const onFailure = (layer: Layer, index: number, error: EndpointError | ProofError) => {
     const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
     onEvent?.({ name: 'follow.request.failed', attributes, error })
   }
@@ -117,7 +118,7 @@ export function createFollower(settings: Settings) {
     try {
       const proven = await prove(settings, l2, at, anchor)
       const { mark } = yielded(progress, l2BlockNumber)
-      return { ...proven, state: writeState(settings.rollupAddress, { l2BlockNumber, mark }) }
+      return { ...proven, progress: writeState(settings.rollupAddress, { l2BlockNumber, mark }) }
     } catch (error) {
       if (!isMissing(error)) throw error
       tellOf('follow.proof.unavailable', hint)
@@ -144,10 +145,10 @@ export function createFollower(settings: Settings) {
         // A lagging endpoint catches up. One that holds a newer block does not, unless several nodes share its URL.
         const other = await firstHeld(at, others)
         const found = `L2 block ${first.l2BlockNumber}`
-        if (other === null) throw new RpcError('BLOCK_MISSING', { found, layer: 'L2' })
+        if (other === null) throw new EndpointError('BLOCK_MISSING', { found, layer: 'L2' })
         if (newestOnly) return handOut(other)
         const gone = { found: `${found}, while ${other.l2BlockNumber} is held`, layer: 'L2' } as const
-        if (!skipUnavailable) throw new RpcError('PROOF_UNAVAILABLE', gone)
+        if (!skipUnavailable) throw new EndpointError('PROOF_UNAVAILABLE', gone)
         tellOf('follow.skipped', first)
       }
       progress = without(progress, first)
@@ -181,24 +182,25 @@ async function prove(
   l2: Endpoints,
   { block, l1Block, newest }: View,
   { l2BlockNumber, stateRoot, proof, finalizedState, finalizedTimestamp }: Anchor,
-): Promise<Omit<FollowedFinalization, 'state'>> {
-  const scheme = verifyScheme(schemeAt(l2BlockNumber))
-  const evidence: Evidence[] = []
-  const states: FollowedFinalization['states'] = []
+): Promise<Omit<FollowedFinalization, 'progress'>> {
+  const scheme = hashSchemeOf(schemeAt(l2BlockNumber))
+  const evidence: EvidenceBundle[] = []
+  const states: FollowedFinalization['verified'] = []
   for (const { address, storageKeys } of requests) {
-    const asked = { address, storageKeys, block: l2BlockNumber }
+    const asked = { address, storageKeys, l2BlockNumber }
     const fetching = { ...how, trusted: { scheme, stateRoot }, signal }
     const answer = await l2.run(provider => atEndpoint('L2', () => fetchAnswer(provider, asked, fetching)))
     const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
-    const bundle = createEvidence({ ...claim, answer, l1: { block, proof, finalizedState } })
+    const bundle = createBundle({ ...claim, answer, l1: { block, proof, finalizedState } })
     // The parts were verified one by one. This verifies the whole.
     const proven = verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
-    if (proven.reach !== 'l1BlockHash') throw new RpcError('L1_CONTRADICTION', { found: 'another kind of bundle' })
+    if (proven.trustedInput !== 'l1BlockHash')
+      throw new EndpointError('L1_CONTRADICTION', { found: 'another kind of bundle' })
     evidence.push(bundle)
     states.push(proven)
   }
   const times = { finalizedTimestamp, currentL2BlockNumber: newest }
-  return { l2BlockNumber, stateRoot, ...times, l1Block, states, evidence }
+  return { l2BlockNumber, stateRoot, ...times, l1Block, verified: states, bundles: evidence }
 }
 
 /** With the timestamp, if one of the hints is right. */
@@ -215,7 +217,7 @@ async function fetchProven(
   return fetchAnchor(source, l1Block, l2BlockNumber)
 }
 
-/** @throws RpcError, or ProofError `CLAIM_INVALID` if it is not a hash */
+/** @throws RpcError, or ArgumentError if it is not a hash */
 async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
   let hash: unknown
   try {

@@ -1,8 +1,10 @@
+import { invalid, readOptions } from '../arguments.ts'
+import { ArgumentError } from '../errors.ts'
 import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
-import { RpcError } from './error.ts'
+import { EndpointError, isEndpointError } from './error.ts'
 import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
-import { argumentInvalid, readOptions, verifySignal, verifyTimeout, verifyWhole } from './options.ts'
-import type { Provider } from './provider.ts'
+import { verifySignal, verifyTimeout, verifyWhole } from './options.ts'
+import type { RequestProvider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
 import { sleep } from './waiting.ts'
 
@@ -12,7 +14,7 @@ import { sleep } from './waiting.ts'
  *
  * @param base an `http` or `https` URL
  * @param apiKey letters, digits, `.`, `_`, `~` and `-`
- * @throws RpcError `ARGUMENT_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -25,7 +27,7 @@ export function endpointUrl(base: string, apiKey?: string): string {
   parseUrl(base)
   if (apiKey === undefined) return base
   if (typeof apiKey !== 'string' || !/^[\w.~-]+$/.test(apiKey)) {
-    throw new RpcError('ARGUMENT_INVALID', {
+    throw new ArgumentError({
       found: 'an API key that is not of letters, digits, ".", "_", "~" and "-"',
     })
   }
@@ -37,7 +39,7 @@ export function endpointUrl(base: string, apiKey?: string): string {
 /** Limits for requests. */
 export interface HttpOptions {
   /** Time limit for one request including its retries, in milliseconds. Default: 30,000. */
-  timeout?: number
+  timeoutMs?: number
   /** Aborts every request of this provider. */
   signal?: AbortSignal
   /** Maximum length of one answer, in bytes after decompression. Default: 16 MiB. */
@@ -47,19 +49,19 @@ export interface HttpOptions {
 }
 
 const HEADERS = { 'Content-Type': 'application/json', Accept: 'application/json' }
-const HTTP_OPTIONS = ['timeout', 'signal', 'maxResponseLength', 'maxRetries']
+const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
 
 /**
  * An EIP-1193 provider over `fetch`, for programs that have none. It sends one HTTP request per call, never a batch.
  *
  * After HTTP status 429 or 503 it honours `Retry-After`, otherwise it backs off exponentially. If the wait would exceed the
- * timeout, it gives up at once. All its errors are {@link RpcError}s without the URL, and without any part of it that may be a
+ * timeout, it gives up at once. All its errors are {@link EndpointError}s without the URL, and without any part of it that may be a
  * key: query values, path segments, host and port. Keys of 4 or more characters are removed wherever they occur, shorter ones
  * only as separate words.
  *
  * @param url an `http` or `https` URL, see {@link endpointUrl}
  * @param options limits; the defaults suit a few hundred keys per request
- * @throws RpcError `ARGUMENT_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -74,13 +76,13 @@ const HTTP_OPTIONS = ['timeout', 'signal', 'maxResponseLength', 'maxRetries']
  * await service.close()
  * ```
  */
-export function createHttpProvider(url: string, options: HttpOptions = {}): Provider {
+export function createHttpProvider(url: string, options: HttpOptions = {}): RequestProvider {
   const { redact, maxResponseLength, exchange } = createConnection(url, options)
   let nextId = 1
 
-  const provider: Provider = {
+  const provider: RequestProvider = {
     async request({ method, params = [] }) {
-      if (!Array.isArray(params)) throw argumentInvalid('params', 'an array', params)
+      if (!Array.isArray(params)) throw invalid('params', 'an array', params)
       const request = { jsonrpc: '2.0', id: nextId++, method, params } as const
       const send = (signal: AbortSignal) => {
         const body = JSON.stringify(request)
@@ -111,7 +113,7 @@ export interface BeaconApi {
  *
  * @param url an `http` or `https` URL, without `/eth/v1`; a query in it, such as one with an API key, is sent with each request
  * @param options limits
- * @throws RpcError `ARGUMENT_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -156,8 +158,8 @@ const FIRST_WAIT = 250
 /** What all requests to one URL share: their limits, and the retries while the endpoint is busy. Throws RpcErrors only. */
 function createConnection(url: string, options: HttpOptions) {
   const redact = redactorOf(parseUrl(url))
-  const own = readOptions('options', options, HTTP_OPTIONS)
-  const { timeout = 30_000, signal, maxResponseLength = DEFAULT_RESPONSE_LENGTH, maxRetries = 4 } = own
+  const own = readOptions('', options, HTTP_OPTIONS)
+  const { timeoutMs: timeout = 30_000, signal, maxResponseLength = DEFAULT_RESPONSE_LENGTH, maxRetries = 4 } = own
   verifyTimeout(timeout)
   verifyWhole('maxResponseLength', maxResponseLength, 1)
   verifyWhole('maxRetries', maxRetries, 0)
@@ -186,10 +188,10 @@ function createConnection(url: string, options: HttpOptions) {
         await sleep(wait, abort)
       }
     } catch (error) {
-      if (error instanceof RpcError) throw error
-      if (signals.some(given => given.aborted)) throw new RpcError('ABORTED')
-      if (deadline.aborted) throw new RpcError('TIMEOUT')
-      throw new RpcError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
+      if (isEndpointError(error)) throw error
+      if (signals.some(given => given.aborted)) throw new EndpointError('ABORTED')
+      if (deadline.aborted) throw new EndpointError('TIMEOUT')
+      throw new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
     }
   }
 
@@ -197,14 +199,14 @@ function createConnection(url: string, options: HttpOptions) {
 }
 
 function parseUrl(url: string): URL {
-  if (typeof url !== 'string') throw argumentInvalid('url', 'a URL of http or https, as a string', url)
+  if (typeof url !== 'string') throw invalid('url', 'a URL of http or https, as a string', url)
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
-    throw new RpcError('ARGUMENT_INVALID', { found: 'a URL that is neither http nor https' })
+    throw new ArgumentError({ found: 'a URL that is neither http nor https' })
   }
   // fetch refuses these, with the whole URL in its message.
   if (parsed.username !== '' || parsed.password !== '') {
-    throw new RpcError('ARGUMENT_INVALID', { found: 'a URL with a user or password' })
+    throw new ArgumentError({ found: 'a URL with a user or password' })
   }
   return parsed
 }
@@ -230,7 +232,7 @@ async function readAnswer(
     try {
       parseResponse(JSON.parse(text), request, redact)
     } catch (error) {
-      if (error instanceof RpcError && error.endpoint) throw error
+      if (isEndpointError(error) && error.report) throw error
     }
   }
   throw diagnoseStatus(response.status)
@@ -248,7 +250,7 @@ async function readText(response: Response, maxLength: number): Promise<string> 
     length += value.length
     if (length > maxLength) {
       await reader.cancel()
-      throw new RpcError('RESPONSE_TOO_LARGE', { found: `more than ${maxLength} bytes` })
+      throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${maxLength} bytes` })
     }
     text += decoder.decode(value, { stream: true })
   }
@@ -260,7 +262,7 @@ async function readJson(response: Response, maxLength: number): Promise<unknown>
   try {
     return JSON.parse(text)
   } catch {
-    throw new RpcError('NOT_JSON', { found: describeText(response, text) })
+    throw new EndpointError('NOT_JSON', { found: describeText(response, text) })
   }
 }
 

@@ -1,9 +1,10 @@
 import type { L1Block } from '../anchor/header.ts'
+import { invalid, readOptions } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
-import { RpcError } from './error.ts'
+import { EndpointError } from './error.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
-import { argumentInvalid, readOptions, verifyFunction, verifyTimeout, verifyWhole } from './options.ts'
-import { type Provider, type SendProvider, verifyProvider } from './provider.ts'
+import { verifyFunction, verifyTimeout, verifyWhole } from './options.ts'
+import { type RequestProvider, type SendProvider, verifyProvider } from './provider.ts'
 import { inTime } from './waiting.ts'
 
 /**
@@ -11,10 +12,10 @@ import { inTime } from './waiting.ts'
  * least one that is independent of those you verify. Or let several agree, with {@link agreeingBlockHash}.
  *
  * @param provider of L1
- * @returns a function that asks at each call. It throws an RpcError if the request fails, and a ProofError if the block does
+ * @returns a function that asks at each call. It throws an EndpointError if the request fails, and a ProofError if the block does
  * not have the hash that the endpoint states
  *
- * @throws RpcError `ARGUMENT_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -31,7 +32,7 @@ import { inTime } from './waiting.ts'
  * await service.close()
  * ```
  */
-export function finalizedBlockHash(provider: Provider | SendProvider): () => Promise<Hex> {
+export function finalizedBlockHash(provider: RequestProvider | SendProvider): () => Promise<Hex> {
   verifyProvider(provider)
   return async () => (await fetchBlock(provider, 'finalized')).hash
 }
@@ -49,7 +50,7 @@ export interface AgreementOptions {
   /** How many must name the same hash. Default: more than half. */
   quorum?: number
   /** Time limit per answer of a source, in milliseconds. Default: 10,000. */
-  timeout?: number
+  timeoutMs?: number
   /** Called on agreement with the sources that did not take part in it. */
   onDissent?: (odd: readonly DissentingSource[]) => void
 }
@@ -63,9 +64,9 @@ export interface AgreementOptions {
  *
  * @param providers of L1, each with another operator
  * @param options how many must agree
- * @returns a function that asks at each call. It throws an RpcError that lists what each source said: `L1_DISAGREEMENT` if two
+ * @returns a function that asks at each call. It throws an EndpointError that lists what each source said: `L1_DISAGREEMENT` if two
  * of them name different hashes for one block, `L1_UNCONFIRMED` if too few answer
- * @throws RpcError `ARGUMENT_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -85,22 +86,22 @@ export interface AgreementOptions {
  * ```
  */
 export function agreeingBlockHash(
-  providers: readonly (Provider | SendProvider)[],
+  providers: readonly (RequestProvider | SendProvider)[],
   options: AgreementOptions = {},
 ): () => Promise<Hex> {
-  if (!Array.isArray(providers)) throw argumentInvalid('providers', 'an array of providers', providers)
+  if (!Array.isArray(providers)) throw invalid('providers', 'an array of providers', providers)
   // A copy, so that later changes to the array do not change who must agree.
-  const sources: readonly (Provider | SendProvider)[] = Array.from(providers)
+  const sources: readonly (RequestProvider | SendProvider)[] = Array.from(providers)
   const count = sources.length
   for (const [index, provider] of sources.entries()) verifyProvider(provider, `providers[${index}]`)
-  if (new Set(sources).size < count) throw argumentInvalid('providers', 'each provider once', providers)
-  const own = readOptions('options', options, ['quorum', 'timeout', 'onDissent'])
-  const { quorum = Math.floor(count / 2) + 1, timeout = 10_000, onDissent } = own
+  if (new Set(sources).size < count) throw invalid('providers', 'each provider once', providers)
+  const own = readOptions('', options, ['quorum', 'timeoutMs', 'onDissent'])
+  const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = 10_000, onDissent } = own
   verifyWhole('quorum', quorum, 1, count)
   verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)
 
-  const ask = async (provider: Provider | SendProvider, id: bigint | L1BlockTag): Promise<Vote> => {
+  const ask = async (provider: RequestProvider | SendProvider, id: bigint | L1BlockTag): Promise<Vote> => {
     try {
       return { block: await inTime(timeout, () => fetchBlock(provider, id)) }
     } catch (error) {
@@ -140,7 +141,7 @@ export function agreeingBlockHash(
     const list = odd.map(({ index, found }) => `source ${index}: ${found}`).join('; ')
     const found = `${quorum} of ${count} must agree. ${list}`
     // Two hashes of one finalized block mean that a source is wrong. Otherwise, too few sources have answered.
-    throw new RpcError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
+    throw new EndpointError(isContradicted ? 'L1_DISAGREEMENT' : 'L1_UNCONFIRMED', { found, layer: 'L1' })
   }
 }
 
@@ -158,5 +159,5 @@ function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
   return other === undefined ? winner : null
 }
 
-const fetchBlock = async (provider: Provider | SendProvider, id: bigint | L1BlockTag): Promise<L1Block> =>
+const fetchBlock = async (provider: RequestProvider | SendProvider, id: bigint | L1BlockTag): Promise<L1Block> =>
   (await fetchL1Block({ provider, signal: undefined }, id)).l1Block

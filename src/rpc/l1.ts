@@ -10,18 +10,18 @@ import { encodeHeader, type L1Block, verifyHeader } from '../anchor/header.ts'
 import { anchorStorageKeys, lineaLayout, type Rollup, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
 import { slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
-import { atPath, type ErrorCode, excerpt, ProofError } from '../errors.ts'
+import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { atEndpoint, isFailure, RpcError, type RpcErrorCode } from './error.ts'
+import { atEndpoint, EndpointError, type EndpointErrorCode, isEndpointError, isFailure } from './error.ts'
 import { BLOCKS_PER_REQUEST, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
-import { callProvider, type Provider, type SendProvider } from './provider.ts'
+import { callProvider, type RequestProvider, type SendProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
 /** An L1 endpoint, and the rollup to look for there. */
 export interface L1Source {
-  readonly provider: Provider | SendProvider
+  readonly provider: RequestProvider | SendProvider
   readonly rollup: Rollup
   readonly signal: AbortSignal | undefined
 }
@@ -65,7 +65,7 @@ export async function fetchL1Block(
   const wanted = typeof id === 'bigint' ? encodeQuantity(id) : id
   const isHash = typeof id === 'string' && id.startsWith('0x')
   const block = await call(source, isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber', [wanted, false])
-  if (block === null) throw new RpcError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
+  if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
   const l1Block = atPath('l1.header', () => {
     const header = encodeHeader(block)
     if (redactorFor(source.provider).isInHex(header)) {
@@ -82,7 +82,7 @@ export async function fetchL1Block(
     throw new ProofError('HEADER_HASH_MISMATCH', { path: 'l1.header', expected: `hash ${l1Block.hash}`, found })
   }
   if (typeof id === 'bigint' && l1Block.number !== id) {
-    throw new RpcError('L1_CONTRADICTION', { found: `block ${l1Block.number} for block ${id}`, layer: 'L1' })
+    throw new EndpointError('L1_CONTRADICTION', { found: `block ${l1Block.number} for block ${id}`, layer: 'L1' })
   }
   return { block, l1Block }
 }
@@ -119,11 +119,11 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
 }
 
 /** What `work` resolves to; null if it is refused with this code. */
-export async function unless<T>(code: ErrorCode, work: Promise<T>): Promise<T | null> {
+export async function unless<T>(code: ProofErrorCode, work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof ProofError && error.code === code) return null
+    if (isProofError(error) && error.code === code) return null
     throw error
   }
 }
@@ -203,11 +203,11 @@ export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Blo
   const { address, layout = lineaLayout } = source.rollup
   const storageKeys = [slotKey(layout.currentL2BlockNumber)]
   const proof = await fetchProof(source, storageKeys, number)
-  const { storage } = atPath('l1.proof', () => verifyEthProof(proof, { stateRoot, address, storageKeys }))
+  const { storage } = atPath('l1.proof', () => verifyEthProof(proof, { l1StateRoot: stateRoot, address, storageKeys }))
   const newest = BigInt(storage[0]?.value ?? 0)
   if (newest < 1n << 64n) return newest
   const expected = 'a rollup contract that keeps currentL2BlockNumber in this slot'
-  throw new ProofError('CLAIM_INVALID', { path: 'rollup', expected })
+  throw new ArgumentError({ path: 'rollup', expected })
 }
 
 /** `currentL2BlockNumber` at an L1 block. */
@@ -241,17 +241,17 @@ export async function findPrevious(source: L1Source, newest: Sample): Promise<Sa
 }
 
 /** These codes are specific. Any other error for an old block most likely means that the endpoint no longer has its state. */
-const UNAMBIGUOUS: readonly RpcErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
+const UNAMBIGUOUS: readonly EndpointErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
 
 async function readCurrent(source: L1Source, at: bigint): Promise<bigint> {
   const { address, layout = lineaLayout } = source.rollup
   const params = [address, slotKey(layout.currentL2BlockNumber), encodeQuantity(at)]
   const value = await call(source, 'eth_getStorageAt', params).catch((error: unknown) => {
-    if (!(error instanceof RpcError) || !error.endpoint || UNAMBIGUOUS.includes(error.code)) throw error
-    throw new RpcError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, endpoint: error.endpoint, layer: 'L1' })
+    if (!isEndpointError(error) || !error.report || UNAMBIGUOUS.includes(error.code)) throw error
+    throw new EndpointError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, report: error.report, layer: 'L1' })
   })
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
-  throw new RpcError('ANSWER_MALFORMED', { found: 'something that is not a storage value', layer: 'L1' })
+  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a storage value', layer: 'L1' })
 }
 
-const contradiction = (found: string) => new RpcError('L1_CONTRADICTION', { found, layer: 'L1' })
+const contradiction = (found: string) => new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })

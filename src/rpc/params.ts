@@ -3,7 +3,7 @@ import { lowerCase } from '../hex.ts'
 import { isGiven } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
 
-const reader = readerOf('CLAIM_INVALID')
+const reader = readerOf('ARGUMENT_INVALID')
 /** Whether it is hexadecimal of `least` to `most` digits. The length is checked before the digits. */
 const isHex = (value: unknown, least: number, most: number): value is string =>
   typeof value === 'string' && value.length >= 2 + least && value.length <= 2 + most && /^0x[0-9a-f]*$/i.test(value)

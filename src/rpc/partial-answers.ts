@@ -3,7 +3,7 @@ import { type Admission, pickKnown, readOwn, type Shape } from '../json/known-fi
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { parseError } from './diagnose.ts'
-import { RpcError } from './error.ts'
+import { EndpointError } from './error.ts'
 import { MAX_ANSWER_LENGTH, MAX_PROOF_LENGTH } from './limits.ts'
 import { admitText, type Redact } from './redact.ts'
 
@@ -20,7 +20,7 @@ export function admissionOf(limit: number, redact: Redact): Admission {
   return {
     charge(length) {
       left -= length
-      if (left < 0) throw new RpcError('RESPONSE_TOO_LARGE', { found: `more than ${limit} characters of proofs` })
+      if (left < 0) throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${limit} characters of proofs` })
     },
     // Every string in a proof is hexadecimal. Any other string is redacted, because the error that refuses it quotes it.
     admitText: text => (/^0x[0-9a-f]*$/i.test(text) && !redact.isInHex(text) ? text : admitText(text, redact)),
@@ -48,10 +48,10 @@ export function readPartialAnswer(answer: unknown, keyCount: number): PartialAns
   const read = (name: string) => readOwn(Object(answer), name)
   const [accountProof, storageProofs] = [read('accountProof'), read('storageProofs')]
   if (Array.isArray(accountProof) && (read('storageHash') ?? read('storageProof')) != null) {
-    throw new RpcError('ETH_PROOF_ANSWER')
+    throw new EndpointError('ETH_PROOF_ANSWER')
   }
   if (!Array.isArray(storageProofs) || ![0, keyCount].includes(storageProofs.length)) {
-    throw new RpcError('ANSWER_MALFORMED', { found: `the storageProofs are not one for each of ${keyCount} keys` })
+    throw new EndpointError('ANSWER_MALFORMED', { found: `the storageProofs are not one for each of ${keyCount} keys` })
   }
   return { keyCount, accountProof, storageProofs }
 }
@@ -63,13 +63,13 @@ export function verifyAgreement(answers: readonly PartialAnswer[]): void {
   const isOneAccount = JSON.stringify(first?.accountProof) === JSON.stringify(last?.accountProof)
   const areAllEmpty = first?.storageProofs.length === 0 && last?.storageProofs.length === 0
   const isNoneEmpty = first?.storageProofs.length !== 0 && last?.storageProofs.length !== 0
-  if (!isOneAccount || !(areAllEmpty || isNoneEmpty)) throw new RpcError('ANSWERS_INCONSISTENT')
+  if (!isOneAccount || !(areAllEmpty || isNoneEmpty)) throw new EndpointError('ANSWERS_INCONSISTENT')
 }
 
 /** The answers for the first keys of a request, to resume an interrupted fetch. Plain JSON; untrusted once it was stored. */
-export interface FetchCheckpoint {
+export interface FetchProgress {
   /** The block, a quantity. */
-  block: string
+  l2BlockNumber: string
   /** 20 bytes. */
   address: Hex
   /** All requested keys, 32 bytes each. */
@@ -88,15 +88,15 @@ export interface FetchCheckpoint {
 }
 
 /** What a checkpoint must be for. Hexadecimal is in lower case. */
-type ProgressOwner = Pick<FetchCheckpoint, 'address' | 'storageKeys'> &
-  Partial<Pick<FetchCheckpoint, 'block' | 'rollup' | 'scheme'>>
+type ProgressOwner = Pick<FetchProgress, 'address' | 'storageKeys'> &
+  Partial<Pick<FetchProgress, 'l2BlockNumber' | 'rollup' | 'scheme'>>
 
 /** Why a checkpoint is not for this request, for people; null if it is. The checkpoint may be any value. */
 export function fetchedMismatch(checkpoint: unknown, owner: ProgressOwner): string | null {
   const read = (name: string) => readOwn(Object(checkpoint), name)
   const storageKeys = read('storageKeys')
   if (!Array.isArray(read('partialAnswers')) || !Array.isArray(storageKeys)) return 'it is not a checkpoint'
-  for (const name of ['rollup', 'scheme', 'address', 'block'] as const) {
+  for (const name of ['rollup', 'scheme', 'address', 'l2BlockNumber'] as const) {
     if (owner[name] !== undefined && read(name) !== owner[name]) return `it is of another ${name}`
   }
   const isSame =

@@ -1,11 +1,11 @@
+import { invalid } from '../arguments.ts'
 import { decodeQuantity } from '../hex.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { RpcError } from './error.ts'
-import { argumentInvalid } from './options.ts'
+import { EndpointError } from './error.ts'
 import { redactorFor } from './redact.ts'
 
 /** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
-export interface Provider {
+export interface RequestProvider {
   /**
    * Sends one request.
    *
@@ -15,7 +15,7 @@ export interface Provider {
   request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
 }
 
-/** A `JsonRpcProvider` of ethers, which works wherever a {@link Provider} does. */
+/** A `JsonRpcProvider` of ethers, which works wherever a {@link RequestProvider} does. */
 export interface SendProvider {
   /**
    * Sends one request.
@@ -27,18 +27,18 @@ export interface SendProvider {
   send(method: string, params: unknown[]): Promise<unknown>
 }
 
-/** @throws RpcError `ARGUMENT_INVALID` if it has no method to send a request */
-export function verifyProvider(provider: Provider | SendProvider, what = 'provider'): void {
+/** @throws ArgumentError if it has no method to send a request */
+export function verifyProvider(provider: RequestProvider | SendProvider, what = 'provider'): void {
   const isObject = (typeof provider === 'object' && provider !== null) || typeof provider === 'function'
   if (isObject && (hasMethod(provider, 'request') || hasMethod(provider, 'send'))) return
   const expected = 'an EIP-1193 provider, which has request({ method, params })'
   const hint = typeof provider === 'string' ? `${expected}, such as createHttpProvider(url)` : expected
-  throw argumentInvalid(what, hint, provider)
+  throw invalid(what, hint, provider)
 }
 
 const hasMethod = (source: object, name: string): boolean => typeof Reflect.get(source, name) === 'function'
 
-function send(provider: Provider | SendProvider, method: string, params: readonly unknown[]): Promise<unknown> {
+function send(provider: RequestProvider | SendProvider, method: string, params: readonly unknown[]): Promise<unknown> {
   return 'request' in provider && typeof provider.request === 'function'
     ? provider.request({ method, params })
     : (provider as SendProvider).send(method, [...params])
@@ -46,12 +46,12 @@ function send(provider: Provider | SendProvider, method: string, params: readonl
 
 /** Sends one request. Throws what {@link diagnoseWith} makes of the provider's errors. `signal` ends the wait. */
 export async function callProvider(
-  provider: Provider | SendProvider,
+  provider: RequestProvider | SendProvider,
   method: string,
   params: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<unknown> {
-  if (signal?.aborted) throw new RpcError('ABORTED')
+  if (signal?.aborted) throw new EndpointError('ABORTED')
   try {
     const answer = send(provider, method, params)
     return await (signal ? orAbort(answer, signal) : answer)
@@ -62,7 +62,7 @@ export async function callProvider(
 
 function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const end = () => reject(new RpcError('ABORTED'))
+    const end = () => reject(new EndpointError('ABORTED'))
     const forget = () => signal.removeEventListener('abort', end)
     // The call to the provider may already have aborted the signal.
     if (signal.aborted) end()
@@ -75,5 +75,5 @@ function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 export function parseQuantity(value: unknown): bigint {
   const quantity = decodeQuantity(value, 64)
   if (quantity !== null) return quantity
-  throw new RpcError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
+  throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
 }

@@ -1,18 +1,18 @@
 import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
+import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
-import { createEvidence } from '../evidence/create.ts'
-import type { Evidence, TrustedBeaconBlock, VerifiedEvidence } from '../evidence/types.ts'
+import { ArgumentError } from '../errors.ts'
+import { createBundle } from '../evidence/create.ts'
+import type { EvidenceBundle, TrustedBeaconBlock, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
-import { decodeArgument, decodeKeys, verifyScheme } from '../proof/claim.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
 import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
-import { atEndpoint, isMissing, RpcError } from './error.ts'
-import { type ClientOptions, fetchAnswer, verifyClientOptions } from './fetch.ts'
+import { atEndpoint, EndpointError, isEndpointError, isMissing } from './error.ts'
+import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import type { BeaconApi } from './http.ts'
 import {
   type Anchor,
@@ -23,9 +23,9 @@ import {
   type L1Source,
   walkAnchors,
 } from './l1.ts'
-import { argumentInvalid, readOptions, verifyFunction, verifySignal, verifyWhole } from './options.ts'
-import { answerAdmission, type FetchCheckpoint, fetchedMismatch, readFetched } from './partial-answers.ts'
-import { type Provider, parseQuantity, type SendProvider, verifyProvider } from './provider.ts'
+import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from './partial-answers.ts'
+import { parseQuantity, type RequestProvider, type SendProvider, verifyProvider } from './provider.ts'
 import { type Redact, redactorFor } from './redact.ts'
 
 /** What to record evidence for. */
@@ -43,9 +43,9 @@ export interface EvidenceRequest {
 }
 
 /** How to record. */
-export interface RecordOptions extends ClientOptions {
+export interface RecordOptions extends RollupClientOptions {
   /** The L1 block to prove from. Default: `finalized`. */
-  l1Block?: bigint | L1BlockTag
+  l1BlockNumber?: bigint | L1BlockTag
   /** Also proves the L1 block, from a beacon block that you trust. The L1 block is then the newest finalized one. */
   beacon?:
     | {
@@ -100,7 +100,7 @@ export type RecordProgress =
       /** For how many keys. */
       keyCount: number
       /** Pass it to a later call to continue from here. */
-      checkpoint: FetchCheckpoint
+      checkpoint: FetchProgress
     }
   | {
       /** The checkpoint in `resumeFrom` is not used: the recording starts over. */
@@ -112,14 +112,14 @@ export type RecordProgress =
 /** A bundle, and what it proves. */
 export interface Recorded {
   /** The bundle, verified; plain JSON. */
-  bundle: Evidence
+  bundle: EvidenceBundle
   /**
    * Where the hash in `l1Block` comes from. If it is the L1 endpoint's word, nothing proves it: compare the hash with a source
    * that you trust. From a beacon checkpoint, it is proven.
    */
   l1BlockHashFrom: 'l1Endpoint' | 'beaconCheckpoint'
   /** What the bundle proves to whoever trusts that hash, or the checkpoint. */
-  evidence: Extract<VerifiedEvidence, { reach: 'beaconBlockRoot' | 'l1BlockHash' }>
+  verified: Extract<VerifiedEvidence, { trustedInput: 'beaconBlockRoot' | 'l1BlockHash' }>
 }
 
 /**
@@ -132,8 +132,8 @@ export interface Recorded {
  * @param l2 provider of the rollup
  * @param request what to record evidence for
  * @param options from which L1 block, and how
- * @throws RpcError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`,
- * ...; `ARGUMENT_INVALID` if an option is wrong or unknown. ProofError if an answer does not verify; `CLAIM_INVALID` if the
+ * @throws EndpointError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`,
+ * ...; `ARGUMENT_INVALID` if an option is wrong or unknown. ProofError if an answer does not verify; ArgumentError if the
  * request itself is wrong. None contains a URL or an API key
  *
  * @example
@@ -155,8 +155,8 @@ export interface Recorded {
  * ```
  */
 export async function recordEvidence(
-  l1: Provider | SendProvider,
-  l2: Provider | SendProvider,
+  l1: RequestProvider | SendProvider,
+  l2: RequestProvider | SendProvider,
   request: EvidenceRequest,
   options: RecordOptions = {},
 ): Promise<Recorded> {
@@ -172,12 +172,12 @@ type VerifiedOptions = ReturnType<typeof verifyRecordOptions>
 
 function verifyRequest(request: EvidenceRequest) {
   const fields = ['scheme', 'rollup', 'address', 'storageKeys', 'l2BlockNumber']
-  const { scheme, rollup, address, storageKeys = [], l2BlockNumber } = readOptions('request', request, fields)
-  verifyScheme(scheme)
+  const { scheme, rollup, address, storageKeys = [], l2BlockNumber } = readOptions('', request, fields)
+  hashSchemeOf(scheme)
   const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
   if (l2BlockNumber !== undefined && typeof l2BlockNumber !== 'bigint') {
     const found = `a ${typeof l2BlockNumber}`
-    throw new ProofError('CLAIM_INVALID', { path: 'l2BlockNumber', expected: 'a bigint, such as 3n', found })
+    throw new ArgumentError({ path: 'l2BlockNumber', expected: 'a bigint, such as 3n', found })
   }
   const asked = {
     address: bytesToHex(decodeArgument('address', address, 20)),
@@ -190,40 +190,43 @@ function verifyRequest(request: EvidenceRequest) {
 const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
 
 function verifyRecordOptions(options: RecordOptions) {
-  const names = ['l1Block', 'beacon', 'maxFinalizations', 'resumeFrom', 'onProgress', 'signal']
+  const names = ['l1BlockNumber', 'beacon', 'maxFinalizations', 'resumeFrom', 'onProgress', 'signal']
   const own = verifyClientOptions(options, names)
-  const { l1Block = 'finalized', maxFinalizations = 8 } = own
-  const isBlock = typeof l1Block === 'bigint' ? l1Block >= 0n && l1Block < 1n << 64n : L1_TAGS.includes(l1Block)
-  if (!isBlock) throw argumentInvalid('l1Block', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1Block)
-  if (own.beacon !== undefined && own.l1Block !== undefined) {
-    throw argumentInvalid('l1Block', 'nothing beside beacon, which finds the L1 block', l1Block)
+  const { l1BlockNumber = 'finalized', maxFinalizations = 8 } = own
+  const isBlock =
+    typeof l1BlockNumber === 'bigint'
+      ? l1BlockNumber >= 0n && l1BlockNumber < 1n << 64n
+      : L1_TAGS.includes(l1BlockNumber)
+  if (!isBlock) throw invalid('l1BlockNumber', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1BlockNumber)
+  if (own.beacon !== undefined && own.l1BlockNumber !== undefined) {
+    throw invalid('l1BlockNumber', 'nothing beside beacon, which finds the L1 block', l1BlockNumber)
   }
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   verifyFunction('onProgress', own.onProgress)
   verifySignal(own.signal)
-  return Object.assign(own, { l1Block, maxFinalizations })
+  return Object.assign(own, { l1BlockNumber, maxFinalizations })
 }
 
 async function recordWith(
-  l1: Provider | SendProvider,
-  l2: Provider | SendProvider,
+  l1: RequestProvider | SendProvider,
+  l2: RequestProvider | SendProvider,
   request: VerifiedRequest,
   options: VerifiedOptions,
 ): Promise<Recorded> {
   const { scheme, rollup, address, storageKeys, owner } = request
-  const { l1Block: l1BlockId, beacon, maxFinalizations: _, resumeFrom, onProgress, signal, ...how } = options
+  const { l1BlockNumber, beacon, maxFinalizations: _, resumeFrom, onProgress, signal, ...how } = options
   const source = { provider: l1, rollup, signal }
 
   const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
   const fetched = beacon && (await fetchConsensus(beacon.apis, beacon.trusted, { onProgress: tell, signal }))
-  const { block, l1Block } = await fetchL1Block(source, fetched?.proven.l1BlockHash ?? l1BlockId)
+  const { block, l1Block } = await fetchL1Block(source, fetched?.proven.l1BlockHash ?? l1BlockNumber)
   onProgress?.({ step: 'l1Block', l1Block })
 
   /** The bundle for this block; null if the L2 endpoint does not hold the block. */
-  async function recordAt(anchor: Anchor): Promise<Evidence | null> {
+  async function recordAt(anchor: Anchor): Promise<EvidenceBundle | null> {
     const { l2BlockNumber, stateRoot } = anchor
     let hasBegun = false
-    const onCheckpoint = (made: FetchCheckpoint, keyCount: number) => {
+    const onCheckpoint = (made: FetchProgress, keyCount: number) => {
       hasBegun = true
       onProgress?.({ step: 'keys', keyCount, checkpoint: { ...made, rollup: owner.rollup, scheme: owner.scheme } })
     }
@@ -231,7 +234,9 @@ async function recordWith(
     const fetching = { ...how, trusted: { scheme, stateRoot }, resumeFrom: begun, onCheckpoint, signal }
     let answer: unknown
     try {
-      answer = await atEndpoint('L2', () => fetchAnswer(l2, { address, storageKeys, block: l2BlockNumber }, fetching))
+      answer = await atEndpoint('L2', () =>
+        fetchAnswer(l2, { address, storageKeys, l2BlockNumber: l2BlockNumber }, fetching),
+      )
     } catch (error) {
       // An endpoint that has already sent an answer holds the block.
       if (!hasBegun && request.l2BlockNumber === undefined && isMissing(error)) return null
@@ -240,7 +245,7 @@ async function recordWith(
     // Only once the answer is here: the timestamp of a block that the L2 endpoint does not hold is of no use.
     const { proof, finalizedState } = await fetchTimestamp(source, l1Block, anchor)
     const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer }
-    return createEvidence({ ...parts, consensus: fetched?.consensus, l1: { block, proof, finalizedState } })
+    return createBundle({ ...parts, consensus: fetched?.consensus, l1: { block, proof, finalizedState } })
   }
 
   const tried: bigint[] = []
@@ -253,12 +258,12 @@ async function recordWith(
     onProgress?.({ step: 'proofUnavailable', l2BlockNumber })
     tried.push(l2BlockNumber)
   }
-  throw new RpcError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+  throw new EndpointError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
 }
 
 /** The parts were verified one by one. This verifies the whole. */
 function verifyBundle(
-  bundle: Evidence,
+  bundle: EvidenceBundle,
   { scheme, rollup, address, storageKeys }: VerifiedRequest,
   l1Block: L1Block,
   l2BlockNumber: bigint,
@@ -266,9 +271,10 @@ function verifyBundle(
 ): Recorded {
   const trusted = beacon ?? { l1BlockHash: l1Block.hash }
   const evidence = verifyEvidence(bundle, { scheme, rollup, trusted, l2BlockNumber, address, storageKeys })
-  if (evidence.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence }
-  const proven = { ...evidence, l1Block, l2BlockNumber, reach: 'l1BlockHash' } as const
-  return { bundle, l1BlockHashFrom: 'l1Endpoint', evidence: proven }
+  if (evidence.trustedInput === 'beaconBlockRoot')
+    return { bundle, l1BlockHashFrom: 'beaconCheckpoint', verified: evidence }
+  const proven = { ...evidence, l1Block, l2BlockNumber, trustedInput: 'l1BlockHash' } as const
+  return { bundle, l1BlockHashFrom: 'l1Endpoint', verified: proven }
 }
 
 /** The finalizations to try, in order: that of the request, or of the earlier recording, and the newest ones. */
@@ -281,7 +287,7 @@ async function* anchorsFor(
 ): AsyncGenerator<Anchor> {
   const { l2BlockNumber, owner } = request
   const ignore = (reason: string) => onProgress?.({ step: 'checkpointIgnored', reason })
-  const block = l2BlockNumber === undefined ? {} : { block: encodeQuantity(l2BlockNumber) }
+  const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
   const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, { ...owner, ...block })
   if (mismatch !== null) ignore(mismatch)
   if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
@@ -306,12 +312,12 @@ async function fetchBegun(
     const verify = (answer: unknown, keys: readonly Hex[]) =>
       void verifyProof(answer, { scheme, stateRoot: anchor.stateRoot, address, storageKeys: keys })
     const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)
-    const held = { ...owner, block: encodeQuantity(anchor.l2BlockNumber) }
+    const held = { ...owner, l2BlockNumber: encodeQuantity(anchor.l2BlockNumber) }
     // Without an answer that verifies, anyone could have named this block.
     const isHeld = readFetched(resumeFrom, held, admission, redact, verify).length > 0
     return isHeld ? anchor : 'its answers do not verify'
   } catch (error) {
-    if (error instanceof RpcError && error.layer === 'L1') throw error
+    if (isEndpointError(error) && error.layer === 'L1') throw error
     return 'its block is not the last one of a finalization'
   }
 }

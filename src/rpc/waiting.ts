@@ -1,4 +1,4 @@
-import { RpcError } from './error.ts'
+import { EndpointError } from './error.ts'
 
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ export async function inTime<T>(timeout: number, work: (signal: AbortSignal) => 
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new RpcError('TIMEOUT'))
+      reject(new EndpointError('TIMEOUT'))
       controller.abort()
     }, timeout)
   })

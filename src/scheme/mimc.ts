@@ -2,26 +2,13 @@ import { bigintToBytes, concatBytes } from '../bytes.ts'
 import { BLS12377_ORDER, isCanonicalBls12377 } from '../field/bls12377.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import { mimcHasher } from '../hash/mimc/index.ts'
-import type { Scheme } from './scheme.ts'
+import { createScheme, type HashScheme } from './scheme.ts'
 
 const HALF_WORD = 16
 const ZEROS = /* @__PURE__ */ new Uint8Array(HALF_WORD)
 let hasher: Hasher | undefined
 
-/**
- * MiMC over the scalar field of BLS12-377: Linea mainnet until about 2026-04-01, Sepolia until about 2026-03-24.
- * A digest is one field element of 32 bytes.
- *
- * @example
- * ```ts
- * import { hashAccountKey } from 'rollup-state-proof'
- * import { mimc } from 'rollup-state-proof/mimc'
- *
- * const address = '0x0000000000000000000000000000000000000000'
- * console.log(mimc.name, mimc.wordLength, hashAccountKey(mimc, address).length) // mimc 32 66
- * ```
- */
-export const mimc: Scheme = {
+export const mimc: HashScheme = /* @__PURE__ */ createScheme({
   name: 'mimc',
   get hasher() {
     hasher ??= mimcHasher()
@@ -36,4 +23,4 @@ export const mimc: Scheme = {
   encodeAddress: a => concatBytes(new Uint8Array(12), a),
   tailKey: () => bigintToBytes(BLS12377_ORDER - 1n, 32),
   emptyTreeRoot: '0x07977874126658098c066972282d4c85f230520af3847e297fe7524f976873e5',
-}
+})

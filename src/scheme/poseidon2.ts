@@ -2,7 +2,7 @@ import { byteAt } from '../bytes.ts'
 import { isCanonicalKoalaBear } from '../field/koalabear.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import { poseidon2Hasher } from '../hash/poseidon2/index.ts'
-import type { Scheme } from './scheme.ts'
+import { createScheme, type HashScheme } from './scheme.ts'
 
 let hasher: Hasher | undefined
 
@@ -31,20 +31,7 @@ function narrow(wide: Uint8Array): Uint8Array | null {
   return stray === 0 ? x : null
 }
 
-/**
- * Poseidon2 over KoalaBear: the Linea networks since the "small fields" upgrade of spring 2026.
- * A digest is eight field elements of 4 bytes.
- *
- * @example
- * ```ts
- * import { hashAccountKey } from 'rollup-state-proof'
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- *
- * const address = '0x0000000000000000000000000000000000000000'
- * console.log(poseidon2.name, poseidon2.wordLength, hashAccountKey(poseidon2, address).length) // poseidon2 64 66
- * ```
- */
-export const poseidon2: Scheme = {
+export const poseidon2: HashScheme = /* @__PURE__ */ createScheme({
   name: 'poseidon2',
   get hasher() {
     hasher ??= poseidon2Hasher()
@@ -58,4 +45,4 @@ export const poseidon2: Scheme = {
   encodeAddress: widen,
   tailKey: () => TAIL_KEY.slice(),
   emptyTreeRoot: '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7',
-}
+})

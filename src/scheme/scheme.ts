@@ -1,14 +1,23 @@
+import { invalid } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
 
+/** Marks a scheme of this package, in any copy of it. The number changes when the members of {@link HashScheme} do. */
+const genuine: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/scheme/1')
+
 /**
- * Everything that differs between the hash schemes of the rollup. They share the tree and the proofs.
- *
- * Pass one of the two that exist: `mimc` from `rollup-state-proof/mimc`, `poseidon2` from `rollup-state-proof/poseidon2`.
+ * A hash scheme of the rollup. There are two: `mimc` from `rollup-state-proof/mimc`, `poseidon2` from
+ * `rollup-state-proof/poseidon2`. Nothing else is accepted in their place.
  */
 export interface Scheme {
   /** The name in evidence bundles, vectors and command lines. */
   readonly name: 'mimc' | 'poseidon2'
+  /** The scheme itself: a copy with another member is not genuine. */
+  readonly [genuine]: Scheme
+}
+
+/** Everything that differs between the hash schemes. They share the tree and the proofs. */
+export interface HashScheme extends Scheme {
   /** The hash function H, created on first use. */
   readonly hasher: Hasher
   /** Length in bytes of a small integer or index inside a hashed message: 32 (mimc) or 64 (poseidon2). */
@@ -47,4 +56,16 @@ export interface Scheme {
   tailKey(): Uint8Array
   /** The root of a tree with only HEAD and TAIL, 32 bytes: the storage root of an account without storage. */
   readonly emptyTreeRoot: Hex
+}
+
+/** Makes a scheme that {@link hashSchemeOf} accepts, and that nobody can change. */
+export function createScheme(parts: Omit<HashScheme, typeof genuine>): HashScheme {
+  const scheme = Object.defineProperty(parts, genuine, { get: () => scheme }) as HashScheme
+  return Object.freeze(scheme)
+}
+
+/** What a scheme consists of. @throws ArgumentError unless it is `mimc` or `poseidon2` of any copy of this package */
+export function hashSchemeOf(scheme: Scheme): HashScheme {
+  if (scheme?.[genuine] === scheme && scheme !== undefined) return scheme as HashScheme
+  throw invalid('scheme', 'mimc or poseidon2 of this package', scheme)
 }

@@ -7,7 +7,7 @@ import type { L1, L1Options } from './simulated-l1.ts'
  * The consensus layer of the simulated L1. It has one beacon block per L1 block, many slots apart, so that sync committee
  * periods and forks pass quickly. It generates its sync committees on first use.
  */
-export interface Beacon {
+export interface SimulatedBeacon {
   /** Its genesis and forks, as a verifier expects them. */
   readonly network: BeaconNetwork
   /**
@@ -37,7 +37,7 @@ const network: BeaconNetwork = {
 }
 
 /** Defers loading the curve and generating the committees until first use. */
-export function lazyBeacon(l1: L1, { l1Unfinalized = 0 }: L1Options): Beacon {
+export function lazyBeacon(l1: L1, { l1Unfinalized = 0 }: L1Options): SimulatedBeacon {
   let loaded: Promise<Consensus> | undefined
   const load = () => {
     loaded ??= import('./consensus.ts').then(({ createConsensus }) => createConsensus(l1, network, l1Unfinalized))

@@ -5,7 +5,7 @@ import { createBlockStore } from './block-store.ts'
 import { createL1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
 
 /** How the chain behaves. */
-export interface ChainOptions extends L1Options {
+export interface ServiceChainOptions extends L1Options {
   /** How many finalizations the proofs lag behind L1, as they sometimes do on real endpoints. Default: 0. */
   proofLag?: number
   /**
@@ -16,7 +16,7 @@ export interface ChainOptions extends L1Options {
 }
 
 /** An L2 with its states, and the L1 on which it is finalized. Block 0 is finalized from the start. */
-export interface Chain {
+export interface ServiceChain {
   /** The state of the next block. Write your changes to it. */
   readonly pending: World
   /** The L1 that holds the roots of finalized blocks. */
@@ -45,13 +45,13 @@ export interface Chain {
   timestamp(number: bigint): bigint | undefined
 }
 
-/** A {@link Chain} as the rest of the service uses it. */
+/** A {@link ServiceChain} as the rest of the service uses it. */
 export type FullChain = ReturnType<typeof createChain>
 
 const SECONDS_PER_BLOCK = 2n
 
 /** @param genesis the state of block 0; the chain keeps a fork of it */
-export function createChain(genesis: World, rollup: Rollup, options: ChainOptions = {}) {
+export function createChain(genesis: World, rollup: Rollup, options: ServiceChainOptions = {}) {
   const { proofLag = 0, keep, clock } = options
   const pending = genesis.fork()
   const blocks = createBlockStore(({ block }: { readonly block: Block; readonly state: World }) => block.hash)

@@ -21,7 +21,7 @@ export type Fault =
       /** Such as 429 or 503. */
       readonly status: number
       /** The `Retry-After` header, in seconds. Default: no such header. */
-      readonly retryAfter?: number
+      readonly retryAfterSeconds?: number
     }
   | {
       /** A JSON-RPC error instead of a result. The beacon API answers with status 500. */
@@ -64,7 +64,7 @@ export function createFaultInjector(faults: FaultFunction | undefined, closing: 
       case undefined:
         return {}
       case 'status': {
-        const headers = fault.retryAfter === undefined ? {} : { 'Retry-After': `${fault.retryAfter}` }
+        const headers = fault.retryAfterSeconds === undefined ? {} : { 'Retry-After': `${fault.retryAfterSeconds}` }
         throw new MethodError(rpcCodes.serverError, 'an injected fault', fault.status, headers)
       }
       case 'error':

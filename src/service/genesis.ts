@@ -1,12 +1,10 @@
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ProofError } from '../errors.ts'
+import { ArgumentError, isArgumentError, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
-import { RpcError } from '../rpc/error.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { WorldError } from '../world/error.ts'
 import { createWorld, type World } from '../world/world.ts'
-import type { Chain } from './chain.ts'
+import type { ServiceChain } from './chain.ts'
 import { demoCode, tokenSlots } from './demo-contracts.generated.ts'
 
 /**
@@ -16,7 +14,7 @@ import { demoCode, tokenSlots } from './demo-contracts.generated.ts'
  *
  * @param scheme `mimc` or `poseidon2`
  * @param genesis parsed from JSON
- * @throws RpcError `ARGUMENT_INVALID`; WorldError `ARGUMENT_INVALID` if the scheme is neither
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -43,10 +41,10 @@ export function readGenesis(scheme: Scheme, genesis: unknown): World {
         ...(snarkCodeHash !== undefined && { snarkCodeHash: hexOf(`${place}.snarkCodeHash`, snarkCodeHash) }),
       })
       for (const [key, value] of Object.entries(objectOf(`${place}.storage`, storage))) {
-        world.setStorage(address, wordOf(key), wordOf(hexOf(`${place}.storage`, value)))
+        world.setStorage(address, { key: wordOf(key), value: wordOf(hexOf(`${place}.storage`, value)) })
       }
     } catch (error) {
-      if (!(error instanceof ProofError) && !(error instanceof WorldError)) throw error
+      if (!isProofError(error) && !isArgumentError(error)) throw error
       throw invalid(`${place}: ${error.message}`)
     }
   }
@@ -72,7 +70,7 @@ const HOLDERS: readonly (readonly [Hex, bigint])[] = [
  * and a contract (`0xcaca…`) with the `aggregate3` function of Multicall3.
  *
  * @param scheme `mimc` or `poseidon2`
- * @throws WorldError `ARGUMENT_INVALID` if the scheme is neither
+ * @throws ArgumentError if the scheme is neither
  *
  * @example
  * ```ts
@@ -125,7 +123,7 @@ function shortString(text: string): Hex {
  * @param chain a chain whose genesis is {@link demoWorld}
  * @param counts number of blocks per finalization. Default: 3, 1 and 4, so that the finalizations end at blocks 3, 4 and 8
  * @param l1Blocks number of empty L1 blocks before each finalization. Default: 20
- * @throws WorldError `ACCOUNT_MISSING` if the state lacks the demo contract
+ * @throws ArgumentError if the state lacks the demo contract
  *
  * @example
  * ```ts
@@ -138,13 +136,13 @@ function shortString(text: string): Hex {
  * console.log(chain.latest(), chain.finalized()) // 8n 8n
  * ```
  */
-export function addDemoBlocks(chain: Chain, counts: readonly number[] = [3, 1, 4], l1Blocks = 20): void {
+export function addDemoBlocks(chain: ServiceChain, counts: readonly number[] = [3, 1, 4], l1Blocks = 20): void {
   const { pending, addBlock, finalize, l1, latest } = chain
   for (const blocks of counts) {
     for (let added = 0; added < blocks; added++) {
       const number = latest() + 1n
       pending.setAccount(DEMO_PAYEE, { balance: 5n + number })
-      pending.setStorage(DEMO_CONTRACT, wordOf('0x0'), wordOf(encodeQuantity(42n + number)))
+      pending.setStorage(DEMO_CONTRACT, { key: wordOf('0x0'), value: wordOf(encodeQuantity(42n + number)) })
       addBlock()
     }
     for (let added = 0; added < l1Blocks; added++) l1.addBlock()
@@ -152,7 +150,7 @@ export function addDemoBlocks(chain: Chain, counts: readonly number[] = [3, 1, 4
   }
 }
 
-const invalid = (found: string) => new RpcError('ARGUMENT_INVALID', { found })
+const invalid = (found: string) => new ArgumentError({ found })
 
 function objectOf(place: string, value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`${place} is not an object`)

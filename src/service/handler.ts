@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isJson, readBody, send } from '../http/server.ts'
-import type { Beacon } from './beacon.ts'
+import type { SimulatedBeacon } from './beacon.ts'
 import type { BeaconAnswer } from './consensus.ts'
 import type { createFaultInjector } from './faults.ts'
 import { answerRequest, errorResponse, MethodError, type Methods, parseRequest, rpcCodes } from './json-rpc.ts'
@@ -18,7 +18,7 @@ const CORS = new Map([
 export interface Endpoints {
   /** By path. */
   readonly rpc: ReadonlyMap<string, { readonly endpoint: 'l2' | 'l1'; readonly methods: Methods }>
-  readonly beacon: Beacon
+  readonly beacon: SimulatedBeacon
   readonly apiKeys: ReadonlySet<string>
   /** Requests per second per client without a key; undefined for no limit. */
   readonly publicRate: number | undefined

@@ -1,8 +1,8 @@
 import type { Rollup } from '../anchor/rollup.ts'
 import { createHttpServer } from '../http/server.ts'
 import type { World } from '../world/world.ts'
-import { type Beacon, lazyBeacon } from './beacon.ts'
-import { type Chain, type ChainOptions, createChain } from './chain.ts'
+import { lazyBeacon, type SimulatedBeacon } from './beacon.ts'
+import { createChain, type ServiceChain, type ServiceChainOptions } from './chain.ts'
 import { createFaultInjector, type FaultFunction } from './faults.ts'
 import { BEACON_PATH, createHandler } from './handler.ts'
 import type { AccessListFunction } from './methods/access-list.ts'
@@ -10,7 +10,7 @@ import { l1Methods } from './methods/l1.ts'
 import { l2Methods } from './methods/l2.ts'
 
 /** What the service serves, and its limits. */
-export interface ServiceOptions extends ChainOptions {
+export interface ServiceOptions extends ServiceChainOptions {
   /** The state of block 0. */
   genesis: World
   /** The rollup contract on the simulated L1. */
@@ -34,9 +34,9 @@ export interface ServiceOptions extends ChainOptions {
 /** An HTTP server with endpoints for a rollup, its L1 and the consensus layer of L1. */
 export interface Service {
   /** The chain. Write to its pending state, add blocks and finalize them. */
-  readonly chain: Chain
+  readonly chain: ServiceChain
   /** The consensus layer of L1. */
-  readonly beacon: Beacon
+  readonly beacon: SimulatedBeacon
   /**
    * Starts to accept requests. Rejects with the system's error if the port is taken.
    *
@@ -73,7 +73,7 @@ export interface Service {
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createClient, createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { createRollupClient, createHttpProvider } from 'rollup-state-proof/rpc'
  * import { createService, demoWorld } from 'rollup-state-proof/service'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
@@ -87,7 +87,7 @@ export interface Service {
  * chain.finalize()
  *
  * const claim = { scheme: poseidon2, stateRoot: chain.pending.stateRoot(), address, block } as const
- * const { account } = await createClient(createHttpProvider(url)).getVerifiedState(claim)
+ * const { account } = await createRollupClient(createHttpProvider(url)).getVerifiedState(claim)
  * console.log(block, account?.balance) // 1n 5n
  * await service.close()
  * ```

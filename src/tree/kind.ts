@@ -1,16 +1,16 @@
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, isZero } from '../bytes.ts'
-import { type ErrorCode, ProofError, refusal } from '../errors.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { ProofError, type ProofErrorCode, refusal } from '../errors.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 
 /** Tree format, "Two trees": how a tree encodes, hashes and checks its keys and values. */
 export interface TreeKind {
   readonly keyLength: number
   readonly valueLength: number
   /** The error code for a proof that does not lead to the required root. */
-  readonly rootMismatch: ErrorCode
-  hashKey(scheme: Scheme, key: Uint8Array): Uint8Array
+  readonly rootMismatch: ProofErrorCode
+  hashKey(scheme: HashScheme, key: Uint8Array): Uint8Array
   /** The message whose hash is the value hash. Its field elements may not be canonical: the caller checks. */
-  valuePreimage(scheme: Scheme, value: Uint8Array): Uint8Array
+  valuePreimage(scheme: HashScheme, value: Uint8Array): Uint8Array
   /** @throws ProofError if no leaf may hold the value: `VALUE_OUT_OF_RANGE` (accounts), `ZERO_VALUE` (slots) */
   verifyStorable(value: Uint8Array): void
 }

@@ -1,6 +1,6 @@
 import { byteAt, bytesToBigint } from '../bytes.ts'
 import { ProofError, refusal } from '../errors.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 
 /** Levels between a leaf and the sub-root; leaf indices are below 2^40. */
 export const TREE_DEPTH = 40
@@ -33,7 +33,8 @@ export interface LeafNode extends Leaf {
 }
 
 /** Length in bytes of a leaf opening: 128 (mimc) or 192 (poseidon2). */
-export const openingLength = ({ wordLength }: Pick<Scheme, 'wordLength'>): number => 2 * wordLength + 2 * DIGEST_LENGTH
+export const openingLength = ({ wordLength }: Pick<HashScheme, 'wordLength'>): number =>
+  2 * wordLength + 2 * DIGEST_LENGTH
 
 /**
  * Tree format, "The messages": an opening is `word(prev) || word(next) || hKey || hVal`, the preimage of the leaf's digest.
@@ -41,7 +42,7 @@ export const openingLength = ({ wordLength }: Pick<Scheme, 'wordLength'>): numbe
  * @param opening canonical, {@link openingLength} bytes
  * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
  */
-export function decodeOpening(scheme: Scheme, opening: Uint8Array): LeafNode {
+export function decodeOpening(scheme: HashScheme, opening: Uint8Array): LeafNode {
   const { wordLength } = scheme
   const digests = 2 * wordLength
   return {
@@ -59,7 +60,7 @@ export function decodeOpening(scheme: Scheme, opening: Uint8Array): LeafNode {
  * @param limit exclusive upper bound of the index, at most 2^53
  * @throws ProofError `NON_CANONICAL` if the padding of the word is not zero, `INDEX_OUT_OF_RANGE`
  */
-export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number): number {
+export function decodeIndexWord(scheme: HashScheme, word: Uint8Array, limit: number): number {
   const x = scheme.decodeWord(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
   // Inexact above 2^53, but no such index is below the limit, even when rounded.
@@ -76,6 +77,6 @@ export function decodeIndexWord(scheme: Scheme, word: Uint8Array, limit: number)
  * @param bytes digests and words, a multiple of 32 bytes
  * @throws ProofError `NON_CANONICAL`
  */
-export function verifyCanonical(scheme: Scheme, bytes: Uint8Array): void {
+export function verifyCanonical(scheme: HashScheme, bytes: Uint8Array): void {
   if (!scheme.isCanonical(bytes)) throw new ProofError('NON_CANONICAL', { found: 'a field element not reduced' })
 }

@@ -1,6 +1,6 @@
 import { bytesToHex, equalBytes, isZero } from '../bytes.ts'
-import { type ErrorCode, type ProofError, refusal } from '../errors.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { type ProofError, type ProofErrorCode, refusal } from '../errors.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { DIGEST_LENGTH, decodeIndexWord, decodeOpening, type LeafNode, MAX_LEAVES, zeroDigest } from './leaf.ts'
 
 /** The number of nodes in `proofRelatedNodes`: node 0, the 39 inner siblings, the sibling leaf, the leaf. */
@@ -33,7 +33,7 @@ export interface Path {
 }
 
 /** Length in bytes of node 0: 64 (mimc) or 96 (poseidon2). */
-export const rootLength = ({ wordLength }: Pick<Scheme, 'wordLength'>): number => wordLength + DIGEST_LENGTH
+export const rootLength = ({ wordLength }: Pick<HashScheme, 'wordLength'>): number => wordLength + DIGEST_LENGTH
 
 /**
  * Node 0: `word(nextFreeNode) || subRoot`.
@@ -41,7 +41,7 @@ export const rootLength = ({ wordLength }: Pick<Scheme, 'wordLength'>): number =
  * @param rootPreimage canonical, {@link rootLength} bytes
  * @throws ProofError `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
  */
-export function decodeRootNode(scheme: Scheme, rootPreimage: Uint8Array): RootNode {
+export function decodeRootNode(scheme: HashScheme, rootPreimage: Uint8Array): RootNode {
   const nextFreeNode = decodeIndexWord(scheme, rootPreimage.slice(0, scheme.wordLength), MAX_LEAVES + 1)
   return { rootPreimage, nextFreeNode, subRoot: rootPreimage.slice(scheme.wordLength) }
 }
@@ -52,7 +52,7 @@ export function decodeRootNode(scheme: Scheme, rootPreimage: Uint8Array): RootNo
  * @param bytes canonical
  * @throws ProofError `WRONG_LENGTH`, `ZERO_OPENING`, `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
  */
-export function decodeSiblingLeaf(scheme: Scheme, bytes: Uint8Array): LeafNode | null {
+export function decodeSiblingLeaf(scheme: HashScheme, bytes: Uint8Array): LeafNode | null {
   const isDigest = bytes.length === DIGEST_LENGTH
   if (!isZero(bytes)) {
     if (isDigest) throw refusal('WRONG_LENGTH', 'a leaf opening', '32 bytes not zero')
@@ -73,7 +73,7 @@ export function verifyLeafIndex({ leafIndex, rootNode: { nextFreeNode } }: Path)
 }
 
 /** The sub-root that the path from the leaf leads to. {@link verifyPath} compares it with the one in node 0. */
-export function computeSubRoot({ hasher }: Scheme, { leafIndex, inner, siblingLeaf, leafNode }: Path): Uint8Array {
+export function computeSubRoot({ hasher }: HashScheme, { leafIndex, inner, siblingLeaf, leafNode }: Path): Uint8Array {
   const lowest = siblingLeaf === null ? zeroDigest() : hasher.hash(siblingLeaf.opening)
   // foldPath takes the siblings from the leaf up; the nodes run from the root down.
   const siblings = [...hasher.hashBatch(inner), lowest].reverse()
@@ -85,7 +85,7 @@ export function computeSubRoot({ hasher }: Scheme, { leafIndex, inner, siblingLe
  *
  * @throws ProofError `SUB_ROOT_MISMATCH`, or `rootMismatch` if node 0 does not hash to `root`
  */
-export function verifyPath(scheme: Scheme, path: Path, root: Uint8Array, rootMismatch: ErrorCode): void {
+export function verifyPath(scheme: HashScheme, path: Path, root: Uint8Array, rootMismatch: ProofErrorCode): void {
   const { subRoot, rootPreimage } = path.rootNode
   const computedSubRoot = computeSubRoot(scheme, path)
   if (!equalBytes(computedSubRoot, subRoot)) throw mismatch('SUB_ROOT_MISMATCH', subRoot, computedSubRoot)
@@ -94,5 +94,5 @@ export function verifyPath(scheme: Scheme, path: Path, root: Uint8Array, rootMis
 }
 
 /** An error that carries both the expected and the found bytes. */
-export const mismatch = (code: ErrorCode, expected: Uint8Array, found: Uint8Array): ProofError =>
+export const mismatch = (code: ProofErrorCode, expected: Uint8Array, found: Uint8Array): ProofError =>
   refusal(code, bytesToHex(expected), bytesToHex(found))

@@ -1,7 +1,7 @@
 import { byteAt, bytesToHex, concatBytes, equalBytes, type Hex } from '../bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import { plainTrees, type Tree, type Trees } from '../proof/tree.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
 import { TREE_DEPTH } from '../tree/leaf.ts'
 import { INNER_LENGTH } from '../tree/path.ts'
@@ -14,10 +14,10 @@ interface EmptySubtree {
   readonly digest: Uint8Array
 }
 
-const treesOfSchemes = /* @__PURE__ */ new WeakMap<Scheme, Trees>()
+const treesOfSchemes = /* @__PURE__ */ new WeakMap<HashScheme, Trees>()
 
 /** The plain trees, which also know the empty subtrees. They are made once per scheme. */
-export function quickTrees(scheme: Scheme): Trees {
+export function quickTrees(scheme: HashScheme): Trees {
   const made = treesOfSchemes.get(scheme)
   if (made !== undefined) return made
   const { account, storage } = plainTrees(scheme)

@@ -1,10 +1,10 @@
+import { decodeArgument, readOptions } from '../arguments.ts'
 import { bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
-import { decodeArgument, verifyOptions, verifyScheme } from '../proof/claim.ts'
 import { type DecodedLeafProof, decodeLeafIndex, decodeLeafProof, decodeNodes } from '../proof/decode.ts'
 import { type LeafClaim, verifyLeafProof } from '../proof/leaf-proof.ts'
 import type { DecodedValue, Tree } from '../proof/tree.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { type AccountFields, accountFieldsOf, accountTree, storageTree } from '../tree/kind.ts'
 import { computeSubRoot, LEAF_NODE, verifyLeafIndex } from '../tree/path.ts'
 import { quickTrees } from './empty-subtrees.ts'
@@ -106,17 +106,15 @@ export function verifyNonExistence(
 }
 
 function decodeLeafClaim(claim: LeafProofClaim): { tree: Tree; leafClaim: LeafClaim } {
-  const scheme = verifyScheme(claim?.scheme)
-  if ('storageKey' in claim) {
-    verifyOptions(claim, ['scheme', 'storageRoot', 'storageKey'])
-    const root = decodeArgument('storageRoot', claim.storageRoot, 32)
-    const key = decodeArgument('storageKey', claim.storageKey, 32)
-    return { tree: quickTrees(scheme).storage, leafClaim: { root, key } }
+  const isSlot = Object.hasOwn(Object(claim), 'storageKey')
+  const [rootName, keyName] = isSlot ? ['storageRoot', 'storageKey'] : ['stateRoot', 'address']
+  const own: Readonly<Record<string, unknown>> = { ...readOptions('', claim, ['scheme', rootName, keyName]) }
+  const { account, storage } = quickTrees(hashSchemeOf(claim.scheme))
+  const root = decodeArgument(rootName, own[rootName], 32)
+  return {
+    tree: isSlot ? storage : account,
+    leafClaim: { root, key: decodeArgument(keyName, own[keyName], isSlot ? 32 : 20) },
   }
-  verifyOptions(claim, ['scheme', 'stateRoot', 'address'])
-  const root = decodeArgument('stateRoot', claim.stateRoot, 32)
-  const key = decodeArgument('address', claim.address, 20)
-  return { tree: quickTrees(scheme).account, leafClaim: { root, key } }
 }
 
 function decodeClaimed<Form extends DecodedLeafProof['claims']>(
@@ -147,7 +145,7 @@ const hasForm = <Form extends DecodedLeafProof['claims']>(
  * @param leafIndex from 0 to 2^40 - 1
  * @param proofRelatedNodes the 42 nodes of a proof, root first
  * @throws ProofError `WRONG_NODE_COUNT`, `SCHEME_MISMATCH`, `WRONG_LENGTH`, `BAD_HEX`, `NON_CANONICAL`,
- * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`, `MALFORMED_RESPONSE`; `CLAIM_INVALID` for the scheme
+ * `INDEX_OUT_OF_RANGE`, `ZERO_OPENING`, `MALFORMED_RESPONSE`; ArgumentError for the scheme
  *
  * @example
  * ```ts
@@ -175,14 +173,13 @@ export function computeRoot(
   /** H(word(nextFreeNode) || subRoot), 32 bytes. */
   root: Hex
 } {
-  verifyScheme(scheme)
+  const tree = quickTrees(hashSchemeOf(scheme)).account
   const index = atPath('leafIndex', () => decodeLeafIndex(leafIndex))
-  const tree = quickTrees(scheme).account
   const path = atPath('proofRelatedNodes', () => decodeNodes(tree, index, proofRelatedNodes))
   atPath('leafIndex', () => verifyLeafIndex(path))
   const subRoot = computeSubRoot(tree.scheme, path)
-  const nextFreeNode = path.rootNode.rootPreimage.slice(0, scheme.wordLength)
-  const root = scheme.hasher.hash(concatBytes(nextFreeNode, subRoot))
+  const nextFreeNode = path.rootNode.rootPreimage.slice(0, tree.scheme.wordLength)
+  const root = tree.scheme.hasher.hash(concatBytes(nextFreeNode, subRoot))
   return { subRoot: bytesToHex(subRoot), root: bytesToHex(root) }
 }
 
@@ -192,7 +189,7 @@ export function computeRoot(
  *
  * @param scheme `mimc` or `poseidon2`: decides which elements are canonical
  * @param value 192 bytes, as served
- * @throws ProofError `CLAIM_INVALID` if it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
+ * @throws ArgumentError if it is not hexadecimal of 192 bytes, `NON_CANONICAL`, `VALUE_OUT_OF_RANGE`
  *
  * @example
  * ```ts
@@ -211,10 +208,9 @@ export function decodeAccount(scheme: Scheme, value: Hex): AccountFields {
 }
 
 function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
-  verifyScheme(scheme)
-  const { valueLength } = accountTree
-  decodeArgument('value', value, valueLength)
-  return quickTrees(scheme).account.decodeValue(value, LEAF_NODE)
+  const { account } = quickTrees(hashSchemeOf(scheme))
+  decodeArgument('value', value, accountTree.valueLength)
+  return account.decodeValue(value, LEAF_NODE)
 }
 
 /**
@@ -223,7 +219,7 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
  * @param scheme `mimc` or `poseidon2`
  * @param address 20 bytes, any case
  * @returns 32 bytes
- * @throws ProofError `CLAIM_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -235,7 +231,7 @@ function decodeAccountArgument(scheme: Scheme, value: Hex): DecodedValue {
  * ```
  */
 export function hashAccountKey(scheme: Scheme, address: Hex): Hex {
-  return bytesToHex(accountTree.hashKey(verifyScheme(scheme), decodeArgument('address', address, 20)))
+  return bytesToHex(accountTree.hashKey(hashSchemeOf(scheme), decodeArgument('address', address, 20)))
 }
 
 /**
@@ -244,7 +240,7 @@ export function hashAccountKey(scheme: Scheme, address: Hex): Hex {
  * @param scheme `mimc` or `poseidon2`
  * @param value 192 bytes, as served
  * @returns 32 bytes
- * @throws ProofError `CLAIM_INVALID`, `NON_CANONICAL`
+ * @throws ArgumentError, `NON_CANONICAL`
  *
  * @example
  * ```ts
@@ -256,7 +252,7 @@ export function hashAccountKey(scheme: Scheme, address: Hex): Hex {
  */
 export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
   const { preimage } = decodeAccountArgument(scheme, value)
-  return bytesToHex(scheme.hasher.hash(preimage))
+  return bytesToHex(hashSchemeOf(scheme).hasher.hash(preimage))
 }
 
 /**
@@ -265,7 +261,7 @@ export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
  * @param scheme `mimc` or `poseidon2`
  * @param storageKey 32 bytes
  * @returns 32 bytes
- * @throws ProofError `CLAIM_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -277,7 +273,7 @@ export function hashAccountValue(scheme: Scheme, value: Hex): Hex {
  * ```
  */
 export function hashStorageKey(scheme: Scheme, storageKey: Hex): Hex {
-  return bytesToHex(storageTree.hashKey(verifyScheme(scheme), decodeArgument('storageKey', storageKey, 32)))
+  return bytesToHex(storageTree.hashKey(hashSchemeOf(scheme), decodeArgument('storageKey', storageKey, 32)))
 }
 
 /**
@@ -286,7 +282,7 @@ export function hashStorageKey(scheme: Scheme, storageKey: Hex): Hex {
  * @param scheme `mimc` or `poseidon2`
  * @param value 32 bytes
  * @returns 32 bytes
- * @throws ProofError `CLAIM_INVALID`
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -299,6 +295,6 @@ export function hashStorageKey(scheme: Scheme, storageKey: Hex): Hex {
  * ```
  */
 export function hashStorageValue(scheme: Scheme, value: Hex): Hex {
-  const bytes = decodeArgument('value', value, 32)
-  return bytesToHex(verifyScheme(scheme).hasher.hash(storageTree.valuePreimage(scheme, bytes)))
+  const hashScheme = hashSchemeOf(scheme)
+  return bytesToHex(hashScheme.hasher.hash(storageTree.valuePreimage(hashScheme, decodeArgument('value', value, 32))))
 }

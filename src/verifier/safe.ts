@@ -1,26 +1,25 @@
-import { ProofError } from '../errors.ts'
-import type { Claim } from '../proof/claim.ts'
-import type { VerifiedState } from '../proof/verify.ts'
-import { verifyProof } from './verify-proof.ts'
+import { type ArgumentError, isRefusal, type ProofError } from '../errors.ts'
 
-/** The outcome of {@link safeVerifyProof}. */
-export type SafeVerifiedState =
-  | ({
+/** What {@link safely} returns. */
+export type Outcome<T> =
+  | {
       /** Verified. */
       ok: true
-    } & VerifiedState)
+      /** What the function returned. */
+      value: T
+    }
   | {
       /** Refused. */
       ok: false
-      /** Why. */
-      error: ProofError
+      /** Why: the answer does not verify, or one of the caller's own arguments is wrong. */
+      error: ProofError | ArgumentError
     }
 
 /**
- * Like {@link verifyProof}, but returns a result object and never throws.
+ * Runs a function of this package that verifies, and returns its refusal instead of throwing it. Anything else that is thrown
+ * is not about verification, and passes through.
  *
- * @param answer what the endpoint sent, parsed from JSON
- * @param claim what you asked for, and the root that you trust
+ * @param verify calls the function
  *
  * @example
  * ```ts
@@ -29,20 +28,22 @@ export type SafeVerifiedState =
  *
  * const stateRoot = '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7'
  * const address = '0x00000000000000000000000000000000000000aa'
- * const outcome = safeVerifyProof({ accountProof: {} }, { scheme: poseidon2, stateRoot, address })
- * console.log(outcome.ok || outcome.error.code) // MALFORMED_RESPONSE
+ * const outcome = safely(() => verifyProof({ accountProof: {} }, { scheme: poseidon2, stateRoot, address }))
+ * console.log(outcome.ok ? outcome.value.account : outcome.error.code) // MALFORMED_RESPONSE
  * ```
  */
-export function safeVerifyProof(answer: unknown, claim: Claim): SafeVerifiedState {
-  return safely(() => verifyProof(answer, claim))
-}
-
-/** What `verify` returns, or the ProofError that it throws. Any other error is rethrown. */
-export function safely<T>(verify: () => T): ({ ok: true } & T) | { ok: false; error: ProofError } {
-  try {
-    return { ok: true, ...verify() }
-  } catch (error) {
-    if (error instanceof ProofError) return { ok: false, error }
+export function safely<T>(verify: () => Promise<T>): Promise<Outcome<T>>
+export function safely<T>(verify: () => T): Outcome<T>
+export function safely<T>(verify: () => T | Promise<T>): Outcome<T> | Promise<Outcome<T>> {
+  const accept = (value: T): Outcome<T> => ({ ok: true, value })
+  const refuse = (error: unknown): Outcome<T> => {
+    if (isRefusal(error)) return { ok: false, error }
     throw error
+  }
+  try {
+    const value = verify()
+    return value instanceof Promise ? value.then(accept, refuse) : accept(value)
+  } catch (error) {
+    return refuse(error)
   }
 }

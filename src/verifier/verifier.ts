@@ -1,30 +1,23 @@
-import { type Claim, decodeVerifierClaim, verifyScheme } from '../proof/claim.ts'
+import type { Hex } from '../bytes.ts'
+import { type Claim, decodeVerifierClaim } from '../proof/claim.ts'
 import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { quickTrees } from './empty-subtrees.ts'
 import { rememberingTree } from './remembering-tree.ts'
-import { type SafeVerifiedState, safely } from './safe.ts'
 
 /** A {@link Claim} without the scheme, which the verifier has. */
-export type VerifierClaim = Omit<Claim, 'scheme'>
+export type VerifierClaim<Keys extends readonly Hex[] = readonly Hex[]> = Omit<Claim<Keys>, 'scheme'>
 
-/** {@link verifyProof} and {@link safeVerifyProof} with a memory. */
+/** {@link verifyProof} with a memory. */
 export interface Verifier {
   /**
    * The function of the same name, with the scheme and the memory of this verifier.
    *
    * @param answer what the endpoint sent, parsed from JSON
    * @param claim what you asked for, and the root you trust
-   * @throws ProofError as the function of the same name does
+   * @throws ProofError, ArgumentError as the function of the same name does
    */
-  verifyProof(answer: unknown, claim: VerifierClaim): VerifiedState
-  /**
-   * The function of the same name, with the scheme and the memory of this verifier. Never throws.
-   *
-   * @param answer what the endpoint sent, parsed from JSON
-   * @param claim what you asked for, and the root you trust
-   */
-  safeVerifyProof(answer: unknown, claim: VerifierClaim): SafeVerifiedState
+  verifyProof<const Keys extends readonly Hex[] = []>(answer: unknown, claim: VerifierClaim<Keys>): VerifiedState<Keys>
 }
 
 /** How many digests a verifier remembers for each of the two kinds of tree. At 225 bytes each, that is 7.4 MB in all. */
@@ -36,7 +29,7 @@ const DIGESTS = 2 ** 14
  * verdicts, so its verdicts are those of {@link verifyProof}. Its memory is bounded (about 7 MB) and freed with the verifier.
  *
  * @param scheme `mimc` or `poseidon2`
- * @throws ProofError `CLAIM_INVALID` if it is neither
+ * @throws ArgumentError if it is neither
  *
  * @example
  * ```ts
@@ -60,13 +53,12 @@ export function createVerifier(scheme: Scheme): Verifier {
 
 /** {@link createVerifier} with a memory of another size, a power of two: the verdicts do not depend on it. */
 export function createVerifierWithin(digests: number, scheme: Scheme): Verifier {
-  verifyScheme(scheme)
-  const { account, storage } = quickTrees(scheme)
+  const { account, storage } = quickTrees(hashSchemeOf(scheme))
   // Trees of one kind share nodes with each other, and hardly any with trees of the other kind.
   const trees = { account: rememberingTree(account, digests), storage: rememberingTree(storage, digests) }
-  const verify = (answer: unknown, claim: VerifierClaim) => verifyAnswer(trees, answer, decodeVerifierClaim(claim))
   return {
-    verifyProof: verify,
-    safeVerifyProof: (answer, claim) => safely(() => verify(answer, claim)),
+    verifyProof: <Keys extends readonly Hex[]>(answer: unknown, claim: VerifierClaim<Keys>) =>
+      // There is one slot per key.
+      verifyAnswer(trees, answer, decodeVerifierClaim(claim)) as VerifiedState<Keys>,
   }
 }

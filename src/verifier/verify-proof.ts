@@ -1,3 +1,4 @@
+import type { Hex } from '../bytes.ts'
 import type { Claim } from '../proof/claim.ts'
 import { type VerifiedState, verifyProofWith } from '../proof/verify.ts'
 import { quickTrees } from './empty-subtrees.ts'
@@ -8,8 +9,8 @@ import { quickTrees } from './empty-subtrees.ts'
  * @param answer what the endpoint sent, parsed from JSON: the bare result or the JSON-RPC response around it
  * @param claim what you asked for, and the root that you trust
  * @returns the account and the slots; the existence or non-existence of each is proven
- * @throws ProofError and nothing else: its `code` names the check that failed, its `path` the place in the answer.
- * `CLAIM_INVALID` means that the claim is wrong and the answer was not examined
+ * @throws ProofError if the answer does not verify: its `code` names the check that failed, its `path` the place in the
+ * answer. ArgumentError if the claim is wrong: the answer was not examined. Nothing else
  *
  * @example
  * ```ts
@@ -26,6 +27,10 @@ import { quickTrees } from './empty-subtrees.ts'
  * console.log(account?.balance) // 5n
  * ```
  */
-export function verifyProof(answer: unknown, claim: Claim): VerifiedState {
-  return verifyProofWith(quickTrees, answer, claim)
+export function verifyProof<const Keys extends readonly Hex[] = []>(
+  answer: unknown,
+  claim: Claim<Keys>,
+): VerifiedState<Keys> {
+  // There is one slot per key.
+  return verifyProofWith(quickTrees, answer, claim) as VerifiedState<Keys>
 }

@@ -1,11 +1,11 @@
 import { bytesToHex, concatBytes, equalBytes } from '../bytes.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { ArgumentError } from '../errors.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import type { ExistenceProof, NonExistenceProof, Proof } from '../tree/answer.ts'
 import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
 import type { TreeKind } from '../tree/kind.ts'
 import { HEAD_INDEX, type Leaf, MAX_LEAVES, TAIL_INDEX, zeroDigest } from '../tree/leaf.ts'
 import { encodeOpening, FIRST_FREE_NODE, indexWord, initialSentinels } from './encode.ts'
-import { WorldError } from './error.ts'
 import { findFloor, insertKey, type Order, removeKey } from './order.ts'
 import { getLeaf, type Hashing, hashSubtree, pathNodes, putLeaf, type Subtree } from './sparse.ts'
 
@@ -24,7 +24,7 @@ interface StoredLeaf<Value> extends Omit<Leaf, 'hVal'> {
 
 /** What all trees of one kind in a world share. */
 export interface StoredKind<Value> {
-  readonly scheme: Scheme
+  readonly scheme: HashScheme
   readonly kind: TreeKind
   /** The value's bytes as served and hashed. */
   encodeValue(value: Value): Uint8Array
@@ -44,7 +44,7 @@ export interface Tree<Value> {
 }
 
 export function createKind<Value>(
-  scheme: Scheme,
+  scheme: HashScheme,
   kind: TreeKind,
   encodeValue: (value: Value) => Uint8Array,
 ): StoredKind<Value> {
@@ -74,7 +74,7 @@ export const getValue = <Value>(tree: Tree<Value>, hKey: Uint8Array): Value | nu
  * Tree format, "The list": a new key takes the leaf at nextFreeNode and is linked between its neighbours. An existing key
  * keeps its leaf and links.
  *
- * @throws WorldError `TREE_FULL`
+ * @throws ArgumentError
  */
 export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Value): Tree<Value> {
   const content = { value, hVal: null }
@@ -82,7 +82,7 @@ export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Valu
   if (held !== null) return { ...tree, top: putLeaf(tree.top, leftIndex, { ...left, content }), root: null }
 
   const index = tree.nextFreeNode
-  if (index >= MAX_LEAVES) throw new WorldError('TREE_FULL', 'all 2^40 leaf indices are used')
+  if (index >= MAX_LEAVES) throw new ArgumentError({ found: 'all 2^40 leaf indices are used' })
   const right = leafAt(tree, left.next)
   let top = putLeaf(tree.top, leftIndex, { ...left, next: index })
   top = putLeaf(top, left.next, { ...right, prev: index })
@@ -100,11 +100,11 @@ export function deleteKey<Value>(tree: Tree<Value>, hKey: Uint8Array): Tree<Valu
   return { ...tree, top, order: removeKey(tree.order, hKey), root: null }
 }
 
-/** The tree as if all leaves below `nextFreeNode` had been taken and deleted again. @throws WorldError `OUT_OF_RANGE` */
+/** The tree as if all leaves below `nextFreeNode` had been taken and deleted again. @throws ArgumentError */
 export function skipLeaves<Value>(tree: Tree<Value>, nextFreeNode: number): Tree<Value> {
   if (!Number.isSafeInteger(nextFreeNode) || nextFreeNode < tree.nextFreeNode || nextFreeNode > MAX_LEAVES) {
     const range = `an integer from ${tree.nextFreeNode} to 2^40`
-    throw new WorldError('OUT_OF_RANGE', `the next leaf index must be ${range}, not ${nextFreeNode}`)
+    throw new ArgumentError({ path: 'nextFreeNode', expected: range, found: `${nextFreeNode}` })
   }
   return { ...tree, nextFreeNode, root: null }
 }

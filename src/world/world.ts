@@ -1,21 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { decodeArgument, decodeKeys, invalid, readOptions, verifyUint } from '../arguments.ts'
 import { bigintToBytes, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
-import type { Scheme } from '../scheme/scheme.ts'
+import { ArgumentError } from '../errors.ts'
+import { type HashScheme, hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import type { GetProofResult } from '../tree/answer.ts'
 import { accountTree, storageTree } from '../tree/kind.ts'
 import { zeroDigest } from '../tree/leaf.ts'
-import {
-  decodeAddress,
-  decodeBytes,
-  decodeKeys,
-  decodeWord,
-  ownFields,
-  requireBigint,
-  requireInteger,
-  verifyScheme,
-} from './arguments.ts'
 import { type AccountValue, encodeAccountValue } from './encode.ts'
-import { WorldError } from './error.ts'
 import {
   createKind,
   createTree,
@@ -57,7 +48,7 @@ export interface AccountState extends Required<Omit<AccountChanges, 'code'>> {
  * A state of the rollup: accounts and their storage slots, in the trees of the tree format.
  *
  * Addresses are 20 bytes, storage keys and values 32, as `0x`-prefixed hexadecimal of either case. Every function
- * throws {@link WorldError} `ARGUMENT_INVALID` for an argument of the wrong type, length or format, or for a field that
+ * throws an ArgumentError for an argument of the wrong type, length or format, or for a field that
  * {@link AccountChanges} does not have. A call that throws changes nothing.
  */
 export interface World {
@@ -66,14 +57,14 @@ export interface World {
    *
    * @param address 20 bytes
    * @param changes what to set; omitted fields stay as they are
-   * @throws WorldError `OUT_OF_RANGE`, `TREE_FULL`
+   * @throws ArgumentError
    */
   setAccount(address: Hex, changes?: AccountChanges): void
   /**
    * Deletes the account with its storage. If it is created again, it takes another leaf.
    *
    * @param address 20 bytes
-   * @throws WorldError `ACCOUNT_MISSING`
+   * @throws ArgumentError
    */
   deleteAccount(address: Hex): void
   /**
@@ -82,9 +73,9 @@ export interface World {
    * @param address 20 bytes
    * @param key 32 bytes
    * @param value 32 bytes
-   * @throws WorldError `ACCOUNT_MISSING`, `TREE_FULL`
+   * @throws ArgumentError
    */
-  setStorage(address: Hex, key: Hex, value: Hex): void
+  setStorage(address: Hex, slot: { key: Hex; value: Hex }): void
   /**
    * The account; null if it does not exist.
    *
@@ -119,7 +110,7 @@ export interface World {
    *
    * @param nextFreeNode at most 2^40; then the tree is full
    * @param address 20 bytes. Default: the tree of accounts
-   * @throws WorldError `OUT_OF_RANGE` if the leaf is already taken or does not exist, `ACCOUNT_MISSING`
+   * @throws ArgumentError if the leaf is already taken or does not exist, or the account does not exist
    */
   skipLeaves(nextFreeNode: number, address?: Hex): void
   /** An independent world with the same state. Forking is free, because the two share whatever neither changes. */
@@ -141,7 +132,7 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
  * many slots were written in between, each costs about four hashes.
  *
  * @param scheme `mimc` or `poseidon2`
- * @throws WorldError `ARGUMENT_INVALID` for anything else
+ * @throws ArgumentError for anything else
  *
  * @example
  * ```ts
@@ -153,14 +144,14 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
  * const key = '0x0000000000000000000000000000000000000000000000000000000000000001'
  * const value = '0x00000000000000000000000000000000000000000000000000000000000000ff'
  * world.setAccount(address, { nonce: 1n, balance: 5n })
- * world.setStorage(address, key, value)
+ * world.setStorage(address, { key, value })
  *
  * const { storageProofs } = world.getProof(address, [key])
  * console.log(storageProofs.length) // 1
  * ```
  */
-export function createWorld(scheme: Scheme): World {
-  verifyScheme(scheme)
+export function createWorld(genuine: Scheme): World {
+  const scheme = hashSchemeOf(genuine)
   const storageKind = createKind<Uint8Array>(scheme, storageTree, value => value)
   const accountKind = createKind<Account>(scheme, accountTree, encodeAccount)
   const newAccount: Account = {
@@ -176,29 +167,29 @@ export function createWorld(scheme: Scheme): World {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: every method reads or replaces the one tree of accounts.
-function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): World {
+function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>): World {
   let accounts = initial
   let lastHashed: { address: Uint8Array; hKey: Uint8Array } | null = null
 
   /** Caches the last address, because consecutive writes are often to the same account. */
   function hashAddress(hex: Hex): Uint8Array {
-    const address = decodeAddress(hex)
+    const address = decodeArgument('address', hex, 20)
     if (lastHashed === null || !equalBytes(lastHashed.address, address)) {
       lastHashed = { address, hKey: accountTree.hashKey(scheme, address) }
     }
     return lastHashed.hKey
   }
 
-  function requireAccount(address: Hex, hKey: Uint8Array): Account {
+  function requireAccount(hKey: Uint8Array): Account {
     const account = getValue(accounts, hKey)
-    if (account === null) throw new WorldError('ACCOUNT_MISSING', `there is no account ${address.toLowerCase()}`)
+    if (account === null) throw new ArgumentError({ path: 'address', expected: 'an account that exists' })
     return account
   }
 
   /** Replaces the storage tree of an existing account. */
   function changeStorage(address: Hex, change: (storage: Tree<Uint8Array>) => Tree<Uint8Array>): void {
     const hKey = hashAddress(address)
-    const account = requireAccount(address, hKey)
+    const account = requireAccount(hKey)
     accounts = setValue(accounts, hKey, { ...account, storage: change(account.storage) })
   }
 
@@ -210,12 +201,13 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
     },
     deleteAccount(address) {
       const hKey = hashAddress(address)
-      requireAccount(address, hKey)
+      requireAccount(hKey)
       accounts = deleteKey(accounts, hKey)
     },
-    setStorage(address, key, value) {
-      const slotKey = storageTree.hashKey(scheme, decodeWord('key', key))
-      const slotValue = decodeWord('value', value)
+    setStorage(address, slot) {
+      const { key, value } = readOptions('slot', slot, ['key', 'value'])
+      const slotKey = storageTree.hashKey(scheme, decodeArgument('slot.key', key, 32))
+      const slotValue = decodeArgument('slot.value', value, 32)
       changeStorage(address, storage =>
         isZero(slotValue) ? deleteKey(storage, slotKey) : setValue(storage, slotKey, slotValue),
       )
@@ -230,7 +222,7 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
       return account.code && bytesToHex(account.code)
     },
     getStorage(address, key) {
-      const slotKey = storageTree.hashKey(scheme, decodeWord('key', key))
+      const slotKey = storageTree.hashKey(scheme, decodeArgument('key', key, 32))
       const account = getValue(accounts, hashAddress(address))
       return bytesToHex((account && getValue(account.storage, slotKey)) ?? new Uint8Array(32))
     },
@@ -240,13 +232,13 @@ function worldOf(scheme: Scheme, newAccount: Account, initial: Tree<Account>): W
       const account = getValue(accounts, hashAddress(address))
       const hasStorage = account !== null && bytesToHex(rootOf(account.storage)) !== scheme.emptyTreeRoot
       return {
-        accountProof: proveKey(accounts, decodeAddress(address)),
+        accountProof: proveKey(accounts, decodeArgument('address', address, 20)),
         // Tree format, "The proof": without storage, the account proof alone proves that every slot is absent.
         storageProofs: hasStorage ? keys.map(key => proveKey(account.storage, key)) : [],
       }
     },
     skipLeaves(nextFreeNode, address) {
-      requireInteger('nextFreeNode', nextFreeNode)
+      if (!Number.isSafeInteger(nextFreeNode)) throw invalid('nextFreeNode', 'an integer', nextFreeNode)
       if (address === undefined) accounts = skipLeaves(accounts, nextFreeNode)
       else changeStorage(address, storage => skipLeaves(storage, nextFreeNode))
     },
@@ -270,16 +262,16 @@ function describeAccount({ nonce, balance, codeSize, ...account }: Account): Acc
 
 const ACCOUNT_FIELDS = ['nonce', 'balance', 'code', 'codeHash', 'snarkCodeHash', 'codeSize'] as const
 
-/** @throws WorldError `ARGUMENT_INVALID`, `OUT_OF_RANGE` */
-function decodeChanges(scheme: Scheme, changes: AccountChanges): Partial<Account> {
-  const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = ownFields('changes', changes, ACCOUNT_FIELDS)
+/** @throws ArgumentError */
+function decodeChanges(scheme: HashScheme, changes: AccountChanges): Partial<Account> {
+  const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = readOptions('changes', changes, ACCOUNT_FIELDS)
   return {
-    ...(nonce !== undefined && { nonce: requireBigint('nonce', nonce, 64n) }),
+    ...(nonce !== undefined && { nonce: verifyUint('nonce', nonce, 64) }),
     ...(balance !== undefined && { balance: requireCanonicalBalance(scheme, balance) }),
-    ...(codeHash !== undefined && { keccakCodeHash: decodeWord('codeHash', codeHash), code: null }),
+    ...(codeHash !== undefined && { keccakCodeHash: decodeArgument('codeHash', codeHash, 32), code: null }),
     ...(snarkCodeHash !== undefined && { snarkCodeHash: decodeDigest(scheme, snarkCodeHash) }),
-    ...(codeSize !== undefined && { codeSize: requireBigint('codeSize', codeSize, 64n) }),
-    ...(code !== undefined && describeCode(decodeBytes('code', code))),
+    ...(codeSize !== undefined && { codeSize: verifyUint('codeSize', codeSize, 64) }),
+    ...(code !== undefined && describeCode(decodeArgument('code', code))),
   }
 }
 
@@ -289,16 +281,17 @@ const describeCode = (code: Uint8Array): Pick<Account, 'code' | 'keccakCodeHash'
   codeSize: BigInt(code.length),
 })
 
-function requireCanonicalBalance(scheme: Scheme, balance: bigint): bigint {
-  const word = scheme.encodeWord(bigintToBytes(requireBigint('balance', balance, 256n), 32))
-  if (!scheme.isCanonical(word)) throw new WorldError('OUT_OF_RANGE', 'balance must be below the order of the field')
+function requireCanonicalBalance(scheme: HashScheme, balance: bigint): bigint {
+  const word = scheme.encodeWord(bigintToBytes(verifyUint('balance', balance, 256), 32))
+  if (!scheme.isCanonical(word))
+    throw new ArgumentError({ path: 'balance', expected: 'a number below the order of the field' })
   return balance
 }
 
-function decodeDigest(scheme: Scheme, hex: Hex): Uint8Array {
-  const digest = decodeWord('snarkCodeHash', hex)
+function decodeDigest(scheme: HashScheme, hex: Hex): Uint8Array {
+  const digest = decodeArgument('snarkCodeHash', hex, 32)
   if (!scheme.isCanonical(digest)) {
-    throw new WorldError('OUT_OF_RANGE', 'snarkCodeHash must be a digest: every field element reduced')
+    throw new ArgumentError({ path: 'snarkCodeHash', expected: 'a digest: every field element reduced' })
   }
   return digest
 }

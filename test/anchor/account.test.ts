@@ -15,13 +15,13 @@ const [storageRoot, codeHash] = [new Uint8Array(32).fill(3), new Uint8Array(32).
 /** The outcome of a proof for the only account of a state, whose value is `value`. */
 const verdictOn = (value: Uint8Array) => {
   const { stateRoot, proof } = loneProof(loneLeaf(hexToBytes(address, 20), value), [])
-  return verdict(() => verifyEthProof(proof, { stateRoot, address }))
+  return verdict(() => verifyEthProof(proof, { l1StateRoot: stateRoot, address }))
 }
 
 it('reads an account of exactly four fields, in their order', () => {
   const value = encodeRlp([Uint8Array.of(1, 0), Uint8Array.of(2), storageRoot, codeHash])
   const { stateRoot, proof } = loneProof(loneLeaf(hexToBytes(address, 20), value), [])
-  expect(verifyEthProof(proof, { stateRoot, address }).account).toEqual({
+  expect(verifyEthProof(proof, { l1StateRoot: stateRoot, address }).account).toEqual({
     nonce: 256n,
     balance: 2n,
     storageRoot: `0x${'03'.repeat(32)}`,
@@ -59,7 +59,7 @@ it('refuses any other account', () => {
   }
   expect(malformed.length).toBe(18)
   const { stateRoot, proof } = loneProof(loneLeaf(hexToBytes(address, 20), Uint8Array.of(1)), [])
-  expect(refusal(() => verifyEthProof(proof, { stateRoot, address })).expected).toBe(
+  expect(refusal(() => verifyEthProof(proof, { l1StateRoot: stateRoot, address })).expected).toBe(
     'nonce, balance, storage root and code hash',
   )
   expect(verdictOn(Uint8Array.of(0xc1))).toBe('RLP_NON_CANONICAL at accountProof')
@@ -70,7 +70,7 @@ it('reads a slot as a canonical integer from 1 to 2^256 - 1', () => {
   const slotOf = (item: RlpItem) => {
     const node = loneLeaf(hexToBytes(slotKey(7n), 32), encodeRlp(item))
     const { stateRoot, proof } = loneStorage(address, 7n, node)
-    return () => verifyEthProof(proof, { ...claim, stateRoot })
+    return () => verifyEthProof(proof, { ...claim, l1StateRoot: stateRoot })
   }
   const ones = `0x${'ff'.repeat(32)}` as const
   expect(slotOf(hexToBytes(ones, 32))().storage).toEqual([{ key: slotKey(7n), value: ones, exists: true }])
@@ -96,7 +96,7 @@ it('accepts a proof of 65 nodes, the most that a path can have, and reads no mor
   const account = encodeRlp([none, none, storageRoot, codeHash])
   const nodes = longestProof(keccak_256(hexToBytes(address, 20)), account)
   expect(nodes.length).toBe(65)
-  const claim = { stateRoot: bytesToHex(keccak_256(nodes[0] ?? none)), address }
+  const claim = { l1StateRoot: bytesToHex(keccak_256(nodes[0] ?? none)), address }
   const proofOf = (accountProof: readonly unknown[]) => () => verifyEthProof({ accountProof, storageProof: [] }, claim)
   const hex = nodes.map(bytesToHex)
   expect(verdict(proofOf(hex))).toBe('accepted')
@@ -116,7 +116,7 @@ it('accepts a node of 532 bytes, a full branch, and reads none that is longer', 
   expect(node.length).toBe(532)
   const stateRoot = bytesToHex(keccak_256(node))
   const verdictOf = (...accountProof: string[]) =>
-    verdict(() => verifyEthProof({ accountProof, storageProof: [] }, { stateRoot, address }))
+    verdict(() => verifyEthProof({ accountProof, storageProof: [] }, { l1StateRoot: stateRoot, address }))
   expect(verdictOf(bytesToHex(node))).toBe('MPT_NODES_MISSING at accountProof')
   expect(verdictOf(bytesToHex(new Uint8Array(533)))).toBe('WRONG_LENGTH at accountProof[0]')
 })

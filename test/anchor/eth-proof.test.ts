@@ -20,7 +20,11 @@ const { stateRoot } = l1
 it('proves accounts, slots and their absence', async () => {
   const slots = Array.from({ length: 60 }, (_, slot) => BigInt(slot))
   const proof = await l1.getProof(contract, slots)
-  const { account, storage } = verifyEthProof(proof, { stateRoot, address: contract, storageKeys: slots.map(slotKey) })
+  const { account, storage } = verifyEthProof(proof, {
+    l1StateRoot: stateRoot,
+    address: contract,
+    storageKeys: slots.map(slotKey),
+  })
   expect(account?.nonce).toBe(1n)
   expect(account?.storageRoot).toBe(proof.storageHash)
   expect(storage.map(({ value }) => BigInt(value))).toEqual(slots.map(slot => stored.get(slot) ?? 0n))
@@ -29,7 +33,7 @@ it('proves accounts, slots and their absence', async () => {
   let present = 0
   for (let index = 0; index < 40; index++) {
     const address = named(`L1 account ${index}`, 20)
-    const found = verifyEthProof(await l1.getProof(address, []), { stateRoot, address }).account
+    const found = verifyEthProof(await l1.getProof(address, []), { l1StateRoot: stateRoot, address }).account
     expect(found).toEqual({ nonce: BigInt(index), balance: 10n ** 18n, storageRoot: EMPTY_TRIE, codeHash: NO_CODE })
     present++
   }
@@ -41,7 +45,7 @@ it('accepts both ways of serving an absent account, and believes neither', async
   for (let index = 0; index < 20; index++) {
     const address = named(`nobody ${index}`, 20)
     const proof = await l1.getProof(address, [1n])
-    const claim = { stateRoot, address, storageKeys: [slotKey(1n)] }
+    const claim = { l1StateRoot: stateRoot, address, storageKeys: [slotKey(1n)] }
     const nothing = { balance: '0x0', nonce: '0x0' }
     for (const redundant of [
       {},
@@ -65,7 +69,7 @@ it('accepts both ways of serving an absent account, and believes neither', async
 it('refuses zero digests for an account that exists', async () => {
   const proof = await l1.getProof(contract, [])
   for (const lie of [{ storageHash: ZERO }, { codeHash: ZERO }, { storageHash: EMPTY_TRIE }]) {
-    const claim = { stateRoot, address: contract }
+    const claim = { l1StateRoot: stateRoot, address: contract }
     expect(codeOf(() => verifyEthProof({ ...proof, ...lie }, claim))).toBe('L1_PROOF_DISAGREES')
   }
 })
@@ -73,20 +77,20 @@ it('refuses zero digests for an account that exists', async () => {
 it('accepts a storage key in any hexadecimal form of its number', async () => {
   const proof = await l1.getProof(contract, [1n])
   const [slot] = proof.storageProof
-  const claim = { stateRoot, address: contract, storageKeys: [slotKey(1n)] }
+  const claim = { l1StateRoot: stateRoot, address: contract, storageKeys: [slotKey(1n)] }
   const withKey = (key: unknown) => codeOf(() => verifyEthProof({ ...proof, storageProof: [{ ...slot, key }] }, claim))
   for (const key of ['0x1', '0x01', slotKey(1n)]) expect(withKey(key)).toBe(null)
   for (const key of ['1', '0x', '0X1', `0x0${slotKey(1n).slice(2)}`, '0xg', '0x1g', '00x1', ' 0x1', '0x1 '])
     expect(withKey(key)).toBe('BAD_HEX')
   for (const key of ['0x2', '0x10', slotKey(2n)]) expect(withKey(key)).toBe('L1_KEY_MISMATCH')
   for (const key of [1, null, [], {}]) expect(withKey(key)).toBe('L1_PROOF_MALFORMED')
-  expect(codeOf(() => verifyEthProof(proof, { ...claim, storageKeys: 'no' as never }))).toBe('CLAIM_INVALID')
+  expect(codeOf(() => verifyEthProof(proof, { ...claim, storageKeys: 'no' as never }))).toBe('ARGUMENT_INVALID')
 })
 
 it('says what it expects and what it found', async () => {
   const proof = await l1.getProof(contract, [1n, 2n])
   const storageKeys = [slotKey(1n), slotKey(2n)]
-  const claim = { stateRoot, address: contract, storageKeys }
+  const claim = { l1StateRoot: stateRoot, address: contract, storageKeys }
   const refusalOf = (change: object) => refusal(() => verifyEthProof({ ...proof, ...change }, claim))
   const storageHash = String(proof.storageHash)
   const [first, second] = proof.storageProof
@@ -122,5 +126,7 @@ it('says what it expects and what it found', async () => {
   expect(cases.length).toBe(10)
   const absent = named('nobody', 20)
   const nothing = { ...(await l1.getProof(absent, [])), storageHash: named('x') }
-  expect(refusal(() => verifyEthProof(nothing, { stateRoot, address: absent }))).toMatchObject({ expected: EMPTY_TRIE })
+  expect(refusal(() => verifyEthProof(nothing, { l1StateRoot: stateRoot, address: absent }))).toMatchObject({
+    expected: EMPTY_TRIE,
+  })
 })

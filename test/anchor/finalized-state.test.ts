@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import {
   anchorStorageKeys,
-  createEvidence,
+  createBundle,
   decodeFinalizedStateLog,
   type FinalizedState,
   finalizedStateTopics,
@@ -57,9 +57,9 @@ it('refuses invalid numbers, and reads own properties only', () => {
   wrong.push({ messageNumber: undefined }, { forcedTransactionNumber: '0x3' }, { forcedTransactionNumber: null })
   for (const change of wrong) {
     const state = { ...newer, ...change } as FinalizedState
-    expect(codeOf(() => anchorStorageKeys(rollup, 436n, state))).toBe('CLAIM_INVALID')
+    expect(codeOf(() => anchorStorageKeys(rollup, 436n, state))).toBe('ARGUMENT_INVALID')
     const parts = { scheme: poseidon2, rollup, l2BlockNumber: 436n, address: rollup.address, answer: {} }
-    expect(codeOf(() => createEvidence({ ...parts, l1: { proof: {}, finalizedState: state } }))).toBe('CLAIM_INVALID')
+    expect(codeOf(() => createBundle({ ...parts, l1: { proof: {}, finalizedState: state } }))).toBe('ARGUMENT_INVALID')
   }
   try {
     Reflect.set(Object.prototype, 'forcedTransactionNumber', 3n)

@@ -159,7 +159,7 @@ it('refuses a header that is not hexadecimal or too long, and a malformed hash',
   expect(codeOf(() => verifyHeader(1, hash))).toBe('HEADER_MALFORMED')
   expect(codeOf(() => verifyHeader('0xzz', hash))).toBe('BAD_HEX')
   expect(codeOf(() => verifyHeader(`0x${'00'.repeat(7000)}`, hash))).toBe('WRONG_LENGTH')
-  expect(codeOf(() => verifyHeader('0x', '0x12'))).toBe('CLAIM_INVALID')
+  expect(codeOf(() => verifyHeader('0x', '0x12'))).toBe('ARGUMENT_INVALID')
 })
 
 it('throws only its own errors', () => {

@@ -1,7 +1,7 @@
-import { type ErrorCode, ProofError } from '../../src/errors.ts'
+import { ProofError, type ProofErrorCode } from '../../src/errors.ts'
 
 /** The code of the ProofError that `work` throws, or null if it succeeds. Rethrows any other error. */
-export function codeOf(work: () => unknown): ErrorCode | null {
+export function codeOf(work: () => unknown): ProofErrorCode | null {
   try {
     work()
     return null

@@ -20,7 +20,7 @@ it('does not let a getter or proxy choose the error', () => {
     )
   }
   for (const accountProof of [proxy, new Proxy([''], { getOwnPropertyDescriptor: trap })]) {
-    expect(() => verifyEthProof({ accountProof, storageProof: [] }, { stateRoot: zero, address })).toThrow(
+    expect(() => verifyEthProof({ accountProof, storageProof: [] }, { l1StateRoot: zero, address })).toThrow(
       expect.objectContaining({ code: 'L1_PROOF_MALFORMED', path: expect.stringContaining('accountProof') }),
     )
   }

@@ -36,7 +36,7 @@ it.skipIf(files.length === 0)('verifies real L1 blocks, and the accounts and slo
     for (const { params, result } of recording.proofs) {
       const [address, keys] = params
       const storageKeys = keys.map((key): Hex => `0x${key.slice(2).padStart(64, '0')}`)
-      const { account, storage } = verifyEthProof(result, { stateRoot, address, storageKeys })
+      const { account, storage } = verifyEthProof(result, { l1StateRoot: stateRoot, address, storageKeys })
       const nonce = BigInt(result.nonce)
       expect(account?.nonce ?? 0n, file).toBe(nonce)
       expect(account?.balance ?? 0n, file).toBe(BigInt(result.balance))

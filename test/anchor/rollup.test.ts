@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import {
   anchorStorageKeys,
   lineaLayout,
-  lineaMainnet,
-  lineaSepolia,
+  lineaRollup,
+  lineaSepoliaRollup,
   mappingSlot,
   type Rollup,
   verifyAnchor,
@@ -17,12 +17,12 @@ const rootSlot = (l2BlockNumber: bigint) => BigInt(mappingSlot(282n, l2BlockNumb
 
 it('knows the contracts of Linea and their layout', () => {
   // The proxies that Linea's documentation lists, and the slots of its contract's storage layout.
-  expect(lineaMainnet).toEqual({
+  expect(lineaRollup).toEqual({
     name: 'linea-mainnet',
     address: '0xd19d4B5d358258f05D7B411E21A1460D11B0876F',
     layout: lineaLayout,
   })
-  expect(lineaSepolia).toEqual({
+  expect(lineaSepoliaRollup).toEqual({
     name: 'linea-sepolia',
     address: '0xB218f8A4Bc926cF1cA7b3423c154a0D627Bdb7E5',
     layout: lineaLayout,
@@ -61,10 +61,12 @@ it('verifies blocks up to the last one with a number of 64 bits', async () => {
   const proof = await l1.getProof(rollup.address, anchorStorageKeys(rollup, last).map(BigInt))
   const claim = { l1StateRoot: l1.stateRoot, rollup, l2BlockNumber: last }
   expect(BigInt(verifyAnchor(proof, claim).stateRoot)).toBe(5n)
-  expect(verdict(() => verifyAnchor(proof, { ...claim, rollup: undefined as never }))).toBe('CLAIM_INVALID at address')
+  expect(verdict(() => verifyAnchor(proof, { ...claim, rollup: undefined as never }))).toBe(
+    'ARGUMENT_INVALID at address',
+  )
   for (const l2BlockNumber of [2n ** 64n, -1n, 1 as never]) {
     expect(refusal(() => verifyAnchor(proof, { ...claim, l2BlockNumber }))).toMatchObject({
-      code: 'CLAIM_INVALID',
+      code: 'ARGUMENT_INVALID',
       path: 'l2BlockNumber',
       expected: 'a bigint from 0 to 2^64 - 1',
     })

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
-import { anchorStorageKeys, arraySlot, lineaMainnet, mappingSlot, verifyCode } from '../../src/anchor.ts'
+import { anchorStorageKeys, arraySlot, lineaRollup, mappingSlot, verifyCode } from '../../src/anchor.ts'
 import { bytesToHex } from '../../src/bytes.ts'
 import { refusal } from '../refusal.ts'
 import { codeOf } from './helpers.ts'
@@ -32,10 +32,10 @@ it('computes the slots of array elements', () => {
 })
 
 it('computes the storage keys of the rollup contract', () => {
-  const [root, current] = anchorStorageKeys(lineaMainnet, 9n)
+  const [root, current] = anchorStorageKeys(lineaRollup, 9n)
   expect(root).toBe(mappingSlot(282n, 9n))
   expect(BigInt(current)).toBe(281n)
-  const moved = { ...lineaMainnet, layout: { stateRootHashes: 1n, currentL2BlockNumber: 2n } }
+  const moved = { ...lineaRollup, layout: { stateRootHashes: 1n, currentL2BlockNumber: 2n } }
   expect(anchorStorageKeys(moved, 9n)).toEqual([mappingSlot(1n, 9n), `0x${'00'.repeat(31)}02`])
 })
 
@@ -52,10 +52,10 @@ it('refuses arguments that are not slots or keys', () => {
     () => arraySlot(0n, -1n),
     () => arraySlot(0n, 2n ** 256n),
     () => arraySlot(0n, 0n, 1 as never),
-    () => anchorStorageKeys(lineaMainnet, -1n),
-    () => anchorStorageKeys(lineaMainnet, 2n ** 64n),
+    () => anchorStorageKeys(lineaRollup, -1n),
+    () => anchorStorageKeys(lineaRollup, 2n ** 64n),
   ]
-  for (const work of wrong) expect(codeOf(work), String(work)).toBe('CLAIM_INVALID')
+  for (const work of wrong) expect(codeOf(work), String(work)).toBe('ARGUMENT_INVALID')
 })
 
 it('says which argument is wrong, and what it expects', () => {
@@ -86,7 +86,7 @@ it('verifies code', () => {
   expect(verifyCode(bytesToHex(code), bytesToHex(keccak_256(code)))).toEqual(code)
   expect(codeOf(() => verifyCode('0x00', empty))).toBe('CODE_HASH_MISMATCH')
   for (const bad of ['', '0x0', '0xgg', null, 1, code]) expect(codeOf(() => verifyCode(bad, empty))).toBe('BAD_HEX')
-  expect(refusal(() => verifyCode('0x', '0x'))).toMatchObject({ code: 'CLAIM_INVALID', path: 'codeHash' })
+  expect(refusal(() => verifyCode('0x', '0x'))).toMatchObject({ code: 'ARGUMENT_INVALID', path: 'codeHash' })
   expect(refusal(() => verifyCode('0xgg', empty)).path).toBe('code')
   expect(refusal(() => verifyCode('0x00', empty))).toMatchObject({
     path: '',

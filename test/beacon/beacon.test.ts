@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 import { decodeNetwork, forkAt } from '../../src/beacon/network.ts'
 import {
   type Committee,
-  checkpoint,
-  mainnet,
-  sepolia,
+  mainnetBeacon,
+  sepoliaBeacon,
+  trustBeaconBlock,
   verifyBootstrap,
-  verifyCheckpoint,
+  verifyConsensus,
   verifyFinality,
   verifyUpdate,
 } from '../../src/beacon.ts'
@@ -25,7 +25,7 @@ it('has no duplicate invalid vectors', () => {
 const runVector = ({ operation, input }: ReturnType<typeof readInvalid>) =>
   operation === 'verifyFinality'
     ? verifyFinality(input.answers.finality, input.committee)
-    : verifyCheckpoint(input.answers, input)
+    : verifyConsensus(input.answers, input)
 
 it('reports where it found the fault', () => {
   const pathOf = (name: string) => refusal(() => runVector(readInvalid(name))).path
@@ -40,7 +40,7 @@ it('reports where it found the fault', () => {
 
 it('continues from a stored committee', () => {
   const { input } = readValid('fulu')
-  const { committee } = verifyCheckpoint({ ...input.answers, finality: undefined }, input)
+  const { committee } = verifyConsensus({ ...input.answers, finality: undefined }, input)
   const stored: Committee = JSON.parse(JSON.stringify(committee))
   expect(stored).toEqual(committee)
   const [update] = input.answers.updates as unknown[]
@@ -54,7 +54,7 @@ it('continues from a stored committee', () => {
 it('accepts updates for periods beyond the finality update', () => {
   const { input } = readValid('electra')
   const [update] = input.answers.updates as unknown[]
-  const { period, committee } = verifyCheckpoint(
+  const { period, committee } = verifyConsensus(
     { ...input.answers, finality: update },
     {
       ...input,
@@ -71,7 +71,7 @@ it('uses the fork version of the slot before the signature', () => {
   const signatureSlot = 31 * 8192 + 105
   expect(signatureSlot % 32).not.toBe(0)
   const forks = input.network.forks.map(fork => (fork.name === 'fulu' ? { ...fork, epoch: signatureSlot >> 5 } : fork))
-  const code = refusal(() => verifyCheckpoint(input.answers, { ...input, network: { ...input.network, forks } })).code
+  const code = refusal(() => verifyConsensus(input.answers, { ...input, network: { ...input.network, forks } })).code
   expect(code).toBe('BEACON_SIGNATURE_MISMATCH')
 })
 
@@ -97,20 +97,23 @@ it('refuses malformed networks, checkpoints and committees', () => {
   const bad: [unknown, string][] = [
     [undefined, 'network'],
     [{ ...input, blockRoot: '0x00' }, 'blockRoot'],
-    [{ ...input, network: { ...mainnet, genesisValidatorsRoot: '0x' } }, 'network.genesisValidatorsRoot'],
-    [{ ...input, network: { ...mainnet, genesisTime: -1 } }, 'network.genesisTime'],
-    [{ ...input, network: { ...mainnet, forks: Array(65).fill(mainnet.forks[0]) } }, 'network.forks'],
-    [{ ...input, network: { ...mainnet, forks: [{ ...mainnet.forks[0], epoch: 1.5 }] } }, 'network.forks[0].epoch'],
-    [{ ...input, network: { ...mainnet, name: 7 } }, 'network.name'],
+    [{ ...input, network: { ...mainnetBeacon, genesisValidatorsRoot: '0x' } }, 'network.genesisValidatorsRoot'],
+    [{ ...input, network: { ...mainnetBeacon, genesisTime: -1 } }, 'network.genesisTime'],
+    [{ ...input, network: { ...mainnetBeacon, forks: Array(65).fill(mainnetBeacon.forks[0]) } }, 'network.forks'],
+    [
+      { ...input, network: { ...mainnetBeacon, forks: [{ ...mainnetBeacon.forks[0], epoch: 1.5 }] } },
+      'network.forks[0].epoch',
+    ],
+    [{ ...input, network: { ...mainnetBeacon, name: 7 } }, 'network.name'],
   ]
   for (const [checkpoint, path] of bad) {
-    expect(verdict(() => verifyBootstrap(bootstrap, checkpoint as never))).toBe(`CLAIM_INVALID at ${path}`)
+    expect(verdict(() => verifyBootstrap(bootstrap, checkpoint as never))).toBe(`ARGUMENT_INVALID at ${path}`)
   }
   for (const period of [-1, 0.5, '31', undefined]) {
     const committee = { ...input.committee, period } as never
-    expect(verdict(() => verifyFinality(finality, committee))).toBe('CLAIM_INVALID at committee.period')
+    expect(verdict(() => verifyFinality(finality, committee))).toBe('ARGUMENT_INVALID at committee.period')
   }
-  expect(verdict(() => verifyFinality(finality, undefined as never))).toBe('CLAIM_INVALID at committee')
+  expect(verdict(() => verifyFinality(finality, undefined as never))).toBe('ARGUMENT_INVALID at committee')
 })
 
 it('refuses any flipped byte of a branch, a header, a key, the bits and the signature', () => {
@@ -160,7 +163,7 @@ it('ignores a polluted Object.prototype', () => {
     expect(
       verdict(() => verifyBootstrap({ data: { ...(input.answers.bootstrap as { data: object }).data } }, input)),
     ).toBe('accepted')
-    expect(refusal(() => verifyCheckpoint({ bootstrap: input.answers.bootstrap, updates: [] }, input)).code).toBe(
+    expect(refusal(() => verifyConsensus({ bootstrap: input.answers.bootstrap, updates: [] }, input)).code).toBe(
       'BEACON_FINALITY_MISSING',
     )
   } finally {
@@ -169,17 +172,17 @@ it('ignores a polluted Object.prototype', () => {
 })
 
 it('knows the tables of both networks', () => {
-  for (const { forks, genesisValidatorsRoot } of [mainnet, sepolia]) {
+  for (const { forks, genesisValidatorsRoot } of [mainnetBeacon, sepoliaBeacon]) {
     expect(forks.map(({ name }) => name)).toEqual(['capella', 'deneb', 'electra', 'fulu', 'gloas'])
     expect(genesisValidatorsRoot).toHaveLength(66)
   }
-  expect(mainnet.forks.at(-1)?.epoch).toBeNull()
+  expect(mainnetBeacon.forks.at(-1)?.epoch).toBeNull()
 })
 
 it.skipIf(!existsSync(REAL))('verifies three periods of mainnet', () => {
   const { trustedBlockRoot, bootstrap, updates } = JSON.parse(readFileSync(REAL, 'utf8'))
-  const checkpoint = { network: mainnet, blockRoot: trustedBlockRoot }
-  expect(verifyCheckpoint({ bootstrap, updates }, checkpoint)).toMatchObject({
+  const checkpoint = { network: mainnetBeacon, blockRoot: trustedBlockRoot }
+  expect(verifyConsensus({ bootstrap, updates }, checkpoint)).toMatchObject({
     l1BlockHash: '0xd7c7df081b66d98f2a00f53f87dbd85581146a8d779c9676fb9d74a0e1df79a5',
     l1BlockNumber: 17892141n,
     slot: 7078240n,
@@ -188,8 +191,8 @@ it.skipIf(!existsSync(REAL))('verifies three periods of mainnet', () => {
     signers: 511,
     period: 864,
   })
-  const onSepolia = { ...mainnet, genesisValidatorsRoot: sepolia.genesisValidatorsRoot }
-  expect(refusal(() => verifyCheckpoint({ bootstrap, updates }, { ...checkpoint, network: onSepolia })).code).toBe(
+  const onSepolia = { ...mainnetBeacon, genesisValidatorsRoot: sepoliaBeacon.genesisValidatorsRoot }
+  expect(refusal(() => verifyConsensus({ bootstrap, updates }, { ...checkpoint, network: onSepolia })).code).toBe(
     'BEACON_SIGNATURE_MISMATCH',
   )
 })
@@ -209,14 +212,14 @@ it('says what it expected or found in each refusal', () => {
 it('carries the verification of a checkpoint with it', () => {
   const { input } = readValid('fulu')
   const answers = { finality: undefined, ...input.answers }
-  const { beaconBlockRoot, network, verifyConsensus } = checkpoint(input.blockRoot, input.network)
+  const { beaconBlockRoot, network, verifyConsensus } = trustBeaconBlock(input.blockRoot, input.network)
   expect({ beaconBlockRoot, network }).toEqual({ beaconBlockRoot: input.blockRoot, network: input.network.name })
-  expect(verifyConsensus(answers)).toEqual(verifyCheckpoint(input.answers, input))
+  expect(verifyConsensus(answers)).toEqual(verifyConsensus(input.answers, input))
   const other = { ...input.network, genesisValidatorsRoot: `0x${'01'.repeat(32)}` as const }
-  expect(verdict(() => checkpoint(input.blockRoot, other).verifyConsensus(answers))).toMatch(
+  expect(verdict(() => trustBeaconBlock(input.blockRoot, other).verifyConsensus(answers))).toMatch(
     /^BEACON_SIGNATURE_MISMATCH/,
   )
-  expect(verdict(() => checkpoint(`0x${'01'.repeat(32)}`, input.network).verifyConsensus(answers))).toMatch(
+  expect(verdict(() => trustBeaconBlock(`0x${'01'.repeat(32)}`, input.network).verifyConsensus(answers))).toMatch(
     /^BEACON_ROOT_MISMATCH/,
   )
 })
@@ -224,8 +227,8 @@ it('carries the verification of a checkpoint with it', () => {
 it('reads 512 updates, and none of 513', () => {
   const { input } = readValid('fulu')
   const withUpdates = (count: number) => ({ ...input.answers, updates: new Array(count).fill(null) })
-  expect(verdict(() => verifyCheckpoint(withUpdates(512), input))).toBe('BEACON_MALFORMED at updates[0]')
-  const { code, expected, found } = refusal(() => verifyCheckpoint(withUpdates(513), input))
+  expect(verdict(() => verifyConsensus(withUpdates(512), input))).toBe('BEACON_MALFORMED at updates[0]')
+  const { code, expected, found } = refusal(() => verifyConsensus(withUpdates(513), input))
   expect({ code, expected, found }).toEqual({
     ...{ code: 'BEACON_TOO_MANY_UPDATES', expected: 'at most 512', found: '513' },
   })
@@ -235,27 +238,27 @@ it('finds the fork of the first slot and of the last slot of each', () => {
   const fork = (name: string, epoch: number | null) => ({ name, version: '0x01020304' as const, epoch })
   // A fork without an epoch has no slots.
   const forks = [fork('capella', 2), fork('deneb', 5), fork('electra', null)]
-  const network = decodeNetwork({ ...mainnet, forks })
+  const network = decodeNetwork({ ...mainnetBeacon, forks })
   const nameAt = (slot: bigint) => forkAt(network, slot).name
   expect([64n, 159n, 160n, 1_000_000n].map(nameAt)).toEqual(['capella', 'capella', 'deneb', 'deneb'])
   expect(refusal(() => forkAt(network, 63n))).toMatchObject({
     ...{ code: 'BEACON_FORK_UNKNOWN', expected: 'a slot from Capella to Gloas', found: 'slot 63, before Capella' },
   })
-  const later = decodeNetwork({ ...mainnet, forks: [fork('capella', 2), fork('heze', 9)] })
+  const later = decodeNetwork({ ...mainnetBeacon, forks: [fork('capella', 2), fork('heze', 9)] })
   expect(refusal(() => forkAt(later, 288n)).found).toBe('slot 288, in "heze"')
 })
 
 it('takes epochs from 0, as whole numbers', () => {
   const withEpoch = (epoch: unknown) => () =>
-    decodeNetwork({ ...mainnet, forks: [{ name: 'capella', version: '0x01020304', epoch }] })
+    decodeNetwork({ ...mainnetBeacon, forks: [{ name: 'capella', version: '0x01020304', epoch }] })
   expect(verdict(withEpoch(0))).toBe('accepted')
   for (const epoch of [-1, 0.5, '1', 2 ** 53]) {
     const { code, expected } = refusal(withEpoch(epoch))
-    expect([code, expected]).toEqual(['CLAIM_INVALID', 'an integer from 0 to 2^53 - 1'])
+    expect([code, expected]).toEqual(['ARGUMENT_INVALID', 'an integer from 0 to 2^53 - 1'])
   }
   const many = Array.from({ length: 65 }, () => ({ name: 'capella', version: '0x01020304', epoch: 0 }))
-  expect(refusal(() => decodeNetwork({ ...mainnet, forks: many }))).toMatchObject({
-    ...{ code: 'CLAIM_INVALID', expected: 'at most 64', found: '65' },
+  expect(refusal(() => decodeNetwork({ ...mainnetBeacon, forks: many }))).toMatchObject({
+    ...{ code: 'ARGUMENT_INVALID', expected: 'at most 64', found: '65' },
   })
-  expect(verdict(() => decodeNetwork({ ...mainnet, forks: many.slice(1) }))).toBe('accepted')
+  expect(verdict(() => decodeNetwork({ ...mainnetBeacon, forks: many.slice(1) }))).toBe('accepted')
 })

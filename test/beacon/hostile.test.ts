@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest'
 import { decodeBootstrap, decodeFinality, decodeUpdate } from '../../src/beacon/decode.ts'
 import { decodeNetwork } from '../../src/beacon/network.ts'
-import { type Checkpoint, checkpoint, verifyBootstrap, verifyCheckpoint, verifyFinality } from '../../src/beacon.ts'
+import {
+  type TrustedBlock,
+  trustBeaconBlock,
+  verifyBootstrap,
+  verifyConsensus,
+  verifyFinality,
+} from '../../src/beacon.ts'
 import { refusal, verdict } from '../refusal.ts'
 import { readValid } from './vectors.ts'
 
@@ -118,7 +124,7 @@ it('refuses any value in place of an argument', () => {
   const { bootstrap, finality } = input.answers
   let refused = 0
   const expectInvalid = (work: () => unknown, message: string) => {
-    expect(refusal(work).code, message).toBe('CLAIM_INVALID')
+    expect(refusal(work).code, message).toBe('ARGUMENT_INVALID')
     refused++
   }
   const values = HOSTILE.filter(([name]) => name !== 'an upper-case prefix')
@@ -126,14 +132,14 @@ it('refuses any value in place of an argument', () => {
     const odd = value as never
     expectInvalid(() => verifyBootstrap(bootstrap, { network, blockRoot: odd }), name)
     expectInvalid(() => verifyBootstrap(bootstrap, { network: odd, blockRoot }), name)
-    expectInvalid(() => checkpoint(blockRoot, { ...network, forks: odd }), name)
-    expectInvalid(() => checkpoint(blockRoot, { ...network, genesisValidatorsRoot: odd }), name)
+    expectInvalid(() => trustBeaconBlock(blockRoot, { ...network, forks: odd }), name)
+    expectInvalid(() => trustBeaconBlock(blockRoot, { ...network, genesisValidatorsRoot: odd }), name)
     expectInvalid(() => verifyFinality(finality, odd), name)
     expectInvalid(() => verifyFinality(finality, { ...committee, root: odd }), name)
-    const malformed = refusal(() => verifyCheckpoint({ bootstrap, updates: odd }, input)).code
+    const malformed = refusal(() => verifyConsensus({ bootstrap, updates: odd }, input)).code
     expect(malformed, name).toMatch(/^BEACON_(MALFORMED|TOO_MANY_UPDATES)$/)
     const keys = refusal(() => verifyFinality(finality, { ...committee, pubkeys: odd })).code
-    expect(keys, name).toMatch(/^(CLAIM_INVALID|BEACON_COMMITTEE_SIZE|BEACON_MALFORMED)$/)
+    expect(keys, name).toMatch(/^(ARGUMENT_INVALID|BEACON_COMMITTEE_SIZE|BEACON_MALFORMED)$/)
   }
   expect(refused).toBe(6 * values.length)
 })
@@ -142,7 +148,7 @@ it('treats upper-case and lower-case hexadecimal alike', () => {
   const { input } = readValid('gloas')
   const upper = JSON.parse(JSON.stringify(input), (_, value) =>
     typeof value === 'string' && value.startsWith('0x') ? `0x${value.slice(2).toUpperCase()}` : value,
-  ) as Checkpoint & typeof input
+  ) as TrustedBlock & typeof input
   expect(verdict(() => verifyBootstrap(upper.answers.bootstrap, upper))).toBe('accepted')
   expect(verifyFinality(upper.answers.finality, upper.committee)).toEqual(
     verifyFinality(input.answers.finality, input.committee),

@@ -9,7 +9,7 @@ import { cpus } from 'node:os'
 import { type Hex, verifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createClient, createHttpProvider } from '../../src/rpc.ts'
+import { createHttpProvider, createRollupClient } from '../../src/rpc.ts'
 import { header, publish, row } from './page.ts'
 
 const REQUESTS = 4000
@@ -38,11 +38,11 @@ async function load(url: string, claim: Parameters<typeof verifyProof>[1]): Prom
   let [bytes, asked] = [0, 0]
   const start = performance.now()
   const client = async () => {
-    const { getProof } = createClient(createHttpProvider(url))
+    const { getProof } = createRollupClient(createHttpProvider(url))
     while (asked < REQUESTS && performance.now() - start < SECONDS * 1000) {
       asked++
       const sent = performance.now()
-      const answer = await getProof({ address, storageKeys, block: BLOCK })
+      const answer = await getProof({ address, storageKeys, l2BlockNumber: BLOCK })
       verifyProof(answer, claim)
       latencies.push(performance.now() - sent)
       // Measured once, because all answers have the same length.

@@ -151,7 +151,7 @@ function measureWorld({ scheme }: Subject): string[] {
     const world = createWorld(scheme)
     world.setAccount(CONTRACT, {})
     const fill = seconds(() => {
-      for (const [index, key] of keys.entries()) world.setStorage(CONTRACT, key, wordFor(index + 1))
+      for (const [index, key] of keys.entries()) world.setStorage(CONTRACT, { key, value: wordFor(index + 1) })
     })
     return { fill, root: seconds(() => world.stateRoot()) }
   })

@@ -76,7 +76,8 @@ export function createState(scheme: Scheme): World {
   const world = createWorld(scheme)
   for (let index = 0; index < 1000; index++) world.setAccount(addressFor(`account ${index}`), { balance: 7n })
   world.setAccount(CONTRACT, { nonce: 1n, balance: 5n, codeSize: 9n, codeHash: keyFor('code') })
-  for (let index = 0; index < SLOTS; index++) world.setStorage(CONTRACT, keyFor(index), wordFor(index + 1))
+  for (let index = 0; index < SLOTS; index++)
+    world.setStorage(CONTRACT, { key: keyFor(index), value: wordFor(index + 1) })
   return world
 }
 

@@ -318,7 +318,7 @@ function manySlots(count: number): { answer: unknown; stateRoot: string; address
   const address = `0x${'ab'.repeat(20)}` as const
   const keys = Array.from({ length: count }, (_, index) => `0x${index.toString(16).padStart(64, '0')}` as const)
   world.setAccount(address, { balance: 1n })
-  for (const key of keys) world.setStorage(address, key, `0x${'01'.repeat(32)}`)
+  for (const key of keys) world.setStorage(address, { key, value: `0x${'01'.repeat(32)}` })
   return { answer: world.getProof(address, keys), stateRoot: world.stateRoot(), address, storageKeys: keys }
 }
 
@@ -360,7 +360,7 @@ async function checkHostileFiles(): Promise<string> {
     [
       'markup',
       JSON.stringify({ jsonrpc: '2.0', error: { code: 1, message: '<img src=x onerror=alert(1)>‮' } }),
-      /RPC_ERROR.*<img src=x onerror=alert\(1\)>\?/s,
+      /ANSWER_IS_ERROR.*<img src=x onerror=alert\(1\)>\?/s,
     ],
   ]
   const pauses: string[] = []

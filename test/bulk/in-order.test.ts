@@ -4,7 +4,7 @@ import { askInOrder, createLimits } from '../../src/bulk/snapshot/in-order.ts'
 import { type SnapshotRequest, takeSnapshot } from '../../src/bulk/snapshot/snapshot.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createHttpProvider, RpcError } from '../../src/rpc.ts'
+import { createHttpProvider, EndpointError } from '../../src/rpc.ts'
 import { createService } from '../../src/service.ts'
 import { createWorld } from '../../src/world.ts'
 import { ROLLUP, word } from '../rpc/servers.ts'
@@ -29,7 +29,7 @@ it('makes all workers wait as long as the first rate-limited one is told to', as
     else {
       await setTimeout(1)
       toldAt = performance.now()
-      throw new RpcError('RATE_LIMITED', { status: 429, retryAfter })
+      throw new EndpointError('RATE_LIMITED', { status: 429, retryAfterMs: retryAfter })
     }
     return item
   }
@@ -62,7 +62,7 @@ it('retries dropped requests without a listener warning', async () => {
   const ask = async (item: number) => {
     if (failed.has(item)) return item
     failed.add(item)
-    throw new RpcError('UNREACHABLE')
+    throw new EndpointError('UNREACHABLE')
   }
   const items = Array.from({ length: 32 }, (_, index) => index)
   const limits = createLimits(32, new AbortController().signal)
@@ -76,7 +76,7 @@ it('gives up at once on a permanent error', async () => {
   let asked = 0
   const ask = async () => {
     asked++
-    throw new RpcError('UNAUTHORIZED')
+    throw new EndpointError('UNAUTHORIZED')
   }
   const outcomes = collect(askInOrder({ items: [1, 2], limits: createLimits(1, signal), ask, refuse }))
   await expect(outcomes).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
@@ -88,7 +88,7 @@ it('stays within its concurrency, even when it isolates the key of a lie', async
   const world = createWorld(poseidon2)
   world.setAccount(contract, { nonce: 1n })
   const keys = Array.from({ length: 24 }, (_, index) => word(index))
-  for (const key of keys) world.setStorage(contract, key, word(7))
+  for (const key of keys) world.setStorage(contract, { key, value: word(7) })
   let [active, most, asked] = [0, 0, 0]
   const provider = {
     async request({ params = [] }: { params?: readonly unknown[] | object | undefined }) {

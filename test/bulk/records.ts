@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { type Hex, type Scheme, safeVerifyProof } from '../../src/index.ts'
+import { type Hex, type Scheme, safely, verifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
@@ -19,7 +19,7 @@ function recordingsOf(scheme: Scheme, count: number) {
   const world = createWorld(scheme)
   for (let index = 0; index < count; index += 2) {
     world.setAccount(addressOf(index), { nonce: BigInt(index), balance: 10n ** 18n + BigInt(index) })
-    if (index % 8 === 0) world.setStorage(addressOf(index), word(1), word(index + 1))
+    if (index % 8 === 0) world.setStorage(addressOf(index), { key: word(1), value: word(index + 1) })
   }
   const stateRoot = world.stateRoot()
   return Array.from({ length: count }, (_, index) => {
@@ -33,7 +33,7 @@ type Recording = ReturnType<typeof recordingsOf>[number]
 
 /** The verifier's own verdict on a recording. */
 function kindOf({ scheme, stateRoot, address, storageKeys, result }: Recording): string {
-  const outcome = safeVerifyProof(result, { scheme: schemes[scheme], stateRoot, address, storageKeys })
+  const outcome = safely(() => verifyProof(result, { scheme: schemes[scheme], stateRoot, address, storageKeys }))
   if (!outcome.ok) return `refused ${outcome.error.code}`
   return outcome.account === null ? 'absent' : 'present'
 }

@@ -15,7 +15,7 @@ import { Readable, Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { gunzipSync, constants as zlib } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { createEvidence } from '../../src/anchor.ts'
+import { createBundle } from '../../src/anchor.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { runProgram } from '../bulk/program.ts'
@@ -218,7 +218,7 @@ it('prefers stated inputs over those in a record, and reports the sources', asyn
 it('verifies evidence bundles from stated inputs', async () => {
   const { address, storageKeys, result, stateRoot } = sampleOf(poseidon2)
   const rollup = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
-  const bundle = createEvidence({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, storageKeys, answer: result })
+  const bundle = createBundle({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, storageKeys, answer: result })
   const stdin = Buffer.from(JSON.stringify(bundle))
   const stated = await audit(['--rollup', rollup.address, '--state-root', stateRoot], { stdin })
   expect(parseLines(stated.stdout)).toMatchObject([

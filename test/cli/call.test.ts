@@ -85,7 +85,7 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
   expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toMatchObject({
     ...{
       verified: true,
-      reach: 'beaconBlockRoot',
+      trustedInput: 'beaconBlockRoot',
       beaconBlock: { checkpoint: checkpoint[1] },
       age: { since: 'l2Block' },
     },

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { lineaMainnet } from '../../src/anchor.ts'
+import { lineaRollup } from '../../src/anchor.ts'
 import { errorMeanings } from '../../src/index.ts'
 import type { EvidenceVector, VectorClaim } from '../../vectors/evidence/vector.ts'
 import { strided } from '../size.ts'
@@ -77,7 +77,7 @@ it('marks unstated inputs in the report and in JSON', async () => {
   const json = JSON.parse((await runHere(['verify', fileOf(sample.bundle), ...flags, '--json'])).stdout)
   expect(json).toMatchObject({
     verified: true,
-    reach: 'l1BlockHash',
+    trustedInput: 'l1BlockHash',
     trusted: { l1BlockHash: blockHash },
     sources: { l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
     l1Block: { number: '24000000', timestamp: `${0x69000000}`, hash: blockHash },
@@ -113,7 +113,7 @@ it('accepts known rollups by name, and the layout of others as options', async (
   ])
   expect(named.code).toBe(1)
   expect(named.stderr).toContain('Not verified: EVIDENCE_ROLLUP_MISMATCH')
-  expect(named.stderr).toContain(`${lineaMainnet.address.toLowerCase()}`)
+  expect(named.stderr).toContain(`${lineaRollup.address.toLowerCase()}`)
 
   const fork = read('valid/poseidon2-own-layout')
   const layout = ['--layout-roots-slot', '5', '--layout-current-slot', '0x7']
@@ -184,7 +184,7 @@ it('reports each evidence vector, with the link that its code belongs to', async
       expect(report, file).toMatchObject({ verified: kind === 'valid', asExpected: true, mismatches: [] })
       if (kind === 'invalid') {
         expect(report.error.code, file).toBe(expected.code)
-        if (expected.code === 'CLAIM_INVALID') expect(report.brokenLink, file).toBe(null)
+        if (expected.code === 'ARGUMENT_INVALID') expect(report.brokenLink, file).toBe(null)
         else expect(report.brokenLink, file).toMatch(linkOfCode(expected.code))
       }
       const readable = await runHere(['verify', file])

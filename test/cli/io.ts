@@ -72,7 +72,7 @@ export interface Sample {
 export function sampleOf(scheme: Scheme, address = ADDRESS, storageKeys = [PRESENT, ABSENT]): Sample {
   const world = createWorld(scheme)
   world.setAccount(ADDRESS, { nonce: 3n, balance: 10n ** 18n })
-  world.setStorage(ADDRESS, PRESENT, `0x${'00'.repeat(31)}07`)
+  world.setStorage(ADDRESS, { key: PRESENT, value: `0x${'00'.repeat(31)}07` })
   const result = world.getProof(address, storageKeys)
   return { scheme: scheme.name, stateRoot: world.stateRoot(), address, storageKeys, result }
 }

@@ -33,7 +33,7 @@ const open = (path: string, force = false) => openOutputFile(path, force, ASKED_
 /** Starts a service whose slot 0 holds `value` from block 1 on. Different values give different L1 and L2 chains. */
 async function startHistory(value = 43) {
   const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
-  service.chain.pending.setStorage(CONTRACT, word(0), word(value))
+  service.chain.pending.setStorage(CONTRACT, { key: word(0), value: word(value) })
   service.chain.addBlock()
   service.chain.finalize()
   addDemoBlocks(service.chain)
@@ -168,7 +168,7 @@ it('refuses the checkpoint of another request, and takes no older block from it'
     return readFileSync(partial, 'utf8')
   }
   const checkpoint = await interrupt(['record', ...CLAIM])
-  service.chain.pending.setStorage(CONTRACT, word(0), word(99))
+  service.chain.pending.setStorage(CONTRACT, { key: word(0), value: word(99) })
   service.chain.addBlock()
   service.chain.finalize()
 

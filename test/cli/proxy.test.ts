@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
-import type { Provider } from '../../src/rpc.ts'
+import type { RequestProvider } from '../../src/rpc.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
 import { PROGRAM } from '../package/build.ts'
 import { folderOf, runHere } from './io.ts'
@@ -121,7 +121,11 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
 
 const LIMITS: ServerLimits = { concurrency: 2, maxWaiting: 2, maxBatch: 5, maxResponseLength: 200, timeout: 10_000 }
 
-async function serveHere(provider: Provider, limits: Partial<ServerLimits> = {}, origins = ['https://wallet.example']) {
+async function serveHere(
+  provider: RequestProvider,
+  limits: Partial<ServerLimits> = {},
+  origins = ['https://wallet.example'],
+) {
   const rpc = createJsonRpcServer(provider, { ...LIMITS, ...limits })
   const server = await serveProxy(rpc, { origins, hosts: ['proxy.lan'] }, 0, '127.0.0.1')
   onTestFinished(() => server.close(0))
@@ -146,7 +150,7 @@ async function send(url: string, { method = 'POST', path = '/', headers = {}, bo
   return { status: response.statusCode as number, headers: response.headers as Record<string, string>, text }
 }
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
-const echo: Provider = { request: async ({ method, params }) => ({ method, params }) }
+const echo: RequestProvider = { request: async ({ method, params }) => ({ method, params }) }
 
 it('answers only pages of known origins, under known host names', async () => {
   const url = await serveHere(echo)
@@ -260,7 +264,7 @@ it('answers single requests, batches and notifications as JSON-RPC 2.0 requires'
 
 it('limits concurrent and waiting requests, and refuses the rest', async () => {
   let [now, most] = [0, 0]
-  const slow: Provider = {
+  const slow: RequestProvider = {
     async request() {
       most = Math.max(most, ++now)
       await setTimeout(20)

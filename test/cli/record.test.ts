@@ -111,7 +111,7 @@ it('reports the same in JSON', async () => {
     account: { nonce: '1' },
     l2BlockNumber: '9',
     currentL2BlockNumber: '9',
-    reach: 'l1BlockHash',
+    trustedInput: 'l1BlockHash',
     l1Block: { number: '64', hash: expect.stringMatching(/^0x/) },
   })
   const proven = { finalizedTimestamp: `${service.chain.timestamp(9n)}`, age: { since: 'l2Block' } }

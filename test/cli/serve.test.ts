@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createClient, createHttpProvider } from '../../src/rpc.ts'
+import { createHttpProvider, createRollupClient } from '../../src/rpc.ts'
 import { PROGRAM } from '../package/build.ts'
 import { fileOf, runHere } from './io.ts'
 
@@ -18,8 +18,8 @@ it('serves the demo state until it is terminated', async () => {
   }
   const url = /L2 +(\S+)/.exec(printed)?.[1] ?? ''
   const stateRoot = /0x[0-9a-f]{64}/.exec(printed)?.[0] as `0x${string}`
-  const request = { scheme: poseidon2, stateRoot, address: `0x${'b2'.repeat(20)}`, block: 8n } as const
-  const { account } = await createClient(createHttpProvider(url)).getVerifiedState(request)
+  const request = { scheme: poseidon2, stateRoot, address: `0x${'b2'.repeat(20)}`, l2BlockNumber: 8n } as const
+  const { account } = await createRollupClient(createHttpProvider(url)).getVerifiedState(request)
   expect(account?.balance).toBe(13n)
   program.kill('SIGTERM')
   expect(await ended).toBe(0)

@@ -28,7 +28,7 @@ async function start(faults: (request: FaultRequest) => Fault | undefined = () =
   world.setAccount(CONTRACT, { nonce: 1n })
   for (const [index, address] of addresses.entries()) {
     if (index % 3 !== 2) world.setAccount(address, { balance: BigInt(index) + 10n ** 20n })
-    if (index % 2 === 0) world.setStorage(CONTRACT, mappingSlot(5n, address), word(index + 1))
+    if (index % 2 === 0) world.setStorage(CONTRACT, { key: mappingSlot(5n, address), value: word(index + 1) })
   }
   const service = createService({ genesis: world, rollup: ROLLUP, faults })
   service.chain.addBlock()
@@ -58,7 +58,7 @@ function faultsAbout(liar: Hex | undefined, period = 53) {
     const change = (result: unknown) => JSON.parse(JSON.stringify(result).replace(/"value":"0x(..)/, '"value":"0x7f'))
     if (params[0] === liar) return { kind: 'lie', change }
     const faults: Record<number, Fault> = {
-      5: { kind: 'status', status: 429, retryAfter: 0 },
+      5: { kind: 'status', status: 429, retryAfterSeconds: 0 },
       11: { kind: 'reset' },
       17: { kind: 'cut' },
       23: { kind: 'delay', milliseconds: 30 },
@@ -326,7 +326,7 @@ describe('--check', () => {
     // A forger keeps the genuine evidence, and replaces everything else.
     const forged = createWorld(poseidon2)
     forged.setAccount(CONTRACT, { nonce: 1n })
-    for (const address of addresses) forged.setStorage(CONTRACT, mappingSlot(5n, address), word(7))
+    for (const address of addresses) forged.setStorage(CONTRACT, { key: mappingSlot(5n, address), value: word(7) })
     const forgedAnswers: string[] = []
     for (let begin = 0; begin < COUNT; begin += 60) {
       const storageKeys = addresses.slice(begin, begin + 60).map(address => mappingSlot(5n, address))

@@ -84,7 +84,7 @@ describe('storage keys', () => {
     const world = createWorld(poseidon2)
     world.setAccount(ADDRESS, { nonce: 1n, balance: 0n })
     const keys = [mappingSlot(2n, ADDRESS), word('0') as `0x${string}`]
-    for (const key of keys) world.setStorage(ADDRESS, key, word('7') as `0x${string}`)
+    for (const key of keys) world.setStorage(ADDRESS, { key, value: word('7') as `0x${string}` })
     const file = fileOf(world.getProof(ADDRESS, keys))
     const claim = ['--scheme', 'poseidon2', '--state-root', world.stateRoot(), '--address', ADDRESS]
     const right = ['--mapping', '2', ADDRESS, '--storage-key', '0x0']

@@ -129,7 +129,7 @@ it('does not take the question from a JSON-RPC response', async () => {
 })
 
 it.each([
-  ['an error', { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'no' } }, 'RPC_ERROR'],
+  ['an error', { jsonrpc: '2.0', id: 1, error: { code: -32600, message: 'no' } }, 'ANSWER_IS_ERROR'],
   ['an eth_getProof answer', { accountProof: ['0x'], storageProof: [], storageHash: '0x' }, 'FOREIGN_PROOF'],
   ['an empty object', {}, 'MALFORMED_RESPONSE'],
   ['a null', null, 'MALFORMED_RESPONSE'],
@@ -201,7 +201,7 @@ it('tells a wrong flag (2) from a wrong claim in a file (1)', async () => {
   }
   const { code, stderr } = await runHere(['verify', fileOf({ ...sample, address: '0x12' })])
   expect(code).toBe(1)
-  expect(stderr).toContain('CLAIM_INVALID')
+  expect(stderr).toContain('ARGUMENT_INVALID')
 })
 
 const file = (content: unknown) => ({ content })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { lineaMainnet, lineaSepolia } from '../../src/anchor/rollup.ts'
-import { mainnet, sepolia } from '../../src/beacon.ts'
+import { lineaRollup, lineaSepoliaRollup } from '../../src/anchor/rollup.ts'
+import { mainnetBeacon, sepoliaBeacon } from '../../src/beacon.ts'
 import { DocumentError } from '../../src/document/error.ts'
 import {
   claimOfVector,
@@ -15,7 +15,7 @@ import {
   rollupNamed,
 } from '../../src/document/evidence.ts'
 import { type BundleFile, isBundleFile, readInputFile } from '../../src/document/input-file.ts'
-import { type ErrorCode, ProofError } from '../../src/index.ts'
+import { ProofError, type ProofErrorCode } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { evidence, read } from './files.ts'
 
@@ -37,13 +37,13 @@ it('reads numbers, decimal and hexadecimal, of a bounded size', () => {
 })
 
 it('knows rollups and networks by name, and rollups by their contract', () => {
-  expect([rollupNamed('mainnet'), rollupNamed('sepolia')]).toEqual([lineaMainnet, lineaSepolia])
-  expect([networkNamed('mainnet'), networkNamed('sepolia')]).toEqual([mainnet, sepolia])
+  expect([rollupNamed('mainnet'), rollupNamed('sepolia')]).toEqual([lineaRollup, lineaSepoliaRollup])
+  expect([networkNamed('mainnet'), networkNamed('sepolia')]).toEqual([mainnetBeacon, sepoliaBeacon])
   for (const name of ['Mainnet', '', '__proto__', 'constructor']) {
     expect([rollupNamed(name), networkNamed(name)]).toEqual([undefined, undefined])
   }
   expect(nameOfRollup('0xD19D4B5D358258f05D7B411E21A1460D11B0876F')).toBe('mainnet')
-  expect(nameOfRollup(lineaSepolia.address.toUpperCase().replace('0X', '0x'))).toBe('sepolia')
+  expect(nameOfRollup(lineaSepoliaRollup.address.toUpperCase().replace('0X', '0x'))).toBe('sepolia')
   for (const other of [evidence.bundle.rollup.address, undefined, null, 7, ['x']]) {
     expect(nameOfRollup(other)).toBeUndefined()
   }
@@ -51,8 +51,8 @@ it('knows rollups and networks by name, and rollups by their contract', () => {
 
 it('takes the layout of Linea for a fork, except for the stated slots', () => {
   const { layout } = forkOf('0x12', undefined, 7n)
-  expect(layout).toEqual({ ...lineaMainnet.layout, currentL2BlockNumber: 7n })
-  expect(forkOf('0x12', 8n, undefined).layout).toEqual({ ...lineaMainnet.layout, stateRootHashes: 8n })
+  expect(layout).toEqual({ ...lineaRollup.layout, currentL2BlockNumber: 7n })
+  expect(forkOf('0x12', 8n, undefined).layout).toEqual({ ...lineaRollup.layout, stateRootHashes: 8n })
 })
 
 it('reads the claim of a vector, and leaves malformed parts to the verifier', () => {
@@ -118,10 +118,10 @@ it.each([
 })
 
 it('tells the broken link by the path of the error', () => {
-  const linkAt = (path: string, code: ErrorCode = 'BAD_HEX') => linkOf(new ProofError(code, { path }))
+  const linkAt = (path: string, code: ProofErrorCode = 'BAD_HEX') => linkOf(new ProofError(code, { path }))
   const paths = ['consensus.updates[0]', 'l1.header', 'l1.proof.accountProof[1]', 'answer.accountProof', 'rollup', '']
   expect(paths.map(path => linkAt(path))).toEqual([
     ...['consensus', 'l1Header', 'rollupContract', 'answer', 'bundle', 'bundle'],
   ])
-  expect(linkAt('answer', 'CLAIM_INVALID')).toBeNull()
+  expect(linkAt('answer', 'ARGUMENT_INVALID')).toBeNull()
 })

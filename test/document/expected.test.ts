@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { safeVerifyEvidence } from '../../src/anchor.ts'
+import { verifyEvidence } from '../../src/anchor.ts'
 import { DocumentError } from '../../src/document/error.ts'
 import { claimOfVector } from '../../src/document/evidence.ts'
 import { compare, runFunction, spellEvidence, spellState } from '../../src/document/expected.ts'
 import { type Expected, isBundleFile, readExpected, readInputFile } from '../../src/document/input-file.ts'
-import { ProofError, safeVerifyProof, type VerifiedState } from '../../src/index.ts'
+import { ProofError, safely, type VerifiedState, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { answer, claim, contract, evidence } from './files.ts'
 
-const state = safeVerifyProof(answer, { ...claim, scheme: poseidon2 })
+const state = safely(() => verifyProof(answer, { ...claim, scheme: poseidon2 }))
 const refusal = { ok: false, error: new ProofError('BAD_HEX', { path: 'accountProof.key' }) } as const
 const { expected } = contract
 const compareFields = (wanted: Expected, found: object) => compare(wanted, { ok: true }, () => found)
@@ -65,7 +65,7 @@ it('looks no deeper into a file than the outcome goes', () => {
 it('compares evidence as vectors write it: numbers as quantities', () => {
   const file = readInputFile(evidence)
   if (!isBundleFile(file)) throw new Error(file.kind)
-  const outcome = safeVerifyEvidence(file.bundle, claimOfVector(file))
+  const outcome = safely(() => verifyEvidence(file.bundle, claimOfVector(file)))
   expect(compare(readExpected(evidence.expected), outcome, spellEvidence)).toEqual([])
   expect(evidence.expected.l1Block.number).toMatch(/^0x[1-9a-f]/)
   const wrong = { ...evidence.expected, l2BlockNumber: '0x0', finalizedTimestamp: '0x1' }
@@ -88,7 +88,7 @@ it('calls the function that a vector is for', () => {
   expect(() => run({ operation: 'verifyCode', code: '0x00', codeHash })).toThrow('CODE_HASH_MISMATCH')
   expect(run({ operation: 'verifyCode', code: '0x', codeHash })).toEqual({})
   expect(() => run({ operation: 'encodeHeader', block: {} })).toThrow('HEADER_MALFORMED')
-  for (const operation of ['verifyCheckpoint', 'verifyFinality']) {
+  for (const operation of ['verifyConsensus', 'verifyFinality']) {
     expect(() => run({ operation, input: null })).toThrow(ProofError)
   }
   for (const operation of ['verifyProof', 'constructor', null]) {

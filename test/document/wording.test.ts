@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { safeVerifyEvidence, type VerifiedEvidence } from '../../src/anchor.ts'
+import { safely, type VerifiedEvidence, verifyEvidence } from '../../src/anchor.ts'
 import { claimOfVector, evidenceSources } from '../../src/document/evidence.ts'
 import { isBundleFile, readInputFile } from '../../src/document/input-file.ts'
 import {
@@ -27,7 +27,7 @@ function verified(name: string) {
   const file = readInputFile(read(`evidence/valid/${name}`))
   if (!isBundleFile(file)) throw new Error(file.kind)
   const stated = claimOfVector(file)
-  const outcome = safeVerifyEvidence(file.bundle, stated)
+  const outcome = safely(() => verifyEvidence(file.bundle, stated))
   if (!outcome.ok) throw outcome.error
   return { stated, outcome }
 }

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { errorMeanings } from '../../src/errors.ts'
 
 /** Checks that `docs/checks.md`, the source and the invalid vectors name the same checks. */
 const ROW = /^\| `([A-Z0-9_]+)` \| (.+) \| `(\w+)` in `([\w/.-]+)` \| (.+) \|$/gm
@@ -9,7 +8,7 @@ const rows = [...readFileSync('docs/checks.md', 'utf8').matchAll(ROW)].map(
 )
 const namesIn = (vectors: string) => [...vectors.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
 
-const codes = Object.keys(errorMeanings).sort()
+const codes = allCodes().sort()
 /** The codes of the chain from L1, which only evidence vectors can raise. */
 const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code)
 const isBeaconCode = (code: string) => code.startsWith('BEACON_')

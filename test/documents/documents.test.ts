@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { run } from '../../src/cli/run.ts'
-import { errorMeanings } from '../../src/index.ts'
-import { rpcAdvice } from '../../src/rpc.ts'
+import { endpointErrorMeanings } from '../../src/rpc.ts'
 import { drawChart } from '../bench/chart.ts'
 import { CHART, PAGE, readSection } from '../bench/page.ts'
 import { blocksOf, listDocuments } from './blocks.ts'
@@ -139,10 +138,10 @@ it('tells the relayer what to do with every code', () => {
   const relayer = textOf('docs/relayer.md').split('\n## What each error means\n')[1] ?? ''
   const [conversation = '', verification = ''] = (relayer.split('\n## ')[0] ?? '').split('Errors of verification')
   const codesIn = (text: string) => [...text.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, code = '']) => code)
-  expect(codesIn(conversation).sort()).toEqual(Object.keys(rpcAdvice).sort())
+  expect(codesIn(conversation).sort()).toEqual(Object.keys(endpointErrorMeanings).sort())
   const named = codesIn(verification.split('The one innocent cause')[0] ?? '')
   expect(named.length).toBeGreaterThan(8)
-  for (const code of named) expect(Object.keys(errorMeanings)).toContain(code)
+  for (const code of named) expect(allCodes()).toContain(code)
 })
 
 it('has a chart and README figures that match the benchmarks page', () => {

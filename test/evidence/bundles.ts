@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Evidence } from '../../src/anchor.ts'
+import type { EvidenceBundle } from '../../src/anchor.ts'
 import type { EvidenceVector } from '../../vectors/evidence/vector.ts'
 import { toClaim } from '../outcome.ts'
 
@@ -14,5 +14,5 @@ export const vectors = ['valid', 'invalid']
 export function find(name: string) {
   const found = vectors.find(({ path }) => path === `valid/poseidon2-${name}.json`)?.vector
   if (found?.operation !== 'verifyEvidence') throw new Error(`no vector ${name}`)
-  return { bundle: found.bundle as Evidence, claim: toClaim('poseidon2', found.claim), raw: found.claim }
+  return { bundle: found.bundle as EvidenceBundle, claim: toClaim('poseidon2', found.claim), raw: found.claim }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type EvidenceClaim, safeVerifyEvidence, type Trusted, verifyEvidence } from '../../src/anchor.ts'
+import { type EvidenceClaim, safely, type Trusted, verifyEvidence, verifyEvidence } from '../../src/anchor.ts'
 import { mimc } from '../../src/mimc.ts'
 import { refusal, verdict } from '../refusal.ts'
 import { find } from './bundles.ts'
@@ -40,7 +40,7 @@ it('compares names only if both sides have one', () => {
   expect(verdict(changed({ rollup: { address } }))).toBe('accepted')
   expect(verdict(changedBundle({ rollup: { address } }))).toBe('accepted')
   expect(refusal(changed({ rollup: { address, name: 7 } }))).toMatchObject({
-    code: 'CLAIM_INVALID',
+    code: 'ARGUMENT_INVALID',
     path: 'rollup.name',
     expected: 'a string',
     found: 'a number',
@@ -58,11 +58,11 @@ it('takes exactly one trusted input, of its own properties', () => {
   })
   const wrong = [undefined, null, 7, 'l1BlockHash', {}, Object.create({ l1BlockHash: hash }), unreadable]
   for (const trusted of [...wrong, { l1BlockHash: hash, l2StateRoot: hash }]) {
-    expect(refusal(trusting(trusted))).toMatchObject({ code: 'CLAIM_INVALID', path: 'trusted', expected })
+    expect(refusal(trusting(trusted))).toMatchObject({ code: 'ARGUMENT_INVALID', path: 'trusted', expected })
   }
   expect(verdict(trusting({ l1BlockHash: hash, l2StateRoot: undefined }))).toBe('accepted')
   for (const name of ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']) {
-    expect(verdict(trusting({ [name]: '0x12' }))).toBe(`CLAIM_INVALID at trusted.${name}`)
+    expect(verdict(trusting({ [name]: '0x12' }))).toBe(`ARGUMENT_INVALID at trusted.${name}`)
   }
   const beacon = { beaconBlockRoot: hash, network: 'mainnet', verifyConsensus: () => ({}) }
   for (const change of [
@@ -72,7 +72,7 @@ it('takes exactly one trusted input, of its own properties', () => {
     { verifyConsensus: 7 },
   ]) {
     expect(refusal(trusting({ ...beacon, ...change }))).toMatchObject({
-      code: 'CLAIM_INVALID',
+      code: 'ARGUMENT_INVALID',
       path: 'trusted',
       expected: 'what checkpoint(blockRoot, network) of rollup-state-proof/beacon returns',
     })
@@ -171,14 +171,14 @@ it('requires the consensus part of the same network, and copies what is proven f
     found: '"no?net"',
   })
   const honest = verifyEvidence(bundle, claim)
-  if (honest.reach !== 'beaconBlockRoot') throw new Error('not from a beacon block')
+  if (honest.trustedInput !== 'beaconBlockRoot') throw new Error('not from a beacon block')
   const { network: _, ...nameless } = consensus
   expect(verifyEvidence({ ...bundle, consensus: nameless }, claim)).toEqual(honest)
   const { trusted } = claim
   if (!('verifyConsensus' in trusted)) throw new Error('not a beacon block')
   const talkative: Trusted = {
     ...trusted,
-    verifyConsensus: answers => ({ ...trusted.verifyConsensus(answers), reach: 'forged' }),
+    verifyConsensus: answers => ({ ...trusted.verifyConsensus(answers), trusted: 'forged' }),
   }
   expect(verifyEvidence(bundle, { ...claim, trusted: talkative })).toEqual(honest)
   const forged = `0x${'00'.repeat(32)}` as const
@@ -194,7 +194,7 @@ it('requires the consensus part of the same network, and copies what is proven f
   })
   const silent = { ...trusted, verifyConsensus: () => ({}) } as unknown as Trusted
   expect(verdict(() => verifyEvidence(bundle, { ...claim, trusted: silent }))).toBe(
-    'CLAIM_INVALID at consensus.trusted.verifyConsensus().l1BlockHash',
+    'ARGUMENT_INVALID at consensus.trusted.verifyConsensus().l1BlockHash',
   )
   // Other faults of the header keep their codes.
   expect(verdict(() => verifyEvidence({ ...bundle, l1: { ...bundle.l1, header: '0x0' } }, claim))).toBe(
@@ -203,8 +203,8 @@ it('requires the consensus part of the same network, and copies what is proven f
 })
 
 it('returns what it verified or the error, and rethrows what is not its own', () => {
-  expect(safeVerifyEvidence(bundle, claim)).toEqual({ ok: true, ...verifyEvidence(bundle, claim) })
-  const outcome = safeVerifyEvidence({}, claim)
+  expect(safely(() => verifyEvidence(bundle, claim))).toEqual({ ok: true, ...verifyEvidence(bundle, claim) })
+  const outcome = safely(() => verifyEvidence({}, claim))
   expect(outcome.ok || outcome.error.code).toBe('EVIDENCE_MALFORMED')
   const { bundle: other, claim: otherClaim } = find('beacon-block-root')
   const broken = {
@@ -213,5 +213,5 @@ it('returns what it verified or the error, and rethrows what is not its own', ()
       throw new TypeError('broken')
     },
   } as unknown as Trusted
-  expect(() => safeVerifyEvidence(other, { ...otherClaim, trusted: broken })).toThrow(TypeError)
+  expect(() => safely(() => verifyEvidence(other, { ...otherClaim, trusted: broken }))).toThrow(TypeError)
 })

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import {
-  createEvidence,
-  type Evidence,
-  type EvidenceParts,
+  type BundleParts,
+  createBundle,
+  type EvidenceBundle,
   encodeHeader,
   type FinalizedState,
   verifyEvidence,
@@ -14,7 +14,7 @@ import { refusal, verdict } from '../refusal.ts'
 import { find } from './bundles.ts'
 
 /** A bundle, and the parts from which it is created. The L1 header cannot be turned back into a block, so it is left out. */
-function partsOf(name: string): { bundle: Evidence; parts: EvidenceParts } {
+function partsOf(name: string): { bundle: EvidenceBundle; parts: BundleParts } {
   const { bundle, raw } = find(name)
   const { l1, request, rollup, l2BlockNumber, answer, consensus } = bundle
   const numbers = l1?.finalizedState
@@ -38,7 +38,7 @@ const NAMES = ['block-hash', 'timestamp', 'timestamp-three-words', 'beacon-block
 it('creates the same bundles as those of the vectors', () => {
   for (const name of NAMES) {
     const { bundle, parts } = partsOf(name)
-    expect(createEvidence(parts), name).toEqual(bundle)
+    expect(createBundle(parts), name).toEqual(bundle)
   }
   const { l1 } = partsOf('timestamp').bundle
   expect(Object.keys(l1?.finalizedState ?? {})).toEqual(['messageNumber', 'forcedTransactionNumber', 'timestamp'])
@@ -55,30 +55,30 @@ it('writes hexadecimal in lower case, and needs neither a name nor keys', () => 
     storageKeys: storageKeys.map(upper),
     rollup: { ...rollup, address: upper(rollup.address) },
   }
-  expect(createEvidence(shouted)).toEqual(bundle)
+  expect(createBundle(shouted)).toEqual(bundle)
   const { storageKeys: _, ...without } = { ...parts, rollup: { address: rollup.address } }
-  expect(createEvidence(without)).toMatchObject({
+  expect(createBundle(without)).toMatchObject({
     rollup: { address: bundle.rollup.address },
     request: { storageKeys: [] },
   })
-  expect(createEvidence(without).rollup).not.toHaveProperty('name')
+  expect(createBundle(without).rollup).not.toHaveProperty('name')
 })
 
 it('keeps only what it knows, and opens a JSON-RPC response', () => {
   const { bundle, parts } = partsOf('block-hash')
   const proof = { ...(parts.l1?.proof as object), url: 'https://example.org/key', nonce: 'https://example.org/key' }
   const answer = { jsonrpc: '2.0', id: 1, result: { ...(parts.answer as object), url: 'https://example.org/key' } }
-  const made = createEvidence({ ...parts, answer, l1: { proof } })
+  const made = createBundle({ ...parts, answer, l1: { proof } })
   expect(made).toEqual({ ...bundle, l1: { proof: { ...(bundle.l1?.proof as object), nonce: null } } })
   for (const nonce of ['https://example.org/0x12', '0x12?key', '12', '']) {
-    const { proof } = createEvidence({ ...parts, l1: { proof: { nonce } } }).l1 ?? {}
+    const { proof } = createBundle({ ...parts, l1: { proof: { nonce } } }).l1 ?? {}
     expect(proof, nonce).toEqual({ nonce: null })
   }
 })
 
 it('encodes the header of an L1 block', () => {
   const { parts } = partsOf('block-hash')
-  expect(refusal(() => createEvidence({ ...parts, l1: { proof: {}, block: {} } }))).toMatchObject({
+  expect(refusal(() => createBundle({ ...parts, l1: { proof: {}, block: {} } }))).toMatchObject({
     code: 'HEADER_MALFORMED',
     path: 'parentHash',
   })
@@ -88,7 +88,7 @@ it('encodes the header of an L1 block', () => {
 it('keeps decimal numbers and names of forks in the consensus part, and nothing longer', () => {
   const { parts } = partsOf('beacon-block-root')
   const bootstrapOf = (slot: string, version: string) => ({ version, data: { header: { beacon: { slot } } } })
-  const made = (bootstrap: object) => createEvidence({ ...parts, consensus: { bootstrap, updates: [] } }).consensus
+  const made = (bootstrap: object) => createBundle({ ...parts, consensus: { bootstrap, updates: [] } }).consensus
   for (const [slot, version] of [
     ['9'.repeat(78), 'a'.repeat(32)],
     ['0xab', 'Electra'],
@@ -112,7 +112,7 @@ it('keeps decimal numbers and names of forks in the consensus part, and nothing 
 
 it('refuses a consensus part without its parts', () => {
   const { parts } = partsOf('beacon-block-root')
-  const consensusOf = (consensus: unknown) => () => createEvidence({ ...parts, consensus: consensus as never })
+  const consensusOf = (consensus: unknown) => () => createBundle({ ...parts, consensus: consensus as never })
   expect(refusal(consensusOf({ updates: [] }))).toMatchObject({
     code: 'EVIDENCE_MALFORMED',
     path: 'consensus.bootstrap',
@@ -126,7 +126,7 @@ it('refuses a consensus part without its parts', () => {
   revoke()
   expect(verdict(consensusOf({ bootstrap: {}, updates: proxy }))).toBe('EVIDENCE_MALFORMED')
   // Not an array: the verifier will say so.
-  expect(createEvidence({ ...parts, consensus: { bootstrap: {}, updates: {} } }).consensus).toMatchObject({
+  expect(createBundle({ ...parts, consensus: { bootstrap: {}, updates: {} } }).consensus).toMatchObject({
     updates: {},
   })
 })
@@ -141,16 +141,16 @@ it('refuses answers that are larger than any for that many proofs can be', () =>
   const room = (units: number) => units * UNIT - 16
   const storageKeys = [`0x${'11'.repeat(32)}`, `0x${'22'.repeat(32)}`] as const
   const answerOf = (length: number) => ({ ...parts, storageKeys, answer: { accountProof: texts(1, length) } })
-  expect(verdict(() => createEvidence(answerOf(room(3))))).toBe('accepted')
-  expect(refusal(() => createEvidence(answerOf(room(3) + 1)))).toMatchObject({
+  expect(verdict(() => createBundle(answerOf(room(3))))).toBe('accepted')
+  expect(refusal(() => createBundle(answerOf(room(3) + 1)))).toMatchObject({
     code: 'EVIDENCE_MALFORMED',
     path: 'answer',
     expected: `at most ${3 * UNIT} characters`,
     found: 'more',
   })
   const proofOf = (length: number) => ({ ...parts, l1: { proof: { accountProof: texts(1, length) } } })
-  expect(verdict(() => createEvidence(proofOf(room(4))))).toBe('accepted')
-  expect(verdict(() => createEvidence(proofOf(room(4) + 1)))).toBe('EVIDENCE_MALFORMED at l1.proof')
+  expect(verdict(() => createBundle(proofOf(room(4))))).toBe('accepted')
+  expect(verdict(() => createBundle(proofOf(room(4) + 1)))).toBe('EVIDENCE_MALFORMED at l1.proof')
   // A bootstrap, a finality update, and as many updates as there are.
   const updatesOf = (count: number, length: number) => ({
     ...parts,
@@ -161,11 +161,11 @@ it('refuses answers that are larger than any for that many proofs can be', () =>
   })
   // Around these: three objects of the part, the list, its other items, and the three objects around the text.
   const used = (count: number) => 8 * (3 + (count - 1) + 3)
-  expect(verdict(() => createEvidence(updatesOf(5, 7 * UNIT - used(5))))).toBe('accepted')
-  expect(verdict(() => createEvidence(updatesOf(5, 7 * UNIT - used(5) + 1)))).toBe('EVIDENCE_MALFORMED at consensus')
+  expect(verdict(() => createBundle(updatesOf(5, 7 * UNIT - used(5))))).toBe('accepted')
+  expect(verdict(() => createBundle(updatesOf(5, 7 * UNIT - used(5) + 1)))).toBe('EVIDENCE_MALFORMED at consensus')
   // No more than 512 updates count.
-  expect(verdict(() => createEvidence(updatesOf(600, 514 * UNIT - used(600))))).toBe('accepted')
-  expect(verdict(() => createEvidence(updatesOf(600, 514 * UNIT - used(600) + 1)))).toBe(
+  expect(verdict(() => createBundle(updatesOf(600, 514 * UNIT - used(600))))).toBe('accepted')
+  expect(verdict(() => createBundle(updatesOf(600, 514 * UNIT - used(600) + 1)))).toBe(
     'EVIDENCE_MALFORMED at consensus',
   )
 })
@@ -181,11 +181,11 @@ it('refuses arguments of its own', () => {
     [{ l1: { proof: {}, finalizedState: { messageNumber: 1n, timestamp: 1n << 64n } } }, 'finalizedState.timestamp'],
   ]
   for (const [change, path] of wrong) {
-    expect(verdict(() => createEvidence({ ...parts, ...change } as EvidenceParts))).toBe(`CLAIM_INVALID at ${path}`)
+    expect(verdict(() => createBundle({ ...parts, ...change } as BundleParts))).toBe(`ARGUMENT_INVALID at ${path}`)
   }
 })
 
 it('creates bundles that verify', () => {
   const { claim } = find('l2-root')
-  expect(verifyEvidence(createEvidence(partsOf('l2-root').parts), claim).reach).toBe('l2StateRoot')
+  expect(verifyEvidence(createBundle(partsOf('l2-root').parts), claim).trustedInput).toBe('l2StateRoot')
 })

@@ -1,6 +1,6 @@
 // Compiled by .ci/package-check against the packed tarball: the platform-independent entry points, without platform types.
-import { type Claim, createVerifier, type ErrorCode, type Hex, ProofError, verifyProof } from 'rollup-state-proof'
-import { type EvidenceClaim, lineaMainnet, verifyEvidence } from 'rollup-state-proof/anchor'
+import { type Claim, createVerifier, type Hex, ProofError, type ProofErrorCode, verifyProof } from 'rollup-state-proof'
+import { type EvidenceClaim, lineaRollup, verifyEvidence } from 'rollup-state-proof/anchor'
 import { mimc } from 'rollup-state-proof/mimc'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
 import { createWorld, type GetProofResult } from 'rollup-state-proof/world'
@@ -11,7 +11,7 @@ world.setAccount(address, { balance: 5n })
 const answer: GetProofResult = world.getProof(address, [])
 const claim: Claim = { scheme: mimc, stateRoot: world.stateRoot(), address }
 
-export function balanceOf(received: unknown): bigint | ErrorCode {
+export function balanceOf(received: unknown): bigint | ProofErrorCode {
   try {
     const { account, storage } = verifyProof(received, claim)
     const values: readonly Hex[] = storage.map(({ value }) => value)
@@ -21,10 +21,12 @@ export function balanceOf(received: unknown): bigint | ErrorCode {
     throw error
   }
 }
-export const outcome = createVerifier(poseidon2).safeVerifyProof(answer, { stateRoot: world.stateRoot(), address })
-export const found: Hex | ErrorCode = outcome.ok ? (outcome.account?.codeHash ?? '0x') : outcome.error.code
+export const outcome = safely(() =>
+  createVerifier(poseidon2).verifyProof(answer, { stateRoot: world.stateRoot(), address }),
+)
+export const found: Hex | ProofErrorCode = outcome.ok ? (outcome.account?.codeHash ?? '0x') : outcome.error.code
 
-const evidenceClaim: EvidenceClaim = { scheme: poseidon2, rollup: lineaMainnet, trusted: { l1BlockHash: '0x' } }
+const evidenceClaim: EvidenceClaim = { scheme: poseidon2, rollup: lineaRollup, trusted: { l1BlockHash: '0x' } }
 export const block: bigint | null = verifyEvidence({}, evidenceClaim).l2BlockNumber
 
 // These would compile if the types were `any`.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Claim, type Hex, hashAccountKey, safeVerifyProof } from '../../src/index.ts'
+import { type Claim, type Hex, hashAccountKey, safely, verifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
@@ -12,7 +12,7 @@ const address = addressFor('contract')
 const storageKeys = [keyFor(1), keyFor(2)]
 const world = createWorld(mimc)
 world.setAccount(address, { balance: 5n })
-world.setStorage(address, keyFor(1), wordFor(1))
+world.setStorage(address, { key: keyFor(1), value: wordFor(1) })
 const claim = { scheme: mimc, stateRoot: world.stateRoot(), address, storageKeys } satisfies Claim
 
 /** The message of the refusal of a forged answer: `CODE at path: expected this, found that`. */
@@ -20,7 +20,7 @@ function refusal(change: (answer: LooseAnswer) => unknown, asked: Partial<Claim>
   const { address, storageKeys, ...trusted } = { ...claim, ...asked }
   const answer = structuredClone(world.getProof(address, storageKeys)) as unknown as LooseAnswer
   change(answer)
-  const outcome = safeVerifyProof(answer, { ...trusted, address, storageKeys })
+  const outcome = safely(() => verifyProof(answer, { ...trusted, address, storageKeys }))
   return outcome.ok ? 'accepted' : outcome.error.message
 }
 
@@ -84,7 +84,7 @@ it('reports the length and value of a sentinel that is not 32 zero bytes', () =>
   const answer = (value: string) => {
     const forged = structuredClone(empty.getProof(address)) as unknown as { accountProof: { leftProof: object } }
     Object.assign(forged.accountProof.leftProof, { value })
-    const outcome = safeVerifyProof(forged, { ...claim, stateRoot: empty.stateRoot(), storageKeys: [] })
+    const outcome = safely(() => verifyProof(forged, { ...claim, stateRoot: empty.stateRoot(), storageKeys: [] }))
     return outcome.ok ? 'accepted' : outcome.error.message
   }
   const place = 'accountProof.leftProof.value'
@@ -117,7 +117,7 @@ it('reports the pointer that does not lead to the neighbour', () => {
   const { leftLeafIndex: left, rightLeafIndex: right } = first
   const forged = { ...first, rightLeafIndex: elsewhere.rightLeafIndex, rightProof: elsewhere.rightProof }
   const asked = { scheme: mimc, stateRoot: crowd.stateRoot(), address: first.key }
-  const outcome = safeVerifyProof({ accountProof: forged, storageProofs: [] }, asked)
+  const outcome = safely(() => verifyProof({ accountProof: forged, storageProofs: [] }, asked))
   expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
     `NOT_ADJACENT at accountProof: expected left.next = ${elsewhere.rightLeafIndex}, found ${right}`,
   )
@@ -128,7 +128,9 @@ it('expects no storage if the claim names no keys', () => {
   for (const scheme of [mimc, poseidon2]) {
     const state = createWorld(scheme)
     state.setAccount(address)
-    const outcome = safeVerifyProof(state.getProof(address), { scheme, stateRoot: state.stateRoot(), address })
+    const outcome = safely(() =>
+      verifyProof(state.getProof(address), { scheme, stateRoot: state.stateRoot(), address }),
+    )
     expect(outcome).toMatchObject({ ok: true, storage: [] })
   }
 })
@@ -146,9 +148,8 @@ it('names the neighbour beyond which a key hash lies, and the side', () => {
   for (const { key } of others.filter(({ leftLeafIndex }) => leftLeafIndex !== first.leftLeafIndex)) {
     const found = hashAccountKey(mimc, key)
     const side = found > below ? 'below' : 'above'
-    const outcome = safeVerifyProof(
-      { accountProof: { ...first, key }, storageProofs: [] },
-      { scheme: mimc, stateRoot, address: key },
+    const outcome = safely(() =>
+      verifyProof({ accountProof: { ...first, key }, storageProofs: [] }, { scheme: mimc, stateRoot, address: key }),
     )
     const expected = side === 'below' ? below : above
     expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
@@ -177,9 +178,9 @@ it('says of what kind a wrong argument is, and how long, never what it holds', (
     [[], 'an object'],
   ]
   for (const [stateRoot, found] of cases) {
-    const outcome = safeVerifyProof({}, { ...claim, stateRoot: stateRoot as Hex })
+    const outcome = safely(() => verifyProof({}, { ...claim, stateRoot: stateRoot as Hex }))
     expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
-      `CLAIM_INVALID at stateRoot: expected 0x-prefixed hexadecimal of 32 bytes, found ${found}`,
+      `ARGUMENT_INVALID at stateRoot: expected 0x-prefixed hexadecimal of 32 bytes, found ${found}`,
     )
   }
 })
@@ -192,20 +193,20 @@ it('says what stands where there should be another proof, or none', () => {
     'STORAGE_PROOF_UNEXPECTED at storageProofs[0]: found a proof',
   )
   const ethProof = { accountProof: ['0x'], storageProof: [] }
-  const outcome = safeVerifyProof(ethProof, claim)
+  const outcome = safely(() => verifyProof(ethProof, claim))
   expect(outcome.ok ? 'accepted' : outcome.error.message).toBe('FOREIGN_PROOF: found eth_getProof')
 })
 
 it('reads an answer in an envelope, and not beside one', () => {
   const answer = world.getProof(address, storageKeys)
   for (const whole of [answer, { result: answer }, { jsonrpc: '2.0', id: 1, result: answer }]) {
-    expect(safeVerifyProof(whole, claim).ok).toBe(true)
+    expect(safely(() => verifyProof(whole, claim)).ok).toBe(true)
   }
   for (const whole of [
     { jsonrpc: '2.0', ...answer },
     { jsonrpc: '2.0', result: null, ...answer },
   ]) {
-    const outcome = safeVerifyProof(whole, claim)
+    const outcome = safely(() => verifyProof(whole, claim))
     expect(outcome.ok ? 'accepted' : outcome.error.code).toBe('MALFORMED_RESPONSE')
   }
 })

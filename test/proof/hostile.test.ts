@@ -4,10 +4,10 @@ import {
   type Claim,
   computeRoot,
   createVerifier,
-  type ErrorCode,
   hashStorageValue,
   ProofError,
-  safeVerifyProof,
+  type ProofErrorCode,safely,
+  verifyProof, 
   verifyProof,
 } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
@@ -24,7 +24,7 @@ const address = addressFor('contract')
 const storageKeys = [keyFor(1), keyFor(2)]
 const world = createWorld(poseidon2)
 world.setAccount(address, { balance: 5n })
-world.setStorage(address, keyFor(1), wordFor(1))
+world.setStorage(address, { key: keyFor(1), value: wordFor(1) })
 const claim = { scheme: poseidon2, stateRoot: world.stateRoot(), address, storageKeys } satisfies Claim
 
 /** A copy of the true answer, as a forger sees it. */
@@ -93,7 +93,7 @@ it.each(places)('refuses an unreadable object as malformed: %s', (path, replace)
   const { proxy, revoke } = Proxy.revocable([], {})
   revoke()
   expect(refusal(replace(() => proxy))).toBe(malformed)
-  const thrown = [new Error(''), null, undefined, new ProofError('RPC_ERROR'), Object.create(ProofError.prototype)]
+  const thrown = [new Error(''), null, undefined, new ProofError('ANSWER_IS_ERROR'), Object.create(ProofError.prototype)]
   for (const error of thrown) {
     const getOwnPropertyDescriptor = () => {
       throw error
@@ -213,7 +213,7 @@ describe('a polluted Object.prototype', () => {
     const digest = [...hexToBytes(hashStorageValue(poseidon2, wordFor(1)), 32)]
     const decoded = { value: [...hexToBytes(lie, 32)], preimage: [] }
     polluted({ 0: { hex: lie, length: 32, decoded, digest }, 41: { hex: lie, length: 32, decoded, digest } }, () => {
-      const outcome = createVerifier(poseidon2).safeVerifyProof(answer, { stateRoot, address, storageKeys })
+      const outcome = safely(() => createVerifier(poseidon2).verifyProof(answer, { stateRoot, address, storageKeys }))
       expect(outcome.ok ? outcome : outcome.error).toMatchObject({ code: 'VALUE_MISMATCH', path })
     })
   })
@@ -222,7 +222,7 @@ describe('a polluted Object.prototype', () => {
     const refused = { code: 'STATE_ROOT_MISMATCH', path: 'accountProof.proof' }
     for (const path of ['inherited', 5, {}]) {
       polluted({ path, expected: path, found: path }, () => {
-        const outcome = safeVerifyProof(makeAnswer(), { ...claim, stateRoot: wordFor(1) })
+        const outcome = safely(() => verifyProof(makeAnswer(), { ...claim, stateRoot: wordFor(1) }))
         expect(outcome.ok ? outcome : outcome.error).toMatchObject(refused)
         expect(new ProofError('ZERO_VALUE')).toMatchObject({ path: '', expected: undefined, found: undefined })
       })
@@ -237,14 +237,14 @@ describe('a polluted Object.prototype', () => {
       Reflect.deleteProperty(Object.prototype, 'accountProof')
     }
     polluted({ message: 'inherited' }, () => {
-      const outcome = safeVerifyProof({ error: {} }, claim)
+      const outcome = safely(() => verifyProof({ error: {} }, claim))
       expect(outcome.ok ? outcome : outcome.error.found).toBe('error without a code')
     })
   })
 })
 
 describe('arrays', () => {
-  const lengths: [length: unknown, nodes: ErrorCode, proofs: ErrorCode | 'accepted'][] = [
+  const lengths: [length: unknown, nodes: ProofErrorCode, proofs: ProofErrorCode | 'accepted'][] = [
     [0, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_MISSING'],
     [-1, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_MISSING'],
     [43, 'WRONG_NODE_COUNT', 'STORAGE_PROOF_UNEXPECTED'],
@@ -394,14 +394,14 @@ it('refuses huge strings by their length, and quotes little of them', () => {
     for (const change of changes) {
       const answer = makeAnswer()
       change(answer)
-      const outcome = safeVerifyProof(answer, claim)
+      const outcome = safely(() => verifyProof(answer, claim))
       expect(outcome.ok ? outcome : outcome.error.code).toBe(code)
       if (!outcome.ok) expect(outcome.error.message.length).toBeLessThan(300)
     }
   }
-  const outcome = safeVerifyProof({ error: { code: 1, message: `\u001b[2J\n${huge}` } }, claim)
+  const outcome = safely(() => verifyProof({ error: { code: 1, message: `\u001b[2J\n${huge}` } }, claim))
   const message = outcome.ok ? '' : outcome.error.message
-  expect(message).toMatch(/^RPC_ERROR at error: found error 1: "\?\[2J\?0{75}…" \(50000005 characters\)$/)
+  expect(message).toMatch(/^ANSWER_IS_ERROR at error: found error 1: "\?\[2J\?0{75}…" \(50000005 characters\)$/)
 })
 
 it('does not descend deeper than the structure of an answer', () => {
@@ -424,7 +424,7 @@ it.each<[string, unknown]>([
   ['an object that says nothing', {}],
   ['an object of other types', { code: '5', message: { toString: fail } }],
 ])('reports an RPC error that is %s', (_, error) => {
-  expect(refusal({ error })).toBe('RPC_ERROR at error')
+  expect(refusal({ error })).toBe('ANSWER_IS_ERROR at error')
 })
 
 it('refuses an unreadable RPC error as malformed', () => {
@@ -464,11 +464,11 @@ describe('the caller', () => {
     ['with holes for keys', { ...claim, storageKeys: new Array(2 ** 32 - 1) }, 'storageKeys[0]'],
   ]
 
-  it.each(claims)('gets CLAIM_INVALID for an invalid claim: %s', (_, wrong, path) => {
+  it.each(claims)('gets ARGUMENT_INVALID for an invalid claim: %s', (_, wrong, path) => {
     // The claim is checked first, whatever the answer.
-    for (const answer of [makeAnswer(), null]) expect(refusalBy(answer, wrong)).toBe(`CLAIM_INVALID at ${path}`)
-    const outcome = safeVerifyProof(makeAnswer(), wrong as Claim)
-    expect(outcome.ok ? outcome : outcome.error.code).toBe('CLAIM_INVALID')
+    for (const answer of [makeAnswer(), null]) expect(refusalBy(answer, wrong)).toBe(`ARGUMENT_INVALID at ${path}`)
+    const outcome = safely(() => verifyProof(makeAnswer(), wrong as Claim))
+    expect(outcome.ok ? outcome : outcome.error.code).toBe('ARGUMENT_INVALID')
   })
 
   it('receives errors thrown by the scheme', () => {
@@ -484,7 +484,7 @@ describe('the caller', () => {
     ]
     for (const scheme of schemes) {
       expect(() => verifyProof(makeAnswer(), { ...claim, scheme })).toThrow('a trap')
-      expect(() => safeVerifyProof(makeAnswer(), { ...claim, scheme })).toThrow('a trap')
+      expect(() => safely(() => verifyProof(makeAnswer(), { ...claim, scheme }))).toThrow('a trap')
     }
   })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createVerifier, safeVerifyProof, verifyProof } from '../../src/index.ts'
+import { createVerifier, safely, verifyProof, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 import { refusal } from '../refusal.ts'
@@ -15,9 +15,9 @@ it('refuses an unknown option, because a misspelt one would be ignored', () => {
   for (const name of ['storagekeys', 'storageKey', 'block', 'constructor']) {
     const misspelt = { ...claim, [name]: [] }
     const { scheme: _, ...without } = misspelt
-    const wanted = { code: 'CLAIM_INVALID', path: name }
+    const wanted = { code: 'ARGUMENT_INVALID', path: name }
     expect(refusal(() => verifyProof(answer, misspelt))).toMatchObject(wanted)
-    expect(safeVerifyProof(answer, misspelt)).toMatchObject({ ok: false, error: wanted })
+    expect(safely(() => verifyProof(answer, misspelt))).toMatchObject({ ok: false, error: wanted })
     expect(refusal(() => createVerifier(poseidon2).verifyProof(answer, without))).toMatchObject(wanted)
   }
 })

@@ -2,7 +2,7 @@ import { encodeFunctionData } from 'viem'
 import { beforeAll, expect, it } from 'vitest'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { type CallClaim, type CallEvidence, recordCall, verifyCallEvidence } from '../../src/provider.ts'
+import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../src/provider.ts'
 import {
   ALICE,
   BOB,
@@ -30,12 +30,12 @@ async function record(call: Parameters<typeof recordCall>[2]['call'], more: obje
   const endpoints = createEndpoints(demoState, true, true)
   const request = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call, ...more }
   const recorded = await recordCall(endpoints.l1, endpoints.l2, request)
-  const { l1Block } = recorded.evidence
+  const { l1Block } = recorded.verified
   const claim: CallClaim = {
     ...{ scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted: { l1BlockHash: l1Block.hash } },
   }
   // As read back from a file.
-  return { ...recorded, bundle: JSON.parse(JSON.stringify(recorded.bundle)) as CallEvidence, claim }
+  return { ...recorded, bundle: JSON.parse(JSON.stringify(recorded.bundle)) as CallBundle, claim }
 }
 type Recording = Awaited<ReturnType<typeof record>>
 
@@ -51,7 +51,7 @@ const codeOf = (work: Promise<unknown>) =>
   )
 
 it('records only what a call reads, and executes it again offline', async () => {
-  const { bundle, claim, evidence } = proxied
+  const { bundle, claim, verified: evidence } = proxied
   expect(bundle.answers.map(({ address, storageKeys }) => [address, storageKeys.length])).toEqual([
     ...[
       [ALICE, 0],
@@ -66,7 +66,12 @@ it('records only what a call reads, and executes it again offline', async () => 
     hardfork: 'prague',
   })
   expect(verified).toEqual(evidence)
-  expect(verified).toMatchObject({ outcome: 'returned', returnData: word(70), reach: 'l1BlockHash', environment: {} })
+  expect(verified).toMatchObject({
+    outcome: 'returned',
+    returnData: word(70),
+    trustedInput: 'l1BlockHash',
+    environment: {},
+  })
 })
 
 it('records reverts, 200 slots, and stated values', async () => {
@@ -113,18 +118,18 @@ it('does not let the bundle choose the gas or the hard fork, which can make part
   const starved = await record({ ...around('guarded'), gas: 21_400n })
   expect(await codeOf(verifyCallEvidence(starved.bundle, starved.claim))).toBe('CALL_MISMATCH')
   const stated = await verifyCallEvidence(starved.bundle, { ...starved.claim, call: { gas: 21_400n } })
-  expect([stated.outcome, stated.call.gas]).toEqual([starved.evidence.outcome, 21_400n])
+  expect([stated.outcome, stated.call.gas]).toEqual([starved.verified.outcome, 21_400n])
   const early = await record(around('guarded'), { hardfork: 'london' })
   expect(await codeOf(verifyCallEvidence(early.bundle, early.claim))).toBe('CALL_MISMATCH')
   expect((await verifyCallEvidence(early.bundle, { ...early.claim, hardfork: 'london' })).hardfork).toBe('london')
 })
 
 it('requires the block number if the claim trusts a state root', async () => {
-  const { bundle, claim, evidence } = proxied
+  const { bundle, claim, verified: evidence } = proxied
   const trusted = { l2StateRoot: evidence.stateRoot }
-  expect(await codeOf(verifyCallEvidence(bundle, { ...claim, trusted }))).toBe('CLAIM_INVALID')
+  expect(await codeOf(verifyCallEvidence(bundle, { ...claim, trusted }))).toBe('ARGUMENT_INVALID')
   const verified = await verifyCallEvidence(bundle, { ...claim, trusted, l2BlockNumber: 0n })
-  expect(verified).toMatchObject({ returnData: word(70), reach: 'l2StateRoot', l1Block: null })
+  expect(verified).toMatchObject({ returnData: word(70), trustedInput: 'l2StateRoot', l1Block: null })
 })
 
 /** A copy with one place changed. */

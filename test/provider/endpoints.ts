@@ -1,10 +1,10 @@
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from '../../src/provider.ts'
-import type { Provider } from '../../src/rpc.ts'
+import type { RequestProvider } from '../../src/rpc.ts'
 import type { FullChain } from '../../src/service/chain.ts'
 import { l1Methods as methodsOfL1 } from '../../src/service/methods/l1.ts'
-import { type Chain, createService } from '../../src/service.ts'
+import { createService, type ServiceChain } from '../../src/service.ts'
 import { CHAIN_ID, type FullState, runFull, worldOf } from './full-state.ts'
 
 export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
@@ -14,9 +14,9 @@ export type Tamper = (method: string, answer: unknown, params: readonly unknown[
 
 /** Two in-process endpoints over a full state. They may lie. */
 export interface Endpoints {
-  readonly chain: Chain
-  readonly l1: Provider
-  readonly l2: Provider
+  readonly chain: ServiceChain
+  readonly l1: RequestProvider
+  readonly l2: RequestProvider
   /** The methods requested from the L2 since this was last emptied. */
   readonly asked: string[]
   /** Applied to every answer of that layer. */
@@ -78,7 +78,7 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
       return `0x${value.toString(16).padStart(64, '0')}`
     },
   }
-  const serve = (methods: typeof l1Methods, tamper: () => Tamper | null, log: string[]): Provider => ({
+  const serve = (methods: typeof l1Methods, tamper: () => Tamper | null, log: string[]): RequestProvider => ({
     async request({ method, params = [] }) {
       log.push(method)
       const answer = methods[method]

@@ -35,7 +35,7 @@ export function worldOf(state: FullState): World {
   for (const [address, { nonce = 0n, balance = 0n, code = '0x', storage = {} }] of state) {
     const codeHash = bytesToHex(keccak_256(bytesOf(code)))
     world.setAccount(address, { nonce, balance, codeHash, codeSize: BigInt(code.length / 2 - 1) })
-    for (const [key, value] of Object.entries(storage)) world.setStorage(address, key as Hex, value)
+    for (const [key, value] of Object.entries(storage)) world.setStorage(address, { key: key as Hex, value })
   }
   return world
 }

@@ -3,7 +3,7 @@ import { encodeFunctionData } from 'viem'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ProofError } from '../../src/index.ts'
 import { ProviderError, type VerifiedProviderOptions } from '../../src/provider.ts'
-import { agreeingBlockHash, finalizedBlockHash, type Provider, RpcError } from '../../src/rpc.ts'
+import { agreeingBlockHash, EndpointError, finalizedBlockHash, type RequestProvider } from '../../src/rpc.ts'
 import { ALICE, BOB, demoState, SURROUNDINGS, surroundingsAbi } from './contracts.ts'
 import { createEndpoints, word } from './endpoints.ts'
 
@@ -11,7 +11,7 @@ const timestampCall = {
   to: SURROUNDINGS,
   data: encodeFunctionData({ abi: surroundingsAbi, functionName: 'timestamp' }),
 }
-const askTimestamp = (provider: Provider, block = 'latest') =>
+const askTimestamp = (provider: RequestProvider, block = 'latest') =>
   provider.request({ method: 'eth_call', params: [timestampCall, block] })
 
 describe('the timestamp', () => {
@@ -26,7 +26,7 @@ describe('the timestamp', () => {
   it('is proven for the newest finalization only, and used in execution', async () => {
     const { provider, newestL1 } = setUp()
     const verified = provider()
-    const { timestamp, age } = await verified.view()
+    const { timestamp, ageSeconds: age } = await verified.view()
     expect(timestamp).toBeGreaterThan(0n)
     expect(timestamp).toBeLessThan(newestL1)
     const now = Math.floor(Date.now() / 1000)
@@ -98,7 +98,7 @@ describe('the options of a provider', () => {
     for (const [index, options] of wrong.entries()) {
       const { l1, l2, l1BlockHash } = createEndpoints(demoState)
       const error = thrownBy(() => provider({ l1, l2, l1BlockHash, ...options } as Partial<VerifiedProviderOptions>))
-      const isRefused = error instanceof ProofError || error instanceof RpcError
+      const isRefused = error instanceof ProofError || error instanceof EndpointError
       // Spreading the options triggers some getters before the library is called.
       if (!(error instanceof TypeError)) expect(isRefused, `${index}: ${error}`).toBe(true)
       expect(String(error).length).toBeLessThan(2_000)
@@ -126,9 +126,9 @@ describe('the options of a provider', () => {
 
   it('may include a provider of ethers, which has send', async () => {
     class Ethers extends JsonRpcApiProvider {
-      readonly inner: Provider
+      readonly inner: RequestProvider
 
-      constructor(inner: Provider) {
+      constructor(inner: RequestProvider) {
         super(1337, { staticNetwork: true })
         this.inner = inner
         this._start()
@@ -179,7 +179,7 @@ describe('sources of the L1 block hash', () => {
     const [one, other] = [demoState, new Map(demoState).set(BOB, { balance: 4n })].map(state => createEndpoints(state))
     if (!one || !other) throw new Error('two')
     let current = one
-    const either = (side: 'l1' | 'l2'): Provider => ({ request: args => current[side].request(args) })
+    const either = (side: 'l1' | 'l2'): RequestProvider => ({ request: args => current[side].request(args) })
     const verified = one.provider({ l1: either('l1'), l2: either('l2'), l1BlockHash: () => current.l1BlockHash() })
     const { l1Block, stateRoot } = await verified.view()
     current = other
@@ -220,7 +220,7 @@ describe('sources of the L1 block hash', () => {
 
   it('outvote endpoints that throw, echo, hang or send huge answers', async () => {
     const { l1, l1BlockHash } = createEndpoints(demoState)
-    const hostile: Provider[] = [
+    const hostile: RequestProvider[] = [
       { request: boom },
       { request: async () => new Proxy({}, { get: boom, ownKeys: boom, getOwnPropertyDescriptor: boom }) },
       { request: async args => args },
@@ -228,14 +228,14 @@ describe('sources of the L1 block hash', () => {
       { request: async () => ({ number: `0x${'f'.repeat(3_000_000)}`, hash: 'x'.repeat(3_000_000) }) },
       { request: async () => Promise.reject({ code: 'https://key.example/secret', message: 'x'.repeat(3_000_000) }) },
     ]
-    const honest = Array.from({ length: 7 }, (): Provider => ({ request: args => l1.request(args) }))
+    const honest = Array.from({ length: 7 }, (): RequestProvider => ({ request: args => l1.request(args) }))
     const told: unknown[] = []
-    const ask = agreeingBlockHash([...hostile, ...honest], { timeout: 400, onDissent: odd => told.push(...odd) })
+    const ask = agreeingBlockHash([...hostile, ...honest], { timeoutMs: 400, onDissent: odd => told.push(...odd) })
     expect(await ask()).toBe(await l1BlockHash())
     expect(told.length).toBe(6)
     expect(JSON.stringify(told).length).toBeLessThan(2_000)
     expect(JSON.stringify(told)).not.toContain('secret')
-    const error = await agreeingBlockHash(hostile, { quorum: 1, timeout: 400 })().catch(error => error)
+    const error = await agreeingBlockHash(hostile, { quorum: 1, timeoutMs: 400 })().catch(error => error)
     expect(error).toMatchObject({ code: 'L1_UNCONFIRMED' })
     expect(error.message.length).toBeLessThan(3_000)
   })

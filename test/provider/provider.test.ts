@@ -2,7 +2,7 @@ import { encodeFunctionData } from 'viem'
 import { describe, expect, it, vi } from 'vitest'
 import { ProofError } from '../../src/index.ts'
 import { createVerifiedProvider, ProviderError, type View } from '../../src/provider.ts'
-import { RpcError } from '../../src/rpc.ts'
+import { EndpointError } from '../../src/rpc.ts'
 import { ALICE, BOB, demoState, MANY, manyAbi, SURROUNDINGS, surroundingsAbi, TOKEN } from './contracts.ts'
 import { createEndpoints, ROLLUP, word } from './endpoints.ts'
 
@@ -105,7 +105,7 @@ describe('options', () => {
       ...[{ environment: { blockHashes: { 1: '0x' } } }, { environment: { timestamp: 5 } }],
     ]
     for (const options of wrong) {
-      const thrown = [ProofError, RpcError].filter(type => {
+      const thrown = [ProofError, EndpointError].filter(type => {
         try {
           provider(options)
         } catch (error) {
@@ -209,24 +209,24 @@ describe('the view', () => {
     expect(first).toMatchObject({ blockNumber: 0n, stateRoot: chain.at(0n)?.stateRoot(), timestamp: null })
     expect(first.l1Block.number).toBe(0n)
     const then = first.l1Block.timestamp
-    expect(first.age).toBe(Math.max(first.age, Math.floor(Date.now() / 1000) - Number(then) - 5))
+    expect(first.ageSeconds).toBe(Math.max(first.ageSeconds, Math.floor(Date.now() / 1000) - Number(then) - 5))
 
     chain.pending.setAccount(BOB, { balance: 4n })
     chain.addBlock()
     chain.finalize()
     expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x3')
     const second = await provider.refresh()
-    expect(second.blockNumber).toBe(1n)
+    expect(second.l2BlockNumber).toBe(1n)
     expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x4')
     expect(await request(provider, 'eth_getBalance', BOB, '0x0')).toBe('0x3')
     expect(await request(provider, 'eth_blockNumber')).toBe('0x1')
-    expect(seen.map(({ blockNumber }) => blockNumber)).toEqual([0n, 1n])
+    expect(seen.map(({ l2BlockNumber: blockNumber }) => blockNumber)).toEqual([0n, 1n])
 
     // The hash of an older L1 block does not move the view.
     const backwards = endpoints.provider({ l1BlockHash: async () => hashes.shift() ?? first.l1Block.hash })
     const hashes = [second.l1Block.hash, first.l1Block.hash]
-    expect((await backwards.refresh()).blockNumber).toBe(1n)
-    expect((await backwards.refresh()).blockNumber).toBe(1n)
+    expect((await backwards.refresh()).l2BlockNumber).toBe(1n)
+    expect((await backwards.refresh()).l2BlockNumber).toBe(1n)
   })
 
   it('stays the same throughout a request', async () => {
@@ -240,7 +240,7 @@ describe('the view', () => {
       if (++reads === 5) {
         const { pending, addBlock, finalize } = endpoints.chain
         for (const [key] of Object.entries(demoState.get(MANY)?.storage ?? {}))
-          pending.setStorage(MANY, key as never, word(0))
+          pending.setStorage(MANY, { key: key as never, value: word(0) })
         addBlock()
         finalize()
         void provider.refresh()
@@ -248,7 +248,7 @@ describe('the view', () => {
       return answer
     }
     expect(await request(provider, 'eth_call', chase)).toBe(word(10))
-    expect((await provider.refresh()).blockNumber).toBe(1n)
+    expect((await provider.refresh()).l2BlockNumber).toBe(1n)
     expect(await request(provider, 'eth_call', chase)).toBe(word(0))
   })
 
@@ -279,9 +279,9 @@ describe('the view', () => {
     }
     const provider = endpoints.provider()
     expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x4')
-    expect((await provider.refresh()).blockNumber).toBe(1n)
+    expect((await provider.refresh()).l2BlockNumber).toBe(1n)
     endpoints.lie.l2 = null
-    expect((await provider.refresh()).blockNumber).toBe(2n)
+    expect((await provider.refresh()).l2BlockNumber).toBe(2n)
     await expect(endpoints.provider({ maxFinalizations: 1, l1BlockHash: () => word(1) }).view()).rejects.toMatchObject({
       reason: 'ENDPOINT_FAILED',
     })
@@ -299,7 +299,7 @@ describe('the view', () => {
     expect(failed).toMatchObject({ reason: 'ENDPOINT_FAILED' })
     expect(`${failed}`).not.toContain('secret')
     isDown = false
-    expect((await provider.view()).blockNumber).toBe(0n)
+    expect((await provider.view()).l2BlockNumber).toBe(0n)
   })
 })
 

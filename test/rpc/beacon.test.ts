@@ -3,13 +3,13 @@ import * as beacon from '../../src/beacon.ts'
 import type { Hex } from '../../src/index.ts'
 import {
   type BeaconApi,
+  type BeaconBlockHashOptions,
   type BeaconFailure,
-  type BeaconState,
+  type BeaconProgress,
+  beaconBlockHash,
   createBeaconApi,
-  type FollowBeaconOptions,
+  EndpointError,
   fetchConsensus,
-  followBeacon,
-  RpcError,
 } from '../../src/rpc.ts'
 import { addDemoBlocks, type Service } from '../../src/service.ts'
 import { startServer, startService } from './servers.ts'
@@ -27,14 +27,14 @@ function apiOf({ beacon }: Service, change: Change = body => body): BeaconApi & 
       const [name = '', query = ''] = path.split('?')
       asked.push(name.split('/').at(name.includes('bootstrap') ? -2 : -1) ?? '')
       const { status, body } = await beacon.answer(name, new URLSearchParams(query))
-      if (status !== 200) throw new RpcError('HTTP_ERROR', { status })
+      if (status !== 200) throw new EndpointError('HTTP_ERROR', { status })
       return change(JSON.parse(JSON.stringify(body)), name)
     },
   }
 }
 
 const down: BeaconApi = {
-  get: () => Promise.reject(new RpcError('UNREACHABLE')),
+  get: () => Promise.reject(new EndpointError('UNREACHABLE')),
 }
 
 async function startDemo() {
@@ -45,8 +45,8 @@ async function startDemo() {
   const rootOf = async (block: bigint): Promise<Hex> => (await service.beacon.blockRoot(block)) ?? '0x'
   const hashOf = (block: bigint) => Reflect.get(service.chain.l1.getBlock(block) ?? {}, 'hash')
   const head = () => hashOf(service.chain.l1.blockNumber())
-  const follow = async (apis: BeaconApi[], options: Partial<FollowBeaconOptions> = {}, block = 60n) =>
-    followBeacon(apis, beacon, { network, blockRoot: await rootOf(block), ...ANY, ...options })
+  const follow = async (apis: BeaconApi[], options: Partial<BeaconBlockHashOptions> = {}, block = 60n) =>
+    beaconBlockHash(apis, beacon, { network, blockRoot: await rootOf(block), ...ANY, ...options })
   return { ...started, network, rootOf, hashOf, head, follow }
 }
 
@@ -68,9 +68,9 @@ const forge: Change = (body, path) => {
 it('follows the chain from its beginning through all forks, stores its state and resumes from it', async () => {
   const { service, follow, head, network } = await startDemo()
   const states: string[] = []
-  const onState = (state: BeaconState) => void states.push(JSON.stringify(state))
+  const onState = (state: BeaconProgress) => void states.push(JSON.stringify(state))
   const api = apiOf(service)
-  expect(await (await follow([api], { onState }, 0n))()).toBe(head())
+  expect(await (await follow([api], { onProgress: onState }, 0n))()).toBe(head())
   const names = new Set(api.asked)
   expect([...names]).toEqual(['bootstrap', 'finality_update', 'updates'])
   expect(api.asked.filter(name => name === 'updates').length).toBe(8)
@@ -80,8 +80,8 @@ it('follows the chain from its beginning through all forks, stores its state and
 
   service.chain.l1.addBlock()
   const resumed = apiOf(service)
-  const state: BeaconState = JSON.parse(stored)
-  expect(await (await follow([resumed], { state, blockRoot: '0x' }))()).toBe(head())
+  const state: BeaconProgress = JSON.parse(stored)
+  expect(await (await follow([resumed], { resumeFrom: state, blockRoot: '0x' }))()).toBe(head())
   expect(resumed.asked).toEqual(['finality_update'])
 })
 
@@ -148,29 +148,29 @@ it('never goes back, nor is led past the present committee by a lie about the pe
     update.data.finalized_header.beacon.slot = update.data.signature_slot
     return update
   }
-  const states: BeaconState[] = []
-  const onState = (state: BeaconState) => void states.push(state)
+  const states: BeaconProgress[] = []
+  const onState = (state: BeaconProgress) => void states.push(state)
   const apis = [apiOf(service, lie), apiOf(service)]
-  expect(await (await follow(apis, { onState }))()).toBe(head())
+  expect(await (await follow(apis, { onProgress: onState }))()).toBe(head())
   const newest = head()
   isOld = true
   const state = states.at(-1)
-  const back = await follow([apiOf(service, lie)], { state })
+  const back = await follow([apiOf(service, lie)], { resumeFrom: state })
   expect(await codeOf(back())).toBe('BEACON_UNAVAILABLE')
-  expect(await (await follow([apiOf(service, lie), apiOf(service)], { state }))()).toBe(newest)
+  expect(await (await follow([apiOf(service, lie), apiOf(service)], { resumeFrom: state }))()).toBe(newest)
 })
 
 it('throws what onState throws, blames no endpoint for it, and offers the state again', async () => {
   const { service, follow, head } = await startDemo()
-  const states: BeaconState[] = []
+  const states: BeaconProgress[] = []
   const failures: unknown[] = []
   let isFull = false
-  const onState = (state: BeaconState) => {
-    if (isFull) throw new RpcError('HTTP_ERROR', { found: 'the disk is full' })
+  const onState = (state: BeaconProgress) => {
+    if (isFull) throw new EndpointError('HTTP_ERROR', { found: 'the disk is full' })
     states.push(state)
   }
   const api = apiOf(service)
-  const l1BlockHash = await follow([api], { onState, onFailure: found => void failures.push(found) })
+  const l1BlockHash = await follow([api], { onProgress: onState, onFailure: found => void failures.push(found) })
   await l1BlockHash()
   const known = states.length
   service.chain.l1.addBlock()
@@ -190,16 +190,18 @@ it('says when nothing is proven, and when what is proven is too old', async () =
   expect(await codeOf((await follow([down]))())).toBe('BEACON_UNAVAILABLE')
   expect(await codeOf((await follow([apiOf(service, forge)]))())).toBe('BEACON_UNAVAILABLE')
   const api = apiOf(service)
-  expect(await codeOf(followBeacon([api], beacon, { network, blockRoot })())).toBe('BEACON_CHECKPOINT_OLD')
+  expect(await codeOf(beaconBlockHash([api], beacon, { network, blockRoot })())).toBe('BEACON_CHECKPOINT_OLD')
   const { maxCheckpointAge } = ANY
-  expect(await codeOf(followBeacon([api], beacon, { network, blockRoot, maxCheckpointAge })())).toBe('BEACON_STALE')
+  expect(
+    await codeOf(beaconBlockHash([api], beacon, { network, blockRoot, maxTrustedAgeSeconds: maxCheckpointAge })()),
+  ).toBe('BEACON_STALE')
 })
 
 it('refuses arguments that are wrong, and states that are damaged or of another network', async () => {
   const { service, follow, network, rootOf } = await startDemo()
   const api = apiOf(service)
-  const states: BeaconState[] = []
-  await (await follow([api], { onState: made => void states.push(made) }))()
+  const states: BeaconProgress[] = []
+  await (await follow([api], { onProgress: made => void states.push(made) }))()
   const state = states.at(-1)
   if (state === undefined) throw new Error('no state')
   const { committee, finalized } = state
@@ -216,10 +218,10 @@ it('refuses arguments that are wrong, and states that are damaged or of another 
     [[api], beacon, { ...options, state: { ...state, version: 2 } }],
     [[api], beacon, { ...options, state: { ...state, finalized: { ...finalized, slot: -1 } } }],
     [[api], beacon, { ...options, state: { ...state, finalized: { ...finalized, l1BlockHash: '0x' } } }],
-    [[api], beacon, { ...options, state, network: beacon.mainnet }],
+    [[api], beacon, { ...options, state, network: beacon.mainnetBeacon }],
   ]
   for (const [apis, verifier, how] of wrong) {
-    expect(() => followBeacon(apis as never, verifier as never, how as never)).toThrow(
+    expect(() => beaconBlockHash(apis as never, verifier as never, how as never)).toThrow(
       expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
     )
   }
@@ -227,13 +229,15 @@ it('refuses arguments that are wrong, and states that are damaged or of another 
   const [first = '0x', ...rest] = committee.pubkeys
   const swapped = { ...committee, pubkeys: [...rest, first] }
   service.chain.l1.addBlock()
-  expect(await codeOf((await follow([api], { state: { ...state, committee: swapped } }))())).toBe('BEACON_UNAVAILABLE')
+  expect(await codeOf((await follow([api], { resumeFrom: { ...state, committee: swapped } }))())).toBe(
+    'BEACON_UNAVAILABLE',
+  )
   expect(await codeOf((await follow([api], { network: { ...network, forks: [] } }))())).toBe('BEACON_UNAVAILABLE')
 })
 
 it('fetches the consensus part from the first endpoint whose answers verify, known fields only', async () => {
   const { service, beaconUrl, network, rootOf, head } = await startDemo()
-  const trusted = beacon.checkpoint(await rootOf(60n), network)
+  const trusted = beacon.trustBeaconBlock(await rootOf(60n), network)
   const chatty = apiOf(service, body =>
     Array.isArray(body) ? body : { ...(body as object), url: 'https://endpoint.example/key' },
   )
@@ -248,20 +252,20 @@ it('fetches the consensus part from the first endpoint whose answers verify, kno
   expect(await fetchConsensus([createBeaconApi(`${beaconUrl}/`)], trusted)).toEqual({ consensus, proven })
   expect(await codeOf(fetchConsensus([down, apiOf(service, forge)], trusted))).toBe('BEACON_UNAVAILABLE')
   expect(await codeOf(fetchConsensus([down], trusted))).toBe('UNREACHABLE')
-  const elsewhere = beacon.checkpoint(`0x${'11'.repeat(32)}`, network)
+  const elsewhere = beacon.trustBeaconBlock(`0x${'11'.repeat(32)}`, network)
   expect(await codeOf(fetchConsensus([apiOf(service)], elsewhere))).toBe('BLOCK_MISSING')
 })
 
 it('ends with what onProgress throws, and asks no other endpoint', async () => {
   const { service, rootOf, network } = await startDemo()
-  const trusted = beacon.checkpoint(await rootOf(60n), network)
+  const trusted = beacon.trustBeaconBlock(await rootOf(60n), network)
   const other = apiOf(service)
   for (const step of ['size', 'updates', 'sourceFailed']) {
     const first = step === 'sourceFailed' ? down : apiOf(service)
     const onProgress = (progress: { step: string }) => {
-      if (progress.step === step) throw new RpcError('RESPONSE_TOO_LARGE')
+      if (progress.step === step) throw new EndpointError('RESPONSE_TOO_LARGE')
     }
-    const root = step === 'updates' ? beacon.checkpoint(await rootOf(0n), network) : trusted
+    const root = step === 'updates' ? beacon.trustBeaconBlock(await rootOf(0n), network) : trusted
     expect(await codeOf(fetchConsensus([first, other], root, { onProgress })), step).toBe('RESPONSE_TOO_LARGE')
   }
   expect(other.asked).toEqual([])
@@ -269,7 +273,7 @@ it('ends with what onProgress throws, and asks no other endpoint', async () => {
 
 it('bounds what an endpoint sends', async () => {
   const { service, network, rootOf } = await startDemo()
-  const trusted = beacon.checkpoint(await rootOf(60n), network)
+  const trusted = beacon.trustBeaconBlock(await rootOf(60n), network)
   const cases: [string, Change][] = [
     ['ANSWER_MALFORMED', () => null],
     ['ANSWER_MALFORMED', () => ({ data: { header: { beacon: { slot: '9'.repeat(1000) } } } })],
@@ -295,15 +299,15 @@ it('keeps URLs and keys out of its errors, and honours limits', async () => {
   )
   const KEY = 'secret-key-0123456789'
   const { network, rootOf } = await startDemo()
-  const trusted = beacon.checkpoint(await rootOf(60n), network)
+  const trusted = beacon.trustBeaconBlock(await rootOf(60n), network)
   const refused = [`${url}/${KEY}`, `${url}?apikey=${KEY}`, `http://127.0.0.1:1/${KEY}`]
   for (const target of refused) {
-    const error = await fetchConsensus([createBeaconApi(target, { timeout: 5000 })], trusted).catch(error => error)
-    expect(error).toBeInstanceOf(RpcError)
+    const error = await fetchConsensus([createBeaconApi(target, { timeoutMs: 5000 })], trusted).catch(error => error)
+    expect(error).toBeInstanceOf(EndpointError)
     expect(error.layer).toBe('beacon')
     expect(`${error.message} ${error.stack} ${error.cause}`).not.toContain(KEY)
   }
-  expect(() => createBeaconApi('ftp://x')).toThrow(RpcError)
+  expect(() => createBeaconApi('ftp://x')).toThrow(EndpointError)
   const controller = new AbortController()
   controller.abort()
   const { signal } = controller

@@ -2,14 +2,14 @@ import { expect, it } from 'vitest'
 import { type GetProofResult, ProofError, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import {
-  type ClientOptions,
-  createClient,
+  createRollupClient,
   diagnose,
-  type FetchCheckpoint,
+  EndpointError,
   type FetchOptions,
+  type FetchProgress,
   fetchAnswer,
-  type Provider,
-  RpcError,
+  type RequestProvider,
+  type RollupClientOptions,
 } from '../../src/rpc.ts'
 import { demoWorld } from '../../src/service.ts'
 import { CONTRACT, USER, word } from './servers.ts'
@@ -18,20 +18,20 @@ const world = demoWorld(poseidon2)
 const stateRoot = world.stateRoot()
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys }
-const request = { ...claim, block: 1n }
+const request = { ...claim, l2BlockNumber: 1n }
 const honest = (keys = storageKeys, address = CONTRACT): GetProofResult => world.getProof(address, keys)
 
 /** A client, and the requests its provider received. `answer` may lie about `keys`. */
-function clientOf(answer: (keys: typeof storageKeys, turn: number) => unknown, options: ClientOptions = {}) {
+function clientOf(answer: (keys: typeof storageKeys, turn: number) => unknown, options: RollupClientOptions = {}) {
   const asked: { method: string; params?: unknown }[] = []
-  const provider: Provider = {
+  const provider: RequestProvider = {
     async request(args) {
       asked.push(args)
       const keys = Array.isArray(args.params) ? args.params[1] : []
       return JSON.parse(JSON.stringify(answer(keys, asked.length - 1)))
     },
   }
-  return { client: createClient(provider, options), asked }
+  return { client: createRollupClient(provider, options), asked }
 }
 
 it('sends one request in lower case, and returns the verified state', async () => {
@@ -40,7 +40,7 @@ it('sends one request in lower case, and returns the verified state', async () =
   expect(await client.getVerifiedState({ ...request, address })).toEqual(verifyProof(honest(), claim))
   expect(asked).toEqual([{ method: 'rollup_getProof', params: [CONTRACT, storageKeys, '0x1'] }])
   const tagged = clientOf(keys => honest(keys), { method: 'linea_getProof' })
-  await tagged.client.getProof({ address: USER, block: 'finalized' })
+  await tagged.client.getProof({ address: USER, l2BlockNumber: 'finalized' })
   expect(tagged.asked).toEqual([{ method: 'linea_getProof', params: [USER, [], 'finalized'] }])
 })
 
@@ -61,7 +61,7 @@ it('splits long lists of keys, and joins consistent answers', async () => {
 
 it('does not join answers of different states', async () => {
   const later = world.fork()
-  later.setStorage(CONTRACT, word(0), word(1))
+  later.setStorage(CONTRACT, { key: word(0), value: word(1) })
   const lies: [string, (keys: typeof storageKeys, turn: number) => unknown][] = [
     ['ANSWERS_INCONSISTENT', (keys, turn) => (turn === 1 ? later.getProof(CONTRACT, keys) : honest(keys))],
     ['ANSWERS_INCONSISTENT', (keys, turn) => ({ ...honest(keys), ...(turn === 1 && { storageProofs: [] }) })],
@@ -79,21 +79,23 @@ it('does not join answers of different states', async () => {
 
 it('resumes from a checkpoint, and drops parts of another state', async () => {
   const later = world.fork()
-  later.setStorage(CONTRACT, word(0), word(1))
+  later.setStorage(CONTRACT, { key: word(0), value: word(1) })
   /** Fetches from an endpoint that fails after `turns` answers. */
   const fetchFrom = async (state: typeof world, options: FetchOptions, turns = 9, block: bigint | 'finalized' = 1n) => {
     const asked: unknown[] = []
-    const provider: Provider = {
+    const provider: RequestProvider = {
       async request({ params }) {
         const [address, keys] = params as [`0x${string}`, typeof storageKeys]
         if (asked.push(keys) > turns) throw new TypeError('fetch failed')
         return state.getProof(address, keys)
       },
     }
-    const parts: [FetchCheckpoint, number][] = []
-    const onCheckpoint = (part: FetchCheckpoint, count: number) => void parts.push([part, count])
+    const parts: [FetchProgress, number][] = []
+    const onCheckpoint = (part: FetchProgress, count: number) => void parts.push([part, count])
     const limits = { maxKeysPerRequest: 2, onCheckpoint, ...options }
-    const answer = await fetchAnswer(provider, { ...request, block }, limits).catch((error: unknown) => error)
+    const answer = await fetchAnswer(provider, { ...request, l2BlockNumber: block }, limits).catch(
+      (error: unknown) => error,
+    )
     return { answer, parts, requests: asked.length }
   }
   const { answer, parts } = await fetchFrom(world, {}, 2)
@@ -115,11 +117,13 @@ it('resumes from a checkpoint, and drops parts of another state', async () => {
   expect(verified).toMatchObject({ answer: later.getProof(CONTRACT, storageKeys), requests: 3 })
   expect(await fetchFrom(world, { trusted })).toMatchObject({ answer: { code: 'STATE_ROOT_MISMATCH' }, requests: 1 })
   // The block that a tag refers to changes over time.
-  expect(await fetchFrom(world, { resumeFrom: { ...kept, block: 'finalized' } }, 9, 'finalized')).toMatchObject({
-    answer: honest(),
-    parts: [],
-    requests: 3,
-  })
+  expect(await fetchFrom(world, { resumeFrom: { ...kept, l2BlockNumber: 'finalized' } }, 9, 'finalized')).toMatchObject(
+    {
+      answer: honest(),
+      parts: [],
+      requests: 3,
+    },
+  )
 })
 
 it('never returns a lie', async () => {
@@ -146,9 +150,14 @@ it('never returns a lie', async () => {
 
 it('refuses a wrong request before anything is sent', async () => {
   const { client, asked } = clientOf(() => honest())
-  const wrong = [{ address: '0x12' }, { storageKeys: ['0x1'] }, { block: -1n }, { block: 1n << 64n }] as const
+  const wrong = [
+    { address: '0x12' },
+    { storageKeys: ['0x1'] },
+    { l2BlockNumber: -1n },
+    { l2BlockNumber: 1n << 64n },
+  ] as const
   for (const change of wrong) {
-    await expect(client.getProof({ ...request, ...change })).rejects.toMatchObject({ code: 'CLAIM_INVALID' })
+    await expect(client.getProof({ ...request, ...change })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
   }
   expect(asked).toEqual([])
   for (const maxKeysPerRequest of [0, 1.5, Number.NaN]) {
@@ -183,7 +192,7 @@ it('diagnoses errors of other libraries without showing their URLs', () => {
     ['UNREACHABLE', undefined],
     ['UNREACHABLE', 'no'],
     ['STATE_ROOT_MISMATCH', new ProofError('STATE_ROOT_MISMATCH')],
-    ['TIMEOUT', new RpcError('TIMEOUT')],
+    ['TIMEOUT', new EndpointError('TIMEOUT')],
   ]
   for (const [code, thrown] of cases) {
     const found = diagnose(thrown)

@@ -1,18 +1,18 @@
 import { JsonRpcProvider } from 'ethers'
 import { expect, it, vi } from 'vitest'
-import { createEvidence } from '../../src/anchor.ts'
+import { createBundle } from '../../src/anchor.ts'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { redactorOf } from '../../src/rpc/redact.ts'
 import {
-  createClient,
   createHttpProvider,
+  createRollupClient,
   diagnose,
-  type FetchCheckpoint,
+  EndpointError,
+  type EndpointErrorCode,
+  type FetchProgress,
   fetchAnswer,
-  type Provider,
-  RpcError,
-  type RpcErrorCode,
+  type RequestProvider,
   recordEvidence,
 } from '../../src/rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
@@ -25,12 +25,12 @@ const world = demoWorld(poseidon2)
 const stateRoot = world.stateRoot()
 const keys = Array.from({ length: 20 }, (_, index) => word(index))
 const trusted = { scheme: poseidon2, stateRoot }
-const request = { address: CONTRACT, storageKeys: keys, block: 1n }
+const request = { address: CONTRACT, storageKeys: keys, l2BlockNumber: 1n }
 
-const providing = (answer: (params: readonly unknown[], method: string) => unknown): Provider => ({
+const providing = (answer: (params: readonly unknown[], method: string) => unknown): RequestProvider => ({
   request: async ({ method, params }) => answer(Array.isArray(params) ? params : [], method),
 })
-const failing = (error: unknown): Provider => ({
+const failing = (error: unknown): RequestProvider => ({
   request: () => {
     throw error
   },
@@ -42,7 +42,7 @@ const codeOf = async (work: () => unknown): Promise<unknown> => {
     await work()
     return 'nothing'
   } catch (error) {
-    return error instanceof ProofError || error instanceof RpcError ? error.code : error
+    return error instanceof ProofError || error instanceof EndpointError ? error.code : error
   }
 }
 
@@ -68,12 +68,12 @@ it('examines only a bounded part of an error, however long it is', () => {
 
 it('keeps only the fields of an answer that the method defines', async () => {
   const large = 'x'.repeat(1_000_000)
-  const held: FetchCheckpoint[] = []
+  const held: FetchProgress[] = []
   const provider = providing(params => {
     const { accountProof, storageProofs } = honest(params)
     return { accountProof: { ...accountProof, large }, storageProofs: storageProofs.map(p => ({ ...p, large })), large }
   })
-  const options = { maxKeysPerRequest: 1, onCheckpoint: (made: FetchCheckpoint) => void held.push(made) }
+  const options = { maxKeysPerRequest: 1, onCheckpoint: (made: FetchProgress) => void held.push(made) }
   expect(await fetchAnswer(provider, request, options)).toEqual(honest([CONTRACT, keys]))
   expect(held.length).toBe(19)
   for (const checkpoint of held) expect(JSON.stringify(checkpoint).length).toBeLessThan(600_000)
@@ -190,14 +190,16 @@ it('quotes no key in a ProofError, wherever the quote is truncated', async () =>
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     })
     const provider = createHttpProvider(`${url}/v3/${KEY}`)
-    const asked = { scheme: poseidon2, stateRoot, address: CONTRACT, block: 1n }
-    const error = await createClient(provider)
+    const asked = { scheme: poseidon2, stateRoot, address: CONTRACT, l2BlockNumber: 1n }
+    const error = await createRollupClient(provider)
       .getVerifiedState(asked)
       .catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ProofError)
     expect(everythingIn(error)).not.toMatch(/secret|127\.0/)
     // An unverified answer may end up in a file.
-    expect(JSON.stringify(await fetchAnswer(provider, { address: CONTRACT, block: 1n }))).not.toContain('secret')
+    expect(JSON.stringify(await fetchAnswer(provider, { address: CONTRACT, l2BlockNumber: 1n }))).not.toContain(
+      'secret',
+    )
     refused++
   }
   expect(refused).toBe(8)
@@ -205,7 +207,7 @@ it('quotes no key in a ProofError, wherever the quote is truncated', async () =>
 
 it('keeps what providers throw as the cause, without URLs', async () => {
   const mistake = new TypeError('x.foo is not a function')
-  const error = await createClient(failing(mistake))
+  const error = await createRollupClient(failing(mistake))
     .getBlockNumber()
     .catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'UNREACHABLE', cause: mistake })
@@ -242,7 +244,7 @@ it('keeps what providers throw as the cause, without URLs', async () => {
     new Proxy([], {}),
   ]
   for (const thrown of odd) {
-    const found = await createClient(failing(thrown))
+    const found = await createRollupClient(failing(thrown))
       .getBlockNumber()
       .catch((error: unknown) => error)
     expect(found).toMatchObject({ code: 'UNREACHABLE' })
@@ -256,7 +258,7 @@ it('ignores a foreign checkpoint, and never takes an older block from it', async
   const serve = (methods: ReturnType<typeof l1Methods>) => providing((params, method) => methods.get(method)?.(params))
   const [l1, l2] = [serve(l1Methods(chain, 1n)), serve(l2Methods(chain, 2n))]
   const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys: keys.slice(0, 4) }
-  const made: FetchCheckpoint[] = []
+  const made: FetchProgress[] = []
   await recordEvidence(
     l1,
     l2,
@@ -280,7 +282,7 @@ it('ignores a foreign checkpoint, and never takes an older block from it', async
   ]
   for (const [word, change] of changes) {
     const reasons: string[] = []
-    const { evidence } = await recordEvidence(l1, l2, asked, {
+    const { verified: evidence } = await recordEvidence(l1, l2, asked, {
       resumeFrom: { ...own, ...change },
       onProgress: step => step.step === 'checkpointIgnored' && reasons.push(step.reason),
     })
@@ -288,7 +290,7 @@ it('ignores a foreign checkpoint, and never takes an older block from it', async
     expect(reasons).toEqual([expect.stringContaining(word)])
   }
   expect(changes.length).toBe(9)
-  expect((await recordEvidence(l1, l2, asked, { resumeFrom: own })).evidence.l2BlockNumber).toBe(4n)
+  expect((await recordEvidence(l1, l2, asked, { resumeFrom: own })).verified.l2BlockNumber).toBe(4n)
 })
 
 it('sends a request even if a checkpoint claims to hold everything', async () => {
@@ -310,9 +312,13 @@ it('sends a request even if a checkpoint claims to hold everything', async () =>
 it('reports what it expected if an argument is wrong', async () => {
   const provider = providing(honest)
   const untyped = (value: unknown) => value as never
-  const mistakes: [RpcErrorCode | 'CLAIM_INVALID', RegExp, () => unknown][] = [
-    ['ARGUMENT_INVALID', /createHttpProvider\(url\), got a string/, () => createClient(untyped('http://a/secret'))],
-    ['ARGUMENT_INVALID', /provider.*got null/, () => createClient(untyped(null))],
+  const mistakes: [EndpointErrorCode | 'ARGUMENT_INVALID', RegExp, () => unknown][] = [
+    [
+      'ARGUMENT_INVALID',
+      /createHttpProvider\(url\), got a string/,
+      () => createRollupClient(untyped('http://a/secret')),
+    ],
+    ['ARGUMENT_INVALID', /provider.*got null/, () => createRollupClient(untyped(null))],
     ['ARGUMENT_INVALID', /provider.*got an object/, () => fetchAnswer(untyped({}), request)],
     ['ARGUMENT_INVALID', /l1: expected/, () => recordEvidence(untyped('http://a/secret'), provider, untyped({}))],
     ['ARGUMENT_INVALID', /l2: expected/, () => recordEvidence(provider, untyped(7), untyped({}))],
@@ -324,11 +330,11 @@ it('reports what it expected if an argument is wrong', async () => {
     [
       'ARGUMENT_INVALID',
       /did you mean storageKeys/,
-      () => createClient(provider).getVerifiedState(untyped({ storagekeys: [] })),
+      () => createRollupClient(provider).getVerifiedState(untyped({ storagekeys: [] })),
     ],
     ['ARGUMENT_INVALID', /storagekeys/, () => recordEvidence(provider, provider, untyped({ storagekeys: [] }))],
     ['ARGUMENT_INVALID', /"timeoutt"/, () => createHttpProvider('http://a', untyped({ timeoutt: 1 }))],
-    ['ARGUMENT_INVALID', /"maxKeys"/, () => createClient(provider, untyped({ maxKeys: 1 }))],
+    ['ARGUMENT_INVALID', /"maxKeys"/, () => createRollupClient(provider, untyped({ maxKeys: 1 }))],
     ['ARGUMENT_INVALID', /"kept"/, () => fetchAnswer(provider, request, untyped({ kept: 1 }))],
     [
       'ARGUMENT_INVALID',
@@ -346,17 +352,21 @@ it('reports what it expected if an argument is wrong', async () => {
           untyped({ onKept: 1 }),
         ),
     ],
-    ['ARGUMENT_INVALID', /timeout.*got the number -1/, () => createHttpProvider('http://a', { timeout: -1 })],
-    ['ARGUMENT_INVALID', /timeout.*got the number 1e/, () => createHttpProvider('http://a', { timeout: 1e100 })],
+    ['ARGUMENT_INVALID', /timeout.*got the number -1/, () => createHttpProvider('http://a', { timeoutMs: -1 })],
+    ['ARGUMENT_INVALID', /timeout.*got the number 1e/, () => createHttpProvider('http://a', { timeoutMs: 1e100 })],
     [
       'ARGUMENT_INVALID',
       /signal: expected an AbortSignal/,
       () => createHttpProvider('http://a', { signal: untyped(new AbortController()) }),
     ],
     ['ARGUMENT_INVALID', /url.*got an object/, () => createHttpProvider(untyped(new URL('http://a/secret')))],
-    ['ARGUMENT_INVALID', /options: expected an object/, () => createClient(provider, untyped('linea_getProof'))],
-    ['CLAIM_INVALID', /bigint.*the number 3/, () => fetchAnswer(provider, { ...request, block: untyped(3) })],
-    ['CLAIM_INVALID', /bigint.*"0x3"/, () => fetchAnswer(provider, { ...request, block: untyped('0x3') })],
+    ['ARGUMENT_INVALID', /options: expected an object/, () => createRollupClient(provider, untyped('linea_getProof'))],
+    [
+      'ARGUMENT_INVALID',
+      /bigint.*the number 3/,
+      () => fetchAnswer(provider, { ...request, l2BlockNumber: untyped(3) }),
+    ],
+    ['ARGUMENT_INVALID', /bigint.*"0x3"/, () => fetchAnswer(provider, { ...request, l2BlockNumber: untyped('0x3') })],
   ]
   for (const [code, words, mistake] of mistakes) {
     let error: unknown
@@ -376,16 +386,18 @@ it('works with a provider of ethers', async () => {
   const provider = new JsonRpcProvider(url, 1, { staticNetwork: true, batchMaxCount: 1 })
   const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'
   try {
-    const client = createClient(provider)
+    const client = createRollupClient(provider)
     const { storage } = await client.getVerifiedState({
       scheme: poseidon2,
       stateRoot,
       address: CONTRACT,
       storageKeys: [word(0)],
-      block: 1n,
+      l2BlockNumber: 1n,
     })
     expect(storage[0]?.value).toBe(word(43))
-    await expect(client.getProof({ address: CONTRACT, block: 99n })).rejects.toMatchObject({ code: 'BLOCK_MISSING' })
+    await expect(client.getProof({ address: CONTRACT, l2BlockNumber: 99n })).rejects.toMatchObject({
+      code: 'BLOCK_MISSING',
+    })
   } finally {
     provider.destroy()
   }
@@ -396,7 +408,7 @@ it('fetches 200,000 keys of an account without storage', async () => {
   const provider = providing(([address]) => world.getProof(address as typeof USER, []))
   const answer = await fetchAnswer(
     provider,
-    { address: USER, storageKeys: many, block: 1n },
+    { address: USER, storageKeys: many, l2BlockNumber: 1n },
     { maxKeysPerRequest: 50_000 },
   )
   expect(answer).toEqual(world.getProof(USER, []))
@@ -441,7 +453,7 @@ it('writes only known fields into a bundle', () => {
     result: { accountProof: { ...accountProof, url: 'https://a/secret' }, storageProofs: [], secret: 1 },
   }
   const parts = { scheme: poseidon2, rollup: ROLLUP, l2BlockNumber: 1n, address: CONTRACT }
-  const bundle = createEvidence({ ...parts, answer, l1: { proof } })
+  const bundle = createBundle({ ...parts, answer, l1: { proof } })
   expect(bundle.answer).toEqual({ accountProof, storageProofs: [] })
   expect(bundle.l1?.proof).toEqual({ address: CONTRACT, accountProof: ['0xab', null], storageProof: [{ key: '0x1' }] })
   expect(JSON.stringify(bundle)).not.toContain('secret')
@@ -450,14 +462,14 @@ it('writes only known fields into a bundle', () => {
     getOwnPropertyDescriptor: (target, name) =>
       name === 'length' ? Reflect.getOwnPropertyDescriptor(target, name) : { value: 'x', configurable: true },
   })
-  expect(() => createEvidence({ ...parts, answer: { accountProof, storageProofs: endless } })).toThrow(
+  expect(() => createBundle({ ...parts, answer: { accountProof, storageProofs: endless } })).toThrow(
     expect.objectContaining({ code: 'EVIDENCE_MALFORMED' }),
   )
 })
 
 it('does not hang on a promise that never settles or on values that are not promises', async () => {
   const controller = new AbortController()
-  const never: Provider = { request: () => new Promise(() => {}) }
+  const never: RequestProvider = { request: () => new Promise(() => {}) }
   const waiting = fetchAnswer(never, request, { signal: controller.signal }).catch((error: unknown) => error)
   controller.abort('https://a/secret')
   expect(await waiting).toMatchObject({ code: 'ABORTED' })

@@ -6,14 +6,14 @@ import { followWith } from '../../src/rpc/follow.ts'
 import {
   agreeingBlockHash,
   createHttpProvider,
+  EndpointError,
   type FollowEvent,
   type FollowedFinalization,
   type FollowOptions,
   finalizedBlockHash,
-  type Provider,
-  RpcError,
+  type RequestProvider,
 } from '../../src/rpc.ts'
-import { type ChainOptions, createChain, type FullChain } from '../../src/service/chain.ts'
+import { createChain, type FullChain, type ServiceChainOptions } from '../../src/service/chain.ts'
 import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
@@ -32,7 +32,7 @@ type Tamper = (answer: unknown, method: string, params: readonly unknown[]) => u
 /** An in-process endpoint that may fail or lie, and the methods it was asked for. */
 function providerOf(methods: Methods, tamper: Tamper = answer => answer) {
   const asked: string[] = []
-  const provider: Provider = {
+  const provider: RequestProvider = {
     async request({ method, params = [] }) {
       if (!Array.isArray(params)) throw new Error('no array')
       asked.push(method)
@@ -54,7 +54,7 @@ const to =
     method === lied ? lie(answer as never, params) : answer
 
 /** A chain with finalizations at L2 blocks 0, 1, 2 and so on, each in a separate L1 block. */
-function chainOf(finalizations: number, options: ChainOptions = {}): FullChain {
+function chainOf(finalizations: number, options: ServiceChainOptions = {}): FullChain {
   const chain = createChain(demoWorld(poseidon2), ROLLUP, options)
   for (let added = 0; added < finalizations; added++) finalize(chain)
   return chain
@@ -62,7 +62,7 @@ function chainOf(finalizations: number, options: ChainOptions = {}): FullChain {
 
 function finalize(chain: FullChain): void {
   const number = chain.latest() + 1n
-  chain.pending.setStorage(CONTRACT, word(Number(number % 10n)), word(Number(number)))
+  chain.pending.setStorage(CONTRACT, { key: word(Number(number % 10n)), value: word(Number(number)) })
   chain.addBlock()
   chain.finalize()
 }
@@ -130,7 +130,7 @@ async function collect(setup: Setup) {
 
 /** Expects an item that matches the chain, with bundles that prove it. */
 function expectTrue(item: FollowedFinalization, chain: FullChain): void {
-  const { l2BlockNumber, l1Block, finalizedTimestamp, states, evidence, state } = item
+  const { l2BlockNumber, l1Block, finalizedTimestamp, verified: states, bundles: evidence, progress: state } = item
   const world = chain.at(l2BlockNumber)
   if (world) {
     expect(item.stateRoot).toBe(world.stateRoot())
@@ -151,7 +151,7 @@ it('yields every finalization once, in order, with the requested state', async (
   const chain = chainOf(4)
   const { numbers, found, code } = await collect({
     chain,
-    options: { from: 0n },
+    options: { fromL2BlockNumber: 0n },
     onWait: (_, count) => {
       if (count > 3) return false
       finalize(chain)
@@ -165,25 +165,29 @@ it('yields every finalization once, in order, with the requested state', async (
   expect(found.map(({ finalizedTimestamp }) => finalizedTimestamp !== null)).toEqual([
     ...[false, false, false, false, true, true, false, true, true],
   ])
-  expect(found[8]?.states[0]?.storage[8]).toMatchObject({ exists: true, leafIndex: expect.any(Number) })
-  expect(found[8]?.states[0]).toMatchObject({ reach: 'l1BlockHash', l2BlockNumber: 8n, currentL2BlockNumber: 8n })
+  expect(found[8]?.verified[0]?.storage[8]).toMatchObject({ exists: true, leafIndex: expect.any(Number) })
+  expect(found[8]?.verified[0]).toMatchObject({
+    trustedInput: 'l1BlockHash',
+    l2BlockNumber: 8n,
+    currentL2BlockNumber: 8n,
+  })
 })
 
 it('begins with the newest finalization or at the requested block', async () => {
   const begin = async (options: Partial<FollowOptions>) => (await collect({ chain: chainOf(6), options })).numbers
   expect(await begin({})).toEqual([6])
-  expect(await begin({ from: 4n })).toEqual([4, 5, 6])
-  expect(await begin({ from: 6n })).toEqual([6])
-  expect(await begin({ from: 7n })).toEqual([])
+  expect(await begin({ fromL2BlockNumber: 4n })).toEqual([4, 5, 6])
+  expect(await begin({ fromL2BlockNumber: 6n })).toEqual([6])
+  expect(await begin({ fromL2BlockNumber: 7n })).toEqual([])
   expect(await begin({ newestOnly: true })).toEqual([6])
-  expect(await begin({ newestOnly: true, from: 2n })).toEqual([6])
-  expect(await begin({ requests: [], from: 5n })).toEqual([5, 6])
+  expect(await begin({ newestOnly: true, fromL2BlockNumber: 2n })).toEqual([6])
+  expect(await begin({ requests: [], fromL2BlockNumber: 5n })).toEqual([5, 6])
 
   const ahead = chainOf(2)
   const numbers = (
     await collect({
       chain: ahead,
-      options: { from: 4n },
+      options: { fromL2BlockNumber: 4n },
       onWait: (_, count) => (count > 4 ? false : void finalize(ahead)),
     })
   ).numbers
@@ -235,7 +239,7 @@ it('lists missed finalizations from the logs of any endpoint, or without logs fr
     ['one that leaves out another', [to('eth_getLogs', (logs: unknown[]) => logs.toSpliced(-2, 1))], [2, 3, 4, 6]],
   ]
   for (const [name, l1, expected] of cases) {
-    const { numbers, error } = await collect({ chain: chainOf(6), l1, options: { from: 2n } })
+    const { numbers, error } = await collect({ chain: chainOf(6), l1, options: { fromL2BlockNumber: 2n } })
     expect(numbers, `${name}: ${error}`).toEqual(expected)
   }
   expect(cases.length).toBe(6)
@@ -250,7 +254,7 @@ it('refuses finalizations that never happened', async () => {
   const madeUp = to('eth_getLogs', (logs: { topics: string[] }[]) =>
     logs.flatMap(log => [{ ...log, topics: [log.topics[0], word(Number(log.topics[1]) - 1)] }, log]),
   )
-  const { numbers, events } = await collect({ chain, l1: [madeUp], options: { from: 2n } })
+  const { numbers, events } = await collect({ chain, l1: [madeUp], options: { fromL2BlockNumber: 2n } })
   expect(numbers).toEqual([2, 4, 6, 8])
   expect(events.filter(({ name }) => name === 'follow.hint.refused').length).toBe(3)
 })
@@ -275,7 +279,7 @@ it('switches to the next endpoint, and backs off if all fail', async () => {
   const { numbers, waits, events } = await collect({
     chain,
     l2: [down],
-    options: { maxBackoff: 20_000, pollInterval: 1_000 },
+    options: { maxBackoffMs: 20_000, pollIntervalMs: 1_000 },
     onWait: (_, count) => {
       if (count === 7) isDown = false
       return count < 8 ? undefined : false
@@ -290,7 +294,7 @@ it('switches to the next endpoint, and backs off if all fail', async () => {
 it('waits for lagging proofs, or takes the newest available with newestOnly', async () => {
   const chain = chainOf(5, { proofLag: 2 })
   const move = (_: number, count: number) => (count > 4 ? false : void finalize(chain))
-  const all = await collect({ chain, options: { from: 2n }, onWait: move })
+  const all = await collect({ chain, options: { fromL2BlockNumber: 2n }, onWait: move })
   expect(all.numbers).toEqual([2, 3, 4, 5, 6, 7])
   expect(all.events.some(({ name }) => name === 'follow.proof.unavailable')).toBe(true)
 
@@ -305,7 +309,10 @@ it('waits for lagging proofs, or takes the newest available with newestOnly', as
     },
   })
   expect(newest.numbers).toEqual([5, 7, 9])
-  const now = await collect({ chain: chainOf(5, { proofLag: 2 }), options: { newestOnly: true, from: 1n } })
+  const now = await collect({
+    chain: chainOf(5, { proofLag: 2 }),
+    options: { newestOnly: true, fromL2BlockNumber: 1n },
+  })
   expect(now.numbers).toEqual([3])
 })
 
@@ -317,7 +324,7 @@ it('stops if the proofs of a finalization are gone, or skips it on request', asy
     collect({
       chain: chainOf(5),
       l2: [pruned],
-      options: { from: 2n, ...options },
+      options: { fromL2BlockNumber: 2n, ...options },
       onWait: (_, n) => (n < 30 ? undefined : false),
     })
   const stopped = await run({})
@@ -343,7 +350,7 @@ it('stops if every endpoint keeps lying, but not for temporary failures', async 
   const noHistory = to('eth_getStorageAt', () => fail(-32000, 'missing trie node'))
   const noLogs: Tamper = (answer, method, params) =>
     method === 'eth_getLogs' ? fail(-32601, 'no') : noHistory(answer, method, params)
-  const unlisted = await collect({ chain: chainOf(3), l1: [noLogs], options: { from: 1n }, onWait })
+  const unlisted = await collect({ chain: chainOf(3), l1: [noLogs], options: { fromL2BlockNumber: 1n }, onWait })
   expect([unlisted.code, unlisted.waits.length]).toEqual(['L1_HISTORY_MISSING', 7])
 })
 
@@ -404,8 +411,8 @@ it('ignores a source that falls behind, and refuses a finalization that is undon
   expect([old.numbers, old.code]).toEqual([[3], 'ABORTED'])
   // Another chain, longer but with fewer finalizations.
   for (let added = 0; added < 9; added++) behind.l1.addBlock()
-  const state = (await collect({ chain })).found[0]?.state
-  const undone = await collect({ chain: behind, options: { state } })
+  const state = (await collect({ chain })).found[0]?.progress
+  const undone = await collect({ chain: behind, options: { resumeFrom: state } })
   expect(undone.code).toBe('L1_DISAGREEMENT')
   expect(String(undone.error)).toContain('L2 block 3 was final at L1 block 3 (0x')
 })
@@ -442,9 +449,9 @@ it('refuses invalid options and states without sending a request', () => {
     ].map(value => [{ state: value }, 'ARGUMENT_INVALID']) as [object, string][]),
     [{ state: { ...state, l1Block: { number: '0x3' } } }, 'ARGUMENT_INVALID'],
     [{ state: Object.create(state) }, 'ARGUMENT_INVALID'],
-    [{ rollup: { address: '0x' } }, 'CLAIM_INVALID'],
-    [{ requests: [{ address: '0x' }] }, 'CLAIM_INVALID'],
-    [{ scheme: { name: 'x' } }, 'CLAIM_INVALID'],
+    [{ rollup: { address: '0x' } }, 'ARGUMENT_INVALID'],
+    [{ requests: [{ address: '0x' }] }, 'ARGUMENT_INVALID'],
+    [{ scheme: { name: 'x' } }, 'ARGUMENT_INVALID'],
   ]
   for (const [change, code] of wrong) {
     const make = () => followWith({ ...good, ...change } as FollowOptions, { wait: async () => {}, random: () => 0 })
@@ -463,7 +470,7 @@ it('ends when aborted, even during a request', async () => {
   const items = followWith({ ...options, signal: controller.signal }, { wait: async () => {}, random: () => 0 })
   const next = items.next()
   controller.abort()
-  await expect(next).rejects.toBeInstanceOf(RpcError)
+  await expect(next).rejects.toBeInstanceOf(EndpointError)
   await expect(items.next()).resolves.toEqual({ done: true, value: undefined })
 })
 
@@ -506,7 +513,15 @@ it('continues over HTTP when either side is restarted on its port', async () => 
   const controller = new AbortController()
   const events: FollowEvent[] = []
   const options: FollowOptions = {
-    ...{ l1, l2, rollup: ROLLUP, scheme: poseidon2, l1BlockHash: finalizedBlockHash(l1), requests: REQUESTS, from: 0n },
+    ...{
+      l1,
+      l2,
+      rollup: ROLLUP,
+      scheme: poseidon2,
+      l1BlockHash: finalizedBlockHash(l1),
+      requests: REQUESTS,
+      fromL2BlockNumber: 0n,
+    },
     ...{ signal: controller.signal, onEvent: event => events.push(event) },
   }
   const wait = async () => {
@@ -576,7 +591,7 @@ it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite res
       chain,
       l1: [omit, honestLogs],
       l2: [spoil, spoil],
-      options: state === undefined ? { from: 0n } : { state },
+      options: state === undefined ? { fromL2BlockNumber: 0n } : { resumeFrom: state },
       onWait: () => {
         move()
         return --budget > 0 ? undefined : false
@@ -588,14 +603,14 @@ it(`yields each of ${RUNS} finalizations of an unstable rollup once, despite res
         if (followed.length % 50 === 0) expectTrue(item, chain)
         expect(item.stateRoot).toBe(chain.at(item.l2BlockNumber)?.stateRoot())
         followed.push(item.l2BlockNumber)
-        state = JSON.parse(JSON.stringify(item.state))
+        state = JSON.parse(JSON.stringify(item.progress))
         if (followed.length % 500 === 0) heap.push(Math.round(process.memoryUsage().heapUsed / 2 ** 20))
         if (followed.length >= RUNS || chance(0.05)) kill.abort()
         if (chance(0.5)) move()
       }
     } catch (error) {
       // Aborted by the test, or stopped by lies and restarted as a supervisor would.
-      if (error instanceof RpcError && error.code === 'ABORTED') restarts++
+      if (error instanceof EndpointError && error.code === 'ABORTED') restarts++
       else refused++
       if (refused > RUNS) throw error
     }

@@ -5,11 +5,11 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import {
-  createClient,
   createHttpProvider,
+  createRollupClient,
+  EndpointError,
   fetchAnswer,
   type RecordProgress,
-  RpcError,
   recordEvidence,
 } from '../../src/rpc.ts'
 import { runHere } from '../cli/io.ts'
@@ -42,15 +42,19 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
   // Both endpoints may have the same URL. Then all requests get the answers of L1.
   const { fetch, count } = hostileFetch({ random, chain, rate, l1Url })
   vi.stubGlobal('fetch', fetch)
-  const provider = createHttpProvider(url, { timeout: 1000, maxRetries: 0 })
-  const request = { address: CONTRACT, storageKeys, block: 8n }
+  const provider = createHttpProvider(url, { timeoutMs: 1000, maxRetries: 0 })
+  const request = { address: CONTRACT, storageKeys, l2BlockNumber: 8n }
   const options = { maxKeysPerRequest: 1 + Math.floor(random() * 5) }
   const steps: RecordProgress[] = []
   const shown: string[] = []
   let accepted = false
   try {
     if (kind === 0) {
-      const state = await createClient(provider, options).getVerifiedState({ ...request, scheme: poseidon2, stateRoot })
+      const state = await createRollupClient(provider, options).getVerifiedState({
+        ...request,
+        scheme: poseidon2,
+        stateRoot,
+      })
       expect(state.storage.map(({ value }) => value)).toEqual(values)
       accepted = true
     } else if (kind === 1) {
@@ -66,10 +70,10 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
       for (const text of shown) expect(text.length).toBeLessThan(MAX_HELD)
       expect(shown.join()).not.toContain('unknown')
     } else {
-      const l1 = createHttpProvider(l1Url, { timeout: 1000, maxRetries: 0 })
+      const l1 = createHttpProvider(l1Url, { timeoutMs: 1000, maxRetries: 0 })
       const onProgress = (progress: RecordProgress) => void steps.push(progress)
       const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
-      const { evidence, bundle } = await recordEvidence(l1, provider, asked, { ...options, onProgress })
+      const { verified: evidence, bundle } = await recordEvidence(l1, provider, asked, { ...options, onProgress })
       const held = chain.at(evidence.l2BlockNumber ?? -1n)
       expect(evidence.stateRoot).toBe(held?.stateRoot())
       expect(evidence.storage.map(({ value }) => value)).toEqual(
@@ -79,7 +83,7 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
       accepted = true
     }
   } catch (error) {
-    if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
+    if (!(error instanceof ProofError) && !(error instanceof EndpointError)) throw error
     shown.push(everythingIn(error))
   }
   for (const step of steps) {

@@ -1,6 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
-import { createHttpProvider, endpointUrl, type HttpOptions, RpcError, type RpcErrorCode } from '../../src/rpc.ts'
+import {
+  createHttpProvider,
+  EndpointError,
+  type EndpointErrorCode,
+  endpointUrl,
+  type HttpOptions,
+} from '../../src/rpc.ts'
 import { startServer } from './servers.ts'
 
 const KEY = 'secret-key-0123456789'
@@ -14,7 +20,7 @@ type Answer = (response: ServerResponse, id: unknown, turn: number, body: string
 /** The outcome of a request, and the number of requests the server received. No error may reveal the key or the host. */
 async function ask(answer: Answer, options: HttpOptions = {}, params: readonly unknown[] = []) {
   const { url, turns } = await startServer(answer)
-  const provider = createHttpProvider(endpointUrl(url, KEY), { timeout: 5000, ...options })
+  const provider = createHttpProvider(endpointUrl(url, KEY), { timeoutMs: 5000, ...options })
   const outcome: unknown = await provider
     .request({ method: 'rollup_getProof', params })
     .catch((error: unknown) => error)
@@ -31,10 +37,10 @@ const end =
   response =>
     response.writeHead(status, headers).end(body)
 
-const cases: [string, RpcErrorCode, Answer, HttpOptions?][] = [
-  ['silence', 'TIMEOUT', () => {}, { timeout: 200 }],
-  ['a body that stops', 'TIMEOUT', r => r.writeHead(200, JSON_TYPE).write('{"jsonrpc"'), { timeout: 200 }],
-  ['a body that trickles', 'TIMEOUT', r => void setInterval(() => r.write(' '), 20).unref(), { timeout: 200 }],
+const cases: [string, EndpointErrorCode, Answer, HttpOptions?][] = [
+  ['silence', 'TIMEOUT', () => {}, { timeoutMs: 200 }],
+  ['a body that stops', 'TIMEOUT', r => r.writeHead(200, JSON_TYPE).write('{"jsonrpc"'), { timeoutMs: 200 }],
+  ['a body that trickles', 'TIMEOUT', r => void setInterval(() => r.write(' '), 20).unref(), { timeoutMs: 200 }],
   ['a huge body', 'RESPONSE_TOO_LARGE', (r, id) => r.end(ok(id, 'x'.repeat(2000))), { maxResponseLength: 1000 }],
   ['an endless body', 'RESPONSE_TOO_LARGE', r => endless(r), { maxResponseLength: 2 ** 20 }],
   ['a connection that is cut', 'UNREACHABLE', r => r.destroy()],
@@ -104,7 +110,7 @@ function endless(response: ServerResponse): void {
 
 it.each(cases)('%s: %s', async (_, code, answer, options) => {
   const { outcome, turns } = await ask(answer, options)
-  expect(outcome).toBeInstanceOf(RpcError)
+  expect(outcome).toBeInstanceOf(EndpointError)
   expect(outcome).toMatchObject({ code, advice: expect.stringMatching(/\.$/) })
   expect(turns).toBeLessThanOrEqual(5)
 })

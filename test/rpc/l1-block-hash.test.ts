@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Provider } from '../../src/rpc.ts'
+import type { RequestProvider } from '../../src/rpc.ts'
 import { agreeingBlockHash, type DissentingSource, finalizedBlockHash } from '../../src/rpc.ts'
 import { createL1 } from '../../src/service/simulated-l1.ts'
 import { ROLLUP } from './servers.ts'
@@ -17,24 +17,24 @@ const [honest, forked] = [chainOf(0n), chainOf(1n)]
 const hashOf = (number: bigint, l1 = honest): string => Reflect.get(l1.getBlock(number) ?? {}, 'hash')
 
 /** An L1 endpoint that has finalized `height`. */
-const source = (height: bigint, l1 = honest): Provider => ({
+const source = (height: bigint, l1 = honest): RequestProvider => ({
   async request({ params }) {
     const [block] = params as [string]
     const answer = l1.getBlock(block === 'finalized' ? height : BigInt(block))
     return answer && JSON.parse(JSON.stringify(answer))
   },
 })
-const down: Provider = { request: async () => Promise.reject(new Error('https://key.example/secret')) }
-const silent: Provider = { request: () => new Promise(() => {}) }
+const down: RequestProvider = { request: async () => Promise.reject(new Error('https://key.example/secret')) }
+const silent: RequestProvider = { request: () => new Promise(() => {}) }
 
 it('takes the hash from one endpoint if the header hashes to it', async () => {
   expect(await finalizedBlockHash(source(7n))()).toBe(hashOf(7n))
-  const lying: Provider = { request: async () => ({ ...honest.getBlock(7n), timestamp: quantity(1n) }) }
+  const lying: RequestProvider = { request: async () => ({ ...honest.getBlock(7n), timestamp: quantity(1n) }) }
   await expect(finalizedBlockHash(lying)()).rejects.toMatchObject({ code: 'HEADER_HASH_MISMATCH' })
   await expect(finalizedBlockHash(down)()).rejects.toMatchObject({ code: 'UNREACHABLE' })
 })
 
-const AGREEMENTS: [string, Provider[], number, bigint, number[]][] = [
+const AGREEMENTS: [string, RequestProvider[], number, bigint, number[]][] = [
   ['one height', [source(7n), source(7n), source(7n)], 2, 7n, []],
   ['several heights: the newest that enough have finalized', [source(9n), source(7n), source(8n)], 2, 8n, [1]],
   ['one that is down', [source(7n), down, source(6n)], 2, 6n, [1]],
@@ -51,21 +51,21 @@ it.each(AGREEMENTS)('finds agreement: %s', async (_, providers, quorum, height, 
   expect(told.map(({ index }) => index)).toEqual(oddOnes)
 })
 
-const DISAGREEMENTS: [string, Provider[], number, string][] = [
+const DISAGREEMENTS: [string, RequestProvider[], number, string][] = [
   ['two against two', [source(7n), source(7n), source(7n, forked), source(7n, forked)], 2, 'L1_DISAGREEMENT'],
   ['too few left', [source(7n), down, { ...down }], 2, 'L1_UNCONFIRMED'],
   ['nobody', [down, silent], 1, 'L1_UNCONFIRMED'],
   ['a liar where all are needed', [source(7n), source(7n, forked)], 2, 'L1_DISAGREEMENT'],
 ]
 it.each(DISAGREEMENTS)('reports what each source said without agreement: %s', async (_, providers, quorum, code) => {
-  const error = await agreeingBlockHash(providers, { quorum, timeout: 300 })().catch(error => error)
+  const error = await agreeingBlockHash(providers, { quorum, timeoutMs: 300 })().catch(error => error)
   expect(error).toMatchObject({ code, layer: 'L1' })
   expect(error.message).toContain('source 1')
   expect(error.message).not.toContain('secret')
 })
 
 it('refuses invalid options', () => {
-  const wrong: [Provider[], object][] = [
+  const wrong: [RequestProvider[], object][] = [
     [[], {}],
     [[down], { quorum: 2 }],
     [[down], { quorum: 0 }],

@@ -5,12 +5,12 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/provider.ts'
 import { followWith } from '../../src/rpc/follow.ts'
 import {
+  EndpointError,
+  type EndpointErrorCode,
+  endpointErrorMeanings,
   finalizedBlockHash,
-  type Provider,
-  RpcError,
-  type RpcErrorCode,
+  type RequestProvider,
   recordEvidence,
-  rpcAdvice,
 } from '../../src/rpc.ts'
 import { createChain } from '../../src/service/chain.ts'
 import type { Methods } from '../../src/service/json-rpc.ts'
@@ -34,7 +34,7 @@ const EXPECTED = {
   final: ['ABORTED', 'ARGUMENT_INVALID', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'],
 } as const
 const CASES = Object.entries(EXPECTED).flatMap(([prospect, codes]) =>
-  codes.map(code => [code as RpcErrorCode, prospect as keyof typeof EXPECTED] as const),
+  codes.map(code => [code as EndpointErrorCode, prospect as keyof typeof EXPECTED] as const),
 )
 
 const chain = createChain(demoWorld(poseidon2), ROLLUP)
@@ -44,23 +44,23 @@ for (let block = 0; block < 2; block++) {
 }
 
 /** An endpoint whose first `failures` proofs of an L2 account fail with this code. */
-function endpoint(methods: Methods, code?: RpcErrorCode, failures = 1): Provider {
+function endpoint(methods: Methods, code?: EndpointErrorCode, failures = 1): RequestProvider {
   let left = code === undefined ? 0 : failures
   return {
     async request({ method, params = [] }) {
-      if (method === 'rollup_getProof' && left-- > 0 && code !== undefined) throw new RpcError(code)
+      if (method === 'rollup_getProof' && left-- > 0 && code !== undefined) throw new EndpointError(code)
       return JSON.parse(JSON.stringify(methods.get(method)?.(params as unknown[])))
     },
   }
 }
 const [l1, l2] = [
   endpoint(l1Methods(chain, 1n)),
-  (code?: RpcErrorCode, failures?: number) => endpoint(l2Methods(chain, 2n), code, failures),
+  (code?: EndpointErrorCode, failures?: number) => endpoint(l2Methods(chain, 2n), code, failures),
 ]
 const codeOf = (error: unknown): unknown => Reflect.get(Object(error), 'code')
 
 /** The block of the first item, or the code that ends it; and how often it waited. */
-async function follow(...endpoints: Provider[]) {
+async function follow(...endpoints: RequestProvider[]) {
   const controller = new AbortController()
   let waits = 0
   const wait = async () => {
@@ -74,7 +74,7 @@ async function follow(...endpoints: Provider[]) {
 }
 
 /** The outcome for the only address, or the code that ends it. */
-async function snapshot(provider: Provider) {
+async function snapshot(provider: RequestProvider) {
   const { signal } = new AbortController()
   const how = { method: 'rollup_getProof', keysPerRequest: 1, concurrency: 1, signal, onRetry: () => {} }
   const at = { scheme: poseidon2, stateRoot: chain.at(2n)?.stateRoot() ?? '0x', block: 2n }
@@ -91,24 +91,24 @@ async function snapshot(provider: Provider) {
   return 'refusal' in part ? `row: ${part.refusal.code}` : 'verified'
 }
 
-const record = (provider: Provider) =>
+const record = (provider: RequestProvider) =>
   recordEvidence(l1, provider, { scheme: poseidon2, rollup: ROLLUP, address: USER }).then(
-    ({ evidence }) => evidence.l2BlockNumber,
+    ({ verified: evidence }) => evidence.l2BlockNumber,
     codeOf,
   )
 
-const provide = (provider: Provider) => {
+const provide = (provider: RequestProvider) => {
   const about = { l1, l2: provider, rollup: ROLLUP, scheme: poseidon2, chainId: 1n }
   return createVerifiedProvider({ ...about, l1BlockHash: finalizedBlockHash(l1) })
     .view()
     .then(
-      ({ blockNumber }) => blockNumber,
+      ({ l2BlockNumber: blockNumber }) => blockNumber,
       error => error.data.error,
     )
 }
 
 it('knows what every code means', () => {
-  expect(CASES.map(([code]) => code).sort()).toEqual(Object.keys(rpcAdvice).sort())
+  expect(CASES.map(([code]) => code).sort()).toEqual(Object.keys(endpointErrorMeanings).sort())
 })
 
 it('says the same in the guide for relayers', () => {

@@ -7,11 +7,11 @@ import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import {
   createHttpProvider,
-  type FetchCheckpoint,
-  type Provider,
+  EndpointError,
+  type FetchProgress,
   type RecordOptions,
   type RecordProgress,
-  RpcError,
+  type RequestProvider,
   recordEvidence,
 } from '../../src/rpc.ts'
 import { type FullChain as Chain, createChain } from '../../src/service/chain.ts'
@@ -38,7 +38,7 @@ type Tamper = (answer: unknown, method: string, params: readonly unknown[], turn
 /** An in-process endpoint that may lie, and the requests it received. */
 function providerOf(methods: Methods, tamper: Tamper = answer => answer) {
   const asked: { method: string; params: readonly unknown[] }[] = []
-  const provider: Provider = {
+  const provider: RequestProvider = {
     async request({ method, params = [] }) {
       if (!Array.isArray(params)) throw new Error('no array')
       asked.push({ method, params })
@@ -76,7 +76,7 @@ const codeOf = (outcome: unknown) => (isRecorded(outcome) ? 'recorded' : Reflect
 /** Expects a recording that matches the chain, and returns its evidence. */
 function expectTrue(outcome: unknown, chain: Chain) {
   if (!isRecorded(outcome)) throw outcome
-  const { evidence, bundle } = outcome
+  const { verified: evidence, bundle } = outcome
   const world = chain.at(evidence.l2BlockNumber ?? -1n)
   expect(evidence.stateRoot).toBe(world?.stateRoot())
   expect(evidence.storage.map(({ value }) => value)).toEqual(storageKeys.map(key => world?.getStorage(CONTRACT, key)))
@@ -92,8 +92,8 @@ it.each([poseidon2, mimc])('records over HTTP: %o', async scheme => {
   const { url, l1Url, service } = await startService({ genesis: demoWorld(scheme) })
   addDemoBlocks(service.chain)
   const asked = { ...request, scheme }
-  const { evidence } = await recordEvidence(createHttpProvider(l1Url), createHttpProvider(url), asked)
-  expect(evidence).toMatchObject({ l2BlockNumber: 9n, currentL2BlockNumber: 9n, reach: 'l1BlockHash' })
+  const { verified: evidence } = await recordEvidence(createHttpProvider(l1Url), createHttpProvider(url), asked)
+  expect(evidence).toMatchObject({ l2BlockNumber: 9n, currentL2BlockNumber: 9n, trustedInput: 'l1BlockHash' })
   expect(evidence.storage[0]?.value).toBe(word(42 + 9))
 })
 
@@ -182,7 +182,7 @@ it('proves the timestamp of the newest finalization, or continues without it', a
   const { finalizedState: _, ...layout } = lineaLayout
   const [l1, l2] = [l1Of(chainOf()), l2Of(chainOf())]
   const plain = await recordEvidence(l1.provider, l2.provider, { ...request, rollup: { ...ROLLUP, layout } })
-  expect(plain.evidence.finalizedTimestamp).toBe(null)
+  expect(plain.verified.finalizedTimestamp).toBe(null)
   expect(l1.asked.some(({ method }) => method === 'eth_getLogs')).toBe(false)
 
   // The block is missing at the L1 endpoint, not the L2 endpoint, so no older one is tried.
@@ -206,15 +206,15 @@ it('stops walking back at the first finalization of the contract', async () => {
 })
 
 it('proves from the requested L1 block and at the requested L2 block', async () => {
-  const older = await record({}, { l1Block: 42n })
+  const older = await record({}, { l1BlockNumber: 42n })
   expect(expectTrue(older.outcome, older.chain)).toMatchObject({ l2BlockNumber: 4n, l1Block: { number: 42n } })
-  const latest = await record({}, { l1Block: 'latest' })
+  const latest = await record({}, { l1BlockNumber: 'latest' })
   expect(expectTrue(latest.outcome, latest.chain).l1Block.number).toBe(63n)
 
   const chain = chainOf(2)
   const at = (l2BlockNumber: bigint) =>
     recordEvidence(l1Of(chain).provider, l2Of(chain).provider, { ...request, l2BlockNumber })
-  expect((await at(3n)).evidence.l2BlockNumber).toBe(3n)
+  expect((await at(3n)).verified.l2BlockNumber).toBe(3n)
   // No other block is taken instead.
   await expect(at(8n)).rejects.toMatchObject({ code: 'BLOCK_MISSING', layer: 'L2' })
   await expect(at(2n)).rejects.toMatchObject({ code: 'ANCHOR_NO_ROOT', path: 'l1.proof.storageProof[0]' })
@@ -230,7 +230,7 @@ it('sends nothing if the request is wrong', async () => {
     { ...request, scheme: { name: 'x' } },
   ] as unknown as (typeof request)[]
   for (const asked of wrong) {
-    await expect(recordEvidence(l1.provider, l2.provider, asked)).rejects.toMatchObject({ code: 'CLAIM_INVALID' })
+    await expect(recordEvidence(l1.provider, l2.provider, asked)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
   }
   const options = { maxKeysPerRequest: 0 }
   await expect(recordEvidence(l1.provider, l2.provider, request, options)).rejects.toMatchObject({
@@ -265,7 +265,7 @@ it('believes no L1 endpoint', async () => {
     ['HEADER_HASH_MISMATCH', block({ stateRoot: word(1) })],
     ['HEADER_MALFORMED', to('eth_getBlockByNumber', () => 'no')],
     ['BLOCK_MISSING', to('eth_getBlockByNumber', () => null)],
-    ['L1_CONTRADICTION', to('eth_getBlockByNumber', () => chain.l1.getBlock(62n)), { l1Block: 63n }],
+    ['L1_CONTRADICTION', to('eth_getBlockByNumber', () => chain.l1.getBlock(62n)), { l1BlockNumber: 63n }],
     ['MPT_HASH_MISMATCH', to('eth_getProof', (_, [address, keys]) => ask('eth_getProof', [address, keys, '0x2a']))],
     ['L1_KEY_MISMATCH', to('eth_getProof', (_, [address]) => ask('eth_getProof', [address, [word(1)], '0x3f']))],
     ['L1_STORAGE_PROOF_COUNT', proof({ storageProof: [] })],
@@ -287,7 +287,7 @@ it('believes no L1 endpoint', async () => {
   for (const [code, l1, options] of lies) {
     const { outcome, askedL1 } = await record({ chain, l1 }, options)
     expect(codeOf(outcome)).toBe(code)
-    if (outcome instanceof RpcError) expect(outcome.layer).toBe('L1')
+    if (outcome instanceof EndpointError) expect(outcome.layer).toBe('L1')
     else expect((outcome as ProofError).path).toMatch(/^l1\.(header|proof)/)
     expect(askedL1.length).toBeLessThan(30)
   }
@@ -333,7 +333,7 @@ it('believes no L2 endpoint', async () => {
   for (const [code, lie] of lies) {
     const { outcome } = await record({ chain, l2: to('rollup_getProof', lie) })
     expect(codeOf(outcome)).toBe(code)
-    if (outcome instanceof RpcError) expect(outcome.layer).toBe('L2')
+    if (outcome instanceof EndpointError) expect(outcome.layer).toBe('L2')
     else expect((outcome as ProofError).path).toMatch(/^answer/)
   }
   expect(lies.length).toBe(14)
@@ -379,7 +379,7 @@ it('records the truth or nothing, whatever is changed in transit', async () => {
         expectTrue(outcome, chain)
         verdicts.recorded++
       } else {
-        if (!(outcome instanceof ProofError) && !(outcome instanceof RpcError)) throw outcome
+        if (!(outcome instanceof ProofError) && !(outcome instanceof EndpointError)) throw outcome
         codes.add(outcome.code)
         verdicts.refused++
       }
@@ -413,7 +413,7 @@ it('resumes where it was interrupted', async () => {
 })
 
 /** The checkpoint after four of the five keys. */
-async function keptOf(chain: Chain): Promise<FetchCheckpoint> {
+async function keptOf(chain: Chain): Promise<FetchProgress> {
   const { steps } = await record({ chain }, { maxKeysPerRequest: 2 })
   const last = steps.findLast(step => step.step === 'keys')
   if (last?.step !== 'keys') throw new Error('nothing was kept')
@@ -427,7 +427,7 @@ it('verifies a checkpoint, and requests again what does not verify', async () =>
   const other = await keptOf(
     (() => {
       const changed = chainOf()
-      changed.pending.setStorage(CONTRACT, word(0), word(99))
+      changed.pending.setStorage(CONTRACT, { key: word(0), value: word(99) })
       changed.addBlock()
       changed.finalize()
       return changed
@@ -530,7 +530,7 @@ it('reports which endpoint failed, without any part of its URL', async () => {
     const { url } = await startServer(answer)
     // Only an endpoint that never answers is waited for.
     const timeout = code === 'TIMEOUT' ? 200 : 10_000
-    const liar = createHttpProvider(`${url}/v3/secret-key-0123`, { timeout })
+    const liar = createHttpProvider(`${url}/v3/secret-key-0123`, { timeoutMs: timeout })
     for (const [layer, l1, l2] of [
       ['L1', liar, createHttpProvider(honest.url)],
       ['L2', createHttpProvider(honest.l1Url), liar],

@@ -17,7 +17,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
   beaconUrl: string
 }> {
   const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, ...options })
-  service.chain.pending.setStorage(CONTRACT, word(0), word(43))
+  service.chain.pending.setStorage(CONTRACT, { key: word(0), value: word(43) })
   service.chain.addBlock()
   service.chain.finalize()
   const urls = await service.listen()

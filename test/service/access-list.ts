@@ -84,7 +84,8 @@ function stateOf(initial: World, touch: (address: Hex) => Set<Hex>): StateManage
     },
     getCodeSize: async address => (await manager.getCode(address)).length,
     getStorage: async (address, key) => read(current(), address, key),
-    putStorage: async (address, key, value) => current().setStorage(hexOf(address), word(key), word(value)),
+    putStorage: async (address, key, value) =>
+      current().setStorage(hexOf(address), { key: word(key), value: word(value) }),
     // Called only for a new account, which has no storage.
     clearStorage: async () => {},
     checkpoint: async () => void states.push(current().fork()),

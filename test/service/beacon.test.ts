@@ -1,7 +1,7 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { expect, it } from 'vitest'
-import { verifyCheckpoint } from '../../src/beacon.ts'
+import { verifyConsensus } from '../../src/beacon.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, createService, demoWorld, type Service, type ServiceOptions } from '../../src/service.ts'
 import { ROLLUP, startService, word } from '../rpc/servers.ts'
@@ -207,6 +207,6 @@ it('lets a verifier begin with the newest finalized block, and with none after i
   const { root, bootstrap } = await bootstrapAt(number)
   const [period, last] = [finalized, Number(finality.data.signature_slot)].map(slot => Math.floor(slot / 8192))
   const updates = period === last ? [] : await ask(service, 'light_client/updates', `start_period=${period}&count=1`)
-  const proven = verifyCheckpoint({ bootstrap, updates, finality }, { network, blockRoot: root })
+  const proven = verifyConsensus({ bootstrap, updates, finality }, { network, blockRoot: root })
   expect(proven).toMatchObject({ blockRoot: root, slot: BigInt(finalized) })
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createClient, createHttpProvider } from '../../src/rpc.ts'
+import { createHttpProvider, createRollupClient } from '../../src/rpc.ts'
 import type { Fault, FaultRequest } from '../../src/service.ts'
 import { startService, USER } from '../rpc/servers.ts'
 import { askRpc } from './ask.ts'
@@ -23,7 +23,7 @@ it('applies a fault to the request it is for', async () => {
       body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
     })
   expect(await ask()).toMatchObject({ result: '0x1' })
-  fault = { kind: 'status', status: 429, retryAfter: 3 }
+  fault = { kind: 'status', status: 429, retryAfterSeconds: 3 }
   const limited = await post()
   expect([limited.status, limited.headers.get('Retry-After')]).toEqual([429, '3'])
   fault = { kind: 'error', code: -32000, message: 'a message' }
@@ -85,9 +85,9 @@ it('never makes a client accept a lie', async () => {
   })
   const lie: Fault = { kind: 'lie', change: corrupt }
   const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'
-  const claim = { scheme: poseidon2, stateRoot, address: USER, block: 1n }
+  const claim = { scheme: poseidon2, stateRoot, address: USER, l2BlockNumber: 1n }
   const provider = createHttpProvider(url)
-  await expect(createClient(provider, { method: 'rollup_getProof' }).getVerifiedState(claim)).rejects.toThrow()
-  const { account } = await createClient(provider, { method: 'linea_getProof' }).getVerifiedState(claim)
+  await expect(createRollupClient(provider, { method: 'rollup_getProof' }).getVerifiedState(claim)).rejects.toThrow()
+  const { account } = await createRollupClient(provider, { method: 'linea_getProof' }).getVerifiedState(claim)
   expect(account?.nonce).toBe(7n)
 })

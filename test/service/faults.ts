@@ -22,7 +22,7 @@ export function seededFaults(
 ): FaultFunction {
   const { rateLimited = 0, unavailable = 0, reset = 0, cut = 0, slow = 0, lie: lies = 0 } = rates
   const faults: readonly (readonly [number, Fault])[] = [
-    [rateLimited, { kind: 'status', status: 429, retryAfter: 0 }],
+    [rateLimited, { kind: 'status', status: 429, retryAfterSeconds: 0 }],
     [unavailable, { kind: 'status', status: 503 }],
     [reset, { kind: 'reset' }],
     [cut, { kind: 'cut' }],

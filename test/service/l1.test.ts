@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { mappingSlot, verifyEthProof } from '../../src/anchor.ts'
 import { bytesToHex, type Hex } from '../../src/bytes.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { addDemoBlocks, type ChainOptions, createService, demoWorld } from '../../src/service.ts'
+import { addDemoBlocks, createService, demoWorld, type ServiceChainOptions } from '../../src/service.ts'
 import { ROLLUP, startService, word } from '../rpc/servers.ts'
 import { askRpc } from './ask.ts'
 
@@ -16,7 +16,7 @@ const olderEvent = parseAbiItem(
 )
 
 /** L1 blocks 0, 21, 42 and 63 finalize L2 blocks up to 0, 3, 4 and 8. */
-function demoChain(options: ChainOptions = {}) {
+function demoChain(options: ServiceChainOptions = {}) {
   const { chain } = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP, ...options })
   addDemoBlocks(chain)
   return chain
@@ -26,7 +26,9 @@ function demoChain(options: ChainOptions = {}) {
 function slotsAt({ l1 }: ReturnType<typeof demoChain>, number: bigint, storageKeys: Hex[]): Hex[] {
   const proof = JSON.parse(JSON.stringify(l1.getProof(ROLLUP.address, storageKeys, number)))
   const stateRoot = Reflect.get(l1.getBlock(number) ?? {}, 'stateRoot')
-  return verifyEthProof(proof, { stateRoot, address: ROLLUP.address, storageKeys }).storage.map(({ value }) => value)
+  return verifyEthProof(proof, { l1StateRoot: stateRoot, address: ROLLUP.address, storageKeys }).storage.map(
+    ({ value }) => value,
+  )
 }
 
 it.each([7, 8] as const)('stores the inputs of its newest finalization, in version %i', async contractVersion => {

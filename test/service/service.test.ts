@@ -3,9 +3,9 @@ import { request as httpRequest } from 'node:http'
 import { JsonRpcProvider } from 'ethers'
 import { createPublicClient, http } from 'viem'
 import { expect, it } from 'vitest'
-import { anchorStorageKeys, createEvidence, verifyEvidence } from '../../src/anchor.ts'
+import { anchorStorageKeys, createBundle, verifyEvidence } from '../../src/anchor.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createClient, createHttpProvider, endpointUrl } from '../../src/rpc.ts'
+import { createHttpProvider, createRollupClient, endpointUrl } from '../../src/rpc.ts'
 import { createService, demoWorld, readGenesis } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, startService, USER, word } from '../rpc/servers.ts'
 
@@ -36,23 +36,25 @@ it('serves viem, whose client is a provider', async () => {
   })
   expect(proof.storageProof[1]?.value).toBe(1n)
 
-  const client = createClient(viem)
+  const client = createRollupClient(viem)
   const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'
   const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys: [word(0), word(9)] }
-  const { storage } = await client.getVerifiedState({ ...claim, block: 1n })
+  const { storage } = await client.getVerifiedState({ ...claim, l2BlockNumber: 1n })
   expect(storage.map(({ value, exists }) => [BigInt(value), exists])).toEqual([
     [43n, true],
     [0n, false],
   ])
-  await expect(client.getVerifiedState({ ...claim, block: 0n })).rejects.toMatchObject({ code: 'STATE_ROOT_MISMATCH' })
-  await expect(client.getProof({ address: USER, block: 9n })).rejects.toMatchObject({ code: 'BLOCK_MISSING' })
+  await expect(client.getVerifiedState({ ...claim, l2BlockNumber: 0n })).rejects.toMatchObject({
+    code: 'STATE_ROOT_MISMATCH',
+  })
+  await expect(client.getProof({ address: USER, l2BlockNumber: 9n })).rejects.toMatchObject({ code: 'BLOCK_MISSING' })
   await expect(
-    createClient(viem, { method: 'eth_nothing' }).getProof({ address: USER, block: 1n }),
+    createRollupClient(viem, { method: 'eth_nothing' }).getProof({ address: USER, l2BlockNumber: 1n }),
   ).rejects.toMatchObject({
     code: 'METHOD_UNKNOWN',
   })
   // viem includes its URL, with the key, in error messages.
-  const wrongKey = createClient(
+  const wrongKey = createRollupClient(
     createPublicClient({ transport: http(endpointUrl(url, 'secret-key'), { retryCount: 0 }) }),
   )
   const error: unknown = await wrongKey.getBlockNumber().catch((thrown: unknown) => thrown)
@@ -73,12 +75,14 @@ it('serves ethers', async () => {
     request: ({ method, params = [] }: { method: string; params?: readonly unknown[] | object | undefined }) =>
       ethers.send(method, params),
   }
-  const client = createClient(provider, { method: 'linea_getProof' })
+  const client = createRollupClient(provider, { method: 'linea_getProof' })
   const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'
-  const { account } = await client.getVerifiedState({ scheme: poseidon2, stateRoot, address: USER, block: 1n })
+  const { account } = await client.getVerifiedState({ scheme: poseidon2, stateRoot, address: USER, l2BlockNumber: 1n })
   expect(account?.balance).toBe(10n ** 18n)
-  await expect(client.getProof({ address: USER, block: 9n })).rejects.toMatchObject({ code: 'BLOCK_MISSING' })
-  await expect(createClient(provider, { method: 'x' }).getProof({ address: USER, block: 1n })).rejects.toMatchObject({
+  await expect(client.getProof({ address: USER, l2BlockNumber: 9n })).rejects.toMatchObject({ code: 'BLOCK_MISSING' })
+  await expect(
+    createRollupClient(provider, { method: 'x' }).getProof({ address: USER, l2BlockNumber: 1n }),
+  ).rejects.toMatchObject({
     code: 'METHOD_UNKNOWN',
   })
   ethers.destroy()
@@ -111,13 +115,16 @@ it('proves a slot from an L1 block hash through two HTTP providers', async () =>
       params: [ROLLUP.address, anchorStorageKeys(ROLLUP, l2BlockNumber), block.number],
     })
     const request = { address: CONTRACT, storageKeys: [word(0)] }
-    const answer = await createClient(createHttpProvider(url)).getProof({ ...request, block: l2BlockNumber })
+    const answer = await createRollupClient(createHttpProvider(url)).getProof({
+      ...request,
+      l2BlockNumber: l2BlockNumber,
+    })
     const parts = { scheme: poseidon2, rollup: ROLLUP, l2BlockNumber, ...request, answer, l1: { block, proof } }
-    const bundle: unknown = JSON.parse(JSON.stringify(createEvidence(parts)))
+    const bundle: unknown = JSON.parse(JSON.stringify(createBundle(parts)))
     const trusted = { l1BlockHash: block.hash }
     const verified = verifyEvidence(bundle, { scheme: poseidon2, rollup: ROLLUP, trusted, ...request, l2BlockNumber })
     expect(verified.storage[0]?.value).toBe(word(42 + Number(l2BlockNumber)))
-    expect(verified).toMatchObject({ reach: 'l1BlockHash', currentL2BlockNumber: 1n })
+    expect(verified).toMatchObject({ trustedInput: 'l1BlockHash', currentL2BlockNumber: 1n })
   }
   const absent = await l1.request({ method: 'eth_getProof', params: [USER, ['0x1'], '0x0'] })
   expect(absent).toMatchObject({ storageProof: [{ key: word(1), value: '0x0', proof: [] }] })
@@ -296,13 +303,13 @@ it('starts from a genesis file', () => {
 
 it('answers concurrent requests with valid proofs', async () => {
   const { url, service } = await startService()
-  const client = createClient(createHttpProvider(url))
+  const client = createRollupClient(createHttpProvider(url))
   const stateRoot = service.chain.at(1n)?.stateRoot() ?? '0x'
   let verified = 0
   const worker = async () => {
     for (let turn = 0; turn < 25; turn++) {
       const storageKeys = [word(turn % 10)]
-      const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys, block: 1n }
+      const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys, l2BlockNumber: 1n }
       const { storage } = await client.getVerifiedState(claim)
       expect(storage[0]?.exists).toBe([0, 1, 7].includes(turn % 10))
       verified++

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, concatBytes } from '../../src/bytes.ts'
-import type { ErrorCode } from '../../src/errors.ts'
+import type { ProofErrorCode } from '../../src/errors.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { decodeIndexWord, decodeOpening, openingLength, verifyCanonical } from '../../src/tree/leaf.ts'
@@ -60,7 +60,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     const codes = [concatBytes(far, word(1), hKey, hVal), concatBytes(word(1), far, hKey, hVal)].map(
       opening => refusal(() => decodeOpening(scheme, opening)).code,
     )
-    expect(codes).toEqual(['INDEX_OUT_OF_RANGE', 'INDEX_OUT_OF_RANGE'] satisfies ErrorCode[])
+    expect(codes).toEqual(['INDEX_OUT_OF_RANGE', 'INDEX_OUT_OF_RANGE'] satisfies ProofErrorCode[])
   })
 
   it('refuses an opening with an unreduced element in any part', () => {

@@ -24,7 +24,7 @@ describe.each([mimc, poseidon2])('the functions for leaf proofs of $name', schem
   const [key, absentKey] = [keyFor(1), keyFor(2)]
   const world = createWorld(scheme)
   world.setAccount(address, { nonce: 3n, balance: 4n, codeSize: 5n, codeHash: keyFor('code') })
-  world.setStorage(address, key, wordFor(7))
+  world.setStorage(address, { key, value: wordFor(7) })
   const stateRoot = world.stateRoot()
   const { storageRoot } = world.getAccount(address) ?? { storageRoot: '0x' as Hex }
   const { accountProof, storageProofs } = world.getProof(address, [key, absentKey])
@@ -64,17 +64,19 @@ describe.each([mimc, poseidon2])('the functions for leaf proofs of $name', schem
 
   it('check their arguments', () => {
     const wrong = { ...account, stateRoot: '0x' as Hex }
-    expect(verdict(() => verifyExistence(accountProof, wrong))).toBe('CLAIM_INVALID at stateRoot')
+    expect(verdict(() => verifyExistence(accountProof, wrong))).toBe('ARGUMENT_INVALID at stateRoot')
     expect(verdict(() => verifyExistence(slotProof, { ...slot, storageRoot: '0x' }))).toBe(
-      'CLAIM_INVALID at storageRoot',
+      'ARGUMENT_INVALID at storageRoot',
     )
     expect(verdict(() => verifyNonExistence(slotProof, { ...slot, storageKey: '0x' }))).toBe(
-      'CLAIM_INVALID at storageKey',
+      'ARGUMENT_INVALID at storageKey',
     )
     const none = undefined as unknown as Scheme
-    expect(verdict(() => verifyExistence(accountProof, { ...account, scheme: none }))).toBe('CLAIM_INVALID at scheme')
+    expect(verdict(() => verifyExistence(accountProof, { ...account, scheme: none }))).toBe(
+      'ARGUMENT_INVALID at scheme',
+    )
     const nothing = undefined as unknown as typeof account
-    expect(verdict(() => verifyExistence(accountProof, nothing))).toBe('CLAIM_INVALID at scheme')
+    expect(verdict(() => verifyExistence(accountProof, nothing))).toBe('ARGUMENT_INVALID at scheme')
     const calls: ((scheme: Scheme) => unknown)[] = [
       scheme => computeRoot(scheme, 2, proofRelatedNodes),
       scheme => decodeAccount(scheme, value),
@@ -85,10 +87,10 @@ describe.each([mimc, poseidon2])('the functions for leaf proofs of $name', schem
     ]
     for (const call of calls) {
       expect(verdict(() => call(scheme))).toBe('accepted')
-      expect(verdict(() => call(none))).toBe('CLAIM_INVALID at scheme')
+      expect(verdict(() => call(none))).toBe('ARGUMENT_INVALID at scheme')
     }
     const hashes = [hashAccountKey, hashAccountValue, hashStorageKey, hashStorageValue, decodeAccount]
-    for (const hash of hashes) expect(verdict(() => hash(scheme, '0x'))).toMatch(/^CLAIM_INVALID at \w+$/)
+    for (const hash of hashes) expect(verdict(() => hash(scheme, '0x'))).toMatch(/^ARGUMENT_INVALID at \w+$/)
   })
 
   it('compute the roots that a path leads to without comparing them', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createVerifier, type Hex, type Scheme, safeVerifyProof, verifyProof } from '../../src/index.ts'
+import { createVerifier, type Hex, type Scheme, safely, verifyProof, verifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { rememberLast } from '../../src/verifier/remembering-tree.ts'
@@ -45,7 +45,7 @@ describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
     const outcomeOf = (proofRelatedNodes: Hex[]) => {
       const proof = { ...accountProof.proof, proofRelatedNodes }
       const forged = { accountProof: { ...accountProof, proof }, storageProofs: [] }
-      const outcomes = [verifier.safeVerifyProof(forged, claim), safeVerifyProof(forged, { ...claim, scheme })]
+      const outcomes = [safely(() => verifier.verifyProof(forged, claim)), safely(() => verifyProof(forged, { ...claim, scheme }))]
       const [found, expected] = outcomes.map(outcome => (outcome.ok ? 'accepted' : outcome.error.message))
       expect(found).toBe(expected)
       return found
@@ -80,7 +80,7 @@ describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
 
   it('refuses a proof if the hasher returns too few digests', () => {
     const lazy: Scheme = Object.create(scheme, { hasher: { value: { ...scheme.hasher, hashBatch: () => [] } } })
-    const outcome = safeVerifyProof(answer, { ...claim, scheme: lazy })
+    const outcome = safely(() => verifyProof(answer, { ...claim, scheme: lazy }))
     expect(outcome).toMatchObject({ ok: false, error: { code: 'SUB_ROOT_MISMATCH' } })
   })
 })

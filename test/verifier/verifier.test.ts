@@ -1,16 +1,19 @@
 import { expect, it } from 'vitest'
-import { createVerifier, ProofError, safeVerifyProof } from '../../src/index.ts'
+import { createVerifier, ProofError, safely, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { trueAnswers } from '../answers.ts'
 
-const describe = (outcome: ReturnType<typeof safeVerifyProof>) =>
+const describe = (outcome: Outcome<VerifiedState>) =>
   outcome.ok ? outcome : { code: outcome.error.code, path: outcome.error.path, message: outcome.error.message }
 
 it('throws from verifyProof what it returns from safeVerifyProof', () => {
   const verifier = createVerifier(poseidon2)
   const claim = { stateRoot: `0x${'00'.repeat(32)}`, address: `0x${'00'.repeat(20)}` } as const
   expect(() => verifier.verifyProof({}, claim)).toThrow(ProofError)
-  expect(verifier.safeVerifyProof({}, claim)).toMatchObject({ ok: false, error: { code: 'MALFORMED_RESPONSE' } })
+  expect(safely(() => verifier.verifyProof({}, claim))).toMatchObject({
+    ok: false,
+    error: { code: 'MALFORMED_RESPONSE' },
+  })
 })
 
 it('accepts every claim and every scheme that verifyProof accepts', () => {
@@ -26,12 +29,12 @@ it('accepts every claim and every scheme that verifyProof accepts', () => {
   const verifier = createVerifier(Object.create(poseidon2))
   for (const claim of claims) {
     const withScheme = Object.assign(Object.create(claim), { scheme: poseidon2 })
-    expect(safeVerifyProof(asked.answer, withScheme)).toMatchObject({ ok: true })
-    expect(verifier.safeVerifyProof(asked.answer, claim)).toMatchObject({ ok: true })
+    expect(safely(() => verifyProof(asked.answer, withScheme))).toMatchObject({ ok: true })
+    expect(safely(() => verifier.verifyProof(asked.answer, claim))).toMatchObject({ ok: true })
   }
   for (const claim of [null, undefined, 5]) {
-    const outcome = verifier.safeVerifyProof(asked.answer, claim as never)
-    expect(describe(outcome)).toMatchObject({ code: 'CLAIM_INVALID', path: 'stateRoot' })
+    const outcome = safely(() => verifier.verifyProof(asked.answer, claim as never))
+    expect(describe(outcome)).toMatchObject({ code: 'ARGUMENT_INVALID', path: 'stateRoot' })
   }
 })
 

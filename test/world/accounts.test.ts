@@ -39,7 +39,7 @@ describe.each(schemes)('$name', scheme => {
   it('forgets the storage of a deleted account', () => {
     const world = worldWithAlice(scheme)
     world.setAccount(BOB)
-    world.setStorage(ALICE, word(1), word(1))
+    world.setStorage(ALICE, { key: word(1), value: word(1) })
     expect(leafIndexOf(world.getProof(ALICE).accountProof)).toBe(2)
     world.deleteAccount(ALICE)
     expect(world.getAccount(ALICE)).toBeNull()

@@ -11,7 +11,7 @@ describe.each(schemes)('$name', scheme => {
     const world = worldWithAlice(scheme)
     expect(world.getProof(ALICE, [word(1), word(2)]).storageProofs).toEqual([])
     expect(world.getProof(BOB, [word(1)]).storageProofs).toEqual([])
-    world.setStorage(ALICE, word(1), word(1))
+    world.setStorage(ALICE, { key: word(1), value: word(1) })
     const { storageProofs } = world.getProof(ALICE, [word(2), word(1), word(2)])
     expect(storageProofs.map(proof => proof?.key)).toEqual([word(2), word(1), word(2)])
     expect(storageProofs.map(proof => proof !== null && 'proof' in proof)).toEqual([false, true, false])
@@ -20,7 +20,7 @@ describe.each(schemes)('$name', scheme => {
   it('accepts hexadecimal of either case and answers in lower case', () => {
     const world = worldWithAlice(scheme)
     const upper = (x: Hex): Hex => `0x${x.slice(2).toUpperCase()}`
-    world.setStorage(upper(ALICE), upper(word(0xabc)), upper(word(0xdef)))
+    world.setStorage(upper(ALICE), { key: upper(word(0xabc)), value: upper(word(0xdef)) })
     expect(world.getStorage(ALICE, word(0xabc))).toBe(word(0xdef))
     const { accountProof, storageProofs } = world.getProof(upper(ALICE), [upper(word(0xabc))])
     expect([accountProof.key, storageProofs[0]?.key]).toEqual([ALICE, word(0xabc)])

@@ -14,8 +14,8 @@ describe.each(schemes)('$name', scheme => {
     const world = worldWithAlice(scheme)
     const before = world.stateRoot()
     const refusals: [code: string, call: () => unknown][] = [
-      ['ACCOUNT_MISSING', () => world.setStorage(BOB, word(1), word(1))],
-      ['ACCOUNT_MISSING', () => world.setStorage(BOB, word(1), ZERO)],
+      ['ACCOUNT_MISSING', () => world.setStorage(BOB, { key: word(1), value: word(1) })],
+      ['ACCOUNT_MISSING', () => world.setStorage(BOB, { key: word(1), value: ZERO })],
       ['ACCOUNT_MISSING', () => world.deleteAccount(BOB)],
       ['ACCOUNT_MISSING', () => world.skipLeaves(9, BOB)],
       ['OUT_OF_RANGE', () => world.setAccount(BOB, { nonce: 2n ** 64n })],
@@ -27,8 +27,8 @@ describe.each(schemes)('$name', scheme => {
       ['OUT_OF_RANGE', () => world.skipLeaves(2 ** 40 + 1)],
       ['ARGUMENT_INVALID', () => world.skipLeaves(3.5)],
       ['ARGUMENT_INVALID', () => world.setAccount('0x00')],
-      ['ARGUMENT_INVALID', () => world.setStorage(ALICE, '0x1234', word(1))],
-      ['ARGUMENT_INVALID', () => world.setStorage(ALICE, word(1), '0x01')],
+      ['ARGUMENT_INVALID', () => world.setStorage(ALICE, { key: '0x1234', value: word(1) })],
+      ['ARGUMENT_INVALID', () => world.setStorage(ALICE, { key: word(1), value: '0x01' })],
       ['ARGUMENT_INVALID', () => world.getProof(ALICE, ['0x01'])],
       ['ARGUMENT_INVALID', () => world.getAccount(`0x${'zz'.repeat(20)}`)],
       ['ARGUMENT_INVALID', () => world.setAccount(BOB, { codeHash: `0x${'zz'.repeat(32)}` })],
@@ -42,7 +42,7 @@ describe.each(schemes)('$name', scheme => {
   /** A world, its functions without their types, and a count of the calls that it refused as ARGUMENT_INVALID. */
   function untypedWorld() {
     const world = worldWithAlice(scheme)
-    world.setStorage(ALICE, word(1), word(2))
+    world.setStorage(ALICE, { key: word(1), value: word(2) })
     const before = world.stateRoot()
     const untyped: Record<keyof World, (...args: unknown[]) => unknown> = Object(world)
     let refused = 0
@@ -64,8 +64,8 @@ describe.each(schemes)('$name', scheme => {
     const takeAddress = ['setAccount', 'deleteAccount', 'getAccount', 'getStorage', 'setStorage', 'getProof'] as const
     for (const value of [...STRANGERS, undefined]) {
       for (const name of takeAddress) refuses(() => untyped[name](value, word(1), word(1)))
-      refuses(() => untyped.setStorage(ALICE, value, word(1)))
-      refuses(() => untyped.setStorage(ALICE, word(1), value))
+      refuses(() => untyped.setStorage(ALICE, { key: value, value: word(1) }))
+      refuses(() => untyped.setStorage(ALICE, { key: word(1), value }))
       refuses(() => untyped.getStorage(ALICE, value))
       refuses(() => untyped.getProof(ALICE, [value]))
     }

@@ -59,7 +59,7 @@ describe.each(schemes)('$name', scheme => {
               world.deleteAccount(a)
               model.delete(a)
             } else {
-              world.setStorage(a, word(key), word(value))
+              world.setStorage(a, { key: word(key), value: word(value) })
               model.write(a, word(key), word(value))
             }
           }

@@ -26,36 +26,36 @@ describe.each(schemes)('$name', scheme => {
   it('never uses an index twice, and keeps it on update', () => {
     const world = worldWithAlice(scheme)
     const [a, b, c] = [word(10), word(11), word(12)]
-    for (const key of [a, b, c]) world.setStorage(ALICE, key, word(1))
+    for (const key of [a, b, c]) world.setStorage(ALICE, { key, value: word(1) })
     expect([a, b, c].map(key => slotIndex(world, key))).toEqual([2, 3, 4])
 
-    world.setStorage(ALICE, b, word(2))
+    world.setStorage(ALICE, { key: b, value: word(2) })
     expect(slotIndex(world, b)).toBe(3)
     expect(world.getStorage(ALICE, b)).toBe(word(2))
 
-    world.setStorage(ALICE, b, ZERO)
+    world.setStorage(ALICE, { key: b, value: ZERO })
     expect(world.getStorage(ALICE, b)).toBe(ZERO)
     expect(() => slotIndex(world, b)).toThrow('it does not exist')
 
-    world.setStorage(ALICE, b, word(3))
+    world.setStorage(ALICE, { key: b, value: word(3) })
     expect(slotIndex(world, b)).toBe(5)
   })
 
   it('links the neighbours of a deleted leaf to each other', () => {
     const world = worldWithAlice(scheme)
     const keys = [word(20), word(21), word(22)]
-    for (const key of keys) world.setStorage(ALICE, key, word(1))
+    for (const key of keys) world.setStorage(ALICE, { key, value: word(1) })
     const inOrder = keys
       .map((key, place) => ({ key, index: place + 2, hKey: bytesToHex(fullHash(scheme, key)) }))
       .sort((x, y) => (x.hKey < y.hKey ? -1 : 1))
     const [first, middle, last] = inOrder
     if (!first || !middle || !last) throw new Error('three keys')
 
-    world.setStorage(ALICE, middle.key, ZERO)
+    world.setStorage(ALICE, { key: middle.key, value: ZERO })
     const [gap] = world.getProof(ALICE, [middle.key]).storageProofs
     expect(gap).toMatchObject({ key: middle.key, leftLeafIndex: first.index, rightLeafIndex: last.index })
 
-    for (const { key } of [first, last]) world.setStorage(ALICE, key, ZERO)
+    for (const { key } of [first, last]) world.setStorage(ALICE, { key, value: ZERO })
     const [empty] = world.getProof(ALICE, [middle.key]).storageProofs
     expect(empty).toMatchObject({ leftLeafIndex: 0, leftProof: { value: ZERO } })
     expect(empty).toMatchObject({ rightLeafIndex: 1, rightProof: { value: ZERO } })
@@ -66,7 +66,7 @@ describe.each(schemes)('$name', scheme => {
   it('does not change the tree when an absent slot is set to zero', () => {
     const world = worldWithAlice(scheme)
     const before = world.stateRoot()
-    world.setStorage(ALICE, word(1), ZERO)
+    world.setStorage(ALICE, { key: word(1), value: ZERO })
     expect(world.stateRoot()).toBe(before)
   })
 
@@ -76,11 +76,11 @@ describe.each(schemes)('$name', scheme => {
     const slots = indices.map((index, place) => ({ index, key: word(place) }))
     for (const { index, key } of slots) {
       world.skipLeaves(index, ALICE)
-      world.setStorage(ALICE, key, word(1))
+      world.setStorage(ALICE, { key, value: word(1) })
       expect(slotIndex(world, key)).toBe(index)
     }
     const before = world.stateRoot()
-    expect(() => world.setStorage(ALICE, word(99), word(1))).toThrow('TREE_FULL')
+    expect(() => world.setStorage(ALICE, { key: word(99), value: word(1) })).toThrow('TREE_FULL')
     expect(() => world.skipLeaves(MAX_INDEX, ALICE)).toThrow('OUT_OF_RANGE')
     expect(world.stateRoot()).toBe(before)
     const entries = slots.map(({ index, key }) => ({
@@ -108,10 +108,10 @@ describe.each(schemes)('$name', scheme => {
 
   it('forks into independent worlds', () => {
     const world = worldWithAlice(scheme)
-    world.setStorage(ALICE, word(1), word(1))
+    world.setStorage(ALICE, { key: word(1), value: word(1) })
     const root = world.stateRoot()
     const fork = world.fork()
-    fork.setStorage(ALICE, word(1), word(2))
+    fork.setStorage(ALICE, { key: word(1), value: word(2) })
     fork.setAccount(BOB)
     expect(world.stateRoot()).toBe(root)
     expect(world.getStorage(ALICE, word(1))).toBe(word(1))
@@ -119,7 +119,7 @@ describe.each(schemes)('$name', scheme => {
     expect(fork.getStorage(ALICE, word(1))).toBe(word(2))
 
     const again = worldWithAlice(scheme)
-    again.setStorage(ALICE, word(1), word(2))
+    again.setStorage(ALICE, { key: word(1), value: word(2) })
     again.setAccount(BOB)
     expect(fork.stateRoot()).toBe(again.stateRoot())
   })
@@ -154,7 +154,7 @@ it('hashes only what changed: four hashes per slot in bulk, three paths for a ne
 
   const SLOTS = 4096
   const fill = hashesOf(() => {
-    for (let key = 1; key <= SLOTS; key++) world.setStorage(ALICE, word(key), word(key))
+    for (let key = 1; key <= SLOTS; key++) world.setStorage(ALICE, { key: word(key), value: word(key) })
     world.stateRoot()
   })
   // Key, value, leaf and about one inner node per slot, then the rest of the path and the account above it.
@@ -162,14 +162,14 @@ it('hashes only what changed: four hashes per slot in bulk, three paths for a ne
   expect(fill).toBeLessThan(4 * SLOTS + 100)
 
   const insert = hashesOf(() => {
-    world.setStorage(ALICE, word(SLOTS + 1), word(1))
+    world.setStorage(ALICE, { key: word(SLOTS + 1), value: word(1) })
     world.stateRoot()
   })
   expect(insert).toBeGreaterThan(0)
   expect(insert).toBeLessThanOrEqual(3 * 41 + 41 + 5)
 
   const update = hashesOf(() => {
-    world.setStorage(ALICE, word(1), word(2))
+    world.setStorage(ALICE, { key: word(1), value: word(2) })
     world.stateRoot()
   })
   expect(update).toBeLessThanOrEqual(2 * 41 + 5)

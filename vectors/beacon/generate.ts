@@ -1,6 +1,6 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
-import type { ErrorCode, Hex } from '../../src/index.ts'
+import type { Hex, ProofErrorCode } from '../../src/index.ts'
 import { bytesFor, type Flag } from '../vector.ts'
 import {
   createCommittee,
@@ -136,7 +136,7 @@ function createValid(
   }
   return {
     description,
-    operation: 'verifyCheckpoint',
+    operation: 'verifyConsensus',
     // As read from a file, so that no two parts share an object.
     input: JSON.parse(JSON.stringify({ ...input, committee: toStored(period, signersB.keys) })),
     expected: {
@@ -176,7 +176,7 @@ type Loose = any
 
 interface Case {
   readonly name: string
-  readonly code: ErrorCode
+  readonly code: ProofErrorCode
   readonly flag: Flag
   readonly description: string
   readonly base?: ForkName
@@ -250,7 +250,7 @@ function cases(): Case[] {
   const [notSigning, second] = [77, 130] as const
   const c = (
     name: string,
-    code: ErrorCode,
+    code: ProofErrorCode,
     flag: Flag,
     description: string,
     change: (input: Loose) => void,
@@ -258,7 +258,7 @@ function cases(): Case[] {
   ): Case => ({ name, code, flag, description, change, ...more })
   const made = (
     name: string,
-    code: ErrorCode,
+    code: ProofErrorCode,
     flag: Flag,
     description: string,
     options: Options,
@@ -769,14 +769,14 @@ function cases(): Case[] {
     }),
     c(
       'network-version-short',
-      'CLAIM_INVALID',
+      'ARGUMENT_INVALID',
       'Shape',
       'A fork version of 3 bytes.',
       input => (input.network.forks[0].version = '0x030000'),
     ),
     c(
       'network-forks-disordered',
-      'CLAIM_INVALID',
+      'ARGUMENT_INVALID',
       'Ordering',
       'The forks are not in the order of their epochs.',
       input => (input.network.forks[0].epoch = 2 ** 40),
@@ -797,7 +797,7 @@ function straySignature(): Hex {
 
 /** A fault in the finality update alone needs no chain to show. */
 const operationFor = (patches: readonly Patch[]): InvalidVector['operation'] =>
-  patches.every(({ path }) => path.startsWith('answers.finality.')) ? 'verifyFinality' : 'verifyCheckpoint'
+  patches.every(({ path }) => path.startsWith('answers.finality.')) ? 'verifyFinality' : 'verifyConsensus'
 
 /** The vectors: path below this folder -> content. */
 export function generateBeacon(): Map<string, string> {

@@ -1,5 +1,5 @@
-import type { BeaconNetwork, CheckpointAnswers, Committee } from '../../src/beacon.ts'
-import type { ErrorCode, Hex } from '../../src/index.ts'
+import type { BeaconNetwork, Committee, ConsensusAnswers } from '../../src/beacon.ts'
+import type { Hex, ProofErrorCode } from '../../src/index.ts'
 import type { Flag } from '../vector.ts'
 
 /** Keys as the beacon API sends them. */
@@ -12,7 +12,7 @@ export interface ApiCommittee {
 export interface Input {
   network: BeaconNetwork
   blockRoot: Hex
-  answers: CheckpointAnswers
+  answers: ConsensusAnswers
   /** The committee that signs the finality update, as it would be stored. */
   committee: Committee
 }
@@ -32,12 +32,12 @@ export interface Accepted {
 
 export interface Refused {
   valid: false
-  code: ErrorCode
+  code: ProofErrorCode
 }
 
 export interface ValidVector {
   description: string
-  operation: 'verifyCheckpoint'
+  operation: 'verifyConsensus'
   input: Input
   expected: Accepted
 }
@@ -49,7 +49,7 @@ export interface InvalidVector {
   description: string
   flag: Flag
   /** The function to call: `verifyCheckpoint` with the answers, or `verifyFinality` with finality update and committee. */
-  operation: 'verifyCheckpoint' | 'verifyFinality'
+  operation: 'verifyConsensus' | 'verifyFinality'
   /** The valid vector whose input is patched. */
   base: string
   patches: Patch[]

@@ -1,6 +1,6 @@
-import type { ErrorCode, Hex } from '../../src/index.ts'
+import type { Hex, ProofErrorCode } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { type CallEvidence, recordCall } from '../../src/provider.ts'
+import { type CallBundle, recordCall } from '../../src/provider.ts'
 import { createHttpProvider } from '../../src/rpc.ts'
 import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
 
@@ -20,7 +20,7 @@ export interface CallVector {
   bundle: unknown
   expected:
     | { valid: true; outcome: string; returnData: Hex; gasUsed: Hex; finalizedTimestamp: Hex | null }
-    | { valid: false; code: ErrorCode }
+    | { valid: false; code: ProofErrorCode }
 }
 
 const address: Hex = '0x00000000000000000000000000000000000011ff'
@@ -56,7 +56,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
   const base = { operation: 'verifyCallEvidence', scheme: 'poseidon2' } as const
   try {
     for (const [name, description, to, data] of CALLS) {
-      const { bundle, evidence } = await record(to, data)
+      const { bundle, verified: evidence } = await record(to, data)
       const { l1Block, outcome, returnData, gasUsed, finalizedTimestamp } = evidence
       const claim = { rollup: { address }, trusted: { l1BlockHash: l1Block.hash }, chainId: quantity(1337n) } as const
       const time = finalizedTimestamp === null ? null : quantity(finalizedTimestamp)
@@ -80,9 +80,9 @@ export async function generateCalls(): Promise<Map<string, string>> {
     // A bundle of another block, to exchange parts with.
     const { bundle: older } = await record(PROXY, `0x70a08231${BOB}`)
     addDemoBlocks(service.chain, [2])
-    const { bundle, evidence } = await record(PROXY, `0x70a08231${BOB}`)
+    const { bundle, verified: evidence } = await record(PROXY, `0x70a08231${BOB}`)
     const claim = { rollup: { address }, trusted: { l1BlockHash: evidence.l1Block.hash }, chainId: quantity(1337n) }
-    const exchange = (name: string, description: string, code: ErrorCode, forged: object) =>
+    const exchange = (name: string, description: string, code: ProofErrorCode, forged: object) =>
       add('invalid', name, { description, ...base, claim, bundle: forged, expected: { valid: false, code } })
     const { l1: olderL1, answers: olderAnswers } = older
     exchange('l1-of-another-block', 'The way from an older L1 block.', 'HEADER_HASH_MISMATCH', {
@@ -100,20 +100,20 @@ export async function generateCalls(): Promise<Map<string, string>> {
 interface Forgery {
   name: string
   description: string
-  code: ErrorCode
+  code: ProofErrorCode
   bundle?: unknown
   claim?: Partial<CallVector['claim']>
 }
 
-function forgeriesOf(bundle: CallEvidence): Forgery[] {
+function forgeriesOf(bundle: CallBundle): Forgery[] {
   const { answers, codes, call } = bundle
   const without = <T>(list: readonly T[], at: number) => list.filter((_, index) => index !== at)
-  const withAnswer = (at: number, change: (answer: CallEvidence['answers'][number]) => object) => ({
+  const withAnswer = (at: number, change: (answer: CallBundle['answers'][number]) => object) => ({
     ...bundle,
     answers: answers.map((answer, index) => (index === at ? change(answer) : answer)),
   })
   const contract = answers.findIndex(({ address }) => address === PROXY)
-  const row = (name: string, code: ErrorCode, description: string, bundle: unknown): Forgery => ({
+  const row = (name: string, code: ProofErrorCode, description: string, bundle: unknown): Forgery => ({
     ...{ name, code, description, bundle },
   })
   const { l1: _, ...noL1 } = bundle
@@ -232,7 +232,7 @@ function forgeriesOf(bundle: CallEvidence): Forgery[] {
 }
 
 /** A state root alone does not prove a timestamp. */
-const timeForgeries = (bundle: CallEvidence, claim: CallVector['claim']): Forgery[] => [
+const timeForgeries = (bundle: CallBundle, claim: CallVector['claim']): Forgery[] => [
   {
     name: 'timestamp-missing',
     code: 'CALL_STATE_MISSING',

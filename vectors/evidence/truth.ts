@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { mappingSlot } from '../../src/anchor/slots.ts'
-import { createEvidence, encodeHeader } from '../../src/anchor.ts'
+import { createBundle, encodeHeader } from '../../src/anchor.ts'
 import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
 import type { Hex, Scheme } from '../../src/index.ts'
 import { createWorld } from '../../src/world.ts'
@@ -36,7 +36,7 @@ export async function makeTruth(scheme: Scheme) {
   const world = createWorld(scheme)
   for (let index = 0; index < 3; index++) world.setAccount(named(`L2 account ${index}`, 20), { nonce: BigInt(index) })
   world.setAccount(address, { nonce: 3n, balance: 5n })
-  world.setStorage(address, present, value)
+  world.setStorage(address, { key: present, value })
   const stateRoot = world.stateRoot()
   /** The contract's storage. */
   const storage = new Map([
@@ -51,7 +51,7 @@ export async function makeTruth(scheme: Scheme) {
   const proofOf = (l2BlockNumber: bigint) => l1.getProof(rollup.address, [rootSlot(l2BlockNumber), 281n])
   const proof = await proofOf(BLOCK)
   const bundleOf = (storageKeys: Hex[], holder: Hex, proof: LooseEthProof): LooseBundle => ({
-    ...createEvidence({
+    ...createBundle({
       scheme,
       rollup,
       l2BlockNumber: BLOCK,

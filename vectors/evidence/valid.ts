@@ -32,7 +32,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
   const storageKeys = [present, absent]
   const accepted: Accepted = {
     valid: true,
-    reach: 'l1BlockHash',
+    trustedInput: 'l1BlockHash',
     address,
     stateRoot,
     l2BlockNumber: `0x${BLOCK.toString(16)}`,
@@ -49,7 +49,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
   const { l1: _, ...withoutL1 } = bundle
   const trusted = { l1BlockHash: blockHash }
   const all = { l2BlockNumber: `0x${BLOCK.toString(16)}`, address, storageKeys } as const
-  const fromL2Root = { reach: 'l2StateRoot', l1Block: null, currentL2BlockNumber: null }
+  const fromL2Root = { trustedInput: 'l2StateRoot', l1Block: null, currentL2BlockNumber: null }
   const bare = {
     accountProof: proof.accountProof,
     storageProof: proof.storageProof.map(({ key, proof }) => ({ key, proof })),
@@ -88,7 +88,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     description: 'From a beacon block root: a committee signs for the L1 block.',
     claim: { trusted: beaconTrusted, ...all },
     bundle: { ...bundle, consensus },
-    expected: { reach: 'beaconBlockRoot', beaconBlock },
+    expected: { trustedInput: 'beaconBlockRoot', beaconBlock },
   }
 
   const rows: ValidRow[] = [
@@ -111,7 +111,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
       description: 'From an L1 state root; no header.',
       claim: { trusted: { l1StateRoot: l1.stateRoot }, ...all },
       bundle: { ...bundle, l1: { proof } },
-      expected: { reach: 'l1StateRoot', l1Block: null },
+      expected: { trustedInput: 'l1StateRoot', l1Block: null },
     },
     {
       name: 'l2-root',
@@ -159,7 +159,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
         trusted: { l1StateRoot: moved.stateRoot },
       },
       bundle: { ...bundleOf(storageKeys, address, movedProof), l1: { proof: movedProof } },
-      expected: { reach: 'l1StateRoot', l1Block: null },
+      expected: { trustedInput: 'l1StateRoot', l1Block: null },
     },
     await timed('timestamp', 'With the timestamp of the newest finalization.', { message: 12n, forced: 3n, timestamp }),
     await timed('timestamp-three-words', 'The same of a contract before version 8.', { message: 12n, timestamp }),

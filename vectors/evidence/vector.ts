@@ -1,5 +1,5 @@
 import type { BeaconNetwork } from '../../src/beacon.ts'
-import type { ErrorCode, Hex } from '../../src/index.ts'
+import type { Hex, ProofErrorCode } from '../../src/index.ts'
 import type { Flag } from '../vector.ts'
 
 /** The claim in JSON form: numbers are hexadecimal quantities. */
@@ -16,7 +16,7 @@ export interface VectorClaim {
 
 export interface Accepted {
   valid: true
-  reach: string
+  trustedInput: string
   address: Hex
   stateRoot: Hex
   l2BlockNumber: string | null
@@ -30,7 +30,7 @@ export interface Accepted {
   storage: { key: Hex; value: Hex; exists: boolean; leafIndex: number | null }[]
 }
 
-export type Refused = { valid: false; code: ErrorCode }
+export type Refused = { valid: false; code: ProofErrorCode }
 
 /** The function to call, and its arguments. */
 export type VectorInput =

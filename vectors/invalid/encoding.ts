@@ -1,10 +1,15 @@
-import type { ErrorCode } from '../../src/index.ts'
+import type { ProofErrorCode } from '../../src/index.ts'
 import { zeros } from '../forge.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 
 /** Sloppy decoding: the bytes that are checked are not the bytes that were sent. */
 export const encoding: ForgeryClass = ({ contract }) => {
-  const value = (name: string, code: ErrorCode, description: string, change: (hex: string) => unknown): Forgery => ({
+  const value = (
+    name: string,
+    code: ProofErrorCode,
+    description: string,
+    change: (hex: string) => unknown,
+  ): Forgery => ({
     name: `value-${name}`,
     code,
     description,
@@ -12,7 +17,7 @@ export const encoding: ForgeryClass = ({ contract }) => {
       Object.assign(proof, { value: change(proof.value) })
     },
   })
-  const node = (name: string, code: ErrorCode, description: string, entry: unknown): Forgery => ({
+  const node = (name: string, code: ProofErrorCode, description: string, entry: unknown): Forgery => ({
     name: `node-${name}`,
     code,
     description,

@@ -1,10 +1,15 @@
-import type { ErrorCode } from '../../src/index.ts'
+import type { ProofErrorCode } from '../../src/index.ts'
 import { CONTRACT } from '../world.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 
 /** An index that wraps around, is rounded, or points beyond the existing leaves. */
 export const leafIndex: ForgeryClass = ({ plain, contract, absent, later, world, ask }) => {
-  const index = (name: string, code: ErrorCode, description: string, change: (index: number) => unknown): Forgery => ({
+  const index = (
+    name: string,
+    code: ProofErrorCode,
+    description: string,
+    change: (index: number) => unknown,
+  ): Forgery => ({
     name: `index-${name}`,
     code,
     description,

@@ -13,7 +13,7 @@ const shape = (name: string, description: string, forge: Forge): Forgery => ({
 
 const claim = (name: string, description: string, claim: NonNullable<Forgery['claim']>): Forgery => ({
   name: `claim-${name}`,
-  code: 'CLAIM_INVALID',
+  code: 'ARGUMENT_INVALID',
   description,
   claim,
 })
@@ -111,7 +111,7 @@ export const shapes: ForgeryClass = ({ plain, contract, absent }) => [
   },
   {
     name: 'rpc-error',
-    code: 'RPC_ERROR',
+    code: 'ANSWER_IS_ERROR',
     description: 'The endpoint does not hold the block.',
     forge: () => ({
       ...response,
@@ -120,13 +120,13 @@ export const shapes: ForgeryClass = ({ plain, contract, absent }) => [
   },
   {
     name: 'rpc-error-and-result',
-    code: 'RPC_ERROR',
+    code: 'ANSWER_IS_ERROR',
     description: 'A response with an error and a result.',
     forge: result => ({ ...response, result, error: { code: 0, message: '' } }),
   },
   {
     name: 'rpc-error-odd',
-    code: 'RPC_ERROR',
+    code: 'ANSWER_IS_ERROR',
     description: 'An error that is a string.',
     forge: () => ({ error: 'rate limited' }),
   },

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { messageOf } from '../../document/value.ts'
-import type { Account } from '../../proof/verify.ts'
+import type { ProvenAccount } from '../../proof/verify.ts'
 import { MAX_REJECTED, MAX_VALUES } from '../limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import {
@@ -97,7 +97,7 @@ function formatProven(proven: ProvenVerdict): string {
   return `"verdict":"${verdict}","scheme":"${scheme}","stateRoot":"${stateRoot}","address":"${address}"${block},"sources":${from},"account":${formatAccount(account)},"storage":${slots}}`
 }
 
-function formatAccount(account: Account | null): string {
+function formatAccount(account: ProvenAccount | null): string {
   if (account === null) return 'null'
   const { nonce, balance, storageRoot, codeHash, snarkCodeHash, codeSize, leafIndex } = account
   return `{"nonce":"${nonce}","balance":"${balance}","storageRoot":"${storageRoot}","codeHash":"${codeHash}","snarkCodeHash":"${snarkCodeHash}","codeSize":"${codeSize}","leafIndex":${leafIndex}}`

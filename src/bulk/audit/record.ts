@@ -5,11 +5,11 @@ import { type ClaimProblem, completeClaim, isProblem, type Source } from '../../
 import { DocumentError } from '../../document/error.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../../document/input-file.ts'
 import { fieldIn } from '../../document/value.ts'
-import { type ErrorCode, ProofError } from '../../errors.ts'
+import { isProofError, type ProofErrorCode } from '../../errors.ts'
 import type { Trusted } from '../../evidence/types.ts'
 import { verifyEvidence } from '../../evidence/verify.ts'
 import { lowerCase } from '../../hex.ts'
-import type { Account, StorageSlot, VerifiedState } from '../../proof/verify.ts'
+import type { ProvenAccount, ProvenSlot, VerifiedState } from '../../proof/verify.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../../verifier/verifier.ts'
 
@@ -59,9 +59,9 @@ export interface ProvenVerdict {
     storageKeys: ClaimSource
   }
   /** null if proven absent. */
-  account: Account | null
+  account: ProvenAccount | null
   /** One per requested key, in the order of the request. */
-  storage: StorageSlot[]
+  storage: ProvenSlot[]
 }
 
 /** The verdict on a record that does not verify. */
@@ -69,7 +69,7 @@ export interface RefusedVerdict {
   /** Always `refused`. */
   verdict: 'refused'
   /** The check that failed: see `errorMeanings`. */
-  code: ErrorCode
+  code: ProofErrorCode
   /** Where it failed, inside the answer or bundle; empty for the whole. */
   path: string
 }
@@ -153,7 +153,7 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
       if (isBundleFile(file)) return judgeBundle(file, claim)
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {
-      if (error instanceof ProofError) return { verdict: 'refused', code: error.code, path: error.path }
+      if (isProofError(error)) return { verdict: 'refused', code: error.code, path: error.path }
       if (error instanceof DocumentError) return unreadable(error.message)
       throw error
     }
@@ -235,7 +235,7 @@ function judgeBundle({ bundle }: BundleFile, claim: RecordClaim): Verdict {
     ...(l2BlockNumber !== null && { l2BlockNumber }),
     sources: {
       scheme: sourceOf(claim.scheme),
-      stateRoot: evidence.reach === 'l2StateRoot' ? 'user' : 'L1',
+      stateRoot: evidence.trustedInput === 'l2StateRoot' ? 'user' : 'L1',
       address: sourceOf(address),
       storageKeys: sourceOf(storageKeys),
     },

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorMeanings } from '../../errors.ts'
+import { meaningOf } from '../../error-meanings.ts'
 import { MAX_REJECTED } from '../limits.ts'
 import type { Tally } from './audited.ts'
 import type { RecordClaim } from './record.ts'
@@ -18,15 +18,10 @@ export function summarize(tally: Tally) {
     refused: sum('refused '),
     unreadable: sum('unreadable: '),
     /** Most frequent first. `meaning` is empty unless the kind is a refusal. */
-    kinds: entries.map(([kind, count]) => ({ kind, count, meaning: meaningOf(kind) })),
+    kinds: entries.map(([kind, count]) => ({ kind, count, meaning: meaningOf(kind.replace(/^refused /, '')) })),
     /** What the verdicts rest on, in sentences. */
     notes: notesOf(tally),
   }
-}
-
-const meaningOf = (kind: string): string => {
-  const code = kind.replace(/^refused /, '')
-  return Object.hasOwn(errorMeanings, code) ? errorMeanings[code as ErrorCode] : ''
 }
 
 /** Notes on what nothing proves, because only the records or the answers state it. */

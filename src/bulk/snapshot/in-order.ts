@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { ProofError } from '../../errors.ts'
-import { isFailure, isPassing, isWrong, RpcError } from '../../rpc/error.ts'
+import { EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../rpc/error.ts'
 import { createSemaphore, sleep } from '../../rpc/waiting.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../limits.ts'
 
@@ -10,9 +10,9 @@ export interface Asking<Item, Outcome> {
   readonly limits: Limits
   ask(item: Item): Promise<Outcome>
   /** Returns the outcome of an item whose answers are all wrong. */
-  refuse(item: Item, error: ProofError | RpcError): Promise<Outcome>
+  refuse(item: Item, error: ProofError | EndpointError): Promise<Outcome>
   /** Called for every failure that is followed by a retry. */
-  onRetry?: (item: Item, error: ProofError | RpcError) => void
+  onRetry?: (item: Item, error: ProofError | EndpointError) => void
 }
 
 /** The limits that all requests to one endpoint share. */
@@ -59,7 +59,7 @@ export function createLimits(concurrency: number, signal: AbortSignal) {
   setMaxListeners(0, signal)
   const pause = (milliseconds: number) =>
     sleep(milliseconds, signal).catch(() => {
-      throw new RpcError('ABORTED')
+      throw new EndpointError('ABORTED')
     })
   const pauses = createPauses(pause)
   const semaphore = createSemaphore(concurrency)
@@ -73,14 +73,14 @@ export function createLimits(concurrency: number, signal: AbortSignal) {
           return await work()
         } catch (error) {
           // Starts the pause before the next request may start.
-          if (error instanceof RpcError && isBusy(error)) pauses.begin(error.retryAfter)
+          if (isEndpointError(error) && isBusy(error)) pauses.begin(error.retryAfterMs)
           throw error
         }
       }),
   }
 }
 
-const isBusy = ({ code, status }: RpcError): boolean => code === 'RATE_LIMITED' || status === 503
+const isBusy = ({ code, status }: EndpointError): boolean => code === 'RATE_LIMITED' || status === 503
 
 /** @throws RpcError if the endpoint fails for good or too often */
 export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>): AsyncGenerator<Outcome> {
@@ -103,7 +103,7 @@ export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>):
         }
         if (!isPassing(error)) throw error
         // A busy endpoint may refuse one item often while it answers the others, so count the pauses instead.
-        const busy = error instanceof RpcError && isBusy(error)
+        const busy = isEndpointError(error) && isBusy(error)
         if (busy ? pauses.count >= MAX_FAILURES : ++failures >= MAX_FAILURES) throw error
         onRetry?.(item, error)
         // Only a busy endpoint makes the other items wait.

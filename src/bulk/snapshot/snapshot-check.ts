@@ -1,5 +1,6 @@
 import type { Hex } from '../../bytes.ts'
 import { fieldIn, itemsOf } from '../../document/value.ts'
+import { safely } from '../../verifier/safe.ts'
 import type { Verifier } from '../../verifier/verifier.ts'
 import { type RowFormat, requestFor, rowWriter, type Target } from './snapshot.ts'
 
@@ -67,8 +68,8 @@ export async function* checkSnapshot(
     // How many holders an answer covers is the file's word. If it is wrong, the proofs do not fit the keys.
     const request = requestFor(target, holders.slice(done, done + Math.max(keyCount, 1)))
     const { address, storageKeys } = request
-    const outcome = verifier.safeVerifyProof(answer, { stateRoot, address, storageKeys })
-    const proven = outcome.ok ? rowsOf({ request, answer, state: outcome }).map(textOf) : []
+    const outcome = safely(() => verifier.verifyProof(answer, { stateRoot, address, storageKeys }))
+    const proven = outcome.ok ? rowsOf({ request, answer, state: outcome.value }).map(textOf) : []
     for (const [index, holder] of request.holders.entries()) {
       const found = index === 0 ? row : (await rows.next()).value
       const problem = ((): RowProblem | undefined => {

@@ -2,10 +2,10 @@ import { mappingSlot } from '../../anchor/slots.ts'
 import type { Hex } from '../../bytes.ts'
 import { fieldIn } from '../../document/value.ts'
 import type { ProofError } from '../../errors.ts'
-import type { StorageSlot, VerifiedState } from '../../proof/verify.ts'
-import type { RpcError } from '../../rpc/error.ts'
+import type { ProvenSlot, VerifiedState } from '../../proof/verify.ts'
+import type { EndpointError } from '../../rpc/error.ts'
 import { fetchAnswer } from '../../rpc/fetch.ts'
-import type { Provider } from '../../rpc/provider.ts'
+import type { RequestProvider } from '../../rpc/provider.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
 import { askInOrder, createLimits } from './in-order.ts'
@@ -58,7 +58,7 @@ export interface SnapshotOptions {
   readonly keysPerRequest: number
   readonly concurrency: number
   readonly signal: AbortSignal
-  readonly onRetry: (request: SnapshotRequest, error: ProofError | RpcError) => void
+  readonly onRetry: (request: SnapshotRequest, error: ProofError | EndpointError) => void
 }
 
 /**
@@ -69,7 +69,7 @@ export interface SnapshotOptions {
  * @throws RpcError if the endpoint fails for good or too often
  */
 export function takeSnapshot(
-  provider: Provider,
+  provider: RequestProvider,
   requests: Iterable<SnapshotRequest>,
   options: SnapshotOptions,
 ): AsyncGenerator<SnapshotPart[]> {
@@ -79,10 +79,10 @@ export function takeSnapshot(
   const how = { method, maxKeysPerRequest: keysPerRequest, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
     const { address, storageKeys } = request
-    const answer = await fetchAnswer(provider, { address, storageKeys, block }, how)
+    const answer = await fetchAnswer(provider, { address, storageKeys, l2BlockNumber: block }, how)
     return [{ request, answer, state: verifier.verifyProof(answer, { stateRoot, address, storageKeys }) }]
   }
-  const refuse = async (request: SnapshotRequest, error: ProofError | RpcError): Promise<SnapshotPart[]> => {
+  const refuse = async (request: SnapshotRequest, error: ProofError | EndpointError): Promise<SnapshotPart[]> => {
     const { holders, storageKeys } = request
     const { code } = error
     if (holders.length === 1) return [{ request, refusal: { code, path: 'path' in error ? error.path : '' } }]
@@ -103,7 +103,7 @@ export interface SnapshotRow {
   readonly verdict: 'present' | 'absent' | 'refused'
   /** Why it was refused. */
   readonly code?: string
-  readonly storage?: readonly StorageSlot[]
+  readonly storage?: readonly ProvenSlot[]
   readonly [column: string]: unknown
 }
 
@@ -197,7 +197,7 @@ const ACCOUNTS_PER_SAVE = 64
  * @throws RpcError if the endpoint fails for good or too often, and what `sink` throws
  */
 export async function writeSnapshot(
-  provider: Provider,
+  provider: RequestProvider,
   plan: SnapshotPlan,
   sink: SnapshotSink,
 ): Promise<SnapshotProgress['counts']> {

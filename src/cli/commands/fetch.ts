@@ -52,20 +52,20 @@ export const command: Command = {
     const { values } = parseOptions(args, options)
     const { block, method, scheme, 'state-root': stateRoot } = values
     if (block === undefined) throw new UsageError('--block is needed: the number of an L2 block that L1 has finalized')
-    const request = { ...requestOf(values), block: isTag(block) ? block : toInteger('--block', block, 64) }
+    const request = { ...requestOf(values), l2BlockNumber: isTag(block) ? block : toInteger('--block', block, 64) }
     if (scheme !== undefined && stateRoot === undefined)
       throw new UsageError('--scheme is of use with --state-root only')
-    // Despite the type, the root is unchecked: a malformed one is refused with CLAIM_INVALID.
+    // Despite the type, the root is unchecked: a malformed one is refused with an ArgumentError.
     const trusted =
       stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot: stateRoot as `0x${string}` }
     const { address, storageKeys } = request
     const claim = trusted && { ...trusted, address, storageKeys }
-    return fetchToFile<{ bundle: unknown; evidence: VerifiedState | undefined }>(values, io, {
+    return fetchToFile<{ bundle: unknown; verified: VerifiedState | undefined }>(values, io, {
       askedFor: {
         ...{ command: 'fetch', method: method ?? 'rollup_getProof', scheme: scheme ?? '' },
         'state root': stateRoot?.toLowerCase() ?? '',
         ...describeAccount(request),
-        block: `${request.block}`,
+        block: `${request.l2BlockNumber}`,
       },
       open({ open, signal }) {
         const l2 = open('l2', values.l2)
@@ -73,12 +73,12 @@ export const command: Command = {
           const answer = await fetchAnswer(l2, request, {
             ...given({ method }),
             ...{ maxKeysPerRequest: keysPerRequestOf(values), trusted, resumeFrom: progress, signal },
-            onCheckpoint(checkpoint, keyCount) {
-              saveProgress(checkpoint)
+            onProgress(made, keyCount) {
+              saveProgress(made)
               showProgress(io, `${keyCount} of ${storageKeys.length} storage keys`)
             },
           })
-          return { bundle: answer, evidence: claim && verifyProof(answer, claim) }
+          return { bundle: answer, verified: claim && verifyProof(answer, claim) }
         }
       },
       expected: 'an answer to',
@@ -86,7 +86,7 @@ export const command: Command = {
         if (claim === undefined) throw refuseOverwrite(path, 'without --state-root its contents cannot be verified')
         return verifyProof(answer, claim)
       },
-      report: ({ bundle: answer, evidence: state }, { path, source }, stream) => ({
+      report: ({ bundle: answer, verified: state }, { path, source }, stream) => ({
         json: { verified: state !== undefined, ...state },
         lines: [
           state ? formatVerdict(state, stream) : 'Fetched, not verified.',

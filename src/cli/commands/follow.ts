@@ -5,7 +5,7 @@ import { formatAge, formatTime } from '../../document/wording.ts'
 import { isMissing } from '../../rpc/error.ts'
 import { followWith } from '../../rpc/follow.ts'
 import { sleep } from '../../rpc/waiting.ts'
-import { type FollowEvent, type FollowedFinalization, type FollowOptions, RpcError } from '../../rpc.ts'
+import { type FollowEvent, type FollowedFinalization, type FollowOptions, isEndpointError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { openFollowFolder } from '../files/follow-folder.ts'
@@ -102,7 +102,7 @@ export const command: Command = {
       const watcher = watch(metrics, values.once, io)
       let count = 0
       const following: FollowOptions = {
-        ...{ l1, l2, l1BlockHash, ...how, onEvent: watcher.onEvent, state: folder.state },
+        ...{ l1, l2, l1BlockHash, ...how, onEvent: watcher.onEvent, resumeFrom: folder.state },
         signal: AbortSignal.any([signal, watcher.ended]),
       }
       try {
@@ -124,7 +124,7 @@ export const command: Command = {
           count++
         }
       } catch (error) {
-        if (!(error instanceof RpcError) || error.code !== 'ABORTED') throw error
+        if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
       } finally {
         server?.close()
       }
@@ -194,7 +194,7 @@ function runProgram(program: string, item: FollowedFinalization, file: string, s
     FOLLOW_TIMESTAMP: `${item.finalizedTimestamp ?? ''}`,
     FOLLOW_L1_BLOCK: `${item.l1Block.number}`,
     FOLLOW_L1_BLOCK_HASH: item.l1Block.hash,
-    FOLLOW_ADDRESS: item.states[0]?.address ?? '',
+    FOLLOW_ADDRESS: item.verified[0]?.address ?? '',
   }
   return new Promise<string | null>((done, refuse) => {
     const child = spawn(program, [], { env, stdio: ['ignore', 'pipe', 'pipe'], signal })
@@ -210,14 +210,14 @@ function runProgram(program: string, item: FollowedFinalization, file: string, s
 }
 
 function describe(item: FollowedFinalization, file: string): object {
-  const { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block, states } = item
+  const { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block, verified: states } = item
   const [{ address, account, storage } = { address: null, account: null, storage: [] }] = states
   const block = { l2BlockNumber, stateRoot, finalizedTimestamp, currentL2BlockNumber, l1Block }
   return { file, ...block, address, account, storage }
 }
 
 function format(item: FollowedFinalization, file: string, { stdout }: Io): string {
-  const { l2BlockNumber, finalizedTimestamp, states } = item
+  const { l2BlockNumber, finalizedTimestamp, verified: states } = item
   const [state] = states
   const now = BigInt(Math.floor(Date.now() / 1000))
   const time =

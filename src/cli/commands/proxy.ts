@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { formatTime } from '../../document/wording.ts'
-import { ProofError } from '../../index.ts'
+import { isRefusal } from '../../errors.ts'
 import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
 import { createVerifiedProvider, type VerifiedProvider, type View } from '../../provider.ts'
-import { RpcError } from '../../rpc.ts'
+import { isEndpointError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { PROXY_LIMITS } from '../limits.ts'
@@ -133,8 +133,8 @@ function orUsage<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof ProofError) refuseWrongFlags(error)
-    if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
+    if (isRefusal(error)) refuseWrongFlags(error)
+    if (!isRefusal(error) && !isEndpointError(error)) throw error
     throw new UsageError(`the options: ${error.message}`)
   }
 }
@@ -164,7 +164,7 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
       const rows = Object.entries({ proxy: url, trusted: trust, unproven })
       write('listening', { url, trust, forward }, formatTable(rows))
     },
-    view({ blockNumber, stateRoot, l1Block, timestamp, age }: View): void {
+    view({ l2BlockNumber: blockNumber, stateRoot, l1Block, timestamp, ageSeconds: age }: View): void {
       const since = timestamp === null ? `older than ${age} s` : `of ${formatTime(timestamp)}, ${age} s old`
       const l1 = `proven from L1 block ${l1Block.number} ${l1Block.hash}`
       write('view', { blockNumber, stateRoot, l1Block, timestamp, age }, `  L2 block ${blockNumber}, ${since}, ${l1}`)

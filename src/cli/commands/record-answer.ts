@@ -41,7 +41,7 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
       return evidence
     },
     format,
-    verifyArguments: ({ evidence: { l2BlockNumber, address, storage } }) => [
+    verifyArguments: ({ verified: { l2BlockNumber, address, storage } }) => [
       ...['--l2-block', `${l2BlockNumber}`, '--address', address],
       ...storage.flatMap(({ key }) => ['--storage-key', key]),
     ],
@@ -56,7 +56,7 @@ const hashWords: Readonly<Record<HashSource, string>> = {
 }
 
 function format(
-  { bundle, evidence }: RecordedAnswer,
+  { bundle, verified: evidence }: RecordedAnswer,
   { source, hashSource, path }: RecordedPlace,
   stream: Output,
 ): string[] {

@@ -26,7 +26,7 @@ export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
       if (readInputFile(bundle).kind !== 'call evidence') throw refuseOverwrite(path, 'is not a call as evidence')
       return verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
     },
-    format: ({ evidence }, _, stream) => [formatCall(evidence, stream, claim.call)],
-    verifyArguments: ({ evidence: { call } }) => ['--call', call.to, call.data, '--from', call.from],
+    format: ({ verified: evidence }, _, stream) => [formatCall(evidence, stream, claim.call)],
+    verifyArguments: ({ verified: { call } }) => ['--call', call.to, call.data, '--from', call.from],
   }
 }

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path'
-import { safeVerifyEvidence } from '../../anchor.ts'
+import { verifyEvidence } from '../../anchor.ts'
 import { DocumentError } from '../../document/error.ts'
 import { claimOfVector, parseNumber } from '../../document/evidence.ts'
-import { compare, type Outcome, runFunction, spellEvidence, spellNumbers, spellState } from '../../document/expected.ts'
+import { compare, runFunction, spellEvidence, spellNumbers, spellState } from '../../document/expected.ts'
 import {
   type AnswerFile,
   type Expected,
@@ -15,8 +15,9 @@ import {
 } from '../../document/input-file.ts'
 import { applyPatches, baseNameOf } from '../../document/patches.ts'
 import { type Fields, fieldsOf, isGiven, messageOf } from '../../document/value.ts'
-import { ProofError } from '../../index.ts'
-import { type CallClaim, ProviderError, verifyCallEvidence } from '../../provider.ts'
+import { isRefusal } from '../../errors.ts'
+import { type Outcome, safely } from '../../index.ts'
+import { type CallClaim, isProviderError, ProviderError, verifyCallEvidence } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { requireClaim, requireScheme, verifyAnswer } from '../options/flags.ts'
@@ -36,7 +37,7 @@ export async function runVector(file: string, pinned: StatedClaim): Promise<File
   try {
     return { file, ...(await judge(await readVector(file), pinned)) }
   } catch (error) {
-    if (error instanceof ProviderError && error.reason === 'EVM_MISSING') return { file, notRun: error.message }
+    if (isProviderError(error) && error.reason === 'EVM_MISSING') return { file, notRun: error.message }
     const isUnusable = [ProviderError, UsageError, DocumentError].some(type => error instanceof type)
     if (isUnusable) return { file, unusable: messageOf(error) }
     throw error
@@ -70,7 +71,7 @@ async function judge(file: InputFile, pinned: StatedClaim): Promise<Judged & Det
     return judged(subject, expected, await outcomeOf(file), ({ found }) => found, rootFrom)
   }
   const claim = claimOfVector(file)
-  const outcome = safeVerifyEvidence(file.bundle, claim)
+  const outcome = safely(() => verifyEvidence(file.bundle, claim))
   const { verified, json } = reportOnBundle(outcome, file.bundle, claim, 'file')
   const group = `${claim.scheme.name} evidence ${wordFor(expected)}`
   return { ...judged(group, expected, outcome, spellEvidence, 'file'), details: { verified, ...json } }
@@ -114,7 +115,7 @@ const wordFor = ({ valid }: Expected): string => (valid ? 'valid' : 'invalid')
 const subjects = new Map<unknown, string>([
   ['encodeHeader', 'L1 header'],
   ['verifyCode', 'contract code'],
-  ['verifyCheckpoint', 'beacon'],
+  ['verifyConsensus', 'beacon'],
   ['verifyFinality', 'beacon'],
   ['verifyCallEvidence', 'call'],
 ])
@@ -122,9 +123,9 @@ const subjects = new Map<unknown, string>([
 async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found: object }>> {
   try {
     const isCall = file.operation === 'verifyCallEvidence'
-    return { ok: true, found: isCall ? await runCall(file.fields) : runFunction(file) }
+    return { ok: true, value: { found: isCall ? await runCall(file.fields) : runFunction(file) } }
   } catch (error) {
-    if (error instanceof ProofError) return { ok: false, error }
+    if (isRefusal(error)) return { ok: false, error }
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { addDemoBlocks, type Chain, createService, demoWorld, readGenesis } from '../../service.ts'
+import { addDemoBlocks, createService, demoWorld, readGenesis, type ServiceChain } from '../../service.ts'
 import { type Command, exitCodes } from '../command.ts'
 import { cannotListen, orUsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
@@ -120,7 +120,7 @@ const BLOCKS_PER_FINALIZATION = 2
 const L1_SECONDS_PER_BLOCK = 12
 
 /** The block is empty, because it is unknown what could change in the user's own state. */
-function addEmptyBlock({ addBlock, finalize, l1 }: Chain, l1Blocks: number): void {
+function addEmptyBlock({ addBlock, finalize, l1 }: ServiceChain, l1Blocks: number): void {
   addBlock()
   for (let added = 0; added < l1Blocks; added++) l1.addBlock()
   finalize()

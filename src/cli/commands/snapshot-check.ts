@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
-import { safeVerifyEvidence } from '../../anchor.ts'
+import { verifyEvidence } from '../../anchor.ts'
 import { readFileChunks, unpack } from '../../bulk/audit/input.ts'
 import { linesOf, readBatches } from '../../bulk/audit/lines.ts'
 import { checkSnapshot, type FileProblems, type RowProblem } from '../../bulk/snapshot/snapshot-check.ts'
 import { fieldIn, messageOf } from '../../document/value.ts'
-import { createVerifier, type Hex } from '../../index.ts'
+import { createVerifier, type Hex, safely } from '../../index.ts'
 import { exitCodes, type Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
@@ -30,14 +30,14 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
   const manifest = manifestPathOf(path)
   const bundle = fieldIn(await readRegularJson(manifest), 'evidence')
   const claim = { scheme, rollup, trusted: { l1BlockHash }, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
-  const outcome = safeVerifyEvidence(bundle, claim)
+  const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) {
     refuseWrongFlags(outcome.error)
     if (json) io.stdout.write(toJson({ ok: false, evidence: describeError(outcome.error) }))
     else io.stderr.write(formatError(outcome.error, [['evidence of', manifest]], io.stderr))
     return exitCodes.notVerified
   }
-  const { l2BlockNumber, currentL2BlockNumber, stateRoot } = outcome
+  const { l2BlockNumber, currentL2BlockNumber, stateRoot } = outcome.value
   const { unproven, problems, files } = await compareRows(wanted, keep, stateRoot, io)
   const ok = unproven === 0 && files.length === 0
   const about = { rows: holders.length, proven: holders.length - unproven, l1BlockHash, l2BlockNumber }

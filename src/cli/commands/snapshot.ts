@@ -1,8 +1,9 @@
-import { type Evidence, safeVerifyEvidence } from '../../anchor.ts'
+import { type EvidenceBundle, verifyEvidence } from '../../anchor.ts'
 import { type SnapshotPlan, type SnapshotRequest, writeSnapshot } from '../../bulk/snapshot/snapshot.ts'
 import { statedBlockHash } from '../../document/evidence.ts'
 import { formatTime } from '../../document/wording.ts'
-import { type Provider, recordEvidence } from '../../rpc.ts'
+import { safely } from '../../index.ts'
+import { type RequestProvider, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { statRegular } from '../files/output-file.ts'
@@ -128,23 +129,24 @@ const nameOf = ({ address, holders }: SnapshotRequest): string =>
 
 /** Evidence for the state root: the bundle of the first account. */
 async function fetchBundle(
-  l1: Provider,
-  l2: Provider,
+  l1: RequestProvider,
+  l2: RequestProvider,
   { target, holders, scheme, rollup, l2Block, method }: Wanted,
   signal: AbortSignal,
-): Promise<Evidence> {
+): Promise<EvidenceBundle> {
   const address = target.contract ?? holders[0] ?? `0x${'00'.repeat(20)}`
   const request = { scheme, rollup, address, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
   return (await recordEvidence(l1, l2, request, { method, signal })).bundle
 }
 
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */
-function verifyBundle(bundle: Evidence, { scheme, rollup, l1BlockHash }: Wanted) {
+function verifyBundle(bundle: EvidenceBundle, { scheme, rollup, l1BlockHash }: Wanted) {
   const trusted = { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }
-  const outcome = safeVerifyEvidence(bundle, { scheme, rollup, trusted })
+  const outcome = safely(() => verifyEvidence(bundle, { scheme, rollup, trusted }))
   if (!outcome.ok) throw outcome.error
-  if (outcome.reach !== 'l1BlockHash') throw new UsageError('the checkpoint has no L1 block: use --force')
-  return outcome
+  const { value } = outcome
+  if (value.trustedInput !== 'l1BlockHash') throw new UsageError('the checkpoint has no L1 block: use --force')
+  return value
 }
 
 /** @param isFetched false if the files existed @returns the exit code */

@@ -1,10 +1,11 @@
-import { safeVerifyEvidence } from '../../anchor.ts'
+import { verifyEvidence } from '../../anchor.ts'
 import { claimOfVector } from '../../document/evidence.ts'
 import { compare, spellEvidence, spellState } from '../../document/expected.ts'
 import { isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
 import { printable } from '../../document/value.ts'
 import { ageOf } from '../../document/wording.ts'
-import { ProofError } from '../../index.ts'
+import { isRefusal } from '../../errors.ts'
+import { safely } from '../../index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../provider.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -111,14 +112,14 @@ export const command: Command = {
     }
     if (file.kind === 'evidence vector') {
       const claim = claimOfVector(file)
-      const outcome = safeVerifyEvidence(file.bundle, claim)
+      const outcome = safely(() => verifyEvidence(file.bundle, claim))
       const mismatches = compare(readExpected(file.expected), outcome, spellEvidence)
       return print(reportOnBundle(outcome, file.bundle, claim, 'file'), json, io, mismatches)
     }
     // An option for bundles says that the file is one, so that a damaged bundle is not taken for an answer.
     if (isBundleFile(file) || has({ ...trustedOptions, ...subjectOptions })) {
       const claim = await claimOfFlags(stated, io)
-      const outcome = safeVerifyEvidence(content, claim)
+      const outcome = safely(() => verifyEvidence(content, claim))
       if (!outcome.ok) refuseWrongFlags(outcome.error)
       return print(reportOnBundle(outcome, content, claim, 'user'), json, io)
     }
@@ -153,7 +154,7 @@ async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<Verdic
     const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
     return { verified: true, json: { ...verified, age: ageOf(verified) }, format }
   } catch (error) {
-    if (!(error instanceof ProofError)) throw error
+    if (!isRefusal(error)) throw error
     refuseWrongFlags(error)
     return reportOnError(error, {}, [['call', call.to ?? 'whatever the bundle is for']])
   }

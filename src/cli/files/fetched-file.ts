@@ -1,4 +1,4 @@
-import { ProofError } from '../../index.ts'
+import { isRefusal } from '../../errors.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import type { Connections } from '../options/connections.ts'
 import { type EndpointFlags, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
@@ -9,7 +9,7 @@ import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOve
 /** What a run fetches: what it writes to a file, and what that proves. */
 export interface Fetched {
   readonly bundle: unknown
-  readonly evidence: object | undefined
+  readonly verified: object | undefined
 }
 
 /** How a run fetches, verifies and reports. */
@@ -56,9 +56,9 @@ export const fetchToFile = <T extends Fetched>(
       const bundle = await readExisting(path)
       try {
         // Verified, it is one that this run could have fetched.
-        return tell({ bundle, evidence: await verifyExisting(bundle, path) } as T, 'file')
+        return tell({ bundle, verified: await verifyExisting(bundle, path) } as T, 'file')
       } catch (error) {
-        if (!(error instanceof ProofError)) throw error
+        if (!isRefusal(error)) throw error
         refuseWrongFlags(error)
         throw refuseOverwrite(path, `is not ${expected} this request (${error.message})`)
       }

@@ -9,7 +9,8 @@ import {
   truncateSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type EvidenceClaim, safeVerifyEvidence } from '../../anchor.ts'
+import { type EvidenceClaim, verifyEvidence } from '../../anchor.ts'
+import { safely } from '../../index.ts'
 import type { FollowedFinalization } from '../../rpc.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
@@ -48,7 +49,7 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
       const bundlePath = join(path, file)
       // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
       if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath, item, request)
-      else writeWhole(bundlePath, serialize(bundlePath, item.evidence[0]), false)
+      else writeWhole(bundlePath, serialize(bundlePath, item.bundles[0]), false)
       if (indexed === null || l2BlockNumber > indexed) {
         const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
         const line = toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file })
@@ -58,7 +59,7 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
       return bundlePath
     },
     /** Marks the item as done, so that a later run continues with the next one. */
-    commit: (item: FollowedFinalization) => progress.save(item.state),
+    commit: (item: FollowedFinalization) => progress.save(item.progress),
   }
 }
 
@@ -67,7 +68,7 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
   const bundle = await readRegularJson(path, { followLinks: false })
   const { l2BlockNumber, stateRoot } = item
   const claim = { ...request, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
-  const outcome = safeVerifyEvidence(bundle, claim)
+  const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`)
 }
 

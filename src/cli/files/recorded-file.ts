@@ -1,7 +1,7 @@
 import { ageOf, formatTime } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
 import type { RecordedCall as LibraryCall } from '../../provider.ts'
-import type { ConsensusProgress, Provider, Recorded, RecordOptions, RecordProgress } from '../../rpc.ts'
+import type { ConsensusProgress, Recorded, RecordOptions, RecordProgress, RequestProvider } from '../../rpc.ts'
 import type { Io, Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -17,10 +17,10 @@ export type RecordFlags = EndpointFlags &
   RecordTrustFlags & { readonly l1?: string; readonly l2?: string; readonly force: boolean }
 
 /** A bundle of an answer, and what it proves. */
-export type RecordedAnswer = Pick<Recorded, 'bundle' | 'evidence'>
+export type RecordedAnswer = Pick<Recorded, 'bundle' | 'verified'>
 
 /** A call as evidence, and what it proves. */
-export type RecordedCall = Pick<LibraryCall, 'bundle' | 'evidence'>
+export type RecordedCall = Pick<LibraryCall, 'bundle' | 'verified'>
 
 /** What `record` records: an answer, or a call. */
 export interface Subject<T extends RecordedAnswer | RecordedCall> {
@@ -29,7 +29,7 @@ export interface Subject<T extends RecordedAnswer | RecordedCall> {
   /** The request for which progress must have been saved. */
   askedFor(trust: RecordTrust): AskedFor
   /** Fetches the bundle from an L1 and an L2 endpoint. */
-  fetch(endpoints: readonly [Provider, Provider], options: RecordOptions, output: OutputFile): Promise<T>
+  fetch(endpoints: readonly [RequestProvider, RequestProvider], options: RecordOptions, output: OutputFile): Promise<T>
   /** Verifies the bundle in the existing file, offline. @throws ProofError or UsageError if it is not for this request */
   verifyExisting(bundle: unknown, trust: RecordTrust, path: string): Promise<object>
   /** The lines of the report on the bundle. */
@@ -94,17 +94,17 @@ export async function recordToFile<T extends RecordedAnswer | RecordedCall>(
     report(recorded, place, stream) {
       const hashSource = hashSourceOf(trust, place)
       const [sentence, compare] = trustSentences[hashSource]
-      const { evidence } = recorded
+      const { verified } = recorded
       const trusted =
-        evidence.reach === 'beaconBlockRoot'
-          ? ['--checkpoint', evidence.beaconBlock.checkpoint]
-          : ['--l1-block-hash', evidence.l1Block.hash]
+        verified.trustedInput === 'beaconBlockRoot'
+          ? ['--checkpoint', verified.beaconBlock.trustedBlockRoot]
+          : ['--l1-block-hash', verified.l1Block.hash]
       const verify = [
         ...['verify', asArgument(place.path), ...repeated, ...trusted],
         ...subject.verifyArguments(recorded),
       ]
       return {
-        json: { sources: { l1BlockHash: hashSource }, ...evidence, age: ageOf(evidence), verify },
+        json: { sources: { l1BlockHash: hashSource }, ...verified, age: ageOf(verified), verify },
         lines: [
           ...subject.format(recorded, { ...place, hashSource }, stream),
           paint(stream, 'bold', sentence),

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { Evidence } from '../../anchor.ts'
+import type { EvidenceBundle } from '../../anchor.ts'
 import type { SnapshotProgress } from '../../bulk/snapshot/snapshot.ts'
 import { fieldIn, isObject } from '../../document/value.ts'
 import type { Wanted } from '../options/snapshot-options.ts'
@@ -11,7 +11,7 @@ import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular
 
 /** How far a snapshot is, and the evidence for its state root. */
 export interface SavedProgress extends SnapshotProgress {
-  readonly bundle: Evidence
+  readonly bundle: EvidenceBundle
 }
 
 /** The files that a snapshot writes piece by piece. */
@@ -83,7 +83,7 @@ export interface AboutSnapshot {
   readonly stateRoot: string
   readonly counts: SnapshotProgress['counts']
   /** Proves the state root. */
-  readonly evidence: Evidence
+  readonly evidence: EvidenceBundle
 }
 
 /** Describes the files of a snapshot. */

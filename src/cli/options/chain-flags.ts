@@ -2,7 +2,7 @@ import { parseNumber } from '../../document/evidence.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
 import type { Hardfork } from '../../provider/environment.ts'
-import { type Environment, ProviderError } from '../../provider.ts'
+import { type Environment, isProviderError } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import type { Flags } from './declared.ts'
 import { given, integerOf, toInteger } from './parse.ts'
@@ -64,7 +64,7 @@ export function callClaimOf(flags: Flags) {
 
 /** Turns errors that the user can fix into UsageErrors: a value to state, a package to install, a call that cannot start. */
 export function callFailed(error: unknown): never {
-  if (!(error instanceof ProviderError)) throw error
+  if (!isProviderError(error)) throw error
   const hint = error.reason === 'VALUE_UNPROVEN' ? ' (--environment NAME=VALUE)' : ''
   throw new UsageError(`${error.message}${hint}`)
 }

@@ -1,11 +1,11 @@
+import { isArgumentError } from '../../index.ts'
 import { redactorOf } from '../../rpc/redact.ts'
 import {
   type BeaconApi,
   createBeaconApi,
   createHttpProvider,
   type HttpOptions,
-  type Provider,
-  RpcError,
+  type RequestProvider,
 } from '../../rpc.ts'
 import { UsageError } from '../errors.ts'
 import { wholeNumber } from './parse.ts'
@@ -18,13 +18,13 @@ export function createConnections(timeout: string, signal: AbortSignal) {
   const redactors: ((text: string) => string)[] = []
 
   function connect<T>(flag: string, url: string, create: (url: string, options: HttpOptions) => T, more = {}): T {
-    const options = { timeout: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal, ...more }
+    const options = { timeoutMs: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal, ...more }
     try {
       const opened = create(url, options)
       redactors.push(redactorOf(new URL(url)))
       return opened
     } catch (error) {
-      throw error instanceof RpcError ? new UsageError(`--${flag}: ${error.found}`) : error
+      throw isArgumentError(error) ? new UsageError(`--${flag}: ${error.found ?? error.message}`) : error
     }
   }
 
@@ -34,7 +34,7 @@ export function createConnections(timeout: string, signal: AbortSignal) {
    * @param maxRetries as in HttpOptions
    * @throws UsageError
    */
-  function open(flag: string, given: string | undefined, maxRetries?: number): Provider {
+  function open(flag: string, given: string | undefined, maxRetries?: number): RequestProvider {
     const name = flag.toUpperCase()
     const url = given ?? process.env[`${name}_URL`]
     if (!url) throw new UsageError(`--${flag} is needed: the URL of the ${name} endpoint`)
@@ -45,7 +45,7 @@ export function createConnections(timeout: string, signal: AbortSignal) {
     signal,
     open,
     /** Opens each URL. Default: those in the environment, separated by spaces. @throws UsageError */
-    openAll(flag: 'l1' | 'l2', urls: readonly string[] | undefined): Provider[] {
+    openAll(flag: 'l1' | 'l2', urls: readonly string[] | undefined): RequestProvider[] {
       const given = urls ?? inEnvironment(flag)
       return given.length === 0 ? [open(flag, undefined)] : given.map(url => open(flag, url))
     },

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { type EvidenceClaim, lineaLayout } from '../../anchor.ts'
-import { ProofError } from '../../index.ts'
-import { RpcError } from '../../rpc.ts'
+import { isRefusal, type Refusal } from '../../errors.ts'
+import type { EndpointError } from '../../rpc.ts'
+import { endpointErrorMeanings, isEndpointError } from '../../rpc.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
@@ -19,7 +20,7 @@ export interface EndpointFlags extends Flags {
   readonly json: boolean
 }
 
-/** Whose proof to fetch. Despite the types, the hexadecimal is unchecked: malformed values are refused with CLAIM_INVALID. */
+/** Whose proof to fetch. Despite the types, the hexadecimal is unchecked: malformed values are refused with an ArgumentError. */
 export function requestOf({ address, 'storage-key': storageKeys = [] }: EndpointFlags) {
   if (address === undefined) throw new UsageError('--address is needed: whose proof to fetch, 20 bytes')
   if (storageKeys.length > MAX_STORAGE_KEYS)
@@ -62,24 +63,25 @@ export async function withEndpoints(
     return await work(connections)
   } catch (error) {
     endProgress(io)
-    if (!(error instanceof ProofError) && !(error instanceof RpcError)) throw error
-    if (error instanceof ProofError) refuseWrongFlags(error)
+    if (!isRefusal(error) && !isEndpointError(error)) throw error
+    if (isRefusal(error)) refuseWrongFlags(error)
     if (json) io.stdout.write(redact(toJson({ fetched: false, error: describeFailure(error) })))
     else io.stderr.write(redact(formatFailure(error, output, io)))
-    return error instanceof ProofError ? exitCodes.notVerified : exitCodes.noAnswer
+    return isRefusal(error) ? exitCodes.notVerified : exitCodes.noAnswer
   } finally {
     for (const name of SIGNALS) process.off(name, end)
   }
 }
 
-function describeFailure(error: ProofError | RpcError): object {
-  if (error instanceof ProofError) return describeError(error)
-  const { code, layer, message, advice, status, endpoint } = error
-  return { code, layer, message, advice, status, endpoint }
+function describeFailure(error: Refusal | EndpointError): object {
+  if (isRefusal(error)) return describeError(error)
+  const { code, action, layer, message, status, report } = error
+  const meaning = endpointErrorMeanings[code]
+  return { code, action, layer, message, meaning, status, report }
 }
 
-function formatFailure(error: ProofError | RpcError, output = '', { stderr }: Io): string {
-  if (error instanceof ProofError) return formatError(error, [], stderr)
+function formatFailure(error: Refusal | EndpointError, output = '', { stderr }: Io): string {
+  if (isRefusal(error)) return formatError(error, [], stderr)
   const partial = `${output}.partial`
   const hint = existsSync(partial)
     ? `What came is in ${printable(partial)}: run the same command again to continue.\n`

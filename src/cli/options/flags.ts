@@ -1,11 +1,12 @@
 import type { EvidenceClaim, Rollup, Trusted, TrustedBeaconBlock } from '../../anchor.ts'
-import { type BeaconNetwork, checkpoint } from '../../beacon.ts'
+import { type BeaconNetwork, trustBeaconBlock } from '../../beacon.ts'
 import { schemeNamed } from '../../document/answer.ts'
 import { type ClaimWithSources, completeClaim, isProblem } from '../../document/claim.ts'
 import { forkOf, networkNamed, rollupNamed } from '../../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
 import { fieldIn, messageOf, show } from '../../document/value.ts'
-import { ProofError, type SafeVerifiedState, type Scheme, safeVerifyProof } from '../../index.ts'
+import { isRefusal, type Refusal } from '../../errors.ts'
+import { type Outcome, type Scheme, safely, type VerifiedState, verifyProof } from '../../index.ts'
 import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
@@ -40,12 +41,12 @@ export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSo
 }
 
 /** Verifies the answer. @throws UsageError if a flag is wrong, not the file */
-export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWithSources): SafeVerifiedState {
-  const outcome = safeVerifyProof(answer, claim)
+export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWithSources): Outcome<VerifiedState> {
+  const outcome = safely(() => verifyProof(answer, claim))
   if (outcome.ok) return outcome
   const { code, path } = outcome.error
   const isOurs = Object.entries(sources).some(([name, source]) => source === 'user' && path.startsWith(name))
-  if (code === 'CLAIM_INVALID' && isOurs) refuseWrongFlags(outcome.error)
+  if (code === 'ARGUMENT_INVALID' && isOurs) refuseWrongFlags(outcome.error)
   return outcome
 }
 
@@ -60,7 +61,7 @@ export const blockClaimOf = (flags: Flags) => ({
 export async function claimOfFlags(flags: Flags, io: Io): Promise<EvidenceClaim> {
   const { address, 'storage-key': storageKeys } = flags
   const trusted = await trustedOf(flags, io)
-  // Despite the type, the hexadecimal is unchecked: verifyEvidence refuses it with CLAIM_INVALID.
+  // Despite the type, the hexadecimal is unchecked: verifyEvidence refuses it with an ArgumentError.
   return { ...blockClaimOf(flags), trusted, ...given({ address, storageKeys }) } as EvidenceClaim
 }
 
@@ -89,10 +90,10 @@ export const checkpointOf = async (root: string, flags: Flags, io: Io): Promise<
 /** @throws UsageError also for a network that a file does not describe as one */
 export function checkpointIn(root: string, network: BeaconNetwork): TrustedBeaconBlock {
   try {
-    // Despite the type, the hexadecimal is unchecked: checkpoint refuses it with CLAIM_INVALID.
-    return checkpoint(root as `0x${string}`, network)
+    // Despite the type, the hexadecimal is unchecked: checkpoint refuses it with an ArgumentError.
+    return trustBeaconBlock(root as `0x${string}`, network)
   } catch (error) {
-    if (!(error instanceof ProofError)) throw error
+    if (!isRefusal(error)) throw error
     const flag = error.path.startsWith('network') ? `--network: ${error.path}` : '--checkpoint'
     throw new UsageError(`${flag}: expected ${error.expected}`)
   }
@@ -145,7 +146,7 @@ const flagNames = [
 ] as const
 
 /** @throws UsageError if a flag is wrong, not the bundle */
-export function refuseWrongFlags({ code, path, expected }: ProofError): void {
-  const [, flag] = (code === 'CLAIM_INVALID' && flagNames.find(([start]) => path.startsWith(start))) || []
+export function refuseWrongFlags({ code, path, expected }: Refusal): void {
+  const [, flag] = (code === 'ARGUMENT_INVALID' && flagNames.find(([start]) => path.startsWith(start))) || []
   if (flag !== undefined) throw new UsageError(`${flag}: expected ${expected}`)
 }

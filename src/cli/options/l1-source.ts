@@ -3,13 +3,13 @@ import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as beacon from '../../beacon.ts'
 import type { Hex } from '../../bytes.ts'
+import { isArgumentError } from '../../index.ts'
 import {
   agreeingBlockHash,
-  type BeaconState,
+  type BeaconProgress,
+  beaconBlockHash,
   finalizedBlockHash,
-  followBeacon,
-  type Provider,
-  RpcError,
+  type RequestProvider,
 } from '../../rpc.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
@@ -59,7 +59,7 @@ export interface L1Source {
  */
 export async function openL1Source(
   flags: L1SourceFlags,
-  l1: readonly Provider[],
+  l1: readonly RequestProvider[],
   connections: Connections,
   io: Io,
   onDissent: (text: string) => void,
@@ -127,15 +127,20 @@ async function followCheckpoint(
   // What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very checkpoint.
   const stored = path === undefined ? undefined : progressFile(path, askedFor, 'move it away to begin anew')
   // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
-  const state = (await stored?.read()) as BeaconState | undefined
+  const state = (await stored?.read()) as BeaconProgress | undefined
   try {
-    const l1BlockHash = followBeacon(apis, beacon, {
-      ...{ network, blockRoot, ...ages, ...(stored && { state, onState: proven => stored.save(proven) }) },
+    const l1BlockHash = beaconBlockHash(apis, beacon, {
+      ...{
+        network,
+        blockRoot,
+        ...ages,
+        ...(stored && { resumeFrom: state, onProgress: proven => stored.save(proven) }),
+      },
       onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
     })
     const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
     return { l1BlockHash, trust: `the beacon checkpoint ${blockRoot}, from which ${many} is verified` }
   } catch (error) {
-    throw error instanceof RpcError ? new UsageError(`--beacon-state: ${path}: ${error.found}`) : error
+    throw isArgumentError(error) ? new UsageError(`--beacon-state: ${path}: ${error.message}`) : error
   }
 }

@@ -47,9 +47,9 @@ export function trustOptionsOf(
   { beacon, l1Block }: RecordTrust,
   urls: readonly string[] | undefined,
   { openBeacon }: Connections,
-): Pick<RecordOptions, 'beacon' | 'l1Block'> {
+): Pick<RecordOptions, 'beacon' | 'l1BlockNumber'> {
   const apis = openBeacon(urls)
-  if (beacon === undefined) return l1Block === undefined ? {} : { l1Block }
+  if (beacon === undefined) return l1Block === undefined ? {} : { l1BlockNumber: l1Block }
   if (apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
   return { beacon: { apis, trusted: beacon } }
 }

@@ -1,9 +1,9 @@
 import { slotKey } from '../../anchor/slots.ts'
-import { mappingSlot } from '../../anchor.ts'
 import type { Hex } from '../../bytes.ts'
 import { isHexOf } from '../../document/layout.ts'
 import { cut } from '../../document/value.ts'
-import { ProofError } from '../../index.ts'
+import { isRefusal } from '../../errors.ts'
+import { mappingSlot } from '../../index.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 
@@ -42,6 +42,6 @@ export function mappingKeyOf(slot: string, key: string): Hex {
   try {
     return mappingSlot(at, isHexOf(20, key) ? key : storageKeyOf(key, '--mapping KEY'))
   } catch (error) {
-    throw error instanceof ProofError ? new UsageError(`--mapping: expected ${error.expected}`) : error
+    throw isRefusal(error) ? new UsageError(`--mapping: expected ${error.expected}`) : error
   }
 }

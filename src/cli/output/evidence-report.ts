@@ -1,8 +1,9 @@
-import type { EvidenceClaim, SafeVerifiedEvidence, Trusted } from '../../anchor.ts'
+import type { EvidenceClaim, Trusted, VerifiedEvidence } from '../../anchor.ts'
 import type { Source } from '../../document/claim.ts'
 import { evidenceSources, type Link, linkOf, links, linksFrom } from '../../document/evidence.ts'
 import { fieldIn, fieldsOf, show } from '../../document/value.ts'
 import { ageOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
+import type { Outcome } from '../../index.ts'
 import type { Output } from '../command.ts'
 import {
   describeSources,
@@ -30,7 +31,7 @@ const formatRollup = ({ rollup }: EvidenceClaim): string =>
 
 /** What a bundle proves, or which link of its chain is broken. */
 export function reportOnBundle(
-  outcome: SafeVerifiedEvidence,
+  outcome: Outcome<VerifiedEvidence>,
   bundle: unknown,
   claim: EvidenceClaim,
   source: ClaimSource,
@@ -54,8 +55,8 @@ export function reportOnBundle(
       brokenLink === null ? '' : `${heading(stream)}\n${formatChain(claim, brokenLink)}\n`
     return reportOnError(outcome.error, { ...stated, brokenLink }, [...trustedRow, ...rows], chain)
   }
-  const { ok: _, ...evidence } = outcome
-  const chain = chainRows({ ...named, sources, trusted: show(fieldsOf(trusted)[outcome.reach]) }, evidence)
+  const evidence = outcome.value
+  const chain = chainRows({ ...named, sources, trusted: show(fieldsOf(trusted)[evidence.trustedInput]) }, evidence)
   return {
     verified: true,
     json: { ...stated, ...evidence, age: ageOf(evidence) },

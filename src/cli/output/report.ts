@@ -4,7 +4,9 @@ import { type ClaimWithSources, type Source, statedClaim } from '../../document/
 import type { AnswerFile } from '../../document/input-file.ts'
 import { cut, printable, show } from '../../document/value.ts'
 import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../../document/wording.ts'
-import { errorMeanings, type ProofError, type SafeVerifiedState, type VerifiedState } from '../../index.ts'
+import { meaningOf } from '../../error-meanings.ts'
+import type { Refusal } from '../../errors.ts'
+import type { Outcome, VerifiedState } from '../../index.ts'
 import type { Output } from '../command.ts'
 import { MAX_CELL_LENGTH, MAX_COLUMN_WIDTH, MAX_JSON_DEPTH } from '../limits.ts'
 
@@ -61,7 +63,7 @@ export interface VerdictReport {
 
 /** What was asked, who stated it, and what is proven. */
 export function reportOnAnswer(
-  outcome: SafeVerifiedState,
+  outcome: Outcome<VerifiedState>,
   { answer }: AnswerFile,
   claim: ClaimWithSources,
 ): VerdictReport {
@@ -81,13 +83,14 @@ export function reportOnAnswer(
     value === undefined ? [] : [[name, show(value), sourceWords[source]]],
   )
   if (!outcome.ok) return reportOnError(outcome.error, json, rows)
-  const { account, storage } = outcome
+  const state = outcome.value
+  const { account, storage } = state
   return {
     verified: true,
-    json: { ...json, account, storage, recomputedPaths: countPaths(outcome, answer) },
+    json: { ...json, account, storage, recomputedPaths: countPaths(state, answer) },
     format: stream =>
       `${[
-        ...[formatVerdict(outcome, stream), formatTable(rows), ...formatState(outcome, answer, stream)],
+        ...[formatVerdict(state, stream), formatTable(rows), ...formatState(state, answer, stream)],
         ...formatNotes(answerNotes(sources, claim.claim.storageKeys?.length ?? 0), stream),
       ].join('\n')}\n`,
   }
@@ -95,7 +98,7 @@ export function reportOnAnswer(
 
 /** @param rows what was asked @param more what the text says below */
 export const reportOnError = (
-  error: ProofError,
+  error: Refusal,
   json: object,
   rows: readonly Row[],
   more = (_: Output) => '',
@@ -147,19 +150,19 @@ function formatChecks(state: VerifiedState, answer: unknown): string[] {
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
 /** What failed, where and what it means; `rows` say what was asked. */
-export function formatError({ code, path, expected, found }: ProofError, rows: readonly Row[], stderr: Output): string {
+export function formatError({ code, path, expected, found }: Refusal, rows: readonly Row[], stderr: Output): string {
   const details = Object.entries({ at: path || undefined, expected, found }).flatMap(([name, value]): Row[] =>
     value === undefined ? [] : [[name, value]],
   )
   const verdict = paint(stderr, 'red', `Not verified: ${code}`)
-  return `${verdict}\n${errorMeanings[code]}\n${formatTable([...details, ...rows])}\n`
+  return `${verdict}\n${meaningOf(code)}\n${formatTable([...details, ...rows])}\n`
 }
 
 /** What `--json` prints about a failure. */
-export const describeError = ({ code, path, expected, found }: ProofError): object => ({
+export const describeError = ({ code, path, expected, found }: Refusal): object => ({
   code,
   path,
   expected,
   found,
-  meaning: errorMeanings[code],
+  meaning: meaningOf(code),
 })

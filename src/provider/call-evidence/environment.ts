@@ -1,7 +1,7 @@
 import { encodeQuantity } from '../../hex.ts'
 import type { Environment } from '../environment.ts'
 import { unused } from './state.ts'
-import type { CallEvidence } from './types.ts'
+import type { CallBundle } from './types.ts'
 
 /**
  * Wraps the stated values, and collects the names of those that are read, such as `baseFee` or `blockHashes.7`.
@@ -34,7 +34,7 @@ export function encodeEnvironment(
   { blockHashes = {}, ...values }: Environment,
   read: ReadonlySet<string>,
   isTimestampProven: boolean,
-): CallEvidence['environment'] {
+): CallBundle['environment'] {
   const stated = Object.entries(values).filter(
     ([name]) => read.has(name) && !(name === 'timestamp' && isTimestampProven),
   )

@@ -1,12 +1,12 @@
+import { decodeArgument, invalid, readOptions } from '../../arguments.ts'
 import { bytesToHex, type Hex } from '../../bytes.ts'
-import { ProofError } from '../../errors.ts'
-import { createEvidence } from '../../evidence/create.ts'
+import { ArgumentError } from '../../errors.ts'
+import { createBundle } from '../../evidence/create.ts'
 import { encodeQuantity, lowerCase } from '../../hex.ts'
-import { decodeArgument } from '../../proof/claim.ts'
 import { redactProofErrors } from '../../rpc/diagnose.ts'
 import { atEndpoint } from '../../rpc/error.ts'
 import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
-import { argumentInvalid, readOptions, verifyWhole } from '../../rpc/options.ts'
+import { verifyWhole } from '../../rpc/options.ts'
 import { recordEvidence } from '../../rpc/record.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
 import { type CallRequest, NOBODY } from '../call-request.ts'
@@ -19,7 +19,7 @@ import type { VerifiedOptions } from '../options.ts'
 import { createProvenState } from '../proven-state.ts'
 import { noteReads } from '../state-reader.ts'
 import { encodeEnvironment, watchEnvironment } from './environment.ts'
-import type { CallEvidence, CallEvidenceRequest, CallRecordOptions, RecordedCall } from './types.ts'
+import type { CallBundle, CallEvidenceRequest, CallRecordOptions, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
 
 type Endpoints = Pick<VerifiedOptions, 'l1' | 'l2'>
@@ -38,7 +38,7 @@ export async function recordCall(
 const REQUEST_FIELDS = ['scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment']
 
 function verifyRequest(request: CallEvidenceRequest) {
-  const own = readOptions('request', request, REQUEST_FIELDS)
+  const own = readOptions('', request, REQUEST_FIELDS)
   const { scheme, rollup, chainId, l2BlockNumber, hardfork = DEFAULT_HARDFORK } = own
   const stated = readOptions('call', own.call, ['from', 'to', 'data', 'value', 'gas'])
   const { from = NOBODY, to, data = '0x', value = 0n, gas = CALL_GAS } = stated
@@ -46,9 +46,9 @@ function verifyRequest(request: CallEvidenceRequest) {
   verifyHardfork(hardfork)
   verifyBigint('call.value', value, 0n, 256)
   verifyBigint('call.gas', gas, 21_000n, 64)
-  if (gas > CALL_GAS) throw argumentInvalid('call.gas', `at most ${CALL_GAS}`, gas)
+  if (gas > CALL_GAS) throw invalid('call.gas', `at most ${CALL_GAS}`, gas)
   if (typeof data !== 'string' || data.length > 2 + 2 * MAX_DATA_BYTES || !/^0x(?:[0-9a-f]{2})*$/i.test(data)) {
-    throw new ProofError('CLAIM_INVALID', { path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
+    throw new ArgumentError({ path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
   }
   const call = {
     from: bytesToHex(decodeArgument('call.from', from, 20)),
@@ -59,7 +59,7 @@ function verifyRequest(request: CallEvidenceRequest) {
   return { scheme, rollup, chainId, call, hardfork, l2BlockNumber, environment: verifyEnvironment(own.environment) }
 }
 
-const OPTIONS = ['l1Block', 'beacon', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal']
+const OPTIONS = ['l1BlockNumber', 'beacon', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal']
 
 /** `recordEvidence` validates the other options before it sends a request. */
 function verifyCallOptions(options: CallRecordOptions) {
@@ -81,7 +81,7 @@ async function recordVerified(
   const { method, maxKeysPerRequest, beacon } = how
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
   const first = { scheme, rollup, address: call.from, ...(l2BlockNumber !== undefined && { l2BlockNumber }) }
-  const { bundle: anchor, evidence } = await recordEvidence(l1, l2, first, how)
+  const { bundle: anchor, verified: evidence } = await recordEvidence(l1, l2, first, how)
   const { l2BlockNumber: block, stateRoot, finalizedTimestamp, l1Block } = evidence
 
   const source = { l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier: createVerifier(scheme) }
@@ -92,7 +92,7 @@ async function recordVerified(
   await execute(await loadEvm(), state.reader, call, call.gas, context)
 
   const { version, request: _, answer: __, ...proven } = anchor
-  const bundle: CallEvidence = {
+  const bundle: CallBundle = {
     ...{ version, kind: 'call', ...proven },
     chainId: encodeQuantity(chainId),
     hardfork,
@@ -108,11 +108,11 @@ async function recordVerified(
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber: block, call: { gas: call.gas } }
   const verified = await verifyCallEvidence(bundle, claim)
-  if (verified.reach === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', evidence: verified }
+  if (verified.trustedInput === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', verified }
   return {
     bundle,
     l1BlockHashFrom: 'l1Endpoint',
-    evidence: { ...verified, l1Block, l2BlockNumber: block, reach: 'l1BlockHash' },
+    verified: { ...verified, l1Block, l2BlockNumber: block, trustedInput: 'l1BlockHash' },
   }
 }
 
@@ -123,15 +123,15 @@ async function fetchAnswers(
   { method, maxKeysPerRequest, signal }: Pick<How, 'method' | 'maxKeysPerRequest' | 'signal'>,
   block: bigint,
   touched: ReadonlyMap<Hex, ReadonlySet<Hex>>,
-): Promise<CallEvidence['answers']> {
-  const answers: CallEvidence['answers'] = []
+): Promise<CallBundle['answers']> {
+  const answers: CallBundle['answers'] = []
   for (const [address, slots] of touched) {
     const storageKeys = [...slots]
     const answer = await atEndpoint('L2', () =>
-      fetchAnswer(l2, { address, storageKeys, block }, { method, maxKeysPerRequest, signal }),
+      fetchAnswer(l2, { address, storageKeys, l2BlockNumber: block }, { method, maxKeysPerRequest, signal }),
     )
     const parts = { scheme, rollup, l2BlockNumber: block, address, storageKeys, answer }
-    answers.push({ address, storageKeys, answer: createEvidence(parts).answer })
+    answers.push({ address, storageKeys, answer: createBundle(parts).answer })
   }
   return answers
 }

@@ -5,9 +5,9 @@ import type { Scheme } from '../../scheme/scheme.ts'
 import { verifyProof } from '../../verifier/verify-proof.ts'
 import {
   createStateReader,
+  type HeldAccount,
   isProven,
   type noteReads,
-  type ProvenAccount,
   type StateReader,
   toProvenAccount,
 } from '../state-reader.ts'
@@ -16,8 +16,8 @@ import type { DecodedCallEvidence } from './decode.ts'
 type Answers = DecodedCallEvidence['answers']
 
 /** Verifies the answers of a bundle. */
-export function verifyAnswers(answers: Answers, scheme: Scheme, stateRoot: Hex): ReadonlyMap<Hex, ProvenAccount> {
-  const accounts = new Map<Hex, ProvenAccount>()
+export function verifyAnswers(answers: Answers, scheme: Scheme, stateRoot: Hex): ReadonlyMap<Hex, HeldAccount> {
+  const accounts = new Map<Hex, HeldAccount>()
   for (const [index, { address, storageKeys, answer }] of answers.entries()) {
     if (accounts.has(address)) throw unused(`answers[${index}]`, `a second answer for ${address}`)
     const verify = () => verifyProof(answer, { scheme, stateRoot, address, storageKeys })
@@ -27,7 +27,7 @@ export function verifyAnswers(answers: Answers, scheme: Scheme, stateRoot: Hex):
 }
 
 /** The state in a bundle: its verified answers, and its codes. */
-export function readBundle(accounts: ReadonlyMap<Hex, ProvenAccount>, codes: readonly Uint8Array[]): StateReader {
+export function readBundle(accounts: ReadonlyMap<Hex, HeldAccount>, codes: readonly Uint8Array[]): StateReader {
   const missing = (path: string, expected: string) => new ProofError('CALL_STATE_MISSING', { path, expected })
   const codesByHash = new Map(codes.map(code => [bytesToHex(keccak_256(code)), code]))
   return createStateReader({

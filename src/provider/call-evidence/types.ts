@@ -23,7 +23,7 @@ export interface CallStatement {
  * A call as evidence: one JSON document with everything that an execution reads, and every proof from an L1 block hash to it.
  * Its JSON Schema is `docs/call-evidence.schema.json`.
  */
-export interface CallEvidence {
+export interface CallBundle {
   /** The version of this format. */
   version: 1
   /** Distinguishes it from evidence of accounts and slots. */
@@ -180,7 +180,7 @@ export interface CallRecordOptions extends Omit<RecordOptions, 'resumeFrom'> {
 /** A bundle, and what it proves. */
 export interface RecordedCall extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** The verified bundle, as JSON. */
-  bundle: CallEvidence
+  bundle: CallBundle
   /** What the bundle proves if you trust the L1 block hash, or the checkpoint. */
-  evidence: Extract<VerifiedCall, { reach: 'beaconBlockRoot' | 'l1BlockHash' }>
+  verified: Extract<VerifiedCall, { trustedInput: 'beaconBlockRoot' | 'l1BlockHash' }>
 }

@@ -1,9 +1,10 @@
-import { excerpt, ProofError } from '../../errors.ts'
+import { readOptions } from '../../arguments.ts'
+import { ArgumentError, excerpt, isProofError, ProofError } from '../../errors.ts'
 import type { VerifiedEvidence } from '../../evidence/types.ts'
 import { verifyEvidence } from '../../evidence/verify.ts'
-import { verifyOptions, verifyScheme } from '../../proof/claim.ts'
+import { hashSchemeOf } from '../../scheme/scheme.ts'
 import { DEFAULT_HARDFORK, verifyBigint } from '../environment.ts'
-import { ProviderError } from '../error.ts'
+import { isProviderError } from '../error.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
 import { CALL_GAS } from '../limits.ts'
@@ -17,9 +18,8 @@ const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'chainId', 'l2BlockNumber',
 
 /** Implements the function of the same name in `../call-evidence.ts`. */
 export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Promise<VerifiedCall> {
-  const { scheme, chainId, maxGas = CALL_GAS } = claim ?? {}
-  verifyOptions(claim, CLAIM_FIELDS)
-  verifyScheme(scheme)
+  const { scheme, chainId, maxGas = CALL_GAS } = readOptions('', claim, CLAIM_FIELDS)
+  hashSchemeOf(scheme)
   verifyBigint('chainId', chainId, 1n, 256)
   verifyBigint('maxGas', maxGas, 21_000n, 64)
   const decoded = decodeCallEvidence(bundle, maxGas)
@@ -30,7 +30,7 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
   const { finalizedTimestamp, l2BlockNumber: blockNumber } = anchor
   if (blockNumber === null) {
     const expected = 'the number of the block of this state root'
-    throw new ProofError('CLAIM_INVALID', { path: 'l2BlockNumber', expected })
+    throw new ArgumentError({ path: 'l2BlockNumber', expected })
   }
   if (finalizedTimestamp !== null && environment.timestamp !== undefined) {
     throw unused('environment.timestamp', 'a timestamp beside the one that L1 proves')
@@ -78,7 +78,7 @@ function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: 
     const { account: _, storage: __, address: ___, ...rest } = proven
     return rest
   } catch (error) {
-    if (!(error instanceof ProofError)) throw error
+    if (!isProofError(error)) throw error
     // The paths of that `Evidence`, as paths of the bundle.
     const path = error.path.replace(/^answer/, 'answers[0].answer').replace(/^request/, 'answers[0]')
     throw new ProofError(error.code, { path, expected: error.expected, found: error.found })
@@ -87,7 +87,7 @@ function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: 
 
 /** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
-  if (!(error instanceof ProviderError)) throw error
+  if (!isProviderError(error)) throw error
   if (error.reason === 'VALUE_UNPROVEN') {
     const instruction: unknown = Reflect.get(Object(error.data), 'instruction')
     throw new ProofError('CALL_STATE_MISSING', { path: 'environment', expected: `the value of ${instruction}` })

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { encodeHeader } from '../../../src/anchor/header.ts'
-import { checkpoint } from '../../../src/beacon.ts'
+import { trustBeaconBlock } from '../../../src/beacon.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
-import { type CallClaim, type CallEvidence, recordCall, verifyCallEvidence } from '../../../src/provider.ts'
+import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../../src/provider.ts'
 import { createBeaconApi, createHttpProvider } from '../../../src/rpc.ts'
 import { createService, demoWorld } from '../../../src/service.ts'
 import { at, ROLLUP, word } from '../endpoints.ts'
@@ -17,30 +17,38 @@ it('proves a call from a beacon checkpoint', async () => {
   for (let count = 0; count < 3; count++) service.chain.l1.addBlock()
   const { url, l1Url, beaconUrl } = await service.listen()
   onTestFinished(() => service.close(0))
-  const trusted = checkpoint((await service.beacon.blockRoot(1n)) ?? '0x', service.beacon.network)
+  const trusted = trustBeaconBlock((await service.beacon.blockRoot(1n)) ?? '0x', service.beacon.network)
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
   const request = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { to: TOKEN, data: DECIMALS } }
   const steps: string[] = []
-  const { bundle, evidence, l1BlockHashFrom } = await recordCall(l1, l2, request, {
+  const {
+    bundle,
+    verified: evidence,
+    l1BlockHashFrom,
+  } = await recordCall(l1, l2, request, {
     beacon: { apis: [createBeaconApi(beaconUrl)], trusted },
     onProgress: ({ step }) => void steps.push(step),
   })
   const head = Reflect.get(service.chain.l1.getBlock(3n) ?? {}, 'hash')
-  expect([l1BlockHashFrom, evidence.reach, evidence.l1Block.hash]).toEqual([
+  expect([l1BlockHashFrom, evidence.trustedInput, evidence.l1Block.hash]).toEqual([
     'beaconCheckpoint',
     'beaconBlockRoot',
     head,
   ])
   expect(steps).toContain('consensus')
 
-  const written: CallEvidence = JSON.parse(JSON.stringify(bundle))
+  const written: CallBundle = JSON.parse(JSON.stringify(bundle))
   const claim: CallClaim = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted }
   const verified = await verifyCallEvidence(written, claim)
   expect(verified).toEqual(evidence)
   expect(verified).toMatchObject({ returnData: word(18), beaconBlock: { checkpoint: trusted.beaconBlockRoot } })
   // It also verifies from its L1 block hash alone, and then claims no more than that.
   const lower = await verifyCallEvidence(written, { ...claim, trusted: { l1BlockHash: evidence.l1Block.hash } })
-  expect([lower.reach, Object.hasOwn(lower, 'beaconBlock'), lower.returnData]).toEqual(['l1BlockHash', false, word(18)])
+  expect([lower.trustedInput, Object.hasOwn(lower, 'beaconBlock'), lower.returnData]).toEqual([
+    'l1BlockHash',
+    false,
+    word(18),
+  ])
 
   const { consensus, ...withoutConsensus } = written
   const { finality, ...unfinished } = consensus as { finality: { data: { sync_aggregate: object } } }
@@ -56,7 +64,7 @@ it('proves a call from a beacon checkpoint', async () => {
     [{ ...written, consensus: unfinished }, trusted, 'BEACON_FINALITY_MISSING'],
     [{ ...written, consensus: { ...Object(consensus), finality: unsigned } }, trusted, 'BEACON_TOO_FEW_SIGNERS'],
     [{ ...written, consensus: { ...Object(consensus), network: 'mainnet' } }, trusted, 'EVIDENCE_NETWORK_MISMATCH'],
-    [written, checkpoint(word(1), service.beacon.network), 'BEACON_ROOT_MISMATCH'],
+    [written, trustBeaconBlock(word(1), service.beacon.network), 'BEACON_ROOT_MISMATCH'],
     // An L1 block other than the finalized one.
     [{ ...written, l1: { ...Object(written.l1), header: otherHeader } }, trusted, 'EVIDENCE_L1_BLOCK_MISMATCH'],
   ]

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type Hex, ProofError } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
-import { type CallClaim, type CallEvidence, recordCall, verifyCallEvidence } from '../../../src/provider.ts'
+import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../../src/provider.ts'
 import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
 import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
 
@@ -23,8 +23,8 @@ async function record(code: string, request: object = {}, more?: readonly [Hex, 
   const { l1, l2 } = endpointsOf(code, more)
   const call = { from: ALICE, to: TARGET }
   const recorded = await recordCall(l1, l2, { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call, ...request })
-  const bundle: CallEvidence = JSON.parse(JSON.stringify(recorded.bundle))
-  const trusted = { l1BlockHash: recorded.evidence.l1Block.hash }
+  const bundle: CallBundle = JSON.parse(JSON.stringify(recorded.bundle))
+  const trusted = { l1BlockHash: recorded.verified.l1Block.hash }
   const claim: CallClaim = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted }
   return { ...recorded, bundle, claim }
 }
@@ -39,7 +39,11 @@ const refusal = (bundle: unknown, claim: CallClaim) =>
 
 it('holds what the call reads, and no more', async () => {
   // Returns the sum of slot 0 and the balance of another account.
-  const { bundle, claim, evidence } = await record(`5f54${push20(OTHER)}3101${RETURN}`, {}, [[OTHER, { balance: 7n }]])
+  const {
+    bundle,
+    claim,
+    verified: evidence,
+  } = await record(`5f54${push20(OTHER)}3101${RETURN}`, {}, [[OTHER, { balance: 7n }]])
   expect(bundle).toMatchObject({
     version: 1,
     kind: 'call',
@@ -66,7 +70,7 @@ it('holds what the call reads, and no more', async () => {
 it('tells how a call ended', async () => {
   const outcomes: unknown[] = []
   for (const code of [`6007${RETURN}`, '60075f5260205ffd', 'fe']) {
-    const { outcome, returnData } = (await record(code)).evidence
+    const { outcome, returnData } = (await record(code)).verified
     outcomes.push([outcome, returnData])
   }
   expect(outcomes).toEqual([
@@ -79,7 +83,7 @@ it('tells how a call ended', async () => {
 it('states the values that the call reads and L1 does not prove', async () => {
   const environment = { baseFee: 7n, gasLimit: 8n, coinbase: OTHER, blockHashes: { 3: HASH, 4: HASH } }
   // Returns the sum of the base fee and the hash of block 3.
-  const { bundle, claim, evidence } = await record(`4860034001${RETURN}`, { environment })
+  const { bundle, claim, verified: evidence } = await record(`4860034001${RETURN}`, { environment })
   // The coinbase is warm if it is stated, so every execution reads it.
   expect(bundle.environment).toEqual({ baseFee: '0x7', coinbase: OTHER, blockHashes: { 3: HASH } })
   expect(evidence.environment).toEqual({ baseFee: 7n, coinbase: OTHER, blockHashes: { 3: HASH } })
@@ -102,25 +106,25 @@ it('states the values that the call reads and L1 does not prove', async () => {
 it('takes the timestamp from L1 if that proves it, and from the author otherwise', async () => {
   const code = `42${RETURN}`
   const proven = await record(code, { environment: { timestamp: 5n } })
-  expect([proven.bundle.environment, proven.evidence.environment]).toEqual([{}, {}])
-  expect(BigInt(proven.evidence.returnData)).toBe(proven.evidence.finalizedTimestamp)
+  expect([proven.bundle.environment, proven.verified.environment]).toEqual([{}, {}])
+  expect(BigInt(proven.verified.returnData)).toBe(proven.verified.finalizedTimestamp)
   // L1 does not prove the time of an older finalization.
   const older = await record(code, { environment: { timestamp: 5n }, l2BlockNumber: 0n })
   expect(older.bundle.environment).toEqual({ timestamp: '0x5' })
-  expect(older.evidence.returnData).toBe(word(5))
+  expect(older.verified.returnData).toBe(word(5))
   const stated = { ...proven.bundle, environment: { timestamp: '0x5' } }
   expect(await refusal(stated, proven.claim)).toEqual([
     ...['CALL_STATE_UNUSED', 'environment.timestamp', null, 'a timestamp beside the one that L1 proves'],
   ])
   // From an L2 state root, nothing of L1 is proven.
-  const trusted = { l2StateRoot: proven.evidence.stateRoot }
+  const trusted = { l2StateRoot: proven.verified.stateRoot }
   const claim = { ...proven.claim, trusted, l2BlockNumber: 9n }
   expect((await verifyCallEvidence(stated, claim)).returnData).toBe(word(5))
   expect(await refusal(proven.bundle, claim)).toEqual([
     ...['CALL_STATE_MISSING', 'environment', 'the value of TIMESTAMP', null],
   ])
   expect(await refusal(stated, { ...proven.claim, trusted })).toEqual([
-    ...['CLAIM_INVALID', 'l2BlockNumber', 'the number of the block of this state root', null],
+    ...['ARGUMENT_INVALID', 'l2BlockNumber', 'the number of the block of this state root', null],
   ])
 })
 
@@ -304,14 +308,14 @@ it('is compared with everything that the caller states', async () => {
 it('needs a claim that is complete and has no other options', async () => {
   const { bundle, claim } = await record('00')
   const wrong: [unknown, string][] = [
-    [undefined, 'CLAIM_INVALID'],
-    [{ ...claim, scheme: {} }, 'CLAIM_INVALID'],
-    [{ ...claim, maxgas: 1n }, 'CLAIM_INVALID'],
+    [undefined, 'ARGUMENT_INVALID'],
+    [{ ...claim, scheme: {} }, 'ARGUMENT_INVALID'],
+    [{ ...claim, maxgas: 1n }, 'ARGUMENT_INVALID'],
     [{ ...claim, chainId: 0n }, 'ARGUMENT_INVALID'],
     [{ ...claim, chainId: 1n << 256n }, 'ARGUMENT_INVALID'],
     [{ ...claim, maxGas: 20_999n }, 'ARGUMENT_INVALID'],
     [{ ...claim, maxGas: 1n << 64n }, 'ARGUMENT_INVALID'],
-    [{ ...claim, trusted: {} }, 'CLAIM_INVALID'],
+    [{ ...claim, trusted: {} }, 'ARGUMENT_INVALID'],
   ]
   for (const [stated, code] of wrong) {
     const error = await verifyCallEvidence(bundle, stated as CallClaim).catch(error => error)
@@ -339,16 +343,16 @@ it('is recorded only from valid requests', async () => {
     [{ hardfork: 'frontier' }, {}, 'ARGUMENT_INVALID'],
     [{ call: undefined }, {}, 'ARGUMENT_INVALID'],
     [{ call: { to: TARGET, nonce: 1n } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: {} }, {}, 'CLAIM_INVALID'],
-    [{ call: { to: TARGET, from: '0x' } }, {}, 'CLAIM_INVALID'],
+    [{ call: {} }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, from: '0x' } }, {}, 'ARGUMENT_INVALID'],
     [{ call: { to: TARGET, value: -1n } }, {}, 'ARGUMENT_INVALID'],
     [{ call: { to: TARGET, value: 1n << 256n } }, {}, 'ARGUMENT_INVALID'],
     [{ call: { to: TARGET, gas: 20_999n } }, {}, 'ARGUMENT_INVALID'],
     [{ call: { to: TARGET, gas: 50_000_001n } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, data: '0x1' } }, {}, 'CLAIM_INVALID'],
-    [{ call: { to: TARGET, data: 7 } }, {}, 'CLAIM_INVALID'],
-    [{ call: { to: TARGET, data: 'data:0x12' } }, {}, 'CLAIM_INVALID'],
-    [{ call: { to: TARGET, data: `0x${'00'.repeat(2 ** 20 + 1)}` } }, {}, 'CLAIM_INVALID'],
+    [{ call: { to: TARGET, data: '0x1' } }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, data: 7 } }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, data: 'data:0x12' } }, {}, 'ARGUMENT_INVALID'],
+    [{ call: { to: TARGET, data: `0x${'00'.repeat(2 ** 20 + 1)}` } }, {}, 'ARGUMENT_INVALID'],
     [{ environment: { timestamp: 5 } }, {}, 'ARGUMENT_INVALID'],
     [{ environment: { blockhashes: {} } }, {}, 'ARGUMENT_INVALID'],
     [{}, { maxRequests: 0 }, 'ARGUMENT_INVALID'],
@@ -380,6 +384,6 @@ it('is recorded with a limited number of requests, which can be aborted', async 
   const controller = new AbortController()
   controller.abort()
   await expect(recordCall(l1, l2, request, { signal: controller.signal })).rejects.toMatchObject({ code: 'ABORTED' })
-  const { evidence, l1BlockHashFrom } = await recordCall(l1, l2, request, { maxKeysPerRequest: 1 })
-  expect([evidence.returnData, evidence.reach, l1BlockHashFrom]).toEqual([word(11), 'l1BlockHash', 'l1Endpoint'])
+  const { verified: evidence, l1BlockHashFrom } = await recordCall(l1, l2, request, { maxKeysPerRequest: 1 })
+  expect([evidence.returnData, evidence.trustedInput, l1BlockHashFrom]).toEqual([word(11), 'l1BlockHash', 'l1Endpoint'])
 })

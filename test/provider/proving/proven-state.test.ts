@@ -4,7 +4,7 @@ import { bytesToHex } from '../../../src/bytes.ts'
 import { createVerifier, type Hex, ProofError } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { createProvenState } from '../../../src/provider/proven-state.ts'
-import { RpcError } from '../../../src/rpc.ts'
+import { EndpointError } from '../../../src/rpc.ts'
 import { createWorld } from '../../../src/world.ts'
 import { at, word } from '../endpoints.ts'
 import { bytesOf } from '../full-state.ts'
@@ -17,7 +17,7 @@ const EMPTY_CODE_HASH = bytesToHex(keccak_256(new Uint8Array(0)))
 const world = createWorld(poseidon2)
 world.setAccount(PERSON, { nonce: 1n, balance: 2n })
 for (const address of [CONTRACT, TWIN]) world.setAccount(address, { nonce: 1n, codeHash, codeSize: 2n })
-for (let slot = 1; slot < 6; slot++) world.setStorage(CONTRACT, word(slot), word(slot * 10))
+for (let slot = 1; slot < 6; slot++) world.setStorage(CONTRACT, { key: word(slot), value: word(slot * 10) })
 
 /** A state over an endpoint that logs what it is asked for, and may answer something else. */
 function setUp(change: (answer: unknown, method: string) => unknown = answer => answer) {
@@ -156,7 +156,7 @@ it('asks again for what was refused or failed', async () => {
     const { state } = setUp((answer, method) => (isHonest || method !== 'proof' ? answer : lie(answer)))
     const error = await state.getAccount(CONTRACT).catch(error => error)
     expect(`${error}`).not.toContain('secret')
-    codes.push([error instanceof ProofError, error instanceof RpcError && error.layer, error.code])
+    codes.push([error instanceof ProofError, error instanceof EndpointError && error.layer, error.code])
     expect(state.holds(CONTRACT)).toBe(false)
     isHonest = true
     expect(await state.getAccount(CONTRACT)).toMatchObject({ codeHash, hasStorage: true })

@@ -5,9 +5,9 @@ import { poseidon2 } from '../../../src/poseidon2.ts'
 import {
   createStateReader,
   EMPTY_CODE_HASH,
+  type HeldAccount,
   isProven,
   noteReads,
-  type ProvenAccount,
   type StateReader,
   toProvenAccount,
 } from '../../../src/provider/state-reader.ts'
@@ -19,7 +19,7 @@ const CODE_HASH = word(7)
 const CODE = Uint8Array.of(1, 2)
 const person = { nonce: 1n, balance: 2n, codeHash: EMPTY_CODE_HASH, hasStorage: false }
 const contract = { nonce: 3n, balance: 4n, codeHash: CODE_HASH, hasStorage: true }
-const accounts = new Map<string, ProvenAccount>([
+const accounts = new Map<string, HeldAccount>([
   [ABSENT, { account: null, slots: new Map() }],
   [PERSON, { account: person, slots: new Map() }],
   [CONTRACT, { account: contract, slots: new Map([[word(1), word(9)]]) }],
@@ -74,7 +74,7 @@ it('takes from a verdict what an execution reads', () => {
     const world = createWorld(scheme)
     world.setAccount(PERSON, { nonce: 1n, balance: 2n })
     world.setAccount(CONTRACT, { nonce: 3n, balance: 4n, codeHash: CODE_HASH })
-    world.setStorage(CONTRACT, word(1), word(9))
+    world.setStorage(CONTRACT, { key: word(1), value: word(9) })
     const prove = (address: `0x${string}`, storageKeys: `0x${string}`[]) => {
       const answer = world.getProof(address, storageKeys)
       return toProvenAccount(

@@ -55,10 +55,10 @@ it('moves forward, and stays where nothing newer is proven', async () => {
   expect(later.l1Block.number).toBe(first.l1Block.number + 1n)
   expect([later.state, later.timestamp]).toEqual([first.state, first.timestamp])
   finalize(4n)
-  expect((await views.find(later)).blockNumber).toBe(2n)
+  expect((await views.find(later)).l2BlockNumber).toBe(2n)
   withhold(2)
   const same = await views.find(later)
-  expect([same.blockNumber, same.l1Block.number]).toEqual([1n, chain.l1.blockNumber()])
+  expect([same.l2BlockNumber, same.l1Block.number]).toEqual([1n, chain.l1.blockNumber()])
   // The hash of an older L1 block.
   let hash = hashOf(first.l1Block.number)
   const backwards = setUp({ l1BlockHash: () => hash })
@@ -132,10 +132,12 @@ it('passes on the errors of endpoints and sources', async () => {
     throw Object.assign(new Error('block 0 is not finalized on L1'), { code: -32000 })
   }
   await expect(views.find(null)).rejects.toMatchObject({ code: 'PROOF_UNAVAILABLE' })
-  await expect(setUp({ l1BlockHash: () => '0x12' }).views.find(null)).rejects.toMatchObject({ code: 'CLAIM_INVALID' })
+  await expect(setUp({ l1BlockHash: () => '0x12' }).views.find(null)).rejects.toMatchObject({
+    code: 'ARGUMENT_INVALID',
+  })
   await expect(setUp({ l1BlockHash: () => word(1) }).views.find(null)).rejects.toMatchObject({ layer: 'L1' })
   const scheme = setUp({ schemeAt: () => ({ name: 'other' }) as never })
-  await expect(scheme.views.find(null)).rejects.toMatchObject({ code: 'CLAIM_INVALID', path: 'scheme' })
+  await expect(scheme.views.find(null)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', path: 'scheme' })
 })
 
 it('finds the blocks of earlier finalizations, at the L1 block of the view', async () => {
@@ -151,7 +153,7 @@ it('finds the blocks of earlier finalizations, at the L1 block of the view', asy
     finalize(balance)
   }
   const newest = await views.find(null)
-  expect([newest.blockNumber, asked]).toEqual([4n, [4n]])
+  expect([newest.l2BlockNumber, asked]).toEqual([4n, [4n]])
   const earlier = await views.findAt(newest, 2n)
   expect(asked).toEqual([4n, 2n])
   expect(earlier).toMatchObject({
@@ -181,10 +183,10 @@ it('describes a view with its age, by the clock of this machine', () => {
   vi.useFakeTimers({ now: 5_000_999 })
   onTestFinished(() => void vi.useRealTimers())
   const l1Block = { number: 7n, hash: word(1), stateRoot: word(2), timestamp: 4000n }
-  const held = { blockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, state: {} as never }
+  const held = { l2BlockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, state: {} as never }
   const described = describe(held)
-  expect(described).toEqual({ blockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, age: 2000 })
+  expect(described).toEqual({ l2BlockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, ageSeconds: 2000 })
   expect(described.l1Block).not.toBe(l1Block)
-  expect(describe({ ...held, timestamp: null }).age).toBe(1000)
-  expect(describe({ ...held, timestamp: 9000n }).age).toBe(0)
+  expect(describe({ ...held, timestamp: null }).ageSeconds).toBe(1000)
+  expect(describe({ ...held, timestamp: 9000n }).ageSeconds).toBe(0)
 })

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/index.ts'
+import type { ProofErrorCode } from '../../../src/index.ts'
 import { createWorld } from '../../../src/world.ts'
 import { named } from '../l1.ts'
 import { absent, address, present, rollup } from '../truth.ts'
@@ -24,7 +24,7 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
   /** A true bundle for something other than what the caller states. */
   const unexpected = (
     name: string,
-    code: ErrorCode,
+    code: ProofErrorCode,
     description: string,
     claim: Partial<VectorClaim>,
     honest = bundle,
@@ -99,14 +99,14 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
     },
     {
       name: 'trusted-nothing',
-      code: 'CLAIM_INVALID',
+      code: 'ARGUMENT_INVALID',
       flag: 'Root',
       description: 'The caller trusts nothing.',
       input: judge(bundle, { trusted: {} }),
     },
     {
       name: 'trusted-two',
-      code: 'CLAIM_INVALID',
+      code: 'ARGUMENT_INVALID',
       flag: 'Root',
       description: 'The caller names two trusted inputs.',
       input: judge(bundle, { trusted: { l1BlockHash: blockHash, l1StateRoot: l1.stateRoot } }),

@@ -1,5 +1,5 @@
 import { encodeHeader } from '../../../src/anchor.ts'
-import type { ErrorCode } from '../../../src/index.ts'
+import type { ProofErrorCode } from '../../../src/index.ts'
 import { makeConsensus } from '../consensus.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
 
@@ -8,7 +8,7 @@ export const consensus: ForgeryClass = ({ bundle, blockHash, proof, l1, judge })
   const { trusted, consensus } = makeConsensus(blockHash)
   const forged = (
     name: string,
-    code: ErrorCode,
+    code: ProofErrorCode,
     flag: Forgery['flag'],
     description: string,
     changed: object,
@@ -51,7 +51,7 @@ export const consensus: ForgeryClass = ({ bundle, blockHash, proof, l1, judge })
     ),
     forged(
       'trusted-beacon-block-alone',
-      'CLAIM_INVALID',
+      'ARGUMENT_INVALID',
       'Root',
       'The caller trusts a beacon block root, and says nothing of its network: nothing can verify the consensus part.',
       {},
@@ -59,7 +59,7 @@ export const consensus: ForgeryClass = ({ bundle, blockHash, proof, l1, judge })
     ),
     forged(
       'trusted-beacon-block-and-hash',
-      'CLAIM_INVALID',
+      'ARGUMENT_INVALID',
       'Root',
       'The caller names a beacon block root and an L1 block hash.',
       {},

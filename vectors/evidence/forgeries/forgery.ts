@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/index.ts'
+import type { ProofErrorCode } from '../../../src/index.ts'
 import type { Flag } from '../../vector.ts'
 import type { Truth } from '../truth.ts'
 import type { VectorInput } from '../vector.ts'
@@ -7,7 +7,7 @@ import type { VectorInput } from '../vector.ts'
 export interface Forgery {
   /** The name of the file. */
   name: string
-  code: ErrorCode
+  code: ProofErrorCode
   flag: Flag
   description: string
   input: VectorInput

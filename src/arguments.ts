@@ -1,0 +1,64 @@
+import { type Hex, hexLength, hexToBytes } from './bytes.ts'
+import { ArgumentError } from './errors.ts'
+
+/** What callers pass. They may be untyped JavaScript, so every argument is validated, whatever its type says. */
+
+/**
+ * Copies the own fields of an object from the caller. An unknown name is refused, because a mistake would go unnoticed: with
+ * `storagekeys`, no storage key would be requested.
+ *
+ * @param what the name of the object; empty for the argument itself
+ * @throws ArgumentError
+ */
+export function readOptions<T extends object>(what: string, options: T, names: readonly string[]): T {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw invalid(what, 'an object', options)
+  const unknown = Object.keys(options).find(name => !names.includes(name))
+  if (unknown !== undefined) {
+    const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
+    const place = unknown.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
+    const expected = meant ?? `no field but ${names.join(', ')}`
+    throw new ArgumentError({ path: fieldOf(what, place), expected, found: 'an unknown field' })
+  }
+  // Without a prototype, so that nothing comes from a polluted Object.prototype.
+  return Object.assign(Object.create(null), options)
+}
+
+/** The path of a field of the object `what`. */
+export const fieldOf = (what: string, name: string): string => (what === '' ? name : `${what}.${name}`)
+
+/** @throws ArgumentError if the argument is not hexadecimal of `length` bytes; of any length if none is given */
+export function decodeArgument(name: string, value: unknown, length?: number): Uint8Array {
+  try {
+    if (typeof value === 'string') return hexToBytes(value, length ?? hexLength(value))
+  } catch {
+    // Reported below: the codes of hexToBytes describe the answer, not the caller's argument.
+  }
+  throw invalid(name, `0x-prefixed hexadecimal${length === undefined ? '' : ` of ${length} bytes`}`, value)
+}
+
+/** The storage keys that the caller asks for. @throws ArgumentError if it is not an array of 32-byte keys */
+export function decodeKeys(storageKeys: readonly Hex[], name = 'storageKeys'): Uint8Array[] {
+  if (!Array.isArray(storageKeys)) throw invalid(name, 'an array', storageKeys)
+  // Array.from, unlike map, visits holes.
+  return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`${name}[${index}]`, key, 32))
+}
+
+/** @throws ArgumentError unless it is a bigint of at most `bits` bits */
+export function verifyUint(path: string, value: unknown, bits: number): bigint {
+  if (typeof value === 'bigint' && value >= 0n && value < 1n << BigInt(bits)) return value
+  throw invalid(path, `a bigint from 0 to 2^${bits} - 1`, value)
+}
+
+/** Describes an argument by kind and length. Only numbers are shown: a secret may have been passed by mistake. */
+export const invalid = (path: string, expected: string, value: unknown): ArgumentError =>
+  new ArgumentError({ path, expected, found: describe(value) })
+
+function describe(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing'
+  if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${`${value}`.slice(0, 80)}`
+  if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
+  // Without a group: the engine would remember each of its matches, and overflow on a very long string.
+  const isHex = value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
+  return isHex ? `${value.length / 2 - 1} bytes` : `a string of ${value.length} characters`
+}
