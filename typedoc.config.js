@@ -1,6 +1,18 @@
 import { readFileSync } from 'node:fs'
 
-const doors = ['index', 'mimc', 'poseidon2', 'anchor', 'beacon', 'bulk', 'rpc', 'provider', 'service', 'world']
+const doors = [
+  'index',
+  'mimc',
+  'poseidon2',
+  'anchor',
+  'beacon',
+  'bulk',
+  'rpc',
+  'provider',
+  'service',
+  'service/demo',
+  'world',
+]
 
 /** In these tables a property's value is its documentation. */
 const tables = {

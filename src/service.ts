@@ -9,7 +9,6 @@ export type { ServiceChain, ServiceChainOptions } from './service/chain.ts'
 export type { BeaconAnswer } from './service/consensus.ts'
 export type { ContractVersion } from './service/contract.ts'
 export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'
-export { addDemoBlocks, demoWorld, readGenesis } from './service/genesis.ts'
 export type {
   AccessListBlock,
   AccessListCall,

@@ -45,7 +45,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
 
 const layerOf = (file: string): string => (file.split('/')[0] ?? '').replace(/\.ts$/, '')
 const isEntryPoint = (file: string): boolean =>
-  !file.includes('/') && !['errors.ts', 'bytes.ts', 'hex.ts'].includes(file)
+  file === 'service/demo.ts' || (!file.includes('/') && !['errors.ts', 'bytes.ts', 'hex.ts'].includes(file))
 const importsOf = (file: string): string[] =>
   ts.preProcessFile(readFileSync(join('src', file), 'utf8')).importedFiles.map(imported => imported.fileName)
 

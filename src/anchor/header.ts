@@ -93,7 +93,8 @@ const FRONTIER_COUNT = NAMES.indexOf('nonce') + 1
  * @example
  * ```ts
  * import { encodeHeader } from 'rollup-state-proof/anchor'
- * import { createService, demoWorld } from 'rollup-state-proof/service'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const

@@ -52,7 +52,8 @@ export interface VerifiedProvider extends RequestProvider {
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createVerifiedProvider } from 'rollup-state-proof/provider'
  * import { createHttpProvider, finalizedBlockHash } from 'rollup-state-proof/rpc'
- * import { addDemoBlocks, createService, demoWorld } from 'rollup-state-proof/service'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

@@ -80,7 +80,7 @@ export interface FetchOptions extends RollupClientOptions {
  * import { verifyProof } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { fetchAnswer } from 'rollup-state-proof/rpc'
- * import { demoWorld } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
  *
  * const world = demoWorld(poseidon2)
  * const address = `0x${'a1'.repeat(20)}` as const

@@ -67,7 +67,8 @@ const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createHttpProvider } from 'rollup-state-proof/rpc'
- * import { createService, demoWorld } from 'rollup-state-proof/service'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })
@@ -119,7 +120,8 @@ export interface BeaconApi {
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createBeaconApi } from 'rollup-state-proof/rpc'
- * import { createService, demoWorld } from 'rollup-state-proof/service'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

@@ -74,7 +74,8 @@ export interface Service {
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createRollupClient, createHttpProvider } from 'rollup-state-proof/rpc'
- * import { createService, demoWorld } from 'rollup-state-proof/service'
+ * import { createService } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
  *
  * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })

@@ -9,7 +9,8 @@ import type { AddressInfo } from 'node:net'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService } from '../../src/service.ts'
 import { type ProxyProcess, startProxyProcess } from '../cli/proxy-process.ts'
 import { launch } from './launch.ts'
 import type { Wallet } from './wallet.ts'
@@ -88,7 +89,7 @@ async function checkAdmitted(): Promise<string> {
 
   // A finalization while the page sends requests: every answer is of one block or the other, and none fails.
   const seen = new Set<string>()
-  addDemoBlocks(service.chain, [2])
+  addDemoBlocks(service.chain, { counts: [2] })
   for (let asked = 0; !seen.has('10') && asked < 2000; asked++) {
     const outcomes = await ask(page, 'viem', proxy.url, TOKEN, OWNER)
     const [found, ...values] = outcomes.slice(0, 3).map(outcome => Reflect.get(outcome, 'result'))

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { addDemoBlocks } from '../../src/service.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 

@@ -2,7 +2,8 @@ import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, rmSyn
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { addDemoBlocks, type ServiceOptions } from '../../src/service.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
+import type { ServiceOptions } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, startService, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
@@ -60,7 +61,7 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
 
   const nothing = await follow()
   expect(nothing).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('no new finalization') })
-  addDemoBlocks(service.chain, [2, 1])
+  addDemoBlocks(service.chain, { counts: [2, 1] })
   const again = await follow('--json')
   expect(
     again.stdout

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { UsageError } from '../../src/cli/errors.ts'
 import { createConnections } from '../../src/cli/options/connections.ts'
 import { type L1SourceFlags, openL1Source } from '../../src/cli/options/l1-source.ts'
-import { addDemoBlocks } from '../../src/service.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
 import { PROGRAM } from '../package/build.ts'
 import { CONTRACT, ROLLUP, startServer, startService } from '../rpc/servers.ts'
 import { collector, folderOf, runHere } from './io.ts'
@@ -120,7 +120,7 @@ it('provides the hash to follow and proxy, with the same options', async () => {
   expect(first.stderr).toContain('L1 block hash: --beacon number 1 UNREACHABLE\n')
   expect(first.stdout + first.stderr).not.toContain('SECRET')
   expect(existsSync(file)).toBe(true)
-  addDemoBlocks(service.chain, [2])
+  addDemoBlocks(service.chain, { counts: [2] })
   expect((await follow()).stdout).toMatch(/^L2 block 11 /)
 
   const proxy = await startProxyProcess([PROGRAM], [...asked, '--chain-id', '1337', '--port', '0'], program =>

@@ -10,7 +10,8 @@ import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
 import type { RequestProvider } from '../../src/rpc.ts'
-import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService } from '../../src/service.ts'
 import { PROGRAM } from '../package/build.ts'
 import { folderOf, runHere } from './io.ts'
 import { startProxyProcess } from './proxy-process.ts'
@@ -83,7 +84,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
     }
     return [...seen]
   })()
-  addDemoBlocks(chain, [2])
+  addDemoBlocks(chain, { counts: [2] })
   expect(await running).toEqual([8n, 10n])
   await proxy.until(({ blockNumber }) => blockNumber === '10')
   expect(await curl(proxy.url, 4, 'eth_blockNumber', [])).toMatchObject({ result: '0xa' })

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { request as httpRequest } from 'node:http'
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { addDemoBlocks } from '../../src/service.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
 import { PROGRAM } from '../package/build.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'

@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { bytesToHex } from '../../src/bytes.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { demoWorld } from '../../src/service.ts'
+import { demoWorld } from '../../src/service/demo.ts'
 import { blocksOf } from './blocks.ts'
 
 const SIGNATURE = 'verifyProof(bytes[],uint256,bytes32)'

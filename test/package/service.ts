@@ -1,6 +1,7 @@
 // Compiled by .ci/package-check against the packed tarball, with Node's types.
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
-import { createService, demoWorld, type Service } from 'rollup-state-proof/service'
+import { createService, type Service } from 'rollup-state-proof/service'
+import { demoWorld } from 'rollup-state-proof/service/demo'
 
 const rollup = { address: `0x${'11'.repeat(20)}` } as const
 export const service: Service = createService({ genesis: demoWorld(poseidon2), rollup })

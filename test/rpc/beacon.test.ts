@@ -11,7 +11,8 @@ import {
   EndpointError,
   fetchConsensus,
 } from '../../src/rpc.ts'
-import { addDemoBlocks, type Service } from '../../src/service.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
+import type { Service } from '../../src/service.ts'
 import { startServer, startService } from './servers.ts'
 
 /** The demo, whose blocks have a fixed time long ago. */

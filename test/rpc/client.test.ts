@@ -11,7 +11,7 @@ import {
   type RequestProvider,
   type RollupClientOptions,
 } from '../../src/rpc.ts'
-import { demoWorld } from '../../src/service.ts'
+import { demoWorld } from '../../src/service/demo.ts'
 import { CONTRACT, USER, word } from './servers.ts'
 
 const world = demoWorld(poseidon2)

@@ -15,9 +15,9 @@ import {
   type RequestProvider,
   recordEvidence,
 } from '../../src/rpc.ts'
+import { demoWorld } from '../../src/service/demo.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
-import { demoWorld } from '../../src/service.ts'
 import { demoChain, everythingIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from './servers.ts'
 

@@ -14,10 +14,11 @@ import {
   type RequestProvider,
 } from '../../src/rpc.ts'
 import { createChain, type FullChain, type ServiceChainOptions } from '../../src/service/chain.ts'
+import { demoWorld } from '../../src/service/demo.ts'
 import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
-import { createService, demoWorld } from '../../src/service.ts'
+import { createService } from '../../src/service.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'

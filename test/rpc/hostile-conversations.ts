@@ -1,8 +1,8 @@
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type FullChain as Chain, createChain } from '../../src/service/chain.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
-import { addDemoBlocks, demoWorld } from '../../src/service.ts'
 import { ROLLUP } from './servers.ts'
 
 /**

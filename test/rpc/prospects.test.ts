@@ -13,10 +13,10 @@ import {
   recordEvidence,
 } from '../../src/rpc.ts'
 import { createChain } from '../../src/service/chain.ts'
+import { demoWorld } from '../../src/service/demo.ts'
 import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
-import { demoWorld } from '../../src/service.ts'
 import { ROLLUP, USER } from './servers.ts'
 
 /** What each code must mean for asking again. Written down here a second time, so that no change goes unnoticed. */

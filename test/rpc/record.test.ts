@@ -15,11 +15,11 @@ import {
   recordEvidence,
 } from '../../src/rpc.ts'
 import { type FullChain as Chain, createChain } from '../../src/service/chain.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import type { Methods } from '../../src/service/json-rpc.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
 import { createL1 } from '../../src/service/simulated-l1.ts'
-import { addDemoBlocks, demoWorld } from '../../src/service.ts'
 import { sized } from '../size.ts'
 import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
 

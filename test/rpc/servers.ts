@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { onTestFinished } from 'vitest'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createService, demoWorld, type Service, type ServiceOptions } from '../../src/service.ts'
+import { demoWorld } from '../../src/service/demo.ts'
+import { createService, type Service, type ServiceOptions } from '../../src/service.ts'
 
 export const ROLLUP = { name: 'devnet', address: `0x${'ff'.repeat(20)}` } as const
 export const CONTRACT: Hex = `0x${'c0'.repeat(20)}`

@@ -3,7 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { expect, it } from 'vitest'
 import { verifyConsensus } from '../../src/beacon.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { addDemoBlocks, createService, demoWorld, type Service, type ServiceOptions } from '../../src/service.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService, type Service, type ServiceOptions } from '../../src/service.ts'
 import { ROLLUP, startService, word } from '../rpc/servers.ts'
 
 /** Typed as a string to hide the import from the compiler, because lodestar's declarations do not compile here. */

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { mappingSlot, verifyEthProof } from '../../src/anchor.ts'
 import { bytesToHex, type Hex } from '../../src/bytes.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { addDemoBlocks, createService, demoWorld, type ServiceChainOptions } from '../../src/service.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService, type ServiceChainOptions } from '../../src/service.ts'
 import { ROLLUP, startService, word } from '../rpc/servers.ts'
 import { askRpc } from './ask.ts'
 
@@ -33,7 +34,7 @@ function slotsAt({ l1 }: ReturnType<typeof demoChain>, number: bigint, storageKe
 
 it.each([7, 8] as const)('stores the inputs of its newest finalization, in version %i', async contractVersion => {
   const { service, l1Url } = await startService({ contractVersion })
-  addDemoBlocks(service.chain, [2, 1, 3, 2, 1])
+  addDemoBlocks(service.chain, { counts: [2, 1, 3, 2, 1] })
   const viem = createPublicClient({ transport: http(l1Url, { retryCount: 0 }) })
   const range = { address: ROLLUP.address, fromBlock: 0n, toBlock: 'latest' } as const
   const logs =
@@ -127,7 +128,7 @@ it('reorganizes blocks that are not final, and merges their finalizations into o
   const { service, l1Url } = await startService({ l1Unfinalized: 8 })
   const { chain } = service
   const { l1 } = chain
-  addDemoBlocks(chain, [1, 1], 2)
+  addDemoBlocks(chain, { counts: [1, 1], l1Blocks: 2 })
   expect(l1.blockNumber()).toBe(7n)
   for (let added = 0; added < 5; added++) l1.addBlock()
   chain.addBlock()
@@ -175,7 +176,7 @@ it('keeps only its newest states if configured, but all blocks', async () => {
 
 it('forgets old finalizations if configured', () => {
   const chain = demoChain({ keep: 3, l1Unfinalized: 2 })
-  for (let turn = 0; turn < 40; turn++) addDemoBlocks(chain, [2], 1)
+  for (let turn = 0; turn < 40; turn++) addDemoBlocks(chain, { counts: [2], l1Blocks: 1 })
   expect([chain.latest(), chain.finalized(), chain.l1.blockNumber()]).toEqual([88n, 88n, 143n])
   for (const kept of [84n, 86n, 88n]) expect(chain.at(kept)?.stateRoot()).toMatch(/^0x/)
   for (const old of [0n, 82n, 83n]) expect([chain.at(old), chain.timestamp(old)]).toEqual([undefined, undefined])

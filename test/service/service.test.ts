@@ -6,7 +6,9 @@ import { expect, it } from 'vitest'
 import { anchorStorageKeys, createBundle, verifyEvidence } from '../../src/anchor.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createHttpProvider, createRollupClient, endpointUrl } from '../../src/rpc.ts'
-import { createService, demoWorld, readGenesis } from '../../src/service.ts'
+import { demoWorld } from '../../src/service/demo.ts'
+import { readGenesis } from '../../src/service/genesis.ts'
+import { createService } from '../../src/service.ts'
 import { CONTRACT, ROLLUP, startService, USER, word } from '../rpc/servers.ts'
 
 const post = (url: string, body: string, headers: Record<string, string> = { 'Content-Type': 'application/json' }) =>

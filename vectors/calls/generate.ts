@@ -2,7 +2,8 @@ import type { Hex, ProofErrorCode } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type CallBundle, recordCall } from '../../src/provider.ts'
 import { createHttpProvider } from '../../src/rpc.ts'
-import { addDemoBlocks, createService, demoWorld } from '../../src/service.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService } from '../../src/service.ts'
 
 /** A vector of `verifyCallEvidence`. Numbers in the claim are quantities. */
 export interface CallVector {
@@ -79,7 +80,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
     }
     // A bundle of another block, to exchange parts with.
     const { bundle: older } = await record(PROXY, `0x70a08231${BOB}`)
-    addDemoBlocks(service.chain, [2])
+    addDemoBlocks(service.chain, { counts: [2] })
     const { bundle, verified: evidence } = await record(PROXY, `0x70a08231${BOB}`)
     const claim = { rollup: { address }, trusted: { l1BlockHash: evidence.l1Block.hash }, chainId: quantity(1337n) }
     const exchange = (name: string, description: string, code: ProofErrorCode, forged: object) =>

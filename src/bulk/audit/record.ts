@@ -107,7 +107,7 @@ const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadabl
  * ```ts
  * import { verifyRecords } from 'rollup-state-proof/bulk'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { demoWorld } from 'rollup-state-proof/service'
+ * import { demoWorld } from 'rollup-state-proof/service/demo'
  *
  * const world = demoWorld(poseidon2)
  * const claim = { scheme: 'poseidon2', stateRoot: world.stateRoot() } as const

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
-import { addDemoBlocks, createService, demoWorld, readGenesis, type ServiceChain } from '../../service.ts'
+import { addDemoBlocks, demoWorld } from '../../service/demo.ts'
+import { readGenesis } from '../../service/genesis.ts'
+import { createService, type ServiceChain } from '../../service.ts'
 import { type Command, exitCodes } from '../command.ts'
 import { cannotListen, orUsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
@@ -84,7 +86,7 @@ export const command: Command = {
     const move = () => {
       // As many blocks as a real L1 adds in this time.
       const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)
-      if (isDemo) addDemoBlocks(chain, [BLOCKS_PER_FINALIZATION], l1Blocks)
+      if (isDemo) addDemoBlocks(chain, { counts: [BLOCKS_PER_FINALIZATION], l1Blocks })
       else addEmptyBlock(chain, l1Blocks)
       if (values.json) io.stdout.write(toJson({ finalized: finalized() }))
     }
