@@ -1,7 +1,6 @@
 import { MAX_NODE_COUNT } from '../anchor/limits.ts'
 import { bytesToBigint, bytesToHex, concatBytes, type Hex, hexLength, hexToBytes, knownLength } from '../bytes.ts'
-import type { ProofError } from '../errors.ts'
-import { isProofError } from '../errors.ts'
+import { isRefusal, type Refusal } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
 import { decodeLeafIndex, decodeNodes } from '../proof/decode.ts'
 import { plainTree } from '../proof/tree.ts'
@@ -41,12 +40,12 @@ export function decodeHex(value: unknown, lengths?: readonly number[]): Uint8Arr
   return hexToBytes(hex, lengths ? knownLength(hex, lengths) : hexLength(hex))
 }
 
-/** The result of `decode`; null if it throws a ProofError. */
+/** The result of `decode`; null if it refuses what it reads. */
 export function attempt<T>(decode: () => T): T | null {
   try {
     return decode()
   } catch (error) {
-    if (isProofError(error)) return null
+    if (isRefusal(error)) return null
     throw error
   }
 }
@@ -146,13 +145,13 @@ function hashNode(scheme: HashScheme, node: unknown, length: number) {
     verifyCanonical(scheme, preimage)
     return { digest: scheme.hasher.hash(preimage), problem: null }
   } catch (error) {
-    if (!isProofError(error)) throw error
+    if (!isRefusal(error)) throw error
     return { digest: null, problem: describeDetails(error) }
   }
 }
 
 /** What the error expected and found, in one line. */
-export const describeDetails = ({ code, expected, found }: ProofError): string =>
+export const describeDetails = ({ code, expected, found }: Refusal): string =>
   [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ') || code
 
 /** Whether a Merkle-Patricia proof holds more nodes than any key's path can have. */

@@ -56,7 +56,7 @@ export function drawChain(input: ChainInput): ChainBox[] {
   const { trustedKind, trusted } = statement
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
   const roots = ['l1BlockHash', 'l1StateRoot', 'l2StateRoot']
-  /** The place of the box with the trusted input: -1 is the beacon checkpoint. An answer starts at the L2 state root. */
+  /** The place of the box with the trusted input: -1 is the trusted beacon block. An answer starts at the L2 state root. */
   const start = isFromBeacon ? -1 : isBundle ? roots.indexOf(trustedKind.value) : 2
   const isGiven = isHexOf(32, trusted.value)
   const box = (place: number, title: string, status: Status, value: string | undefined, note: string): ChainBox => {
@@ -78,7 +78,7 @@ export function drawChain(input: ChainInput): ChainBox[] {
   const l2Block = evidence?.l2BlockNumber == null ? '' : `, for L2 block ${evidence.l2BlockNumber}`
   const contract = `from the rollup contract on L1${l2Block}`
   const beaconBoxes = [
-    box(-1, 'Beacon checkpoint', 'not reached', undefined, ''),
+    box(-1, 'Trusted beacon block', 'not reached', undefined, ''),
     box(0, 'Sync committees', consensus, undefined, signed ?? 'each committee signs for the next'),
     box(0, 'Finalized beacon block', consensus, block?.blockRoot, slot ?? 'signed by the last committee'),
   ]

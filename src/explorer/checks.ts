@@ -56,7 +56,8 @@ export interface Shape {
   readonly forms: readonly Form[]
   /** What a bundle is verified from, and which parts of the claim the user stated; null for a bare answer. */
   readonly chain: {
-    readonly reach: string
+    /** Which kind of input is trusted. */
+    readonly trustedKind: string
     readonly states: { readonly block: boolean; readonly address: boolean; readonly keys: boolean }
     /** How many slots of the rollup contract the bundle proves: one or two, or more with the finalized state. */
     readonly l1SlotCount: number
@@ -243,9 +244,9 @@ function isOverlong({ code, path, served }: PlacedError): boolean {
 }
 
 /** From the bundle and the trusted input to the L2 state root. */
-function chainSteps({ reach, states, l1SlotCount }: NonNullable<Shape['chain']>): Step[] {
+function chainSteps({ trustedKind, states, l1SlotCount }: NonNullable<Shape['chain']>): Step[] {
   const step = stepIn('bundle')
-  const isFromBeacon = reach === 'beaconBlockRoot'
+  const isFromBeacon = trustedKind === 'beaconBlockRoot'
   // What has no version is not a bundle.
   const isWhole = at('', 'version')
   return [
@@ -258,8 +259,8 @@ function chainSteps({ reach, states, l1SlotCount }: NonNullable<Shape['chain']>)
     ...(states.address ? [step('It is for the address that you stated', ['EVIDENCE_ADDRESS_MISMATCH'])] : []),
     ...(states.keys ? [step('It is for the storage keys that you stated', ['EVIDENCE_KEYS_MISMATCH'])] : []),
     ...(isFromBeacon ? consensusSteps() : []),
-    ...(isFromBeacon || reach === 'l1BlockHash' ? headerSteps() : []),
-    ...(reach === 'l2StateRoot' ? [] : contractSteps(l1SlotCount)),
+    ...(isFromBeacon || trustedKind === 'l1BlockHash' ? headerSteps() : []),
+    ...(trustedKind === 'l2StateRoot' ? [] : contractSteps(l1SlotCount)),
   ]
 }
 
@@ -271,7 +272,7 @@ const PART_SHAPE: readonly FailureCode[] = [
   ...HEX,
 ]
 const COMMITTEE_SHAPE: readonly FailureCode[] = ['BEACON_COMMITTEE_SIZE', 'BEACON_KEY_ENCODING']
-const CHECKPOINT: readonly FailureCode[] = [
+const BOOTSTRAP: readonly FailureCode[] = [
   'BEACON_ROOT_MISMATCH',
   'BEACON_EXECUTION_MISMATCH',
   'BEACON_COMMITTEE_MISMATCH',
@@ -301,10 +302,10 @@ function consensusSteps(): Step[] {
   return [
     step('The bundle has the consensus part', ['EVIDENCE_CONSENSUS_MISSING', 'EVIDENCE_MALFORMED']),
     step('It is for the network that you stated', ['EVIDENCE_NETWORK_MISMATCH']),
-    step('The beacon checkpoint commits to its sync committee', [...shape, ...CHECKPOINT], below('bootstrap')),
+    step('The trusted beacon block commits to its sync committee', [...shape, ...BOOTSTRAP], below('bootstrap')),
     step('Each committee signs for the next one', [...shape, ...SIGNED, ...UPDATED], below('updates')),
     step('The last committee signs for a finalized beacon block', [...PART_SHAPE, ...SIGNED], below('finality')),
-    step('It is no older than the checkpoint', ['BEACON_OLDER_THAN_CHECKPOINT']),
+    step('It is no older than the trusted one', ['BEACON_OLDER_THAN_CHECKPOINT']),
   ]
 }
 

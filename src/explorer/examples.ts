@@ -1,3 +1,4 @@
+/** A vector that the page offers as an example. */
 export interface ExampleSource {
   readonly group: string
   readonly title: string

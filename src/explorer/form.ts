@@ -18,7 +18,7 @@ const sourceNotes: Readonly<Record<Source, string>> = {
 }
 
 const trustedLabels = new Map([
-  ['beaconBlockRoot', 'Beacon checkpoint: root of a finalized beacon block, 32 bytes'],
+  ['beaconBlockRoot', 'Root of a finalized beacon block, 32 bytes'],
   ['l2StateRoot', 'L2 state root, 32 bytes'],
   ['l1BlockHash', 'L1 block hash, 32 bytes'],
   ['l1StateRoot', 'L1 state root, 32 bytes'],
@@ -39,7 +39,7 @@ function showSource(name: FieldName): void {
   if (name !== 'trustedKind') return
   const { value } = controls.trustedKind
   byId('trusted-label', HTMLElement).textContent = trustedLabels.get(value) ?? ''
-  showIf('[data-checkpoint]', value === 'beaconBlockRoot')
+  showIf('[data-beacon]', value === 'beaconBlockRoot')
 }
 
 /** Fills in what the file says. Keeps what the user typed, unless they chose an example. */

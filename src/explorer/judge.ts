@@ -30,7 +30,7 @@ import {
   displayRows,
   evidenceSourcesOf,
   type Form,
-  isReach,
+  isTrustedKind,
   questionRows,
   trustedName,
 } from './wording.ts'
@@ -102,7 +102,7 @@ function missing(file: OpenedFile, statement: Statement): string | null {
   if (trusted.value === '') return `enter the ${isBundle ? name : 'state root'} that you trust`
   const isFromBeacon = trustedKind.value === 'beaconBlockRoot'
   if (isFromBeacon && network.value === '' && networkOf(file, statement) === null) {
-    return 'enter the network of the beacon checkpoint'
+    return 'enter the network of the beacon block'
   }
   if (!isBundle && address.value === '') return 'enter the address that you asked for'
   if (isBundle && rollup.value === '') return 'enter the rollup: anyone can deploy a contract that holds any root'
@@ -122,7 +122,7 @@ function findInputErrors(file: OpenedFile, statement: Statement): InputError[] {
   const keys = keysIn(statement)
   const wrong = keys.findIndex(key => !isHexOf(32, key))
   const ofAnswer = [
-    ...check('trustedKind', isReach, 'Choose what you trust.'),
+    ...check('trustedKind', isTrustedKind, 'Choose what you trust.'),
     ...hex('trusted', 32),
     ...hex('address', 20),
     ...check('storageKeys', () => wrong < 0, `Key ${wrong + 1}: ${hexMessage(32, keys[wrong] ?? '')}`),
@@ -286,7 +286,7 @@ function trustedOf(file: OpenedFile, statement: Statement): unknown {
 function networkOf(file: OpenedFile, { network, rollup }: Statement): BeaconNetwork | null {
   const name = network.value === '' ? rollup.value : network.value
   const isOfFile = network.source === 'file' && fieldIn(file.network, 'name') === name
-  // Unchecked, despite its type: checkpoint refuses an invalid network with an ArgumentError.
+  // Unchecked, despite its type: trustBeaconBlock refuses an invalid network with an ArgumentError.
   return isOfFile ? (file.network as BeaconNetwork) : (networkNamed(name) ?? null)
 }
 
@@ -306,7 +306,7 @@ function shapeOf(file: OpenedFile, statement: Statement, storageKeys: readonly s
     forms: [formOf(leafProofAt(file.answer, 0)), ...storageKeys.slice(0, MAX_KEYS).map(formOfSlot)],
     chain: file.isBundle
       ? {
-          reach: statement.trustedKind.value,
+          trustedKind: statement.trustedKind.value,
           states: { block: states('l2Block'), address: states('address'), keys: states('storageKeys') },
           l1SlotCount: itemsOf(storageProof).length,
         }

@@ -1,4 +1,3 @@
-import type { Reach } from '../anchor.ts'
 import type { LeafForm, LeafPath } from '../document/answer.ts'
 import type { Source } from '../document/claim.ts'
 import type { EvidenceSources } from '../document/evidence.ts'
@@ -27,9 +26,9 @@ export const partNames: Readonly<Record<LeafPath['proof'], string>> = {
   rightProof: 'right neighbour',
 }
 
-export const isReach = (kind: string): kind is Reach => Object.hasOwn(trustedNames, kind)
+export const isTrustedKind = (kind: string): kind is keyof typeof trustedNames => Object.hasOwn(trustedNames, kind)
 
-export const trustedName = (kind: string): string => (isReach(kind) ? trustedNames[kind] : 'root')
+export const trustedName = (kind: string): string => (isTrustedKind(kind) ? trustedNames[kind] : 'root')
 
 /** Who stated each part of the claim on a bundle. */
 export function evidenceSourcesOf(statement: Statement): EvidenceSources {
