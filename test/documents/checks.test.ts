@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { allCodes } from '../../src/error-meanings.ts'
 
 /** Checks that `docs/checks.md`, the source and the invalid vectors name the same checks. */
 const ROW = /^\| `([A-Z0-9_]+)` \| (.+) \| `(\w+)` in `([\w/.-]+)` \| (.+) \|$/gm

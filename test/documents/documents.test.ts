@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { run } from '../../src/cli/run.ts'
-import { endpointErrorMeanings } from '../../src/rpc.ts'
+import { allCodes } from '../../src/error-meanings.ts'
+import { EndpointError, type EndpointErrorCode, endpointErrorMeanings } from '../../src/rpc.ts'
 import { drawChart } from '../bench/chart.ts'
 import { CHART, PAGE, readSection } from '../bench/page.ts'
 import { blocksOf, listDocuments } from './blocks.ts'
@@ -139,6 +140,10 @@ it('tells the relayer what to do with every code', () => {
   const [conversation = '', verification = ''] = (relayer.split('\n## ')[0] ?? '').split('Errors of verification')
   const codesIn = (text: string) => [...text.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, code = '']) => code)
   expect(codesIn(conversation).sort()).toEqual(Object.keys(endpointErrorMeanings).sort())
+  for (const [, action = '', codes = ''] of conversation.matchAll(/^\| `(\w+)`(.*)$/gm)) {
+    if (action === 'action') continue
+    for (const code of codesIn(codes)) expect(new EndpointError(code as EndpointErrorCode).action, code).toBe(action)
+  }
   const named = codesIn(verification.split('The one innocent cause')[0] ?? '')
   expect(named.length).toBeGreaterThan(8)
   for (const code of named) expect(allCodes()).toContain(code)
