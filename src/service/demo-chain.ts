@@ -23,7 +23,7 @@ const HOLDERS: readonly (readonly [Hex, bigint])[] = [
 ]
 
 /**
- * A small state for experiments: two accounts (`0xa1a1…`, `0xb2b2…`), a contract (`0xc0c0…`) with the slots 0, 1 and 7, an
+ * A small state for experiments. It has two accounts (`0xa1a1…`, `0xb2b2…`), a contract (`0xc0c0…`) with the slots 0, 1 and 7, an
  * ERC-20 token (`0x7070…`) that both accounts hold, the same token behind an EIP-1967 proxy (`0x7171…`) with its own balances,
  * and a contract (`0xcaca…`) with the `aggregate3` function of Multicall3.
  *

@@ -1,42 +1,28 @@
 import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
+import { describeApi, isValue, PAGE, readApi } from '../tools/api.ts'
 
 /**
  * What the doc comments of the public API must contain. typedoc checks that every symbol has one (`npm run docs`), and
  * `examples.test.ts` that the examples run.
  */
-const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
-const doors = Object.keys(exports)
-  .filter(subpath => subpath !== './package.json')
-  .map(subpath => `src/${subpath.slice(2) || 'index'}.ts`)
-
-const { config } = ts.readConfigFile('tsconfig.json', name => readFileSync(name, 'utf8'))
-const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, '.')
-const program = ts.createProgram(doors, options)
-const checker = program.getTypeChecker()
-
-const symbols = new Map<ts.Symbol, string>()
-for (const door of doors) {
-  const source = program.getSourceFile(door)
-  const module = source && checker.getSymbolAtLocation(source)
-  for (const exported of module ? checker.getExportsOfModule(module) : []) {
-    const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0
-    symbols.set(isAlias ? checker.getAliasedSymbol(exported) : exported, exported.name)
-  }
-}
+const { entryPoints, checker } = readApi()
+const symbols = new Map(
+  entryPoints.flatMap(({ exports }) => exports.map(({ symbol, name }) => [symbol, name] as const)),
+)
 
 const textOf = (symbol: ts.Symbol): string => ts.displayPartsToString(symbol.getDocumentationComment(checker))
 const tagsOf = (symbol: ts.Symbol, name: string): string[] =>
   symbol.getJsDocTags(checker).flatMap(tag => (tag.name === name ? [ts.displayPartsToString(tag.text)] : []))
-const isValue = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.Value) !== 0
 const isFunction = ({ flags }: ts.Symbol): boolean => (flags & ts.SymbolFlags.Function) !== 0
 
 /** All declarations that can have parameters: functions, constructors, and methods of interfaces. */
 function callables(symbol: ts.Symbol): { name: string; parameters: string[]; documented: string[] }[] {
   const members = [...(symbol.members?.values() ?? [])]
   return [symbol, ...members].flatMap(member =>
-    (member.declarations ?? []).flatMap(declaration => {
+    // The comment of the first overload is that of all.
+    (member.declarations ?? []).slice(0, 1).flatMap(declaration => {
       if (!ts.isFunctionLike(declaration)) return []
       const documented = ts.getJSDocTags(declaration).flatMap(tag => {
         return ts.isJSDocParameterTag(tag) ? [tag.name.getText()] : []
@@ -51,8 +37,18 @@ function callables(symbol: ts.Symbol): { name: string; parameters: string[]; doc
 }
 
 it('covers the whole public API', () => {
-  expect(doors.length).toBe(11)
+  expect(entryPoints.length).toBe(11)
   expect(symbols.size).toBeGreaterThan(60)
+})
+
+it('has a page with every export, which `npm run generate` writes', () => {
+  expect(describeApi()).toBe(readFileSync(PAGE, 'utf8'))
+})
+
+it('begins every doc comment with a sentence that fits a line', () => {
+  const lines = readFileSync(PAGE, 'utf8').match(/^- .*$/gm) ?? []
+  expect(lines.length).toBeGreaterThanOrEqual(symbols.size)
+  for (const line of lines) expect(line).toMatch(/^- `\w+`: .{8,200}\.$/)
 })
 
 it('has an example for every value: functions, classes, constants', () => {
