@@ -3,7 +3,8 @@ import {
   type Hex,
   hashAccountKey,
   hashStorageKey,
-  ProofError,
+  isProofError,
+  type ProvenSlot,
   type Scheme,
   type VerifiedState,
   verifyProof,
@@ -68,11 +69,12 @@ export function trueAnswers(scheme: Scheme): TrueAnswer[] {
 function truthOf(state: World, address: Hex, storageKeys: Hex[]): VerifiedState {
   const account = state.getAccount(address)
   const { accountProof } = state.getProof(address)
-  const storage = storageKeys.map(key => {
+  const storage = storageKeys.map((key): ProvenSlot => {
     const value = state.getStorage(address, key)
+    if (value === wordFor(0)) return { key, value, exists: false, leafIndex: null }
     const [proof] = state.getProof(address, [key]).storageProofs
-    const leafIndex = proof && 'leafIndex' in proof ? proof.leafIndex : null
-    return { key, value, exists: value !== wordFor(0), leafIndex }
+    if (!proof || !('leafIndex' in proof)) throw new Error('the slot exists')
+    return { key, value, exists: true, leafIndex: proof.leafIndex }
   })
   if (account === null || !('leafIndex' in accountProof)) return { account: null, storage }
   return { account: { ...account, leafIndex: accountProof.leafIndex }, storage }
@@ -92,7 +94,7 @@ export function isRefused(
     if (!isDeepStrictEqual(verified, truth)) throw new Error('verified, and not the truth')
     return false
   } catch (error) {
-    if (error instanceof ProofError) return true
+    if (isProofError(error)) return true
     throw error
   }
 }

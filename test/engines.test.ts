@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import type { Claim, SafeVerifiedState, Scheme } from '../src/index.ts'
-import { createVerifier, ProofError, verifyProof } from '../src/index.ts'
+import { isRefusal } from '../src/errors.ts'
+import type { Claim, Outcome, Scheme, VerifiedState } from '../src/index.ts'
+import { createVerifier, safely, verifyProof } from '../src/index.ts'
 import { createVerifierWithin } from '../src/verifier/verifier.ts'
 import type { Vector } from '../vectors/vector.ts'
 import { flipBitAt, type Json, partAt, placesOf, replaceAt, trueAnswers } from './answers.ts'
@@ -16,7 +17,7 @@ function outcomeOf(verify: () => unknown): unknown {
   try {
     return verify()
   } catch (error) {
-    if (!(error instanceof ProofError)) throw error
+    if (!isRefusal(error)) throw error
     return `${error.code} at ${error.path}`
   }
 }
@@ -103,7 +104,7 @@ describe.each(schemes)('$scheme.name', ({ scheme, engines }) => {
         counts[typeof fresh === 'string' ? 'refused' : 'verified']++
         for (const verifier of verifiers) {
           expect(outcomeOf(() => verifier.verifyProof(sent, question))).toEqual(fresh)
-          const safe: SafeVerifiedState = safely(() => verifier.verifyProof(sent, question))
+          const safe: Outcome<VerifiedState> = safely(() => verifier.verifyProof(sent, question))
           expect(safe.ok).toBe(typeof fresh !== 'string')
         }
       }
@@ -126,7 +127,7 @@ it('compiles no WebAssembly and computes no hash on import', async () => {
   expect(forbidden).not.toHaveBeenCalled()
   expect(keccak_256).not.toHaveBeenCalled()
   // The first use does the work.
-  const { poseidon2 } = await import('../src/poseidon2.ts')
+  const { poseidon2 } = await import('../src/scheme/poseidon2.ts')
   expect(poseidon2.hasher.hash(new Uint8Array(32)).length).toBe(32)
   expect(forbidden).toHaveBeenCalledTimes(1)
   vi.unstubAllGlobals()

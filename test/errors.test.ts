@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { atPath, errorMeanings, ProofError } from '../src/errors.ts'
+import { answerErrorMeanings, beaconErrorMeanings, evidenceErrorMeanings } from '../src/error-meanings.ts'
+import { atPath, ProofError } from '../src/errors.ts'
 
 /** The error that `work` throws. */
 function thrown(work: () => unknown): unknown {
@@ -35,7 +36,9 @@ it('has its details as fields', () => {
 })
 
 it('has a different meaning for each code', () => {
-  const meanings = Object.values(errorMeanings)
+  const families = [answerErrorMeanings, evidenceErrorMeanings, beaconErrorMeanings]
+  const meanings = families.flatMap(family => Object.values(family))
+  expect(meanings.length).toBeGreaterThan(80)
   expect(new Set(meanings).size).toBe(meanings.length)
   for (const meaning of meanings) expect(meaning).toMatch(/^[A-Zp].+\.$/)
 })

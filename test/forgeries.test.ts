@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mimc } from '../src/mimc.ts'
-import { poseidon2 } from '../src/poseidon2.ts'
+import { mimc } from '../src/scheme/mimc.ts'
+import { poseidon2 } from '../src/scheme/poseidon2.ts'
 import { flipBitAt, isRefused, type Json, type Place, partAt, placesOf, replaceAt, trueAnswers } from './answers.ts'
 import { strided } from './size.ts'
 

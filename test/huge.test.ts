@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { safely, verifyEvidence } from '../src/anchor.ts'
+import { verifyEvidence } from '../src/anchor.ts'
 import { verifyRecords } from '../src/bulk.ts'
 import { DocumentError } from '../src/document/error.ts'
 import { claimOfVector } from '../src/document/evidence.ts'
 import { type BundleFile, readInputFile } from '../src/document/input-file.ts'
-import { ProofError } from '../src/index.ts'
+import { isArgumentError, isProofError, safely } from '../src/index.ts'
 import { poseidon2 } from '../src/poseidon2.ts'
 import { type CallClaim, verifyCallEvidence } from '../src/provider.ts'
 import { type Json, partAt, placesOf, replaceAt } from './answers.ts'
@@ -30,7 +30,7 @@ function* withHuge(vector: Json): Generator<{ where: string; changed: Json }> {
   }
 }
 
-/** Counts the cases that `verify` refuses with a ProofError, or a DocumentError about the vector itself. It throws no other error. */
+/** Counts the cases that `verify` refuses, with an error about what is verified, the claim or the vector itself. It throws no other error. */
 async function refusals(
   cases: Iterable<{ where: string; changed: Json }>,
   verify: (changed: Json) => unknown,
@@ -40,7 +40,8 @@ async function refusals(
     try {
       await verify(changed)
     } catch (error) {
-      if (!(error instanceof ProofError || error instanceof DocumentError)) throw new Error(where, { cause: error })
+      if (!(isProofError(error) || isArgumentError(error) || error instanceof DocumentError))
+        throw new Error(where, { cause: error })
       expect(error.message.length, where).toBeLessThan(1000)
       refused++
     }

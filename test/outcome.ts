@@ -1,12 +1,5 @@
-import { ProofError, safely, verifyProof } from 'rollup-state-proof'
-import {
-  type EvidenceClaim,
-  encodeHeader,
-  type Rollup,
-  type Trusted,
-  verifyCode,
-  verifyEvidence,
-} from 'rollup-state-proof/anchor'
+import { isArgumentError, isProofError, safely, verifyCode, verifyProof } from 'rollup-state-proof'
+import { type EvidenceClaim, encodeHeader, type Rollup, type Trusted, verifyEvidence } from 'rollup-state-proof/anchor'
 import { trustBeaconBlock } from 'rollup-state-proof/beacon'
 import { mimc } from 'rollup-state-proof/mimc'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
@@ -24,7 +17,7 @@ export const outcomeOf = (vector: Vector | EvidenceVector): unknown =>
 function outcomeOfAnswer({ scheme, stateRoot, address, storageKeys, answer }: Vector): Vector['expected'] {
   const verified = safely(() => verifyProof(answer, { scheme: schemes[scheme], stateRoot, address, storageKeys }))
   if (!verified.ok) return { valid: false, code: verified.error.code }
-  const { account, storage } = verified
+  const { account, storage } = verified.value
   const { nonce, balance, codeSize } = account ?? {}
   return {
     valid: true,
@@ -40,7 +33,7 @@ function outcomeOfEvidence(vector: EvidenceVector): Accepted | Refused | 'no err
     else verifyCode(vector.code, vector.codeHash)
     return 'no error'
   } catch (error) {
-    if (error instanceof ProofError) return { valid: false, code: error.code }
+    if (isProofError(error) || isArgumentError(error)) return { valid: false, code: error.code }
     throw error
   }
 }

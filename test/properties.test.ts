@@ -75,7 +75,7 @@ describe.each([
       const account = truth.get(address)
       if (account === undefined) return
       world.setStorage(address, { key, value })
-      model.setStorage(address, { key, value })
+      model.setStorage(address, key, value)
       if (value === NO_VALUE) account.slots.delete(key)
       else account.slots.set(key, value)
     }

@@ -1,18 +1,18 @@
-import { ProofError } from '../src/errors.ts'
+import { isRefusal, type Refusal } from '../src/errors.ts'
 
-/** The ProofError that `work` throws, or null if it succeeds. Any other error fails the test. */
-function errorOf(work: () => unknown): ProofError | null {
+/** The ProofError or ArgumentError that `work` throws, or null if it succeeds. Any other error fails the test. */
+function errorOf(work: () => unknown): Refusal | null {
   try {
     work()
     return null
   } catch (error) {
-    if (error instanceof ProofError) return error
+    if (isRefusal(error)) return error
     throw error
   }
 }
 
-/** The ProofError that `work` throws. Fails the test if it throws none. */
-export function refusal(work: () => unknown): ProofError {
+/** The ProofError or ArgumentError that `work` throws. Fails the test if it throws none. */
+export function refusal(work: () => unknown): Refusal {
   const error = errorOf(work)
   if (error === null) throw new Error('accepted')
   return error

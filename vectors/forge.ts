@@ -1,5 +1,6 @@
 import { bytesToHex, concatBytes, hexToBytes } from '../src/bytes.ts'
 import type { Hex, Scheme } from '../src/index.ts'
+import { hashSchemeOf } from '../src/scheme/scheme.ts'
 import { emptySubtreeDigests } from '../src/tree/empty-subtrees.ts'
 import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/tree/leaf.ts'
 import { encodeOpening, indexWord, initialSentinels } from '../src/world/encode.ts'
@@ -68,7 +69,7 @@ export const slice = (hex: string, offset: number, length: number): Hex =>
 export const zeros = (length: number): Hex => `0x${'00'.repeat(length)}`
 
 export const digestOf = (scheme: Scheme, preimage: string): Hex =>
-  bytesToHex(scheme.hasher.hash(hexToBytes(preimage, preimage.length / 2 - 1)))
+  bytesToHex(hashSchemeOf(scheme).hasher.hash(hexToBytes(preimage, preimage.length / 2 - 1)))
 
 /** A leaf at an index of the forger's choice. */
 export interface PlantedLeaf {
@@ -86,7 +87,8 @@ export interface PlantedLeaf {
  * A tree with exactly these leaves, whether or not they form a sorted list, and its true root and paths. No honest service
  * has such a tree. It isolates a single check, because everything else about it is in order.
  */
-export function plantTree(scheme: Scheme, planted: readonly PlantedLeaf[], nextFreeNode: number) {
+export function plantTree(genuine: Scheme, planted: readonly PlantedLeaf[], nextFreeNode: number) {
+  const scheme = hashSchemeOf(genuine)
   const toLeaf = ({ prev, next, hKey, hVal }: PlantedLeaf): Leaf => ({
     prev,
     next,
@@ -111,7 +113,7 @@ export function plantTree(scheme: Scheme, planted: readonly PlantedLeaf[], nextF
 
 /** HEAD and TAIL with neighbours of the forger's choice. */
 export function plantSentinels(scheme: Scheme, afterHead: number, beforeTail: number): [PlantedLeaf, PlantedLeaf] {
-  const [head, tail] = initialSentinels(scheme)
+  const [head, tail] = initialSentinels(hashSchemeOf(scheme))
   const bare = { hVal: zeros(32), value: zeros(32) }
   return [
     { index: HEAD_INDEX, prev: HEAD_INDEX, next: afterHead, hKey: bytesToHex(head.hKey), ...bare },

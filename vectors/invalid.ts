@@ -1,4 +1,5 @@
-import type { Hex, ProofErrorCode, Scheme } from '../src/index.ts'
+import type { FailureCode } from '../src/errors.ts'
+import type { Hex, Scheme } from '../src/index.ts'
 import { adjacency } from './invalid/adjacency.ts'
 import { binding } from './invalid/binding.ts'
 import { canonicity } from './invalid/canonicity.ts'
@@ -33,7 +34,7 @@ export interface InvalidCase {
   name: string
   description: string
   flag: Flag
-  code: ProofErrorCode
+  code: FailureCode
   stateRoot: Hex
   address: Hex
   storageKeys: Hex[]

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Hex, ProofErrorCode } from '../src/index.ts'
+import type { FailureCode } from '../src/errors.ts'
+import type { Hex } from '../src/index.ts'
 
 /** One file of the corpus: a question, an answer, and the outcome that a verifier must reach. */
 export interface Vector {
@@ -34,7 +35,7 @@ export interface ExpectedState {
 
 export interface ExpectedFailure {
   valid: false
-  code: ProofErrorCode
+  code: FailureCode
 }
 
 /** What accepting a vector with the flag would cost. */

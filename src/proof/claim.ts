@@ -36,11 +36,11 @@ export const decodeVerifierClaim = (claim: Omit<Claim, 'scheme'>): DecodedClaim 
   decodeOwn(readOptions('', claim, OPTIONS))
 
 function decodeOwn({ stateRoot, address, storageKeys = [] }: Omit<Claim, 'scheme'>): DecodedClaim {
-  const keyTexts = Array.isArray(storageKeys) ? Array.from(storageKeys) : storageKeys
   return {
     stateRoot: decodeArgument('stateRoot', stateRoot, 32),
     address: decodeArgument('address', address, 20),
-    storageKeys: decodeKeys(keyTexts),
-    keyTexts,
+    storageKeys: decodeKeys(storageKeys),
+    // After they were decoded: an array can have any length.
+    keyTexts: Array.from(storageKeys),
   }
 }

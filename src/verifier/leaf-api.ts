@@ -106,10 +106,12 @@ export function verifyNonExistence(
 }
 
 function decodeLeafClaim(claim: LeafProofClaim): { tree: Tree; leafClaim: LeafClaim } {
-  const isSlot = Object.hasOwn(Object(claim), 'storageKey')
+  const isSlot = ['storageRoot', 'storageKey'].some(name => Object.hasOwn(Object(claim), name))
   const [rootName, keyName] = isSlot ? ['storageRoot', 'storageKey'] : ['stateRoot', 'address']
-  const own: Readonly<Record<string, unknown>> = { ...readOptions('', claim, ['scheme', rootName, keyName]) }
-  const { account, storage } = quickTrees(hashSchemeOf(claim.scheme))
+  const { scheme, ...own }: { scheme: Scheme; [name: string]: unknown } = {
+    ...readOptions('', claim, ['scheme', rootName, keyName]),
+  }
+  const { account, storage } = quickTrees(hashSchemeOf(scheme))
   const root = decodeArgument(rootName, own[rootName], 32)
   return {
     tree: isSlot ? storage : account,

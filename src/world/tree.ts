@@ -1,3 +1,4 @@
+import { invalid } from '../arguments.ts'
 import { bytesToHex, concatBytes, equalBytes } from '../bytes.ts'
 import { ArgumentError } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
@@ -82,7 +83,8 @@ export function setValue<Value>(tree: Tree<Value>, hKey: Uint8Array, value: Valu
   if (held !== null) return { ...tree, top: putLeaf(tree.top, leftIndex, { ...left, content }), root: null }
 
   const index = tree.nextFreeNode
-  if (index >= MAX_LEAVES) throw new ArgumentError({ found: 'all 2^40 leaf indices are used' })
+  if (index >= MAX_LEAVES)
+    throw new ArgumentError({ expected: 'a free leaf', found: 'a tree whose 2^40 leaves are all used' })
   const right = leafAt(tree, left.next)
   let top = putLeaf(tree.top, leftIndex, { ...left, next: index })
   top = putLeaf(top, left.next, { ...right, prev: index })
@@ -103,8 +105,7 @@ export function deleteKey<Value>(tree: Tree<Value>, hKey: Uint8Array): Tree<Valu
 /** The tree as if all leaves below `nextFreeNode` had been taken and deleted again. @throws ArgumentError */
 export function skipLeaves<Value>(tree: Tree<Value>, nextFreeNode: number): Tree<Value> {
   if (!Number.isSafeInteger(nextFreeNode) || nextFreeNode < tree.nextFreeNode || nextFreeNode > MAX_LEAVES) {
-    const range = `an integer from ${tree.nextFreeNode} to 2^40`
-    throw new ArgumentError({ path: 'nextFreeNode', expected: range, found: `${nextFreeNode}` })
+    throw invalid('nextFreeNode', `an integer from ${tree.nextFreeNode} to 2^40`, nextFreeNode)
   }
   return { ...tree, nextFreeNode, root: null }
 }

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument, decodeKeys, invalid, readOptions, verifyUint } from '../arguments.ts'
 import { bigintToBytes, bytesToHex, equalBytes, type Hex, isZero } from '../bytes.ts'
-import { ArgumentError } from '../errors.ts'
+import { ArgumentError, atPath } from '../errors.ts'
 import { type HashScheme, hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import type { GetProofResult } from '../tree/answer.ts'
 import { accountTree, storageTree } from '../tree/kind.ts'
@@ -22,24 +22,34 @@ import {
 /** The fields that {@link World.setAccount} sets. Omitted fields do not change; a new account has zeros and no code. */
 export interface AccountChanges {
   /** Below 2^64. */
-  nonce?: bigint
+  nonce?: bigint | undefined
   /** In wei. Below 2^256, and with `mimc` below the order of its field, which has 253 bits. */
-  balance?: bigint
+  balance?: bigint | undefined
   /** The code itself, of any length. It determines `codeHash` and `codeSize`, and {@link World.getCode} returns it. */
-  code?: Hex
+  code?: Hex | undefined
   /** keccak256 of the code, 32 bytes. */
-  codeHash?: Hex
+  codeHash?: Hex | undefined
   /**
    * The rollup's own hash of the code, 32 bytes. The tree format does not specify this hash for non-empty code, so this
    * library cannot compute it. Take it from the state manager, or use any canonical digest in a test.
    */
-  snarkCodeHash?: Hex
+  snarkCodeHash?: Hex | undefined
   /** In bytes. Below 2^64. */
-  codeSize?: bigint
+  codeSize?: bigint | undefined
 }
 
 /** An account as {@link World.getAccount} reports it. */
-export interface AccountState extends Required<Omit<AccountChanges, 'code'>> {
+export interface AccountState {
+  /** How many transactions it has sent, or contracts it has created. */
+  nonce: bigint
+  /** In wei. */
+  balance: bigint
+  /** keccak256 of the code, 32 bytes. */
+  codeHash: Hex
+  /** The rollup's own hash of the code, 32 bytes. */
+  snarkCodeHash: Hex
+  /** In bytes. */
+  codeSize: bigint
   /** Root of the account's storage tree, 32 bytes. */
   storageRoot: Hex
 }
@@ -71,8 +81,7 @@ export interface World {
    * Writes a storage slot of an existing account. The value zero deletes the slot, because zero slots are never stored.
    *
    * @param address 20 bytes
-   * @param key 32 bytes
-   * @param value 32 bytes
+   * @param slot its key and its value, 32 bytes each
    * @throws ArgumentError
    */
   setStorage(address: Hex, slot: { key: Hex; value: Hex }): void
@@ -150,20 +159,20 @@ interface Account extends Omit<AccountValue, 'storageRoot'> {
  * console.log(storageProofs.length) // 1
  * ```
  */
-export function createWorld(genuine: Scheme): World {
-  const scheme = hashSchemeOf(genuine)
-  const storageKind = createKind<Uint8Array>(scheme, storageTree, value => value)
-  const accountKind = createKind<Account>(scheme, accountTree, encodeAccount)
+export function createWorld(scheme: Scheme): World {
+  const hashScheme = hashSchemeOf(scheme)
+  const storageKind = createKind<Uint8Array>(hashScheme, storageTree, value => value)
+  const accountKind = createKind<Account>(hashScheme, accountTree, encodeAccount)
   const newAccount: Account = {
     nonce: 0n,
     balance: 0n,
-    snarkCodeHash: scheme.hasher.hash(zeroDigest()),
+    snarkCodeHash: hashScheme.hasher.hash(zeroDigest()),
     keccakCodeHash: keccak_256(new Uint8Array(0)),
     codeSize: 0n,
     storage: createTree(storageKind),
     code: new Uint8Array(0),
   }
-  return worldOf(scheme, newAccount, createTree(accountKind))
+  return worldOf(hashScheme, newAccount, createTree(accountKind))
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: every method reads or replaces the one tree of accounts.
@@ -182,7 +191,8 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
 
   function requireAccount(hKey: Uint8Array): Account {
     const account = getValue(accounts, hKey)
-    if (account === null) throw new ArgumentError({ path: 'address', expected: 'an account that exists' })
+    if (account === null)
+      throw new ArgumentError({ path: 'address', expected: 'an account that exists', found: 'none' })
     return account
   }
 
@@ -197,7 +207,8 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
     setAccount(address, changes = {}) {
       const hKey = hashAddress(address)
       const account = getValue(accounts, hKey) ?? newAccount
-      accounts = setValue(accounts, hKey, { ...account, ...decodeChanges(scheme, changes) })
+      const changed = { ...account, ...atPath('changes', () => decodeChanges(scheme, changes)) }
+      accounts = atPath('address', () => setValue(accounts, hKey, changed))
     },
     deleteAccount(address) {
       const hKey = hashAddress(address)
@@ -209,7 +220,9 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
       const slotKey = storageTree.hashKey(scheme, decodeArgument('slot.key', key, 32))
       const slotValue = decodeArgument('slot.value', value, 32)
       changeStorage(address, storage =>
-        isZero(slotValue) ? deleteKey(storage, slotKey) : setValue(storage, slotKey, slotValue),
+        isZero(slotValue)
+          ? deleteKey(storage, slotKey)
+          : atPath('slot.key', () => setValue(storage, slotKey, slotValue)),
       )
     },
     getAccount(address) {
@@ -238,7 +251,6 @@ function worldOf(scheme: HashScheme, newAccount: Account, initial: Tree<Account>
       }
     },
     skipLeaves(nextFreeNode, address) {
-      if (!Number.isSafeInteger(nextFreeNode)) throw invalid('nextFreeNode', 'an integer', nextFreeNode)
       if (address === undefined) accounts = skipLeaves(accounts, nextFreeNode)
       else changeStorage(address, storage => skipLeaves(storage, nextFreeNode))
     },
@@ -264,7 +276,7 @@ const ACCOUNT_FIELDS = ['nonce', 'balance', 'code', 'codeHash', 'snarkCodeHash',
 
 /** @throws ArgumentError */
 function decodeChanges(scheme: HashScheme, changes: AccountChanges): Partial<Account> {
-  const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = readOptions('changes', changes, ACCOUNT_FIELDS)
+  const { nonce, balance, codeHash, snarkCodeHash, codeSize, code } = readOptions('', changes, ACCOUNT_FIELDS)
   return {
     ...(nonce !== undefined && { nonce: verifyUint('nonce', nonce, 64) }),
     ...(balance !== undefined && { balance: requireCanonicalBalance(scheme, balance) }),
@@ -283,15 +295,12 @@ const describeCode = (code: Uint8Array): Pick<Account, 'code' | 'keccakCodeHash'
 
 function requireCanonicalBalance(scheme: HashScheme, balance: bigint): bigint {
   const word = scheme.encodeWord(bigintToBytes(verifyUint('balance', balance, 256), 32))
-  if (!scheme.isCanonical(word))
-    throw new ArgumentError({ path: 'balance', expected: 'a number below the order of the field' })
+  if (!scheme.isCanonical(word)) throw invalid('balance', 'a number below the order of the field', balance)
   return balance
 }
 
 function decodeDigest(scheme: HashScheme, hex: Hex): Uint8Array {
   const digest = decodeArgument('snarkCodeHash', hex, 32)
-  if (!scheme.isCanonical(digest)) {
-    throw new ArgumentError({ path: 'snarkCodeHash', expected: 'a digest: every field element reduced' })
-  }
+  if (!scheme.isCanonical(digest)) throw invalid('snarkCodeHash', 'a digest: every field element reduced', hex)
   return digest
 }

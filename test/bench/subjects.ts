@@ -4,10 +4,11 @@ import { mimcPlain } from '../../src/hash/mimc/plain.ts'
 import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
 import { poseidon2Plain } from '../../src/hash/poseidon2/plain.ts'
 import { type Claim, type Hex, type Scheme, type VerifiedState, verifyProof } from '../../src/index.ts'
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
 import { plainTrees } from '../../src/proof/tree.ts'
 import { verifyProofWith } from '../../src/proof/verify.ts'
+import { mimc } from '../../src/scheme/mimc.ts'
+import { poseidon2 } from '../../src/scheme/poseidon2.ts'
+import { createScheme, type HashScheme } from '../../src/scheme/scheme.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 import { mimcReference } from '../hash/reference/mimc.ts'
@@ -15,23 +16,27 @@ import { poseidon2Reference } from '../hash/reference/poseidon2.ts'
 
 /** One way to verify: a scheme with one of its hashers. */
 export interface Engine {
-  readonly scheme: Scheme
+  readonly scheme: HashScheme
   verify(answer: unknown, claim: Omit<Claim, 'scheme'>): VerifiedState
 }
 
 /** `kernelAlone` hashes every node, as the reference does, to show the gain of the kernel without known empty subtrees. */
 export type EngineName = 'reference' | 'fallback' | 'kernelAlone' | 'kernel'
 
-function engineOf(scheme: Scheme, hasher: Hasher, verify = verifyProof): Engine {
+function engineOf(
+  scheme: HashScheme,
+  hasher: Hasher,
+  verify: (answer: unknown, claim: Claim) => VerifiedState = verifyProof,
+): Engine {
   // Not a copy: copying the scheme would create its own hasher.
-  const withHasher: Scheme = Object.create(scheme, { hasher: { value: hasher } })
+  const withHasher = createScheme(Object.create(scheme, { hasher: { value: hasher } }))
   return {
     scheme: withHasher,
     verify: (answer, claim) => verify(answer, { ...claim, scheme: withHasher }),
   }
 }
 
-const hashEveryNode: typeof verifyProof = (answer, claim) => verifyProofWith(plainTrees, answer, claim)
+const hashEveryNode = (answer: unknown, claim: Claim) => verifyProofWith(plainTrees, answer, claim)
 
 /** A scheme with its engines to measure. */
 export interface Subject {

@@ -14,8 +14,8 @@ import {
   readRootNode,
 } from '../../src/document/layout.ts'
 import { computeRoot, ProofError } from '../../src/index.ts'
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { mimc } from '../../src/scheme/mimc.ts'
+import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { answer, contract, read } from './files.ts'
 
 const { leafIndex, proof } = answer.accountProof

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { safely, type VerifiedEvidence, verifyEvidence } from '../../src/anchor.ts'
+import { type VerifiedEvidence, verifyEvidence } from '../../src/anchor.ts'
 import { claimOfVector, evidenceSources } from '../../src/document/evidence.ts'
 import { isBundleFile, readInputFile } from '../../src/document/input-file.ts'
 import {
@@ -16,7 +16,7 @@ import {
   toEther,
   verdictOf,
 } from '../../src/document/wording.ts'
-import { verifyProof } from '../../src/index.ts'
+import { safely, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { answer, claim, contract, read } from './files.ts'
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { type EvidenceClaim, safely, type Trusted, verifyEvidence, verifyEvidence } from '../../src/anchor.ts'
+import { type EvidenceClaim, type Trusted, verifyEvidence } from '../../src/anchor.ts'
+import { safely } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { refusal, verdict } from '../refusal.ts'
 import { find } from './bundles.ts'

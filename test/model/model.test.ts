@@ -94,13 +94,13 @@ const fieldsOf = (name: SchemeName, nonce: bigint) => ({
 function populate(name: SchemeName): World {
   const world = createWorld(name)
   for (const address of [alice, bob, carol, dave]) world.setAccount(address, fieldsOf(name, 1n))
-  for (const slot of [1, 2, 3, 4]) world.setStorage(alice, { key: bytes32(slot), value: bytes32(10 * slot) })
-  world.setStorage(alice, { key: bytes32(2), value: bytes32(0) })
-  world.setStorage(alice, { key: bytes32(3), value: `0x${'ff'.repeat(32)}` })
-  world.setStorage(carol, { key: bytes32(1), value: bytes32(1) })
+  for (const slot of [1, 2, 3, 4]) world.setStorage(alice, bytes32(slot), bytes32(10 * slot))
+  world.setStorage(alice, bytes32(2), bytes32(0))
+  world.setStorage(alice, bytes32(3), `0x${'ff'.repeat(32)}`)
+  world.setStorage(carol, bytes32(1), bytes32(1))
   world.deleteAccount(carol)
-  world.setStorage(dave, { key: bytes32(1), value: bytes32(1) })
-  world.setStorage(dave, { key: bytes32(1), value: bytes32(0) })
+  world.setStorage(dave, bytes32(1), bytes32(1))
+  world.setStorage(dave, bytes32(1), bytes32(0))
   world.setAccount(alice, fieldsOf(name, 2n))
   return world
 }

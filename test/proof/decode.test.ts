@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { bytesToHex, concatBytes, hexToBytes } from '../../src/bytes.ts'
-import type { Hex, Scheme } from '../../src/index.ts'
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import type { Hex } from '../../src/index.ts'
 import { decodeAnswer, decodeLeafIndex, decodeNodes } from '../../src/proof/decode.ts'
 import { type Decode, plainTree, plainTrees } from '../../src/proof/tree.ts'
+import { mimc } from '../../src/scheme/mimc.ts'
+import { poseidon2 } from '../../src/scheme/poseidon2.ts'
+import type { HashScheme } from '../../src/scheme/scheme.ts'
 import { accountTree } from '../../src/tree/kind.ts'
 import { indexWord } from '../../src/world/encode.ts'
 import { createWorld } from '../../src/world.ts'
@@ -14,7 +15,7 @@ import { refusal, verdict } from '../refusal.ts'
 const address = addressFor('account 5')
 
 /** The nodes that prove the account at {@link address}, in a state with a few others. */
-function provenNodes(scheme: Scheme): Hex[] {
+function provenNodes(scheme: HashScheme): Hex[] {
   const world = createWorld(scheme)
   for (let index = 0; index < 9; index++) world.setAccount(addressFor(`account ${index}`))
   const { accountProof } = world.getProof(address)

@@ -131,7 +131,7 @@ it('expects no storage if the claim names no keys', () => {
     const outcome = safely(() =>
       verifyProof(state.getProof(address), { scheme, stateRoot: state.stateRoot(), address }),
     )
-    expect(outcome).toMatchObject({ ok: true, storage: [] })
+    expect(outcome).toMatchObject({ ok: true, value: { storage: [] } })
   }
 })
 
@@ -172,10 +172,11 @@ it('says of what kind a wrong argument is, and how long, never what it holds', (
     ['secret', 'a string of 6 characters'],
     [`0x${'ab'.repeat(2 ** 24)}`, `${2 ** 24} bytes`],
     [`0x${'ab'.repeat(2 ** 24)}z`, `a string of ${2 ** 25 + 3} characters`],
-    [7, 'a number'],
+    [7, 'the number 7'],
     [null, 'nothing'],
     [undefined, 'nothing'],
-    [[], 'an object'],
+    [[], 'an array'],
+    [{}, 'a value of type object'],
   ]
   for (const [stateRoot, found] of cases) {
     const outcome = safely(() => verifyProof({}, { ...claim, stateRoot: stateRoot as Hex }))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createVerifier, safely, verifyProof, verifyProof } from '../../src/index.ts'
+import { createVerifier, safely, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 import { refusal } from '../refusal.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { bytesToHex, concatBytes } from '../../src/bytes.ts'
-import type { Scheme } from '../../src/index.ts'
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
 import { plainTree, plainTrees } from '../../src/proof/tree.ts'
 import { verifyProofWith } from '../../src/proof/verify.ts'
+import { mimc } from '../../src/scheme/mimc.ts'
+import { poseidon2 } from '../../src/scheme/poseidon2.ts'
+import type { HashScheme } from '../../src/scheme/scheme.ts'
 import { emptySubtreeDigests } from '../../src/tree/empty-subtrees.ts'
 import { accountTree } from '../../src/tree/kind.ts'
 import { emptySubtrees, knowSubtrees, quickTrees } from '../../src/verifier/empty-subtrees.ts'
@@ -13,7 +13,7 @@ import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
 import { flipBitAt } from '../answers.ts'
 
-describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
+describe.each([mimc, poseidon2])('$name', scheme => {
   const subtrees = emptySubtrees(scheme.hasher)
   const digests = emptySubtreeDigests(scheme.hasher)
   const digestAt = (height: number) => digests[height] ?? new Uint8Array()
@@ -50,7 +50,7 @@ describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
 
   it('hashes like the plain tree, whatever the order, and no empty subtree', () => {
     const hashBatch = vi.fn(scheme.hasher.hashBatch)
-    const counting: Scheme = Object.create(scheme, { hasher: { value: { ...scheme.hasher, hashBatch } } })
+    const counting: HashScheme = Object.create(scheme, { hasher: { value: { ...scheme.hasher, hashBatch } } })
     const { hasher } = knowSubtrees(plainTree(counting, accountTree), subtrees).scheme
     const countOf = (messages: Uint8Array[]) => {
       hashBatch.mockClear()
@@ -82,8 +82,8 @@ describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
       const { account, storage } = plainTrees(scheme)
       return safely(() => verifyProofWith(() => ({ account: knowSubtrees(account, known), storage }), answer, claim))
     }
-    expect(verify(subtrees)).toMatchObject({ ok: true, account: { balance: 3n } })
-    expect(verify(new Map())).toMatchObject({ ok: true, account: { balance: 3n } })
+    expect(verify(subtrees)).toMatchObject({ ok: true, value: { account: { balance: 3n } } })
+    expect(verify(new Map())).toMatchObject({ ok: true, value: { account: { balance: 3n } } })
     let refused = 0
     for (const [node, subtree] of subtrees) {
       // A state with one account has leaves 0 to 2: only its lowest inner sibling is not empty.
@@ -99,7 +99,7 @@ describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
   it('makes its trees once per scheme', () => {
     expect(quickTrees(scheme)).toBe(quickTrees(scheme))
     const hash = vi.fn(scheme.hasher.hash)
-    const other: Scheme = Object.create(scheme, { hasher: { value: { ...scheme.hasher, hash } } })
+    const other: HashScheme = Object.create(scheme, { hasher: { value: { ...scheme.hasher, hash } } })
     expect(quickTrees(other)).not.toBe(quickTrees(scheme))
     expect(hash).toHaveBeenCalledTimes(40)
     quickTrees(other).account.scheme.hasher.hash(new Uint8Array(64))

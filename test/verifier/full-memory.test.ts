@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createVerifier, type Scheme, safely, verifyProof } from '../../src/index.ts'
+import { createVerifier, type Outcome, type Scheme, safely, type VerifiedState, verifyProof } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { flipBitAt, type Json, partAt, placesOf, replaceAt, type TrueAnswer, trueAnswers } from '../answers.ts'

@@ -76,7 +76,21 @@ describe.each([mimc, poseidon2])('the functions for leaf proofs of $name', schem
       'ARGUMENT_INVALID at scheme',
     )
     const nothing = undefined as unknown as typeof account
-    expect(verdict(() => verifyExistence(accountProof, nothing))).toBe('ARGUMENT_INVALID at scheme')
+    expect(verdict(() => verifyExistence(accountProof, nothing))).toBe('ARGUMENT_INVALID')
+    const misnamed: [claim: object, path: string][] = [
+      [{ ...account, adress: address }, 'adress'],
+      [{ scheme, stateRoot }, 'address'],
+      [{ scheme, address }, 'stateRoot'],
+      [{ scheme, storageRoot }, 'storageKey'],
+      [{ scheme, storageKey: key }, 'storageRoot'],
+      [{ scheme, storageRoot, storagekey: key }, 'storagekey'],
+      [{ ...account, storageKey: key }, 'stateRoot'],
+      [Object.assign(Object.create({ scheme }), { stateRoot, address }), 'scheme'],
+    ]
+    for (const [claim, path] of misnamed) {
+      for (const verify of [verifyExistence, verifyNonExistence])
+        expect(verdict(() => verify(accountProof, claim as typeof account))).toBe(`ARGUMENT_INVALID at ${path}`)
+    }
     const calls: ((scheme: Scheme) => unknown)[] = [
       scheme => computeRoot(scheme, 2, proofRelatedNodes),
       scheme => decodeAccount(scheme, value),

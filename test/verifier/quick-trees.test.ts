@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { bytesToHex, concatBytes } from '../../src/bytes.ts'
-import { type Scheme, verifyProof, type verifyProof } from '../../src/index.ts'
-import { mimc } from '../../src/mimc.ts'
-import { poseidon2 } from '../../src/poseidon2.ts'
+import { verifyProof } from '../../src/index.ts'
 import { plainTrees } from '../../src/proof/tree.ts'
 import { verifyProofWith } from '../../src/proof/verify.ts'
+import { mimc } from '../../src/scheme/mimc.ts'
+import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { emptySubtreeDigests } from '../../src/tree/empty-subtrees.ts'
 import { safely } from '../../src/verifier/safe.ts'
 import type { Vector } from '../../vectors/vector.ts'
 import { flipBitAt, type Json, partAt, placesOf, replaceAt, trueAnswers } from '../answers.ts'
 
-describe.each([mimc, poseidon2])('$name', (scheme: Scheme) => {
+describe.each([mimc, poseidon2])('$name', scheme => {
   // The messages of heights 1 to 39.
   const preimages = emptySubtreeDigests(scheme.hasher)
     .slice(0, 39)

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Scheme } from '../../src/scheme/scheme.ts'
-import { createWorld, type World, WorldError } from '../../src/world.ts'
+import { createWorld, type World } from '../../src/world.ts'
+import { refusal } from '../refusal.ts'
 import { ALICE, BOB, schemes, word, worldWithAlice, ZERO } from './worlds.ts'
+
+const UINT64 = 'a bigint from 0 to 2^64 - 1'
+const UINT256 = 'a bigint from 0 to 2^256 - 1'
+const TOO_LARGE = 2n ** 256n
+const hexOf = (length: number) => `0x-prefixed hexadecimal of ${length} bytes`
 
 /** Values that no argument of a world may have, as far as their type can tell. */
 const STRANGERS: readonly unknown[] = [
@@ -13,30 +19,47 @@ describe.each(schemes)('$name', scheme => {
   it('refuses invalid arguments without changing anything', () => {
     const world = worldWithAlice(scheme)
     const before = world.stateRoot()
-    const refusals: [code: string, call: () => unknown][] = [
-      ['ACCOUNT_MISSING', () => world.setStorage(BOB, { key: word(1), value: word(1) })],
-      ['ACCOUNT_MISSING', () => world.setStorage(BOB, { key: word(1), value: ZERO })],
-      ['ACCOUNT_MISSING', () => world.deleteAccount(BOB)],
-      ['ACCOUNT_MISSING', () => world.skipLeaves(9, BOB)],
-      ['OUT_OF_RANGE', () => world.setAccount(BOB, { nonce: 2n ** 64n })],
-      ['OUT_OF_RANGE', () => world.setAccount(BOB, { nonce: -1n })],
-      ['OUT_OF_RANGE', () => world.setAccount(BOB, { codeSize: 2n ** 64n })],
-      ['OUT_OF_RANGE', () => world.setAccount(BOB, { balance: 2n ** 256n })],
-      ['OUT_OF_RANGE', () => world.setAccount(BOB, { snarkCodeHash: word(2n ** 256n - 1n) })],
-      ['OUT_OF_RANGE', () => world.skipLeaves(2)],
-      ['OUT_OF_RANGE', () => world.skipLeaves(2 ** 40 + 1)],
-      ['ARGUMENT_INVALID', () => world.skipLeaves(3.5)],
-      ['ARGUMENT_INVALID', () => world.setAccount('0x00')],
-      ['ARGUMENT_INVALID', () => world.setStorage(ALICE, { key: '0x1234', value: word(1) })],
-      ['ARGUMENT_INVALID', () => world.setStorage(ALICE, { key: word(1), value: '0x01' })],
-      ['ARGUMENT_INVALID', () => world.getProof(ALICE, ['0x01'])],
-      ['ARGUMENT_INVALID', () => world.getAccount(`0x${'zz'.repeat(20)}`)],
-      ['ARGUMENT_INVALID', () => world.setAccount(BOB, { codeHash: `0x${'zz'.repeat(32)}` })],
+    const refusals: [path: string, expected: string, found: string, call: () => unknown][] = [
+      ['address', 'an account that exists', 'none', () => world.setStorage(BOB, { key: word(1), value: word(1) })],
+      ['address', 'an account that exists', 'none', () => world.setStorage(BOB, { key: word(1), value: ZERO })],
+      ['address', 'an account that exists', 'none', () => world.deleteAccount(BOB)],
+      ['address', 'an account that exists', 'none', () => world.skipLeaves(9, BOB)],
+      ['changes.nonce', UINT64, `the bigint ${2n ** 64n}`, () => world.setAccount(BOB, { nonce: 2n ** 64n })],
+      ['changes.nonce', UINT64, 'the bigint -1', () => world.setAccount(BOB, { nonce: -1n })],
+      ['changes.codeSize', UINT64, `the bigint ${2n ** 64n}`, () => world.setAccount(BOB, { codeSize: 2n ** 64n })],
+      ['changes.balance', UINT256, `the bigint ${TOO_LARGE}`, () => world.setAccount(BOB, { balance: TOO_LARGE })],
+      [
+        'changes.snarkCodeHash',
+        'a digest: every field element reduced',
+        '32 bytes',
+        () => world.setAccount(BOB, { snarkCodeHash: word(TOO_LARGE - 1n) }),
+      ],
+      ['nextFreeNode', 'an integer from 3 to 2^40', 'the number 2', () => world.skipLeaves(2)],
+      ['nextFreeNode', 'an integer from 3 to 2^40', `the number ${2 ** 40 + 1}`, () => world.skipLeaves(2 ** 40 + 1)],
+      ['nextFreeNode', 'an integer from 3 to 2^40', 'the number 3.5', () => world.skipLeaves(3.5)],
+      ['nextFreeNode', 'an integer from 2 to 2^40', 'the number 1', () => world.skipLeaves(1, ALICE)],
+      ['address', hexOf(20), '1 bytes', () => world.setAccount('0x00')],
+      ['slot.key', hexOf(32), '2 bytes', () => world.setStorage(ALICE, { key: '0x1234', value: word(1) })],
+      ['slot.value', hexOf(32), '1 bytes', () => world.setStorage(ALICE, { key: word(1), value: '0x01' })],
+      ['storageKeys[1]', hexOf(32), '1 bytes', () => world.getProof(ALICE, [word(1), '0x01'])],
+      ['key', hexOf(32), '1 bytes', () => world.getStorage(ALICE, '0x01')],
+      ['address', hexOf(20), 'a string of 42 characters', () => world.getAccount(`0x${'zz'.repeat(20)}`)],
+      ['changes.codeHash', hexOf(32), '1 bytes', () => world.setAccount(BOB, { codeHash: '0x01' })],
     ]
-    for (const [code, call] of refusals) expect(call).toThrow(expect.objectContaining({ code }))
+    for (const [path, expected, found, call] of refusals) {
+      expect(refusal(call)).toMatchObject({ code: 'ARGUMENT_INVALID', path, expected, found })
+    }
+    expect(refusals.length).toBe(20)
     expect(world.stateRoot()).toBe(before)
-    expect(() => world.deleteAccount(BOB)).toThrow(WorldError)
-    expect(() => world.deleteAccount(`0x${'AB'.repeat(20)}`)).toThrow(`there is no account 0x${'ab'.repeat(20)}`)
+  })
+
+  it('takes undefined for a field that does not change', () => {
+    const world = worldWithAlice(scheme)
+    const before = world.stateRoot()
+    const nothing = { nonce: undefined, balance: undefined, code: undefined, codeHash: undefined }
+    world.setAccount(ALICE, { ...nothing, snarkCodeHash: undefined, codeSize: undefined })
+    world.setAccount(ALICE, undefined)
+    expect(world.stateRoot()).toBe(before)
   })
 
   /** A world, its functions without their types, and a count of the calls that it refused as ARGUMENT_INVALID. */
@@ -47,9 +70,9 @@ describe.each(schemes)('$name', scheme => {
     const untyped: Record<keyof World, (...args: unknown[]) => unknown> = Object(world)
     let refused = 0
     const refuses = (call: () => unknown) => {
-      expect(call).toThrow(WorldError)
-      expect(call).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }))
-      expect(call).toThrow(expect.objectContaining({ message: expect.stringMatching(/^.{10,300}$/) }))
+      const { code, message } = refusal(call)
+      expect(code).toBe('ARGUMENT_INVALID')
+      expect(message).toMatch(/^.{10,300}$/)
       refused++
     }
     const refusals = () => {
@@ -106,19 +129,20 @@ describe.each(schemes)('$name', scheme => {
   })
 
   it.each<[unknown, string]>([
-    ['10', 'the string "10"'],
-    [10, 'the number "10"'],
-    [10n, 'the bigint "10"'],
-    [null, 'null'],
-    [undefined, 'undefined'],
-    [true, 'true'],
+    ['10', 'a string of 2 characters'],
+    ['0x10', '1 bytes'],
+    [10, 'the number 10'],
+    [10n, 'the bigint 10'],
+    [null, 'nothing'],
+    [undefined, 'nothing'],
+    [true, 'a value of type boolean'],
     [[], 'an array'],
     [{}, 'a value of type object'],
     [Symbol('x'), 'a value of type symbol'],
   ])('names an argument of the wrong type: %s', (value, found) => {
     const untyped: Record<keyof World, (...args: unknown[]) => unknown> = Object(createWorld(scheme))
-    expect(() => untyped.deleteAccount(value)).toThrow(
-      new WorldError('ARGUMENT_INVALID', `address: expected 0x-prefixed hexadecimal of 20 bytes, found ${found}`),
+    expect(refusal(() => untyped.deleteAccount(value)).message).toBe(
+      `ARGUMENT_INVALID at address: expected 0x-prefixed hexadecimal of 20 bytes, found ${found}`,
     )
   })
 })

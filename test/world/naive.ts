@@ -1,5 +1,5 @@
 import { bytesToHex, compareBytes, concatBytes, equalBytes, type Hex, hexToBytes } from '../../src/bytes.ts'
-import type { Scheme } from '../../src/scheme/scheme.ts'
+import type { HashScheme } from '../../src/scheme/scheme.ts'
 import type { Proof } from '../../src/tree/answer.ts'
 
 /** A key in a tree: the index of its leaf and the hashes in it. */
@@ -10,7 +10,7 @@ export interface NaiveEntry {
 }
 
 /** The opening of each leaf by its index, built from the sorted keys as the tree format defines. */
-function naiveOpenings(scheme: Scheme, entries: readonly NaiveEntry[]): Map<number, Uint8Array> {
+function naiveOpenings(scheme: HashScheme, entries: readonly NaiveEntry[]): Map<number, Uint8Array> {
   const zero = new Uint8Array(32)
   const sorted = [
     { index: 0, hKey: zero, hVal: zero },
@@ -27,7 +27,7 @@ function naiveOpenings(scheme: Scheme, entries: readonly NaiveEntry[]): Map<numb
 }
 
 /** The root of the tree, with all 40 levels built from the leaves up. */
-export function naiveRoot(scheme: Scheme, entries: readonly NaiveEntry[], nextFreeNode: number): Uint8Array {
+export function naiveRoot(scheme: HashScheme, entries: readonly NaiveEntry[], nextFreeNode: number): Uint8Array {
   const { hash } = scheme.hasher
   let missing = new Uint8Array(32)
   let level = new Map([...naiveOpenings(scheme, entries)].map(([index, opening]) => [index, hash(opening)]))
@@ -45,7 +45,7 @@ export function naiveRoot(scheme: Scheme, entries: readonly NaiveEntry[], nextFr
 }
 
 /** The root that a served path leads to, and its leaf. Throws if entry 0 does not match the path. */
-export function naiveOpen(scheme: Scheme, leafIndex: number, proof: Proof): { root: Hex; leaf: NaiveLeaf } {
+export function naiveOpen(scheme: HashScheme, leafIndex: number, proof: Proof): { root: Hex; leaf: NaiveLeaf } {
   const { hash } = scheme.hasher
   if (proof.proofRelatedNodes.length !== 42) throw new Error(`${proof.proofRelatedNodes.length} nodes`)
   const node = (index: number) => {
@@ -73,7 +73,7 @@ export interface NaiveLeaf {
   hVal: Hex
 }
 
-function naiveLeaf({ wordLength, decodeWord }: Scheme, opening: Uint8Array): NaiveLeaf {
+function naiveLeaf({ wordLength, decodeWord }: HashScheme, opening: Uint8Array): NaiveLeaf {
   const index = (start: number) => {
     const word = decodeWord(opening.subarray(start, start + wordLength))
     return word === null ? Number.NaN : Number(bytesToHex(word))
@@ -87,6 +87,6 @@ function naiveLeaf({ wordLength, decodeWord }: Scheme, opening: Uint8Array): Nai
   }
 }
 
-function naiveWord(scheme: Scheme, x: number): Uint8Array {
+function naiveWord(scheme: HashScheme, x: number): Uint8Array {
   return scheme.encodeWord(hexToBytes(`0x${x.toString(16).padStart(64, '0')}`, 32))
 }

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { bytesToHex, concatBytes, type Hex, hexToBytes } from '../../src/bytes.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import type { Scheme } from '../../src/scheme/scheme.ts'
+import type { HashScheme } from '../../src/scheme/scheme.ts'
 import { createWorld, type Proof, type StorageProof, type World } from '../../src/world.ts'
 import { naiveOpen } from './naive.ts'
 
@@ -14,11 +14,11 @@ export const ZERO = word(0)
 export const MAX_INDEX = 2 ** 40 - 1
 
 /** Key and value hashes, as the tree format defines them. */
-export const accountHash = (scheme: Scheme, a: Hex) => scheme.hasher.hash(scheme.encodeAddress(hexToBytes(a, 20)))
-export const fullHash = (scheme: Scheme, x: Hex) => scheme.hasher.hash(scheme.encodeBytes32(hexToBytes(x, 32)))
+export const accountHash = (scheme: HashScheme, a: Hex) => scheme.hasher.hash(scheme.encodeAddress(hexToBytes(a, 20)))
+export const fullHash = (scheme: HashScheme, x: Hex) => scheme.hasher.hash(scheme.encodeBytes32(hexToBytes(x, 32)))
 
 /** The value hash of the account as the world reports it. */
-export function accountValueHash(scheme: Scheme, world: World, a: Hex): Uint8Array {
+export function accountValueHash(scheme: HashScheme, world: World, a: Hex): Uint8Array {
   const account = world.getAccount(a)
   if (account === null) throw new Error(`no account ${a}`)
   const bytes = (x: Hex) => hexToBytes(x, 32)
@@ -41,7 +41,7 @@ export function proofsIn(leafProof: StorageProof): { index: number; proof: Proof
 }
 
 /** Opens every path, and expects that it leads to `root` and that the leaves prove what the form claims. */
-export function expectProves(scheme: Scheme, root: Hex, hKey: Uint8Array, leafProof: StorageProof): void {
+export function expectProves(scheme: HashScheme, root: Hex, hKey: Uint8Array, leafProof: StorageProof): void {
   const opened = proofsIn(leafProof).map(({ index, proof }) => naiveOpen(scheme, index, proof))
   for (const { root: found } of opened) expect(found).toBe(root)
   const [left, right] = opened.map(({ leaf }) => leaf)
@@ -60,7 +60,7 @@ export const ALICE = address(0xa11ce)
 export const BOB = address(0xb0b)
 
 /** A world with one account. */
-export function worldWithAlice(scheme: Scheme): World {
+export function worldWithAlice(scheme: HashScheme): World {
   const world = createWorld(scheme)
   world.setAccount(ALICE, { balance: 7n })
   return world
@@ -74,7 +74,7 @@ export function leafIndexOf(leafProof: StorageProof | null | undefined): number 
 export const slotIndex = (world: World, key: Hex) => leafIndexOf(world.getProof(ALICE, [key]).storageProofs[0])
 
 /** The published root of an empty tree. */
-export const EMPTY_ROOT: Readonly<Record<Scheme['name'], Hex>> = {
+export const EMPTY_ROOT: Readonly<Record<HashScheme['name'], Hex>> = {
   mimc: '0x07977874126658098c066972282d4c85f230520af3847e297fe7524f976873e5',
   poseidon2: '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7',
 }

@@ -1,6 +1,7 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
-import type { Hex, ProofErrorCode } from '../../src/index.ts'
+import type { FailureCode } from '../../src/errors.ts'
+import type { Hex } from '../../src/index.ts'
 import { bytesFor, type Flag } from '../vector.ts'
 import {
   createCommittee,
@@ -176,7 +177,7 @@ type Loose = any
 
 interface Case {
   readonly name: string
-  readonly code: ProofErrorCode
+  readonly code: FailureCode
   readonly flag: Flag
   readonly description: string
   readonly base?: ForkName
@@ -250,7 +251,7 @@ function cases(): Case[] {
   const [notSigning, second] = [77, 130] as const
   const c = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     flag: Flag,
     description: string,
     change: (input: Loose) => void,
@@ -258,7 +259,7 @@ function cases(): Case[] {
   ): Case => ({ name, code, flag, description, change, ...more })
   const made = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     flag: Flag,
     description: string,
     options: Options,

@@ -1,5 +1,6 @@
 import type { BeaconNetwork, Committee, ConsensusAnswers } from '../../src/beacon.ts'
-import type { Hex, ProofErrorCode } from '../../src/index.ts'
+import type { FailureCode } from '../../src/errors.ts'
+import type { Hex } from '../../src/index.ts'
 import type { Flag } from '../vector.ts'
 
 /** Keys as the beacon API sends them. */
@@ -32,7 +33,7 @@ export interface Accepted {
 
 export interface Refused {
   valid: false
-  code: ProofErrorCode
+  code: FailureCode
 }
 
 export interface ValidVector {

@@ -1,4 +1,5 @@
-import type { Hex, ProofErrorCode } from '../../src/index.ts'
+import type { FailureCode } from '../../src/errors.ts'
+import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type CallBundle, recordCall } from '../../src/provider.ts'
 import { createHttpProvider } from '../../src/rpc.ts'
@@ -21,7 +22,7 @@ export interface CallVector {
   bundle: unknown
   expected:
     | { valid: true; outcome: string; returnData: Hex; gasUsed: Hex; finalizedTimestamp: Hex | null }
-    | { valid: false; code: ProofErrorCode }
+    | { valid: false; code: FailureCode }
 }
 
 const address: Hex = '0x00000000000000000000000000000000000011ff'
@@ -83,7 +84,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
     addDemoBlocks(service.chain, { counts: [2] })
     const { bundle, verified: evidence } = await record(PROXY, `0x70a08231${BOB}`)
     const claim = { rollup: { address }, trusted: { l1BlockHash: evidence.l1Block.hash }, chainId: quantity(1337n) }
-    const exchange = (name: string, description: string, code: ProofErrorCode, forged: object) =>
+    const exchange = (name: string, description: string, code: FailureCode, forged: object) =>
       add('invalid', name, { description, ...base, claim, bundle: forged, expected: { valid: false, code } })
     const { l1: olderL1, answers: olderAnswers } = older
     exchange('l1-of-another-block', 'The way from an older L1 block.', 'HEADER_HASH_MISMATCH', {
@@ -101,7 +102,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
 interface Forgery {
   name: string
   description: string
-  code: ProofErrorCode
+  code: FailureCode
   bundle?: unknown
   claim?: Partial<CallVector['claim']>
 }
@@ -114,7 +115,7 @@ function forgeriesOf(bundle: CallBundle): Forgery[] {
     answers: answers.map((answer, index) => (index === at ? change(answer) : answer)),
   })
   const contract = answers.findIndex(({ address }) => address === PROXY)
-  const row = (name: string, code: ProofErrorCode, description: string, bundle: unknown): Forgery => ({
+  const row = (name: string, code: FailureCode, description: string, bundle: unknown): Forgery => ({
     ...{ name, code, description, bundle },
   })
   const { l1: _, ...noL1 } = bundle

@@ -1,5 +1,6 @@
 import type { BeaconNetwork } from '../../src/beacon.ts'
-import type { Hex, ProofErrorCode } from '../../src/index.ts'
+import type { FailureCode } from '../../src/errors.ts'
+import type { Hex } from '../../src/index.ts'
 import type { Flag } from '../vector.ts'
 
 /** The claim in JSON form: numbers are hexadecimal quantities. */
@@ -30,7 +31,7 @@ export interface Accepted {
   storage: { key: Hex; value: Hex; exists: boolean; leafIndex: number | null }[]
 }
 
-export type Refused = { valid: false; code: ProofErrorCode }
+export type Refused = { valid: false; code: FailureCode }
 
 /** The function to call, and its arguments. */
 export type VectorInput =

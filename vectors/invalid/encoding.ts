@@ -1,15 +1,10 @@
-import type { ProofErrorCode } from '../../src/index.ts'
+import type { FailureCode } from '../../src/errors.ts'
 import { zeros } from '../forge.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 
 /** Sloppy decoding: the bytes that are checked are not the bytes that were sent. */
 export const encoding: ForgeryClass = ({ contract }) => {
-  const value = (
-    name: string,
-    code: ProofErrorCode,
-    description: string,
-    change: (hex: string) => unknown,
-  ): Forgery => ({
+  const value = (name: string, code: FailureCode, description: string, change: (hex: string) => unknown): Forgery => ({
     name: `value-${name}`,
     code,
     description,
@@ -17,7 +12,7 @@ export const encoding: ForgeryClass = ({ contract }) => {
       Object.assign(proof, { value: change(proof.value) })
     },
   })
-  const node = (name: string, code: ProofErrorCode, description: string, entry: unknown): Forgery => ({
+  const node = (name: string, code: FailureCode, description: string, entry: unknown): Forgery => ({
     name: `node-${name}`,
     code,
     description,

@@ -1,4 +1,5 @@
-import type { Hex, ProofErrorCode, Scheme } from '../../src/index.ts'
+import type { FailureCode } from '../../src/errors.ts'
+import type { Hex, Scheme } from '../../src/index.ts'
 import type { World } from '../../src/world.ts'
 import { type LooseAnswer, type LooseLeafProof, type LooseProof, layoutOf } from '../forge.ts'
 import { addressFor, keyFor } from '../vector.ts'
@@ -16,7 +17,7 @@ export interface TrueAnswer {
 export interface Forgery {
   /** The name of the file. */
   name: string
-  code: ProofErrorCode
+  code: FailureCode
   description: string
   /** The true answer that the forgery starts from. Default: an account without storage. */
   from?: TrueAnswer

@@ -1,4 +1,4 @@
-import type { ProofErrorCode } from '../../src/index.ts'
+import type { FailureCode } from '../../src/errors.ts'
 import { CONTRACT } from '../world.ts'
 import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 
@@ -6,7 +6,7 @@ import { type Forgery, type ForgeryClass, slotProof } from './forgery.ts'
 export const leafIndex: ForgeryClass = ({ plain, contract, absent, later, world, ask }) => {
   const index = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     description: string,
     change: (index: number) => unknown,
   ): Forgery => ({

@@ -1,4 +1,4 @@
-import type { ProofErrorCode } from '../../src/index.ts'
+import type { FailureCode } from '../../src/errors.ts'
 import { changeInteger, digestOf, flipBit, slice, zeros } from '../forge.ts'
 import { addressFor, wordFor } from '../vector.ts'
 import { ACCOUNTS } from '../world.ts'
@@ -9,7 +9,7 @@ export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask })
   const nodes = plain.answer.accountProof.proof
   const node = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     index: number,
     description: string,
     change: (node: string) => string,
@@ -21,7 +21,7 @@ export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask })
   })
   const list = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     description: string,
     change: (nodes: string[]) => string[],
   ): Forgery => ({
@@ -36,7 +36,7 @@ export const path: ForgeryClass = ({ scheme, layout, plain, later, world, ask })
     .concat(ask(later, addressFor('newcomer')))
     .find(({ answer }) => nodeOf(answer.accountProof.proof, 40).length === 66)
   if (lonely === undefined) throw new Error('no account has a missing sibling leaf')
-  const missingSibling = (name: string, code: ProofErrorCode, description: string, written: string): Forgery => ({
+  const missingSibling = (name: string, code: FailureCode, description: string, written: string): Forgery => ({
     ...node(`missing-sibling-${name}`, code, 40, description, () => written),
     from: lonely,
   })

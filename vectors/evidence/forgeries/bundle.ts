@@ -1,4 +1,4 @@
-import type { ProofErrorCode } from '../../../src/index.ts'
+import type { FailureCode } from '../../../src/errors.ts'
 import { createWorld } from '../../../src/world.ts'
 import { named } from '../l1.ts'
 import { absent, address, present, rollup } from '../truth.ts'
@@ -24,7 +24,7 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
   /** A true bundle for something other than what the caller states. */
   const unexpected = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     description: string,
     claim: Partial<VectorClaim>,
     honest = bundle,

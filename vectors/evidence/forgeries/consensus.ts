@@ -1,5 +1,5 @@
 import { encodeHeader } from '../../../src/anchor.ts'
-import type { ProofErrorCode } from '../../../src/index.ts'
+import type { FailureCode } from '../../../src/errors.ts'
 import { makeConsensus } from '../consensus.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
 
@@ -8,7 +8,7 @@ export const consensus: ForgeryClass = ({ bundle, blockHash, proof, l1, judge })
   const { trusted, consensus } = makeConsensus(blockHash)
   const forged = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     flag: Forgery['flag'],
     description: string,
     changed: object,

@@ -1,4 +1,4 @@
-import type { ProofErrorCode } from '../../../src/index.ts'
+import type { FailureCode } from '../../../src/errors.ts'
 import type { Flag } from '../../vector.ts'
 import { named } from '../l1.ts'
 import type { Forgery, ForgeryClass } from './forgery.ts'
@@ -6,7 +6,7 @@ import type { Forgery, ForgeryClass } from './forgery.ts'
 /** The fields of an `eth_getProof` answer apart from the nodes. */
 export const ethProof: ForgeryClass = async ({ bundle, header, proof, proofOf, judge }) => {
   const [rootSlotProof, currentProof] = proof.storageProof
-  const served = (name: string, code: ProofErrorCode, flag: Flag, description: string, forged: unknown): Forgery => ({
+  const served = (name: string, code: FailureCode, flag: Flag, description: string, forged: unknown): Forgery => ({
     name: `l1-${name}`,
     code,
     flag,

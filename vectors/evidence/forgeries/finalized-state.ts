@@ -1,4 +1,4 @@
-import type { ProofErrorCode } from '../../../src/index.ts'
+import type { FailureCode } from '../../../src/errors.ts'
 import type { Flag } from '../../vector.ts'
 import { makeFinalized, type Numbers, stated } from '../finalized.ts'
 import { CURRENT } from '../truth.ts'
@@ -14,7 +14,7 @@ export const finalizedState: ForgeryClass = async truth => {
   const older = await makeFinalized(truth, numbers, CURRENT)
   const served = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     flag: Flag,
     description: string,
     stateRoot: string,

@@ -1,4 +1,4 @@
-import type { ProofErrorCode } from '../../../src/index.ts'
+import type { FailureCode } from '../../../src/errors.ts'
 import type { Flag } from '../../vector.ts'
 import type { Truth } from '../truth.ts'
 import type { VectorInput } from '../vector.ts'
@@ -7,7 +7,7 @@ import type { VectorInput } from '../vector.ts'
 export interface Forgery {
   /** The name of the file. */
   name: string
-  code: ProofErrorCode
+  code: FailureCode
   flag: Flag
   description: string
   input: VectorInput

@@ -1,6 +1,6 @@
 import { decodeRlp, encodeRlp, type RlpItem } from '../../../src/anchor/rlp.ts'
 import { bytesToHex } from '../../../src/bytes.ts'
-import type { ProofErrorCode } from '../../../src/index.ts'
+import type { FailureCode } from '../../../src/errors.ts'
 import type { Flag } from '../../vector.ts'
 import { named } from '../l1.ts'
 import { keccakOf, toBytes } from '../truth.ts'
@@ -12,12 +12,12 @@ export const header: ForgeryClass = ({ bundle, header, proof, l1, judge }) => {
   const items = decodeRlp(bytes) as RlpItem[]
   const withHeader = (forged: unknown) => ({ ...bundle, l1: { header: forged, proof } })
   /** The bytes match the trusted hash but are not a valid header, so only the decoder can refuse them. */
-  const vouched = (name: string, code: ProofErrorCode, flag: Flag, description: string, rlp: Uint8Array): Forgery => {
+  const vouched = (name: string, code: FailureCode, flag: Flag, description: string, rlp: Uint8Array): Forgery => {
     const forged = bytesToHex(rlp)
     const input = judge(withHeader(forged), { trusted: { l1BlockHash: keccakOf(forged) } })
     return { name: `header-${name}`, code, flag, description, input }
   }
-  const block = (name: string, code: ProofErrorCode, flag: Flag, description: string, change: object): Forgery => ({
+  const block = (name: string, code: FailureCode, flag: Flag, description: string, change: object): Forgery => ({
     name: `block-${name}`,
     code,
     flag,

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeRlp, type RlpItem } from '../../../src/anchor/rlp.ts'
-import type { ProofErrorCode } from '../../../src/index.ts'
+import type { FailureCode } from '../../../src/errors.ts'
 import type { Flag } from '../../vector.ts'
 import { integer, loneLeaf, loneProof, loneStorage, named } from '../l1.ts'
 import { BLOCK, rollup, rootSlot, toBytes } from '../truth.ts'
@@ -13,7 +13,7 @@ export const trie: ForgeryClass = ({ bundle, header, proof, judge }) => {
   const withProof = (forged: object) => judge({ ...bundle, l1: { header, proof: forged } })
   const nodes = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     flag: Flag,
     description: string,
     change: (nodes: string[]) => string[],
@@ -25,7 +25,7 @@ export const trie: ForgeryClass = ({ bundle, header, proof, judge }) => {
   /** L1 states that no client has. The hash of the node matches the root, so only the decoder can refuse it. */
   const crafted = (
     name: string,
-    code: ProofErrorCode,
+    code: FailureCode,
     flag: Flag,
     description: string,
     { stateRoot, proof }: ReturnType<typeof loneProof>,
