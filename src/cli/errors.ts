@@ -1,10 +1,52 @@
 import { messageOf, printable } from '../document/value.ts'
+import type { ArgumentError } from '../errors.ts'
 import { redactUrls } from '../rpc/redact.ts'
 import { MAX_MESSAGE_LENGTH } from './limits.ts'
 
 /** Wrong usage or unreadable input: nothing was verified, and the caller has to change something. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+}
+
+/** The options, by the names that the library gives their values. */
+const OPTIONS = [
+  ['trusted.beaconBlockRoot', '--checkpoint'],
+  ['trusted.l1BlockHash', '--l1-block-hash'],
+  ['trusted.l1StateRoot', '--l1-state-root'],
+  ['trusted.l2StateRoot', '--state-root'],
+  ['blockRoot', '--checkpoint'],
+  ['network', '--network'],
+  ['stateRoot', '--state-root'],
+  ['rollup', '--rollup'],
+  ['l2BlockNumber', '--l2-block'],
+  ['address', '--address'],
+  ['storageKeys', '--storage-key'],
+  ['chainId', '--chain-id'],
+  ['hardfork', '--hardfork'],
+  ['call.from', '--from'],
+  ['call.value', '--value'],
+  ['call.gas', '--gas'],
+  ['call', '--call'],
+  ['environment', '--environment'],
+  ['method', '--method'],
+  ['forward', '--forward'],
+  ['maxGas', '--max-gas'],
+  ['maxAgeSeconds', '--beacon-max-age'],
+  ['maxTrustedAgeSeconds', '--checkpoint-max-age'],
+] as const
+
+/** The option that gives the argument at this path; otherwise the path itself. */
+const optionAt = (path: string): string =>
+  OPTIONS.find(([name]) => path === name || ['.', '['].some(next => path.startsWith(name + next)))?.[1] ?? path
+
+/**
+ * What the library says about a wrong value, which comes from an option or a file.
+ *
+ * @param where what holds the value. Default: the option, by its path
+ */
+export function argumentRefused({ path, expected, found }: ArgumentError, where = optionAt(path)): UsageError {
+  const reason = expected === undefined ? `${found}` : `expected ${expected}`
+  return new UsageError(where === '' ? reason : `${where}: ${reason}`)
 }
 
 /** Turns what `work` throws, now or later, into a UsageError that says `what` failed and why, unless it is one. */

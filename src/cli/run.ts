@@ -1,6 +1,7 @@
 import { DocumentError } from '../document/error.ts'
+import { isArgumentError } from '../errors.ts'
 import { type Command, exitCodes, type Io } from './command.ts'
-import { briefMessage, codeOf, UsageError } from './errors.ts'
+import { argumentRefused, briefMessage, codeOf, UsageError } from './errors.ts'
 import { didYouMean } from './options/suggest.ts'
 import { toJson } from './output/report.ts'
 import { fitToTerminal } from './output/terminal.ts'
@@ -52,7 +53,8 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
   const io = fitToTerminal(streams)
   try {
     return await dispatch(name, args, io)
-  } catch (error) {
+  } catch (thrown) {
+    const error = isArgumentError(thrown) ? argumentRefused(thrown) : thrown
     const isRefused = codeOf(error)?.startsWith('ERR_PARSE_ARGS')
     const isUsage = isRefused || error instanceof UsageError || error instanceof DocumentError
     const message = `${isUsage ? '' : 'unexpected: '}${briefMessage(error)}`

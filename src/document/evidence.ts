@@ -73,7 +73,7 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
 function trustedOfVector(trusted: unknown): unknown {
   const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
   if (beaconBlockRoot === undefined || !isObject(network)) return trusted
-  // Despite the types, both are unchecked: checkpoint refuses malformed ones with an ArgumentError.
+  // Despite the types, both are unchecked: trustBeaconBlock refuses malformed ones with an ArgumentError.
   const checked = attempt(() => trustBeaconBlock(beaconBlockRoot as Hex, network as unknown as BeaconNetwork))
   return { ...others, ...(checked ?? { beaconBlockRoot }) }
 }
@@ -102,7 +102,7 @@ export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file'): Evid
 /** The links of the chain of evidence, in the order in which they are verified. */
 export const links = {
   bundle: 'the bundle is for what you stated',
-  consensus: 'beacon checkpoint -> sync committees -> finalized L1 block hash',
+  consensus: 'trusted beacon block -> sync committees -> finalized L1 block hash',
   l1Header: 'L1 block hash -> L1 header',
   rollupContract: 'L1 state root -> rollup contract -> L2 state root',
   answer: 'L2 state root -> account and slots',

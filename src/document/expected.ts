@@ -66,8 +66,8 @@ export function runFunction({ operation, fields }: FunctionVector): object {
       encodeHeader(block)
       return {}
     case 'verifyConsensus': {
-      const checkpoint = { network, blockRoot } as TrustedBlock
-      const { committee: last, ...verified } = verifyConsensus(answers as ConsensusAnswers, checkpoint)
+      const trusted = { network, blockRoot } as TrustedBlock
+      const { committee: last, ...verified } = verifyConsensus(answers as ConsensusAnswers, trusted)
       return { ...verified, committeeRoot: last.root }
     }
     case 'verifyFinality':

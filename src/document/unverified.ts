@@ -3,7 +3,7 @@ import { encodeHeader, FIELDS, verifyHeader } from '../anchor/header.ts'
 import { decodeRlp } from '../anchor/rlp.ts'
 import { decodeBeacon } from '../beacon/decode.ts'
 import { bytesToBigint, bytesToHex } from '../bytes.ts'
-import { isProofError, ProofError } from '../errors.ts'
+import { isRefusal, ProofError } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import type { Leaf } from '../tree/leaf.ts'
 import { decodeAccount } from '../verifier/leaf-api.ts'
@@ -75,7 +75,7 @@ interface Part {
   given(inspectors: Readonly<Record<string, (field: Part) => UnverifiedField>>): UnverifiedFields
   /** The first items of an array, by index. Notes a problem if this is not an array. */
   list(inspect: (item: Part) => UnverifiedField): UnverifiedFields
-  /** The result of `decode`; undefined if it throws a ProofError, which is noted. */
+  /** The result of `decode`; undefined if it refuses, which is noted. */
   attempt<T>(decode: (value: unknown) => T): T | undefined
 }
 
@@ -110,7 +110,7 @@ function partOf(problems: Problem[], path: string, value: unknown): Part {
       try {
         return decode(value)
       } catch (error) {
-        if (!isProofError(error)) throw error
+        if (!isRefusal(error)) throw error
         problems.push({ path: join(path, error.path), message: `${error.code}: ${describeDetails(error)}` })
         return undefined
       }
@@ -151,7 +151,7 @@ function inspectBundle(bundle: Part): UnverifiedFields {
   }
 }
 
-/** Slots, committee size and signers of each beacon API answer. The root of the first header is the checkpoint. */
+/** Slots, committee size and signers of each beacon API answer. The root of the first header is what `--checkpoint` states. */
 function inspectConsensus(consensus: Part): UnverifiedFields {
   return {
     ...consensus.object().pick('network'),

@@ -110,10 +110,10 @@ export interface ChainClaim {
 /** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
 export function beaconRows({ beaconBlock }: { trustedInput: Reach; readonly beaconBlock?: ProvenBeaconBlock }): Row[] {
   if (beaconBlock === undefined) return []
-  const { trustedBlockRoot: checkpoint, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
+  const { trustedBlockRoot, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
   return [
-    ['beacon checkpoint', checkpoint, 'trusted'],
-    ['sync committee', `of period ${period}`, 'proven from the checkpoint, period by period'],
+    ['trusted beacon block', trustedBlockRoot, 'trusted'],
+    ['sync committee', `of period ${period}`, 'proven from the trusted block, period by period'],
     ['signers', `${signers} of 512`, `of the committee of period ${period}`],
     ['beacon block', blockRoot, 'proven final by these signatures'],
     ['beacon slot', `${slot}`, `of ${formatTime(slotTimestamp)}`],

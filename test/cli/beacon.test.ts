@@ -28,8 +28,10 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   const recorded = await record('--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl, ...checkpoint)
   expect(recorded.code, recorded.stderr).toBe(0)
   expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')
-  expect(recorded.stderr).toMatch(/2 sync-committee periods since the beacon checkpoint: about \d+ kB of the bundle\n/)
-  expect(recorded.stdout).toContain('Everything rests on the beacon checkpoint that you stated')
+  expect(recorded.stderr).toMatch(
+    /2 sync-committee periods since the trusted beacon block: about \d+ kB of the bundle\n/,
+  )
+  expect(recorded.stdout).toContain('Everything rests on the beacon block that you stated')
   const bundle = read(file)
   // The size estimate printed beforehand is right.
   const said = 1000 * Number(/about (\d+) kB/.exec(recorded.stderr)?.[1])
@@ -42,7 +44,7 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   const verified = await verify(...checkpoint)
   expect(verified.code, verified.stderr).toBe(0)
   for (const text of [
-    'beacon checkpoint',
+    'trusted beacon block',
     'of 512',
     'proven final by these signatures',
     'proven by the finalized beacon block',
@@ -50,9 +52,9 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
     expect(verified.stdout).toContain(text)
   }
   const { stdout } = await verify(...checkpoint, '--json')
-  const { beaconBlock, reach, l1Block } = JSON.parse(stdout)
-  expect(reach).toBe('beaconBlockRoot')
-  expect(beaconBlock.checkpoint).toBe(checkpoint[1])
+  const { beaconBlock, trustedInput, l1Block } = JSON.parse(stdout)
+  expect(trustedInput).toBe('beaconBlockRoot')
+  expect(beaconBlock.trustedBlockRoot).toBe(checkpoint[1])
   // The bundle also verifies from its L1 block hash alone.
   expect((await verify('--l1-block-hash', l1Block.hash)).code).toBe(0)
   // The same command sends no requests, and verifies the existing file.
@@ -66,7 +68,7 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
 
   const other = await verify('--checkpoint', `0x${'11'.repeat(32)}`, ...network)
   expect([other.code, other.stderr.includes('BEACON_ROOT_MISMATCH')]).toEqual([1, true])
-  expect(other.stderr).toMatch(/BROKEN +beacon checkpoint -> sync committees -> finalized L1 block hash/)
+  expect(other.stderr).toMatch(/BROKEN +trusted beacon block -> sync committees -> finalized L1 block hash/)
   bundle.consensus.updates.pop()
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle))
   const shorter = await verify(...checkpoint, '--json')

@@ -34,8 +34,8 @@ it('records a call, and verifies it offline', async () => {
   const args = line.trim().split(' ').slice(2)
   expect(await runHere(args)).toMatchObject({ code: 0 })
   const { code, stdout } = await runHere([...args, '--json'])
-  const { verified, returnData, reach, call } = JSON.parse(stdout)
-  expect([code, verified, reach, call.to, call.from]).toEqual([0, true, 'l1BlockHash', TOKEN, ALICE])
+  const { verified, returnData, trustedInput, call } = JSON.parse(stdout)
+  expect([code, verified, trustedInput, call.to, call.from]).toEqual([0, true, 'l1BlockHash', TOKEN, ALICE])
   expect(BigInt(returnData)).toBeGreaterThan(0n)
 
   // The file exists, so no request is sent, and the report says that it comes from the file.
@@ -74,20 +74,20 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
   const recorded = await runHere([...record, '--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl])
   expect(recorded).toMatchObject({ code: 0 })
   expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')
-  expect(recorded.stdout).toContain('Everything rests on the beacon checkpoint that you stated')
+  expect(recorded.stdout).toContain('Everything rests on the beacon block that you stated')
   const line = recorded.stdout.split('\n').find(line => line.includes('npx rollup-state-proof verify')) ?? ''
   const args = line.trim().split(' ').slice(2)
   expect(args).toContain('--checkpoint')
   const verified = await runHere(args)
   expect(verified).toMatchObject({ code: 0 })
-  for (const text of ['the call returned', 'beacon checkpoint', 'of 512', 'L2 block time']) {
+  for (const text of ['the call returned', 'trusted beacon block', 'of 512', 'L2 block time']) {
     expect(verified.stdout).toContain(text)
   }
   expect(JSON.parse((await runHere([...args, '--json'])).stdout)).toMatchObject({
     ...{
       verified: true,
       trustedInput: 'beaconBlockRoot',
-      beaconBlock: { checkpoint: checkpoint[1] },
+      beaconBlock: { trustedBlockRoot: checkpoint[1] },
       age: { since: 'l2Block' },
     },
   })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { lineaRollup } from '../../src/anchor.ts'
-import { errorMeanings } from '../../src/index.ts'
+import { answerErrorMeanings } from '../../src/index.ts'
 import type { EvidenceVector, VectorClaim } from '../../vectors/evidence/vector.ts'
 import { strided } from '../size.ts'
 import { fileOf, runHere } from './io.ts'
@@ -147,7 +147,7 @@ it('reports which link broke, and which links hold', async () => {
   expect(JSON.parse(stdout)).toMatchObject({
     verified: false,
     brokenLink: 'answer',
-    error: { code: 'MALFORMED_RESPONSE', path: 'answer.accountProof', meaning: errorMeanings.MALFORMED_RESPONSE },
+    error: { code: 'MALFORMED_RESPONSE', path: 'answer.accountProof', meaning: answerErrorMeanings.MALFORMED_RESPONSE },
   })
 })
 
@@ -347,7 +347,7 @@ it('prints no control characters from a bundle', async () => {
     [{ ...vector, claim: { ...vector.claim, trusted: { [steering]: steering } } }, []],
     [{ ...vector, claim: { ...vector.claim, rollup: { name: steering, address: steering } } }, []],
     [{ ...vector, operation: steering }, []],
-    [{ ...vector, expected: { ...vector.expected, reach: steering } }, []],
+    [{ ...vector, expected: { ...vector.expected, trustedInput: steering } }, []],
   ]
   for (const [content, flags] of contents) {
     const { code, stdout, stderr } = await runHere(['verify', fileOf(content), ...flags])

@@ -61,7 +61,7 @@ it('proves the hash from a checkpoint, saves its state, and resumes without goin
   expect([await first.l1BlockHash(), await first.l1BlockHash()]).toEqual([old, old])
   // Reported once, without the URL.
   expect(first.odd).toEqual(['--beacon number 1 UNREACHABLE'])
-  expect(first.trust).toBe(`the beacon checkpoint ${flags.checkpoint}, from which what 2 beacon APIs send is verified`)
+  expect(first.trust).toBe(`the beacon block ${flags.checkpoint}, from which what 2 beacon APIs send is verified`)
   expect(asked.filter(name => name === flags.checkpoint.slice(0, 15)).length).toBe(1)
   held.finality = JSON.stringify((await service.beacon.answer('/eth/v1/beacon/light_client/finality_update')).body)
 
@@ -90,12 +90,12 @@ it('proves the hash from a checkpoint, saves its state, and resumes without goin
   // A state file that is damaged or of another checkpoint or network is refused before any request.
   const stored = JSON.parse(readFileSync(file, 'utf8'))
   const damages: [unknown, string][] = [
-    ['{', 'is not a checkpoint of this program: move it away to begin anew'],
-    [{}, 'is not a checkpoint of this program: move it away to begin anew'],
+    ['{', 'is not the progress of a run of this program: move it away to begin anew'],
+    [{}, 'is not the progress of a run of this program: move it away to begin anew'],
     [{ ...stored, askedFor: { ...stored.askedFor, checkpoint: '0x' } }, 'differs in checkpoint'],
     [{ ...stored, askedFor: { ...stored.askedFor, network: '0x' } }, 'differs in network'],
-    [{ ...stored, checkpoint: { ...stored.checkpoint, version: 2 } }, 'state.version: expected 1'],
-    [{ ...stored, checkpoint: 7 }, 'state: expected an object'],
+    [{ ...stored, progress: { ...stored.progress, version: 2 } }, `--beacon-state: ${file}.version: expected 1`],
+    [{ ...stored, progress: 7 }, `--beacon-state: ${file}: expected an object`],
   ]
   for (const [content, message] of damages) {
     writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
@@ -126,7 +126,7 @@ it('provides the hash to follow and proxy, with the same options', async () => {
   const proxy = await startProxyProcess([PROGRAM], [...asked, '--chain-id', '1337', '--port', '0'], program =>
     onTestFinished(() => void program.kill('SIGKILL')),
   )
-  expect(proxy.events[0]?.trust).toMatch(/^the beacon checkpoint 0x[0-9a-f]{64}, from which what 2 beacon APIs send/)
+  expect(proxy.events[0]?.trust).toMatch(/^the beacon block 0x[0-9a-f]{64}, from which what 2 beacon APIs send/)
   expect(await proxy.until(({ event }) => event === 'view')).toMatchObject({ blockNumber: '11' })
   await proxy.until(({ event }) => event === 'disagreement')
   expect(await proxy.end('SIGTERM')).toBe(0)

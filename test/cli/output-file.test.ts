@@ -153,11 +153,11 @@ it('distinguishes a fetched file from an existing one', async () => {
   expect((await runHere(args)).code).toBe(2)
 })
 
-it('refuses the checkpoint of another request, and takes no older block from it', async () => {
+it('refuses the progress of another request, and takes no older block from it', async () => {
   const { service, url, l1Url, file } = await startHistory()
   const partial = `${file}.partial`
   const base = ['--l1', l1Url, '-o', file, '--keys-per-request', '1']
-  /** Leaves a checkpoint of block 9, because the endpoint answers only once. */
+  /** Leaves progress at block 9, because the endpoint answers only once. */
   const interrupt = async (args: string[]) => {
     const cut = await startServer(async (response, _, turn, body) => {
       if (turn > 0) return void response.writeHead(502).end()
@@ -168,7 +168,7 @@ it('refuses the checkpoint of another request, and takes no older block from it'
     expect([code, existsSync(partial)]).toEqual([3, true])
     return readFileSync(partial, 'utf8')
   }
-  const checkpoint = await interrupt(['record', ...CLAIM])
+  const saved = await interrupt(['record', ...CLAIM])
   service.chain.pending.setStorage(CONTRACT, { key: word(0), value: word(99) })
   service.chain.addBlock()
   service.chain.finalize()
@@ -186,23 +186,23 @@ it('refuses the checkpoint of another request, and takes no older block from it'
   for (const [args, differing] of strangers) {
     const { code, stderr } = await runHere(['record', ...args, ...base, '--l2', url])
     expect([code, stderr]).toEqual([2, expect.stringContaining(`is of another request (it differs in ${differing})`)])
-    expect([existsSync(file), readFileSync(partial, 'utf8')]).toEqual([false, checkpoint])
+    expect([existsSync(file), readFileSync(partial, 'utf8')]).toEqual([false, saved])
   }
   expect(strangers.length).toBe(8)
   const fetching = ['fetch', '--l2', url, '--block', '9', ...CLAIM.slice(4), '-o', file]
   expect(await runHere(fetching)).toMatchObject({ code: 2, stderr: expect.stringContaining('differs in command') })
-  for (const junk of ['', '{', 'null', '[]', '{"askedFor":{"__proto__":{}},"checkpoint":1}', '['.repeat(1_000_000)]) {
+  for (const junk of ['', '{', 'null', '[]', '{"askedFor":{"__proto__":{}},"progress":1}', '['.repeat(1_000_000)]) {
     writeFileSync(partial, junk)
     const { code, stderr } = await runHere(['record', ...CLAIM, ...base, '--l2', url])
     expect([code, stderr]).toEqual([2, expect.stringContaining('.partial exists, and is ')])
   }
 
-  // --force removes a checkpoint and takes the newest block. The checkpoint of the same request is resumed and reported.
+  // --force removes the progress and takes the newest block. The progress of the same request is resumed and reported.
   const anew = JSON.parse((await runHere(['record', ...CLAIM, ...base, '--l2', url, '--force', '--json'])).stdout)
   expect(anew).toMatchObject({ l2BlockNumber: `${service.chain.finalized()}` })
   expect(existsSync(partial)).toBe(false)
   rmSync(file)
-  writeFileSync(partial, checkpoint)
+  writeFileSync(partial, saved)
   const own = await runHere(['record', ...CLAIM, ...base, '--l2', url])
   expect(own.stderr).toContain(`continuing from ${partial}\n`)
   expect(own.stdout).toMatch(/L2 block +9 .*the last finalized is 10/)
@@ -224,7 +224,7 @@ it('replaces regular files only, and follows no links', async () => {
     for (const force of [false, true]) await expect(open(path, force), path.slice(0, 99)).rejects.toThrow(UsageError)
   }
   expect(paths.length).toBe(15)
-  // The same for the checkpoint beside the file.
+  // The same for the progress beside the file.
   symlinkSync(at('victim.json'), at('out.json.partial'))
   await expect(open(at('out.json'))).rejects.toThrow('symbolic link')
   expect(readdirSync(folder)).toEqual([...before, 'out.json.partial'].sort())

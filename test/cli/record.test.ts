@@ -193,7 +193,7 @@ it('resumes where it was interrupted', async () => {
     expect(readdirSync(folder).sort()).toEqual(['out.json', `out.json.${command}`])
     rmSync(`${file}.${command}`)
   }
-  // A corrupt checkpoint is harmless.
+  // Corrupt progress is harmless.
   const partial = `${file}.partial`
   const junk = [
     '',

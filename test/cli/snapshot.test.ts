@@ -4,8 +4,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, w
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { mappingSlot } from '../../src/anchor.ts'
-import type { Hex } from '../../src/index.ts'
+import { type Hex, mappingSlot } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createService, type Fault, type FaultRequest } from '../../src/service.ts'
 import { createWorld } from '../../src/world.ts'
@@ -93,10 +92,10 @@ it('proves every address but the one the endpoint always lies about', async () =
   expect(manifest.counts.refused).toBe(1)
   expect(readdirSync(folder).sort()).toEqual(['kept.ndjson.gz', 'list.txt', 'rows.ndjson', 'rows.ndjson.manifest.json'])
 
-  // The kept answers verify again, against a root that the manifest's evidence proves.
-  writeFileSync(join(folder, 'evidence.json'), JSON.stringify(manifest.evidence))
+  // The kept answers verify again, against a root that the manifest's bundle proves.
+  writeFileSync(join(folder, 'bundle.json'), JSON.stringify(manifest.bundle))
   const verified = await runHere([
-    ...['verify', join(folder, 'evidence.json'), '--scheme', 'poseidon2', '--rollup', ROLLUP.address],
+    ...['verify', join(folder, 'bundle.json'), '--scheme', 'poseidon2', '--rollup', ROLLUP.address],
     ...['--l1-block-hash', manifest.l1BlockHash, '--json'],
   ])
   expect(verified.stdout).toContain(manifest.stateRoot)
@@ -300,7 +299,7 @@ describe('--check', () => {
     expect(cases).toHaveLength(14)
 
     const wrongHash = await check(word(1))
-    expect(wrongHash).toMatchObject({ code: 1, ok: false, evidence: { code: 'HEADER_HASH_MISMATCH' } })
+    expect(wrongHash).toMatchObject({ code: 1, ok: false, error: { code: 'HEADER_HASH_MISMATCH' } })
     writeFileSync(at('rows.csv'), honest.rows)
     writeFileSync(at('kept.gz'), gzipSync(honest.kept).subarray(0, -10))
     expect(await check()).toMatchObject({ code: 2, stderr: expect.stringContaining('kept.gz') })
@@ -323,7 +322,7 @@ describe('--check', () => {
       writeFileSync(at(file), '')
     }
 
-    // A forger keeps the genuine evidence, and replaces everything else.
+    // A forger keeps the genuine bundle, and replaces everything else.
     const forged = createWorld(poseidon2)
     forged.setAccount(CONTRACT, { nonce: 1n })
     for (const address of addresses) forged.setStorage(CONTRACT, { key: mappingSlot(5n, address), value: word(7) })
@@ -397,7 +396,7 @@ it('leaves no files if it fails before the first row', async () => {
   expect(readdirSync(folder)).toEqual(['list.txt'])
 })
 
-it('leaves a checkpoint if the endpoint fails permanently, and refuses foreign files', async () => {
+it('leaves its progress if the endpoint fails permanently, and refuses foreign files', async () => {
   let isGone = false
   const { args, folder } = await start(({ endpoint, turn }) => {
     if (endpoint !== 'l2' || turn < 200 || !isGone) return undefined
@@ -409,7 +408,7 @@ it('leaves a checkpoint if the endpoint fails permanently, and refuses foreign f
   const other = await runHere(args('rows.ndjson', '--storage-key', word(1)))
   expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('it differs in target') })
   const at = (name: string) => join(folder, name)
-  // Without the rows, the checkpoint is of no use. It stays, because they may come back.
+  // Without the rows, the progress is of no use. It stays, because they may come back.
   renameSync(at('rows.ndjson'), at('moved'))
   const without = await runHere(args('rows.ndjson'))
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('is shorter than when it was written') })

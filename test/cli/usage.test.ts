@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { mappingSlot } from '../../src/anchor.ts'
 import { UsageError } from '../../src/cli/errors.ts'
 import { optionsOf } from '../../src/cli/options/declared.ts'
 import { parseOptions } from '../../src/cli/options/parse.ts'
@@ -7,6 +6,7 @@ import { mappingKeyOf, storageKeyOf } from '../../src/cli/options/storage-key.ts
 import { didYouMean } from '../../src/cli/options/suggest.ts'
 import { toJson } from '../../src/cli/output/report.ts'
 import { fitToTerminal, OVERWRITE } from '../../src/cli/output/terminal.ts'
+import { mappingSlot } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 import { ADDRESS, COMMANDS, collector, fileOf, runHere } from './io.ts'

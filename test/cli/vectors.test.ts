@@ -141,7 +141,7 @@ it('lists evidence vectors with other outcomes, and those that cannot be run', a
   const mismatches: [object, string][] = [
     [
       { ...valid, expected: { ...valid.expected, trustedInput: 'l2StateRoot' } },
-      'reach: expected l2StateRoot, got l1BlockHash',
+      'trustedInput: expected l2StateRoot, got l1BlockHash',
     ],
     [{ ...valid, expected: { ...valid.expected, l1Block: null } }, 'l1Block: expected null, got an object'],
     [

@@ -183,7 +183,7 @@ it('refuses an invalid vector, and reports whether that is the expected error', 
   expect(stdout).toContain('expected NOT_ADJACENT, but it verified')
 })
 
-it('tells a wrong flag (2) from a wrong claim in a file (1)', async () => {
+it('says whether a flag or the file states a wrong claim', async () => {
   const flags: [string, string][] = [
     ['--state-root', '0x12'],
     ['--address', ADDRESS.slice(2)],
@@ -199,9 +199,10 @@ it('tells a wrong flag (2) from a wrong claim in a file (1)', async () => {
         : `${flag}: expected ${flag === '--storage-key' ? '0, 0x0 or 32 bytes' : '0x-prefixed'}`,
     )
   }
-  const { code, stderr } = await runHere(['verify', fileOf({ ...sample, address: '0x12' })])
-  expect(code).toBe(1)
-  expect(stderr).toContain('ARGUMENT_INVALID')
+  const message = 'address in the file: expected 0x-prefixed hexadecimal of 20 bytes'
+  const wrong = await runHere(['verify', fileOf({ ...sample, address: '0x12' }), '--json'])
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining(`rollup-state-proof: ${message}\n`)])
+  expect(JSON.parse(wrong.stdout)).toMatchObject({ error: { code: 'USAGE', message } })
 })
 
 const file = (content: unknown) => ({ content })

@@ -15,7 +15,7 @@ import {
   rollupNamed,
 } from '../../src/document/evidence.ts'
 import { type BundleFile, isBundleFile, readInputFile } from '../../src/document/input-file.ts'
-import { ProofError, type ProofErrorCode } from '../../src/index.ts'
+import { ArgumentError, ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { evidence, read } from './files.ts'
 
@@ -118,10 +118,10 @@ it.each([
 })
 
 it('tells the broken link by the path of the error', () => {
-  const linkAt = (path: string, code: ProofErrorCode = 'BAD_HEX') => linkOf(new ProofError(code, { path }))
+  const linkAt = (path: string) => linkOf(new ProofError('BAD_HEX', { path }))
   const paths = ['consensus.updates[0]', 'l1.header', 'l1.proof.accountProof[1]', 'answer.accountProof', 'rollup', '']
   expect(paths.map(path => linkAt(path))).toEqual([
     ...['consensus', 'l1Header', 'rollupContract', 'answer', 'bundle', 'bundle'],
   ])
-  expect(linkAt('answer', 'ARGUMENT_INVALID')).toBeNull()
+  expect(linkOf(new ArgumentError({ path: 'answer' }))).toBeNull()
 })

@@ -13,7 +13,7 @@ import {
   readNodes,
   readRootNode,
 } from '../../src/document/layout.ts'
-import { computeRoot, ProofError } from '../../src/index.ts'
+import { ArgumentError, computeRoot, ProofError } from '../../src/index.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { answer, contract, read } from './files.ts'
@@ -33,13 +33,14 @@ it('reads hexadecimal of an exact length, and nothing else', () => {
   expect(() => decodeHex(7)).toThrow(ProofError)
 })
 
-it('attempts what can fail with a ProofError, and hides no other error', () => {
+it('attempts what can be refused, and hides no other error', () => {
   expect(attempt(() => 7)).toBe(7)
-  expect(
-    attempt(() => {
-      throw new ProofError('BAD_HEX')
-    }),
-  ).toBeNull()
+  for (const error of [new ProofError('BAD_HEX'), new ArgumentError({ path: 'network' })]) {
+    const refused = attempt(() => {
+      throw error
+    })
+    expect(refused).toBeNull()
+  }
   const work = () => {
     throw new TypeError('a bug')
   }

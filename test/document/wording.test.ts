@@ -29,7 +29,7 @@ function verified(name: string) {
   const stated = claimOfVector(file)
   const outcome = safely(() => verifyEvidence(file.bundle, stated))
   if (!outcome.ok) throw outcome.error
-  return { stated, outcome }
+  return { stated, evidence: outcome.value }
 }
 
 it('starts a verdict with what it rests on', () => {
@@ -78,9 +78,9 @@ it('warns of what the user did not state', () => {
 })
 
 it('warns of what the maker of a bundle chose, and of old and unproven states', () => {
-  const { stated, outcome } = verified('poseidon2-block-hash')
+  const { stated, evidence } = verified('poseidon2-block-hash')
   const all = { ...stated, address: '0x00', storageKeys: [], l2BlockNumber: 0n } as const
-  const newest = { ...outcome, currentL2BlockNumber: outcome.l2BlockNumber } as VerifiedEvidence
+  const newest = { ...evidence, currentL2BlockNumber: evidence.l2BlockNumber } as VerifiedEvidence
   expect(bundleNotes(evidenceSources(all, 'user'), newest)).toEqual([])
   expect(bundleNotes(evidenceSources(all, 'file'), newest)).toEqual([
     'the L1 block hash comes from the file: compare it with one that you trust.',
@@ -92,10 +92,10 @@ it('warns of what the maker of a bundle chose, and of old and unproven states', 
   const noSlots = { ...newest, storage: [] } as VerifiedEvidence
   expect(bundleNotes({ ...sources, l2BlockNumber: 'user' }, noSlots)).toEqual([])
   expect(bundleNotes({ ...sources, storageKeys: 'user' }, newest)).toEqual([expect.stringContaining(' the L2 block: ')])
-  expect(bundleNotes(evidenceSources(all, 'user'), outcome)).toEqual([
-    `this is an older state: the rollup had already finalized L2 block ${outcome.currentL2BlockNumber}.`,
+  expect(bundleNotes(evidenceSources(all, 'user'), evidence)).toEqual([
+    `this is an older state: the rollup had already finalized L2 block ${evidence.currentL2BlockNumber}.`,
   ])
-  const root = verified('poseidon2-l2-root').outcome
+  const root = verified('poseidon2-l2-root').evidence
   expect(bundleNotes({ ...evidenceSources(all, 'user'), l2BlockNumber: 'bundle' }, root)).toEqual([
     'nothing here proves that the state root belongs to this rollup, or to which block.',
   ])
@@ -103,11 +103,11 @@ it('warns of what the maker of a bundle chose, and of old and unproven states', 
 
 it('lists the chain from the trusted input down, each row with what it rests on', () => {
   const names = (name: string) => {
-    const { stated, outcome } = verified(name)
+    const { stated, evidence } = verified(name)
     const { address: rollup } = stated.rollup
     const sources = { ...evidenceSources(stated, 'user'), address: 'bundle' } as const
     const chain = { sources, scheme: 'poseidon2', rollup, trusted: '0x11' }
-    return chainRows(chain, outcome, 2_000_000_000n).map(([row, , basis]) => `${row}: ${basis ?? ''}`)
+    return chainRows(chain, evidence, 2_000_000_000n).map(([row, , basis]) => `${row}: ${basis ?? ''}`)
   }
   const rows = names('poseidon2-block-hash')
   expect(rows[0]).toBe('L1 block hash: trusted')
@@ -116,7 +116,7 @@ it('lists the chain from the trusted input down, each row with what it rests on'
   expect(rows).toContain('scheme: stated by you')
   const beacon = names('poseidon2-beacon-block-root')
   expect(beacon.slice(0, 6).map(row => row.split(':')[0])).toEqual([
-    ...['beacon checkpoint', 'sync committee', 'signers', 'beacon block', 'beacon slot', 'L1 block hash'],
+    ...['trusted beacon block', 'sync committee', 'signers', 'beacon block', 'beacon slot', 'L1 block hash'],
   ])
   expect(beacon).toContain('L1 block hash: proven by the finalized beacon block')
   const root = names('poseidon2-l2-root')

@@ -97,12 +97,12 @@ export const command: Command = {
       const metrics = createMetrics()
       const server = metricsPort === null ? null : await serveMetrics(metrics, metricsPort)
       if (server) showProgress(io, `metrics at ${server.url}`)
-      if (folder.state !== undefined) showProgress(io, `continuing in ${printable(path)}`)
+      if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
 
       const watcher = watch(metrics, values.once, io)
       let count = 0
       const following: FollowOptions = {
-        ...{ l1, l2, l1BlockHash, ...how, onEvent: watcher.onEvent, resumeFrom: folder.state },
+        ...{ l1, l2, l1BlockHash, ...how, onEvent: watcher.onEvent, resumeFrom: folder.progress },
         signal: AbortSignal.any([signal, watcher.ended]),
       }
       try {
@@ -151,8 +151,8 @@ function readWanted(values: Values) {
       ...{ scheme, rollup, requests: [{ address, storageKeys }] },
       ...{ newestOnly, skipUnavailable: values['skip-unavailable'] },
       ...{ method: methodOf(values), maxKeysPerRequest: keysPerRequestOf(values) },
-      pollInterval: 1000 * wholeNumber('--poll', values.poll, 1, 86_400),
-      ...given({ from: integerOf(values, 'from', 64) }),
+      pollIntervalMs: 1000 * wholeNumber('--poll', values.poll, 1, 86_400),
+      ...given({ fromL2BlockNumber: integerOf(values, 'from', 64) }),
     },
   }
 }

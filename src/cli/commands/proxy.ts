@@ -1,18 +1,16 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { formatTime } from '../../document/wording.ts'
-import { isRefusal } from '../../errors.ts'
 import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
 import { createVerifiedProvider, type VerifiedProvider, type View } from '../../provider.ts'
-import { isEndpointError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { PROXY_LIMITS } from '../limits.ts'
 import { chainIdOf, environmentOf, methodOf } from '../options/chain-flags.ts'
 import { createConnections } from '../options/connections.ts'
 import { flag, formatOptions, hiddenUrls, list, optionsOf, textOr } from '../options/declared.ts'
-import { refuseWrongFlags, requireScheme, rollupOf } from '../options/flags.ts'
+import { requireScheme, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
 import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
@@ -101,16 +99,14 @@ export const command: Command = {
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
     const log = createLog(json, io, connections.redact)
     const { l1BlockHash, trust } = await openL1Source(values, [l1], connections, io, log.disagreement)
-    const provider = orUsage(() =>
-      createVerifiedProvider({
-        ...{ l1, l2, l1BlockHash },
-        ...{ rollup: rollupOf(values), scheme: requireScheme(values.scheme), chainId: chainIdOf(values) },
-        ...{ forward, environment: environmentOf(values), method: methodOf(values) },
-        maxGas: toInteger('--max-gas', values['max-gas'], 64),
-        hardfork: values.hardfork as Hardfork,
-        onView: log.view,
-      }),
-    )
+    const provider = createVerifiedProvider({
+      ...{ l1, l2, l1BlockHash },
+      ...{ rollup: rollupOf(values), scheme: requireScheme(values.scheme), chainId: chainIdOf(values) },
+      ...{ forward, environment: environmentOf(values), method: methodOf(values) },
+      maxGas: toInteger('--max-gas', values['max-gas'], 64),
+      hardfork: values.hardfork as Hardfork,
+      onView: log.view,
+    })
     const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, concurrency }, HINTS)
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
@@ -127,17 +123,6 @@ export const command: Command = {
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-/** Turns errors about the options into UsageErrors. */
-function orUsage<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (isRefusal(error)) refuseWrongFlags(error)
-    if (!isRefusal(error) && !isEndpointError(error)) throw error
-    throw new UsageError(`the options: ${error.message}`)
-  }
-}
 
 /** Polls for a newer view. */
 async function follow(provider: VerifiedProvider, interval: number, log: Log, ending: AbortSignal): Promise<void> {

@@ -33,7 +33,7 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
     async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
       const evidence = verifyEvidence(bundle, { ...request, trusted: trustedIn(bundle, trust) })
-      // Not null, because it is verified from a checkpoint or an L1 block hash.
+      // Not null, because it is verified from a beacon block or an L1 block hash.
       const number = evidence.l1Block?.number
       if (trust.l1Block !== undefined && trust.l1Block !== 'finalized' && trust.l1Block !== number) {
         throw refuseOverwrite(path, `is proven from L1 block ${number}, not from ${trust.l1Block}`)
@@ -49,7 +49,7 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
 }
 
 const hashWords: Readonly<Record<HashSource, string>> = {
-  checkpoint: 'proven by the finalized beacon block',
+  beaconBlock: 'proven by the finalized beacon block',
   endpoint: 'from the L1 endpoint',
   file: 'from the file',
   flag: 'stated by you',

@@ -24,8 +24,8 @@ the answer, verifies everything, and writes one file that \`verify\` can check
 even years later. The report ends with the L1 block hash on which the bundle
 rests, and says who stated that hash. Compare it with a source that you trust.
 
-With --checkpoint and --beacon, the L1 block is proven from the checkpoint, and
-the bundle grows by about 60 kB per 27 hours since then.
+With --checkpoint and --beacon, the L1 block is proven from that beacon block,
+and the bundle grows by about 60 kB per 27 hours since then.
 
 Options:
 ${formatOptions({ ...endpointOptions, ...subjectOptions, ...moreOptions })}

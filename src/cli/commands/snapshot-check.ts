@@ -4,14 +4,13 @@ import { readFileChunks, unpack } from '../../bulk/audit/input.ts'
 import { linesOf, readBatches } from '../../bulk/audit/lines.ts'
 import { checkSnapshot, type FileProblems, type RowProblem } from '../../bulk/snapshot/snapshot-check.ts'
 import { fieldIn, messageOf } from '../../document/value.ts'
-import { createVerifier, type Hex, safely } from '../../index.ts'
+import { createVerifier, type Hex, isArgumentError, safely } from '../../index.ts'
 import { exitCodes, type Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { manifestPathOf } from '../files/snapshot-file.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
-import { refuseWrongFlags } from '../options/flags.ts'
 import type { Wanted } from '../options/snapshot-options.ts'
 import { describeError, formatError, formatTable, paint, printable, toJson } from '../output/report.ts'
 
@@ -26,15 +25,15 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
   if (keep === undefined) throw new UsageError('--check needs --keep: the file of the answers')
   if (l1BlockHash === undefined) throw new UsageError('--check needs --l1-block-hash: everything rests on it')
   if (force) throw new UsageError('--check writes nothing: leave out --force')
-  // Of the manifest, only the evidence is used, and only after it is verified.
+  // Of the manifest, only the bundle is used, and only after it is verified.
   const manifest = manifestPathOf(path)
-  const bundle = fieldIn(await readRegularJson(manifest), 'evidence')
+  const bundle = fieldIn(await readRegularJson(manifest), 'bundle')
   const claim = { scheme, rollup, trusted: { l1BlockHash }, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
   const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) {
-    refuseWrongFlags(outcome.error)
-    if (json) io.stdout.write(toJson({ ok: false, evidence: describeError(outcome.error) }))
-    else io.stderr.write(formatError(outcome.error, [['evidence of', manifest]], io.stderr))
+    if (isArgumentError(outcome.error)) throw outcome.error
+    if (json) io.stdout.write(toJson({ ok: false, error: describeError(outcome.error) }))
+    else io.stderr.write(formatError(outcome.error, [['bundle in', manifest]], io.stderr))
     return exitCodes.notVerified
   }
   const { l2BlockNumber, currentL2BlockNumber, stateRoot } = outcome.value

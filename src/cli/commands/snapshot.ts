@@ -58,7 +58,7 @@ ROWS.partial: run the same command again to continue. The files are then the
 same as without the interruption.
 
 --check believes nothing in the files: it proves the state root from the
-evidence in the manifest and your L1 block hash, verifies every kept answer
+bundle in the manifest and your L1 block hash, verifies every kept answer
 against that root, and compares every row with what its answer proves. Without
 --l2-block, the files choose the block.
 
@@ -99,8 +99,8 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
   const manifest = await withSnapshotFiles(wanted, askedFor, async ({ begun, save }) => {
     const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
     if (begun) showProgress(io, `continuing after ${begun.requests} of ${count} requests`)
-    const evidence = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
-    const { l2BlockNumber, l1Block, stateRoot } = verifyBundle(evidence, wanted)
+    const bundle = begun?.bundle ?? (await fetchBundle(...providers, wanted, signal))
+    const { l2BlockNumber, l1Block, stateRoot } = verifyBundle(bundle, wanted)
     showProgress(io, `L2 block ${l2BlockNumber}, L1 block ${l1Block.number} of ${formatTime(l1Block.timestamp)}`)
     const plan: SnapshotPlan = {
       ...{ ...wanted, stateRoot, block: l2BlockNumber, signal },
@@ -113,13 +113,13 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
       begun,
       keepsAnswers: keep !== undefined,
       async save(rows, kept, progress) {
-        await save(rows, kept, { ...progress, bundle: evidence })
+        await save(rows, kept, { ...progress, bundle })
         showProgress(io, `${progress.requests} of ${count} requests`)
       },
     })
     endProgress(io)
     const block = { l1BlockHash: l1Block.hash, l2BlockNumber: `${l2BlockNumber}`, stateRoot }
-    return writeManifest(wanted, { askedFor, ...block, counts, evidence })
+    return writeManifest(wanted, { askedFor, ...block, counts, bundle })
   })
   return report(manifest, wanted, true, io)
 }
@@ -151,7 +151,7 @@ function verifyBundle(bundle: EvidenceBundle, { scheme, rollup, l1BlockHash }: W
 
 /** @param isFetched false if the files existed @returns the exit code */
 function report(content: Manifest, { path, keep, json }: Wanted, isFetched: boolean, { stdout }: Io): number {
-  const { askedFor: _, evidence: __, ...summary } = content
+  const { askedFor: _, bundle: __, ...summary } = content
   const { counts, rows, l2BlockNumber, stateRoot, l1BlockHash } = summary
   const manifest = manifestPathOf(path)
   const verdict =
@@ -169,7 +169,7 @@ function report(content: Manifest, { path, keep, json }: Wanted, isFetched: bool
       ['L2 state root', stateRoot],
       ['L1 block hash', l1BlockHash],
     ]),
-    'Everything rests on the L1 block hash: compare it with a source that you trust. The evidence is in the manifest.',
+    'Everything rests on the L1 block hash: compare it with a source that you trust. The bundle that proves the rest is in the manifest.',
     ...(keep === undefined ? [] : [HOW_TO_CHECK]),
   ]
   stdout.write(json ? toJson({ ...summary, manifest, fetched: isFetched }) : `${lines.join('\n')}\n`)

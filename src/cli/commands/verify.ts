@@ -4,8 +4,7 @@ import { compare, spellEvidence, spellState } from '../../document/expected.ts'
 import { isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
 import { printable } from '../../document/value.ts'
 import { ageOf } from '../../document/wording.ts'
-import { isRefusal } from '../../errors.ts'
-import { safely } from '../../index.ts'
+import { isArgumentError, isProofError, safely } from '../../index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../provider.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -13,14 +12,7 @@ import { isFolder, readJson } from '../files/input.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { callClaimOf, callFailed } from '../options/chain-flags.ts'
 import { type Flags, formatOptions, optionsOf, text } from '../options/declared.ts'
-import {
-  blockClaimOf,
-  claimOfFlags,
-  refuseWrongFlags,
-  requireClaim,
-  trustedOf,
-  verifyAnswer,
-} from '../options/flags.ts'
+import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } from '../options/flags.ts'
 import { parsePath } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
@@ -120,7 +112,7 @@ export const command: Command = {
     if (isBundleFile(file) || has({ ...trustedOptions, ...subjectOptions })) {
       const claim = await claimOfFlags(stated, io)
       const outcome = safely(() => verifyEvidence(content, claim))
-      if (!outcome.ok) refuseWrongFlags(outcome.error)
+      if (!outcome.ok && isArgumentError(outcome.error)) throw outcome.error
       return print(reportOnBundle(outcome, content, claim, 'user'), json, io)
     }
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
@@ -154,8 +146,7 @@ async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<Verdic
     const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
     return { verified: true, json: { ...verified, age: ageOf(verified) }, format }
   } catch (error) {
-    if (!isRefusal(error)) throw error
-    refuseWrongFlags(error)
+    if (!isProofError(error)) throw error
     return reportOnError(error, {}, [['call', call.to ?? 'whatever the bundle is for']])
   }
 }

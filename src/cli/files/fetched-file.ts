@@ -1,8 +1,7 @@
-import { isRefusal } from '../../errors.ts'
+import { isProofError } from '../../index.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import type { Connections } from '../options/connections.ts'
 import { type EndpointFlags, endProgress, notFetched, showProgress, withEndpoints } from '../options/endpoint.ts'
-import { refuseWrongFlags } from '../options/flags.ts'
 import { printable, toJson } from '../output/report.ts'
 import { type AskedFor, type OutputFile, openOutputFile, readExisting, refuseOverwrite } from './output-file.ts'
 
@@ -58,8 +57,7 @@ export const fetchToFile = <T extends Fetched>(
         // Verified, it is one that this run could have fetched.
         return tell({ bundle, verified: await verifyExisting(bundle, path) } as T, 'file')
       } catch (error) {
-        if (!isRefusal(error)) throw error
-        refuseWrongFlags(error)
+        if (!isProofError(error)) throw error
         throw refuseOverwrite(path, `is not ${expected} this request (${error.message})`)
       }
     }

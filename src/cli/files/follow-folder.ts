@@ -34,32 +34,32 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
     if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
     accessSync(path, constants.W_OK)
   })
-  const progress = progressFile(join(path, 'state.json'), askedFor, 'move it away')
+  const file = progressFile(join(path, 'state.json'), askedFor, 'move it away')
   const indexPath = join(path, 'index.ndjson')
-  const state = await progress.read()
+  const progress = await file.read()
   let indexed = mendIndex(indexPath)
 
   return {
-    /** The state that an earlier run left; undefined if there was none. */
-    state,
+    /** The progress of an earlier run; undefined if there was none. */
+    progress,
     /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
     async write(item: FollowedFinalization): Promise<string> {
       const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
-      const file = `${l2BlockNumber}.json`
-      const bundlePath = join(path, file)
+      const name = `${l2BlockNumber}.json`
+      const bundlePath = join(path, name)
       // A killed run had already written it. That bundle may rest on an older L1 block, and stays.
       if (statRegular(bundlePath) !== undefined) await verifyExisting(bundlePath, item, request)
       else writeWhole(bundlePath, serialize(bundlePath, item.bundles[0]), false)
       if (indexed === null || l2BlockNumber > indexed) {
         const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
-        const line = toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file })
+        const line = toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file: name })
         orUsageError(`cannot write ${indexPath}`, () => appendFileSync(indexPath, line, { flush: true }))
         indexed = l2BlockNumber
       }
       return bundlePath
     },
     /** Marks the item as done, so that a later run continues with the next one. */
-    commit: (item: FollowedFinalization) => progress.save(item.progress),
+    commit: (item: FollowedFinalization) => file.save(item.progress),
   }
 }
 

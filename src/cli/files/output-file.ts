@@ -100,13 +100,13 @@ export function progressFile(path: string, askedFor: AskedFor, remedy = REMEDY) 
         throw error
       })
       const before = fieldIn(content, 'askedFor')
-      if (!isObject(before)) throw refuseOverwrite(path, 'is not a checkpoint of this program', remedy)
+      if (!isObject(before)) throw refuseOverwrite(path, 'is not the progress of a run of this program', remedy)
       const differing = Object.keys(askedFor).filter(name => fieldIn(before, name) !== askedFor[name])
-      if (differing.length === 0) return fieldIn(content, 'checkpoint') ?? null
+      if (differing.length === 0) return fieldIn(content, 'progress') ?? null
       throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
     },
     save(progress: unknown, replace = true): void {
-      const text = `${JSON.stringify({ askedFor, checkpoint: progress })}\n`
+      const text = `${JSON.stringify({ askedFor, progress })}\n`
       // Progress that is too large to be read again is useless, so what was saved before stays.
       if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, replace)
     },

@@ -43,13 +43,13 @@ export interface RecordedPlace extends Place {
   readonly hashSource: HashSource
 }
 
-/** Who states the L1 block hash: the user, the file or the L1 endpoint; or it is proven from a checkpoint. */
-export type HashSource = 'checkpoint' | 'flag' | 'file' | 'endpoint'
+/** Who states the L1 block hash: the user, the file or the L1 endpoint; or it is proven from the beacon block of --checkpoint. */
+export type HashSource = 'beaconBlock' | 'flag' | 'file' | 'endpoint'
 
 /** What everything rests on, and what has to happen before verifying. */
 const trustSentences: Readonly<Record<HashSource, readonly [string, string]>> = {
-  checkpoint: [
-    'Everything rests on the beacon checkpoint that you stated: the sync committees have signed for the rest.',
+  beaconBlock: [
+    'Everything rests on the beacon block that you stated: the sync committees have signed for the rest.',
     'Anyone can verify, offline:',
   ],
   endpoint: [
@@ -117,7 +117,7 @@ export async function recordToFile<T extends RecordedAnswer | RecordedCall>(
 }
 
 function hashSourceOf({ beacon, l1BlockHash }: RecordTrust, { source }: Place): HashSource {
-  if (beacon !== undefined) return 'checkpoint'
+  if (beacon !== undefined) return 'beaconBlock'
   if (l1BlockHash !== undefined) return 'flag'
   return source === 'file' ? 'file' : 'endpoint'
 }
@@ -162,7 +162,7 @@ function describeConsensus(progress: ConsensusProgress): string {
     case 'size': {
       const { periods, length } = progress
       const many = `${periods} sync-committee ${periods === 1 ? 'period' : 'periods'}`
-      return `${many} since the beacon checkpoint: about ${Math.round(length / 1000)} kB of the bundle`
+      return `${many} since the trusted beacon block: about ${Math.round(length / 1000)} kB of the bundle`
     }
     case 'updates':
       return `${progress.done} of ${progress.periods} committee updates`

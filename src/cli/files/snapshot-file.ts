@@ -9,7 +9,7 @@ import { withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
 import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
-/** How far a snapshot is, and the evidence for its state root. */
+/** How far a snapshot is, and the bundle that proves its state root. */
 export interface SavedProgress extends SnapshotProgress {
   readonly bundle: EvidenceBundle
 }
@@ -72,7 +72,7 @@ function readBegun(path: string, saved: unknown) {
     // What is used of it was checked above; the bundle is verified before it is used.
     return saved as SavedProgress & { readonly lengths: readonly number[] }
   }
-  throw refuseOverwrite(path, 'is not a checkpoint of a snapshot')
+  throw refuseOverwrite(path, 'is not the progress of a snapshot')
 }
 
 /** What the manifest of a snapshot says of it, besides its files. */
@@ -83,7 +83,7 @@ export interface AboutSnapshot {
   readonly stateRoot: string
   readonly counts: SnapshotProgress['counts']
   /** Proves the state root. */
-  readonly evidence: EvidenceBundle
+  readonly bundle: EvidenceBundle
 }
 
 /** Describes the files of a snapshot. */
@@ -113,7 +113,7 @@ export async function readManifest(path: string, askedFor: AskedFor): Promise<Ma
 
 export async function writeManifest(
   { path, keep, force, format, holders }: Wanted,
-  { counts, evidence, ...about }: AboutSnapshot,
+  { counts, bundle, ...about }: AboutSnapshot,
 ) {
   const digest = async (file: string) => (await digestOf(file)).sha256
   const manifest = {
@@ -121,7 +121,7 @@ export async function writeManifest(
     ...about,
     rows: { file: basename(path), format, count: holders.length, sha256: await digest(path) },
     ...(keep !== undefined && { kept: { file: basename(keep), sha256: await digest(keep) } }),
-    ...{ counts, evidence },
+    ...{ counts, bundle },
   }
   writeWhole(manifestPathOf(path), `${JSON.stringify(manifest)}\n`, force)
   return manifest

@@ -7,7 +7,7 @@ import {
   type HttpOptions,
   type RequestProvider,
 } from '../../rpc.ts'
-import { UsageError } from '../errors.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
 import { wholeNumber } from './parse.ts'
 
 /** The endpoints of a command. */
@@ -24,7 +24,7 @@ export function createConnections(timeout: string, signal: AbortSignal) {
       redactors.push(redactorOf(new URL(url)))
       return opened
     } catch (error) {
-      throw isArgumentError(error) ? new UsageError(`--${flag}: ${error.found ?? error.message}`) : error
+      throw isArgumentError(error) ? argumentRefused(error, `--${flag}`) : error
     }
   }
 

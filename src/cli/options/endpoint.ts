@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type EvidenceClaim, lineaLayout } from '../../anchor.ts'
-import { isRefusal, type Refusal } from '../../errors.ts'
-import type { EndpointError } from '../../rpc.ts'
-import { endpointErrorMeanings, isEndpointError } from '../../rpc.ts'
+import { isProofError, type ProofError } from '../../index.ts'
+import { type EndpointError, endpointErrorMeanings, isEndpointError } from '../../rpc.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
@@ -10,7 +9,6 @@ import { describeError, formatError, paint, printable, toJson } from '../output/
 import { overwriteProgress } from '../output/terminal.ts'
 import { type Connections, createConnections } from './connections.ts'
 import type { Flags } from './declared.ts'
-import { refuseWrongFlags } from './flags.ts'
 import { wholeNumber } from './parse.ts'
 
 /** The options of a command that asks endpoints, as far as they matter to all such commands. */
@@ -63,25 +61,23 @@ export async function withEndpoints(
     return await work(connections)
   } catch (error) {
     endProgress(io)
-    if (!isRefusal(error) && !isEndpointError(error)) throw error
-    if (isRefusal(error)) refuseWrongFlags(error)
+    if (!isProofError(error) && !isEndpointError(error)) throw error
     if (json) io.stdout.write(redact(toJson({ fetched: false, error: describeFailure(error) })))
     else io.stderr.write(redact(formatFailure(error, output, io)))
-    return isRefusal(error) ? exitCodes.notVerified : exitCodes.noAnswer
+    return isProofError(error) ? exitCodes.notVerified : exitCodes.noAnswer
   } finally {
     for (const name of SIGNALS) process.off(name, end)
   }
 }
 
-function describeFailure(error: Refusal | EndpointError): object {
-  if (isRefusal(error)) return describeError(error)
+function describeFailure(error: ProofError | EndpointError): object {
+  if (isProofError(error)) return describeError(error)
   const { code, action, layer, message, status, report } = error
-  const meaning = endpointErrorMeanings[code]
-  return { code, action, layer, message, meaning, status, report }
+  return { code, action, meaning: endpointErrorMeanings[code], layer, message, status, report }
 }
 
-function formatFailure(error: Refusal | EndpointError, output = '', { stderr }: Io): string {
-  if (isRefusal(error)) return formatError(error, [], stderr)
+function formatFailure(error: ProofError | EndpointError, output = '', { stderr }: Io): string {
+  if (isProofError(error)) return formatError(error, [], stderr)
   const partial = `${output}.partial`
   const hint = existsSync(partial)
     ? `What came is in ${printable(partial)}: run the same command again to continue.\n`

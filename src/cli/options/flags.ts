@@ -5,10 +5,9 @@ import { type ClaimWithSources, completeClaim, isProblem } from '../../document/
 import { forkOf, networkNamed, rollupNamed } from '../../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
 import { fieldIn, messageOf, show } from '../../document/value.ts'
-import { isRefusal, type Refusal } from '../../errors.ts'
-import { type Outcome, type Scheme, safely, type VerifiedState, verifyProof } from '../../index.ts'
+import { isArgumentError, type Outcome, type Scheme, safely, type VerifiedState, verifyProof } from '../../index.ts'
 import type { Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
 import type { Flags } from './declared.ts'
 import { given, integerOf } from './parse.ts'
@@ -40,14 +39,19 @@ export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSo
   throw new UsageError('--state-root is needed: the root you trust, 32 bytes, from the rollup contract on L1')
 }
 
-/** Verifies the answer. @throws UsageError if a flag is wrong, not the file */
-export function verifyAnswer({ answer }: AnswerFile, { claim, sources }: ClaimWithSources): Outcome<VerifiedState> {
+/** Verifies the answer. @throws UsageError if the claim itself is wrong, unless a vector states it */
+export function verifyAnswer(
+  { kind, answer }: AnswerFile,
+  { claim, sources }: ClaimWithSources,
+): Outcome<VerifiedState> {
   const outcome = safely(() => verifyProof(answer, claim))
-  if (outcome.ok) return outcome
-  const { code, path } = outcome.error
-  const isOurs = Object.entries(sources).some(([name, source]) => source === 'user' && path.startsWith(name))
-  if (code === 'ARGUMENT_INVALID' && isOurs) refuseWrongFlags(outcome.error)
-  return outcome
+  if (outcome.ok || !isArgumentError(outcome.error)) return outcome
+  const { path } = outcome.error
+  if (Object.entries(sources).some(([name, source]) => source === 'user' && path.startsWith(name))) {
+    throw argumentRefused(outcome.error)
+  }
+  if (kind === 'vector') return outcome
+  throw argumentRefused(outcome.error, `${path} in the file`)
 }
 
 /** What the user states about the rollup and its block. @throws UsageError */
@@ -77,29 +81,28 @@ export async function trustedOf(flags: Flags, io: Io): Promise<Trusted> {
     const names = '--checkpoint, --l1-block-hash, --l1-state-root and --state-root'
     throw new UsageError(`state what you trust, with exactly one of ${names}`)
   }
-  if (flags.checkpoint !== undefined) return checkpointOf(flags.checkpoint, flags, io)
+  if (flags.checkpoint !== undefined) return trustedBlockOf(flags.checkpoint, flags, io)
   if (flags.network !== undefined) throw new UsageError('--network needs --checkpoint')
   // Of one entry, with a name from above.
   return Object.fromEntries(given) as Trusted
 }
 
 /** The beacon block that the user trusts, with its network: by default that of the rollup. @throws UsageError */
-export const checkpointOf = async (root: string, flags: Flags, io: Io): Promise<TrustedBeaconBlock> =>
-  checkpointIn(root, await networkOf(flags, io))
+export const trustedBlockOf = async (root: string, flags: Flags, io: Io): Promise<TrustedBeaconBlock> =>
+  trustedBlockIn(root, await networkOf(flags, io))
 
 /** @throws UsageError also for a network that a file does not describe as one */
-export function checkpointIn(root: string, network: BeaconNetwork): TrustedBeaconBlock {
+export function trustedBlockIn(root: string, network: BeaconNetwork): TrustedBeaconBlock {
   try {
-    // Despite the type, the hexadecimal is unchecked: checkpoint refuses it with an ArgumentError.
+    // Despite the type, the hexadecimal is unchecked: trustBeaconBlock refuses it with an ArgumentError.
     return trustBeaconBlock(root as `0x${string}`, network)
   } catch (error) {
-    if (!isRefusal(error)) throw error
-    const flag = error.path.startsWith('network') ? `--network: ${error.path}` : '--checkpoint'
-    throw new UsageError(`${flag}: expected ${error.expected}`)
+    if (!isArgumentError(error)) throw error
+    throw argumentRefused(error, error.path.startsWith('network') ? `--network: ${error.path}` : '--checkpoint')
   }
 }
 
-/** The network of a checkpoint: by default that of the rollup. @throws UsageError */
+/** The network of the trusted beacon block: by default that of the rollup. @throws UsageError */
 export async function networkOf({ network, rollup = '' }: Flags, io: Io): Promise<BeaconNetwork> {
   const known = networkNamed(network ?? rollup)
   if (known !== undefined) return known
@@ -130,23 +133,4 @@ export function rollupOf(flags: Flags): Rollup {
   if (rootsSlot === undefined && currentSlot === undefined) return known ?? { address: rollup as Rollup['address'] }
   if (known) throw new UsageError(`--layout-...: not with --rollup ${rollup}, whose layout is known`)
   return forkOf(rollup, integerOf(flags, 'layout-roots-slot', 256), integerOf(flags, 'layout-current-slot', 256))
-}
-
-const flagNames = [
-  ['trusted.beaconBlockRoot', '--checkpoint'],
-  ['trusted.l1BlockHash', '--l1-block-hash'],
-  ['trusted.l1StateRoot', '--l1-state-root'],
-  ['trusted.l2StateRoot', '--state-root'],
-  ['stateRoot', '--state-root'],
-  ['rollup', '--rollup'],
-  ['address', '--address'],
-  ['storageKeys', '--storage-key'],
-  ['call.from', '--from'],
-  ['call.value', '--value'],
-] as const
-
-/** @throws UsageError if a flag is wrong, not the bundle */
-export function refuseWrongFlags({ code, path, expected }: Refusal): void {
-  const [, flag] = (code === 'ARGUMENT_INVALID' && flagNames.find(([start]) => path.startsWith(start))) || []
-  if (flag !== undefined) throw new UsageError(`${flag}: expected ${expected}`)
 }

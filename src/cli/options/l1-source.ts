@@ -12,12 +12,12 @@ import {
   type RequestProvider,
 } from '../../rpc.ts'
 import type { Io } from '../command.ts'
-import { orUsageError, UsageError } from '../errors.ts'
+import { argumentRefused, orUsageError, UsageError } from '../errors.ts'
 import { progressFile } from '../files/output-file.ts'
 import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
 import { type Flags, type FlagsOf, list, optionsOf, text } from './declared.ts'
-import { checkpointIn, networkOf } from './flags.ts'
+import { networkOf, trustedBlockIn } from './flags.ts'
 import { given, integerOf, wholeNumber } from './parse.ts'
 
 /** The options of every command that asks again and again for the L1 block hash on which everything rests. */
@@ -36,7 +36,7 @@ export const l1SourceOptions = {
   ),
   ...optionsOf('network'),
   'beacon-max-age': text('SECONDS', 'refuse to use an older beacon block (default: 86400, a day)'),
-  'checkpoint-max-age': text('SECONDS', 'refuse to begin with an older checkpoint (default: 1209600, two weeks)'),
+  'checkpoint-max-age': text('SECONDS', 'refuse to begin with an older --checkpoint (default: 1209600, two weeks)'),
 }
 
 export type L1SourceFlags = FlagsOf<typeof l1SourceOptions> & Flags
@@ -115,32 +115,32 @@ async function followCheckpoint(
   const apis = openBeacon(flags.beacon)
   if (apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
   const network = await networkOf(flags, io)
-  const { beaconBlockRoot: blockRoot } = checkpointIn(root, network)
+  const { beaconBlockRoot: blockRoot } = trustedBlockIn(root, network)
   const path = flags['beacon-state']
   const askedFor = { checkpoint: blockRoot, network: network.genesisValidatorsRoot.toLowerCase() }
   const seconds = (name: 'beacon-max-age' | 'checkpoint-max-age') => {
     const age = integerOf(flags, name, 40)
     return age === undefined ? undefined : Number(age)
   }
-  const ages = given({ maxAge: seconds('beacon-max-age'), maxCheckpointAge: seconds('checkpoint-max-age') })
+  const ages = given({
+    maxAgeSeconds: seconds('beacon-max-age'),
+    maxTrustedAgeSeconds: seconds('checkpoint-max-age'),
+  })
   if (path !== undefined) orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
-  // What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very checkpoint.
+  // What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very block.
   const stored = path === undefined ? undefined : progressFile(path, askedFor, 'move it away to begin anew')
-  // Unchecked, whatever the type says: followBeacon refuses what it cannot use.
+  // Unchecked, whatever the type says: beaconBlockHash refuses what it cannot use.
   const state = (await stored?.read()) as BeaconProgress | undefined
   try {
     const l1BlockHash = beaconBlockHash(apis, beacon, {
-      ...{
-        network,
-        blockRoot,
-        ...ages,
-        ...(stored && { resumeFrom: state, onProgress: proven => stored.save(proven) }),
-      },
+      ...{ network, blockRoot, ...ages },
+      ...(stored && { resumeFrom: state, onProgress: proven => stored.save(proven) }),
       onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
     })
     const many = apis.length === 1 ? 'what one beacon API sends' : `what ${apis.length} beacon APIs send`
-    return { l1BlockHash, trust: `the beacon checkpoint ${blockRoot}, from which ${many} is verified` }
+    return { l1BlockHash, trust: `the beacon block ${blockRoot}, from which ${many} is verified` }
   } catch (error) {
-    throw isArgumentError(error) ? new UsageError(`--beacon-state: ${path}: ${error.message}`) : error
+    const isStored = isArgumentError(error) && error.path.startsWith('resumeFrom')
+    throw isStored ? argumentRefused(error, `--beacon-state: ${path}${error.path.slice('resumeFrom'.length)}`) : error
   }
 }

@@ -6,7 +6,7 @@ import type { Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import type { Connections } from './connections.ts'
 import { type Flags, type FlagsOf, optionsOf, text } from './declared.ts'
-import { checkpointOf } from './flags.ts'
+import { trustedBlockOf } from './flags.ts'
 import { requireHex, toInteger } from './parse.ts'
 
 /** The options that say from which L1 block a bundle is recorded, and what is trusted for it. */
@@ -29,7 +29,7 @@ export async function readRecordTrust(flags: RecordTrustFlags, io: Io) {
       const refused = '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block'
       throw new UsageError(refused)
     }
-    return { beacon: await checkpointOf(checkpoint, flags, io), l1BlockHash: undefined, l1Block: undefined }
+    return { beacon: await trustedBlockOf(checkpoint, flags, io), l1BlockHash: undefined, l1Block: undefined }
   }
   if (beacon !== undefined) {
     throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
@@ -42,7 +42,7 @@ export async function readRecordTrust(flags: RecordTrustFlags, io: Io) {
   return { beacon: undefined, l1BlockHash: l1BlockHash && lowerCase(l1BlockHash), l1Block: block }
 }
 
-/** The options of the library for this. @throws UsageError if no beacon API is given to prove a checkpoint's L1 block */
+/** The options of the library for this. @throws UsageError if no beacon API is given to prove the L1 block */
 export function trustOptionsOf(
   { beacon, l1Block }: RecordTrust,
   urls: readonly string[] | undefined,

@@ -34,7 +34,7 @@ export const outputOptions = {
   output: {
     ...text(
       'ROWS',
-      'required: the file for the rows. ROWS.manifest.json gets the evidence for the state root, counts, and the SHA-256 of the rows',
+      'required: the file for the rows. ROWS.manifest.json gets the bundle that proves the state root, counts, and the SHA-256 of the rows',
     ),
     short: 'o',
   },

@@ -2,9 +2,8 @@ import { slotKey } from '../../anchor/slots.ts'
 import type { Hex } from '../../bytes.ts'
 import { isHexOf } from '../../document/layout.ts'
 import { cut } from '../../document/value.ts'
-import { isRefusal } from '../../errors.ts'
-import { mappingSlot } from '../../index.ts'
-import { UsageError } from '../errors.ts'
+import { isArgumentError, mappingSlot } from '../../index.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
 import { MAX_SHOWN_LENGTH } from '../limits.ts'
 
 const NUMBER = '0, 0x0 or 32 bytes of hexadecimal after 0x'
@@ -42,6 +41,6 @@ export function mappingKeyOf(slot: string, key: string): Hex {
   try {
     return mappingSlot(at, isHexOf(20, key) ? key : storageKeyOf(key, '--mapping KEY'))
   } catch (error) {
-    throw isRefusal(error) ? new UsageError(`--mapping: expected ${error.expected}`) : error
+    throw isArgumentError(error) ? argumentRefused(error, '--mapping') : error
   }
 }

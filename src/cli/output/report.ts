@@ -159,10 +159,7 @@ export function formatError({ code, path, expected, found }: Refusal, rows: read
 }
 
 /** What `--json` prints about a failure. */
-export const describeError = ({ code, path, expected, found }: Refusal): object => ({
-  code,
-  path,
-  expected,
-  found,
-  meaning: meaningOf(code),
+export const describeError = ({ code, action, path, expected, found }: Refusal): object => ({
+  ...{ code, action, meaning: meaningOf(code) },
+  ...{ path, expected, found },
 })
