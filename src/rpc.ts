@@ -5,6 +5,7 @@ export {
   fetchConsensus,
 } from './rpc/beacon.ts'
 export { diagnose } from './rpc/diagnose.ts'
+export type { Endpoint } from './rpc/endpoints.ts'
 export {
   EndpointError,
   type EndpointErrorCode,
@@ -17,8 +18,6 @@ export {
 export {
   type BlockTag,
   createRollupClient,
-  type FetchOptions,
-  fetchAnswer,
   type ProofRequest,
   type RollupClient,
   type RollupClientOptions,

@@ -1,4 +1,4 @@
-import type { RequestProvider, SendProvider } from '../rpc/provider.ts'
+import type { Endpoint } from '../rpc/endpoints.ts'
 import type {
   CallClaim,
   CallEvidenceRequest,
@@ -67,8 +67,8 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
  * ```
  */
 export async function recordCall(
-  l1: RequestProvider | SendProvider,
-  l2: RequestProvider | SendProvider,
+  l1: Endpoint | readonly Endpoint[],
+  l2: Endpoint | readonly Endpoint[],
   request: CallEvidenceRequest,
   options: CallRecordOptions = {},
 ): Promise<RecordedCall> {

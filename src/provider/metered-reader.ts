@@ -91,7 +91,8 @@ async function fetchHint({ from, to, data, value, gas }: CallRequest, { l2, bloc
     ...(gas !== null && { gas: encodeQuantity(gas) }),
   }
   try {
-    const answer = await callProvider(l2, 'eth_createAccessList', [transaction, encodeQuantity(block)])
+    const asked = [transaction, encodeQuantity(block)]
+    const answer = await l2.run(provider => callProvider(provider, 'eth_createAccessList', asked))
     let left = MAX_HINTED_KEYS
     for (const entry of listIn(answer, 'accessList').slice(0, MAX_HINTED_CONTRACTS)) {
       const address = params.bytes('address', readOwn(Object(entry), 'address'), 20)

@@ -3,10 +3,10 @@ import type { Rollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { isProofError } from '../errors.ts'
+import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
 import { isEndpointError } from '../rpc/error.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
 import { verifyFunction, verifyWhole } from '../rpc/options.ts'
-import { type RequestProvider, type SendProvider, verifyProvider } from '../rpc/provider.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import {
   DEFAULT_HARDFORK,
@@ -22,9 +22,9 @@ import { CALL_GAS, DEFAULT_MAX_REQUESTS } from './limits.ts'
 /** The endpoints, the rollup and the limits of a verified provider. */
 export interface VerifiedProviderOptions extends RollupClientOptions {
   /** The L1 endpoint. It is not trusted: every answer is proven from `l1BlockHash`. */
-  l1: RequestProvider | SendProvider
+  l1: Endpoint | readonly Endpoint[]
   /** The rollup's endpoint. It is not trusted: every answer is proven from a state root that L1 holds. */
-  l2: RequestProvider | SendProvider
+  l2: Endpoint | readonly Endpoint[]
   /** The contract whose roots you trust. */
   rollup: Rollup
   /** The hash scheme of the rollup, or a function that returns it for an L2 block: the Linea networks changed theirs. */
@@ -99,8 +99,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const own = verifyClientOptions(options, OPTIONS)
   const { scheme, rollup, l1BlockHash, onView, forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK } = own
   const { prefetch = true, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
-  verifyProvider(own.l1, 'l1')
-  verifyProvider(own.l2, 'l2')
+  const endpoints = { l1: openEndpoints('l1', own.l1, 'L1'), l2: openEndpoints('l2', own.l2, 'L2') }
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
   if (typeof scheme !== 'function') hashSchemeOf(scheme)
   decodeArgument('rollup.address', rollup?.address, 20)
@@ -113,7 +112,16 @@ function verifyOptions(options: VerifiedProviderOptions) {
   verifyWhole('maxRequests', maxRequests, 1)
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   const lists = { forward: verifyForward(forward), environment: verifyEnvironment(own.environment) }
-  return Object.assign(own, { schemeAt, maxGas, hardfork, prefetch, maxRequests, maxFinalizations, ...lists })
+  const { l1: _, l2: __, ...rest } = own
+  return Object.assign(rest, endpoints, {
+    schemeAt,
+    maxGas,
+    hardfork,
+    prefetch,
+    maxRequests,
+    maxFinalizations,
+    ...lists,
+  })
 }
 
 /** Returns a copy, so that later additions to the list have no effect. */

@@ -2,9 +2,7 @@ import { verifyCode } from '../anchor/code.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
-import { diagnose } from '../rpc/diagnose.ts'
-import { atEndpoint } from '../rpc/error.ts'
-import { fetchAnswer } from '../rpc/fetch.ts'
+import { fetchVerified } from '../rpc/fetch.ts'
 import { callProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { Verifier } from '../verifier/verifier.ts'
@@ -55,8 +53,9 @@ export function createProvenState(source: StateSource): ProvenState {
 
   async function fetchCode(address: Hex, codeHash: Hex): Promise<Uint8Array> {
     const block = encodeQuantity(source.block)
-    const code = await atEndpoint('L2', () => callProvider(source.l2, 'eth_getCode', [address, block]))
-    const bytes = verifyCode(code, codeHash)
+    const bytes = await source.l2.run(async provider =>
+      verifyCode(await callProvider(provider, 'eth_getCode', [address, block]), codeHash),
+    )
     codes.set(codeHash, bytes, bytes.length)
     return bytes
   }
@@ -100,15 +99,11 @@ async function fetchProven(
   address: Hex,
   storageKeys: readonly Hex[],
 ) {
-  return atEndpoint('L2', async () => {
-    const answer = await fetchAnswer(l2, { address, storageKeys, l2BlockNumber: block }, { method, maxKeysPerRequest })
-    try {
-      const state = atPath('answer', () => verifier.verifyProof(answer, { stateRoot, address, storageKeys }))
-      return { answer, state }
-    } catch (error) {
-      throw diagnose(error)
-    }
-  })
+  const verify = (answer: unknown) =>
+    atPath('answer', () => verifier.verifyProof(answer, { stateRoot, address, storageKeys }))
+  const how = { method, maxKeysPerRequest }
+  const { answer, verified } = await fetchVerified(l2, { address, storageKeys, l2BlockNumber: block }, how, verify)
+  return { answer, state: verified }
 }
 
 /** Joins the reads of one account in the same tick into one request. Later reads share its answer until it arrives. */

@@ -1,4 +1,3 @@
-import { atEndpoint } from '../rpc/error.ts'
 import { callProvider, type RequestProvider } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidOption, invalidParams, ProviderError, withProviderErrors } from './error.ts'
@@ -86,7 +85,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
         const answer = methods.get(method)
         if (answer !== undefined) return answer(params)
         if (!forwarded.has(method)) throw new ProviderError('METHOD_REFUSED')
-        return atEndpoint('L2', () => callProvider(settings.l2, method, Array.isArray(params) ? params : []))
+        return settings.l2.run(provider => callProvider(provider, method, Array.isArray(params) ? params : []))
       }),
     refresh: () => withProviderErrors(async () => describe(await views.refresh())),
     view: () => withProviderErrors(async () => describe(await views.current())),

@@ -34,7 +34,7 @@ export type Views = ReturnType<typeof createViews>
 
 export function createViews(source: ViewSource) {
   const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations } = source
-  const l1Source: L1Source = { provider: l1, rollup, signal: undefined }
+  const l1Source: L1Source = { l1, rollup, signal: undefined }
   // There are two schemes. A `schemeAt` that creates a new object each time must not fill the memory.
   const verifiers = createCache<Scheme, Verifier>(2)
 

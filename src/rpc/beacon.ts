@@ -5,7 +5,7 @@ import { MAX_UPDATES } from '../evidence/limits.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../evidence/types.ts'
 import { pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
 import { redactError } from './diagnose.ts'
-import { EndpointError, isEndpointError, isFailure } from './error.ts'
+import { abortedBy, EndpointError, isEndpointError, isFailure } from './error.ts'
 import type { BeaconApi } from './http.ts'
 import { BEACON_STEP_LENGTH, MAX_UPDATES_AT_ONCE } from './limits.ts'
 import { verifyFunction, verifySignal } from './options.ts'
@@ -24,7 +24,7 @@ async function fetchKnown(api: BeaconApi, path: string, shape: Shape, steps: num
     const answer = await api.get(`${LIGHT_CLIENT}/${path}`, signal)
     return pickKnown(answer, shape, admissionOf(steps * BEACON_STEP_LENGTH, redact))
   } catch (error) {
-    if (signal?.aborted) throw new EndpointError('ABORTED')
+    if (signal?.aborted) throw abortedBy(signal)
     if (!isEndpointError(error)) throw new EndpointError('UNREACHABLE', { layer: 'beacon' })
     const { code, found, status } = error
     throw status === 404

@@ -206,7 +206,8 @@ export function redactError(error: EndpointError | ProofError, redact: Redact): 
     ...error,
     found: found === undefined ? undefined : clean(found),
     report: endpoint && { code: endpoint.code, message: clean(endpoint.message), ...data },
-    cause: redactCause(cause, redact),
+    // The reason that the caller gave, not the endpoint.
+    cause: error.code === 'ABORTED' ? cause : redactCause(cause, redact),
   })
   const isSame = redacted.cause === cause && redacted.message === error.message
   return isSame && redacted.report?.data === endpoint?.data ? error : redacted
@@ -239,11 +240,15 @@ export function redactCause(error: unknown, redact: Redact, depth = 0): Error | 
   return copy
 }
 
+/** A failed check quotes what does not verify, so the URL of the provider is removed from it. */
+export const redactFailure = (error: unknown, ...providers: readonly object[]): unknown =>
+  isProofError(error) ? redactError(error, redactorFor(...providers)) : error
+
 /** Runs `work`. A ProofError from it quotes what does not verify, so the URLs of these endpoints are removed from it. */
 export async function redactProofErrors<T>(work: () => Promise<T>, ...endpoints: readonly object[]): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw isProofError(error) ? redactError(error, redactorFor(...endpoints)) : error
+    throw redactFailure(error, ...endpoints)
   }
 }

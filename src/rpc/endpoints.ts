@@ -1,42 +1,93 @@
-import type { ProofError } from '../errors.ts'
-import { type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
-import type { RequestProvider, SendProvider } from './provider.ts'
+import { invalid } from '../arguments.ts'
+import { atPath, type ProofError } from '../errors.ts'
+import { redactFailure } from './diagnose.ts'
+import { atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
+import { createHttpProvider, type HttpOptions } from './http.ts'
+import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from './provider.ts'
+import { type Redact, redactorFor } from './redact.ts'
 
-export type Endpoints = ReturnType<typeof createEndpoints>
+/**
+ * What answers JSON-RPC requests: an `http` or `https` URL, an EIP-1193 provider, or a `JsonRpcProvider` of ethers. A URL is
+ * asked as `createHttpProvider(url)` does.
+ */
+export type Endpoint = string | URL | RequestProvider | SendProvider
+
+/** What callers pass for the endpoints of one layer. */
+export type EndpointsOption = Endpoint | readonly Endpoint[]
+
+/** Called with every failure, and the index of the endpoint. */
+export type OnFailure = (layer: Layer, index: number, error: EndpointError | ProofError) => void
+
+/** One or more endpoints for the same data. None is trusted. */
+export interface Endpoints {
+  readonly providers: readonly AnyProvider[]
+  /** Removes the URLs and keys of all of them. */
+  readonly redact: Redact
+  /**
+   * Runs `work` with the endpoint that last succeeded. If it fails, tries each of the others. `work` must verify what it
+   * returns, because its result is final.
+   *
+   * @throws what is no failure of an endpoint, at once. If all fail: the failure that is most likely to pass with time, with
+   * the layer
+   */
+  run<T>(work: (provider: AnyProvider) => Promise<T>): Promise<T>
+}
 
 const hopeOf = (error: unknown): number => (isMissing(error) ? 1 : isPassing(error) ? 2 : 0)
 
 /**
- * Several endpoints for the same data. One is used until it fails, then the next.
+ * Opens what a caller passed, before any request.
  *
- * @param onFailure called with every failure, and the index of the endpoint
+ * @param name of the argument
+ * @param layer if the call uses endpoints of several
+ * @throws ArgumentError
  */
-export function createEndpoints(
-  layer: Layer,
-  providers: readonly (RequestProvider | SendProvider)[],
-  onFailure: (layer: Layer, index: number, error: EndpointError | ProofError) => void,
-) {
+export function openEndpoints(
+  name: string,
+  given: EndpointsOption,
+  layer?: Layer,
+  { onFailure, ...http }: HttpOptions & { onFailure?: OnFailure | undefined } = {},
+): Endpoints {
+  const isList = (value: EndpointsOption): value is readonly Endpoint[] => Array.isArray(value)
+  const providers = isList(given)
+    ? Array.from(given, (one, index) => openOne(`${name}[${index}]`, one, http))
+    : [openOne(name, given, http)]
+  if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
+  return createEndpoints(providers, layer, onFailure)
+}
+
+function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider {
+  if (isProvider(given)) return given
+  const isUrl = typeof given === 'string' || Object.prototype.toString.call(given) === '[object URL]'
+  if (isUrl) return atPath(name, () => createHttpProvider(`${given}`, http))
+  throw invalid(name, 'a URL, or an EIP-1193 provider, which has request({ method, params })', given)
+}
+
+/** For work that has to stay with one endpoint. */
+export const only = (provider: AnyProvider): Endpoints => createEndpoints([provider])
+
+/** @param onFailure is told of endpoints of a layer only */
+function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFailure?: OnFailure): Endpoints {
   let current = 0
   return {
     providers,
-    /**
-     * Runs `work` with the current endpoint. If that fails, tries each of the others.
-     *
-     * @throws if all fail: the failure that is most likely to pass with time
-     */
-    async run<T>(work: (provider: RequestProvider | SendProvider) => Promise<T>): Promise<T> {
+    redact: redactorFor(...providers),
+    async run(work) {
       const failures: unknown[] = []
-      for (const _ of providers) {
-        const index = current
+      const begin = current
+      for (const turn of providers.keys()) {
+        const index = (begin + turn) % providers.length
         const provider = providers[index]
         if (provider === undefined) break
         try {
-          return await work(provider)
-        } catch (error) {
+          return await (layer === undefined ? work(provider) : atEndpoint(layer, () => work(provider)))
+        } catch (thrown) {
+          const error = redactFailure(thrown, provider)
           if (!isFailure(error)) throw error
-          onFailure(layer, index, error)
+          if (layer !== undefined) onFailure?.(layer, index, error)
           failures.push(error)
-          current = (index + 1) % providers.length
+          // Another work may have moved on from it already.
+          if (current === index) current = (index + 1) % providers.length
         }
       }
       throw failures.reduce((best, error) => (hopeOf(error) > hopeOf(best) ? error : best))

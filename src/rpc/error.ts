@@ -17,6 +17,7 @@ const meanings = {
 
   METHOD_UNKNOWN:
     'The endpoint does not serve this method. Check that it is an endpoint of the right network. Some serve rollup_getProof as linea_getProof.',
+  CHAIN_MISMATCH: 'The endpoint serves another chain. Check that it is an endpoint of the right network.',
   TAG_UNSUPPORTED: 'The endpoint does not accept this block tag here. Use a block number.',
   BLOCK_MISSING:
     'The endpoint does not hold this block. It may have been finalized just now, or be too old. Use another finalized block, or another endpoint.',
@@ -90,6 +91,7 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   ID_MISMATCH: 'passes',
   ANSWER_MALFORMED: 'wrong',
   METHOD_UNKNOWN: 'refused',
+  CHAIN_MISMATCH: 'refused',
   TAG_UNSUPPORTED: 'refused',
   BLOCK_MISSING: 'missing',
   BLOCK_NOT_FINALIZED: 'missing',
@@ -232,6 +234,10 @@ export class EndpointError extends Error {
  * ```
  */
 export const isEndpointError = (error: unknown): error is EndpointError => hasBrand(error, 'EndpointError')
+
+/** The error of what a signal has ended. */
+export const abortedBy = (signal: AbortSignal): EndpointError =>
+  new EndpointError('ABORTED', { cause: signal.reason as unknown })
 
 /** Runs `work`. An {@link EndpointError} from it is rethrown with the endpoint concerned. */
 export async function atEndpoint<T>(layer: Layer, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, decodeKeys, invalid, readOptions, verifyUint } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
@@ -6,8 +6,9 @@ import { type Claim, decodeClaim } from '../proof/claim.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
-import { diagnoseWith, redactError } from './diagnose.ts'
-import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { diagnoseWith, redactFailure } from './diagnose.ts'
+import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
+import { verifySignal, verifyWhole } from './options.ts'
 import {
   admitAnswer,
   answerAdmission,
@@ -16,7 +17,7 @@ import {
   readPartialAnswer,
   verifyAgreement,
 } from './partial-answers.ts'
-import { callProvider, parseQuantity, type RequestProvider, type SendProvider, verifyProvider } from './provider.ts'
+import { type AnyProvider, callProvider, parseQuantity } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
 /** The tags that the method defines. Endpoints accept some or none of them, so prefer a number. */
@@ -27,21 +28,35 @@ export interface ProofRequest {
   /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each. Default: none. */
-  storageKeys?: readonly Hex[]
+  storageKeys?: readonly Hex[] | undefined
   /** A finalized L2 block. */
   l2BlockNumber: bigint | BlockTag
+  /** Aborts the request. */
+  signal?: AbortSignal | undefined
 }
 
 /** How to send requests. */
 export interface RollupClientOptions {
   /** Default: `rollup_getProof`. On the Linea networks it is `linea_getProof`. */
-  method?: string
+  method?: string | undefined
   /** Storage keys per request. More are fetched in several requests, one after the other. Default: 100. */
-  maxKeysPerRequest?: number
+  maxKeysPerRequest?: number | undefined
+}
+
+/** {@link RollupClientOptions} with the defaults. */
+export interface ClientSettings {
+  readonly method: string
+  readonly maxKeysPerRequest: number
+}
+
+/** How to send one request. */
+interface RequestOptions {
+  /** Aborts the request. */
+  signal?: AbortSignal | undefined
 }
 
 /** How to send requests, and what to do with the answers. */
-export interface FetchOptions extends RollupClientOptions {
+export interface FetchOptions extends ClientSettings {
   /** With this, every answer is verified on arrival. Without it, nothing is verified. */
   trusted?:
     | {
@@ -67,39 +82,63 @@ export interface FetchOptions extends RollupClientOptions {
 
 /**
  * Fetches the answer to a proof request, in as many requests as its keys need. Keeps only the fields that the method defines.
- * With `trusted`, it returns exactly what was verified.
+ * With `trusted`, it returns exactly what was verified. If an endpoint fails, the next continues with the keys that are left.
  *
- * @param provider provider of the rollup
- * @param request what to ask for
- * @param options how to send requests; with `trusted`, the answers are verified
- * @throws EndpointError if a request fails; `ARGUMENT_INVALID` if an option is wrong or unknown. ArgumentError if the
- * request itself is wrong and, with `trusted`, what `verifyProof` throws
- *
- * @example
- * ```ts
- * import { verifyProof } from 'rollup-state-proof'
- * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { fetchAnswer } from 'rollup-state-proof/rpc'
- * import { demoWorld } from 'rollup-state-proof/service/demo'
- *
- * const world = demoWorld(poseidon2)
- * const address = `0x${'a1'.repeat(20)}` as const
- * const provider = { request: async () => world.getProof(address) } // in production: createHttpProvider(url)
- * const answer = await fetchAnswer(provider, { address, block: 0n })
- * const { account } = verifyProof(answer, { scheme: poseidon2, stateRoot: world.stateRoot(), address })
- * console.log(account?.nonce) // 7n
- * ```
+ * @throws EndpointError if a request fails. ArgumentError if the request or `trusted` is wrong. With `trusted`, what
+ * `verifyProof` throws
  */
-export async function fetchAnswer(
-  provider: RequestProvider | SendProvider,
-  request: ProofRequest,
-  options: FetchOptions = {},
-): Promise<unknown> {
-  verifyProvider(provider)
-  const { method, maxKeysPerRequest, trusted, resumeFrom, onProgress, signal } = verifyFetchOptions(options)
-  const { address, storageKeys, block, isFixed } = decodeRequest(request)
+export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options: FetchOptions): Promise<unknown> {
+  const wanted = decodeRequest(request)
+  const { trusted, onProgress } = options
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
-  if (trusted) decodeClaim({ ...trusted, address, storageKeys })
+  if (trusted) decodeClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
+  let { resumeFrom } = options
+  let stopped: { readonly error: unknown } | undefined
+  const keep = (made: FetchProgress, keyCount: number) => {
+    // What was not verified may be wrong, so the next endpoint must not build on it.
+    if (trusted) resumeFrom = made
+    try {
+      onProgress?.(made, keyCount)
+    } catch (error) {
+      // No failure of the endpoint, whatever its class.
+      stopped = { error }
+      throw new Error('stopped by onProgress')
+    }
+  }
+  try {
+    return await l2.run(provider => fetchFrom(provider, wanted, { ...options, resumeFrom, onProgress: keep }))
+  } catch (error) {
+    throw stopped === undefined ? error : stopped.error
+  }
+}
+
+/**
+ * {@link fetchAnswer}, and what `verify` makes of the answer, from the first endpoint whose answer it accepts.
+ *
+ * @throws what `verify` throws; a ProofError from it as what it says about the endpoint
+ */
+export async function fetchVerified<T>(
+  l2: Endpoints,
+  request: ProofRequest,
+  options: FetchOptions,
+  verify: (answer: unknown) => T,
+): Promise<{ answer: unknown; verified: T }> {
+  const wanted = decodeRequest(request)
+  return l2.run(async provider => {
+    const answer = await fetchFrom(provider, wanted, options)
+    try {
+      return { answer, verified: verify(answer) }
+    } catch (error) {
+      throw isProofError(error) ? diagnoseWith(redactorFor(provider), error) : error
+    }
+  })
+}
+
+type DecodedRequest = ReturnType<typeof decodeRequest>
+
+async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options: FetchOptions): Promise<unknown> {
+  const { method, maxKeysPerRequest, trusted, resumeFrom, onProgress, signal } = options
+  const { address, storageKeys, block, isFixed } = request
   const redact = redactorFor(provider)
   const admission = () =>
     answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
@@ -108,7 +147,7 @@ export async function fetchAnswer(
     try {
       if (trusted) atPath('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
     } catch (error) {
-      throw isProofError(error) ? redactError(error, redact) : error
+      throw redactFailure(error, provider)
     }
   }
   const all = admission()
@@ -130,7 +169,7 @@ export async function fetchAnswer(
       verifyAgreement(answers)
     } catch (error) {
       // The new answer counts, not the checkpoint: start over without it.
-      if (readCount > 0) return fetchAnswer(provider, request, { ...options, resumeFrom: undefined })
+      if (readCount > 0) return fetchFrom(provider, request, { ...options, resumeFrom: undefined })
       throw error
     }
     done += keys.length
@@ -146,12 +185,18 @@ export async function fetchAnswer(
 export interface StateRequest extends Claim {
   /** The L2 block of `stateRoot`, which L1 has finalized. */
   l2BlockNumber: bigint
+  /** Aborts the request. */
+  signal?: AbortSignal | undefined
 }
 
-/** Sends requests to an endpoint. Every function throws an EndpointError if a request fails. */
+/** Sends requests to endpoints. Every function throws an EndpointError if a request fails. */
 export interface RollupClient {
-  /** Returns the newest L2 block, from `eth_blockNumber`. L1 has not finalized it yet. */
-  getBlockNumber(): Promise<bigint>
+  /**
+   * Returns the newest L2 block, from `eth_blockNumber`. L1 has not finalized it yet.
+   *
+   * @param options the `signal` aborts the request
+   */
+  getBlockNumber(options?: RequestOptions): Promise<bigint>
   /**
    * Returns the endpoint's answer, reduced to the fields that the method defines. It is not verified.
    *
@@ -196,24 +241,32 @@ export interface RollupClient {
  * ```
  */
 export function createRollupClient(
-  provider: RequestProvider | SendProvider,
+  l2: Endpoint | readonly Endpoint[],
   options: RollupClientOptions = {},
 ): RollupClient {
-  verifyProvider(provider)
-  const own = verifyClientOptions(options)
-  const getProof = async (request: ProofRequest) => fetchAnswer(provider, request, { ...own })
+  const endpoints = openEndpoints('l2', l2)
+  const { method, maxKeysPerRequest } = verifyClientOptions(options)
+  const how = ({ signal }: RequestOptions) => {
+    verifySignal(signal)
+    return { method, maxKeysPerRequest, signal }
+  }
   return {
-    getBlockNumber: async () => parseQuantity(await callProvider(provider, 'eth_blockNumber', [])),
-    getProof,
+    async getBlockNumber(request = {}) {
+      const { signal } = how(readOptions('', request, ['signal']))
+      return endpoints.run(async provider => parseQuantity(await callProvider(provider, 'eth_blockNumber', [], signal)))
+    },
+    async getProof(request) {
+      const { signal, ...wanted } = readOptions('', request, [...REQUEST_FIELDS, 'signal'])
+      return fetchAnswer(endpoints, wanted, how({ signal }))
+    },
     async getVerifiedState(request) {
-      const { l2BlockNumber, ...claim } = readOptions('', request, REQUEST_FIELDS)
-      const { address, storageKeys = [] } = claim
-      const answer = await getProof({ address, storageKeys, l2BlockNumber })
-      try {
-        return verifyProof(answer, claim)
-      } catch (error) {
-        throw diagnoseWith(redactorFor(provider), error)
-      }
+      const { l2BlockNumber, signal, ...claim } = readOptions('', request, STATE_FIELDS)
+      const { address, storageKeys } = claim
+      verifyUint('l2BlockNumber', l2BlockNumber, 64)
+      // Before any request, so that a wrong claim does not look like a fault of the answer.
+      decodeClaim(claim)
+      const wanted = { address, storageKeys, l2BlockNumber }
+      return (await fetchVerified(endpoints, wanted, how({ signal }), answer => verifyProof(answer, claim))).verified
     },
   }
 }
@@ -222,7 +275,7 @@ export function createRollupClient(
 export function verifyClientOptions<T extends RollupClientOptions>(
   options: T,
   more: readonly string[] = [],
-): T & Required<RollupClientOptions> {
+): T & ClientSettings {
   const own = readOptions('', options, ['method', 'maxKeysPerRequest', ...more])
   const { method = 'rollup_getProof', maxKeysPerRequest = 100 } = own
   if (typeof method !== 'string' || method === '') throw invalid('method', 'the name of a method', method)
@@ -231,16 +284,8 @@ export function verifyClientOptions<T extends RollupClientOptions>(
   return Object.assign(own, { method, maxKeysPerRequest })
 }
 
-function verifyFetchOptions(options: FetchOptions): FetchOptions & Required<RollupClientOptions> {
-  const own = verifyClientOptions(options, ['trusted', 'resumeFrom', 'onProgress', 'signal'])
-  if (own.trusted !== undefined) readOptions('trusted', own.trusted, ['scheme', 'stateRoot'])
-  verifyFunction('onProgress', own.onProgress)
-  verifySignal(own.signal)
-  return own
-}
-
-/** Includes the fields of a StateRequest, which any function that requests a proof accepts. */
-const REQUEST_FIELDS = ['address', 'storageKeys', 'l2BlockNumber', 'scheme', 'stateRoot']
+const REQUEST_FIELDS = ['address', 'storageKeys', 'l2BlockNumber']
+const STATE_FIELDS = [...REQUEST_FIELDS, 'scheme', 'stateRoot', 'signal']
 
 function decodeRequest(request: ProofRequest) {
   const { address, storageKeys = [], l2BlockNumber } = readOptions('', request, REQUEST_FIELDS)

@@ -1,8 +1,8 @@
 import { type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
-import type { Endpoints } from './endpoints.ts'
 import { findPrevious, type L1Source, type Sample, walkLogs } from './l1.ts'
 import { MAX_LISTED } from './limits.ts'
+import type { AnyProvider } from './provider.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
 export interface Hint {
@@ -32,20 +32,19 @@ export interface ListRange {
  * @param onUseless called with the index of each endpoint whose logs are unusable
  */
 export async function listFinalizations(
-  endpoints: Endpoints,
-  source: Omit<L1Source, 'provider'>,
+  source: L1Source,
   range: ListRange,
   onUseless: (index: number) => void,
 ): Promise<Hint[]> {
   const found = new Map<bigint, FinalizedState[]>()
-  for (const [index, provider] of endpoints.providers.entries()) {
-    const states = await listFromLogs({ ...source, provider }, range)
+  for (const [index, provider] of source.l1.providers.entries()) {
+    const states = await listFromLogs(provider, source, range)
     if (states === null) onUseless(index)
     for (const [number, state] of states ?? []) found.set(number, [...(found.get(number) ?? []), state])
   }
   if (found.size === 0) {
-    for (const number of await endpoints.run(provider => walkBack({ ...source, provider }, range)))
-      found.set(number, [])
+    const numbers = await source.l1.run(provider => walkBack(provider, source, range))
+    for (const number of numbers) found.set(number, [])
   }
   return [...found]
     .map(([l2BlockNumber, states]) => ({ l2BlockNumber, states }))
@@ -54,12 +53,13 @@ export async function listFinalizations(
 
 /** From the newest logs back; null if they lack the newest finalization, or cannot be fetched. */
 async function listFromLogs(
+  provider: AnyProvider,
   source: L1Source,
   { after, newest, l1After, l1Block }: ListRange,
 ): Promise<Map<bigint, FinalizedState> | null> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
-  for await (const logs of walkLogs(source, [finalizedStateTopics], l1Block.number, oldest)) {
+  for await (const logs of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
     if (logs === null) return null
     for (const { l2BlockNumber, finalizedState } of logs) {
       const isNew = l2BlockNumber > after && l2BlockNumber <= newest && !found.has(l2BlockNumber)
@@ -72,12 +72,16 @@ async function listFromLogs(
 }
 
 /** What the contract held at older L1 blocks, according to the endpoint. */
-async function walkBack(source: L1Source, { after, newest, l1Block }: ListRange): Promise<bigint[]> {
+async function walkBack(
+  provider: AnyProvider,
+  source: L1Source,
+  { after, newest, l1Block }: ListRange,
+): Promise<bigint[]> {
   const numbers = [newest]
   if (newest === after + 1n) return numbers
   let sample: Sample | null = { at: l1Block.number, value: newest }
   while (numbers.length <= MAX_LISTED) {
-    sample = await findPrevious(source, sample)
+    sample = await findPrevious(provider, source, sample)
     if (sample === null || sample.value <= after) break
     numbers.push(sample.value)
   }

@@ -3,12 +3,12 @@ import { decodeArgument, decodeKeys, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
 import type { EndpointError } from './error.ts'
 import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import { readState } from './follow-state.ts'
 import { MAX_INTERVAL } from './limits.ts'
 import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
-import { type RequestProvider, type SendProvider, verifyProvider } from './provider.ts'
 
 /** An account and its slots to prove at every finalization. */
 export interface FollowRequest {
@@ -48,9 +48,9 @@ export interface FollowEvent {
 /** The endpoints, the rollup and what to prove. */
 export interface FollowOptions extends RollupClientOptions {
   /** One or more L1 endpoints: if one fails, the next is used. */
-  l1: RequestProvider | SendProvider | readonly (RequestProvider | SendProvider)[]
+  l1: Endpoint | readonly Endpoint[]
   /** One or more endpoints of the rollup. */
-  l2: RequestProvider | SendProvider | readonly (RequestProvider | SendProvider)[]
+  l2: Endpoint | readonly Endpoint[]
   /** The contract whose roots you trust. */
   rollup: Rollup
   /** The hash scheme of the rollup, or a function that returns it for an L2 block. */
@@ -120,9 +120,13 @@ export function verifyFollowOptions(options: FollowOptions) {
   verifySignal(signal)
   if (typeof scheme !== 'function') hashSchemeOf(scheme)
   if (!Array.isArray(requests)) throw invalid('requests', 'an array', requests)
+  const onFailure: OnFailure = (layer, index, error) => {
+    const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
+    onEvent?.({ name: 'follow.request.failed', attributes, error })
+  }
   return {
-    l1: providersOf('l1', own.l1),
-    l2: providersOf('l2', own.l2),
+    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
+    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
     rollup,
     rollupAddress,
     schemeAt: typeof scheme === 'function' ? scheme : () => scheme,
@@ -136,14 +140,4 @@ export function verifyFollowOptions(options: FollowOptions) {
     ...{ newestOnly, skipUnavailable, pollInterval, maxBackoff, onEvent, signal },
     how: { method, maxKeysPerRequest },
   }
-}
-
-function providersOf(name: string, given: FollowOptions['l1']): readonly (RequestProvider | SendProvider)[] {
-  const isList = (value: FollowOptions['l1']): value is readonly (RequestProvider | SendProvider)[] =>
-    Array.isArray(value)
-  const providers = isList(given) ? [...given] : [given]
-  if (providers.length === 0) throw invalid(name, 'at least one provider', given)
-  for (const [index, provider] of providers.entries())
-    verifyProvider(provider, isList(given) ? `${name}[${index}]` : name)
-  return providers
 }

@@ -1,4 +1,4 @@
-import { EndpointError, isFailure, isPassing } from './error.ts'
+import { abortedBy, isFailure, isPassing } from './error.ts'
 import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
 import { createFollower, type FollowedFinalization } from './follower.ts'
 import { MAX_REFUSED_ROUNDS } from './limits.ts'
@@ -74,12 +74,12 @@ async function* follow(settings: Settings, timing: Timing): AsyncGenerator<Follo
   const follower = createFollower(settings)
   const wait = (milliseconds: number) =>
     timing.wait(milliseconds, signal).catch(error => {
-      throw signal.aborted ? new EndpointError('ABORTED') : error
+      throw signal.aborted ? abortedBy(signal) : error
     })
   /** In a row. Waiting does not help against refusals, so after some of them it gives up. */
   let [failures, refusals] = [0, 0]
   for (;;) {
-    if (signal.aborted) throw new EndpointError('ABORTED')
+    if (signal.aborted) throw abortedBy(signal)
     let item: FollowedFinalization | null
     try {
       item = await follower.next()

@@ -2,14 +2,13 @@ import type { FinalizedState } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
 import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import type { ProofError } from '../errors.ts'
 import { createBundle } from '../evidence/create.ts'
 import type { EvidenceBundle, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { hashSchemeOf } from '../scheme/scheme.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { createEndpoints, type Endpoints } from './endpoints.ts'
-import { atEndpoint, EndpointError, isMissing, type Layer } from './error.ts'
+import type { Endpoints } from './endpoints.ts'
+import { EndpointError, isMissing } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
 import { type Hint, listFinalizations } from './finalizations.ts'
 import type { FollowEvent, FollowOptions, Settings } from './follow-options.ts'
@@ -61,14 +60,8 @@ interface View {
 /** Proves one finalization after another. What follows from its state alone is in `follow-state.ts`. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: every part changes the same view, progress and known anchors.
 export function createFollower(settings: Settings) {
-  const { rollup, newestOnly, skipUnavailable, signal, onEvent } = settings
-  const source = { rollup, signal }
-  const onFailure = (layer: Layer, index: number, error: EndpointError | ProofError) => {
-    const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
-    onEvent?.({ name: 'follow.request.failed', attributes, error })
-  }
-  const l1 = createEndpoints('L1', settings.l1, onFailure)
-  const l2 = createEndpoints('L2', settings.l2, onFailure)
+  const { l1, l2, rollup, newestOnly, skipUnavailable, signal, onEvent } = settings
+  const source = { l1, rollup, signal }
   let progress = beginAt(settings.position)
   let view: View | null = null
   /** What the contract says about finalizations at the L1 block of the view; null for one that never took place. */
@@ -83,13 +76,13 @@ export function createFollower(settings: Settings) {
   async function poll(): Promise<void> {
     const hash = await trustedHash(settings.l1BlockHash)
     if (hash === view?.l1Block.hash) return tell('follow.poll', {})
-    const { block, l1Block } = await l1.run(provider => fetchL1Block({ provider, signal }, hash))
+    const { block, l1Block } = await fetchL1Block(source, hash)
     tell('follow.poll', { 'l1.block.number': Number(l1Block.number) })
     if (!isAhead(progress, l1Block)) return
-    const newest = await l1.run(provider => fetchNewest({ ...source, provider }, l1Block))
+    const newest = await fetchNewest(source, l1Block)
     const range = newRange(progress, l1Block, newest, settings.from)
     const onUseless = (index: number) => tell('follow.logs.unusable', { 'endpoint.index': index })
-    const hints = range === null ? [] : await listFinalizations(l1, source, range, onUseless)
+    const hints = range === null ? [] : await listFinalizations(source, range, onUseless)
     // A failure above has changed nothing.
     view = { block, l1Block, newest }
     progress = listed(progress, hints, l1Block)
@@ -101,9 +94,8 @@ export function createFollower(settings: Settings) {
     if (known !== undefined) return known
     const isNewest = l2BlockNumber === newest && (rollup.layout === undefined || rollup.layout.finalizedState)
     // null if the contract has no root of the block, which is proven too.
-    const anchor = await l1.run(provider =>
-      unless('ANCHOR_NO_ROOT', fetchProven({ ...source, provider }, l1Block, l2BlockNumber, isNewest ? states : [])),
-    )
+    const proven = fetchProven(source, l1Block, l2BlockNumber, isNewest ? states : [])
+    const anchor = await unless('ANCHOR_NO_ROOT', proven)
     anchors.set(l2BlockNumber, anchor)
     return anchor
   }
@@ -189,7 +181,7 @@ async function prove(
   for (const { address, storageKeys } of requests) {
     const asked = { address, storageKeys, l2BlockNumber }
     const fetching = { ...how, trusted: { scheme, stateRoot }, signal }
-    const answer = await l2.run(provider => atEndpoint('L2', () => fetchAnswer(provider, asked, fetching)))
+    const answer = await fetchAnswer(l2, asked, fetching)
     const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
     const bundle = createBundle({ ...claim, answer, l1: { block, proof, finalizedState } })
     // The parts were verified one by one. This verifies the whole.

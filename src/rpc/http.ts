@@ -1,7 +1,7 @@
 import { invalid, readOptions } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
 import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
-import { EndpointError, isEndpointError } from './error.ts'
+import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
 import { verifySignal, verifyTimeout, verifyWhole } from './options.ts'
 import type { RequestProvider } from './provider.ts'
@@ -39,13 +39,13 @@ export function endpointUrl(base: string, apiKey?: string): string {
 /** Limits for requests. */
 export interface HttpOptions {
   /** Time limit for one request including its retries, in milliseconds. Default: 30,000. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Aborts every request of this provider. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** Maximum length of one answer, in bytes after decompression. Default: 16 MiB. */
-  maxResponseLength?: number
+  maxResponseLength?: number | undefined
   /** How often a request is retried after HTTP status 429 or 503. Default: 4. */
-  maxRetries?: number
+  maxRetries?: number | undefined
 }
 
 const HEADERS = { 'Content-Type': 'application/json', Accept: 'application/json' }
@@ -190,8 +190,9 @@ function createConnection(url: string, options: HttpOptions) {
         await sleep(wait, abort)
       }
     } catch (error) {
-      if (isEndpointError(error)) throw error
-      if (signals.some(given => given.aborted)) throw new EndpointError('ABORTED')
+      const ended = signals.find(given => given.aborted)
+      if (ended) throw abortedBy(ended)
+      if (isEndpointError(error) && error.code !== 'ABORTED') throw error
       if (deadline.aborted) throw new EndpointError('TIMEOUT')
       throw new EndpointError('UNREACHABLE', { ...systemCodeIn(error), cause: redactCause(error, redact) })
     }

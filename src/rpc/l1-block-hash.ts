@@ -1,17 +1,17 @@
 import type { L1Block } from '../anchor/header.ts'
 import { invalid, readOptions } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
+import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
 import { verifyFunction, verifyTimeout, verifyWhole } from './options.ts'
-import { type RequestProvider, type SendProvider, verifyProvider } from './provider.ts'
 import { inTime } from './waiting.ts'
 
 /**
  * A source of L1 block hashes: the newest finalized L1 block, on the word of one endpoint. Use an endpoint that you run, or at
  * least one that is independent of those you verify. Or let several agree, with {@link agreeingBlockHash}.
  *
- * @param provider of L1
+ * @param l1 of several endpoints, the next is asked if one fails; each of them is trusted
  * @returns a function that asks at each call. It throws an EndpointError if the request fails, and a ProofError if the block does
  * not have the hash that the endpoint states
  *
@@ -33,14 +33,14 @@ import { inTime } from './waiting.ts'
  * await service.close()
  * ```
  */
-export function finalizedBlockHash(provider: RequestProvider | SendProvider): () => Promise<Hex> {
-  verifyProvider(provider)
-  return async () => (await fetchBlock(provider, 'finalized')).hash
+export function finalizedBlockHash(l1: Endpoint | readonly Endpoint[]): () => Promise<Hex> {
+  const endpoints = openEndpoints('l1', l1)
+  return async () => (await fetchBlock(endpoints, 'finalized')).hash
 }
 
 /** A source that does not agree with the quorum. */
 export interface DissentingSource {
-  /** Index of the provider. */
+  /** Index of the endpoint. */
   index: number
   /** What was wrong: no answer, a block that is not finalized, or another hash. */
   found: string
@@ -63,7 +63,7 @@ export interface AgreementOptions {
  *
  * The hash is wrong only if `quorum` endpoints lie together. Count endpoints of one operator as one.
  *
- * @param providers of L1, each with another operator
+ * @param l1s each with another operator
  * @param options how many must agree
  * @returns a function that asks at each call. It throws an EndpointError that lists what each source said: `L1_DISAGREEMENT` if two
  * of them name different hashes for one block, `L1_UNCONFIRMED` if too few answer
@@ -87,25 +87,23 @@ export interface AgreementOptions {
  * await service.close()
  * ```
  */
-export function agreeingBlockHash(
-  providers: readonly (RequestProvider | SendProvider)[],
-  options: AgreementOptions = {},
-): () => Promise<Hex> {
-  if (!Array.isArray(providers)) throw invalid('providers', 'an array of providers', providers)
+export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOptions = {}): () => Promise<Hex> {
+  if (!Array.isArray(l1s)) throw invalid('l1s', 'an array of endpoints', l1s)
   // A copy, so that later changes to the array do not change who must agree.
-  const sources: readonly (RequestProvider | SendProvider)[] = Array.from(providers)
-  const count = sources.length
-  for (const [index, provider] of sources.entries()) verifyProvider(provider, `providers[${index}]`)
-  if (new Set(sources).size < count) throw invalid('providers', 'each provider once', providers)
+  const given: readonly Endpoint[] = Array.from(l1s)
+  const count = given.length
+  const sources = given.map((l1, index) => openEndpoints(`l1s[${index}]`, l1))
+  const distinct = new Set(given.map(l1 => (typeof l1 === 'string' || l1 instanceof URL ? new URL(l1).href : l1)))
+  if (distinct.size < count) throw invalid('l1s', 'each endpoint once', l1s)
   const own = readOptions('', options, ['quorum', 'timeoutMs', 'onDissent'])
   const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = 10_000, onDissent } = own
   verifyWhole('quorum', quorum, 1, count)
   verifyTimeout(timeout)
   verifyFunction('onDissent', onDissent)
 
-  const ask = async (provider: RequestProvider | SendProvider, id: bigint | L1BlockTag): Promise<Vote> => {
+  const ask = async (l1: Endpoints, id: bigint | L1BlockTag): Promise<Vote> => {
     try {
-      return { block: await inTime(timeout, () => fetchBlock(provider, id)) }
+      return { block: await inTime(timeout, () => fetchBlock(l1, id)) }
     } catch (error) {
       const code: unknown = Reflect.get(Object(error), 'code')
       return { failure: `no answer that can be used: ${typeof code === 'string' ? code.slice(0, 40) : 'UNREACHABLE'}` }
@@ -113,16 +111,16 @@ export function agreeingBlockHash(
   }
   const votesOn = (number: bigint, said: readonly Vote[]) =>
     Promise.all(
-      sources.map(async (provider, index): Promise<Vote> => {
+      sources.map(async (l1, index): Promise<Vote> => {
         const { block, failure } = said[index] ?? {}
         if (block === undefined) return { failure }
         if (block.number < number) return { failure: `has finalized only block ${block.number}` }
-        return block.number === number ? { block } : ask(provider, number)
+        return block.number === number ? { block } : ask(l1, number)
       }),
     )
 
   return async () => {
-    const said = await Promise.all(sources.map(provider => ask(provider, 'finalized')))
+    const said = await Promise.all(sources.map(l1 => ask(l1, 'finalized')))
     const heights = said.flatMap(({ block }) => block?.number ?? [])
     // Newest first. A liar may name any height. If that breaks the agreement on one height, an older one is tried.
     const candidates = heights.sort((a, b) => (a < b ? 1 : a > b ? -1 : 0)).slice(quorum - 1)
@@ -161,5 +159,5 @@ function winnerOf(votes: readonly Vote[], quorum: number): Hex | null {
   return other === undefined ? winner : null
 }
 
-const fetchBlock = async (provider: RequestProvider | SendProvider, id: bigint | L1BlockTag): Promise<L1Block> =>
-  (await fetchL1Block({ provider, signal: undefined }, id)).l1Block
+const fetchBlock = async (l1: Endpoints, id: bigint | L1BlockTag): Promise<L1Block> =>
+  (await fetchL1Block({ l1, signal: undefined }, id)).l1Block

@@ -13,15 +13,17 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { atEndpoint, EndpointError, type EndpointErrorCode, isEndpointError, isFailure } from './error.ts'
+import { safely } from '../verifier/safe.ts'
+import { type Endpoints, only } from './endpoints.ts'
+import { EndpointError, type EndpointErrorCode, isEndpointError, isFailure } from './error.ts'
 import { BLOCKS_PER_REQUEST, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
-import { callProvider, type RequestProvider, type SendProvider } from './provider.ts'
+import { type AnyProvider, callProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
 
-/** An L1 endpoint, and the rollup to look for there. */
+/** The L1 endpoints, and the rollup to look for there. */
 export interface L1Source {
-  readonly provider: RequestProvider | SendProvider
+  readonly l1: Endpoints
   readonly rollup: Rollup
   readonly signal: AbortSignal | undefined
 }
@@ -38,37 +40,53 @@ export interface Anchor extends VerifiedAnchor {
   readonly finalizedState: FinalizedState | undefined
 }
 
-const call = (
-  { provider, signal }: Omit<L1Source, 'rollup'>,
-  method: string,
-  params: readonly unknown[],
-): Promise<unknown> => atEndpoint('L1', () => callProvider(provider, method, params, signal))
-
-/** The known fields of the `eth_getProof` answer for the rollup contract. */
-function fetchProof(source: L1Source, storageKeys: readonly Hex[], l1BlockNumber: bigint): Promise<unknown> {
-  const redact = redactorFor(source.provider)
-  const params = [source.rollup.address, storageKeys, encodeQuantity(l1BlockNumber)]
-  return atEndpoint('L1', async () => {
-    const answer = await callProvider(source.provider, 'eth_getProof', params, source.signal)
-    return admitAnswer(answer, admissionOf(MAX_L1_PROOF_LENGTH, redact), redact, ETH_PROOF_SHAPE)
+/**
+ * The known fields of the `eth_getProof` answer for the rollup contract, and what `verify` makes of them, from the first
+ * endpoint whose answer it accepts.
+ */
+function fetchProof<T>(
+  { l1, rollup, signal }: L1Source,
+  storageKeys: readonly Hex[],
+  l1BlockNumber: bigint,
+  verify: (proof: unknown) => T,
+): Promise<T> {
+  const params = [rollup.address, storageKeys, encodeQuantity(l1BlockNumber)]
+  return l1.run(async provider => {
+    const redact = redactorFor(provider)
+    const answer = await callProvider(provider, 'eth_getProof', params, signal)
+    const proof = admitAnswer(answer, admissionOf(MAX_L1_PROOF_LENGTH, redact), redact, ETH_PROOF_SHAPE)
+    return atPath('l1.proof', () => verify(proof))
   })
+}
+
+interface FetchedL1Block {
+  /** As the endpoint sent it. */
+  readonly block: unknown
+  readonly l1Block: L1Block
 }
 
 /**
  * Fetches an L1 block. Its header is verified against its hash. Unless the block was requested by hash, only the endpoint's
  * word says that the hash is one of L1.
  */
-export async function fetchL1Block(
-  source: Omit<L1Source, 'rollup'>,
+export const fetchL1Block = (
+  { l1, signal }: Omit<L1Source, 'rollup'>,
   id: bigint | L1BlockTag | Hex,
-): Promise<{ block: unknown; l1Block: L1Block }> {
+): Promise<FetchedL1Block> => l1.run(provider => fetchL1BlockFrom(provider, id, signal))
+
+async function fetchL1BlockFrom(
+  provider: AnyProvider,
+  id: bigint | L1BlockTag | Hex,
+  signal: AbortSignal | undefined,
+): Promise<FetchedL1Block> {
   const wanted = typeof id === 'bigint' ? encodeQuantity(id) : id
   const isHash = typeof id === 'string' && id.startsWith('0x')
-  const block = await call(source, isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber', [wanted, false])
+  const method = isHash ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
+  const block = await callProvider(provider, method, [wanted, false], signal)
   if (block === null) throw new EndpointError('BLOCK_MISSING', { found: `no block ${wanted}`, layer: 'L1' })
   const l1Block = atPath('l1.header', () => {
     const header = encodeHeader(block)
-    if (redactorFor(source.provider).isInHex(header)) {
+    if (redactorFor(provider).isInHex(header)) {
       throw new ProofError('HEADER_MALFORMED', { found: 'the API key of the endpoint' })
     }
     return verifyHeader(header, bytesToHex(keccak_256(hexToBytes(header, hexLength(header)))))
@@ -99,10 +117,17 @@ export async function fetchAnchor(
 ): Promise<Anchor> {
   const { rollup } = source
   const keys = anchorStorageKeys(rollup, l2BlockNumber, finalizedState)
-  const proof = await fetchProof(source, keys, l1Block.number)
   const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, finalizedState }
-  const proven = atPath('l1.proof', () => verifyAnchor(proof, claim))
-  return { l2BlockNumber, proof, finalizedState, ...proven }
+  const outcome = await fetchProof(source, keys, l1Block.number, proof => {
+    const anchor = safely(() => ({ l2BlockNumber, proof, finalizedState, ...verifyAnchor(proof, claim) }))
+    // These codes tell what L1 is proven to hold, so every endpoint would say the same.
+    if (!anchor.ok && !anchor.error.code.startsWith('ANCHOR_')) throw anchor.error
+    return anchor
+  })
+  if (outcome.ok) return outcome.value
+  throw atPath('l1.proof', () => {
+    throw outcome.error
+  })
 }
 
 /**
@@ -113,9 +138,13 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
   const { l2BlockNumber, currentL2BlockNumber } = anchor
   const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
   if (isKept === undefined || l2BlockNumber !== currentL2BlockNumber) return anchor
-  const hint = await fetchFinalizedState(source, l1Block.number, l2BlockNumber)
-  // If the hint is wrong, or the contract has another layout, what is proven without the hint stays proven.
-  return (hint && (await fetchHinted(source, l1Block, l2BlockNumber, hint))) ?? anchor
+  for (const provider of source.l1.providers) {
+    const hint = await fetchFinalizedState(provider, source, l1Block.number, l2BlockNumber)
+    const proven = hint && (await fetchHinted(source, l1Block, l2BlockNumber, hint))
+    if (proven) return proven
+  }
+  // If the hints are wrong, or the contract has another layout, what is proven without a hint stays proven.
+  return anchor
 }
 
 /** What `work` resolves to; null if it is refused with this code. */
@@ -137,16 +166,17 @@ export const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): 
  * log is not above the L1 block. Requests the newest logs first, in ranges that endpoints allow.
  *
  * @returns null if the endpoint serves no logs, or none of this finalization: no timestamp is proven then
- * @throws RpcError `ABORTED` and nothing else
+ * @throws EndpointError `ABORTED` and nothing else
  */
-export async function fetchFinalizedState(
+async function fetchFinalizedState(
+  provider: AnyProvider,
   source: L1Source,
   l1BlockNumber: bigint,
   l2BlockNumber: bigint,
 ): Promise<FinalizedState | null> {
   const topics = [finalizedStateTopics, `0x${l2BlockNumber.toString(16).padStart(64, '0')}`]
   const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
-  for await (const logs of walkLogs(source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
+  for await (const logs of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
     // If there are several, the newest counts.
     const log = logs?.find(log => log.l2BlockNumber === l2BlockNumber)
     if (log) return log.finalizedState
@@ -158,10 +188,11 @@ export async function fetchFinalizedState(
  * The contract's logs of finalizations between two L1 blocks, newest first, one list per request. Ends with null if the endpoint
  * does not serve them, whatever the reason: they are only hints.
  *
- * @throws RpcError `ABORTED` and nothing else
+ * @throws EndpointError `ABORTED` and nothing else
  */
 export async function* walkLogs(
-  source: L1Source,
+  provider: AnyProvider,
+  { rollup, signal }: L1Source,
   topics: readonly unknown[],
   newest: bigint,
   oldest: bigint,
@@ -169,8 +200,8 @@ export async function* walkLogs(
   for (let toBlock = newest; toBlock >= oldest; toBlock -= BLOCKS_PER_REQUEST) {
     const begin = toBlock - BLOCKS_PER_REQUEST + 1n
     const blocks = { fromBlock: encodeQuantity(begin > oldest ? begin : oldest), toBlock: encodeQuantity(toBlock) }
-    const filter = { address: source.rollup.address, topics, ...blocks }
-    const logs = await call(source, 'eth_getLogs', [filter]).catch((error: unknown) => {
+    const filter = { address: rollup.address, topics, ...blocks }
+    const logs = await callProvider(provider, 'eth_getLogs', [filter], signal).catch((error: unknown) => {
       if (isFailure(error)) return null
       throw error
     })
@@ -187,14 +218,34 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
   let known: Sample = { at: l1Block.number, value: await fetchNewest(source, l1Block) }
   yield await fetchAnchor(source, l1Block, known.value)
   for (let count = 1; count < most; count++) {
-    const previous = await findPrevious(source, known)
+    const previous = await fetchPrevious(source, l1Block, known)
     if (previous === null) return
-    known = previous
-    const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, known.value))
-    // Before the contract was deployed, its storage was zero.
-    if (anchor === null && known.value === 0n) return
-    if (anchor === null) throw contradiction(`it named L2 block ${known.value}, of which the contract has no root`)
-    yield anchor
+    known = previous.sample
+    yield previous.anchor
+  }
+}
+
+/** The finalization before this one, if an endpoint knows one that is proven; null if each says that there is none. */
+async function fetchPrevious(source: L1Source, l1Block: L1Block, known: Sample) {
+  const { l1 } = source
+  let deniedBy = 0
+  try {
+    return await l1.run(async provider => {
+      const sample = await findPrevious(provider, source, known)
+      const anchor =
+        sample &&
+        (await unless('ANCHOR_NO_ROOT', fetchAnchor({ ...source, l1: only(provider) }, l1Block, sample.value)))
+      if (sample !== null && anchor !== null) return { sample, anchor }
+      // Before the contract was deployed, its storage was zero.
+      if (sample !== null && sample.value !== 0n)
+        throw contradiction(`it named L2 block ${sample.value}, of which the contract has no root`)
+      if (++deniedBy === l1.providers.length) return null
+      // Not proven, so another endpoint may know better.
+      throw new EndpointError('L1_HISTORY_MISSING', { found: 'no earlier finalization', layer: 'L1' })
+    })
+  } catch (error) {
+    if (isEndpointError(error) && error.code === 'L1_HISTORY_MISSING' && deniedBy > 0) return null
+    throw error
   }
 }
 
@@ -202,8 +253,8 @@ export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: num
 export async function fetchNewest(source: L1Source, { stateRoot, number }: L1Block): Promise<bigint> {
   const { address, layout = lineaLayout } = source.rollup
   const storageKeys = [slotKey(layout.currentL2BlockNumber)]
-  const proof = await fetchProof(source, storageKeys, number)
-  const { storage } = atPath('l1.proof', () => verifyEthProof(proof, { l1StateRoot: stateRoot, address, storageKeys }))
+  const claim = { l1StateRoot: stateRoot, address, storageKeys }
+  const { storage } = await fetchProof(source, storageKeys, number, proof => verifyEthProof(proof, claim))
   const newest = BigInt(storage[0]?.value ?? 0)
   if (newest < 1n << 64n) return newest
   const expected = 'a rollup contract that keeps currentL2BlockNumber in this slot'
@@ -219,17 +270,17 @@ export interface Sample {
 const FIRST_DISTANCE = 32n
 
 /**
- * The newest sample with another value than this one, according to the L1 endpoint. Goes back in doubling steps until the value
+ * The newest sample with another value than this one, according to an L1 endpoint. Goes back in doubling steps until the value
  * is smaller, then bisects: at most 64 requests for each. None of it is proven.
  */
-export async function findPrevious(source: L1Source, newest: Sample): Promise<Sample | null> {
+export async function findPrevious(provider: AnyProvider, source: L1Source, newest: Sample): Promise<Sample | null> {
   let after = newest
   let before: Sample | null = null
   for (let distance = FIRST_DISTANCE; before === null || after.at - before.at > 1n; distance *= 2n) {
     if (before === null && (after.at === 0n || newest.value === 0n)) return null
     const back: bigint = newest.at > distance ? newest.at - distance : 0n
     const at: bigint = before === null ? back : (before.at + after.at) / 2n
-    const value = await readCurrent(source, at)
+    const value = await readCurrent(provider, source, at)
     if (value > newest.value || (before !== null && value < before.value)) {
       const when = before === null ? `before ${newest.value}` : `between ${before.value} and ${newest.value}`
       throw contradiction(`L2 block ${value} was finalized ${when}`)
@@ -243,10 +294,10 @@ export async function findPrevious(source: L1Source, newest: Sample): Promise<Sa
 /** These codes are specific. Any other error for an old block most likely means that the endpoint no longer has its state. */
 const UNAMBIGUOUS: readonly EndpointErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
 
-async function readCurrent(source: L1Source, at: bigint): Promise<bigint> {
-  const { address, layout = lineaLayout } = source.rollup
+async function readCurrent(provider: AnyProvider, { rollup, signal }: L1Source, at: bigint): Promise<bigint> {
+  const { address, layout = lineaLayout } = rollup
   const params = [address, slotKey(layout.currentL2BlockNumber), encodeQuantity(at)]
-  const value = await call(source, 'eth_getStorageAt', params).catch((error: unknown) => {
+  const value = await callProvider(provider, 'eth_getStorageAt', params, signal).catch((error: unknown) => {
     if (!isEndpointError(error) || !error.report || UNAMBIGUOUS.includes(error.code)) throw error
     throw new EndpointError('L1_HISTORY_MISSING', { found: `at L1 block ${at}`, report: error.report, layer: 'L1' })
   })

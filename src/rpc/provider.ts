@@ -1,7 +1,6 @@
-import { invalid } from '../arguments.ts'
 import { decodeQuantity } from '../hex.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { EndpointError } from './error.ts'
+import { abortedBy, EndpointError } from './error.ts'
 import { redactorFor } from './redact.ts'
 
 /** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
@@ -27,18 +26,17 @@ export interface SendProvider {
   send(method: string, params: unknown[]): Promise<unknown>
 }
 
-/** @throws ArgumentError if it has no method to send a request */
-export function verifyProvider(provider: RequestProvider | SendProvider, what = 'provider'): void {
-  const isObject = (typeof provider === 'object' && provider !== null) || typeof provider === 'function'
-  if (isObject && (hasMethod(provider, 'request') || hasMethod(provider, 'send'))) return
-  const expected = 'an EIP-1193 provider, which has request({ method, params })'
-  const hint = typeof provider === 'string' ? `${expected}, such as createHttpProvider(url)` : expected
-  throw invalid(what, hint, provider)
+export type AnyProvider = RequestProvider | SendProvider
+
+/** Whether it has a method to send a request. */
+export function isProvider(value: unknown): value is AnyProvider {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return isObject && (hasMethod(value, 'request') || hasMethod(value, 'send'))
 }
 
 const hasMethod = (source: object, name: string): boolean => typeof Reflect.get(source, name) === 'function'
 
-function send(provider: RequestProvider | SendProvider, method: string, params: readonly unknown[]): Promise<unknown> {
+function send(provider: AnyProvider, method: string, params: readonly unknown[]): Promise<unknown> {
   return 'request' in provider && typeof provider.request === 'function'
     ? provider.request({ method, params })
     : (provider as SendProvider).send(method, [...params])
@@ -46,23 +44,24 @@ function send(provider: RequestProvider | SendProvider, method: string, params: 
 
 /** Sends one request. Throws what {@link diagnoseWith} makes of the provider's errors. `signal` ends the wait. */
 export async function callProvider(
-  provider: RequestProvider | SendProvider,
+  provider: AnyProvider,
   method: string,
   params: readonly unknown[],
   signal?: AbortSignal,
 ): Promise<unknown> {
-  if (signal?.aborted) throw new EndpointError('ABORTED')
+  if (signal?.aborted) throw abortedBy(signal)
   try {
     const answer = send(provider, method, params)
     return await (signal ? orAbort(answer, signal) : answer)
   } catch (error) {
+    if (signal?.aborted) throw abortedBy(signal)
     throw diagnoseWith(redactorFor(provider), error, params)
   }
 }
 
 function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const end = () => reject(new EndpointError('ABORTED'))
+    const end = () => reject(abortedBy(signal))
     const forget = () => signal.removeEventListener('abort', end)
     // The call to the provider may already have aborted the signal.
     if (signal.aborted) end()

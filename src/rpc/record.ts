@@ -11,7 +11,8 @@ import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
 import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
-import { atEndpoint, EndpointError, isEndpointError, isMissing } from './error.ts'
+import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
+import { EndpointError, isEndpointError, isMissing } from './error.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import type { BeaconApi } from './http.ts'
 import {
@@ -25,7 +26,7 @@ import {
 } from './l1.ts'
 import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from './partial-answers.ts'
-import { parseQuantity, type RequestProvider, type SendProvider, verifyProvider } from './provider.ts'
+import { parseQuantity } from './provider.ts'
 import { type Redact, redactorFor } from './redact.ts'
 
 /** What to record evidence for. */
@@ -156,16 +157,16 @@ export interface Recorded {
  * ```
  */
 export async function recordEvidence(
-  l1: RequestProvider | SendProvider,
-  l2: RequestProvider | SendProvider,
+  l1: Endpoint | readonly Endpoint[],
+  l2: Endpoint | readonly Endpoint[],
   request: EvidenceRequest,
   options: RecordOptions = {},
 ): Promise<Recorded> {
-  verifyProvider(l1, 'l1')
-  verifyProvider(l2, 'l2')
   // Check everything before the first request.
   const [wanted, how] = [verifyRequest(request), verifyRecordOptions(options)]
-  return redactProofErrors(() => recordWith(l1, l2, wanted, how), l1, l2)
+  const { signal } = how
+  const [l1s, l2s] = [openEndpoints('l1', l1, 'L1', { signal }), openEndpoints('l2', l2, 'L2', { signal })]
+  return redactProofErrors(() => recordWith(l1s, l2s, wanted, how), ...l1s.providers, ...l2s.providers)
 }
 
 type VerifiedRequest = ReturnType<typeof verifyRequest>
@@ -209,14 +210,14 @@ function verifyRecordOptions(options: RecordOptions) {
 }
 
 async function recordWith(
-  l1: RequestProvider | SendProvider,
-  l2: RequestProvider | SendProvider,
+  l1: Endpoints,
+  l2: Endpoints,
   request: VerifiedRequest,
   options: VerifiedOptions,
 ): Promise<Recorded> {
   const { scheme, rollup, address, storageKeys, owner } = request
   const { l1BlockNumber, beacon, maxFinalizations: _, resumeFrom, onProgress, signal, ...how } = options
-  const source = { provider: l1, rollup, signal }
+  const source = { l1, rollup, signal }
 
   const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
   const fetched = beacon && (await fetchConsensus(beacon.apis, beacon.trusted, { onProgress: tell, signal }))
@@ -227,17 +228,15 @@ async function recordWith(
   async function recordAt(anchor: Anchor): Promise<EvidenceBundle | null> {
     const { l2BlockNumber, stateRoot } = anchor
     let hasBegun = false
-    const onCheckpoint = (made: FetchProgress, keyCount: number) => {
+    const onMade = (made: FetchProgress, keyCount: number) => {
       hasBegun = true
       onProgress?.({ step: 'keys', keyCount, checkpoint: { ...made, rollup: owner.rollup, scheme: owner.scheme } })
     }
     const begun = fetchedMismatch(resumeFrom, owner) === null ? resumeFrom : undefined
-    const fetching = { ...how, trusted: { scheme, stateRoot }, resumeFrom: begun, onCheckpoint, signal }
+    const fetching = { ...how, trusted: { scheme, stateRoot }, resumeFrom: begun, onProgress: onMade, signal }
     let answer: unknown
     try {
-      answer = await atEndpoint('L2', () =>
-        fetchAnswer(l2, { address, storageKeys, l2BlockNumber: l2BlockNumber }, fetching),
-      )
+      answer = await fetchAnswer(l2, { address, storageKeys, l2BlockNumber }, fetching)
     } catch (error) {
       // An endpoint that has already sent an answer holds the block.
       if (!hasBegun && request.l2BlockNumber === undefined && isMissing(error)) return null
@@ -250,7 +249,13 @@ async function recordWith(
   }
 
   const tried: bigint[] = []
-  for await (const anchor of anchorsFor(source, l1Block, request, options, redactorFor(l1, l2))) {
+  for await (const anchor of anchorsFor(
+    source,
+    l1Block,
+    request,
+    options,
+    redactorFor(...l1.providers, ...l2.providers),
+  )) {
     const { l2BlockNumber } = anchor
     if (tried.includes(l2BlockNumber)) continue
     onProgress?.({ step: 'l2Block', l2BlockNumber })

@@ -1,10 +1,11 @@
-import { EndpointError } from './error.ts'
+import { abortedBy, EndpointError } from './error.ts'
 
+/** @throws EndpointError `ABORTED` */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
-      reject(signal.reason)
+      reject(abortedBy(signal))
     }
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', end)
@@ -20,7 +21,7 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
  *
  * @param timeout in milliseconds
  * @param work may end early when its signal is aborted
- * @throws RpcError `TIMEOUT`
+ * @throws EndpointError `TIMEOUT`
  */
 export async function inTime<T>(timeout: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { ProofError } from '../../errors.ts'
-import { EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../rpc/error.ts'
+import { type EndpointError, isEndpointError, isFailure, isPassing, isWrong } from '../../rpc/error.ts'
 import { createSemaphore, sleep } from '../../rpc/waiting.ts'
 import { LONGEST_PAUSE, LONGEST_RETRY_AFTER, MAX_FAILURES, MAX_WRONG } from '../limits.ts'
 
@@ -57,10 +57,7 @@ function createPauses(sleep: (milliseconds: number) => Promise<void>) {
 export function createLimits(concurrency: number, signal: AbortSignal) {
   // Every request may listen to it. By default, Node warns about more than ten listeners.
   setMaxListeners(0, signal)
-  const pause = (milliseconds: number) =>
-    sleep(milliseconds, signal).catch(() => {
-      throw new EndpointError('ABORTED')
-    })
+  const pause = (milliseconds: number) => sleep(milliseconds, signal)
   const pauses = createPauses(pause)
   const semaphore = createSemaphore(concurrency)
   return {

@@ -3,9 +3,9 @@ import type { Hex } from '../../bytes.ts'
 import { fieldIn } from '../../document/value.ts'
 import type { ProofError } from '../../errors.ts'
 import type { ProvenSlot, VerifiedState } from '../../proof/verify.ts'
+import { type Endpoint, openEndpoints } from '../../rpc/endpoints.ts'
 import type { EndpointError } from '../../rpc/error.ts'
-import { fetchAnswer } from '../../rpc/fetch.ts'
-import type { RequestProvider } from '../../rpc/provider.ts'
+import { fetchVerified } from '../../rpc/fetch.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
 import { askInOrder, createLimits } from './in-order.ts'
@@ -69,18 +69,21 @@ export interface SnapshotOptions {
  * @throws RpcError if the endpoint fails for good or too often
  */
 export function takeSnapshot(
-  provider: RequestProvider,
+  l2: Endpoint,
   requests: Iterable<SnapshotRequest>,
   options: SnapshotOptions,
 ): AsyncGenerator<SnapshotPart[]> {
   const { scheme, stateRoot, block, method, keysPerRequest, concurrency, signal, onRetry } = options
+  const endpoints = openEndpoints('l2', l2)
   const verifier = createVerifier(scheme)
   const limits = createLimits(concurrency, signal)
   const how = { method, maxKeysPerRequest: keysPerRequest, signal }
   const ask = async (request: SnapshotRequest): Promise<SnapshotPart[]> => {
     const { address, storageKeys } = request
-    const answer = await fetchAnswer(provider, { address, storageKeys, l2BlockNumber: block }, how)
-    return [{ request, answer, state: verifier.verifyProof(answer, { stateRoot, address, storageKeys }) }]
+    const asked = { address, storageKeys, l2BlockNumber: block }
+    const verify = (answer: unknown) => verifier.verifyProof(answer, { stateRoot, address, storageKeys })
+    const { answer, verified } = await fetchVerified(endpoints, asked, how, verify)
+    return [{ request, answer, state: verified }]
   }
   const refuse = async (request: SnapshotRequest, error: ProofError | EndpointError): Promise<SnapshotPart[]> => {
     const { holders, storageKeys } = request
@@ -197,7 +200,7 @@ const ACCOUNTS_PER_SAVE = 64
  * @throws RpcError if the endpoint fails for good or too often, and what `sink` throws
  */
 export async function writeSnapshot(
-  provider: RequestProvider,
+  l2: Endpoint,
   plan: SnapshotPlan,
   sink: SnapshotSink,
 ): Promise<SnapshotProgress['counts']> {
@@ -212,7 +215,7 @@ export async function writeSnapshot(
     await sink.save(rows, kept, { requests: done, counts })
     ;[rows, kept] = ['', '']
   }
-  for await (const parts of takeSnapshot(provider, requests, plan)) {
+  for await (const parts of takeSnapshot(l2, requests, plan)) {
     for (const part of parts) {
       for (const row of writer.rowsOf(part)) {
         counts[row.verdict]++

@@ -1,5 +1,7 @@
 import { type VerifiedState, verifyProof } from '../../index.ts'
-import { type BlockTag, fetchAnswer } from '../../rpc.ts'
+import { openEndpoints } from '../../rpc/endpoints.ts'
+import { fetchAnswer } from '../../rpc/fetch.ts'
+import type { BlockTag } from '../../rpc.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { fetchToFile } from '../files/fetched-file.ts'
@@ -7,7 +9,7 @@ import { refuseOverwrite } from '../files/output-file.ts'
 import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
 import { describeAccount, keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
 import { requireScheme } from '../options/flags.ts'
-import { given, parseOptions, toInteger } from '../options/parse.ts'
+import { parseOptions, toInteger } from '../options/parse.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 const options = {
@@ -68,10 +70,10 @@ export const command: Command = {
         block: `${request.l2BlockNumber}`,
       },
       open({ open, signal }) {
-        const l2 = open('l2', values.l2)
+        const l2 = openEndpoints('l2', open('l2', values.l2))
         return async ({ progress, saveProgress }) => {
           const answer = await fetchAnswer(l2, request, {
-            ...given({ method }),
+            method: method ?? 'rollup_getProof',
             ...{ maxKeysPerRequest: keysPerRequestOf(values), trusted, resumeFrom: progress, signal },
             onProgress(made, keyCount) {
               saveProgress(made)

@@ -4,7 +4,7 @@ import { ArgumentError } from '../../errors.ts'
 import { createBundle } from '../../evidence/create.ts'
 import { encodeQuantity, lowerCase } from '../../hex.ts'
 import { redactProofErrors } from '../../rpc/diagnose.ts'
-import { atEndpoint } from '../../rpc/error.ts'
+import { type Endpoints as OpenEndpoints, openEndpoints } from '../../rpc/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
 import { verifyWhole } from '../../rpc/options.ts'
 import { recordEvidence } from '../../rpc/record.ts'
@@ -15,14 +15,14 @@ import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
-import type { VerifiedOptions } from '../options.ts'
+import type { VerifiedProviderOptions } from '../options.ts'
 import { createProvenState } from '../proven-state.ts'
 import { noteReads } from '../state-reader.ts'
 import { encodeEnvironment, watchEnvironment } from './environment.ts'
 import type { CallBundle, CallEvidenceRequest, CallRecordOptions, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
 
-type Endpoints = Pick<VerifiedOptions, 'l1' | 'l2'>
+type Endpoints = Pick<VerifiedProviderOptions, 'l1' | 'l2'>
 
 /** Implements the function of the same name in `../call-evidence.ts`. */
 export async function recordCall(
@@ -30,9 +30,11 @@ export async function recordCall(
   request: CallEvidenceRequest,
   options: CallRecordOptions,
 ): Promise<RecordedCall> {
+  const l1 = openEndpoints('l1', endpoints.l1, 'L1')
+  const l2 = openEndpoints('l2', endpoints.l2, 'L2')
   const wanted = verifyRequest(request)
   const how = verifyCallOptions(options)
-  return redactProofErrors(() => recordVerified(endpoints, wanted, how), endpoints.l1, endpoints.l2)
+  return redactProofErrors(() => recordVerified(l1, l2, wanted, how), ...l1.providers, ...l2.providers)
 }
 
 const REQUEST_FIELDS = ['scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment']
@@ -73,7 +75,8 @@ type Wanted = ReturnType<typeof verifyRequest>
 type How = ReturnType<typeof verifyCallOptions>
 
 async function recordVerified(
-  { l1, l2 }: Endpoints,
+  l1: OpenEndpoints,
+  l2: OpenEndpoints,
   wanted: Wanted,
   { maxRequests, ...how }: How,
 ): Promise<RecordedCall> {
@@ -81,7 +84,7 @@ async function recordVerified(
   const { method, maxKeysPerRequest, beacon } = how
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
   const first = { scheme, rollup, address: call.from, ...(l2BlockNumber !== undefined && { l2BlockNumber }) }
-  const { bundle: anchor, verified: evidence } = await recordEvidence(l1, l2, first, how)
+  const { bundle: anchor, verified: evidence } = await recordEvidence(l1.providers, l2.providers, first, how)
   const { l2BlockNumber: block, stateRoot, finalizedTimestamp, l1Block } = evidence
 
   const source = { l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier: createVerifier(scheme) }
@@ -101,7 +104,7 @@ async function recordVerified(
       ...{ from: call.from, to: call.to, data: call.data },
       ...{ value: encodeQuantity(call.value), gas: encodeQuantity(call.gas) },
     },
-    answers: await fetchAnswers(l2, wanted, how, block, state.touched),
+    answers: await fetchAnswers(l2, wanted, how, { block, stateRoot }, state.touched),
     codes: [...state.codes.values()].map(bytesToHex),
   }
   // The parts were verified one by one. This verifies the bundle as a whole.
@@ -118,18 +121,17 @@ async function recordVerified(
 
 /** The answers for what the execution read, known fields only. */
 async function fetchAnswers(
-  l2: Endpoints['l2'],
+  l2: OpenEndpoints,
   { scheme, rollup }: Wanted,
   { method, maxKeysPerRequest, signal }: Pick<How, 'method' | 'maxKeysPerRequest' | 'signal'>,
-  block: bigint,
+  { block, stateRoot }: { block: bigint; stateRoot: Hex },
   touched: ReadonlyMap<Hex, ReadonlySet<Hex>>,
 ): Promise<CallBundle['answers']> {
   const answers: CallBundle['answers'] = []
   for (const [address, slots] of touched) {
     const storageKeys = [...slots]
-    const answer = await atEndpoint('L2', () =>
-      fetchAnswer(l2, { address, storageKeys, l2BlockNumber: block }, { method, maxKeysPerRequest, signal }),
-    )
+    const fetching = { method, maxKeysPerRequest, signal, trusted: { scheme, stateRoot } }
+    const answer = await fetchAnswer(l2, { address, storageKeys, l2BlockNumber: block }, fetching)
     const parts = { scheme, rollup, l2BlockNumber: block, address, storageKeys, answer }
     answers.push({ address, storageKeys, answer: createBundle(parts).answer })
   }
