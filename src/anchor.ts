@@ -8,6 +8,7 @@ export {
   type EthProofClaim,
   type L1Account,
   type L1Slot,
+  type L1Slots,
   type VerifiedEthProof,
   verifyEthProof,
 } from './anchor/eth-proof.ts'
@@ -20,6 +21,7 @@ export {
 export { encodeHeader, type L1Block, verifyHeader } from './anchor/header.ts'
 export {
   type AnchorClaim,
+  type AnchorRequest,
   anchorStorageKeys,
   type FinalizedStateLayout,
   lineaLayout,
@@ -30,6 +32,8 @@ export {
   type VerifiedAnchor,
   verifyAnchor,
 } from './anchor/rollup.ts'
+export type { BeaconLightClient, ProvenConsensus, TrustedBeaconBlock } from './beacon/trusted-block.ts'
+export { evidenceErrorMeanings } from './error-meanings.ts'
 export type { BundleConsensus } from './evidence/consensus.ts'
 export { type BundleParts, createBundle } from './evidence/create.ts'
 export type {
@@ -38,10 +42,7 @@ export type {
   EvidenceClaim,
   EvidenceState,
   ProvenBeaconBlock,
-  ProvenConsensus,
-  Reach,
   Trusted,
-  TrustedBeaconBlock,
   VerifiedEvidence,
 } from './evidence/types.ts'
 export { verifyEvidence } from './evidence/verify.ts'

@@ -4,9 +4,14 @@
  *
  * @module rollup-state-proof/beacon
  */
-export { trustBeaconBlock } from './beacon/checkpoint.ts'
 export type { Committee } from './beacon/committee.ts'
 export { type BeaconFork, type BeaconNetwork, mainnetBeacon, sepoliaBeacon } from './beacon/network.ts'
+export {
+  type BeaconLightClient,
+  type ProvenConsensus,
+  type TrustedBeaconBlock,
+  trustBeaconBlock,
+} from './beacon/trusted-block.ts'
 export {
   type BeaconBlock,
   type ConsensusAnswers,
@@ -20,3 +25,4 @@ export {
   verifyFinality,
   verifyUpdate,
 } from './beacon/verify.ts'
+export { beaconErrorMeanings } from './error-meanings.ts'

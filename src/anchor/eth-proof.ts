@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeArgument, decodeKeys } from '../arguments.ts'
+import { decodeArgument, decodeKeys, readOptions } from '../arguments.ts'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { bytesUpTo, hexOf, optional } from '../json/decoders.ts'
@@ -10,13 +10,13 @@ import { decodeInteger, decodeRlp } from './rlp.ts'
 import { emptyTrieRoot, unusedNodes, verifyTrieProof } from './trie.ts'
 
 /** What you asked `eth_getProof` for, and the L1 state root that you trust. */
-export interface EthProofClaim {
+export interface EthProofClaim<Keys extends readonly Hex[] = readonly Hex[]> {
   /** 32 bytes. */
   l1StateRoot: Hex
   /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each, in the order of the request. Default: none. */
-  storageKeys?: readonly Hex[]
+  storageKeys?: Keys | undefined
 }
 
 /** An L1 account whose existence is proven. */
@@ -31,23 +31,35 @@ export interface L1Account {
   codeHash: Hex
 }
 
-/** An L1 storage slot whose existence or non-existence is proven. If it does not exist, its value is zero. */
-export interface L1Slot {
-  /** 32 bytes, lower case. */
-  key: Hex
-  /** 32 bytes, lower case. */
-  value: Hex
-  /** false if non-existence is proven. */
-  exists: boolean
-}
+/** An L1 storage slot whose existence or non-existence is proven. */
+export type L1Slot =
+  | {
+      /** 32 bytes, as the caller wrote it. */
+      key: Hex
+      /** Its existence is proven. */
+      exists: true
+      /** 32 bytes, lower case; not zero. */
+      value: Hex
+    }
+  | {
+      /** 32 bytes, as the caller wrote it. */
+      key: Hex
+      /** Its non-existence is proven. */
+      exists: false
+      /** Zero, 32 bytes. */
+      value: Hex
+    }
 
 /** What an `eth_getProof` answer proves. */
-export interface VerifiedEthProof {
+export interface VerifiedEthProof<Keys extends readonly Hex[] = readonly Hex[]> {
   /** null if non-existence is proven. */
   account: L1Account | null
   /** One per requested key, in the order of the request. */
-  storage: L1Slot[]
+  storage: L1Slots<Keys>
 }
+
+/** One slot per key. If the compiler knows how many keys there are, it knows how many slots there are. */
+export type L1Slots<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: L1Slot }
 
 /** EIP-1186. */
 export const ETH_PROOF_SHAPE: Shape = {
@@ -82,23 +94,37 @@ const ETH_PROOF_FIELDS = [
  * import { verifyEthProof } from 'rollup-state-proof/anchor'
  *
  * // In an empty state, nothing exists.
- * const stateRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+ * const l1StateRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
  * const address = '0x00000000000000000000000000000000000000aa'
- * const { account } = verifyEthProof({ accountProof: [], storageProof: [] }, { stateRoot, address })
+ * const { account } = verifyEthProof({ accountProof: [], storageProof: [] }, { l1StateRoot, address })
  * console.log(account) // null
  * ```
  */
-export function verifyEthProof(proof: unknown, claim: EthProofClaim): VerifiedEthProof {
-  return verifyFirstSlots(proof, claim, claim?.storageKeys?.length ?? 0)
+export function verifyEthProof<const Keys extends readonly Hex[] = []>(
+  proof: unknown,
+  claim: EthProofClaim<Keys>,
+): VerifiedEthProof<Keys> {
+  const decoded = decodeEthClaim(readOptions('', claim, ['l1StateRoot', 'address', 'storageKeys']))
+  // There is one slot per key.
+  return verifyFirstSlots(proof, decoded, decoded.keys.length) as VerifiedEthProof<Keys>
+}
+
+/** @throws ArgumentError */
+export function decodeEthClaim({ l1StateRoot, address, storageKeys = [] }: EthProofClaim) {
+  const keyTexts = Array.isArray(storageKeys) ? Array.from(storageKeys) : storageKeys
+  return {
+    stateRoot: decodeArgument('l1StateRoot', l1StateRoot, 32),
+    address: decodeArgument('address', address, 20),
+    keys: decodeKeys(keyTexts).map((bytes, index) => ({ bytes, text: keyTexts[index] as Hex })),
+  }
 }
 
 /** {@link verifyEthProof} for an answer that may end after the first `minSlots` storage keys. */
-export function verifyFirstSlots(proof: unknown, claim: EthProofClaim, minSlots: number): VerifiedEthProof {
-  const { l1StateRoot: trustedRoot, address: hex, storageKeys = [] } = claim ?? {}
-  const stateRoot = decodeArgument('l1StateRoot', trustedRoot, 32)
-  const address = decodeArgument('address', hex, 20)
-  const keys = decodeKeys(storageKeys)
-
+export function verifyFirstSlots(
+  proof: unknown,
+  { stateRoot, address, keys }: ReturnType<typeof decodeEthClaim>,
+  minSlots: number,
+): VerifiedEthProof {
   const { accountNodes, storageProofs, redundant } = decodeEthProof(proof, minSlots, keys.length)
   const account = atPath('accountProof', () => verifyAccount(stateRoot, address, accountNodes))
   verifyRedundantFields(redundant, bytesToHex(address), account)
@@ -203,14 +229,18 @@ function verifyRedundant<T extends bigint | Hex>(path: string, stated: T | undef
   throw new ProofError('L1_PROOF_DISAGREES', { path, expected: `${proven[0]}`, found: `${stated}` })
 }
 
-function verifySlot(storageRoot: Uint8Array, keyBytes: Uint8Array, storageProof: DecodedStorageProof): L1Slot {
-  const [key, found] = [bytesToHex(keyBytes), toWord(storageProof.key)]
-  if (found !== key) throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected: key, found })
+function verifySlot(
+  storageRoot: Uint8Array,
+  { bytes, text }: { bytes: Uint8Array; text: Hex },
+  storageProof: DecodedStorageProof,
+): L1Slot {
+  const [expected, found] = [bytesToHex(bytes), toWord(storageProof.key)]
+  if (found !== expected) throw new ProofError('L1_KEY_MISMATCH', { path: 'key', expected, found })
   const value = atPath('proof', () =>
-    decodeSlotValue(verifyTrieProof(storageRoot, keccak_256(keyBytes), storageProof.nodes)),
+    decodeSlotValue(verifyTrieProof(storageRoot, keccak_256(bytes), storageProof.nodes)),
   )
   verifyRedundant('value', storageProof.value, value)
-  return { key, value: toWord(value), exists: value !== 0n }
+  return { key: text, exists: value !== 0n, value: toWord(value) }
 }
 
 const toWord = (value: bigint): Hex => bytesToHex(bigintToBytes(value, 32))

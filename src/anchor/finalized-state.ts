@@ -1,9 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { readOptions, verifyUint } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, concatBytes, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { hexOf } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
-import { verifyUint } from './slots.ts'
 
 /**
  * What the rollup contract hashed at its last finalization, according to its log. It is a hint and proves nothing: it counts
@@ -89,13 +89,11 @@ function verifyTopicCount(count: number): void {
   if (count !== 2) throw new ProofError('MALFORMED_RESPONSE')
 }
 
-/**
- * A copy of the caller's argument. All three properties are its own, so that nothing comes from a polluted Object.prototype.
- *
- * @throws ArgumentError
- */
+const STATE_FIELDS = ['messageNumber', 'forcedTransactionNumber', 'timestamp']
+
+/** A copy of the caller's argument. @throws ArgumentError */
 export function verifyFinalizedState(state: FinalizedState): FinalizedState {
-  const own: Partial<FinalizedState> = Object.assign(Object.create(null), state)
+  const own = readOptions('finalizedState', state, STATE_FIELDS)
   const verify = (name: keyof FinalizedState, bits: number) => verifyUint(`finalizedState.${name}`, own[name], bits)
   return {
     messageNumber: verify('messageNumber', 256),

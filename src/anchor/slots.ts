@@ -57,12 +57,6 @@ export function arraySlot(slot: bigint | Hex, index: bigint, slotsPerElement = 1
   return bytesToHex(bigintToBytes((first + offset) % SLOT_COUNT, WORD_LENGTH))
 }
 
-/** @throws ArgumentError unless it is a bigint of at most `bits` bits */
-export function verifyUint(path: string, value: unknown, bits: number): bigint {
-  if (typeof value === 'bigint' && value >= 0n && value >> BigInt(bits) === 0n) return value
-  throw new ArgumentError({ path, expected: `a bigint from 0 to 2^${bits} - 1` })
-}
-
 /** The storage key of slot number `slot`, 32 bytes. Throws an ArgumentError. */
 export const slotKey = (slot: bigint): Hex => bytesToHex(word('slot', slot))
 

@@ -1,8 +1,8 @@
 import { bigintToBytes, byteAt, bytesToHex, compareBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
-import { BEACON_FIELDS, EXECUTION_FIELDS } from '../evidence/consensus.ts'
 import { bytesUpTo, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
+import { BEACON_FIELDS, EXECUTION_FIELDS } from './fields.ts'
 import { MAX_DIGITS, MAX_EXTRA_LENGTH } from './limits.ts'
 import { type DecodedNetwork, forkAt, type Layout, verifyVersion } from './network.ts'
 import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } from './ssz.ts'
@@ -35,8 +35,8 @@ interface Execution {
   readonly root: Uint8Array
   readonly blockHash: Uint8Array
   /** These two are null in Gloas, whose headers lack them. */
-  readonly blockNumber: bigint | null
-  readonly timestamp: bigint | null
+  readonly blockNumber: bigint | undefined
+  readonly timestamp: bigint | undefined
 }
 
 /** A sync committee's keys, in their original encoding. */
@@ -176,7 +176,7 @@ export const executionOf =
   (source: unknown): Execution => {
     if (executionKind === 'gloas') {
       const blockHash = reader.bytesOf(32)(source)
-      return { root: blockHash, blockHash, blockNumber: null, timestamp: null }
+      return { root: blockHash, blockHash, blockNumber: undefined, timestamp: undefined }
     }
     const fields = executionKind === 'capella' ? CAPELLA_FIELDS : EXECUTION_FIELDS
     const field = reader.fieldsOf(

@@ -1,7 +1,6 @@
-import { decodeArgument } from '../arguments.ts'
+import { decodeArgument, readOptions } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, type ProofErrorCode, refusal } from '../errors.ts'
-import { MAX_UPDATES } from '../evidence/limits.ts'
 import { atMost } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { mismatch } from '../tree/path.ts'
@@ -14,6 +13,7 @@ import {
   readSignatureSlot,
   type SignedUpdate,
 } from './decode.ts'
+import { MAX_UPDATES } from './limits.ts'
 import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, periodOf, timeOfSlot } from './network.ts'
 import { signersKey, signingRoot, verifySignature, verifySigners } from './signature.ts'
 import { rootOfBranch } from './ssz.ts'
@@ -33,10 +33,10 @@ export interface TrustedBlock {
 export interface BeaconBlock {
   /** Hash of the L1 block, 32 bytes: what `verifyHeader` and `verifyEvidence` need. From Gloas on, that of its parent. */
   l1BlockHash: Hex
-  /** Height of the L1 block; null from Gloas on, where the beacon chain's headers do not contain it. */
-  l1BlockNumber: bigint | null
-  /** Timestamp of the L1 block, in seconds since 1970; null from Gloas on. */
-  l1Timestamp: bigint | null
+  /** Height of the L1 block; undefined from Gloas on, where the beacon chain's headers do not contain it. */
+  l1BlockNumber: bigint | undefined
+  /** Timestamp of the L1 block, in seconds since 1970; undefined from Gloas on. */
+  l1Timestamp: bigint | undefined
   /** Root of the beacon block, 32 bytes: the `blockRoot` for next time, if you keep nothing else. */
   blockRoot: Hex
   /** Slot of the beacon block. */
@@ -86,11 +86,17 @@ export interface ConsensusAnswers {
 
 const reader = readerOf('BEACON_MALFORMED')
 
+/** @throws ArgumentError */
+export function decodeTrustedBlock(trusted: TrustedBlock): { network: DecodedNetwork; root: Uint8Array } {
+  const { network, blockRoot } = readOptions('', trusted, ['network', 'blockRoot'])
+  return { network: decodeNetwork(network), root: decodeArgument('blockRoot', blockRoot, 32) }
+}
+
 /**
  * Verifies a bootstrap: the beacon block is the one that you trust, and the committee is that of its period.
  *
  * @param bootstrap what the beacon API sent, `{ version, data }`, parsed from JSON
- * @param checkpoint the network and the beacon block root that you trust
+ * @param trusted the network and the beacon block root that you trust
  * @throws ProofError `BEACON_ROOT_MISMATCH`, `BEACON_COMMITTEE_MISMATCH`, `BEACON_EXECUTION_MISMATCH`,
  * `BEACON_FORK_UNKNOWN`; `BEACON_MALFORMED`, `BAD_HEX` and similar if it is not a bootstrap; ArgumentError
  *
@@ -104,10 +110,8 @@ const reader = readerOf('BEACON_MALFORMED')
  * }
  * ```
  */
-export function verifyBootstrap(bootstrap: unknown, checkpoint: TrustedBlock): VerifiedBootstrap {
-  const { network: trustedNetwork, blockRoot } = checkpoint ?? {}
-  const network = decodeNetwork(trustedNetwork)
-  const trustedRoot = decodeArgument('blockRoot', blockRoot, 32)
+export function verifyBootstrap(bootstrap: unknown, trusted: TrustedBlock): VerifiedBootstrap {
+  const { network, root: trustedRoot } = decodeTrustedBlock(trusted)
   const { header, keys, branch } = decodeBootstrap(bootstrap, network)
   return atPath('data', () => {
     if (!equalBytes(header.root, trustedRoot)) throw mismatch('BEACON_ROOT_MISMATCH', trustedRoot, header.root)
@@ -195,7 +199,7 @@ export function verifyFinality(update: unknown, committee: Committee): VerifiedF
  * ones: compare `slotTimestamp` with your clock.
  *
  * @param answers what the beacon API sent
- * @param checkpoint the network and the beacon block root that you trust
+ * @param trusted the network and the beacon block root that you trust
  * @throws ProofError what {@link verifyBootstrap}, {@link verifyUpdate} and {@link verifyFinality} throw, with a path that
  * starts with `bootstrap`, `updates[n]` or `finality`; `BEACON_TOO_MANY_UPDATES`; `BEACON_OLDER_THAN_CHECKPOINT`
  *
@@ -212,9 +216,9 @@ export function verifyFinality(update: unknown, committee: Committee): VerifiedF
  * }
  * ```
  */
-export function verifyConsensus(answers: ConsensusAnswers, checkpoint: TrustedBlock): VerifiedConsensus {
+export function verifyConsensus(answers: ConsensusAnswers, trusted: TrustedBlock): VerifiedConsensus {
   const { bootstrap, updates, finality } = reader.fields(answers, ['bootstrap', 'updates', 'finality'])
-  const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, checkpoint))
+  const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, trusted))
   let committee = start.committee
   const steps = atPath('updates', () =>
     reader.items(updates, atMost('BEACON_TOO_MANY_UPDATES', MAX_UPDATES), update => {

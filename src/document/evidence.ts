@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { lineaLayout, lineaRollup, lineaSepoliaRollup, type Rollup } from '../anchor/rollup.ts'
-import { trustBeaconBlock } from '../beacon/checkpoint.ts'
 import { type BeaconNetwork, mainnetBeacon, sepoliaBeacon } from '../beacon/network.ts'
+import { trustBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { Refusal } from '../errors.ts'
 import type { EvidenceClaim, Trusted } from '../evidence/types.ts'
@@ -54,6 +54,7 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
     throw new DocumentError(`the scheme is neither mimc nor poseidon2: ${show(stated?.scheme)}`)
   }
   const { rollup, l2BlockNumber, trusted, ...rest } = fieldsOf(stated?.claim)
+  const isNumber = l2BlockNumber !== undefined && l2BlockNumber !== 'fromBundle'
   const { layout, ...contract } = fieldsOf(rollup)
   const slot = (name: string) => toNumber(`layout.${name}`, fieldIn(layout, name), 256)
   const slots = layout !== undefined && {
@@ -64,7 +65,7 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
     ...(trusted !== undefined && { trusted: trustedOfVector(trusted) }),
     scheme,
     rollup: { ...contract, ...slots },
-    ...(l2BlockNumber !== undefined && { l2BlockNumber: toNumber('l2BlockNumber', l2BlockNumber, 64) }),
+    l2BlockNumber: isNumber ? toNumber('l2BlockNumber', l2BlockNumber, 64) : l2BlockNumber,
     // Despite the type, the rest is unchecked: verifyEvidence refuses a malformed claim with an ArgumentError.
   } as unknown as EvidenceClaim
 }
@@ -74,7 +75,8 @@ function trustedOfVector(trusted: unknown): unknown {
   const { beaconBlockRoot, network, ...others } = fieldsOf(trusted)
   if (beaconBlockRoot === undefined || !isObject(network)) return trusted
   // Despite the types, both are unchecked: trustBeaconBlock refuses malformed ones with an ArgumentError.
-  const checked = attempt(() => trustBeaconBlock(beaconBlockRoot as Hex, network as unknown as BeaconNetwork))
+  const block = { network: network as unknown as BeaconNetwork, blockRoot: beaconBlockRoot as Hex }
+  const checked = attempt(() => trustBeaconBlock(block))
   return { ...others, ...(checked ?? { beaconBlockRoot }) }
 }
 
@@ -89,9 +91,9 @@ export type EvidenceSources = Readonly<
   Record<'trusted' | 'scheme' | 'rollup' | 'l2BlockNumber' | 'address' | 'storageKeys', Source>
 >
 
-/** Who stated each part: `by` states what the claim has, and the bundle states the rest. */
+/** Who stated each part: `by`, or the bundle. */
 export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file'): EvidenceSources {
-  const of = (value: unknown): Source => (value === undefined ? 'bundle' : by)
+  const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : by)
   const { l2BlockNumber, address, storageKeys } = claim
   return {
     ...{ trusted: by, scheme: by, rollup: by },

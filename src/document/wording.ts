@@ -140,17 +140,17 @@ const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds()): StateAge | null {
   const time = finalizedTimestamp ?? l1Block?.timestamp
   if (time === undefined) return null
-  return { seconds: now > time ? now - time : 0n, since: finalizedTimestamp === null ? 'l1Block' : 'l2Block' }
+  return { seconds: now > time ? now - time : 0n, since: finalizedTimestamp === undefined ? 'l1Block' : 'l2Block' }
 }
 
 /** When the L2 block was made, and how old its state is. */
 export function timeRow(evidence: Timed, now = clockSeconds()): Row {
   const { finalizedTimestamp, l1Block } = evidence
   const age = formatAge(ageOf(evidence, now)?.seconds ?? 0n)
-  if (finalizedTimestamp !== null) {
+  if (finalizedTimestamp !== undefined) {
     return ['L2 block time', formatTime(finalizedTimestamp), `${age} ago, proven by the rollup contract`]
   }
-  if (l1Block === null) return ['L2 block time', 'age not provable']
+  if (l1Block === undefined) return ['L2 block time', 'age not provable']
   return ['L2 block time', 'age not provable', `older than the L1 block, which was made ${age} ago`]
 }
 
@@ -184,13 +184,21 @@ export function chainRows(
   const hashBasis = reach === 'beaconBlockRoot' ? 'proven by the finalized beacon block' : 'trusted'
   const rows: (Row | false)[] = [
     ...beaconRows(evidence),
-    l1Block !== null && ['L1 block hash', l1Block.hash, hashBasis],
-    l1Block !== null && ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}, proven by the hash`],
-    l1Block !== null && ['L1 state root', l1Block.stateRoot, 'proven by the header'],
+    l1Block !== undefined && ['L1 block hash', l1Block.hash, hashBasis],
+    l1Block !== undefined && [
+      'L1 block',
+      `${l1Block.number}`,
+      `of ${formatTime(l1Block.timestamp)}, proven by the hash`,
+    ],
+    l1Block !== undefined && ['L1 state root', l1Block.stateRoot, 'proven by the header'],
     reach === 'l1StateRoot' && ['L1 state root', trusted, 'trusted'],
     ['rollup', rollup, `${words('rollup')}${unproven}`],
-    l2BlockNumber !== null && ['L2 block', `${l2BlockNumber}`, `${words('l2BlockNumber')}${unproven}`],
-    currentL2BlockNumber !== null && ['last finalized', `${currentL2BlockNumber}`, 'proven by the rollup contract'],
+    l2BlockNumber !== undefined && ['L2 block', `${l2BlockNumber}`, `${words('l2BlockNumber')}${unproven}`],
+    currentL2BlockNumber !== undefined && [
+      'last finalized',
+      `${currentL2BlockNumber}`,
+      'proven by the rollup contract',
+    ],
     isAnchored && timeRow(evidence, now),
     ['L2 state root', stateRoot, isAnchored ? 'proven by the rollup contract' : 'trusted'],
     ['scheme', scheme, words('scheme')],
@@ -211,7 +219,8 @@ export function bundleNotes(sources: EvidenceSources, evidence: VerifiedEvidence
     address: sources.address,
     'storage keys': storage.length > 0 && sources.storageKeys,
   })
-  const isOld = l2BlockNumber !== null && currentL2BlockNumber !== null && l2BlockNumber < currentL2BlockNumber
+  const isOld =
+    l2BlockNumber !== undefined && currentL2BlockNumber !== undefined && l2BlockNumber < currentL2BlockNumber
   return [
     sources.trusted === 'file' && `the ${trustedNames[reach]} comes from the file: compare it with one that you trust.`,
     taken !== '' && `whoever made the bundle chose the ${taken}: check that this is what you asked for.`,

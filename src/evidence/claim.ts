@@ -1,55 +1,88 @@
-import { verifyBlockNumber } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid } from '../arguments.ts'
+import { readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
+import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../errors.ts'
-import { readOwn } from '../json/known-fields.ts'
+import { hashSchemeOf } from '../scheme/scheme.ts'
 import type { DecodedEvidence } from './decode.ts'
-import type { EvidenceClaim, Reach, Trusted, TrustedBeaconBlock } from './types.ts'
+import type { EvidenceClaim, Reach, Trusted } from './types.ts'
 
+/** A validated {@link EvidenceClaim}. What is left to the bundle is undefined. */
+export type DecodedEvidenceClaim = ReturnType<typeof decodeClaim>
+
+/** @throws ArgumentError */
+export function decodeClaim(claim: EvidenceClaim) {
+  const fields = ['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'address', 'storageKeys']
+  const { scheme, rollup, trusted, l2BlockNumber, address, storageKeys } = readOptions('', claim, fields)
+  return {
+    scheme: hashSchemeOf(scheme),
+    rollup: readRollup(rollup),
+    trusted: decodeTrusted(trusted),
+    l2BlockNumber: unlessFromBundle('l2BlockNumber', l2BlockNumber, verifyBlockNumber),
+    address: unlessFromBundle('address', address, hex => bytesToHex(decodeArgument('address', hex, 20))),
+    storageKeys: unlessFromBundle('storageKeys', storageKeys, decodeStorageKeys),
+  }
+}
+
+/** The keys as the caller wrote them, and in lower case. */
+function decodeStorageKeys(storageKeys: readonly Hex[]) {
+  const written = Array.isArray(storageKeys) ? Array.from(storageKeys) : storageKeys
+  return { written, lowerCase: decodeKeys(written).map(bytesToHex) }
+}
+
+function unlessFromBundle<T, U>(path: string, stated: T | 'fromBundle', decode: (stated: T) => U): U | undefined {
+  if (stated === 'fromBundle') return undefined
+  if (stated === undefined) throw invalid(path, "a value, or 'fromBundle'", stated)
+  return decode(stated)
+}
+
+const BEACON_FIELDS = ['network', 'verifyConsensus', 'lightClient']
 const KINDS: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']
 
 /** Requires exactly one. Given two, a caller could think that both were checked. @throws ArgumentError */
-export function decodeTrusted(trusted: Trusted) {
-  const read = (name: string): unknown => readOwn(Object(trusted), name)
-  const [given, ...others] = KINDS.map(kind => ({ kind, value: read(kind) })).filter(({ value }) => value !== undefined)
-  if (given === undefined || others.length > 0) {
+function decodeTrusted(trusted: Trusted) {
+  const own: Readonly<Record<string, unknown>> = { ...readOptions('trusted', trusted, [...KINDS, ...BEACON_FIELDS]) }
+  const [kind, ...others] = KINDS.filter(name => own[name] !== undefined)
+  if (kind === undefined || others.length > 0) {
     throw new ArgumentError({ path: 'trusted', expected: `exactly one of ${KINDS.join(', ')}` })
   }
-  const { kind, value } = given
-  const root = bytesToHex(decodeArgument(`trusted.${kind}`, value, 32))
-  if (kind !== 'beaconBlockRoot') return { kind, root, beaconBlock: null }
-  const [network, verifyConsensus] = [read('network'), read('verifyConsensus')]
+  const root = bytesToHex(decodeArgument(`trusted.${kind}`, own[kind], 32))
+  if (kind !== 'beaconBlockRoot') {
+    // Whoever states a network thinks that consensus is verified.
+    readOptions('trusted', trusted, KINDS)
+    return { kind, root, beaconBlock: null }
+  }
+  const { network, verifyConsensus } = own
   if (typeof verifyConsensus !== 'function' || typeof network !== 'string') {
-    const expected = 'what checkpoint(blockRoot, network) of rollup-state-proof/beacon returns'
+    const expected = 'what trustBeaconBlock of rollup-state-proof/beacon returns'
     throw new ArgumentError({ path: 'trusted', expected })
   }
   // The function is the caller's own, and so is the type of what it returns.
-  return { kind, root, beaconBlock: { beaconBlockRoot: root, network, verifyConsensus } as TrustedBeaconBlock }
+  const beaconBlock = { network, verifyConsensus } as Pick<TrustedBeaconBlock, 'network' | 'verifyConsensus'>
+  return { kind, root, beaconBlock }
 }
 
-/** Refuses a bundle for anything other than what the caller states. @throws ProofError `EVIDENCE_*`, ArgumentError */
-export function verifyExpected(evidence: DecodedEvidence, claim: EvidenceClaim): void {
+/** Refuses a bundle for anything other than what the caller states. @throws ProofError `EVIDENCE_*` */
+export function verifyExpected(evidence: DecodedEvidence, claim: DecodedEvidenceClaim): void {
   const { scheme, rollup, l2BlockNumber, address, storageKeys } = claim
-  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
-  const { name } = rollup
-  if (name !== undefined && typeof name !== 'string') throw invalid('rollup.name', 'a string', name)
-  verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', scheme.name, evidence.scheme)
-  verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollupAddress, evidence.rollup.address)
-  verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', name, evidence.rollup.name)
-  if (l2BlockNumber !== undefined) {
-    const expected = `${verifyBlockNumber(l2BlockNumber)}`
-    verifySame('EVIDENCE_BLOCK_MISMATCH', 'l2BlockNumber', expected, `${evidence.l2BlockNumber}`)
-  }
   const { request } = evidence
-  if (address !== undefined) {
-    const expected = bytesToHex(decodeArgument('address', address, 20))
-    verifySame('EVIDENCE_ADDRESS_MISMATCH', 'request.address', expected, request.address)
-  }
-  if (storageKeys !== undefined) verifyKeys(decodeKeys(storageKeys).map(bytesToHex), request.storageKeys)
+  verifySame('EVIDENCE_SCHEME_MISMATCH', 'scheme', scheme.name, evidence.scheme)
+  verifySame('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.address, evidence.rollup.address)
+  verifyLabel('EVIDENCE_ROLLUP_MISMATCH', 'rollup', rollup.name, evidence.rollup.name)
+  verifySame('EVIDENCE_BLOCK_MISMATCH', 'l2BlockNumber', l2BlockNumber, evidence.l2BlockNumber)
+  verifySame('EVIDENCE_ADDRESS_MISMATCH', 'request.address', address, request.address)
+  if (storageKeys !== undefined) verifyKeys(storageKeys.lowerCase, request.storageKeys)
 }
 
-function verifySame(code: ProofErrorCode, path: string, expected: string, found: string): void {
-  if (expected !== found) throw new ProofError(code, { path, expected, found })
+/** @param expected undefined if it is left to the bundle */
+function verifySame<T extends string | bigint>(
+  code: ProofErrorCode,
+  path: string,
+  expected: T | undefined,
+  found: T,
+): void {
+  if (expected === undefined || expected === found) return
+  throw new ProofError(code, { path, expected: `${expected}`, found: `${found}` })
 }
 
 /** Compares two labels for people, each of which may be missing. */

@@ -3,6 +3,7 @@ import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-s
 import { encodeHeader } from '../anchor/header.ts'
 import { type Rollup, verifyBlockNumber } from '../anchor/rollup.ts'
 import { decodeArgument, decodeKeys } from '../arguments.ts'
+import { MAX_UPDATES } from '../beacon/limits.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
@@ -11,8 +12,8 @@ import { readerOf } from '../json/reader.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { type BundleConsensus, CONSENSUS_SHAPE, decodeConsensus } from './consensus.ts'
-import { VERSION } from './decode.ts'
-import { MAX_PROOF_LENGTH, MAX_UPDATES } from './limits.ts'
+import { KIND, VERSION } from './decode.ts'
+import { MAX_PROOF_LENGTH } from './limits.ts'
 import type { EvidenceBundle } from './types.ts'
 
 const reader = readerOf('EVIDENCE_MALFORMED')
@@ -82,6 +83,7 @@ export function createBundle(parts: BundleParts): EvidenceBundle {
   const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = parts
   return {
     version: VERSION,
+    kind: KIND,
     scheme: hashSchemeOf(scheme).name,
     rollup: {
       ...(rollup.name !== undefined && { name: rollup.name }),

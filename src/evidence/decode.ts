@@ -8,18 +8,21 @@ import { MAX_STORAGE_KEYS } from './limits.ts'
 
 /** The version of the format. */
 export const VERSION = 1
+/** What these bundles prove: a state, not a call. */
+export const KIND = 'state'
 
 /** A bundle whose own fields are checked: hexadecimal in lower case, numbers as bigints. The proofs in it are not read yet. */
 export type DecodedEvidence = ReturnType<typeof decodeEvidence>
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
-const FIELDS = ['version', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1', 'request', 'answer'] as const
+const FIELDS = ['version', 'kind', 'scheme', 'rollup', 'l2BlockNumber', 'consensus', 'l1', 'request', 'answer'] as const
 
 /** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
 export function decodeEvidence(bundle: unknown) {
   const field = reader.fieldsOf(bundle, FIELDS)
   field('version', verifyVersion)
+  field('kind', verifyKind)
   return {
     scheme: field('scheme', decodeSchemeName),
     l1: field(
@@ -37,6 +40,11 @@ export function decodeEvidence(bundle: unknown) {
 export function verifyVersion(version: unknown): void {
   if (version === undefined) throw refusal('EVIDENCE_MALFORMED', 'a version', 'none')
   if (version !== VERSION) throw new ProofError('EVIDENCE_VERSION', { expected: `${VERSION}` })
+}
+
+function verifyKind(kind: unknown): void {
+  const stated = reader.string(kind)
+  if (stated !== KIND) throw refusal('EVIDENCE_MALFORMED', `the kind ${KIND}`, excerpt(stated))
 }
 
 function decodeSchemeName(value: unknown): Scheme['name'] {

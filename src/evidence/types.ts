@@ -1,18 +1,20 @@
 import type { L1Block } from '../anchor/header.ts'
 import type { Rollup } from '../anchor/rollup.ts'
+import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { Hex } from '../bytes.ts'
-import type { ProofError } from '../errors.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { BundleConsensus } from './consensus.ts'
 
 /**
- * An evidence bundle: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
+ * A bundle of evidence: one JSON document with every proof from an L1 block hash to an account and its slots on L2.
  * Its JSON Schema is `docs/evidence.schema.json`.
  */
 export interface EvidenceBundle {
   /** The version of this format. */
   version: 1
+  /** What it proves: a state. Bundles of calls say `call`. */
+  kind: 'state'
   /** The hash scheme of the rollup at the L2 block. */
   scheme: Scheme['name']
   /** Whose state it is. */
@@ -53,39 +55,6 @@ export interface EvidenceBundle {
   answer: unknown
 }
 
-/**
- * A beacon block that you trust, together with the function that proves an L1 block from it. Create it with `checkpoint` of
- * `rollup-state-proof/beacon`: only programs that do so carry the cryptography of the consensus layer.
- */
-export interface TrustedBeaconBlock {
-  /** Root of a finalized beacon block, 32 bytes. */
-  beaconBlockRoot: Hex
-  /** Name of its network, such as `mainnet`. A bundle that names another network is refused. */
-  network: string
-  /**
-   * Proves an L1 block from the consensus part of a bundle, or throws a ProofError. It is part of what you trust.
-   *
-   * @param consensus an untrusted {@link BundleConsensus}, parsed from JSON
-   */
-  verifyConsensus: (consensus: { bootstrap: unknown; updates: unknown; finality: unknown }) => ProvenConsensus
-}
-
-/** What the consensus part of a bundle proves. */
-export interface ProvenConsensus {
-  /** Hash of the L1 block in the finalized beacon block, 32 bytes. */
-  l1BlockHash: Hex
-  /** Root of the finalized beacon block, 32 bytes. */
-  blockRoot: Hex
-  /** Slot of the finalized beacon block. */
-  slot: bigint
-  /** When that slot began, in seconds since 1970. */
-  slotTimestamp: bigint
-  /** How many of the 512 members of the sync committee signed. */
-  signers: number
-  /** The period of that committee. */
-  period: number
-}
-
 /** The beacon block that a bundle proves final, and the beacon block that you trust. */
 export interface ProvenBeaconBlock extends Omit<ProvenConsensus, 'l1BlockHash'> {
   /** Root of the beacon block that you trust, 32 bytes. */
@@ -111,24 +80,32 @@ export type Trusted =
 /** Which kind of trusted input a verdict rests on. */
 export type Reach = 'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot'
 
-/** What you know yourself. A bundle for anything else is refused. */
-export interface EvidenceClaim {
+/**
+ * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
+ * chooses: check the value that is returned.
+ */
+export interface EvidenceClaim<
+  Trust extends Trusted = Trusted,
+  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
+  Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+> {
   /** `mimc` or `poseidon2`: the one that the rollup used at the L2 block. */
   scheme: Scheme
   /** The contract whose roots you trust. */
   rollup: Rollup
-  /** The value that everything is proven from. */
-  trusted: Trusted
-  /** Default: any finalized block. An old state passes then too, so check the returned number. */
-  l2BlockNumber?: bigint
-  /** 20 bytes. Default: the address of the bundle. Check the returned address then. */
-  address?: Hex
-  /** 32 bytes each. Default: the keys of the bundle. Check the returned keys then. */
-  storageKeys?: readonly Hex[]
+  /** The one value that everything is proven from. */
+  trusted: Trust
+  /** From 0 to 2^64 - 1; or `'fromBundle'`: any finalized block. An old state passes then too. */
+  l2BlockNumber: Block
+  /** 20 bytes, in upper or lower case; or `'fromBundle'`. */
+  address: Hex | 'fromBundle'
+  /** 32 bytes each, in the order of the bundle; or `'fromBundle'`. */
+  storageKeys: Keys
 }
 
 /** What a bundle proves, whichever input you trust. */
-export interface EvidenceState extends VerifiedState {
+export interface EvidenceState<Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle'>
+  extends VerifiedState<Keys extends readonly Hex[] ? Keys : readonly Hex[]> {
   /** The address of the account, 20 bytes, lower case. */
   address: Hex
   /** The root of the L2 state, 32 bytes. */
@@ -136,59 +113,62 @@ export interface EvidenceState extends VerifiedState {
 }
 
 /** What a bundle proves about the rollup contract on L1. */
-export interface AnchoredState extends EvidenceState {
+export interface AnchoredState<Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle'>
+  extends EvidenceState<Keys> {
   /** The L2 block of the root. */
   l2BlockNumber: bigint
-  /** The last finalized L2 block in that L1 state; null if the bundle does not prove it. */
-  currentL2BlockNumber: bigint | null
-  /** Time of the L2 block, in seconds since 1970; null if the bundle does not prove it. */
-  finalizedTimestamp: bigint | null
+  /** The last finalized L2 block in that L1 state; undefined if the bundle does not prove it. */
+  currentL2BlockNumber: bigint | undefined
+  /** Time of the L2 block, in seconds since 1970; undefined if the bundle does not prove it. */
+  finalizedTimestamp: bigint | undefined
 }
 
-/** What a bundle proves, and from which trusted input: `trustedInput` tells the four cases apart. */
-export type VerifiedEvidence =
-  | (AnchoredState & {
-      /** All of this rests on a beacon block root. */
-      trustedInput: 'beaconBlockRoot'
-      /** The finalized beacon block that holds the L1 block. */
-      beaconBlock: ProvenBeaconBlock
-      /** The L1 block in it; since Gloas, the parent of that L1 block. */
-      l1Block: L1Block
-    })
-  | (AnchoredState & {
-      /** All of this rests on an L1 block hash. */
-      trustedInput: 'l1BlockHash'
-      /** The L1 block with that hash. */
-      l1Block: L1Block
-    })
-  | (AnchoredState & {
-      /** All of this rests on an L1 state root. */
-      trustedInput: 'l1StateRoot'
-      /** Nothing proves which L1 block this state belongs to. */
-      l1Block: null
-    })
-  | (EvidenceState & {
-      /** All of this rests on an L2 state root: nothing of L1 is proven. */
-      trustedInput: 'l2StateRoot'
-      /** The block that you stated; null if you stated none. Not proven. */
-      l2BlockNumber: bigint | null
-      /** Not proven. */
-      currentL2BlockNumber: null
-      /** Not proven. */
-      finalizedTimestamp: null
-      /** Not proven. */
-      l1Block: null
-    })
-
-/** What {@link safeVerifyEvidence} returns: what the bundle proves, or the error that `verifyEvidence` would have thrown. */
-export type SafeVerifiedEvidence =
-  | ({
-      /** Verified. */
-      ok: true
-    } & VerifiedEvidence)
-  | {
-      /** Refused. */
-      ok: false
-      /** Which check failed, and where. */
-      error: ProofError
-    }
+/**
+ * What a bundle proves, and from which trusted input: `trustedInput` tells the four cases apart. If the compiler knows what is
+ * trusted, it knows the case.
+ */
+export type VerifiedEvidence<
+  Trust extends Trusted = Trusted,
+  Block extends bigint | 'fromBundle' = bigint | 'fromBundle',
+  Keys extends readonly Hex[] | 'fromBundle' = readonly Hex[] | 'fromBundle',
+> =
+  | (Trust extends TrustedBeaconBlock
+      ? AnchoredState<Keys> & {
+          /** All of this rests on a beacon block root. */
+          trustedInput: 'beaconBlockRoot'
+          /** The finalized beacon block that holds the L1 block. */
+          beaconBlock: ProvenBeaconBlock
+          /** The L1 block in it; since Gloas, the parent of that L1 block. */
+          l1Block: L1Block
+        }
+      : never)
+  | (Trust extends { l1BlockHash: Hex }
+      ? AnchoredState<Keys> & {
+          /** All of this rests on an L1 block hash. */
+          trustedInput: 'l1BlockHash'
+          /** The L1 block with that hash. */
+          l1Block: L1Block
+        }
+      : never)
+  | (Trust extends { l1StateRoot: Hex }
+      ? AnchoredState<Keys> & {
+          /** All of this rests on an L1 state root. */
+          trustedInput: 'l1StateRoot'
+          /** Nothing proves which L1 block this state belongs to. */
+          l1Block: undefined
+        }
+      : never)
+  | (Trust extends { l2StateRoot: Hex }
+      ? EvidenceState<Keys> & {
+          /** All of this rests on an L2 state root: nothing of L1 is proven. */
+          trustedInput: 'l2StateRoot'
+          /** The block that you stated; undefined if you stated none. Not proven. */
+          l2BlockNumber: Block extends bigint ? bigint : undefined
+          /** Not proven. */
+          currentL2BlockNumber: undefined
+          /** Not proven. */
+          finalizedTimestamp: undefined
+          /** Not proven. */
+          l1Block: undefined
+        }
+      : never)

@@ -1,33 +1,26 @@
 import { type L1Block, verifyHeader } from '../anchor/header.ts'
 import { type Rollup, type VerifiedAnchor, verifyAnchor } from '../anchor/rollup.ts'
 import { decodeArgument } from '../arguments.ts'
+import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { Hex } from '../bytes.ts'
 import { atPath, isProofError, ProofError } from '../errors.ts'
 import { optional } from '../json/decoders.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
-import { decodeTrusted, verifyExpected, verifyLabel } from './claim.ts'
+import { type DecodedEvidenceClaim, decodeClaim, verifyExpected, verifyLabel } from './claim.ts'
 import { decodeConsensus } from './consensus.ts'
 import { type DecodedEvidence, decodeEvidence, decodeFinalizedState } from './decode.ts'
-import type {
-  EvidenceClaim,
-  EvidenceState,
-  ProvenBeaconBlock,
-  ProvenConsensus,
-  TrustedBeaconBlock,
-  VerifiedEvidence,
-} from './types.ts'
+import type { EvidenceClaim, EvidenceState, ProvenBeaconBlock, Trusted, VerifiedEvidence } from './types.ts'
 
 /**
  * Verifies an evidence bundle against what you know and the one thing that you trust.
  *
- * The bundle must agree with everything that the claim states. If the claim omits the block, address or keys, they are taken
- * from the bundle: whoever made the bundle chose them. This is sound only if you use the returned `address`, `storage[].key`
- * and `l2BlockNumber`, not the ones that you expected.
+ * The bundle must agree with everything that the claim states. A block, address or keys that are `'fromBundle'` were chosen by
+ * whoever made the bundle. This is sound only if you use the returned `address`, `storage[].key` and `l2BlockNumber`, not the
+ * ones that you expected.
  * If you trust an `l2StateRoot`, the rollup and the block are compared, but not proven.
  * Parts of the bundle that the trusted input makes unnecessary are not read.
  *
- * @param bundle an untrusted {@link Evidence}, parsed from JSON
+ * @param bundle an untrusted {@link EvidenceBundle}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
  * @throws ProofError `EVIDENCE_*`; `BEACON_*` for the path from a beacon block; `HEADER_*`, `MPT_*`, `L1_*`, `ANCHOR_*`,
  * `RLP_NON_CANONICAL` for the path from L1; what `verifyProof` throws for the answer; ArgumentError for the claim
@@ -47,37 +40,49 @@ import type {
  * const bundle = createBundle({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, answer })
  *
  * const trusted = { l2StateRoot: world.stateRoot() }
- * const { account, trustedInput } = verifyEvidence(bundle, { scheme: poseidon2, rollup, trusted, address, storageKeys: [] })
+ * const known = { scheme: poseidon2, rollup, trusted, l2BlockNumber: 7n, address }
+ * const { account, trustedInput } = verifyEvidence(bundle, { ...known, storageKeys: [] })
  * console.log(account?.balance, trustedInput) // 5n l2StateRoot
  * ```
  */
-export function verifyEvidence(bundle: unknown, claim: EvidenceClaim): VerifiedEvidence {
-  const scheme = hashSchemeOf(claim?.scheme)
-  const { kind, root, beaconBlock } = decodeTrusted(claim.trusted)
+export function verifyEvidence<
+  Trust extends Trusted,
+  Block extends bigint | 'fromBundle',
+  const Keys extends readonly Hex[] | 'fromBundle',
+>(bundle: unknown, claim: EvidenceClaim<Trust, Block, Keys>): VerifiedEvidence<Trust, Block, Keys> {
+  // The claim decides which case it is.
+  return verifyDecoded(bundle, decodeClaim(claim)) as VerifiedEvidence<Trust, Block, Keys>
+}
+
+function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): VerifiedEvidence {
+  const { kind, root, beaconBlock } = claim.trusted
   const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)
 
   if (kind === 'l2StateRoot') {
-    const state = verifyState(evidence, scheme, root)
+    const state = verifyState(evidence, claim, root)
     // Without an anchor, the bundle's number is only a claim.
-    const unproven = { currentL2BlockNumber: null, finalizedTimestamp: null, l1Block: null }
-    return { ...state, l2BlockNumber: claim.l2BlockNumber ?? null, ...unproven, trustedInput: kind }
+    const unproven = { currentL2BlockNumber: undefined, finalizedTimestamp: undefined, l1Block: undefined }
+    return { ...state, l2BlockNumber: claim.l2BlockNumber, ...unproven, trustedInput: kind }
   }
   const proven = beaconBlock && verifyConsensus(evidence.consensus, beaconBlock)
   const l1Block = proven
     ? verifyFinalizedL1Header(evidence, proven.l1BlockHash)
     : kind === 'l1BlockHash'
       ? verifyL1Header(evidence, root)
-      : null
+      : undefined
   const { stateRoot, ...anchor } = verifyL1Proof(evidence, l1Block?.stateRoot ?? root, claim.rollup)
-  const state = { ...verifyState(evidence, scheme, stateRoot), l2BlockNumber: evidence.l2BlockNumber, ...anchor }
-  if (l1Block === null) return { ...state, l1Block, trustedInput: 'l1StateRoot' }
+  const state = { ...verifyState(evidence, claim, stateRoot), l2BlockNumber: evidence.l2BlockNumber, ...anchor }
+  if (l1Block === undefined) return { ...state, l1Block, trustedInput: 'l1StateRoot' }
   return proven
     ? { ...state, l1Block, beaconBlock: toBeaconBlock(proven, root), trustedInput: 'beaconBlockRoot' }
     : { ...state, l1Block, trustedInput: 'l1BlockHash' }
 }
 
-function verifyConsensus(consensus: unknown, { network, verifyConsensus }: TrustedBeaconBlock): ProvenConsensus {
+function verifyConsensus(
+  consensus: unknown,
+  { network, verifyConsensus }: Pick<TrustedBeaconBlock, 'network' | 'verifyConsensus'>,
+): ProvenConsensus {
   if (consensus === undefined)
     throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus', found: 'nothing' })
   return atPath('consensus', () => {
@@ -91,9 +96,9 @@ function verifyConsensus(consensus: unknown, { network, verifyConsensus }: Trust
 }
 
 /** Copied field by field, because the function may return further fields. */
-const toBeaconBlock = (proven: ProvenConsensus, checkpoint: Hex): ProvenBeaconBlock => {
+const toBeaconBlock = (proven: ProvenConsensus, trustedBlockRoot: Hex): ProvenBeaconBlock => {
   const { blockRoot, slot, slotTimestamp, signers, period } = proven
-  return { trustedBlockRoot: checkpoint, blockRoot, slot, slotTimestamp, signers, period }
+  return { trustedBlockRoot, blockRoot, slot, slotTimestamp, signers, period }
 }
 
 /** {@link verifyL1Header} for a proven hash. If the hash differs, the bundle has the header of another block. */
@@ -117,7 +122,12 @@ function verifyL1Proof({ l1, l2BlockNumber }: DecodedEvidence, l1StateRoot: Hex,
   return atPath('l1.proof', () => verifyAnchor(l1.proof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }))
 }
 
-function verifyState({ request, answer }: DecodedEvidence, scheme: Scheme, stateRoot: Hex): EvidenceState {
-  const state = atPath('answer', () => verifyProof(answer, { scheme, stateRoot, ...request }))
+function verifyState(
+  { request, answer }: DecodedEvidence,
+  { scheme, storageKeys }: DecodedEvidenceClaim,
+  stateRoot: Hex,
+): EvidenceState {
+  const asked = { address: request.address, storageKeys: storageKeys?.written ?? request.storageKeys }
+  const state = atPath('answer', () => verifyProof(answer, { scheme, stateRoot, ...asked }))
   return { ...state, address: request.address, stateRoot }
 }

@@ -234,8 +234,9 @@ function judgeBundle(file: OpenedFile, statement: Statement, scheme: HashScheme)
   const claim = evidenceClaim(file, statement, scheme)
   const requested = fieldIn(file.bundle, 'request')
   const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
-  const storageKeys = claim.storageKeys ?? itemsOf(fieldIn(requested, 'storageKeys')).map(textOf)
-  const address = claim.address ?? textOf(fieldIn(requested, 'address'))
+  const named = itemsOf(fieldIn(requested, 'storageKeys')).map(textOf)
+  const storageKeys = claim.storageKeys === 'fromBundle' ? named : claim.storageKeys
+  const address = claim.address === 'fromBundle' ? textOf(fieldIn(requested, 'address')) : claim.address
   const { trustedKind, trusted, rollup } = statement
   const isTrusted = trustedKind.value === 'l2StateRoot'
   const basis = { file, statement, scheme, storageKeys, address }
@@ -260,16 +261,16 @@ function judgeBundle(file: OpenedFile, statement: Statement, scheme: HashScheme)
   )
 }
 
-/** The claim that the user stated. It omits what came from the bundle itself. */
+/** The claim that the user stated. What came from the bundle itself is left to it. */
 function evidenceClaim(file: OpenedFile, statement: Statement, scheme: HashScheme): EvidenceClaim {
   const { l2Block, address, rollup } = statement
   return {
     scheme,
     trusted: trustedOf(file, statement),
     rollup: rollupOf(rollup.value, statement),
-    ...(isStated(statement, 'l2Block') && { l2BlockNumber: parseNumber(l2Block.value, 64) }),
-    ...(isStated(statement, 'address') && { address: address.value }),
-    ...(isStated(statement, 'storageKeys') && { storageKeys: keysIn(statement) }),
+    l2BlockNumber: isStated(statement, 'l2Block') ? parseNumber(l2Block.value, 64) : 'fromBundle',
+    address: isStated(statement, 'address') ? address.value : 'fromBundle',
+    storageKeys: isStated(statement, 'storageKeys') ? keysIn(statement) : 'fromBundle',
     // Despite its type, the hexadecimal is unchecked: verifyEvidence refuses an invalid claim with an ArgumentError.
   } as unknown as EvidenceClaim
 }
@@ -279,7 +280,9 @@ function trustedOf(file: OpenedFile, statement: Statement): unknown {
   const network = networkOf(file, statement)
   if (trustedKind.value !== 'beaconBlockRoot' || network === null) return { [trustedKind.value]: trusted.value }
   // Validation of the form has checked both.
-  return attempt(() => trustBeaconBlock(trusted.value as Hex, network)) ?? { beaconBlockRoot: trusted.value }
+  return (
+    attempt(() => trustBeaconBlock({ network, blockRoot: trusted.value as Hex })) ?? { beaconBlockRoot: trusted.value }
+  )
 }
 
 /** Finds the network by its name, or by that of the rollup if it is empty. A vector may define its own network. */

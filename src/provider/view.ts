@@ -54,7 +54,7 @@ export function createViews(source: ViewSource) {
     if (same === null && !(await isHeld(state))) return null
     // Keep a proven timestamp, because L1 holds it only for the newest finalization.
     const timestamp = same?.timestamp ?? (await fetchTimestamp(l1Source, l1Block, anchor)).finalizedTimestamp
-    return { l2BlockNumber: blockNumber, stateRoot, l1Block, timestamp, state }
+    return { l2BlockNumber: blockNumber, stateRoot, l1Block, timestamp: timestamp ?? null, state }
   }
 
   return {

@@ -36,7 +36,7 @@ export interface FollowedFinalization {
    * Time of that block, in seconds since 1970; null if L1 does not prove it, because it was no longer the newest one, or no L1
    * endpoint serves the log.
    */
-  finalizedTimestamp: bigint | null
+  finalizedTimestamp: bigint | undefined
   /** The last finalized L2 block at the L1 block. */
   currentL2BlockNumber: bigint
   /** The L1 block from which it is proven. */
@@ -121,7 +121,7 @@ export function createFollower(settings: Settings) {
   function handOut(item: FollowedFinalization): FollowedFinalization {
     const { l2BlockNumber, finalizedTimestamp, l1Block } = item
     progress = yielded(progress, l2BlockNumber)
-    const timestamp = finalizedTimestamp === null ? {} : { 'l2.block.timestamp': Number(finalizedTimestamp) }
+    const timestamp = finalizedTimestamp === undefined ? {} : { 'l2.block.timestamp': Number(finalizedTimestamp) }
     const blocks = { 'l2.block.number': Number(l2BlockNumber), 'l1.block.number': Number(l1Block.number) }
     tell('follow.finalization', { ...blocks, ...timestamp })
     return item

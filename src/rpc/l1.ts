@@ -116,7 +116,7 @@ export async function fetchAnchor(
   finalizedState?: FinalizedState,
 ): Promise<Anchor> {
   const { rollup } = source
-  const keys = anchorStorageKeys(rollup, l2BlockNumber, finalizedState)
+  const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState })
   const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, finalizedState }
   const outcome = await fetchProof(source, keys, l1Block.number, proof => {
     const anchor = safely(() => ({ l2BlockNumber, proof, finalizedState, ...verifyAnchor(proof, claim) }))

@@ -223,8 +223,8 @@ function judgeBundle({ bundle }: BundleFile, claim: RecordClaim): Verdict {
   if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
   const evidence = verifyEvidence(bundle, {
     ...{ scheme, rollup, trusted },
-    ...(address !== undefined && { address }),
-    ...(storageKeys !== undefined && { storageKeys }),
+    l2BlockNumber: 'fromBundle',
+    ...{ address: address ?? 'fromBundle', storageKeys: storageKeys ?? 'fromBundle' },
   })
   const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
   const { l2BlockNumber } = evidence
@@ -232,7 +232,7 @@ function judgeBundle({ bundle }: BundleFile, claim: RecordClaim): Verdict {
     scheme: scheme.name,
     stateRoot: evidence.stateRoot,
     address: evidence.address,
-    ...(l2BlockNumber !== null && { l2BlockNumber }),
+    ...(l2BlockNumber !== undefined && { l2BlockNumber }),
     sources: {
       scheme: sourceOf(claim.scheme),
       stateRoot: evidence.trustedInput === 'l2StateRoot' ? 'user' : 'L1',

@@ -221,7 +221,7 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
   const [state] = states
   const now = BigInt(Math.floor(Date.now() / 1000))
   const time =
-    finalizedTimestamp === null
+    finalizedTimestamp === undefined
       ? 'age not provable'
       : `of ${formatTime(finalizedTimestamp)}, ${formatAge(now > finalizedTimestamp ? now - finalizedTimestamp : 0n)} old`
   const { storage = [] } = state ?? {}

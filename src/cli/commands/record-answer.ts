@@ -32,8 +32,9 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
       }),
     async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'evidence bundle') throw refuseOverwrite(path, 'is not an evidence bundle')
-      const evidence = verifyEvidence(bundle, { ...request, trusted: trustedIn(bundle, trust) })
-      // Not null, because it is verified from a beacon block or an L1 block hash.
+      const { l2BlockNumber = 'fromBundle' } = request
+      const evidence = verifyEvidence(bundle, { ...request, l2BlockNumber, trusted: trustedIn(bundle, trust) })
+      // Not undefined, because it is verified from a beacon block or an L1 block hash.
       const number = evidence.l1Block?.number
       if (trust.l1Block !== undefined && trust.l1Block !== 'finalized' && trust.l1Block !== number) {
         throw refuseOverwrite(path, `is proven from L1 block ${number}, not from ${trust.l1Block}`)
@@ -81,6 +82,6 @@ function format(
 }
 
 function describeLag({ l2BlockNumber, currentL2BlockNumber }: VerifiedEvidence): string {
-  if (currentL2BlockNumber === null) return 'the bundle does not prove which block was the last finalized'
+  if (currentL2BlockNumber === undefined) return 'the bundle does not prove which block was the last finalized'
   return l2BlockNumber === currentL2BlockNumber ? 'the last finalized' : `the last finalized is ${currentL2BlockNumber}`
 }

@@ -28,7 +28,8 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
   // Of the manifest, only the bundle is used, and only after it is verified.
   const manifest = manifestPathOf(path)
   const bundle = fieldIn(await readRegularJson(manifest), 'bundle')
-  const claim = { scheme, rollup, trusted: { l1BlockHash }, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
+  const known = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber: l2Block ?? 'fromBundle' } as const
+  const claim = { ...known, address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const outcome = safely(() => verifyEvidence(bundle, claim))
   if (!outcome.ok) {
     if (isArgumentError(outcome.error)) throw outcome.error

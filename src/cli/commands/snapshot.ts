@@ -5,7 +5,6 @@ import { formatTime } from '../../document/wording.ts'
 import { safely } from '../../index.ts'
 import { type RequestProvider, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
 import { statRegular } from '../files/output-file.ts'
 import {
   type Manifest,
@@ -142,11 +141,10 @@ async function fetchBundle(
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */
 function verifyBundle(bundle: EvidenceBundle, { scheme, rollup, l1BlockHash }: Wanted) {
   const trusted = { l1BlockHash: l1BlockHash ?? statedBlockHash(bundle) }
-  const outcome = safely(() => verifyEvidence(bundle, { scheme, rollup, trusted }))
+  const rest = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
+  const outcome = safely(() => verifyEvidence(bundle, { scheme, rollup, trusted, ...rest }))
   if (!outcome.ok) throw outcome.error
-  const { value } = outcome
-  if (value.trustedInput !== 'l1BlockHash') throw new UsageError('the checkpoint has no L1 block: use --force')
-  return value
+  return outcome.value
 }
 
 /** @param isFetched false if the files existed @returns the exit code */

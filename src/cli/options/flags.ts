@@ -61,12 +61,15 @@ export const blockClaimOf = (flags: Flags) => ({
   ...given({ l2BlockNumber: integerOf(flags, 'l2-block', 64) }),
 })
 
+const LEFT_TO_BUNDLE = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
+
 /** What the user states about a bundle. Nothing is taken from the bundle, which may be forged. @throws UsageError */
 export async function claimOfFlags(flags: Flags, io: Io): Promise<EvidenceClaim> {
   const { address, 'storage-key': storageKeys } = flags
   const trusted = await trustedOf(flags, io)
   // Despite the type, the hexadecimal is unchecked: verifyEvidence refuses it with an ArgumentError.
-  return { ...blockClaimOf(flags), trusted, ...given({ address, storageKeys }) } as EvidenceClaim
+  const stated = { ...blockClaimOf(flags), ...given({ address, storageKeys }) }
+  return { ...LEFT_TO_BUNDLE, ...stated, trusted } as EvidenceClaim
 }
 
 /** Exactly one: with two, it would be unclear on which one the verdict rests. */
@@ -95,7 +98,7 @@ export const trustedBlockOf = async (root: string, flags: Flags, io: Io): Promis
 export function trustedBlockIn(root: string, network: BeaconNetwork): TrustedBeaconBlock {
   try {
     // Despite the type, the hexadecimal is unchecked: trustBeaconBlock refuses it with an ArgumentError.
-    return trustBeaconBlock(root as `0x${string}`, network)
+    return trustBeaconBlock({ network, blockRoot: root as `0x${string}` })
   } catch (error) {
     if (!isArgumentError(error)) throw error
     throw argumentRefused(error, error.path.startsWith('network') ? `--network: ${error.path}` : '--checkpoint')

@@ -21,7 +21,7 @@ export function formatCall(
   const reason = outcome === 'reverted' ? revertReason(returnData) : null
   const rows: Row[] = [
     ...beaconRows(verified),
-    ...(l1Block === null
+    ...(l1Block === undefined
       ? []
       : ([
           ['L1 block', `${l1Block.number}`, `of ${formatTime(l1Block.timestamp)}`],

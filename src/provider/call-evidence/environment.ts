@@ -8,7 +8,7 @@ import type { CallBundle } from './types.ts'
  *
  * @param proven the timestamp that L1 proves, which takes the place of a stated one
  */
-export function watchEnvironment(stated: Environment, proven: bigint | null) {
+export function watchEnvironment(stated: Environment, proven: bigint | undefined) {
   const read = new Set<string>()
   const watch = <T extends object>(values: T, prefix: string): T =>
     new Proxy(values, {
@@ -17,7 +17,7 @@ export function watchEnvironment(stated: Environment, proven: bigint | null) {
         return Reflect.get(target, name)
       },
     })
-  const values: Environment = Object.assign(Object.create(null), stated, proven !== null && { timestamp: proven })
+  const values: Environment = Object.assign(Object.create(null), stated, proven !== undefined && { timestamp: proven })
   values.blockHashes = watch(stated.blockHashes ?? {}, 'blockHashes.')
   return { environment: watch(values, ''), read }
 }

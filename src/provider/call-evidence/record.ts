@@ -94,12 +94,12 @@ async function recordVerified(
   const context = { chainId, hardfork, blockNumber: block, environment: values.environment }
   await execute(await loadEvm(), state.reader, call, call.gas, context)
 
-  const { version, request: _, answer: __, ...proven } = anchor
+  const { version, kind: _, request: __, answer: ___, ...proven } = anchor
   const bundle: CallBundle = {
     ...{ version, kind: 'call', ...proven },
     chainId: encodeQuantity(chainId),
     hardfork,
-    environment: encodeEnvironment(environment, values.read, finalizedTimestamp !== null),
+    environment: encodeEnvironment(environment, values.read, finalizedTimestamp !== undefined),
     call: {
       ...{ from: call.from, to: call.to, data: call.data },
       ...{ value: encodeQuantity(call.value), gas: encodeQuantity(call.gas) },

@@ -28,11 +28,11 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
   const anchor = verifyAnchor(decoded, claim)
   const accounts = verifyAnswers(decoded.answers, scheme, anchor.stateRoot)
   const { finalizedTimestamp, l2BlockNumber: blockNumber } = anchor
-  if (blockNumber === null) {
+  if (blockNumber === undefined) {
     const expected = 'the number of the block of this state root'
     throw new ArgumentError({ path: 'l2BlockNumber', expected })
   }
-  if (finalizedTimestamp !== null && environment.timestamp !== undefined) {
+  if (finalizedTimestamp !== undefined && environment.timestamp !== undefined) {
     throw unused('environment.timestamp', 'a timestamp beside the one that L1 proves')
   }
   const state = noteReads(readBundle(accounts, decoded.codes))
@@ -71,10 +71,13 @@ function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, claim:
 /** Proves the state root: the first answer of a call is also that of an `Evidence`. */
 function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: CallClaim): CallAnchor {
   if (first === undefined) throw new ProofError('CALL_STATE_MISSING', { path: 'answers', expected: 'at least one' })
-  const { scheme, rollup, trusted, l2BlockNumber } = claim
-  const stated = { scheme, rollup, trusted, ...(l2BlockNumber !== undefined && { l2BlockNumber }) }
+  const { scheme, rollup, trusted, l2BlockNumber = 'fromBundle' } = claim
+  const stated = { scheme, rollup, trusted, l2BlockNumber, address: 'fromBundle', storageKeys: 'fromBundle' } as const
   try {
-    const proven: VerifiedEvidence = verifyEvidence({ ...anchor, request: first, answer: first.answer }, stated)
+    const proven: VerifiedEvidence = verifyEvidence(
+      { ...anchor, kind: 'state', request: first, answer: first.answer },
+      stated,
+    )
     const { account: _, storage: __, address: ___, ...rest } = proven
     return rest
   } catch (error) {
