@@ -127,7 +127,7 @@ it('provides the hash to follow and proxy, with the same options', async () => {
     onTestFinished(() => void program.kill('SIGKILL')),
   )
   expect(proxy.events[0]?.trust).toMatch(/^the beacon block 0x[0-9a-f]{64}, from which what 2 beacon APIs send/)
-  expect(await proxy.until(({ event }) => event === 'view')).toMatchObject({ blockNumber: '11' })
+  expect(await proxy.until(({ event }) => event === 'view')).toMatchObject({ l2BlockNumber: '11' })
   await proxy.until(({ event }) => event === 'disagreement')
   expect(await proxy.end('SIGTERM')).toBe(0)
   expect(JSON.stringify(proxy.events)).not.toContain('SECRET')

@@ -8,7 +8,7 @@ export interface ProxyEvent {
   readonly url?: string
   readonly trust?: string
   readonly timestamp?: string | null
-  readonly blockNumber?: string
+  readonly l2BlockNumber?: string
 }
 
 /** A proxy in a separate process. */

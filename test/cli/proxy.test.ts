@@ -50,7 +50,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--forward', 'eth_gasPrice')
   const port = new URL(proxy.url).port
   const view = await proxy.until(({ event }) => event === 'view')
-  expect(view).toMatchObject({ blockNumber: '8', stateRoot: chain.at(8n)?.stateRoot() })
+  expect(view).toMatchObject({ l2BlockNumber: '8', stateRoot: chain.at(8n)?.stateRoot() })
   expect(view.timestamp).not.toBeNull()
   expect(JSON.stringify(proxy.events)).not.toContain(l2)
   expect(proxy.events[0]).toMatchObject({ trust: '1 of 1 L1 endpoints that must agree', forward: ['eth_gasPrice'] })
@@ -86,7 +86,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   })()
   addDemoBlocks(chain, { counts: [2] })
   expect(await running).toEqual([8n, 10n])
-  await proxy.until(({ blockNumber }) => blockNumber === '10')
+  await proxy.until(({ l2BlockNumber }) => l2BlockNumber === '10')
   expect(await curl(proxy.url, 4, 'eth_blockNumber', [])).toMatchObject({ result: '0xa' })
 
   // The endpoints go down: proven values are still served, others are refused.

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { request as httpRequest } from 'node:http'
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { endpointErrorMeanings } from '../../src/rpc.ts'
 import { addDemoBlocks } from '../../src/service/demo.ts'
 import { PROGRAM } from '../package/build.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from '../rpc/servers.ts'
@@ -289,7 +290,17 @@ it('exits with the code for the kind of failure', async () => {
     expect([left, code, stderr.includes(left.replace('-o', '--output'))]).toEqual([left, 2, true])
   }
   await service.close(0)
-  expect((await record()).code).toBe(3)
+  const down = await record('--json')
+  expect([down.code, JSON.parse(down.stdout)]).toEqual([
+    3,
+    {
+      fetched: false,
+      error: {
+        ...{ code: 'UNREACHABLE', action: 'wait', meaning: endpointErrorMeanings.UNREACHABLE },
+        ...{ layer: 'L1', message: expect.stringContaining('UNREACHABLE: the L1 endpoint') },
+      },
+    },
+  ])
   expect(readdirSync(folder)).toEqual([])
   for (const name of ['record', 'fetch']) {
     const { code, stdout } = await runHere([name, '--help'])

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createHttpProvider, createRollupClient } from '../../src/rpc.ts'
@@ -23,6 +24,23 @@ it('serves the demo state until it is terminated', async () => {
   expect(account?.balance).toBe(13n)
   program.kill('SIGTERM')
   expect(await ended).toBe(0)
+})
+
+it('prints what it serves, and every finalization, as JSON', async () => {
+  const program = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', '--finalize-every', '1', '--json'])
+  onTestFinished(() => void program.kill('SIGKILL'))
+  const printed: unknown[] = []
+  for await (const line of createInterface(program.stdout)) {
+    if (printed.push(JSON.parse(line)) === 2) break
+  }
+  const finalized = (l2BlockNumber: string) => ({ l2BlockNumber, stateRoot: expect.stringMatching(/^0x[0-9a-f]{64}$/) })
+  expect(printed).toEqual([
+    {
+      ...{ l2: expect.any(String), l1: expect.any(String), beacon: expect.any(String), network: expect.any(Object) },
+      ...{ rollup: expect.any(String), scheme: 'poseidon2', finalized: finalized('8') },
+    },
+    { finalized: finalized('10') },
+  ])
 })
 
 it('names the option that chooses another port if its own is taken', async () => {

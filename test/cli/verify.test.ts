@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { answerErrorMeanings } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { ABSENT, ADDRESS, COMMANDS, fileOf, flagsOf, folderOf, PRESENT, runHere, sampleOf } from './io.ts'
@@ -111,7 +112,9 @@ it('prints what failed, where, and what it means, to stderr or as JSON to stdout
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
   const error = { code: 'STATE_ROOT_MISMATCH', expected: failing.stateRoot, found: sample.stateRoot }
   expect(JSON.parse(stdout)).toMatchObject({ verified: false, stateRoot: failing.stateRoot, error })
-  expect(JSON.parse(stdout).error.meaning).toContain('does not lead to the trusted state root')
+  const { error: whole } = JSON.parse(stdout)
+  expect(Object.keys(whole)).toEqual(['code', 'action', 'meaning', 'path', 'expected', 'found'])
+  expect(whole).toMatchObject({ action: 'change', meaning: answerErrorMeanings.STATE_ROOT_MISMATCH })
 })
 
 it('prefers a flag over the file', async () => {

@@ -149,10 +149,12 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
       const rows = Object.entries({ proxy: url, trusted: trust, unproven })
       write('listening', { url, trust, forward }, formatTable(rows))
     },
-    view({ l2BlockNumber: blockNumber, stateRoot, l1Block, timestamp, ageSeconds: age }: View): void {
-      const since = timestamp === null ? `older than ${age} s` : `of ${formatTime(timestamp)}, ${age} s old`
+    view({ l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }: View): void {
+      const since =
+        timestamp === null ? `older than ${ageSeconds} s` : `of ${formatTime(timestamp)}, ${ageSeconds} s old`
       const l1 = `proven from L1 block ${l1Block.number} ${l1Block.hash}`
-      write('view', { blockNumber, stateRoot, l1Block, timestamp, age }, `  L2 block ${blockNumber}, ${since}, ${l1}`)
+      const view = { l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }
+      write('view', view, `  L2 block ${l2BlockNumber}, ${since}, ${l1}`)
     },
     /** A recurring failure is logged once, until something else happens. */
     refreshed(error: unknown): void {

@@ -74,13 +74,16 @@ export const command: Command = {
     if (isDemo) addDemoBlocks(chain)
     const { url: l2, l1Url: l1, beaconUrl } = await service.listen(port, values.host).catch(cannotListen('--port'))
     isRunning = true
-    const finalized = () => ({ block: chain.finalized(), stateRoot: chain.at(chain.finalized())?.stateRoot() ?? '' })
-    const { block, stateRoot } = finalized()
+    const finalized = () => {
+      const l2BlockNumber = chain.finalized()
+      return { l2BlockNumber, stateRoot: chain.at(l2BlockNumber)?.stateRoot() ?? '' }
+    }
+    const { l2BlockNumber, stateRoot } = finalized()
     const served = { l2, l1, beacon: beaconUrl, rollup: DEVNET_CONTRACT, scheme: scheme.name }
-    const json = { ...served, network: beacon.network, finalized: { block, stateRoot } }
+    const json = { ...served, network: beacon.network, finalized: finalized() }
     const rows = Object.entries({
       ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, 'rollup contract': DEVNET_CONTRACT, scheme: scheme.name },
-      ...{ finalized: `block ${block}`, 'its state root': stateRoot },
+      ...{ finalized: `block ${l2BlockNumber}`, 'its state root': stateRoot },
     })
     io.stdout.write(values.json ? toJson(json) : `${formatTable(rows)}\n`)
     const move = () => {
