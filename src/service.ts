@@ -7,7 +7,7 @@
 export type { SimulatedBeacon } from './service/beacon.ts'
 export type { ServiceChain, ServiceChainOptions } from './service/chain.ts'
 export type { BeaconAnswer } from './service/consensus.ts'
-export type { ContractVersion } from './service/contract.ts'
+export type { ContractVersion, Finalization } from './service/contract.ts'
 export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'
 export type {
   AccessListBlock,
@@ -15,5 +15,6 @@ export type {
   AccessListFunction,
   AccessListResult,
 } from './service/methods/access-list.ts'
-export { createService, type Service, type ServiceOptions } from './service/service.ts'
+export type { ServiceOptions } from './service/options.ts'
+export { type CloseOptions, createService, type Service } from './service/service.ts'
 export type { L1Options, SimulatedL1 } from './service/simulated-l1.ts'

@@ -7,12 +7,12 @@ import { createL1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
 /** How the chain behaves. */
 export interface ServiceChainOptions extends L1Options {
   /** How many finalizations the proofs lag behind L1, as they sometimes do on real endpoints. Default: 0. */
-  proofLag?: number
+  proofLag?: number | undefined
   /**
    * How many of the newest finalizations to keep, with the states, blocks and logs of the L2 and its L1. Older data is pruned,
    * so that a chain can run for years without growing. Default: all.
    */
-  keep?: number
+  keep?: number | undefined
 }
 
 /** An L2 with its states, and the L1 on which it is finalized. Block 0 is finalized from the start. */
@@ -76,8 +76,9 @@ export function createChain(genesis: World, rollup: Rollup, options: ServiceChai
 
   function finalize(): void {
     const newest = blocks.at(blocks.newest())
-    if (newest === undefined || finalized() === newest.block.number) return
-    l1.finalize(newest.block.number, newest.state.stateRoot(), newest.block.timestamp)
+    if (newest === undefined || finalized() >= newest.block.number) return
+    const { number, timestamp } = newest.block
+    l1.finalize({ l2BlockNumber: number, stateRoot: newest.state.stateRoot(), timestamp })
     const oldestKept = keep === undefined ? undefined : l1.finalizations().at(-keep)
     if (oldestKept === undefined) return
     blocks.forget(oldestKept.l2BlockNumber)

@@ -15,12 +15,15 @@ export interface Finalization {
   readonly l2BlockNumber: bigint
   /** The root of the L2 state at that block, 32 bytes. */
   readonly stateRoot: Hex
-  /** The time of that block, in seconds since 1970. */
-  readonly timestamp: bigint
+  /** The time of that block, in seconds since 1970. Default: that of the newest L1 block. */
+  readonly timestamp?: bigint | undefined
 }
 
+/** A finalization whose time is known. */
+export type TimedFinalization = Finalization & { readonly timestamp: bigint }
+
 /** A finalization, the L1 block that contains it, and the log of the contract. */
-export interface StoredFinalization extends Finalization {
+export interface StoredFinalization extends TimedFinalization {
   readonly l1BlockNumber: bigint
   /** Topics of 32 bytes each. */
   readonly log: { readonly topics: readonly Hex[]; readonly data: Hex }
@@ -35,14 +38,14 @@ export function createContract(rollup: Rollup, version: ContractVersion) {
   return {
     storage: () => storage,
     finalizations: (): readonly StoredFinalization[] => finalizations,
-    finalize(finalization: Finalization, l1BlockNumber: bigint): void {
+    finalize(finalization: TimedFinalization, l1BlockNumber: bigint): void {
       const written = writeFinalization(storage, finalization, { rollup, version, count })
       storage = written.storage
       finalizations.push({ ...finalization, l1BlockNumber, log: written.log })
       count++
     },
     /** Undoes the finalizations above an L1 block. @param before the storage at that block @returns the newest of them */
-    rewind(l1BlockNumber: bigint, before: Trie): Finalization | undefined {
+    rewind(l1BlockNumber: bigint, before: Trie): TimedFinalization | undefined {
       const undone = finalizations.filter(finalization => finalization.l1BlockNumber > l1BlockNumber)
       finalizations = finalizations.filter(finalization => finalization.l1BlockNumber <= l1BlockNumber)
       count -= undone.length
@@ -63,7 +66,7 @@ export function createContract(rollup: Rollup, version: ContractVersion) {
  */
 function writeFinalization(
   storage: Trie,
-  { l2BlockNumber, stateRoot, timestamp }: Finalization,
+  { l2BlockNumber, stateRoot, timestamp }: TimedFinalization,
   { rollup, version, count }: { rollup: Rollup; version: ContractVersion; count: number },
 ): { storage: Trie; log: StoredFinalization['log'] } {
   const { stateRootHashes, currentL2BlockNumber, finalizedState: stated } = rollup.layout ?? lineaLayout

@@ -103,10 +103,10 @@ export interface DemoBlocksOptions {
  * ```
  */
 export function addDemoBlocks(chain: ServiceChain, options: DemoBlocksOptions = {}): void {
-  const { counts = [3, 1, 4], l1Blocks = 20 } = readOptions('options', options, ['counts', 'l1Blocks'])
-  if (!Array.isArray(counts)) throw invalid('options.counts', 'an array', counts)
-  for (const [index, count] of counts.entries()) verifyWhole(`options.counts[${index}]`, count, 0)
-  verifyWhole('options.l1Blocks', l1Blocks, 0)
+  const { counts = [3, 1, 4], l1Blocks = 20 } = readOptions('', options, ['counts', 'l1Blocks'])
+  if (!Array.isArray(counts)) throw invalid('counts', 'an array', counts)
+  for (const [index, count] of counts.entries()) verifyWhole(`counts[${index}]`, count, 0)
+  verifyWhole('l1Blocks', l1Blocks, 0)
   const { pending, addBlock, finalize, l1, latest } = chain
   for (const blocks of counts) {
     for (let added = 0; added < blocks; added++) {

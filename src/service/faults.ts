@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { MethodError, rpcCodes } from './json-rpc.ts'
 
-/** A request to one of the endpoints, before it is answered. */
+/** A request to one of the endpoints, before it is answered. Those of a batch come one by one, in order. */
 export interface FaultRequest {
   /** The endpoint. */
   readonly endpoint: 'l2' | 'l1' | 'beacon'
@@ -13,7 +13,10 @@ export interface FaultRequest {
   readonly turn: number
 }
 
-/** A fault to inject into the answer to a request. */
+/**
+ * A fault to inject into the answer to a request. An HTTP status, a reset and a cut are of the whole response: if the request is
+ * in a batch, they affect the others too.
+ */
 export type Fault =
   | {
       /** An HTTP status instead of an answer. */

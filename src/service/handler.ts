@@ -1,9 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isJson, readBody, send } from '../http/server.ts'
 import type { SimulatedBeacon } from './beacon.ts'
-import type { BeaconAnswer } from './consensus.ts'
 import type { createFaultInjector } from './faults.ts'
-import { answerRequest, errorResponse, MethodError, type Methods, parseRequest, rpcCodes } from './json-rpc.ts'
+import {
+  answerMessage,
+  answerRequest,
+  errorResponse,
+  type JsonRpcRequest,
+  MethodError,
+  type Methods,
+  rpcCodes,
+} from './json-rpc.ts'
 import { MAX_BODY_LENGTH, MAX_CLIENTS } from './limits.ts'
 
 export const BEACON_PATH = '/beacon'
@@ -25,20 +32,27 @@ export interface Endpoints {
   readonly inject: ReturnType<typeof createFaultInjector>
 }
 
-type Answer = BeaconAnswer & { readonly isCut?: boolean | undefined }
+interface Answer {
+  readonly status: number
+  /** JSON; null for none. */
+  readonly text: string | null
+  readonly isCut?: boolean | undefined
+}
 
 const refusal = (status: number, message: string, code: number = rpcCodes.invalidRequest, headers = {}) =>
   new MethodError(code, message, status, headers)
 
+const clientOf = (request: IncomingMessage): string => request.socket.remoteAddress ?? ''
+
 /** Answers the requests to all endpoints of a service. Rejects if the connection is to be closed. */
 export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endpoints) {
-  const waitOf = publicRate === undefined ? () => 0 : createRateLimit(publicRate)
+  const spend = publicRate === undefined ? () => 0 : createRateLimit(publicRate)
 
   /** Refuses requests with the wrong HTTP method, with an unknown key or over the rate limit. */
   function admit(request: IncomingMessage, method: 'GET' | 'POST', key?: string): void {
     if (request.method !== method) throw refusal(405, `use ${method}`, undefined, { Allow: method })
     if (key !== undefined && !apiKeys.has(key)) throw refusal(401, 'invalid API key', rpcCodes.serverError)
-    const wait = key === undefined ? waitOf(request.socket.remoteAddress ?? '') : 0
+    const wait = key === undefined ? spend(clientOf(request), 1) : 0
     if (wait > 0) throw refusal(429, 'too many requests', rpcCodes.limited, { 'Retry-After': `${wait}` })
   }
 
@@ -48,14 +62,21 @@ export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endp
     if (served === undefined) throw refusal(404, 'no such endpoint')
     admit(request, 'POST', key)
     if (!isJson(request)) throw refusal(415, 'Content-Type must be application/json')
-    const text = await readBody(request, MAX_BODY_LENGTH)
-    if (text === null) throw refusal(413, 'the request is too large')
-    const parsed = parseRequest(text)
-    if ('error' in parsed) return { status: 200, body: parsed }
-    const { id, method, params } = parsed
-    const { error, change, isCut } = await inject({ endpoint: served.endpoint, method, params })
-    const body = error ? errorResponse(id, error) : await answerRequest(served.methods, parsed, change)
-    return { status: 200, body, isCut }
+    const body = await readBody(request, MAX_BODY_LENGTH)
+    if (body === null) throw refusal(413, 'the request is too large')
+    let isCut = false
+    const answer = async (one: JsonRpcRequest): Promise<object> => {
+      const { method, params } = one
+      const fault = await inject({ endpoint: served.endpoint, method, params })
+      isCut ||= fault.isCut === true
+      return fault.error ? errorResponse(one.id, fault.error) : answerRequest(served.methods, one, fault.change)
+    }
+    // The first request of a batch has been paid for.
+    const charge = (requests: number) => {
+      if (key === undefined) spend(clientOf(request), requests - 1, true)
+    }
+    const text = await answerMessage(body, answer, charge)
+    return { status: text === null ? 204 : 200, text, isCut }
   }
 
   async function answerBeacon(request: IncomingMessage, target: string): Promise<Answer> {
@@ -64,12 +85,14 @@ export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endp
     const { error, change, isCut } = await inject({ endpoint: 'beacon', method: path, params: [] })
     if (error) throw error
     const { status, body } = await beacon.answer(path, new URLSearchParams(query))
-    return { status, body: change && status === 200 ? (change(body) as object) : body, isCut }
+    return { status, text: JSON.stringify(change && status === 200 ? change(body) : body), isCut }
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const sendJson = ({ status, body, isCut }: Answer, headers?: Readonly<Record<string, string>>) =>
-      send(response, status, 'application/json', JSON.stringify(body), headers, isCut)
+    const sendJson = ({ status, text, isCut }: Answer, headers?: Readonly<Record<string, string>>) => {
+      if (text === null) response.writeHead(status).end()
+      else send(response, status, 'application/json', text, headers, isCut)
+    }
     response.setHeaders(CORS)
     const { method, url = '' } = request
     if (method === 'OPTIONS') return void response.writeHead(204).end()
@@ -80,24 +103,25 @@ export function createHandler({ rpc, beacon, apiKeys, publicRate, inject }: Endp
       if (!(error instanceof MethodError)) throw error
       const { status, headers } = error
       const body = isBeacon ? { code: status, message: error.message } : errorResponse(null, error)
-      sendJson({ status, body }, { ...headers, Connection: 'close' })
+      sendJson({ status, text: JSON.stringify(body) }, { ...headers, Connection: 'close' })
     }
   }
 }
 
 /**
  * A token bucket per client: it limits requests per second, and allows bursts of one second's worth. The function returns 0 if
- * the request may pass, otherwise the seconds to wait.
+ * the request may pass, otherwise the seconds to wait. What a batch costs beyond its first request may leave a debt: a client
+ * waits longer after a batch, but none is too large to be served.
  */
-function createRateLimit(perSecond: number): (client: string) => number {
+function createRateLimit(perSecond: number): (client: string, requests: number, mayOwe?: boolean) => number {
   const buckets = new Map<string, { tokens: number; at: number }>()
-  return client => {
+  return (client, requests, mayOwe = false) => {
     if (buckets.size >= MAX_CLIENTS && !buckets.has(client)) buckets.clear()
     const at = Date.now()
     const bucket = buckets.get(client) ?? { tokens: perSecond, at }
     const tokens = Math.min(perSecond, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
-    const passes = tokens >= 1
-    buckets.set(client, { tokens: passes ? tokens - 1 : tokens, at })
-    return passes ? 0 : Math.ceil((1 - tokens) / perSecond)
+    const passes = mayOwe || tokens >= requests
+    buckets.set(client, { tokens: passes ? tokens - requests : tokens, at })
+    return passes ? 0 : Math.ceil((requests - tokens) / perSecond)
   }
 }

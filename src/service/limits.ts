@@ -2,6 +2,10 @@
 
 /** A request's body, in bytes. */
 export const MAX_BODY_LENGTH = 2 ** 20
+/** Requests per batch: as many as geth allows, and viem sends. */
+export const MAX_BATCH = 1000
+/** The answers to a batch, in characters: as much as a client of this package reads by default. */
+export const MAX_BATCH_ANSWER = 2 ** 24
 /** Storage keys per request. Each one costs a proof. */
 export const MAX_KEYS = 1024
 /** Blocks per `eth_getLogs` request, unless the service has an option for it. */

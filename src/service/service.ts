@@ -1,35 +1,14 @@
-import type { Rollup } from '../anchor/rollup.ts'
+import { readOptions } from '../arguments.ts'
 import { createHttpServer } from '../http/server.ts'
-import type { World } from '../world/world.ts'
+import { MAX_TIMEOUT } from '../rpc/limits.ts'
+import { verifyWhole } from '../rpc/options.ts'
 import { lazyBeacon, type SimulatedBeacon } from './beacon.ts'
-import { createChain, type ServiceChain, type ServiceChainOptions } from './chain.ts'
-import { createFaultInjector, type FaultFunction } from './faults.ts'
+import { createChain, type ServiceChain } from './chain.ts'
+import { createFaultInjector } from './faults.ts'
 import { BEACON_PATH, createHandler } from './handler.ts'
-import type { AccessListFunction } from './methods/access-list.ts'
 import { l1Methods } from './methods/l1.ts'
 import { l2Methods } from './methods/l2.ts'
-
-/** What the service serves, and its limits. */
-export interface ServiceOptions extends ServiceChainOptions {
-  /** The state of block 0. */
-  genesis: World
-  /** The rollup contract on the simulated L1. */
-  rollup: Rollup
-  /** Chain id of the rollup. Default: 1337. */
-  chainId?: bigint
-  /** Chain id of L1. Default: 1338. */
-  l1ChainId?: bigint
-  /** API keys: requests to `/v3/{key}` have no rate limit. Default: none. */
-  apiKeys?: readonly string[]
-  /** Requests per second per client without a key. Default: no limit. */
-  publicRate?: number
-  /** Limit on L1 blocks per `eth_getLogs` request. Default: 10,000. */
-  maxLogRange?: number
-  /** Executes calls for `eth_createAccessList`. Default: the method does not exist. */
-  accessList?: AccessListFunction
-  /** Faults to inject, for tests. Default: none. */
-  faults?: FaultFunction
-}
+import { readServiceOptions, type ServiceOptions } from './options.ts'
 
 /** An HTTP server with endpoints for a rollup, its L1 and the consensus layer of L1. */
 export interface Service {
@@ -58,17 +37,27 @@ export interface Service {
   /**
    * Stops accepting requests, answers the pending ones, and shuts down.
    *
-   * @param grace milliseconds after which it closes the remaining connections. Default: 5000
+   * @param options how long it waits for what is pending
+   * @throws ArgumentError if an option is invalid
    */
-  close(grace?: number): Promise<void>
+  close(options?: CloseOptions): Promise<void>
+  /** Closes the service at the end of a block that holds it by `await using`, with the default grace. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** How a service closes. */
+export interface CloseOptions {
+  /** Milliseconds after which it closes the remaining connections. Default: 5000. */
+  graceMs?: number | undefined
 }
 
 /**
  * Creates a service for devnets and tests. It answers `rollup_getProof` and the standard methods for a chain of worlds,
- * finalizes the chain on a simulated L1, and refuses requests the way real providers do.
+ * finalizes the chain on a simulated L1, and refuses requests the way real providers do. JSON-RPC batches of up to 1000 requests
+ * are answered in order.
  *
  * @param options the initial state, the contract on L1, API keys, limits and faults
- * @throws ProofError `BAD_HEX`, `WRONG_LENGTH` if the contract's address is invalid
+ * @throws ArgumentError if an option is missing, unknown or invalid
  *
  * @example
  * ```ts
@@ -87,29 +76,35 @@ export interface Service {
  * const block = chain.addBlock()
  * chain.finalize()
  *
- * const claim = { scheme: poseidon2, stateRoot: chain.pending.stateRoot(), address, block } as const
+ * const claim = { scheme: poseidon2, stateRoot: chain.pending.stateRoot(), address, l2BlockNumber: block } as const
  * const { account } = await createRollupClient(createHttpProvider(url)).getVerifiedState(claim)
  * console.log(block, account?.balance) // 1n 5n
  * await service.close()
  * ```
  */
 export function createService(options: ServiceOptions): Service {
-  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], publicRate } = options
-  const chain = createChain(genesis, rollup, options)
-  const beacon = lazyBeacon(chain.l1, options)
+  const own = readServiceOptions(options)
+  const chain = createChain(own.genesis, own.rollup, own)
+  const beacon = lazyBeacon(chain.l1, own)
   const closing = new AbortController()
   const server = createHttpServer(
     createHandler({
       rpc: new Map([
-        ['', { endpoint: 'l2', methods: l2Methods(chain, chainId, options.accessList) }],
-        ['/l1', { endpoint: 'l1', methods: l1Methods(chain, l1ChainId, options.maxLogRange) }],
+        ['', { endpoint: 'l2', methods: l2Methods(chain, own.chainId, own.accessList) }],
+        ['/l1', { endpoint: 'l1', methods: l1Methods(chain, own.l1ChainId, own.maxLogRange) }],
       ]),
       beacon,
-      apiKeys: new Set(apiKeys),
-      publicRate,
-      inject: createFaultInjector(options.faults, closing.signal),
+      apiKeys: own.apiKeys,
+      publicRate: own.publicRate,
+      inject: createFaultInjector(own.faults, closing.signal),
     }),
   )
+  const close = async (how: CloseOptions = {}): Promise<void> => {
+    const { graceMs = 5000 } = readOptions('', how, ['graceMs'])
+    verifyWhole('graceMs', graceMs, 0, MAX_TIMEOUT)
+    closing.abort()
+    await server.close(graceMs)
+  }
   return {
     chain,
     beacon,
@@ -117,9 +112,7 @@ export function createService(options: ServiceOptions): Service {
       const url = await server.listen(port, host)
       return { url, l1Url: `${url}/l1`, beaconUrl: `${url}${BEACON_PATH}` }
     },
-    close(grace = 5000) {
-      closing.abort()
-      return server.close(grace)
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
   }
 }

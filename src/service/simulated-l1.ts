@@ -1,35 +1,35 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeInteger, decodeRlp, encodeInteger, encodeRlp } from '../anchor/rlp.ts'
 import type { Rollup } from '../anchor/rollup.ts'
+import { decodeArgument, invalid, readOptions, verifyUint } from '../arguments.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity, lowerCase } from '../hex.ts'
 import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
-import { type ContractVersion, createContract, type Finalization } from './contract.ts'
+import { type ContractVersion, createContract, type Finalization, type TimedFinalization } from './contract.ts'
 import { lookUp, putEntry, type Trie, trieRoot } from './growing-trie.ts'
 
 /** How the simulated L1 behaves. */
 export interface L1Options {
   /** How many of the newest L1 blocks are not final. Default: 0. */
-  l1Unfinalized?: number
+  l1Unfinalized?: number | undefined
   /** How many of the newest L1 blocks keep their state; unfinalized ones always do. Default: all. */
-  l1History?: number
+  l1History?: number | undefined
   /** Version of the rollup contract. Version 7 has no forced transactions. Default: 8. */
-  contractVersion?: ContractVersion
+  contractVersion?: ContractVersion | undefined
   /** Returns the timestamp of a new block, in seconds since 1970. Default: counts up from a fixed time. */
-  clock?: () => number
+  clock?: (() => number) | undefined
 }
 
 /** An L1 whose only account is the rollup contract. */
 export interface SimulatedL1 {
   /**
-   * Writes the root of an L2 block into the contract, in a new L1 block.
+   * Writes the root of an L2 block into the contract, in a new L1 block. The root may be of any state.
    *
-   * @param l2BlockNumber must be above all finalized blocks
-   * @param stateRoot 32 bytes
-   * @param timestamp timestamp of the L2 block, in seconds since 1970. Default: that of the newest L1 block
+   * @param finalization the block, which must be above all finalized blocks, and its root
+   * @throws ArgumentError
    */
-  finalize(l2BlockNumber: bigint, stateRoot: Hex, timestamp?: bigint): void
+  finalize(finalization: Finalization): void
   /** Adds an empty block. */
   addBlock(): void
   /**
@@ -116,7 +116,7 @@ export function createL1(rollup: Rollup, options: L1Options = {}) {
     if (old) old.storage = undefined
   }
 
-  function finalize(finalization: Finalization): void {
+  function finalize(finalization: TimedFinalization): void {
     contract.finalize(finalization, newest() + 1n)
     addBlock()
   }
@@ -145,9 +145,12 @@ export function createL1(rollup: Rollup, options: L1Options = {}) {
     /** The address of the rollup contract, in lower case. */
     contract: address,
     blocks,
-    finalize(l2BlockNumber: bigint, stateRoot: Hex, stated?: bigint) {
-      const timestamp = stated ?? blocks.at(newest())?.block.timestamp ?? GENESIS_TIME
-      finalize({ l2BlockNumber, stateRoot, timestamp })
+    finalize(finalization: Finalization) {
+      const { timestamp = blocks.at(newest())?.block.timestamp ?? GENESIS_TIME, ...own } =
+        readFinalization(finalization)
+      const finalized = contract.finalizations().at(-1)?.l2BlockNumber ?? -1n
+      if (own.l2BlockNumber <= finalized) throw invalid('l2BlockNumber', `above ${finalized}`, own.l2BlockNumber)
+      finalize({ ...own, timestamp })
     },
     addBlock,
     reorganize,
@@ -176,8 +179,17 @@ export function createL1(rollup: Rollup, options: L1Options = {}) {
   }
 }
 
+/** @throws ArgumentError */
+function readFinalization(finalization: Finalization): Finalization {
+  const own = readOptions('', finalization, ['l2BlockNumber', 'stateRoot', 'timestamp'])
+  verifyUint('l2BlockNumber', own.l2BlockNumber, 64)
+  decodeArgument('stateRoot', own.stateRoot, 32)
+  if (own.timestamp !== undefined) verifyUint('timestamp', own.timestamp, 64)
+  return own
+}
+
 /** A block is never older than its parent, nor than the L2 blocks that it finalizes. */
-function timestampAfter(parent?: Block, finalized?: Finalization, clock?: () => number): bigint {
+function timestampAfter(parent?: Block, finalized?: TimedFinalization, clock?: () => number): bigint {
   const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
   const now = clock ? largest(BigInt(clock()), parent ? parent.timestamp + 1n : 0n) : steady
   return largest(now, (finalized?.timestamp ?? 0n) + 1n)

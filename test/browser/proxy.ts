@@ -163,5 +163,5 @@ try {
   await browser.close()
   for (const program of running) program.kill('SIGKILL')
   site.server.close()
-  await service.close(0)
+  await service.close({ graceMs: 0 })
 }

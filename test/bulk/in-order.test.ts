@@ -49,7 +49,7 @@ it('reports how long a busy endpoint asks to wait', async () => {
   const { url } = await service.listen()
   const asked = createHttpProvider(url, { maxRetries: 0 }).request({ method: 'eth_blockNumber' })
   await expect(asked).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 7000 })
-  await service.close(0)
+  await service.close({ graceMs: 0 })
 })
 
 it('retries dropped requests without a listener warning', async () => {

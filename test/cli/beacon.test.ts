@@ -40,7 +40,7 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
   expect(length).toBeGreaterThan(0.8 * said)
   expect(bundle.consensus.updates.length).toBe(2)
 
-  await service.close(0)
+  await service.close({ graceMs: 0 })
   const verified = await verify(...checkpoint)
   expect(verified.code, verified.stderr).toBe(0)
   for (const text of [

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const urls = await service.listen()
   endpoints = ['--l1', urls.l1Url, '--l2', urls.url]
   beaconUrl = urls.beaconUrl
-  return () => service.close(0)
+  return () => service.close({ graceMs: 0 })
 })
 
 it('records a call, and verifies it offline', async () => {

@@ -39,7 +39,7 @@ async function startHistory(value = 43) {
   service.chain.finalize()
   addDemoBlocks(service.chain)
   const { url, l1Url } = await service.listen()
-  onTestFinished(() => service.close(0))
+  onTestFinished(() => service.close({ graceMs: 0 }))
   const file = join(folderOf(), 'out.json')
   const record = (...more: string[]) => runHere(['record', '--l1', l1Url, '--l2', url, ...CLAIM, '-o', file, ...more])
   return { service, url, l1Url, file, record, root: () => service.chain.at(9n)?.stateRoot() ?? '' }

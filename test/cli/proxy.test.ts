@@ -25,7 +25,7 @@ async function startService(port = 0) {
   const service = createService({ genesis: demoWorld(poseidon2), rollup: { address: ROLLUP } })
   addDemoBlocks(service.chain)
   const urls = await service.listen(port)
-  onTestFinished(() => service.close(0))
+  onTestFinished(() => service.close({ graceMs: 0 }))
   return { service, ...urls }
 }
 
@@ -91,7 +91,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
 
   // The endpoints go down: proven values are still served, others are refused.
   const known = await balanceOf(ALICE)
-  await service.close(0)
+  await service.close({ graceMs: 0 })
   await proxy.until(({ event }) => event === 'failure')
   expect(await balanceOf(ALICE)).toBe(known)
   await expect(client.getBalance({ address: `0x${'77'.repeat(20)}` })).rejects.toThrow('UNREACHABLE')

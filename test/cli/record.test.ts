@@ -97,7 +97,7 @@ it('records a bundle that verifies with the command it prints', async () => {
   expect(verified.stdout).not.toContain('whoever made the bundle')
 
   const before = read()
-  await service.close(0)
+  await service.close({ graceMs: 0 })
   const again = await record()
   expect(again).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('existed already') })
   expect(read()).toBe(before)
@@ -229,7 +229,7 @@ it('verifies a fetched answer at once if the root is stated', async () => {
   expect(JSON.parse((await fetch('--force', '--json', ...claim)).stdout)).toMatchObject({ verified: true, account: {} })
   expect((await fetch('--force', '--scheme', 'poseidon2', '--state-root', word(1))).code).toBe(1)
   expect((await fetch('--force', '--block', 'finalized', ...claim)).code).toBe(0)
-  await service.close(0)
+  await service.close({ graceMs: 0 })
   expect((await fetch(...claim)).stdout).toContain('existed already')
 })
 
@@ -289,7 +289,7 @@ it('exits with the code for the kind of failure', async () => {
     const { code, stderr } = await runHere(args)
     expect([left, code, stderr.includes(left.replace('-o', '--output'))]).toEqual([left, 2, true])
   }
-  await service.close(0)
+  await service.close({ graceMs: 0 })
   const down = await record('--json')
   expect([down.code, JSON.parse(down.stdout)]).toEqual([
     3,

@@ -33,7 +33,7 @@ async function start(faults: (request: FaultRequest) => Fault | undefined = () =
   service.chain.addBlock()
   service.chain.finalize()
   const { url, l1Url } = await service.listen()
-  onTestFinished(() => service.close(0))
+  onTestFinished(() => service.close({ graceMs: 0 }))
   const folder = folderOf({ 'list.txt': `# holders\n\n${addresses.map(each => `${each} # one\r\n`).join('')}` })
   const args = (name: string, ...more: string[]) => [
     ...['snapshot', join(folder, 'list.txt'), '--l1', l1Url, '--l2', url, '--scheme', 'poseidon2'],
@@ -364,7 +364,7 @@ describe('--check', () => {
       service.chain.finalize()
     }
     const { url, l1Url } = await service.listen()
-    onTestFinished(() => service.close(0))
+    onTestFinished(() => service.close({ graceMs: 0 }))
     const folder = folderOf({ 'list.txt': addressOf(0) })
     const [rows, kept] = [join(folder, 'rows.csv'), join(folder, 'kept.gz')]
     const run = (...more: string[]) =>

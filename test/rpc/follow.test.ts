@@ -483,7 +483,7 @@ it('continues over HTTP when either side is restarted on its port', async () => 
     const chain = service.chain as FullChain
     for (let added = 0; added < finalizations; added++) finalize(chain)
     const urls = await service.listen(port)
-    onTestFinished(() => service.close(0))
+    onTestFinished(() => service.close({ graceMs: 0 }))
     return { service, chain, ...urls, port: Number(new URL(urls.url).port) }
   }
   const sides = { l1: await start(), l2: await start() }
@@ -491,7 +491,7 @@ it('continues over HTTP when either side is restarted on its port', async () => 
     finalizations++
     for (const { chain } of Object.values(sides)) finalize(chain)
   }
-  const stop = (side: keyof typeof sides) => sides[side].service.close(0)
+  const stop = (side: keyof typeof sides) => sides[side].service.close({ graceMs: 0 })
   const restart = async (side: keyof typeof sides) => {
     sides[side] = await start(sides[side].port)
   }

@@ -22,7 +22,7 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
   service.chain.addBlock()
   service.chain.finalize()
   const urls = await service.listen()
-  onTestFinished(() => service.close(0))
+  onTestFinished(() => service.close({ graceMs: 0 }))
   return { service, ...urls }
 }
 

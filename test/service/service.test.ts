@@ -66,7 +66,7 @@ it('serves viem, whose client is a provider', async () => {
 
 it('serves ethers', async () => {
   const { url, service } = await startService()
-  const ethers = new JsonRpcProvider(url, undefined, { batchMaxCount: 1 })
+  const ethers = new JsonRpcProvider(url)
   expect(await ethers.getBlockNumber()).toBe(1)
   expect((await ethers.getNetwork()).chainId).toBe(1337n)
   expect(await ethers.getBalance(USER)).toBe(10n ** 18n)
@@ -137,7 +137,8 @@ it('reports exactly what is wrong with a request', async () => {
   service.chain.addBlock()
   const proofOf = (...params: unknown[]) => ['rollup_getProof', params] as const
   const cases: [number, string, readonly [unknown, unknown], object?][] = [
-    [-32600, 'id', ['eth_blockNumber', []], { id: 'a' }],
+    [-32600, 'id', ['eth_blockNumber', []], { id: {} }],
+    [-32600, 'id', ['eth_blockNumber', []], { id: true }],
     [-32600, 'id', ['eth_blockNumber', []], { id: 1.5 }],
     [-32600, 'jsonrpc', ['eth_blockNumber', []], { jsonrpc: '1.0' }],
     [-32600, 'method', [7, []]],
@@ -193,7 +194,6 @@ it('refuses keys, rates and HTTP requests as RPC providers do', async () => {
   expect(await codeOf(await post(keyed, body))).toEqual([200, undefined])
   expect(await codeOf(await post(endpointUrl(url, 'bad-key'), body))).toEqual([401, -32000])
   expect(await codeOf(await post(keyed, '{'))).toEqual([200, -32700])
-  expect(await codeOf(await post(keyed, `[${body}]`))).toEqual([200, -32600])
   expect(await codeOf(await post(keyed, 'null'))).toEqual([200, -32600])
   expect(await codeOf(await post(keyed, ' '.repeat(2 ** 20 + 1)))).toEqual([413, -32600])
   expect(await codeOf(await post(keyed, body, { 'Content-Type': 'text/plain' }))).toEqual([415, -32600])

@@ -95,7 +95,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
     exchange('answer-of-another-block', 'One answer of an older state.', 'STATE_ROOT_MISMATCH', { ...bundle, answers })
     return files
   } finally {
-    await service.close(0)
+    await service.close({ graceMs: 0 })
   }
 }
 

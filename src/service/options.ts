@@ -1,0 +1,64 @@
+import type { Rollup } from '../anchor/rollup.ts'
+import { decodeArgument, invalid, readChainId, readOptions } from '../arguments.ts'
+import { verifyFunction, verifyWhole } from '../rpc/options.ts'
+import type { World } from '../world/world.ts'
+import type { ServiceChainOptions } from './chain.ts'
+import type { FaultFunction } from './faults.ts'
+import type { AccessListFunction } from './methods/access-list.ts'
+
+/** What the service serves, and its limits. */
+export interface ServiceOptions extends ServiceChainOptions {
+  /** The state of block 0. */
+  genesis: World
+  /** The rollup contract on the simulated L1. */
+  rollup: Rollup
+  /** Chain id of the rollup. Default: 1337. */
+  chainId?: number | bigint | undefined
+  /** Chain id of L1. Default: 1338. */
+  l1ChainId?: number | bigint | undefined
+  /** API keys: requests to `/v3/{key}` have no rate limit. Default: none. */
+  apiKeys?: readonly string[] | undefined
+  /** Requests per second per client without a key, from 1; each request of a batch counts. Default: no limit. */
+  publicRate?: number | undefined
+  /** Limit on L1 blocks per `eth_getLogs` request. Default: 10,000. */
+  maxLogRange?: number | undefined
+  /** Executes calls for `eth_createAccessList`. Default: the method does not exist. */
+  accessList?: AccessListFunction | undefined
+  /** Faults to inject, for tests. Default: none. */
+  faults?: FaultFunction | undefined
+}
+
+const FIELDS = [
+  ...['genesis', 'rollup', 'chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'],
+  ...['proofLag', 'keep', 'l1Unfinalized', 'l1History', 'contractVersion', 'clock'],
+]
+
+/** Counts and the least that each may be. */
+const COUNTS = [
+  ['publicRate', 1],
+  ['maxLogRange', 1],
+  ['proofLag', 0],
+  ['keep', 1],
+  ['l1Unfinalized', 0],
+  ['l1History', 0],
+] as const
+
+/** Fills in the defaults of what the endpoints need. @throws ArgumentError */
+export function readServiceOptions(options: ServiceOptions) {
+  const own = readOptions('', options, FIELDS)
+  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], contractVersion = 8 } = own
+  if (typeof genesis?.fork !== 'function') throw invalid('genesis', 'a world', genesis)
+  if (typeof rollup !== 'object' || rollup === null) throw invalid('rollup', 'an object', rollup)
+  decodeArgument('rollup.address', rollup.address, 20)
+  if (!Array.isArray(apiKeys) || !apiKeys.every(key => typeof key === 'string')) {
+    throw invalid('apiKeys', 'an array of strings', apiKeys)
+  }
+  if (contractVersion !== 7 && contractVersion !== 8) throw invalid('contractVersion', '7 or 8', contractVersion)
+  for (const [name, least] of COUNTS) {
+    const count = own[name]
+    if (count !== undefined) verifyWhole(name, count, least)
+  }
+  for (const name of ['accessList', 'faults', 'clock'] as const) verifyFunction(name, own[name])
+  const chainIds = { chainId: readChainId('chainId', chainId), l1ChainId: readChainId('l1ChainId', l1ChainId) }
+  return { ...own, ...chainIds, apiKeys: new Set<string>(apiKeys) }
+}
