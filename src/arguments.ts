@@ -50,13 +50,6 @@ export function verifyUint(path: string, value: unknown, bits: number): bigint {
   throw invalid(path, `a bigint from 0 to 2^${bits} - 1`, value)
 }
 
-/** @throws ArgumentError unless it is a whole number from 1, as a bigint or a number */
-export function readChainId(path: string, value: unknown): bigint {
-  const id = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
-  if (typeof id === 'bigint' && id >= 1n && id < 1n << 256n) return id
-  throw invalid(path, 'a whole number from 1', value)
-}
-
 /** Describes an argument by kind and length. Only numbers are shown: a secret may have been passed by mistake. */
 export const invalid = (path: string, expected: string, value: unknown): ArgumentError =>
   new ArgumentError({ path, expected, found: describe(value) })

@@ -1,5 +1,5 @@
-import type { Rollup } from '../anchor/rollup.ts'
-import { decodeArgument, invalid, readChainId, readOptions } from '../arguments.ts'
+import { type Rollup, readChainId, readRollup } from '../anchor/rollup.ts'
+import { invalid, readOptions } from '../arguments.ts'
 import { verifyFunction, verifyWhole } from '../rpc/options.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceChainOptions } from './chain.ts'
@@ -12,9 +12,9 @@ export interface ServiceOptions extends ServiceChainOptions {
   genesis: World
   /** The rollup contract on the simulated L1. */
   rollup: Rollup
-  /** Chain id of the rollup. Default: 1337. */
+  /** Chain id of the rollup. Default: that in `rollup`, otherwise 1337. */
   chainId?: number | bigint | undefined
-  /** Chain id of L1. Default: 1338. */
+  /** Chain id of L1. Default: that in `rollup`, otherwise 1338. */
   l1ChainId?: number | bigint | undefined
   /** API keys: requests to `/v3/{key}` have no rate limit. Default: none. */
   apiKeys?: readonly string[] | undefined
@@ -46,10 +46,10 @@ const COUNTS = [
 /** Fills in the defaults of what the endpoints need. @throws ArgumentError */
 export function readServiceOptions(options: ServiceOptions) {
   const own = readOptions('', options, FIELDS)
-  const { genesis, rollup, chainId = 1337n, l1ChainId = 1338n, apiKeys = [], contractVersion = 8 } = own
+  const { genesis, apiKeys = [], contractVersion = 8 } = own
+  const rollup = readRollup(own.rollup)
+  const { chainId = rollup.chainId ?? 1337n, l1ChainId = rollup.l1ChainId ?? 1338n } = own
   if (typeof genesis?.fork !== 'function') throw invalid('genesis', 'a world', genesis)
-  if (typeof rollup !== 'object' || rollup === null) throw invalid('rollup', 'an object', rollup)
-  decodeArgument('rollup.address', rollup.address, 20)
   if (!Array.isArray(apiKeys) || !apiKeys.every(key => typeof key === 'string')) {
     throw invalid('apiKeys', 'an array of strings', apiKeys)
   }
@@ -60,5 +60,5 @@ export function readServiceOptions(options: ServiceOptions) {
   }
   for (const name of ['accessList', 'faults', 'clock'] as const) verifyFunction(name, own[name])
   const chainIds = { chainId: readChainId('chainId', chainId), l1ChainId: readChainId('l1ChainId', l1ChainId) }
-  return { ...own, ...chainIds, apiKeys: new Set<string>(apiKeys) }
+  return { ...own, rollup, ...chainIds, apiKeys: new Set<string>(apiKeys) }
 }

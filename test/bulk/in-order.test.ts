@@ -44,11 +44,11 @@ it('makes all workers wait as long as the first rate-limited one is told to', as
 
 it('reports how long a busy endpoint asks to wait', async () => {
   const genesis = createWorld(poseidon2)
-  const faults = () => ({ kind: 'status', status: 429, retryAfter: 7 }) as const
+  const faults = () => ({ kind: 'status', status: 429, retryAfterSeconds: 7 }) as const
   const service = createService({ genesis, rollup: ROLLUP, faults })
   const { url } = await service.listen()
   const asked = createHttpProvider(url, { maxRetries: 0 }).request({ method: 'eth_blockNumber' })
-  await expect(asked).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 7000 })
+  await expect(asked).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 7000 })
   await service.close({ graceMs: 0 })
 })
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { mappingSlot } from '../../src/index.ts'
 import { type SnapshotPlan, type SnapshotProgress, writeSnapshot } from '../../src/bulk/snapshot/snapshot.ts'
 import type { Hex } from '../../src/index.ts'
+import { mappingSlot } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createWorld } from '../../src/world.ts'
 import { CONTRACT, word } from '../rpc/servers.ts'

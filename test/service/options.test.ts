@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { lineaRollup } from '../../src/anchor.ts'
 import { isArgumentError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
@@ -34,6 +35,7 @@ it('refuses options that are misspelt, missing or wrong', () => {
     ['rollup', { genesis, rollup: ROLLUP.address }],
     ['rollup.address', { genesis, rollup: {} }],
     ['rollup.address', { genesis, rollup: { address: '0x11' } }],
+    ['rollup.chainid', { genesis, rollup: { ...ROLLUP, chainid: 1 } }],
     ...['chainId', 'l1ChainId'].flatMap(name =>
       [0, 0n, -1, 1.5, '1', 2 ** 60, 1n << 256n, null].map((id): [string, unknown] => [name, { ...right, [name]: id }]),
     ),
@@ -49,18 +51,19 @@ it('refuses options that are misspelt, missing or wrong', () => {
   for (const [path, options] of cases) {
     expect([mistakeIn(() => createService(options as never)), options]).toEqual([path, options])
   }
-  expect(cases.length).toBe(67)
+  expect(cases.length).toBe(68)
   const unset = ['chainId', 'apiKeys', 'publicRate', 'faults', 'keep', 'clock', 'contractVersion'] as const
   const optional = Object.fromEntries(unset.map(name => [name, undefined]))
   expect(createService({ ...right, ...optional }).chain.latest()).toBe(0n)
 })
 
 it('takes a chain id as a number or a bigint', async () => {
-  for (const [chainId, l1ChainId] of [
-    [59144, 1n],
-    [59144n, 1],
-  ] as const) {
-    const service = createService({ genesis, rollup: ROLLUP, chainId, l1ChainId })
+  for (const options of [
+    { rollup: ROLLUP, chainId: 59144, l1ChainId: 1n },
+    { rollup: { ...lineaRollup, chainId: 7n }, chainId: 59144n, l1ChainId: 1 },
+    { rollup: lineaRollup },
+  ]) {
+    const service = createService({ genesis, ...options })
     const { url, l1Url } = await service.listen()
     expect(await askRpc(url, 'eth_chainId', [])).toMatchObject({ result: '0xe708' })
     expect(await askRpc(l1Url, 'net_version', [])).toMatchObject({ result: '1' })

@@ -33,7 +33,7 @@ it('serves viem, whose client is a provider', async () => {
   expect(block.number).toBe(1n)
   const proof = await l1.getProof({
     address: ROLLUP.address,
-    storageKeys: anchorStorageKeys(ROLLUP, 1n),
+    storageKeys: anchorStorageKeys({ rollup: ROLLUP, l2BlockNumber: 1n }),
     blockNumber: 1n,
   })
   expect(proof.storageProof[1]?.value).toBe(1n)
@@ -114,7 +114,7 @@ it('proves a slot from an L1 block hash through two HTTP providers', async () =>
   for (const l2BlockNumber of [0n, 1n]) {
     const proof = await l1.request({
       method: 'eth_getProof',
-      params: [ROLLUP.address, anchorStorageKeys(ROLLUP, l2BlockNumber), block.number],
+      params: [ROLLUP.address, anchorStorageKeys({ rollup: ROLLUP, l2BlockNumber }), block.number],
     })
     const request = { address: CONTRACT, storageKeys: [word(0)] }
     const answer = await createRollupClient(createHttpProvider(url)).getProof({
