@@ -23,15 +23,25 @@ interface Global {
   readonly value: number
 }
 
+/** Kernels that the runtime has compiled, by their base64. */
+const compiled = /* @__PURE__ */ new Map<string, object>()
+
 /**
- * Compiles a kernel and gives it its own memory.
+ * Provides a compiled kernel to a runtime that does not compile bytes.
+ *
+ * @param module a WebAssembly.Module of these bytes. Anything else cannot be instantiated, which leads to the fallback
+ */
+export const provideKernel = (base64: string, module: object): unknown => compiled.set(base64, module)
+
+/**
+ * Compiles a kernel, unless it has been, and gives it its own memory.
  *
  * @typeParam Tables the names of the addresses at which it expects its constants
  * @throws whatever the engine throws if WebAssembly is missing, is forbidden by the page's policy, or lacks SIMD
  */
 export function instantiateKernel<Tables extends string>(base64: string): KernelExports & Record<Tables, Global> {
-  const binary = Uint8Array.from(atob(base64), character => character.charCodeAt(0))
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(binary))
+  const binary = () => Uint8Array.from(atob(base64), character => character.charCodeAt(0))
+  const { exports } = new WebAssembly.Instance(compiled.get(base64) ?? new WebAssembly.Module(binary()))
   // The binary is our own: the types list what its source exports.
   return exports as KernelExports & Record<Tables, Global>
 }

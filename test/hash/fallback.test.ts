@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bytesToHex } from '../../src/bytes.ts'
+import { provideKernel } from '../../src/hash/kernel.ts'
+import { mimcWasm } from '../../src/hash/mimc/generated.ts'
 import { mimcHasher } from '../../src/hash/mimc/index.ts'
 import { mimcKernel } from '../../src/hash/mimc/kernel.ts'
+import { poseidon2Wasm } from '../../src/hash/poseidon2/generated.ts'
 import { poseidon2Hasher } from '../../src/hash/poseidon2/index.ts'
 import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
 import { mimcReference } from './reference/mimc.ts'
@@ -9,8 +12,14 @@ import { poseidon2Reference } from './reference/poseidon2.ts'
 
 const message = new Uint8Array(64).fill(1)
 const schemes = [
-  { name: 'mimc', shipped: mimcHasher, kernel: mimcKernel, reference: mimcReference },
-  { name: 'poseidon2', shipped: poseidon2Hasher, kernel: poseidon2Kernel, reference: poseidon2Reference },
+  { name: 'mimc', wasm: mimcWasm, shipped: mimcHasher, kernel: mimcKernel, reference: mimcReference },
+  {
+    name: 'poseidon2',
+    wasm: poseidon2Wasm,
+    shipped: poseidon2Hasher,
+    kernel: poseidon2Kernel,
+    reference: poseidon2Reference,
+  },
 ] as const
 
 const refuse = vi.fn(function forbidden() {
@@ -22,7 +31,7 @@ afterEach(() => {
   refuse.mockClear()
 })
 
-for (const { name, shipped, kernel, reference } of schemes) {
+for (const { name, wasm, shipped, kernel, reference } of schemes) {
   const expected = bytesToHex(reference().hash(message))
 
   describe(`the shipped ${name} hasher`, () => {
@@ -50,6 +59,18 @@ for (const { name, shipped, kernel, reference } of schemes) {
       vi.stubGlobal('WebAssembly', { Module: refuse, Instance: refuse })
       expect(bytesToHex(shipped().hash(message))).toBe(expected)
       expect(refuse).toHaveBeenCalledTimes(1)
+    })
+
+    // Last, because what is provided stays.
+    it('is the kernel that the runtime compiled, and the fallback if that is something else', () => {
+      const { Instance, Module } = WebAssembly
+      vi.stubGlobal('WebAssembly', { Module: refuse, Instance })
+      provideKernel(wasm, new Module(Buffer.from(wasm, 'base64')))
+      expect(bytesToHex(kernel().hash(message))).toBe(expected)
+      provideKernel(wasm, {})
+      expect(() => kernel()).toThrow(TypeError)
+      expect(bytesToHex(shipped().hash(message))).toBe(expected)
+      expect(refuse).not.toHaveBeenCalled()
     })
   })
 }

@@ -12,6 +12,7 @@ const ALLOWED = [
   /^vectors\/README\.md$/,
   /^src\/[\w./-]+\.ts$/,
   /^dist\/[\w./-]+\.(js|d\.ts)(\.map)?$/,
+  /^dist\/workerd\/(mimc|poseidon2)\.wasm$/,
 ]
 
 const [tarball = '', folder = ''] = process.argv.slice(2)
@@ -24,7 +25,7 @@ const unpacked = files.reduce((sum, file) => sum + statSync(join(folder, file)).
 const present = new Set(files)
 const problems = [
   ...files.filter(file => !ALLOWED.some(rule => rule.test(file))).map(file => `${file} has no business in the package`),
-  ...['README.md', 'CHANGELOG.md', 'LICENSE', 'dist/index.js', 'src/index.ts']
+  ...['README.md', 'CHANGELOG.md', 'LICENSE', 'dist/index.js', 'src/index.ts', 'dist/workerd/mimc.wasm']
     .filter(file => !present.has(file))
     .map(file => `${file} is missing`),
   ...brokenLinks(),
@@ -53,11 +54,10 @@ function brokenLinks(): string[] {
   ]
 }
 
-/** A module must come with its declarations and two maps, and refer to its map. Nobody imports the command, which has no maps. */
+/** A module must come with its declarations and two maps, and refer to its map. Nobody imports the command, which has none. */
 function problemsOfModule(module: string): string[] {
   const stem = module.replace(/\.js$/, '')
-  const maps = module.startsWith('dist/cli/') ? [] : [`${stem}.js.map`, `${stem}.d.ts.map`]
-  const parts = [`${stem}.d.ts`, ...maps]
+  const parts = module.startsWith('dist/cli/') ? [] : [`${stem}.d.ts`, `${stem}.js.map`, `${stem}.d.ts.map`]
   const missing = parts.filter(part => !present.has(part)).map(part => `${module} comes without ${part}`)
   const comment = readFileSync(join(folder, module), 'utf8').trimEnd().split('\n').at(-1)
   const isNamed = comment === `//# sourceMappingURL=${stem.split('/').at(-1)}.js.map`

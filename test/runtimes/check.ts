@@ -3,8 +3,9 @@ import type { Case, Tally } from './corpus.ts'
 /** The result of the corpus in one runtime. */
 export interface Report extends Tally {
   /**
-   * `used`: the kernels of both hashes were instantiated. `refused`: the runtime compiled neither. `missing`: the runtime has
-   * no WebAssembly. In the last two cases the fallback does the hashing. Any other value is an error.
+   * `used`: the kernels of both hashes were compiled and instantiated. `loaded`: both were instantiated, and the runtime had
+   * compiled them. `refused`: the runtime compiled neither. `missing`: the runtime has no WebAssembly. In the last two cases
+   * the fallback does the hashing. Any other value is an error.
    */
   readonly webAssembly: string
   readonly seconds: number
@@ -47,6 +48,7 @@ function watchWebAssembly(): () => string {
   Reflect.set(globalThis, 'WebAssembly', { Module, Instance })
   return () => {
     if (counts.asked === 2 && counts.started === 2) return 'used'
+    if (counts.asked === 0 && counts.started === 2) return 'loaded'
     if (counts.asked === 2 && counts.started === 0) return 'refused'
     return `${counts.asked} asked for, ${counts.started} started`
   }

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type Metafile } from 'esbuild'
+import { type BuildOptions, build, type Metafile } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDERS = ['mimc', 'poseidon2', 'evidence'].flatMap(name => [`${name}/valid`, `${name}/invalid`])
 
 /**
  * Fills an empty folder as a user would: the installed tarball, `console.js` (whose imports of the package the runtime
- * resolves), `bundled/` (for browsers and workerd) and `corpus.json`.
+ * resolves), `bundled/` (for browsers and workerd), `workerd/` (bundled under workerd's own condition) and `corpus.json`.
  *
  * @returns the number of cases in the corpus
  */
@@ -31,14 +31,17 @@ export async function createConsumer(folder: string): Promise<number> {
     tsconfigRaw: {},
   })
   expectInputsIn('test/', own.metafile)
-  const bundled = await build({
-    ...common,
-    absWorkingDir: folder,
-    entryPoints: ['browser.js', 'workerd.js'],
-    outdir: 'bundled',
-    minify: true,
-  })
-  expectInputsIn('(node_modules/|(browser|workerd)\\.js|corpus-\\w+\\.js|chunk-\\w+\\.js)', bundled.metafile)
+  const bundle = async (entryPoints: string[], outdir: string, options: BuildOptions) => {
+    const { metafile } = await build({
+      ...{ ...common, absWorkingDir: folder, entryPoints, outdir, minify: true },
+      ...options,
+    })
+    if (metafile === undefined) throw new Error('esbuild does not say what it bundled')
+    expectInputsIn('(node_modules/|(browser|workerd)\\.js|corpus-\\w+\\.js|chunk-\\w+\\.js)', metafile)
+  }
+  await bundle(['browser.js', 'workerd.js'], 'bundled', {})
+  // As the tools of workerd do it: a module of WebAssembly stays one.
+  await bundle(['workerd.js'], 'workerd', { conditions: ['workerd'], loader: { '.wasm': 'copy' } })
 
   const cases = FOLDERS.flatMap(path =>
     readdirSync(join(ROOT, 'vectors', path)).map(file => ({

@@ -17,7 +17,7 @@ import { runInWorkerd } from './start-workerd.ts'
 
 interface Run {
   readonly runtime: string
-  readonly webAssembly: 'used' | 'missing' | 'refused'
+  readonly webAssembly: 'used' | 'loaded' | 'missing' | 'refused'
   run(folder: string): Promise<Report & { readonly version: string }>
 }
 
@@ -42,13 +42,13 @@ const consoleRuns = CONSOLES.flatMap(({ runtime, npm, command }): Run[] => {
   ]
 })
 
-/** workerd does not compile WebAssembly from bytes. */
 const WORKERD = '1.20261117.1'
-const workerdRun: Run = {
-  runtime: 'workerd',
-  webAssembly: 'refused',
-  run: async folder => ({ version: WORKERD, ...(await runInWorkerd(`workerd@${WORKERD}`, folder)) }),
-}
+const workerdRun = (bundled: string, webAssembly: Run['webAssembly']): Run => ({
+  ...{ runtime: 'workerd', webAssembly },
+  run: async folder => ({ version: WORKERD, ...(await runInWorkerd(`workerd@${WORKERD}`, folder, bundled)) }),
+})
+/** workerd does not compile WebAssembly from bytes, only the modules of the program. */
+const workerdRuns = [workerdRun('workerd', 'loaded'), workerdRun('bundled', 'refused')]
 
 const CHROMIUM_OPTIONS = [
   '--headless',
@@ -93,7 +93,7 @@ const table = [['runtime', 'version', 'WebAssembly', 'cases', 'as expected', 'se
 const problems: string[] = []
 try {
   const cases = await createConsumer(folder)
-  for (const { runtime, webAssembly, run } of [...consoleRuns, workerdRun, ...browserRuns]) {
+  for (const { runtime, webAssembly, run } of [...consoleRuns, ...workerdRuns, ...browserRuns]) {
     const where = `${runtime}, WebAssembly ${webAssembly}`
     try {
       const report = await run(folder)

@@ -6,9 +6,13 @@ import type { Report } from './check.ts'
 
 const TIMEOUT = 120_000
 
-/** Serves the bundled worker with workerd on a loopback port, and runs the corpus in it. */
-export async function runInWorkerd(npm: string, folder: string): Promise<Report> {
-  writeFileSync(join(folder, 'workerd.capnp'), configure(folder))
+/**
+ * Serves the bundled worker with workerd on a loopback port, and runs the corpus in it.
+ *
+ * @param bundled the subfolder with the worker
+ */
+export async function runInWorkerd(npm: string, folder: string, bundled: string): Promise<Report> {
+  writeFileSync(join(folder, 'workerd.capnp'), configure(folder, bundled))
   // It prints its port on standard output. It has its own process group, so that npx and workerd end together.
   const serve = ['workerd', 'serve', 'workerd.capnp', '--socket-addr=http=127.0.0.1:0', '--control-fd=1']
   const server = spawn('npx', ['--yes', '--loglevel=error', '-p', npm, ...serve], {
@@ -42,9 +46,12 @@ export async function runInWorkerd(npm: string, folder: string): Promise<Report>
 }
 
 /** The workerd configuration. Its modules are the files that esbuild wrote, the worker first. */
-function configure(folder: string): string {
-  const files = readdirSync(join(folder, 'bundled')).filter(file => file !== 'workerd.js')
-  const modules = ['workerd.js', ...files].map(file => `(name = "${file}", esModule = embed "bundled/${file}")`)
+function configure(folder: string, bundled: string): string {
+  const files = readdirSync(join(folder, bundled)).filter(file => file !== 'workerd.js')
+  const modules = ['workerd.js', ...files].map(file => {
+    const kind = file.endsWith('.wasm') ? 'wasm' : 'esModule'
+    return `(name = "${file}", ${kind} = embed "${bundled}/${file}")`
+  })
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "corpus", worker = .worker)],

@@ -1,0 +1,11 @@
+/**
+ * What `rollup-state-proof/mimc` is for workerd, which compiles WebAssembly only while it loads a program: the kernel is a
+ * module of the program, which the build writes next to this file.
+ */
+import { provideKernel } from '../hash/kernel.ts'
+import { mimcWasm } from '../hash/mimc/generated.ts'
+import module from './mimc.wasm'
+
+provideKernel(mimcWasm, module)
+
+export { mimc } from '../mimc.ts'
