@@ -56,9 +56,9 @@ export function claimOfVector({ claim: stated }: BundleFile): EvidenceClaim {
   const { rollup, l2BlockNumber, trusted, ...rest } = fieldsOf(stated?.claim)
   const isNumber = l2BlockNumber !== undefined && l2BlockNumber !== 'fromBundle'
   const { layout, ...contract } = fieldsOf(rollup)
-  const slot = (name: string) => toNumber(`layout.${name}`, fieldIn(layout, name), 256)
+  const slot = (name: string) => ({ [name]: toNumber(`layout.${name}`, fieldIn(layout, name), 256) })
   const slots = layout !== undefined && {
-    layout: { stateRootHashes: slot('stateRootHashes'), currentL2BlockNumber: slot('currentL2BlockNumber') },
+    layout: { ...fieldsOf(layout), ...slot('stateRootHashes'), ...slot('currentL2BlockNumber') },
   }
   return {
     ...rest,

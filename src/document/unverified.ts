@@ -143,7 +143,7 @@ const inspectBlock = (bundle: Part): UnverifiedFields => ({
 
 function inspectBundle(bundle: Part): UnverifiedFields {
   return {
-    ...bundle.object().pick('version', 'scheme'),
+    ...bundle.object().pick('version', 'kind', 'scheme'),
     ...inspectBlock(bundle),
     request: bundle.at('request').object().pick('address', 'storageKeys'),
     ...bundle.given({ consensus: inspectConsensus, l1: inspectL1 }),

@@ -136,10 +136,10 @@ type Timed = Pick<VerifiedEvidence, 'finalizedTimestamp' | 'l1Block'>
 
 const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 
-/** @returns null if the bundle proves neither time */
-export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds()): StateAge | null {
+/** @returns undefined if the bundle proves neither time */
+export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds()): StateAge | undefined {
   const time = finalizedTimestamp ?? l1Block?.timestamp
-  if (time === undefined) return null
+  if (time === undefined) return undefined
   return { seconds: now > time ? now - time : 0n, since: finalizedTimestamp === undefined ? 'l1Block' : 'l2Block' }
 }
 

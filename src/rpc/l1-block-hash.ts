@@ -34,7 +34,7 @@ import { inTime } from './waiting.ts'
  * ```
  */
 export function finalizedBlockHash(l1: Endpoint | readonly Endpoint[]): () => Promise<Hex> {
-  const endpoints = openEndpoints('l1', l1)
+  const endpoints = openEndpoints('l1', l1, 'L1')
   return async () => (await fetchBlock(endpoints, 'finalized')).hash
 }
 

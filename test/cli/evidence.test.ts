@@ -305,6 +305,11 @@ it.each<[string, string[], string]>([
   ['a short root', [...flagsOf(sample, ['--l1-block-hash']), '--state-root', '12'], '--state-root: expected 0x'],
   ['an unknown rollup', [...flagsOf(sample, ['--rollup']), '--rollup', 'goerli'], '--rollup: expected 0x'],
   ['a short address', [...flagsOf(sample, ['--address']), '--address', '0x1'], '--address: expected 0x'],
+  [
+    'what the library would leave to the bundle',
+    [...flagsOf(sample, ['--address']), '--address', 'fromBundle'],
+    '--address:',
+  ],
   ['a short key', [...flagsOf(sample), '--storage-key', `0x${'1'.repeat(62)}`], '--storage-key: fewer than 32 bytes'],
   [
     'a negative block',

@@ -220,7 +220,7 @@ it('refuses an option given twice, and arguments that name no file', async () =>
     ['verify', file, '--scheme=mimc', '--scheme', 'poseidon2'],
     ['vectors', dirname(file), ...ROOT, ...ROOT],
     ['inspect', file, '--json', '--json'],
-    ['fetch', '--l2', 'http://a', '--l2', 'http://b'],
+    ['fetch', '--block', '1', '--block', '2'],
     ['record', '-o', 'a', '--output', 'b'],
     ['serve', '--port', '1', '--port=2'],
   ]) {

@@ -45,7 +45,7 @@ async function open(flags: Partial<L1SourceFlags>, urls: readonly string[] = [DO
   onTestFinished(() => controller.abort())
   const connections = createConnections('5', controller.signal)
   const odd: string[] = []
-  const [l1, io] = [connections.openAll('l1', urls), collector(false).stream]
+  const [l1, io] = [connections.open('l1', urls), collector(false).stream]
   const streams = { stdin: (async function* () {})(), stdout: io, stderr: io }
   const source = await openL1Source({ 'l1-agree': [], ...flags }, l1, connections, streams, text => odd.push(text))
   return { ...source, odd }

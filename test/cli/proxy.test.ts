@@ -44,6 +44,13 @@ async function curl(url: string, id: unknown, method: string, params: unknown[])
 
 const clientOf = (url: string) => createPublicClient({ transport: http(url, { batch: true, retryCount: 0 }) })
 
+it('requires several L1 endpoints to agree, unless there is another source', async () => {
+  const [{ url: l2, l1Url: l1 }, other] = [await startService(), await startService()]
+  const proxy = await startProxy('0', l1, l2, '--l1', other.l1Url)
+  expect(proxy.events[0]).toMatchObject({ trust: '2 of 2 L1 endpoints that must agree' })
+  expect(await proxy.until(({ event }) => event === 'view')).toMatchObject({ l2BlockNumber: '8' })
+})
+
 it('serves curl and viem through a finalization, an outage, a kill and a shutdown', async () => {
   const { service, url: l2, l1Url: l1 } = await startService()
   const { chain } = service

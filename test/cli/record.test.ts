@@ -128,11 +128,9 @@ it('reports the same in JSON', async () => {
   expect(plain.stdout).toMatch(/L2 block time +age not provable +older than the L1 block, which was made \d+ days ago/)
   const older = JSON.parse((await record('--json', '--force', '--l1-block', '43')).stdout)
   expect(older).toMatchObject({ l1Block: { number: '43' }, l2BlockNumber: '5' })
-  expect(JSON.parse((await record('--json', '--force', '--l2-block', '4')).stdout)).toMatchObject({
-    l2BlockNumber: '4',
-    finalizedTimestamp: null,
-    age: { since: 'l1Block' },
-  })
+  const timeless = JSON.parse((await record('--json', '--force', '--l2-block', '4')).stdout)
+  expect(timeless).toMatchObject({ l2BlockNumber: '4', age: { since: 'l1Block' } })
+  expect(timeless).not.toHaveProperty('finalizedTimestamp')
   const refused = await record('--json', '--force', '--l2-block', '3')
   expect(refused.code).toBe(1)
   expect(JSON.parse(refused.stdout)).toMatchObject({ fetched: false, error: { code: 'ANCHOR_NO_ROOT' } })
@@ -306,6 +304,22 @@ it('exits with the code for the kind of failure', async () => {
     const { code, stdout } = await runHere([name, '--help'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/Examples?:\n/)])
   }
+})
+
+it('asks the next endpoint where one fails', async () => {
+  const { url, l1Url, asked, claim, file, read, root } = await startDemo()
+  const down = 'http://127.0.0.1:1'
+  const endpoints = ['--l1', down, '--l1', l1Url, '--l2', down, '--l2', url]
+  expect(await runHere(['record', ...endpoints, ...claim, '-o', file])).toMatchObject({ code: 0 })
+  const bundle = read()
+  vi.stubEnv('L1_URL', ` ${down} ${l1Url} `)
+  vi.stubEnv('L2_URL', `${down}\t${url}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(await runHere(['record', ...claim, '-o', file, '--force'])).toMatchObject({ code: 0 })
+  expect(read()).toBe(bundle)
+  const trusted = ['--scheme', 'poseidon2', '--state-root', root()]
+  const fetched = await runHere(['fetch', '--block', '9', ...asked, ...trusted, '-o', file, '--force'])
+  expect(fetched).toMatchObject({ code: 0, stdout: expect.stringContaining('Verified') })
 })
 
 it('reads URLs from the environment too, and prints no key', async () => {

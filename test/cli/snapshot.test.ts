@@ -72,7 +72,9 @@ function faultsAbout(liar: Hex | undefined, period = 53) {
 it('proves every address but the one the endpoint always lies about', async () => {
   const liar = addressOf(6)
   const { args, read, folder } = await start(faultsAbout(liar))
-  const { code, stdout, stderr } = await runHere(args('rows.ndjson', '--keep', join(folder, 'kept.ndjson.gz')))
+  // The first L1 endpoint is down.
+  const [, list = '', ...rest] = args('rows.ndjson', '--keep', join(folder, 'kept.ndjson.gz'))
+  const { code, stdout, stderr } = await runHere(['snapshot', list, '--l1', 'http://127.0.0.1:1', ...rest])
   expect({ code, stderr }).toMatchObject({ code: 1 })
   expect(stderr).toContain(`${liar}: `)
   expect(stderr).toContain('no answer of the endpoint verifies')

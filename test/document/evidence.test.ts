@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { lineaRollup, lineaSepoliaRollup } from '../../src/anchor/rollup.ts'
+import { verifyEvidence } from '../../src/anchor.ts'
 import { mainnetBeacon, sepoliaBeacon } from '../../src/beacon.ts'
 import { DocumentError } from '../../src/document/error.ts'
 import {
@@ -15,7 +16,7 @@ import {
   rollupNamed,
 } from '../../src/document/evidence.ts'
 import { type BundleFile, isBundleFile, readInputFile } from '../../src/document/input-file.ts'
-import { ArgumentError, ProofError } from '../../src/index.ts'
+import { ArgumentError, ProofError, safely } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { evidence, read } from './files.ts'
 
@@ -72,6 +73,21 @@ it('reads the claim of a vector, and leaves malformed parts to the verifier', ()
   expect(claimOfVector(withClaim({ trusted: undefined }))).not.toHaveProperty('trusted', expect.anything())
 })
 
+it('hides no field of a claim from the verifier', () => {
+  const { rollup, trusted } = evidence.claim
+  const layout = { stateRootHashes: '0x7', currentL2BlockNumber: '0x8', finalisedState: {} }
+  const misspelt = [
+    [{ adress: rollup.address }, 'adress'],
+    [{ rollup: { ...rollup, adress: rollup.address } }, 'rollup.adress'],
+    [{ rollup: { ...rollup, layout } }, 'rollup.layout.finalisedState'],
+    [{ trusted: { ...trusted, l1StateRot: '0x' } }, 'trusted.l1StateRot'],
+  ] as const
+  for (const [claim, path] of misspelt) {
+    const outcome = safely(() => verifyEvidence(evidence.bundle, claimOfVector(withClaim(claim))))
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'ARGUMENT_INVALID', path } })
+  }
+})
+
 it('refuses a claim with a scheme or a number that cannot be read', () => {
   for (const [file, message] of [
     [bundleFile({ ...evidence, scheme: 'keccak' }), 'the scheme is neither mimc nor poseidon2: keccak'],
@@ -97,9 +113,8 @@ it('adds the verification of the consensus to a trusted beacon block', () => {
 
 it('says who stated what', () => {
   const claim = claimOfVector(bundleFile(evidence))
-  const none = { ...claim, address: undefined, storageKeys: undefined, l2BlockNumber: undefined }
-  // Despite the type, a caller without exact optional properties can pass these.
-  expect(evidenceSources(none as unknown as typeof claim, 'user')).toEqual({
+  const none = { ...claim, address: 'fromBundle', storageKeys: 'fromBundle', l2BlockNumber: 'fromBundle' } as const
+  expect(evidenceSources(none, 'user')).toEqual({
     ...{ trusted: 'user', scheme: 'user', rollup: 'user' },
     ...{ l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
   })

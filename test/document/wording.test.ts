@@ -137,20 +137,20 @@ it('counts the paths that were hashed', () => {
 
 it('reports the age of a state, and what it is based on', () => {
   // Only the times count.
-  const times = (finalizedTimestamp: bigint | null, l1Time: bigint | null) =>
-    ({ finalizedTimestamp, l1Block: l1Time === null ? null : { timestamp: l1Time } }) as unknown as VerifiedEvidence
+  const times = (finalizedTimestamp?: bigint, l1Time?: bigint) =>
+    ({ finalizedTimestamp, l1Block: l1Time && { timestamp: l1Time } }) as unknown as VerifiedEvidence
   const proven = times(1_000n, 5_000n)
   expect(ageOf(proven, 8_200n)).toEqual({ seconds: 7_200n, since: 'l2Block' })
   expect(timeRow(proven, 8_200n)).toEqual([
     ...['L2 block time', '1970-01-01T00:16:40Z', '2 hours ago, proven by the rollup contract'],
   ])
-  const reference = times(null, 5_000n)
+  const reference = times(undefined, 5_000n)
   expect(ageOf(reference, 8_200n)).toEqual({ seconds: 3_200n, since: 'l1Block' })
   expect(timeRow(reference, 8_200n)).toEqual([
     ...['L2 block time', 'age not provable', 'older than the L1 block, which was made 53 minutes ago'],
   ])
-  expect(ageOf(times(null, null), 8_200n)).toBe(null)
-  expect(timeRow(times(null, null), 8_200n)).toEqual(['L2 block time', 'age not provable'])
+  expect(ageOf(times(), 8_200n)).toBeUndefined()
+  expect(timeRow(times(), 8_200n)).toEqual(['L2 block time', 'age not provable'])
   // The local clock is behind.
   expect(ageOf(proven, 900n)).toEqual({ seconds: 0n, since: 'l2Block' })
 })

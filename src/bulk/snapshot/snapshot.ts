@@ -69,7 +69,7 @@ export interface SnapshotOptions {
  * @throws RpcError if the endpoint fails for good or too often
  */
 export function takeSnapshot(
-  l2: Endpoint,
+  l2: Endpoint | readonly Endpoint[],
   requests: Iterable<SnapshotRequest>,
   options: SnapshotOptions,
 ): AsyncGenerator<SnapshotPart[]> {
@@ -200,7 +200,7 @@ const ACCOUNTS_PER_SAVE = 64
  * @throws RpcError if the endpoint fails for good or too often, and what `sink` throws
  */
 export async function writeSnapshot(
-  l2: Endpoint,
+  l2: Endpoint | readonly Endpoint[],
   plan: SnapshotPlan,
   sink: SnapshotSink,
 ): Promise<SnapshotProgress['counts']> {

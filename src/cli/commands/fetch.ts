@@ -30,7 +30,8 @@ verifies the answer only if you state --state-root.
 Options:
 ${formatOptions(options)}
 
-${hiddenUrls} ${resumable}
+${hiddenUrls}
+${resumable}
 
 If FILE exists, no endpoint is asked. With --state-root, fetch verifies the
 file, and the report says so. Without it, the file could hold anything, so fetch

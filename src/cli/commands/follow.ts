@@ -10,7 +10,7 @@ import { type Command, exitCodes, type Io } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { openFollowFolder } from '../files/follow-folder.ts'
 import { methodOf } from '../options/chain-flags.ts'
-import { flag, formatOptions, list, optionsOf, text, textOr, type ValuesOf } from '../options/declared.ts'
+import { flag, formatOptions, hiddenUrls, optionsOf, text, textOr, type ValuesOf } from '../options/declared.ts'
 import {
   describeAccount,
   describeRollup,
@@ -27,9 +27,7 @@ import { createMetrics, type Metrics, serveMetrics } from '../output/metrics.ts'
 import { paint, printable, toJson } from '../output/report.ts'
 
 const options = {
-  l1: list('URL', 'an Ethereum endpoint with eth_getProof, used if those before it fail'),
-  l2: list('URL', 'an endpoint of the rollup, used if those before it fail'),
-  ...optionsOf('rollup', 'scheme', 'address', 'storage-key', 'mapping'),
+  ...optionsOf('l1', 'l2', 'rollup', 'scheme', 'address', 'storage-key', 'mapping'),
   output: { ...text('DIR', 'required: the folder to write to; created if missing'), short: 'o' },
   from: text('NUMBER', 'start with the first finalization at or above this L2 block (default: the newest)'),
   'newest-only': flag('skip finalizations that are no longer the newest'),
@@ -60,9 +58,8 @@ Everything rests on an L1 block hash. Where it comes from (default: more than
 half of the --l1 endpoints must agree):
 ${formatOptions(l1SourceOptions)}
 
-To hide URLs from the process list, set the environment variables L1_URL, L2_URL
-and BEACON_URL instead, with spaces between URLs. URLs are never printed. After
-a crash, the program of --exec may run again for the same bundle.
+${hiddenUrls}
+After a crash, the program of --exec may run again for the same bundle.
 
 Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong
 usage, or a file cannot be written; 3 an endpoint failed for good, or the L1
@@ -89,7 +86,7 @@ export const command: Command = {
     // The output is a folder, which has no .partial file beside it.
     return withEndpoints({ ...values, output: undefined }, io, async endpoints => {
       const { signal } = endpoints
-      const [l1, l2] = [endpoints.openAll('l1', values.l1), endpoints.openAll('l2', values.l2)]
+      const [l1, l2] = [endpoints.open('l1', values.l1), endpoints.open('l2', values.l2)]
       const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
       const { l1BlockHash, trust, isAlone } = await openL1Source(values, l1, endpoints, io, onDissent)
       if (isAlone) showProgress(io, `the L1 block hash is the word of ${trust}`)

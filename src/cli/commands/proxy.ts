@@ -48,8 +48,8 @@ covers. It answers from the newest finalized block. Ctrl-C ends it.
 Options:
 ${formatOptions(options)}
 
-Everything rests on an L1 block hash. Where it comes from (default: --l1 alone,
-which you should not trust):
+Everything rests on an L1 block hash. Where it comes from (default: more than
+half of the --l1 endpoints must agree; do not trust a single one):
 ${formatOptions(l1SourceOptions)}
 
 Who may send requests:
@@ -98,7 +98,7 @@ export const command: Command = {
     const connections = createConnections(values.timeout, controller.signal)
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
     const log = createLog(json, io, connections.redact)
-    const { l1BlockHash, trust } = await openL1Source(values, [l1], connections, io, log.disagreement)
+    const { l1BlockHash, trust } = await openL1Source(values, l1, connections, io, log.disagreement)
     const provider = createVerifiedProvider({
       ...{ l1, l2, l1BlockHash },
       ...{ rollup: rollupOf(values), scheme: requireScheme(values.scheme), chainId: chainIdOf(values) },

@@ -30,7 +30,8 @@ and the bundle grows by about 60 kB per 27 hours since then.
 Options:
 ${formatOptions({ ...endpointOptions, ...subjectOptions, ...moreOptions })}
 
-${hiddenUrls} ${resumable}
+${hiddenUrls}
+${resumable}
 
 With --call instead of --address, record executes a call over proven state, and
 the bundle holds everything that the call reads. This needs the packages

@@ -92,8 +92,8 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
     return report(await readManifest(path, askedFor), wanted, false, io)
   }
   const providers = [open('l1', values.l1), open('l2', values.l2)] as const
-  // If one request is told to wait, all must wait, so this provider does not retry by itself.
-  const l2Once = open('l2', values.l2, 0)
+  // If one request is told to wait, all must wait, so these providers do not retry by themselves.
+  const l2Once = open('l2', values.l2, { maxRetries: 0 })
   const tell = (request: SnapshotRequest, text: string) => void io.stderr.write(`${nameOf(request)}: ${text}\n`)
   const manifest = await withSnapshotFiles(wanted, askedFor, async ({ begun, save }) => {
     const count = Math.ceil(holders.length / (target.contract === undefined ? 1 : keysPerRequest))
@@ -128,8 +128,8 @@ const nameOf = ({ address, holders }: SnapshotRequest): string =>
 
 /** Evidence for the state root: the bundle of the first account. */
 async function fetchBundle(
-  l1: RequestProvider,
-  l2: RequestProvider,
+  l1: readonly RequestProvider[],
+  l2: readonly RequestProvider[],
   { target, holders, scheme, rollup, l2Block, method }: Wanted,
   signal: AbortSignal,
 ): Promise<EvidenceBundle> {

@@ -13,8 +13,7 @@ import { fetchToFile, type Place } from './fetched-file.ts'
 import type { AskedFor, OutputFile } from './output-file.ts'
 
 /** What the user states to `record`. */
-export type RecordFlags = EndpointFlags &
-  RecordTrustFlags & { readonly l1?: string; readonly l2?: string; readonly force: boolean }
+export type RecordFlags = EndpointFlags & RecordTrustFlags & { readonly force: boolean }
 
 /** A bundle of an answer, and what it proves. */
 export type RecordedAnswer = Pick<Recorded, 'bundle' | 'verified'>
@@ -28,8 +27,12 @@ export interface Subject<T extends RecordedAnswer | RecordedCall> {
   readonly keyCount: number
   /** The request for which progress must have been saved. */
   askedFor(trust: RecordTrust): AskedFor
-  /** Fetches the bundle from an L1 and an L2 endpoint. */
-  fetch(endpoints: readonly [RequestProvider, RequestProvider], options: RecordOptions, output: OutputFile): Promise<T>
+  /** Fetches the bundle from the endpoints of L1 and L2. */
+  fetch(
+    endpoints: readonly [RequestProvider[], RequestProvider[]],
+    options: RecordOptions,
+    output: OutputFile,
+  ): Promise<T>
   /** Verifies the bundle in the existing file, offline. @throws ProofError or UsageError if it is not for this request */
   verifyExisting(bundle: unknown, trust: RecordTrust, path: string): Promise<object>
   /** The lines of the report on the bundle. */

@@ -5,22 +5,18 @@ import type { Hardfork } from '../../provider/environment.ts'
 import { type Environment, isProviderError } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import type { Flags } from './declared.ts'
+import { rollupOf } from './flags.ts'
 import { given, integerOf, toInteger } from './parse.ts'
 
-const CHAIN_IDS = new Map([
-  ['mainnet', 59_144n],
-  ['sepolia', 59_141n],
-])
-
-/** @throws UsageError */
-export function chainIdOf({ 'chain-id': text, rollup = '' }: Flags): bigint {
-  const known = text === undefined ? CHAIN_IDS.get(rollup) : toInteger('--chain-id', text, 256)
-  if (known === undefined) throw new UsageError('--chain-id is needed: that of the rollup')
-  return known
+/** @throws UsageError if it is neither stated nor known */
+export function chainIdOf(flags: Flags): bigint {
+  const chainId = integerOf(flags, 'chain-id', 256) ?? rollupOf(flags).chainId
+  if (chainId === undefined) throw new UsageError('--chain-id is needed: that of the rollup')
+  return BigInt(chainId)
 }
 
-export const methodOf = ({ method, rollup = '' }: Flags): string =>
-  method ?? (CHAIN_IDS.has(rollup) ? 'linea_getProof' : 'rollup_getProof')
+/** @throws UsageError */
+export const methodOf = (flags: Flags): string => flags.method ?? rollupOf(flags).method ?? 'rollup_getProof'
 
 const QUANTITIES = ['timestamp', 'baseFee', 'blobBaseFee', 'gasLimit']
 const HASHES = ['coinbase', 'prevRandao']

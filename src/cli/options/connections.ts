@@ -28,26 +28,18 @@ export function createConnections(timeout: string, signal: AbortSignal) {
     }
   }
 
-  /**
-   * @param flag without dashes
-   * @param given the URL from the user. Default: from the environment, such as `L1_URL`
-   * @param maxRetries as in HttpOptions
-   * @throws UsageError
-   */
-  function open(flag: string, given: string | undefined, maxRetries?: number): RequestProvider {
-    const name = flag.toUpperCase()
-    const url = given ?? process.env[`${name}_URL`]
-    if (!url) throw new UsageError(`--${flag} is needed: the URL of the ${name} endpoint`)
-    return connect(flag, url, createHttpProvider, maxRetries === undefined ? {} : { maxRetries })
-  }
-
   return {
     signal,
-    open,
-    /** Opens each URL. Default: those in the environment, separated by spaces. @throws UsageError */
-    openAll(flag: 'l1' | 'l2', urls: readonly string[] | undefined): RequestProvider[] {
+    /**
+     * @param flag without dashes
+     * @param urls from the user. Default: those in the environment, such as `L1_URL`, separated by spaces
+     * @param more as in HttpOptions
+     * @throws UsageError if there are none, or one is wrong
+     */
+    open(flag: string, urls: readonly string[] | undefined, more?: Pick<HttpOptions, 'maxRetries'>): RequestProvider[] {
       const given = urls ?? inEnvironment(flag)
-      return given.length === 0 ? [open(flag, undefined)] : given.map(url => open(flag, url))
+      if (given.length === 0) throw new UsageError(`--${flag} is needed: the URL of the ${flag.toUpperCase()} endpoint`)
+      return given.map(url => connect(flag, url, createHttpProvider, more))
     },
     /** @param urls from the user. Default: those in the environment, which may be none @throws UsageError */
     openBeacon: (urls: readonly string[] | undefined): BeaconApi[] =>

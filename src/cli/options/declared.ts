@@ -25,8 +25,11 @@ export const flag = (help: string) => ({ type: 'boolean', default: false, help }
 
 /** The options of more than one command. A command can say something else about one of them. */
 const declared = {
-  l1: text('URL', 'an Ethereum endpoint with eth_getProof (or L1_URL); for older blocks, an archive node'),
-  l2: text('URL', 'an endpoint of the rollup (or L2_URL)'),
+  l1: list(
+    'URL',
+    'an Ethereum endpoint with eth_getProof (or L1_URL), used if those before it fail; for older blocks, an archive node',
+  ),
+  l2: list('URL', 'an endpoint of the rollup (or L2_URL), used if those before it fail'),
   scheme: text('SCHEME', 'mimc or poseidon2: the hash scheme of the rollup'),
   rollup: text('ROLLUP', 'mainnet or sepolia (Linea), or the address of the rollup contract on L1'),
   address: text('ADDRESS', 'the account, 20 bytes'),
@@ -95,8 +98,8 @@ export type ValuesOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf
 /** What the user may state with these options. */
 export type FlagsOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf<T[Name]> | undefined }
 
-/** What the user may state with the options of more than one command. Some commands take several endpoints. */
-export type Flags = Omit<FlagsOf<typeof declared>, 'l1' | 'l2'>
+/** What the user may state with the options of more than one command. */
+export type Flags = FlagsOf<typeof declared>
 
 /** Some of the options above, in the order of the help. */
 export const optionsOf = <Name extends keyof typeof declared>(...names: Name[]): Pick<typeof declared, Name> =>
@@ -119,7 +122,7 @@ export const formatOptions = (options: Options): string =>
     .join('\n')
 
 export const hiddenUrls = `To hide URLs from the process list, set the environment variables L1_URL, L2_URL
-and BEACON_URL instead. URLs are never printed.`
+and BEACON_URL instead, with spaces between URLs. URLs are never printed.`
 
-export const resumable = `An interrupted run keeps its
-progress in FILE.partial: run the same command again to continue.`
+export const resumable = `An interrupted run keeps its progress in FILE.partial: run the same command
+again to continue.`

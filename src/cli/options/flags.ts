@@ -5,12 +5,20 @@ import { type ClaimWithSources, completeClaim, isProblem } from '../../document/
 import { forkOf, networkNamed, rollupNamed } from '../../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
 import { fieldIn, messageOf, show } from '../../document/value.ts'
-import { isArgumentError, type Outcome, type Scheme, safely, type VerifiedState, verifyProof } from '../../index.ts'
+import {
+  type Hex,
+  isArgumentError,
+  type Outcome,
+  type Scheme,
+  safely,
+  type VerifiedState,
+  verifyProof,
+} from '../../index.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
 import type { Flags } from './declared.ts'
-import { given, integerOf } from './parse.ts'
+import { given, integerOf, requireHex } from './parse.ts'
 import { didYouMean } from './suggest.ts'
 
 /** @throws UsageError */
@@ -61,15 +69,17 @@ export const blockClaimOf = (flags: Flags) => ({
   ...given({ l2BlockNumber: integerOf(flags, 'l2-block', 64) }),
 })
 
-const LEFT_TO_BUNDLE = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
-
-/** What the user states about a bundle. Nothing is taken from the bundle, which may be forged. @throws UsageError */
+/** What the user states about a bundle, which says the rest. The report tells them apart. @throws UsageError */
 export async function claimOfFlags(flags: Flags, io: Io): Promise<EvidenceClaim> {
   const { address, 'storage-key': storageKeys } = flags
-  const trusted = await trustedOf(flags, io)
-  // Despite the type, the hexadecimal is unchecked: verifyEvidence refuses it with an ArgumentError.
-  const stated = { ...blockClaimOf(flags), ...given({ address, storageKeys }) }
-  return { ...LEFT_TO_BUNDLE, ...stated, trusted } as EvidenceClaim
+  requireHex('--address', 20, address)
+  return {
+    ...{ l2BlockNumber: 'fromBundle', ...blockClaimOf(flags) },
+    address: address ?? 'fromBundle',
+    // parseOptions made all of them 32 bytes.
+    storageKeys: (storageKeys as readonly Hex[] | undefined) ?? 'fromBundle',
+    trusted: await trustedOf(flags, io),
+  }
 }
 
 /** Exactly one: with two, it would be unclear on which one the verdict rests. */

@@ -88,7 +88,7 @@ export async function openL1Source(
   }
   if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice is one source')
   const flag = urls.length > 0 ? 'l1-agree' : 'l1'
-  const providers = urls.length > 0 ? urls.map(url => connections.open(flag, url)) : l1
+  const providers = urls.length > 0 ? connections.open(flag, urls) : l1
   const count = providers.length
   const needed = quorum === undefined ? Math.floor(count / 2) + 1 : wholeNumber('--quorum', quorum, 1, count)
   const l1BlockHash = agreeingBlockHash(providers, {

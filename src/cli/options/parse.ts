@@ -120,6 +120,6 @@ export const given = <T extends object>(fields: T) =>
 /** @throws UsageError */
 export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
   if (value !== undefined && !isHexOf(length, value)) {
-    throw new UsageError(`${flag}: expected ${length} bytes of hexadecimal after 0x`)
+    throw new UsageError(`${flag}: expected 0x-prefixed hexadecimal of ${length} bytes`)
   }
 }
