@@ -249,10 +249,12 @@ function chainSteps({ trustedKind, states, l1SlotCount }: NonNullable<Shape['cha
   const isFromBeacon = trustedKind === 'beaconBlockRoot'
   // What has no version is not a bundle.
   const isWhole = at('', 'version')
+  const isKind = at('kind')
   return [
     step('It is an evidence bundle', ['EVIDENCE_MALFORMED'], isWhole),
     step('Its version is known', ['EVIDENCE_VERSION']),
-    step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], error => !isWhole(error)),
+    step('It is of a state, not of a call', ['EVIDENCE_MALFORMED'], isKind),
+    step('Its parts have the right shapes', ['EVIDENCE_MALFORMED', ...HEX], error => !isWhole(error) && !isKind(error)),
     step('It is for the scheme that you stated', ['EVIDENCE_SCHEME_MISMATCH']),
     step('It is for the rollup that you stated', ['EVIDENCE_ROLLUP_MISMATCH']),
     ...(states.block ? [step('It is for the L2 block that you stated', ['EVIDENCE_BLOCK_MISMATCH'])] : []),

@@ -119,21 +119,22 @@ function openBundle({ kind, description, bundle, claim: stated }: BundleFile): O
   }
 }
 
-/** What an evidence vector states. */
+/** What an evidence vector states. It leaves the rest to the bundle. */
 function suggestClaim({ scheme, claim }: { readonly scheme: unknown; readonly claim: unknown }): Suggested {
   const { rollup, trusted, l2BlockNumber, address, storageKeys } = fieldsOf(claim)
   const { address: contract, layout } = fieldsOf(rollup)
   const { network, ...roots } = fieldsOf(trusted)
   const [[trustedKind, root] = []] = Object.entries(roots)
+  const unlessLeft = (value: unknown) => (value === 'fromBundle' ? undefined : value)
   return suggest('file', {
     scheme,
     trustedKind,
     trusted: root,
     network: fieldIn(network, 'name'),
     rollup: contract,
-    l2Block: decimal(l2BlockNumber),
-    address,
-    storageKeys,
+    l2Block: decimal(unlessLeft(l2BlockNumber)),
+    address: unlessLeft(address),
+    storageKeys: unlessLeft(storageKeys),
     rootsSlot: decimal(fieldIn(layout, 'stateRootHashes')),
     currentSlot: decimal(fieldIn(layout, 'currentL2BlockNumber')),
   })

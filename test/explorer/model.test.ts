@@ -38,6 +38,9 @@ const NOT_EXPLORED: Readonly<Record<string, string>> = {
   'rollup-name-of-another': 'the page takes the address of a contract, not a label for it',
   'trusted-two': 'the page has one field for the trusted input',
   'trusted-beacon-block-and-hash': 'the same',
+  'claim-misspelt': 'the fields of the form have their names',
+  'claim-rollup-misspelt': 'the same',
+  'claim-no-address': 'an empty field leaves the address to the bundle, and the page says so',
 }
 
 for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
