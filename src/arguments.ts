@@ -11,17 +11,28 @@ import { ArgumentError } from './errors.ts'
  * @throws ArgumentError
  */
 export function readOptions<T extends object>(what: string, options: T, names: readonly string[]): T {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw invalid(what, 'an object', options)
-  const unknown = Object.keys(options).find(name => !names.includes(name))
+  const own = copyOf(options)
+  if (own === undefined) throw new ArgumentError({ path: what, expected: 'an object', found: 'what cannot be read' })
+  if (own === null) throw invalid(what, 'an object', options)
+  const unknown = Object.keys(own).find(name => !names.includes(name))
   if (unknown !== undefined) {
     const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
     const place = unknown.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
     const expected = meant ?? `no field but ${names.join(', ')}`
     throw new ArgumentError({ path: fieldOf(what, place), expected, found: 'an unknown field' })
   }
-  // Without a prototype, so that nothing comes from a polluted Object.prototype.
-  return Object.assign(Object.create(null), options)
+  return own
+}
+
+/** null if it is not an object; undefined if it cannot be read: a getter or a proxy can throw anything. */
+function copyOf<T extends object>(options: T): T | null | undefined {
+  try {
+    if (typeof options !== 'object' || options === null || Array.isArray(options)) return null
+    // Without a prototype, so that nothing comes from a polluted Object.prototype.
+    return Object.assign(Object.create(null), options)
+  } catch {
+    return undefined
+  }
 }
 
 /** The path of a field of the object `what`. */

@@ -51,9 +51,9 @@ function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknow
     ...rest,
     ...(beaconBlock && { beaconBlock }),
     account: account && { nonce: quantity(account.nonce), balance: quantity(account.balance) },
-    l2BlockNumber: l2BlockNumber === null ? null : quantity(l2BlockNumber),
-    currentL2BlockNumber: currentL2BlockNumber === null ? null : quantity(currentL2BlockNumber),
-    finalizedTimestamp: finalizedTimestamp === null ? null : quantity(finalizedTimestamp),
+    l2BlockNumber: l2BlockNumber === undefined ? undefined : quantity(l2BlockNumber),
+    currentL2BlockNumber: currentL2BlockNumber === undefined ? undefined : quantity(currentL2BlockNumber),
+    finalizedTimestamp: finalizedTimestamp === undefined ? undefined : quantity(finalizedTimestamp),
     l1Block: l1Block && { ...l1Block, number: quantity(l1Block.number), timestamp: quantity(l1Block.timestamp) },
   }
 }
@@ -70,13 +70,14 @@ export function toClaim(
     scheme: schemes[scheme],
     rollup: toRollup(rollup),
     trusted: toTrusted(trusted),
-    ...(l2BlockNumber !== undefined && { l2BlockNumber: BigInt(l2BlockNumber) }),
+    l2BlockNumber: l2BlockNumber === 'fromBundle' ? l2BlockNumber : BigInt(l2BlockNumber),
   }
 }
 
 /** Invalid vectors may hold no trusted value or two, which the type forbids. */
 function toTrusted({ beaconBlockRoot, network, ...others }: VectorClaim['trusted']): Trusted {
-  const beacon = beaconBlockRoot && (network ? trustBeaconBlock(beaconBlockRoot, network) : { beaconBlockRoot })
+  const beacon =
+    beaconBlockRoot && (network ? trustBeaconBlock({ network, blockRoot: beaconBlockRoot }) : { beaconBlockRoot })
   return { ...others, ...beacon } as Trusted
 }
 

@@ -127,7 +127,7 @@ function readLayout(layout: RollupLayout): RollupLayout {
   const { stateRootHashes, currentL2BlockNumber, finalizedState } = own
   return {
     ...readSlots('rollup.layout', { stateRootHashes, currentL2BlockNumber }),
-    finalizedState: finalizedState && readStateLayout(finalizedState),
+    finalizedState: finalizedState === undefined ? undefined : readStateLayout(finalizedState),
   }
 }
 

@@ -1,10 +1,9 @@
 import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
-import { readerOf } from '../json/reader.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeKey, decodePubkeys, type Keys } from './decode.ts'
-import { type BeaconNetwork, type DecodedNetwork, decodeCount, decodeNetworkFields } from './network.ts'
+import { type BeaconNetwork, type DecodedNetwork, decodeCount, decodeNetworkFields, fieldsOf } from './network.ts'
 import { hashPair, merkleize, rootOfBytes } from './ssz.ts'
 
 /**
@@ -34,8 +33,6 @@ export interface DecodedCommittee {
   readonly keys: Keys
 }
 
-const reader = readerOf('ARGUMENT_INVALID')
-
 export const rootOfKeys = ({ pubkeys, aggregatePubkey }: Keys): Uint8Array =>
   hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregatePubkey))
 
@@ -52,7 +49,7 @@ export function encodeCommittee(network: DecodedNetwork, period: number, keys: K
 /** @throws ArgumentError, `BEACON_COMMITTEE_ROOT`; what {@link decodePubkeys} throws for a stored key */
 export function decodeCommittee(committee: unknown): DecodedCommittee {
   return atPath('committee', () => {
-    const field = reader.fieldsOf(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])
+    const field = fieldsOf(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])
     const network = field('network', decodeNetworkFields)
     const period = field('period', decodeCount)
     const root = field('root', root => decodeArgument('', root, 32))

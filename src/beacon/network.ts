@@ -1,4 +1,4 @@
-import { decodeArgument } from '../arguments.ts'
+import { decodeArgument, readOptions } from '../arguments.ts'
 import { type Hex, hexToBytes } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, refusal } from '../errors.ts'
 import { atMost, optional } from '../json/decoders.ts'
@@ -121,7 +121,7 @@ export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('netwo
 
 /** @throws ArgumentError */
 export function decodeNetworkFields(network: unknown): DecodedNetwork {
-  const field = reader.fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
+  const field = fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
   const source: BeaconNetwork = {
     genesisValidatorsRoot: field('genesisValidatorsRoot', hexOf(32)),
     forks: field('forks', decodeForks),
@@ -130,6 +130,11 @@ export function decodeNetworkFields(network: unknown): DecodedNetwork {
   }
   return { source, genesisValidatorsRoot: hexToBytes(source.genesisValidatorsRoot, 32) }
 }
+
+/** Like that of a reader, for an object of the caller: no other fields. @throws ArgumentError */
+export const fieldsOf = <Name extends string>(source: unknown, names: readonly Name[]) =>
+  // Despite the type, it need not be an object: then it is refused.
+  reader.fieldsOf(readOptions('', source as object, names), names)
 
 /** Hexadecimal of this length, as the caller spells it. */
 const hexOf =
@@ -149,7 +154,7 @@ function decodeForks(value: unknown): BeaconFork[] {
 }
 
 function decodeFork(fork: unknown): BeaconFork {
-  const field = reader.fieldsOf(fork, ['name', 'version', 'epoch'])
+  const field = fieldsOf(fork, ['name', 'version', 'epoch'])
   return {
     version: field('version', hexOf(4)),
     name: field('name', reader.string),

@@ -9,10 +9,10 @@ import { readerOf } from '../json/reader.ts'
 /** Proves an L1 block hash from a beacon block root: the answers of a beacon API, known fields only. */
 export interface BundleConsensus {
   /** A label for people, such as `mainnet`. It proves nothing. */
-  network?: string
+  network?: string | undefined
   /** `/eth/v1/beacon/light_client/bootstrap/{root}`. */
   bootstrap: unknown
-  /** `/eth/v1/beacon/light_client/updates`: one per period since the checkpoint. About 57 kB each. */
+  /** `/eth/v1/beacon/light_client/updates`: one per period since the trusted block. About 57 kB each. */
   updates: unknown[]
   /** `/eth/v1/beacon/light_client/finality_update`; omitted if the last update proves the finalized block. */
   finality?: unknown
@@ -20,9 +20,11 @@ export interface BundleConsensus {
 
 const reader = readerOf('EVIDENCE_MALFORMED')
 
+export const CONSENSUS_FIELDS = ['network', 'bootstrap', 'updates', 'finality'] as const
+
 /** Reads the parts, of which none has been checked but the label. @throws ProofError `EVIDENCE_MALFORMED` if one is missing */
 export function decodeConsensus(source: unknown) {
-  const field = reader.fieldsOf(source, ['network', 'bootstrap', 'updates', 'finality'])
+  const field = reader.fieldsOf(source, CONSENSUS_FIELDS)
   return {
     network: field('network', optional(reader.string)),
     bootstrap: field('bootstrap', verifyGiven),

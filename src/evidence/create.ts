@@ -1,8 +1,8 @@
 import { ETH_PROOF_SHAPE } from '../anchor/eth-proof.ts'
 import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-state.ts'
 import { encodeHeader } from '../anchor/header.ts'
-import { type Rollup, verifyBlockNumber } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys } from '../arguments.ts'
+import { type Rollup, readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
+import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
@@ -11,7 +11,7 @@ import { type Admission, pickKnown, type Shape } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
-import { type BundleConsensus, CONSENSUS_SHAPE, decodeConsensus } from './consensus.ts'
+import { type BundleConsensus, CONSENSUS_FIELDS, CONSENSUS_SHAPE, decodeConsensus } from './consensus.ts'
 import { KIND, VERSION } from './decode.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
 import type { EvidenceBundle } from './types.ts'
@@ -29,15 +29,15 @@ export interface BundleParts {
   /** The requested address, 20 bytes. */
   address: Hex
   /** The requested storage keys, 32 bytes each. Default: none. */
-  storageKeys?: readonly Hex[]
+  storageKeys?: readonly Hex[] | undefined
   /** What `rollup_getProof` answered for the address and keys, at the L2 block. */
   answer: unknown
-  /** The answers of a beacon API, for a verifier that trusts a beacon checkpoint. Only known fields are kept. */
+  /** The answers of a beacon API, for a verifier that trusts a beacon block. Only known fields are kept. */
   consensus?:
     | {
         /** A label for people. It proves nothing. */
         network?: string | undefined
-        /** The bootstrap of the checkpoint. */
+        /** The bootstrap of the trusted beacon block. */
         bootstrap: unknown
         /** The committee updates, an array. */
         updates: unknown
@@ -46,14 +46,16 @@ export interface BundleParts {
       }
     | undefined
   /** The answers of L1, for a verifier that trusts something other than an L2 state root. */
-  l1?: {
-    /** What `eth_getBlockByNumber` answered, for a verifier that does not trust an L1 state root. */
-    block?: unknown
-    /** What `eth_getProof` answered for the rollup contract and `anchorStorageKeys`, at the L1 block. */
-    proof: unknown
-    /** The finalized state with which the storage keys were computed, if any. */
-    finalizedState?: FinalizedState | undefined
-  }
+  l1?:
+    | {
+        /** What `eth_getBlockByNumber` answered, for a verifier that does not trust an L1 state root. */
+        block?: unknown
+        /** What `eth_getProof` answered for the rollup contract and `anchorStorageKeys`, at the L1 block. */
+        proof: unknown
+        /** The finalized state with which the storage keys were computed, if any. */
+        finalizedState?: FinalizedState | undefined
+      }
+    | undefined
 }
 
 /**
@@ -80,24 +82,16 @@ export interface BundleParts {
  * ```
  */
 export function createBundle(parts: BundleParts): EvidenceBundle {
-  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = parts
+  const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = readParts(parts)
+  const { name, address: rollupAddress } = readRollup(rollup)
   return {
     version: VERSION,
     kind: KIND,
     scheme: hashSchemeOf(scheme).name,
-    rollup: {
-      ...(rollup.name !== undefined && { name: rollup.name }),
-      address: bytesToHex(decodeArgument('rollup.address', rollup.address, 20)),
-    },
+    rollup: { ...(name !== undefined && { name }), address: rollupAddress },
     l2BlockNumber: encodeQuantity(verifyBlockNumber(l2BlockNumber)),
-    ...(consensus && { consensus: encodeConsensus(consensus) }),
-    ...(l1 && {
-      l1: {
-        ...(l1.block !== undefined && { header: encodeHeader(l1.block) }),
-        proof: knownFields('l1.proof', l1.proof, ETH_PROOF_SHAPE, 4),
-        ...(l1.finalizedState !== undefined && { finalizedState: encodeFinalizedState(l1.finalizedState) }),
-      },
-    }),
+    ...(consensus !== undefined && { consensus: encodeConsensus(consensus) }),
+    ...(l1 !== undefined && { l1: encodeL1(l1) }),
     request: {
       address: bytesToHex(decodeArgument('address', address, 20)),
       storageKeys: decodeKeys(storageKeys).map(bytesToHex),
@@ -106,8 +100,33 @@ export function createBundle(parts: BundleParts): EvidenceBundle {
   }
 }
 
-function encodeFinalizedState(state: FinalizedState): NonNullable<NonNullable<EvidenceBundle['l1']>['finalizedState']> {
-  const { messageNumber, forcedTransactionNumber: forced, timestamp } = verifyFinalizedState(state)
+const PARTS = ['scheme', 'rollup', 'l2BlockNumber', 'address', 'storageKeys', 'answer', 'consensus', 'l1']
+
+function readParts(parts: BundleParts): BundleParts {
+  const own = readOptions('', parts, PARTS)
+  if (own.answer === undefined) throw invalid('answer', 'what rollup_getProof answered', own.answer)
+  return own
+}
+
+function encodeL1(l1: NonNullable<BundleParts['l1']>): NonNullable<EvidenceBundle['l1']> {
+  const { block, proof, finalizedState } = readOptions('l1', l1, ['block', 'proof', 'finalizedState'])
+  if (proof === undefined) throw invalid('l1.proof', 'what eth_getProof answered', proof)
+  return {
+    ...(block !== undefined && { header: encodeHeader(block) }),
+    proof: knownFields('l1.proof', proof, ETH_PROOF_SHAPE, 4),
+    ...(finalizedState !== undefined && {
+      finalizedState: encodeFinalizedState(atPath('l1', () => verifyFinalizedState(finalizedState))),
+    }),
+  }
+}
+
+type EncodedState = NonNullable<NonNullable<EvidenceBundle['l1']>['finalizedState']>
+
+function encodeFinalizedState({
+  messageNumber,
+  forcedTransactionNumber: forced,
+  timestamp,
+}: FinalizedState): EncodedState {
   return {
     messageNumber: encodeQuantity(messageNumber),
     ...(forced !== undefined && { forcedTransactionNumber: encodeQuantity(forced) }),
@@ -115,8 +134,9 @@ function encodeFinalizedState(state: FinalizedState): NonNullable<NonNullable<Ev
   }
 }
 
-function encodeConsensus(source: unknown): BundleConsensus {
-  const { network, ...answers } = atPath('consensus', () => decodeConsensus(source))
+function encodeConsensus(source: NonNullable<BundleParts['consensus']>): BundleConsensus {
+  const own = readOptions('consensus', source, CONSENSUS_FIELDS)
+  const { network, ...answers } = atPath('consensus', () => decodeConsensus(own))
   const { updates } = answers
   const count = reader.isArray(updates) ? Math.min(updates.length, MAX_UPDATES) : 0
   // Here numbers are decimal, and forks have names. The shape determines the fields.

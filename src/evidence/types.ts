@@ -20,30 +20,34 @@ export interface EvidenceBundle {
   /** Whose state it is. */
   rollup: {
     /** A label for people. It proves nothing. */
-    name?: string
+    name?: string | undefined
     /** The contract on L1, 20 bytes. */
     address: Hex
   }
   /** A quantity, such as `0x1b4`. */
   l2BlockNumber: Hex
   /** Proves the L1 block hash from a beacon block root. Omitted if the verifier gets that hash elsewhere. */
-  consensus?: BundleConsensus
+  consensus?: BundleConsensus | undefined
   /** Proves the L2 state root. Omitted if the verifier gets that root elsewhere. */
-  l1?: {
-    /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
-    header?: Hex
-    /** The `eth_getProof` result of the rollup contract for `anchorStorageKeys`, at that L1 block. */
-    proof: unknown
-    /** Quantities that prove the timestamp. Omitted if it is not proven. */
-    finalizedState?: {
-      /** Number of the last message that L2 received. */
-      messageNumber: Hex
-      /** Number of the last forced transaction. Omitted for contracts before version 8. */
-      forcedTransactionNumber?: Hex
-      /** Time of the last finalized L2 block, in seconds since 1970. */
-      timestamp: Hex
-    }
-  }
+  l1?:
+    | {
+        /** RLP of the L1 block header. Omitted if the verifier gets the L1 state root elsewhere. */
+        header?: Hex | undefined
+        /** The `eth_getProof` result of the rollup contract for `anchorStorageKeys`, at that L1 block. */
+        proof: unknown
+        /** Quantities that prove the timestamp. Omitted if it is not proven. */
+        finalizedState?:
+          | {
+              /** Number of the last message that L2 received. */
+              messageNumber: Hex
+              /** Number of the last forced transaction. Omitted for contracts before version 8. */
+              forcedTransactionNumber?: Hex | undefined
+              /** Time of the last finalized L2 block, in seconds since 1970. */
+              timestamp: Hex
+            }
+          | undefined
+      }
+    | undefined
   /** The request to the L2 endpoint. */
   request: {
     /** 20 bytes. */

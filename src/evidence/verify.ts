@@ -85,14 +85,14 @@ function verifyConsensus(
 ): ProvenConsensus {
   if (consensus === undefined)
     throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus', found: 'nothing' })
-  return atPath('consensus', () => {
+  const proven = atPath('consensus', () => {
     const { network: label, ...answers } = decodeConsensus(consensus)
     verifyLabel('EVIDENCE_NETWORK_MISMATCH', 'network', network, label)
-    const proven = verifyConsensus(answers)
-    // Without this check, a function that returns nothing would let the beacon block root pass for an L1 state root.
-    decodeArgument('trusted.verifyConsensus().l1BlockHash', proven?.l1BlockHash, 32)
-    return proven
+    return verifyConsensus(answers)
   })
+  // Without this check, a function that returns nothing would let the beacon block root pass for an L1 state root.
+  decodeArgument('trusted.verifyConsensus().l1BlockHash', proven?.l1BlockHash, 32)
+  return proven
 }
 
 /** Copied field by field, because the function may return further fields. */

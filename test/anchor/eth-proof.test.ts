@@ -4,7 +4,7 @@ import { slotKey } from '../../src/anchor/slots.ts'
 import { verifyEthProof } from '../../src/anchor.ts'
 import { bytesToHex, type Hex } from '../../src/bytes.ts'
 import { createL1, named } from '../../vectors/evidence/l1.ts'
-import { refusal } from '../refusal.ts'
+import { refusal, verdict } from '../refusal.ts'
 import { codeOf } from './helpers.ts'
 
 const ZERO: Hex = `0x${'00'.repeat(32)}`
@@ -129,4 +129,31 @@ it('says what it expects and what it found', async () => {
   expect(refusal(() => verifyEthProof(nothing, { l1StateRoot: stateRoot, address: absent }))).toMatchObject({
     expected: EMPTY_TRIE,
   })
+})
+
+it('returns the keys as they were written, one slot for each', async () => {
+  const proof = await l1.getProof(contract, [10n, 51n])
+  const [lower, upper] = [slotKey(10n), `0x${slotKey(51n).slice(2).toUpperCase()}`] as [Hex, Hex]
+  const claim = { l1StateRoot: stateRoot, address: contract }
+  const [present, absent] = verifyEthProof(proof, { ...claim, storageKeys: [lower, upper] }).storage
+  expect([present.key, present.exists, absent.key, absent.exists]).toEqual([lower, true, upper, false])
+  expect(verifyEthProof(await l1.getProof(contract, []), { ...claim, storageKeys: undefined }).storage).toEqual([])
+})
+
+it('refuses fields that it does not know, and says which one is missing', async () => {
+  const proof = await l1.getProof(contract, [1n])
+  const claim = { l1StateRoot: stateRoot, address: contract, storageKeys: [slotKey(1n)] }
+  const changed = (change: object) => verdict(() => verifyEthProof(proof, { ...claim, ...change }))
+  expect(changed({})).toBe('accepted')
+  for (const [change, path] of [
+    [{ storagekeys: [] }, 'storagekeys'],
+    [{ adress: contract }, 'adress'],
+    [{ stateRoot }, 'stateRoot'],
+    [{ l1StateRoot: undefined }, 'l1StateRoot'],
+    [{ address: undefined }, 'address'],
+    [{ storageKeys: [slotKey(1n), '0x12'] }, 'storageKeys[1]'],
+    [{ storageKeys: null }, 'storageKeys'],
+  ] as const) {
+    expect(changed(change)).toBe(`ARGUMENT_INVALID at ${path}`)
+  }
 })

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
+import { mappingSlot } from '../../src/anchor/slots.ts'
 import {
   anchorStorageKeys,
   createBundle,
@@ -7,7 +8,6 @@ import {
   type FinalizedState,
   finalizedStateTopics,
   lineaLayout,
-  mappingSlot,
 } from '../../src/anchor.ts'
 import { bytesToHex } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
@@ -20,21 +20,27 @@ const newer: FinalizedState = { messageNumber: 12n, forcedTransactionNumber: 3n,
 const older: FinalizedState = { messageNumber: 12n, timestamp: 5n }
 
 it('lists the storage keys of the layout, for both contract versions', () => {
-  const numbers = anchorStorageKeys(rollup, 436n, newer).map(BigInt)
+  const numbers = anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: newer }).map(BigInt)
   const message = BigInt(mappingSlot(334n, 12n))
   expect(numbers).toEqual([BigInt(mappingSlot(282n, 436n)), 281n, 447n, message, BigInt(mappingSlot(452n, 3n))])
-  expect(anchorStorageKeys(rollup, 436n, older).map(BigInt)).toEqual(numbers.slice(0, 4))
-  expect(anchorStorageKeys(rollup, 436n).map(BigInt)).toEqual(numbers.slice(0, 2))
+  expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: older }).map(BigInt)).toEqual(
+    numbers.slice(0, 4),
+  )
+  expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n }).map(BigInt)).toEqual(numbers.slice(0, 2))
   const { finalizedState: _, ...layout } = lineaLayout
-  expect(anchorStorageKeys({ ...rollup, layout }, 436n, newer).map(BigInt)).toEqual(numbers.slice(0, 2))
+  expect(
+    anchorStorageKeys({ rollup: { ...rollup, layout }, l2BlockNumber: 436n, finalizedState: newer }).map(BigInt),
+  ).toEqual(numbers.slice(0, 2))
 })
 
 it('accepts the smallest and the largest numbers', () => {
   const smallest = { messageNumber: 0n, forcedTransactionNumber: 0n, timestamp: 0n }
   const most = 2n ** 256n - 1n
   const largest = { messageNumber: most, forcedTransactionNumber: most, timestamp: 2n ** 64n - 1n }
-  for (const state of [smallest, largest]) expect(anchorStorageKeys(rollup, 0n, state).length).toBe(5)
-  const refusalOf = (change: object) => refusal(() => anchorStorageKeys(rollup, 0n, { ...newer, ...change }))
+  for (const state of [smallest, largest])
+    expect(anchorStorageKeys({ rollup, l2BlockNumber: 0n, finalizedState: state }).length).toBe(5)
+  const refusalOf = (change: object) =>
+    refusal(() => anchorStorageKeys({ rollup, l2BlockNumber: 0n, finalizedState: { ...newer, ...change } }))
   expect(refusalOf({ timestamp: -1n })).toMatchObject({
     path: 'finalizedState.timestamp',
     expected: 'a bigint from 0 to 2^64 - 1',
@@ -54,16 +60,23 @@ it('refuses invalid numbers, and reads own properties only', () => {
     { timestamp: 5 },
     { messageNumber: 1n << 256n },
   ]
-  wrong.push({ messageNumber: undefined }, { forcedTransactionNumber: '0x3' }, { forcedTransactionNumber: null })
+  wrong.push(
+    { messageNumber: undefined },
+    { timestmap: 5n },
+    { forcedTransactionNumber: '0x3' },
+    { forcedTransactionNumber: null },
+  )
   for (const change of wrong) {
     const state = { ...newer, ...change } as FinalizedState
-    expect(codeOf(() => anchorStorageKeys(rollup, 436n, state))).toBe('ARGUMENT_INVALID')
+    expect(codeOf(() => anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: state }))).toBe(
+      'ARGUMENT_INVALID',
+    )
     const parts = { scheme: poseidon2, rollup, l2BlockNumber: 436n, address: rollup.address, answer: {} }
     expect(codeOf(() => createBundle({ ...parts, l1: { proof: {}, finalizedState: state } }))).toBe('ARGUMENT_INVALID')
   }
   try {
     Reflect.set(Object.prototype, 'forcedTransactionNumber', 3n)
-    expect(anchorStorageKeys(rollup, 436n, older).length).toBe(4)
+    expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: older }).length).toBe(4)
   } finally {
     Reflect.deleteProperty(Object.prototype, 'forcedTransactionNumber')
   }

@@ -1,12 +1,12 @@
-import { ProofError, type ProofErrorCode } from '../../src/errors.ts'
+import { type FailureCode, isRefusal } from '../../src/errors.ts'
 
-/** The code of the ProofError that `work` throws, or null if it succeeds. Rethrows any other error. */
-export function codeOf(work: () => unknown): ProofErrorCode | null {
+/** The code of the ProofError or ArgumentError that `work` throws, or null if it succeeds. Rethrows any other error. */
+export function codeOf(work: () => unknown): FailureCode | null {
   try {
     work()
     return null
   } catch (error) {
-    if (error instanceof ProofError) return error.code
+    if (isRefusal(error)) return error.code
     throw error
   }
 }

@@ -15,7 +15,8 @@ it('does not let a getter or proxy choose the error', () => {
   const address = `0x${'00'.repeat(20)}` as const
   const rollup = { name: 'devnet', address }
   for (const hostile of [getter, unreadable, proxy]) {
-    expect(() => verifyEvidence(hostile, { scheme: poseidon2, rollup, trusted: { l2StateRoot: zero } })).toThrow(
+    const known = { scheme: poseidon2, rollup, trusted: { l2StateRoot: zero }, l2BlockNumber: 1n, address }
+    expect(() => verifyEvidence(hostile, { ...known, storageKeys: [] })).toThrow(
       expect.objectContaining({ code: 'EVIDENCE_MALFORMED' }),
     )
   }

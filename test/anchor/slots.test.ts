@@ -1,6 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
-import { anchorStorageKeys, arraySlot, lineaRollup, mappingSlot, verifyCode } from '../../src/anchor.ts'
+import { verifyCode } from '../../src/anchor/code.ts'
+import { arraySlot, mappingSlot } from '../../src/anchor/slots.ts'
+import { anchorStorageKeys, lineaRollup } from '../../src/anchor.ts'
 import { bytesToHex } from '../../src/bytes.ts'
 import { refusal } from '../refusal.ts'
 import { codeOf } from './helpers.ts'
@@ -32,11 +34,14 @@ it('computes the slots of array elements', () => {
 })
 
 it('computes the storage keys of the rollup contract', () => {
-  const [root, current] = anchorStorageKeys(lineaRollup, 9n)
+  const [root, current] = anchorStorageKeys({ rollup: lineaRollup, l2BlockNumber: 9n })
   expect(root).toBe(mappingSlot(282n, 9n))
   expect(BigInt(current)).toBe(281n)
   const moved = { ...lineaRollup, layout: { stateRootHashes: 1n, currentL2BlockNumber: 2n } }
-  expect(anchorStorageKeys(moved, 9n)).toEqual([mappingSlot(1n, 9n), `0x${'00'.repeat(31)}02`])
+  expect(anchorStorageKeys({ rollup: moved, l2BlockNumber: 9n })).toEqual([
+    mappingSlot(1n, 9n),
+    `0x${'00'.repeat(31)}02`,
+  ])
 })
 
 it('refuses arguments that are not slots or keys', () => {
@@ -52,8 +57,8 @@ it('refuses arguments that are not slots or keys', () => {
     () => arraySlot(0n, -1n),
     () => arraySlot(0n, 2n ** 256n),
     () => arraySlot(0n, 0n, 1 as never),
-    () => anchorStorageKeys(lineaRollup, -1n),
-    () => anchorStorageKeys(lineaRollup, 2n ** 64n),
+    () => anchorStorageKeys({ rollup: lineaRollup, l2BlockNumber: -1n }),
+    () => anchorStorageKeys({ rollup: lineaRollup, l2BlockNumber: 2n ** 64n }),
   ]
   for (const work of wrong) expect(codeOf(work), String(work)).toBe('ARGUMENT_INVALID')
 })
@@ -71,7 +76,7 @@ it('says which argument is wrong, and what it expects', () => {
   expect(refusal(() => mappingSlot(5 as never, A))).toMatchObject({
     path: 'slot',
     expected: 'a bigint, or 0x-prefixed hexadecimal of 32 bytes',
-    found: 'a number',
+    found: 'the number 5',
   })
   expect(refusal(() => arraySlot(0n, -1n)).path).toBe('index')
   expect(refusal(() => arraySlot(0n, 1n, -1n)).path).toBe('slotsPerElement')

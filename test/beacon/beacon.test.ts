@@ -13,7 +13,7 @@ import {
 } from '../../src/beacon.ts'
 import { refusal, verdict } from '../refusal.ts'
 import { strided } from '../size.ts'
-import { namesIn, readInvalid, readValid } from './vectors.ts'
+import { namesIn, readInvalid, readValid, trustedIn } from './vectors.ts'
 
 const REAL = '../shared/vectors/beacon/mainnet-capella-periods-862-864.json'
 
@@ -25,7 +25,7 @@ it('has no duplicate invalid vectors', () => {
 const runVector = ({ operation, input }: ReturnType<typeof readInvalid>) =>
   operation === 'verifyFinality'
     ? verifyFinality(input.answers.finality, input.committee)
-    : verifyConsensus(input.answers, input)
+    : verifyConsensus(input.answers, trustedIn(input))
 
 it('reports where it found the fault', () => {
   const pathOf = (name: string) => refusal(() => runVector(readInvalid(name))).path
@@ -40,7 +40,7 @@ it('reports where it found the fault', () => {
 
 it('continues from a stored committee', () => {
   const { input } = readValid('fulu')
-  const { committee } = verifyConsensus({ ...input.answers, finality: undefined }, input)
+  const { committee } = verifyConsensus({ ...input.answers, finality: undefined }, trustedIn(input))
   const stored: Committee = JSON.parse(JSON.stringify(committee))
   expect(stored).toEqual(committee)
   const [update] = input.answers.updates as unknown[]
@@ -54,13 +54,7 @@ it('continues from a stored committee', () => {
 it('accepts updates for periods beyond the finality update', () => {
   const { input } = readValid('electra')
   const [update] = input.answers.updates as unknown[]
-  const { period, committee } = verifyConsensus(
-    { ...input.answers, finality: update },
-    {
-      ...input,
-      blockRoot: input.blockRoot,
-    },
-  )
+  const { period, committee } = verifyConsensus({ ...input.answers, finality: update }, trustedIn(input))
   expect(period).toBe(30)
   expect(committee.period).toBe(30)
 })
@@ -71,7 +65,9 @@ it('uses the fork version of the slot before the signature', () => {
   const signatureSlot = 31 * 8192 + 105
   expect(signatureSlot % 32).not.toBe(0)
   const forks = input.network.forks.map(fork => (fork.name === 'fulu' ? { ...fork, epoch: signatureSlot >> 5 } : fork))
-  const code = refusal(() => verifyConsensus(input.answers, { ...input, network: { ...input.network, forks } })).code
+  const code = refusal(() =>
+    verifyConsensus(input.answers, { ...trustedIn(input), network: { ...input.network, forks } }),
+  ).code
   expect(code).toBe('BEACON_SIGNATURE_MISMATCH')
 })
 
@@ -80,40 +76,54 @@ it('ignores the version unless the table has no epoch for its fork', () => {
   const withVersion = (version: unknown) => ({ ...(input.answers.bootstrap as object), version })
   for (const version of ['capella', 'altair', 'gloas', undefined, null]) {
     expect(
-      verdict(() => verifyBootstrap(withVersion(version), input)),
+      verdict(() => verifyBootstrap(withVersion(version), trustedIn(input))),
       String(version),
     ).toBe('accepted')
   }
   const forks = input.network.forks.map(fork => (fork.name === 'gloas' ? { ...fork, epoch: null } : fork))
   const network = { ...input.network, forks }
-  expect(verdict(() => verifyBootstrap(withVersion('gloas'), { ...input, network }))).toBe(
+  expect(verdict(() => verifyBootstrap(withVersion('gloas'), { ...trustedIn(input), network }))).toBe(
     'BEACON_FORK_UNKNOWN at version',
   )
 })
 
-it('refuses malformed networks, checkpoints and committees', () => {
+it('refuses malformed networks, trusted blocks and committees', () => {
   const { input } = readValid('capella')
+  const trusted = trustedIn(input)
+  const { network } = trusted
+  const [fork] = network.forks
   const { bootstrap, finality } = input.answers
   const bad: [unknown, string][] = [
-    [undefined, 'network'],
-    [{ ...input, blockRoot: '0x00' }, 'blockRoot'],
-    [{ ...input, network: { ...mainnetBeacon, genesisValidatorsRoot: '0x' } }, 'network.genesisValidatorsRoot'],
-    [{ ...input, network: { ...mainnetBeacon, genesisTime: -1 } }, 'network.genesisTime'],
-    [{ ...input, network: { ...mainnetBeacon, forks: Array(65).fill(mainnetBeacon.forks[0]) } }, 'network.forks'],
+    [undefined, ''],
+    [{ network }, 'blockRoot'],
+    [{ blockRoot: input.blockRoot }, 'network'],
+    [{ ...trusted, blockroot: input.blockRoot }, 'blockroot'],
+    [{ ...trusted, network: 'mainnet' }, 'network'],
+    [{ ...trusted, network: { ...network, genesisTimes: 7 } }, 'network.genesisTimes'],
+    [{ ...trusted, network: { ...network, forks: [{ ...fork, epcoh: 7 }] } }, 'network.forks[0].epcoh'],
+    [{ ...trusted, network: { ...network, forks: [{ name: 'capella', epoch: 7 }] } }, 'network.forks[0].version'],
+    [{ ...trusted, blockRoot: '0x00' }, 'blockRoot'],
+    [{ ...trusted, network: { ...mainnetBeacon, genesisValidatorsRoot: '0x' } }, 'network.genesisValidatorsRoot'],
+    [{ ...trusted, network: { ...mainnetBeacon, genesisTime: -1 } }, 'network.genesisTime'],
+    [{ ...trusted, network: { ...mainnetBeacon, forks: Array(65).fill(mainnetBeacon.forks[0]) } }, 'network.forks'],
     [
-      { ...input, network: { ...mainnetBeacon, forks: [{ ...mainnetBeacon.forks[0], epoch: 1.5 }] } },
+      { ...trusted, network: { ...mainnetBeacon, forks: [{ ...mainnetBeacon.forks[0], epoch: 1.5 }] } },
       'network.forks[0].epoch',
     ],
-    [{ ...input, network: { ...mainnetBeacon, name: 7 } }, 'network.name'],
+    [{ ...trusted, network: { ...mainnetBeacon, name: 7 } }, 'network.name'],
   ]
-  for (const [checkpoint, path] of bad) {
-    expect(verdict(() => verifyBootstrap(bootstrap, checkpoint as never))).toBe(`ARGUMENT_INVALID at ${path}`)
+  for (const [block, path] of bad) {
+    const expected = `ARGUMENT_INVALID${path === '' ? '' : ` at ${path}`}`
+    expect(verdict(() => verifyBootstrap(bootstrap, block as never))).toBe(expected)
+    expect(verdict(() => trustBeaconBlock(block as never))).toBe(expected)
   }
   for (const period of [-1, 0.5, '31', undefined]) {
     const committee = { ...input.committee, period } as never
     expect(verdict(() => verifyFinality(finality, committee))).toBe('ARGUMENT_INVALID at committee.period')
   }
   expect(verdict(() => verifyFinality(finality, undefined as never))).toBe('ARGUMENT_INVALID at committee')
+  const misspelt = { ...input.committee, preiod: 7 }
+  expect(verdict(() => verifyFinality(finality, misspelt))).toBe('ARGUMENT_INVALID at committee.preiod')
 })
 
 it('refuses any flipped byte of a branch, a header, a key, the bits and the signature', () => {
@@ -123,7 +133,7 @@ it('refuses any flipped byte of a branch, a header, a key, the bits and the sign
     const { input } = readValid(fork)
     const { bootstrap, finality } = input.answers
     const run = (source: unknown) =>
-      source === bootstrap ? verifyBootstrap(source, input) : verifyFinality(source, input.committee)
+      source === bootstrap ? verifyBootstrap(source, trustedIn(input)) : verifyFinality(source, input.committee)
     for (const source of [bootstrap, finality]) {
       const flip = (holder: Record<string, unknown>, name: string) => {
         const text = holder[name]
@@ -161,11 +171,13 @@ it('ignores a polluted Object.prototype', () => {
   Object.assign(Object.prototype, polluted)
   try {
     expect(
-      verdict(() => verifyBootstrap({ data: { ...(input.answers.bootstrap as { data: object }).data } }, input)),
+      verdict(() =>
+        verifyBootstrap({ data: { ...(input.answers.bootstrap as { data: object }).data } }, trustedIn(input)),
+      ),
     ).toBe('accepted')
-    expect(refusal(() => verifyConsensus({ bootstrap: input.answers.bootstrap, updates: [] }, input)).code).toBe(
-      'BEACON_FINALITY_MISSING',
-    )
+    expect(
+      refusal(() => verifyConsensus({ bootstrap: input.answers.bootstrap, updates: [] }, trustedIn(input))).code,
+    ).toBe('BEACON_FINALITY_MISSING')
   } finally {
     for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name)
   }
@@ -209,26 +221,25 @@ it('says what it expected or found in each refusal', () => {
   expect(vectors.size).toBeGreaterThan(20)
 })
 
-it('carries the verification of a checkpoint with it', () => {
+it('carries the verification of a trusted block with it, as a whole and step by step', () => {
   const { input } = readValid('fulu')
   const answers = { finality: undefined, ...input.answers }
-  const { beaconBlockRoot, network, verifyConsensus } = trustBeaconBlock(input.blockRoot, input.network)
+  const { beaconBlockRoot, network, verifyConsensus: verify, lightClient } = trustBeaconBlock(trustedIn(input))
   expect({ beaconBlockRoot, network }).toEqual({ beaconBlockRoot: input.blockRoot, network: input.network.name })
-  expect(verifyConsensus(answers)).toEqual(verifyConsensus(input.answers, input))
+  expect(verify(answers)).toEqual(verifyConsensus(input.answers, trustedIn(input)))
+  expect(lightClient).toEqual({ network: input.network, verifyBootstrap, verifyUpdate, verifyFinality })
   const other = { ...input.network, genesisValidatorsRoot: `0x${'01'.repeat(32)}` as const }
-  expect(verdict(() => trustBeaconBlock(input.blockRoot, other).verifyConsensus(answers))).toMatch(
-    /^BEACON_SIGNATURE_MISMATCH/,
-  )
-  expect(verdict(() => trustBeaconBlock(`0x${'01'.repeat(32)}`, input.network).verifyConsensus(answers))).toMatch(
-    /^BEACON_ROOT_MISMATCH/,
-  )
+  const elsewhere = trustBeaconBlock({ ...trustedIn(input), network: other })
+  expect(verdict(() => elsewhere.verifyConsensus(answers))).toMatch(/^BEACON_SIGNATURE_MISMATCH/)
+  const another = trustBeaconBlock({ ...trustedIn(input), blockRoot: `0x${'01'.repeat(32)}` })
+  expect(verdict(() => another.verifyConsensus(answers))).toMatch(/^BEACON_ROOT_MISMATCH/)
 })
 
 it('reads 512 updates, and none of 513', () => {
   const { input } = readValid('fulu')
   const withUpdates = (count: number) => ({ ...input.answers, updates: new Array(count).fill(null) })
-  expect(verdict(() => verifyConsensus(withUpdates(512), input))).toBe('BEACON_MALFORMED at updates[0]')
-  const { code, expected, found } = refusal(() => verifyConsensus(withUpdates(513), input))
+  expect(verdict(() => verifyConsensus(withUpdates(512), trustedIn(input)))).toBe('BEACON_MALFORMED at updates[0]')
+  const { code, expected, found } = refusal(() => verifyConsensus(withUpdates(513), trustedIn(input)))
   expect({ code, expected, found }).toEqual({
     ...{ code: 'BEACON_TOO_MANY_UPDATES', expected: 'at most 512', found: '513' },
   })

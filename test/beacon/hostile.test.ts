@@ -1,15 +1,9 @@
 import { expect, it } from 'vitest'
 import { decodeBootstrap, decodeFinality, decodeUpdate } from '../../src/beacon/decode.ts'
 import { decodeNetwork } from '../../src/beacon/network.ts'
-import {
-  type TrustedBlock,
-  trustBeaconBlock,
-  verifyBootstrap,
-  verifyConsensus,
-  verifyFinality,
-} from '../../src/beacon.ts'
+import { trustBeaconBlock, verifyBootstrap, verifyConsensus, verifyFinality } from '../../src/beacon.ts'
 import { refusal, verdict } from '../refusal.ts'
-import { readValid } from './vectors.ts'
+import { readValid, trustedIn } from './vectors.ts'
 
 type Part = Record<string, unknown>
 
@@ -132,24 +126,25 @@ it('refuses any value in place of an argument', () => {
     const odd = value as never
     expectInvalid(() => verifyBootstrap(bootstrap, { network, blockRoot: odd }), name)
     expectInvalid(() => verifyBootstrap(bootstrap, { network: odd, blockRoot }), name)
-    expectInvalid(() => trustBeaconBlock(blockRoot, { ...network, forks: odd }), name)
-    expectInvalid(() => trustBeaconBlock(blockRoot, { ...network, genesisValidatorsRoot: odd }), name)
+    expectInvalid(() => verifyBootstrap(bootstrap, odd), name)
+    expectInvalid(() => trustBeaconBlock({ blockRoot, network: { ...network, forks: odd } }), name)
+    expectInvalid(() => trustBeaconBlock({ blockRoot, network: { ...network, genesisValidatorsRoot: odd } }), name)
     expectInvalid(() => verifyFinality(finality, odd), name)
     expectInvalid(() => verifyFinality(finality, { ...committee, root: odd }), name)
-    const malformed = refusal(() => verifyConsensus({ bootstrap, updates: odd }, input)).code
+    const malformed = refusal(() => verifyConsensus({ bootstrap, updates: odd }, trustedIn(input))).code
     expect(malformed, name).toMatch(/^BEACON_(MALFORMED|TOO_MANY_UPDATES)$/)
     const keys = refusal(() => verifyFinality(finality, { ...committee, pubkeys: odd })).code
     expect(keys, name).toMatch(/^(ARGUMENT_INVALID|BEACON_COMMITTEE_SIZE|BEACON_MALFORMED)$/)
   }
-  expect(refused).toBe(6 * values.length)
+  expect(refused).toBe(7 * values.length)
 })
 
 it('treats upper-case and lower-case hexadecimal alike', () => {
   const { input } = readValid('gloas')
   const upper = JSON.parse(JSON.stringify(input), (_, value) =>
     typeof value === 'string' && value.startsWith('0x') ? `0x${value.slice(2).toUpperCase()}` : value,
-  ) as TrustedBlock & typeof input
-  expect(verdict(() => verifyBootstrap(upper.answers.bootstrap, upper))).toBe('accepted')
+  ) as typeof input
+  expect(verdict(() => verifyBootstrap(upper.answers.bootstrap, trustedIn(upper)))).toBe('accepted')
   expect(verifyFinality(upper.answers.finality, upper.committee)).toEqual(
     verifyFinality(input.answers.finality, input.committee),
   )

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { TrustedBlock } from '../../src/beacon.ts'
 import { applyPatches } from '../../src/document/patches.ts'
 import type { Input, InvalidVector, ValidVector } from '../../vectors/beacon/vector.ts'
 
@@ -6,6 +7,9 @@ const FOLDER = 'vectors/beacon'
 const readJson = (path: string) => JSON.parse(readFileSync(`${FOLDER}/${path}`, 'utf8'))
 export const namesIn = (kind: 'valid' | 'invalid'): string[] =>
   readdirSync(`${FOLDER}/${kind}`).map(file => file.replace('.json', ''))
+
+/** What is trusted in a vector. */
+export const trustedIn = ({ network, blockRoot }: Input): TrustedBlock => ({ network, blockRoot })
 
 export const readValid = (name: string): ValidVector => readJson(`valid/${name}.json`)
 

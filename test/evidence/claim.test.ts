@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type EvidenceClaim, type Trusted, verifyEvidence } from '../../src/anchor.ts'
-import { safely } from '../../src/index.ts'
+import { type Hex, safely } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { refusal, verdict } from '../refusal.ts'
 import { find } from './bundles.ts'
@@ -43,8 +43,8 @@ it('compares names only if both sides have one', () => {
   expect(refusal(changed({ rollup: { address, name: 7 } }))).toMatchObject({
     code: 'ARGUMENT_INVALID',
     path: 'rollup.name',
-    expected: 'a string',
-    found: 'a number',
+    expected: 'a string that is not empty',
+    found: 'the number 7',
   })
 })
 
@@ -53,13 +53,17 @@ it('takes exactly one trusted input, of its own properties', () => {
   const trusting = (trusted: unknown) => changed({ trusted })
   const expected = 'exactly one of beaconBlockRoot, l1BlockHash, l1StateRoot, l2StateRoot'
   const unreadable = Object.defineProperty({}, 'l1BlockHash', {
+    enumerable: true,
     get() {
       throw new Error('a trap')
     },
   })
-  const wrong = [undefined, null, 7, 'l1BlockHash', {}, Object.create({ l1BlockHash: hash }), unreadable]
-  for (const trusted of [...wrong, { l1BlockHash: hash, l2StateRoot: hash }]) {
+  for (const trusted of [{}, Object.create({ l1BlockHash: hash }), { l1BlockHash: hash, l2StateRoot: hash }]) {
     expect(refusal(trusting(trusted))).toMatchObject({ code: 'ARGUMENT_INVALID', path: 'trusted', expected })
+  }
+  for (const trusted of [undefined, null, 7, 'l1BlockHash', unreadable]) {
+    const error = { code: 'ARGUMENT_INVALID', path: 'trusted', expected: 'an object' }
+    expect(refusal(trusting(trusted))).toMatchObject(error)
   }
   expect(verdict(trusting({ l1BlockHash: hash, l2StateRoot: undefined }))).toBe('accepted')
   for (const name of ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']) {
@@ -75,7 +79,7 @@ it('takes exactly one trusted input, of its own properties', () => {
     expect(refusal(trusting({ ...beacon, ...change }))).toMatchObject({
       code: 'ARGUMENT_INVALID',
       path: 'trusted',
-      expected: 'what checkpoint(blockRoot, network) of rollup-state-proof/beacon returns',
+      expected: 'what trustBeaconBlock of rollup-state-proof/beacon returns',
     })
   }
 })
@@ -86,6 +90,8 @@ it('reports which part of the bundle is malformed or missing', () => {
   const cases: [object, verdict: string][] = [
     [{ version: undefined }, 'EVIDENCE_MALFORMED at version'],
     [{ version: '1' }, 'EVIDENCE_VERSION at version'],
+    [{ kind: undefined }, 'EVIDENCE_MALFORMED at kind'],
+    [{ kind: 'call' }, 'EVIDENCE_MALFORMED at kind'],
     [{ scheme: 'keccak' }, 'EVIDENCE_MALFORMED at scheme'],
     [{ scheme: 7 }, 'EVIDENCE_MALFORMED at scheme'],
     [{ rollup: {} }, 'EVIDENCE_MALFORMED at rollup.address'],
@@ -102,13 +108,15 @@ it('reports which part of the bundle is malformed or missing', () => {
     [{ answer: undefined }, 'MALFORMED_RESPONSE at answer'],
   ]
   for (const [change, expected] of cases) expect(verdict(changedBundle(change)), expected).toBe(expected)
-  expect(cases.length).toBe(16)
+  expect(cases.length).toBe(18)
   const { bundle: rooted, claim: rootClaim } = find('state-root')
   const { l1: _, ...alone } = rooted
   expect(verdict(() => verifyEvidence(alone, rootClaim))).toBe('EVIDENCE_L1_MISSING at l1.proof')
   const details: [object, object][] = [
     [{ version: undefined }, { expected: 'a version', found: 'none' }],
     [{ version: 2 }, { expected: '1' }],
+    [{ kind: 'call' }, { expected: 'the kind state', found: '"call"' }],
+    [{ kind: undefined }, { expected: 'a string', found: 'nothing' }],
     [{ scheme: 'keccak\n' }, { expected: 'mimc or poseidon2', found: '"keccak?"' }],
   ]
   for (const [change, error] of details) expect(refusal(changedBundle(change))).toMatchObject(error)
@@ -152,9 +160,9 @@ it('bounds the number of keys', () => {
 it('reads nothing of L1 if the L2 state root is trusted', () => {
   const { bundle, claim } = find('l2-root')
   const unread = { consensus: 7, l1: { header: 7, proof: 7, finalizedState: 7 } }
-  const { l2BlockNumber: _, ...unstated } = claim
+  const unstated = { ...claim, l2BlockNumber: 'fromBundle' } as const
   expect(verifyEvidence({ ...bundle, ...unread }, claim)).toEqual(verifyEvidence(bundle, claim))
-  expect(verifyEvidence(bundle, unstated).l2BlockNumber).toBe(null)
+  expect(verifyEvidence(bundle, unstated).l2BlockNumber).toBe(undefined)
 })
 
 it('requires the consensus part of the same network, and copies what is proven field by field', () => {
@@ -195,7 +203,7 @@ it('requires the consensus part of the same network, and copies what is proven f
   })
   const silent = { ...trusted, verifyConsensus: () => ({}) } as unknown as Trusted
   expect(verdict(() => verifyEvidence(bundle, { ...claim, trusted: silent }))).toBe(
-    'ARGUMENT_INVALID at consensus.trusted.verifyConsensus().l1BlockHash',
+    'ARGUMENT_INVALID at trusted.verifyConsensus().l1BlockHash',
   )
   // Other faults of the header keep their codes.
   expect(verdict(() => verifyEvidence({ ...bundle, l1: { ...bundle.l1, header: '0x0' } }, claim))).toBe(
@@ -204,7 +212,7 @@ it('requires the consensus part of the same network, and copies what is proven f
 })
 
 it('returns what it verified or the error, and rethrows what is not its own', () => {
-  expect(safely(() => verifyEvidence(bundle, claim))).toEqual({ ok: true, ...verifyEvidence(bundle, claim) })
+  expect(safely(() => verifyEvidence(bundle, claim))).toEqual({ ok: true, value: verifyEvidence(bundle, claim) })
   const outcome = safely(() => verifyEvidence({}, claim))
   expect(outcome.ok || outcome.error.code).toBe('EVIDENCE_MALFORMED')
   const { bundle: other, claim: otherClaim } = find('beacon-block-root')
@@ -215,4 +223,49 @@ it('returns what it verified or the error, and rethrows what is not its own', ()
     },
   } as unknown as Trusted
   expect(() => safely(() => verifyEvidence(other, { ...otherClaim, trusted: broken }))).toThrow(TypeError)
+})
+
+it('refuses fields that it does not know, and says which one is missing', () => {
+  const { trusted, rollup } = claim
+  const hash = Reflect.get(trusted, 'l1BlockHash')
+  const wrong: [change: object, path: string][] = [
+    // Without this, a bundle of any account would pass for one of the account that the caller means.
+    [{ address: 'fromBundle', adress: `0x${'00'.repeat(20)}` }, 'adress'],
+    [{ storagekeys: [] }, 'storagekeys'],
+    [{ stateRoot: hash }, 'stateRoot'],
+    [{ rollup: { ...rollup, adress: rollup.address } }, 'rollup.adress'],
+    [{ rollup: { ...rollup, layout: { stateRootHashes: 1n } } }, 'rollup.layout.currentL2BlockNumber'],
+    [{ trusted: { l1Blockhash: hash } }, 'trusted.l1Blockhash'],
+    [{ trusted: { ...trusted, network: 'mainnet' } }, 'trusted.network'],
+    [{ trusted: { ...trusted, lightClient: {} } }, 'trusted.lightClient'],
+    ...['scheme', 'rollup', 'trusted', 'l2BlockNumber', 'address', 'storageKeys'].flatMap(
+      (name): [object, string][] => [
+        [{ [name]: undefined }, name],
+        [{ [name]: null }, name],
+      ],
+    ),
+    [{ scheme: 'fromBundle' }, 'scheme'],
+    [{ rollup: 'fromBundle' }, 'rollup'],
+    [{ trusted: 'fromBundle' }, 'trusted'],
+    [{ l2BlockNumber: 'frombundle' }, 'l2BlockNumber'],
+    [{ address: 'bundle' }, 'address'],
+    [{ storageKeys: 'from the bundle' }, 'storageKeys'],
+    [{ storageKeys: ['fromBundle'] }, 'storageKeys[0]'],
+  ]
+  for (const [change, path] of wrong) expect(verdict(changed(change)), path).toBe(`ARGUMENT_INVALID at ${path}`)
+  expect(wrong.length).toBe(27)
+  for (const name of ['l2BlockNumber', 'address', 'storageKeys']) {
+    const error = { expected: "a value, or 'fromBundle'", found: 'nothing' }
+    expect(refusal(changed({ [name]: undefined }))).toMatchObject(error)
+    expect(verdict(changed({ [name]: 'fromBundle' }))).toBe('accepted')
+  }
+})
+
+it('returns the keys as the caller wrote them, or those of the bundle', () => {
+  const upper = bundle.request.storageKeys.map((key): Hex => `0x${key.slice(2).toUpperCase()}`)
+  const keysOf = (storageKeys: readonly Hex[] | 'fromBundle') =>
+    verifyEvidence(bundle, { ...claim, storageKeys }).storage.map(({ key }) => key)
+  expect(keysOf(upper)).toEqual(upper)
+  expect(keysOf('fromBundle')).toEqual(bundle.request.storageKeys)
+  expect(upper.length).toBe(2)
 })

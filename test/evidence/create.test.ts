@@ -178,7 +178,17 @@ it('refuses arguments of its own', () => {
     [{ rollup: { address: '0x' } }, 'rollup.address'],
     [{ address: '0x' }, 'address'],
     [{ storageKeys: ['0x'] }, 'storageKeys[0]'],
-    [{ l1: { proof: {}, finalizedState: { messageNumber: 1n, timestamp: 1n << 64n } } }, 'finalizedState.timestamp'],
+    [{ l1: { proof: {}, finalizedState: { messageNumber: 1n, timestamp: 1n << 64n } } }, 'l1.finalizedState.timestamp'],
+    [{ l2blockNumber: 1n }, 'l2blockNumber'],
+    [{ consensu: {} }, 'consensu'],
+    [{ answer: undefined }, 'answer'],
+    [{ rollup: { ...parts.rollup, layuot: {} } }, 'rollup.layuot'],
+    [{ consensus: { bootstrap: {}, updates: [], finalty: {} } }, 'consensus.finalty'],
+    [{ consensus: null }, 'consensus'],
+    [{ l1: { proof: {}, header: '0x' } }, 'l1.header'],
+    [{ l1: { block: {} } }, 'l1.proof'],
+    [{ l1: { proof: {}, finalizedState: { messageNumber: 1n, timestamp: 1n, time: 1n } } }, 'l1.finalizedState.time'],
+    [{ l1: null }, 'l1'],
   ]
   for (const [change, path] of wrong) {
     expect(verdict(() => createBundle({ ...parts, ...change } as BundleParts))).toBe(`ARGUMENT_INVALID at ${path}`)

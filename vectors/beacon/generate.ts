@@ -143,8 +143,8 @@ function createValid(
     expected: {
       valid: true,
       l1BlockHash: execution_block_hash ?? execution?.block_hash ?? '0x',
-      l1BlockNumber: execution?.block_number ?? null,
-      l1Timestamp: execution?.timestamp ?? null,
+      l1BlockNumber: execution?.block_number,
+      l1Timestamp: execution?.timestamp,
       blockRoot: bytesToHex(finalized.root),
       slot: `${finalized.slot}`,
       slotTimestamp: `${network.genesisTime + 12 * finalized.slot}`,

@@ -21,8 +21,8 @@ export interface Input {
 export interface Accepted {
   valid: true
   l1BlockHash: Hex
-  l1BlockNumber: string | null
-  l1Timestamp: string | null
+  l1BlockNumber?: string | undefined
+  l1Timestamp?: string | undefined
   blockRoot: Hex
   slot: string
   slotTimestamp: string

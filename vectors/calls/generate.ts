@@ -21,7 +21,7 @@ export interface CallVector {
   }
   bundle: unknown
   expected:
-    | { valid: true; outcome: string; returnData: Hex; gasUsed: Hex; finalizedTimestamp: Hex | null }
+    | { valid: true; outcome: string; returnData: Hex; gasUsed: Hex; finalizedTimestamp?: Hex | undefined }
     | { valid: false; code: FailureCode }
 }
 
@@ -61,7 +61,7 @@ export async function generateCalls(): Promise<Map<string, string>> {
       const { bundle, verified: evidence } = await record(to, data)
       const { l1Block, outcome, returnData, gasUsed, finalizedTimestamp } = evidence
       const claim = { rollup: { address }, trusted: { l1BlockHash: l1Block.hash }, chainId: quantity(1337n) } as const
-      const time = finalizedTimestamp === null ? null : quantity(finalizedTimestamp)
+      const time = finalizedTimestamp === undefined ? undefined : quantity(finalizedTimestamp)
       const expected = {
         valid: true,
         outcome,

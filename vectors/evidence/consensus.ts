@@ -45,7 +45,7 @@ export function makeConsensus(l1BlockHash: Hex): MadeConsensus {
       finality: { version: fork, data: finality },
     },
     beaconBlock: {
-      checkpoint: root,
+      trustedBlockRoot: root,
       blockRoot: bytesToHex(finalized.root),
       slot: quantity(SLOT),
       slotTimestamp: quantity(network.genesisTime + 12 * SLOT),

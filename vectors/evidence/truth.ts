@@ -20,11 +20,13 @@ export const address = named('holder', 20)
 export const [present, absent] = [named('slot'), named('empty slot')]
 export const value: Hex = `0x${'00'.repeat(31)}2a`
 
+const LEFT_TO_BUNDLE = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
+
 /** A bundle as a forger sees it. */
 export interface LooseBundle {
   [field: string]: unknown
   rollup: { name?: unknown; address: unknown }
-  l1?: { header?: unknown; proof?: unknown; finalizedState?: unknown }
+  l1?: { header?: unknown; proof?: unknown; finalizedState?: unknown } | undefined
   request: { address: unknown; storageKeys: unknown }
   answer?: unknown
 }
@@ -63,11 +65,11 @@ export async function makeTruth(scheme: Scheme) {
   })
   /** The honest bundle, without storage keys. */
   const bundle = bundleOf([], address, proof)
-  /** A vector of `verifyEvidence`. It trusts the true block hash unless the claim says otherwise. */
+  /** A vector of `verifyEvidence`. It trusts the true block hash and the bundle's request unless the claim says otherwise. */
   const judge = (bundle: unknown, claim: Partial<VectorClaim> = {}): VectorInput => ({
     operation: 'verifyEvidence',
     scheme: scheme.name,
-    claim: { rollup, trusted: { l1BlockHash: blockHash }, ...claim },
+    claim: { rollup, trusted: { l1BlockHash: blockHash }, ...LEFT_TO_BUNDLE, ...claim },
     bundle,
   })
   return { scheme, stateRoot, l1, header, blockHash, storage, proofOf, proof, bundleOf, bundle, judge }

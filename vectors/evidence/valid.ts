@@ -37,7 +37,6 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     stateRoot,
     l2BlockNumber: `0x${BLOCK.toString(16)}`,
     currentL2BlockNumber: `0x${CURRENT.toString(16)}`,
-    finalizedTimestamp: null,
     l1Block: { number: '0x16e3600', timestamp: '0x69000000', hash: blockHash, stateRoot: l1.stateRoot },
     account: { nonce: '0x3', balance: '0x5' },
     storage: [
@@ -49,7 +48,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
   const { l1: _, ...withoutL1 } = bundle
   const trusted = { l1BlockHash: blockHash }
   const all = { l2BlockNumber: `0x${BLOCK.toString(16)}`, address, storageKeys } as const
-  const fromL2Root = { trustedInput: 'l2StateRoot', l1Block: null, currentL2BlockNumber: null }
+  const fromL2Root = { trustedInput: 'l2StateRoot', l1Block: undefined, currentL2BlockNumber: undefined }
   const bare = {
     accountProof: proof.accountProof,
     storageProof: proof.storageProof.map(({ key, proof }) => ({ key, proof })),
@@ -75,7 +74,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
       bundle: { ...bundle, l1: { header, proof: await prove(), finalizedState: stated(numbers) } },
       expected: {
         currentL2BlockNumber: `0x${current.toString(16)}`,
-        finalizedTimestamp: current === BLOCK ? `0x${numbers.timestamp.toString(16)}` : null,
+        finalizedTimestamp: current === BLOCK ? `0x${numbers.timestamp.toString(16)}` : undefined,
         l1Block: { number: '0x16e3600', timestamp: '0x69000000', hash: blockHash, stateRoot },
       },
     }
@@ -102,7 +101,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     },
     {
       name: 'nothing-stated',
-      description: 'Block, address and keys are what the bundle says.',
+      description: 'Block, address and keys are left to the bundle.',
       claim: { trusted },
       bundle,
     },
@@ -111,7 +110,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
       description: 'From an L1 state root; no header.',
       claim: { trusted: { l1StateRoot: l1.stateRoot }, ...all },
       bundle: { ...bundle, l1: { proof } },
-      expected: { trustedInput: 'l1StateRoot', l1Block: null },
+      expected: { trustedInput: 'l1StateRoot', l1Block: undefined },
     },
     {
       name: 'l2-root',
@@ -125,14 +124,14 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
       description: 'From an L2 state root: the block that the bundle names is not proven, and not returned.',
       claim: { trusted: { l2StateRoot: stateRoot } },
       bundle,
-      expected: { ...fromL2Root, l2BlockNumber: null },
+      expected: { ...fromL2Root, l2BlockNumber: undefined },
     },
     {
       name: 'root-alone',
       description: 'Without currentL2BlockNumber.',
       claim: { trusted, ...all },
       bundle: bundleOf(storageKeys, address, { ...proof, storageProof: proof.storageProof.slice(0, 1) }),
-      expected: { currentL2BlockNumber: null },
+      expected: { currentL2BlockNumber: undefined },
     },
     {
       name: 'nothing-beside',
@@ -159,7 +158,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
         trusted: { l1StateRoot: moved.stateRoot },
       },
       bundle: { ...bundleOf(storageKeys, address, movedProof), l1: { proof: movedProof } },
-      expected: { trustedInput: 'l1StateRoot', l1Block: null },
+      expected: { trustedInput: 'l1StateRoot', l1Block: undefined },
     },
     await timed('timestamp', 'With the timestamp of the newest finalization.', { message: 12n, forced: 3n, timestamp }),
     await timed('timestamp-three-words', 'The same of a contract before version 8.', { message: 12n, timestamp }),

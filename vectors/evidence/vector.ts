@@ -3,16 +3,16 @@ import type { FailureCode } from '../../src/errors.ts'
 import type { Hex } from '../../src/index.ts'
 import type { Flag } from '../vector.ts'
 
-/** The claim in JSON form: numbers are hexadecimal quantities. */
+/** The claim in JSON form: numbers are hexadecimal quantities. Invalid vectors may have other fields. */
 export interface VectorClaim {
   rollup: { name?: string; address: Hex; layout?: { stateRootHashes: Hex; currentL2BlockNumber: Hex } }
   /** A beacon block root comes with its network. */
   trusted: Partial<Record<'beaconBlockRoot' | 'l1BlockHash' | 'l1StateRoot' | 'l2StateRoot', Hex>> & {
     network?: BeaconNetwork
   }
-  l2BlockNumber?: Hex
-  address?: Hex
-  storageKeys?: Hex[]
+  l2BlockNumber: Hex | 'fromBundle'
+  address: Hex | 'fromBundle'
+  storageKeys: Hex[] | 'fromBundle'
 }
 
 export interface Accepted {
@@ -20,12 +20,13 @@ export interface Accepted {
   trustedInput: string
   address: Hex
   stateRoot: Hex
-  l2BlockNumber: string | null
-  currentL2BlockNumber: string | null
-  finalizedTimestamp: string | null
+  /** Left out if it is not proven, like the next two and the L1 block. */
+  l2BlockNumber?: string | undefined
+  currentL2BlockNumber?: string | undefined
+  finalizedTimestamp?: string | undefined
   /** Present if a beacon block root is trusted. Slot and timestamp are quantities. */
   beaconBlock?: object
-  l1Block: { number: string; timestamp: string; hash: Hex; stateRoot: Hex } | null
+  l1Block?: { number: string; timestamp: string; hash: Hex; stateRoot: Hex } | undefined
   /** Only these two fields of the account. Other vectors have all of them. */
   account: { nonce: string; balance: string } | null
   storage: { key: Hex; value: Hex; exists: boolean; leafIndex: number | null }[]

@@ -33,7 +33,7 @@ export interface CallBundle {
   /** Whose state it is. */
   rollup: {
     /** A label for people. It proves nothing. */
-    name?: string
+    name?: string | undefined
     /** The contract on L1, 20 bytes. */
     address: Hex
   }

@@ -36,6 +36,11 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
     description,
     input: judge({ ...bundle, l1 }),
   })
+  /** A true bundle, and a claim that says nothing about it. */
+  const invalid = (name: string, description: string, claim: object): Forgery => ({
+    ...{ name, code: 'ARGUMENT_INVALID', flag: 'Binding', description },
+    input: judge(bundle, claim),
+  })
   const keyed = bundleOf([present, absent], address, proof)
   const otherWorld = createWorld(scheme)
   otherWorld.setAccount(address, { balance: 10n ** 24n })
@@ -43,6 +48,8 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
     malformed('null', null),
     malformed('array', [bundle]),
     malformed('no-version', { ...bundle, version: undefined }),
+    malformed('no-kind', { ...bundle, kind: undefined }),
+    malformed('kind-call', { ...bundle, kind: 'call' }),
     malformed('scheme-unknown', { ...bundle, scheme: 'keccak' }),
     malformed('number-padded', { ...bundle, l2BlockNumber: '0x01b4' }),
     malformed('number-json', { ...bundle, l2BlockNumber: 436 }),
@@ -97,6 +104,11 @@ export const bundle: ForgeryClass = ({ scheme, bundle, bundleOf, header, proof, 
       description: 'An answer from a state of the forger.',
       input: judge({ ...bundle, answer: otherWorld.getProof(address, []) }),
     },
+    invalid('claim-no-address', 'The caller leaves out the address.', { address: undefined }),
+    invalid('claim-misspelt', 'The caller misspells the address of another account.', { adress: named('victim', 20) }),
+    invalid('claim-rollup-misspelt', 'The caller misspells the layout of the contract.', {
+      rollup: { ...rollup, layuot: { stateRootHashes: '0x5', currentL2BlockNumber: '0x7' } },
+    }),
     {
       name: 'trusted-nothing',
       code: 'ARGUMENT_INVALID',
