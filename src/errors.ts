@@ -66,7 +66,7 @@ export class ProofError<Code extends ProofErrorCode = ProofErrorCode> extends Er
   /** Which check failed. */
   readonly code: Code
   /** Get another answer, from another endpoint. */
-  readonly action = 'change' satisfies ErrorAction
+  readonly action: 'change' = 'change'
   /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
   readonly path: string
   /** What the check requires, in words. */
@@ -102,7 +102,7 @@ export class ArgumentError extends Error {
   /** Always `ARGUMENT_INVALID`. */
   readonly code = 'ARGUMENT_INVALID'
   /** Correct the program. */
-  readonly action = 'fix' satisfies ErrorAction
+  readonly action: 'fix' = 'fix'
   /** Which argument, e.g. `storageKeys[2]`. */
   readonly path: string
   /** What is required, in words. */
