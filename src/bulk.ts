@@ -3,12 +3,13 @@
  *
  * @module rollup-state-proof/bulk
  */
+export { type ByteStream, type ReadLinesOptions, readLines } from './bulk/audit/read-lines.ts'
 export {
   type ClaimSource,
   type ProvenVerdict,
-  type RecordClaim,
   type RefusedVerdict,
   type UnreadableVerdict,
   type Verdict,
   verifyRecords,
 } from './bulk/audit/record.ts'
+export type { RecordClaim } from './bulk/audit/record-claim.ts'

@@ -2,6 +2,10 @@
 
 /** Lines per batch, even if they are short: a verdict is longer than an empty line. */
 export const MAX_LINES = 4096
+/** A line that `readLines` reads, in bytes, unless its caller allows less or more. */
+export const DEFAULT_LINE_LENGTH = 2 ** 24
+/** What its caller may allow: some engines have no longer strings. */
+export const MAX_LINE_LENGTH = 2 ** 28
 /** JSON values in a long record: parsing many small ones takes twenty times their length in memory. 1000 slots have an eighth of these. */
 export const MAX_VALUES = 2 ** 20
 /** Decompressed chunks that may wait for the consumer. */

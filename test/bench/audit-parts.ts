@@ -14,7 +14,8 @@ const { createRecordVerifier }: typeof import('../../src/bulk/audit/record.ts') 
  */
 const [path = '', last = ''] = process.argv.slice(2)
 
-const verify = createRecordVerifier({})
+const left = 'fromRecord'
+const verify = createRecordVerifier({ scheme: left, stateRoot: left, address: left, storageKeys: left })
 
 const steps: Readonly<Record<string, (batch: Batch) => void>> = {
   reading(batch) {

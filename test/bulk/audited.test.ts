@@ -2,8 +2,16 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { auditBatch } from '../../src/bulk/audit/audited.ts'
 import { type Batch, readBatches } from '../../src/bulk/audit/lines.ts'
-import { createRecordVerifier, type RecordClaim, readRecord } from '../../src/bulk/audit/record.ts'
+import { createRecordVerifier, readRecord } from '../../src/bulk/audit/record.ts'
+import type { RecordClaim } from '../../src/bulk/audit/record-claim.ts'
 import { joinLines, mixedLines } from './records.ts'
+
+const LEFT = {
+  scheme: 'fromRecord',
+  stateRoot: 'fromRecord',
+  address: 'fromRecord',
+  storageKeys: 'fromRecord',
+} as const
 
 async function batchesOf(bytes: Uint8Array): Promise<Batch[]> {
   const all: Batch[] = []
@@ -30,7 +38,8 @@ it('names the line at which the verifier itself fails', async () => {
 
 it('writes each verdict as JSON, whatever it contains', async () => {
   const recorded = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
-  const claim: RecordClaim = { rollup: recorded.claim.rollup, trusted: recorded.claim.trusted }
+  const { rollup, trusted } = recorded.claim
+  const claim: RecordClaim = { ...LEFT, rollup, trusted }
   const lines = [
     ...mixedLines(80),
     { line: Buffer.from(JSON.stringify(recorded.bundle)), kind: 'present' },
@@ -59,7 +68,7 @@ it('writes each verdict as JSON, whatever it contains', async () => {
     return { line: Buffer.from(JSON.stringify({ accountProof: {}, storageProofs })), kind: '' }
   })
   for (const batch of await batchesOf(joinLines(slots))) {
-    const pinned = createRecordVerifier({ scheme: 'poseidon2', stateRoot: `0x${'00'.repeat(32)}` })
+    const pinned = createRecordVerifier({ ...LEFT, scheme: 'poseidon2', stateRoot: `0x${'00'.repeat(32)}` })
     expect(auditBatch(batch, undefined, pinned).tally.kinds).toEqual({
       'unreadable: no storage key: storageProofs[…] names none': 3,
     })

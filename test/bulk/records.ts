@@ -35,7 +35,7 @@ type Recording = ReturnType<typeof recordingsOf>[number]
 function kindOf({ scheme, stateRoot, address, storageKeys, result }: Recording): string {
   const outcome = safely(() => verifyProof(result, { scheme: schemes[scheme], stateRoot, address, storageKeys }))
   if (!outcome.ok) return `refused ${outcome.error.code}`
-  return outcome.account === null ? 'absent' : 'present'
+  return outcome.value.account === null ? 'absent' : 'present'
 }
 
 /** Changes one hexadecimal digit in the answer. */

@@ -3,7 +3,7 @@ import type { AuditedBatch } from './audited.ts'
 import { unpack } from './input.ts'
 import { type Batch, readBatches, skipLines } from './lines.ts'
 import { createAuditPool } from './pool.ts'
-import type { RecordClaim } from './record.ts'
+import type { RecordClaim } from './record-claim.ts'
 
 /** One input of an audit. */
 export interface AuditInput {

@@ -3,6 +3,7 @@ import { messageOf } from '../../document/value.ts'
 import type { ProvenAccount } from '../../proof/verify.ts'
 import { MAX_REJECTED, MAX_VALUES } from '../limits.ts'
 import { type Batch, linesOf } from './lines.ts'
+import { TOO_LONG } from './read-lines.ts'
 import {
   type ProvenVerdict,
   type ReadRecord,
@@ -153,7 +154,7 @@ function* groupsOf(batch: Batch): Generator<(Uint8Array | null)[]> {
 }
 
 function readLine(line: Uint8Array | null, toText: (part: Uint8Array) => Uint8Array | string): ReadRecord {
-  if (line === null) return TOO_LONG
+  if (line === null) return LINE_TOO_LONG
   return hasTooManyValues(line) ? TOO_MANY : readRecord(toText(line))
 }
 
@@ -185,7 +186,7 @@ export function textsOf(bytes: Uint8Array<ArrayBuffer>): (part: Uint8Array) => U
   return ({ byteOffset, length }) => whole.toString('latin1', byteOffset, byteOffset + length)
 }
 
-const TOO_LONG: UnreadableVerdict = { verdict: 'unreadable', reason: 'longer than a record may be' }
+const LINE_TOO_LONG: UnreadableVerdict = { verdict: 'unreadable', reason: TOO_LONG }
 
 const TOO_MANY: UnreadableVerdict = { verdict: 'unreadable', reason: 'more values than a record may have' }
 

@@ -14,8 +14,9 @@ export interface Batch {
 
 const [LF, CR] = [0x0a, 0x0d]
 
-/** The same bytes as a `Buffer`, whose `indexOf` is many times faster than that of a typed array. */
-const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length)
+/** The same bytes as a `Buffer` where there is one: its `indexOf` is many times faster than that of a typed array. */
+const asBuffer = (bytes: Uint8Array): Uint8Array =>
+  typeof Buffer === 'undefined' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** How a stream is split. */
 export interface BatchLimits {

@@ -1,6 +1,7 @@
 import { type AuditedBatch, auditBatch } from './audited.ts'
 import type { Batch } from './lines.ts'
-import { createRecordVerifier, type RecordClaim } from './record.ts'
+import { createRecordVerifier } from './record.ts'
+import type { RecordClaim } from './record-claim.ts'
 
 /** What a worker receives. */
 export interface AuditTask {

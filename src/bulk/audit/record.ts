@@ -1,33 +1,18 @@
-import type { Rollup } from '../../anchor/rollup.ts'
+import { invalid } from '../../arguments.ts'
 import type { Hex } from '../../bytes.ts'
 import { schemeNamed } from '../../document/answer.ts'
 import { type ClaimProblem, completeClaim, isProblem, type Source } from '../../document/claim.ts'
 import { DocumentError } from '../../document/error.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../../document/input-file.ts'
 import { fieldIn } from '../../document/value.ts'
-import { isProofError, type ProofErrorCode } from '../../errors.ts'
-import type { Trusted } from '../../evidence/types.ts'
+import { ArgumentError, isArgumentError, isProofError, type ProofErrorCode } from '../../errors.ts'
 import { verifyEvidence } from '../../evidence/verify.ts'
 import { lowerCase } from '../../hex.ts'
 import type { ProvenAccount, ProvenSlot, VerifiedState } from '../../proof/verify.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../../verifier/verifier.ts'
-
-/** What you state about all records. It overrides what a record says, and fills in what a record omits. */
-export interface RecordClaim {
-  /** The hash scheme of every record. */
-  scheme?: Scheme['name']
-  /** The trusted L2 state root of every answer, 32 bytes. */
-  stateRoot?: Hex
-  /** The address that every record is for, 20 bytes. */
-  address?: Hex
-  /** The storage keys that every record is for, 32 bytes each. */
-  storageKeys?: readonly Hex[]
-  /** For evidence bundles: the contract whose roots you trust. */
-  rollup?: Rollup
-  /** For evidence bundles: the trusted input from which everything else is proven. */
-  trusted?: Trusted
-}
+import { TEXTS_IN_PLACE_OF_LINES } from './read-lines.ts'
+import { type DecodedRecordClaim, type RecordClaim, readRecordClaim } from './record-claim.ts'
 
 /**
  * Who stated a part of the claim: you, the record, or the answer itself. `L1` means that a bundle proves the state root.
@@ -74,7 +59,7 @@ export interface RefusedVerdict {
   path: string
 }
 
-/** The verdict on input that cannot be judged: it is not JSON, not a record, or its claim is incomplete. */
+/** The verdict on input that cannot be judged: it is not JSON, not a record, or its claim is incomplete or malformed. */
 export interface UnreadableVerdict {
   /** Always `unreadable`. */
   verdict: 'unreadable'
@@ -97,11 +82,12 @@ const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadabl
  * Verifies many records, one after another: recordings, answers and evidence bundles. Answers under the same state root share
  * work. Only one record is in memory at a time.
  *
- * A record is a JSON text, its UTF-8 bytes, or the value parsed from it. A bad record affects only its own verdict.
+ * A record is a JSON text, or the value parsed from it. A bad record affects only its own verdict.
  *
- * @param records in any order, from an array, a generator or a stream of lines
- * @param claim what you state about all records. What you omit comes from each record, and its verdict says so in `sources`
- * @returns one verdict per record, in order. It throws only what `records` throws
+ * @param records in any order, from an array, a generator or `readLines(stream)`
+ * @param claim what you state about all records, and what you leave to each of them
+ * @returns one verdict per record, in order. It throws what `records` throws, and ArgumentError if these are bytes
+ * @throws ArgumentError if the claim misses a part, has an unknown one, or one that is invalid
  *
  * @example
  * ```ts
@@ -110,7 +96,8 @@ const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadabl
  * import { demoWorld } from 'rollup-state-proof/service/demo'
  *
  * const world = demoWorld(poseidon2)
- * const claim = { scheme: 'poseidon2', stateRoot: world.stateRoot() } as const
+ * const known = { scheme: 'poseidon2', stateRoot: world.stateRoot() } as const
+ * const claim = { ...known, address: 'fromRecord', storageKeys: 'fromRecord' } as const
  * const answers = [`0x${'a1'.repeat(20)}`, `0x${'ff'.repeat(20)}`].map(address => world.getProof(address as `0x${string}`))
  * for await (const { verdict } of verifyRecords([...answers, 'no JSON'], claim)) console.log(verdict)
  * // present
@@ -118,17 +105,39 @@ const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadabl
  * // unreadable
  * ```
  */
-export async function* verifyRecords(
+export function verifyRecords(
   records: Iterable<unknown> | AsyncIterable<unknown>,
   claim: RecordClaim,
 ): AsyncGenerator<Verdict, void, undefined> {
-  const verify = createRecordVerifier(claim)
-  for await (const record of records) yield verify(readRecord(record))
+  const isList = typeof records === 'object' && records !== null
+  if (!isList || !(Symbol.iterator in records || Symbol.asyncIterator in records)) {
+    throw invalid('records', 'an array, a generator, or readLines(stream)', records)
+  }
+  refuseBytes(records)
+  return judgeAll(records, createRecordVerifier(claim))
+}
+
+async function* judgeAll(records: Iterable<unknown> | AsyncIterable<unknown>, verify: RecordVerifier) {
+  for await (const record of records) {
+    refuseBytes(record)
+    yield verify(readRecord(record))
+  }
+}
+
+/** A stream of bytes is no stream of records: a chunk of it begins and ends anywhere. */
+function refuseBytes(record: unknown): void {
+  if (!ArrayBuffer.isView(record)) return
+  throw new ArgumentError({
+    path: 'records',
+    expected: 'records: of a stream of bytes, pass readLines(stream)',
+    found: 'bytes',
+  })
 }
 
 /** @param record its JSON text, as a string or UTF-8 bytes, or the value parsed from it */
 export function readRecord(record: unknown): ReadRecord {
   try {
+    if (typeof record === 'string' && TEXTS_IN_PLACE_OF_LINES.includes(record)) return unreadable(record)
     return { content: record instanceof Uint8Array || typeof record === 'string' ? parseRecord(record) : record }
   } catch (error) {
     if (error instanceof DocumentError) return unreadable(error.message)
@@ -136,8 +145,9 @@ export function readRecord(record: unknown): ReadRecord {
   }
 }
 
-/** Keeps one verifier per scheme, whose cache all records share. */
-export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
+/** Keeps one verifier per scheme, whose cache all records share. @throws ArgumentError */
+export function createRecordVerifier(recordClaim: RecordClaim): RecordVerifier {
+  const claim = readRecordClaim(recordClaim)
   const verifiers = new Map<Scheme, Verifier>()
   const verifierOf = (scheme: Scheme): Verifier => {
     const verifier = verifiers.get(scheme) ?? createVerifier(scheme)
@@ -154,6 +164,8 @@ export function createRecordVerifier(claim: RecordClaim): RecordVerifier {
       return file.kind === 'unknown' ? unreadable('not a record') : judgeAnswer(file, claim, verifierOf)
     } catch (error) {
       if (isProofError(error)) return { verdict: 'refused', code: error.code, path: error.path }
+      // The caller's own claim was validated above.
+      if (isArgumentError(error)) return unreadable(`malformed: ${error.path}, which the record names`)
       if (error instanceof DocumentError) return unreadable(error.message)
       throw error
     }
@@ -193,9 +205,10 @@ const sourceWords: Readonly<Record<Source, ClaimSource>> = {
   answer: 'answer',
 }
 
-function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: Scheme) => Verifier): Verdict {
-  const { scheme, stateRoot, address, storageKeys } = claim
-  const completed = completeClaim({ scheme, stateRoot, address, storageKeys }, file)
+function judgeAnswer(file: AnswerFile, claim: DecodedRecordClaim, verifierOf: (scheme: Scheme) => Verifier): Verdict {
+  const { scheme, root, address, storageKeys } = claim
+  if (root === null) return unreadable('an answer: state its state root')
+  const completed = completeClaim({ scheme, ...root, address, storageKeys }, file)
   if (isProblem(completed)) return unreadable(reasonOf(completed))
   const { sources } = completed
   const { scheme: known, ...asked } = completed.claim
@@ -214,15 +227,13 @@ function judgeAnswer(file: AnswerFile, claim: RecordClaim, verifierOf: (scheme: 
   })
 }
 
-function judgeBundle({ bundle }: BundleFile, claim: RecordClaim): Verdict {
-  const { rollup, trusted, address, storageKeys } = claim
-  if (rollup === undefined || trusted === undefined) {
-    return unreadable('an evidence bundle: state the rollup, and what you trust')
-  }
+function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict {
+  const { anchor, address, storageKeys } = claim
+  if (anchor === null) return unreadable('an evidence bundle: state the rollup, and what you trust')
   const scheme = schemeNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
   if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
   const evidence = verifyEvidence(bundle, {
-    ...{ scheme, rollup, trusted },
+    ...{ scheme, ...anchor },
     l2BlockNumber: 'fromBundle',
     ...{ address: address ?? 'fromBundle', storageKeys: storageKeys ?? 'fromBundle' },
   })

@@ -1,7 +1,7 @@
 import { meaningOf } from '../../error-meanings.ts'
 import { MAX_REJECTED } from '../limits.ts'
 import type { Tally } from './audited.ts'
-import type { RecordClaim } from './record.ts'
+import type { RecordClaim } from './record-claim.ts'
 
 /** The result of an audit. */
 export type AuditSummary = ReturnType<typeof summarize>
@@ -113,12 +113,14 @@ function statedBy({ scheme, stateRoot, address, storageKeys, rollup, trusted }: 
     'Stated scheme': scheme,
     'Stated state root': stateRoot,
     'Stated address': address,
-    'Stated storage keys': storageKeys?.join(', '),
+    'Stated storage keys': storageKeys === 'fromRecord' ? storageKeys : storageKeys.join(', '),
     'Stated rollup': rollup?.address,
     'Stated L1 block hash': trusted && 'l1BlockHash' in trusted ? trusted.l1BlockHash : undefined,
     'Stated L1 state root': trusted && 'l1StateRoot' in trusted ? trusted.l1StateRoot : undefined,
   }
-  const rows = Object.entries(stated).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : []))
+  const rows = Object.entries(stated).flatMap(([name, value]): [string, string][] =>
+    value && value !== 'fromRecord' ? [[name, value]] : [],
+  )
   return rows.length > 0 ? rows : [['Stated', 'nothing: see what the verdicts rest on']]
 }
 

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { type AuditInput, AuditInputError, type AuditOptions, audit as auditInputs } from '../../bulk/audit/audit.ts'
 import { addTally } from '../../bulk/audit/audited.ts'
 import { readFileChunks } from '../../bulk/audit/input.ts'
-import type { RecordClaim } from '../../bulk/audit/record.ts'
+import type { RecordClaim } from '../../bulk/audit/record-claim.ts'
 import { type AuditSummary, formatAuditReport, REPORT_MARK, summarize } from '../../bulk/audit/report.ts'
 import { messageOf } from '../../document/value.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
@@ -14,7 +14,7 @@ import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { type Flags, flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
 import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
-import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
+import { given, parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { formatTable, paint, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { readVersion } from '../version.ts'
@@ -128,9 +128,10 @@ async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
   const isForBundles = forBundles.some(flag => flag !== undefined)
   const bundles = isForBundles && { rollup: rollupOf(flags), trusted: await trustedOf(flags, io) }
   if (bundles) requireHex('--rollup', 20, bundles.rollup.address)
-  const name = scheme === undefined ? scheme : requireScheme(scheme).name
-  // All of it was checked above. What is undefined is not stated.
-  return { scheme: name, stateRoot, address, storageKeys, ...bundles } as RecordClaim
+  const stated = { scheme: scheme && requireScheme(scheme).name, stateRoot, address, storageKeys }
+  const left = Object.fromEntries(Object.keys(stated).map(name => [name, 'fromRecord']))
+  // All of it was checked above.
+  return { ...left, ...given(stated), ...bundles } as RecordClaim
 }
 
 type Sources = ReturnType<typeof openInputs>
