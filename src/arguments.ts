@@ -1,5 +1,5 @@
-import { type Hex, hexLength, hexToBytes } from './bytes.ts'
-import { ArgumentError } from './errors.ts'
+import { type Hex, hexToBytes, isHex } from './bytes.ts'
+import { ArgumentError, printable } from './errors.ts'
 
 /** What callers pass. They may be untyped JavaScript, so every argument is validated, whatever its type says. */
 
@@ -11,28 +11,23 @@ import { ArgumentError } from './errors.ts'
  * @throws ArgumentError
  */
 export function readOptions<T extends object>(what: string, options: T, names: readonly string[]): T {
-  const own = copyOf(options)
-  if (own === undefined) throw new ArgumentError({ path: what, expected: 'an object', found: 'what cannot be read' })
-  if (own === null) throw invalid(what, 'an object', options)
+  const own = copyOwn(what, options)
   const unknown = Object.keys(own).find(name => !names.includes(name))
-  if (unknown !== undefined) {
-    const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
-    const place = unknown.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
-    const expected = meant ?? `no field but ${names.join(', ')}`
-    throw new ArgumentError({ path: fieldOf(what, place), expected, found: 'an unknown field' })
-  }
-  return own
+  if (unknown === undefined) return own
+  const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
+  const expected = meant ?? `no field but ${names.join(', ')}`
+  throw new ArgumentError({ path: fieldOf(what, printable(unknown)), expected, found: 'an unknown field' })
 }
 
-/** null if it is not an object; undefined if it cannot be read: a getter or a proxy can throw anything. */
-function copyOf<T extends object>(options: T): T | null | undefined {
+/** Without a prototype, so that nothing comes from a polluted Object.prototype. */
+function copyOwn<T extends object>(what: string, options: T): T {
   try {
-    if (typeof options !== 'object' || options === null || Array.isArray(options)) return null
-    // Without a prototype, so that nothing comes from a polluted Object.prototype.
-    return Object.assign(Object.create(null), options)
+    if (options && typeof options === 'object' && !Array.isArray(options)) return { __proto__: null, ...options }
   } catch {
-    return undefined
+    // A getter or a proxy can throw anything.
+    throw new ArgumentError({ path: what, expected: 'an object', found: 'what cannot be read' })
   }
+  throw invalid(what, 'an object', options)
 }
 
 /** The path of a field of the object `what`. */
@@ -40,11 +35,7 @@ export const fieldOf = (what: string, name: string): string => (what === '' ? na
 
 /** @throws ArgumentError if the argument is not hexadecimal of `length` bytes; of any length if none is given */
 export function decodeArgument(name: string, value: unknown, length?: number): Uint8Array {
-  try {
-    if (typeof value === 'string') return hexToBytes(value, length ?? hexLength(value))
-  } catch {
-    // Reported below: the codes of hexToBytes describe the answer, not the caller's argument.
-  }
+  if (isHex(value, length)) return hexToBytes(value, value.length / 2 - 1)
   throw invalid(name, `0x-prefixed hexadecimal${length === undefined ? '' : ` of ${length} bytes`}`, value)
 }
 
@@ -69,7 +60,5 @@ function describe(value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${`${value}`.slice(0, 80)}`
   if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
-  // Without a group: the engine would remember each of its matches, and overflow on a very long string.
-  const isHex = value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
-  return isHex ? `${value.length / 2 - 1} bytes` : `a string of ${value.length} characters`
+  return isHex(value) ? `${value.length / 2 - 1} bytes` : `a string of ${value.length} characters`
 }

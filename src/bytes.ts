@@ -24,6 +24,26 @@ export const byteAt = (bytes: Uint8Array, index: number): number => bytes[index]
 export const uint32At = (b: Uint8Array, i: number): number =>
   ((byteAt(b, i) << 24) | (byteAt(b, i + 1) << 16) | (byteAt(b, i + 2) << 8) | byteAt(b, i + 3)) >>> 0
 
+/**
+ * Whether a value is a `0x`-prefixed hexadecimal string, two digits per byte, in upper, lower or mixed case.
+ *
+ * @param value anything
+ * @param length if given, the number of bytes that it must spell: 20 for an address, 32 for a hash, root, key or value
+ *
+ * @example
+ * ```ts
+ * import { isHex, slotKey } from 'rollup-state-proof'
+ *
+ * const typed: string = '0x00000000000000000000000000000000000000AA'
+ * console.log(isHex(typed, 20), isHex(typed, 32), isHex(slotKey(0n), 32)) // true false true
+ * ```
+ */
+export function isHex(value: unknown, length?: number | undefined): value is Hex {
+  if (typeof value !== 'string' || value.length % 2 !== 0) return false
+  // The length comes first, so a huge string costs nothing. Without a group, because the engine would remember each match.
+  return (length === undefined || value.length === 2 + 2 * length) && /^0x[0-9a-fA-F]*$/.test(value)
+}
+
 /** The number of bytes that `hex` spells. Throws `BAD_HEX` if the `0x` prefix is missing or the number of digits is odd. */
 export function hexLength(hex: string): number {
   if (!hex.startsWith('0x')) throw refusal('BAD_HEX', 'a 0x prefix', excerpt(hex))
@@ -70,9 +90,8 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 /** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
   // Most numbers are small, and parsing fewer digits is faster.
-  let start = 0
-  while (start < bytes.length && byteAt(bytes, start) === 0) start++
-  return start === bytes.length ? 0n : BigInt(bytesToHex(bytes.slice(start)))
+  const start = bytes.findIndex(byte => byte !== 0)
+  return start < 0 ? 0n : BigInt(bytesToHex(bytes.subarray(start)))
 }
 
 /** Big-endian, left-padded with zeros to `length` bytes. The caller ensures that 0 <= value < 256^length. */
@@ -91,10 +110,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && compareBytes(a, b) === 0
 
 /** Whether every byte is zero. */
-export function isZero(bytes: Uint8Array): boolean {
-  for (let index = 0; index < bytes.length; index++) if (byteAt(bytes, index) !== 0) return false
-  return true
-}
+export const isZero = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))

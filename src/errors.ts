@@ -205,8 +205,9 @@ export function atPath<T>(segment: string | (() => string), work: () => T): T {
   }
 }
 
+/** The beginning of untrusted text, without control characters. */
+export const printable = (text: string): string => text.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
+
 /** Shortens untrusted text to fit an error message. */
-export function excerpt(text: string): string {
-  const printable = text.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
-  return text.length > 80 ? `"${printable}…" (${text.length} characters)` : `"${printable}"`
-}
+export const excerpt = (text: string): string =>
+  text.length > 80 ? `"${printable(text)}…" (${text.length} characters)` : `"${printable(text)}"`

@@ -1,12 +1,13 @@
 /**
- * Verifies `rollup_getProof` (`linea_getProof`) answers against a state root that you trust: {@link verifyProof}, and
- * its building blocks. Pure and synchronous; no network, no platform module.
+ * Verifies `rollup_getProof` (`linea_getProof`) answers against a state root that you trust: {@link verifyProof}, its
+ * building blocks, and what programs need around it: storage keys, errors, JSON. Pure and synchronous; no network, no
+ * platform module.
  *
  * @module rollup-state-proof
  */
 export { verifyCode } from './anchor/code.ts'
-export { arraySlot, mappingSlot } from './anchor/slots.ts'
-export type { Hex } from './bytes.ts'
+export { arraySlot, mappingSlot, slotKey } from './anchor/slots.ts'
+export { type Hex, isHex } from './bytes.ts'
 export {
   type AnswerErrorCode,
   answerErrorMeanings,
@@ -22,6 +23,7 @@ export {
   ProofError,
   type ProofErrorCode,
 } from './errors.ts'
+export { stringify } from './json/stringify.ts'
 export type { Claim } from './proof/claim.ts'
 export type { ProvenAccount, ProvenSlot, ProvenSlots, VerifiedState } from './proof/verify.ts'
 export type { Scheme } from './scheme/scheme.ts'

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { countAll, countTables, RUNNING_PATH, TRUSTED_PATH } from './tools/count.ts'
 
 /** The maximum number of lines, round constants included. Raise it only for a new check. */
-const LIMIT = 879
+const LIMIT = 880
 
 /** The files that this one imports, without the codes of errors. */
 const importsOf = (file: string): string[] =>

@@ -18,7 +18,7 @@ const reader = readerOf('BAD_HEX')
  *
  * @example
  * ```ts
- * import { verifyCode } from 'rollup-state-proof/anchor'
+ * import { verifyCode } from 'rollup-state-proof'
  *
  * const codeHash = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
  * console.log(verifyCode('0x', codeHash).length) // 0

@@ -212,16 +212,16 @@ function readRequest({ rollup, l2BlockNumber, finalizedState }: AnchorRequest) {
 function storageKeysOf({ rollup, l2BlockNumber, finalizedState }: AnchorRequest): [Hex, Hex, ...Hex[]] {
   const { stateRootHashes, currentL2BlockNumber, finalizedState: slots } = rollup.layout ?? lineaLayout
   const stated = slots && finalizedState ? stateKeys(slots, finalizedState) : []
-  return [mappingSlot(stateRootHashes, l2BlockNumber), slotKey(currentL2BlockNumber), ...stated]
+  return [mappingSlot({ slot: stateRootHashes, keys: [l2BlockNumber] }), slotKey(currentL2BlockNumber), ...stated]
 }
 
 function stateKeys(
   { currentFinalizedState, rollingHashes, forcedTransactionRollingHashes }: FinalizedStateLayout,
   { messageNumber, forcedTransactionNumber }: FinalizedState,
 ): Hex[] {
-  const keys = [slotKey(currentFinalizedState), mappingSlot(rollingHashes, messageNumber)]
+  const keys = [slotKey(currentFinalizedState), mappingSlot({ slot: rollingHashes, keys: [messageNumber] })]
   if (forcedTransactionNumber === undefined) return keys
-  return [...keys, mappingSlot(forcedTransactionRollingHashes, forcedTransactionNumber)]
+  return [...keys, mappingSlot({ slot: forcedTransactionRollingHashes, keys: [forcedTransactionNumber] })]
 }
 
 /**

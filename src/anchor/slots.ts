@@ -1,64 +1,84 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeArgument, invalid } from '../arguments.ts'
+import { decodeArgument, invalid, readOptions, verifyUint } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
-import { ArgumentError } from '../errors.ts'
 
 const WORD_LENGTH = 32
 const ADDRESS_LENGTH = 20
 const SLOT_COUNT = 1n << 256n
 
 /**
- * The storage slot of an entry in a Solidity mapping, 32 bytes: keccak256(key || slot). Further keys lead into nested mappings.
+ * The storage slot of an entry in a Solidity mapping, 32 bytes: keccak256(key || slot).
  *
- * @param slot where the mapping is declared: a number, or 32 bytes if the mapping is itself inside something else
- * @param keys each a number (any uint type), an address of 20 bytes, or 32 bytes (bytes32)
+ * @param entry `slot`: where the mapping is declared, a number, or 32 bytes if the mapping is itself inside something else.
+ * `keys`: one key, or several that lead into nested mappings, the outermost first; each a number (any uint type), an address
+ * of 20 bytes, or 32 bytes (bytes32)
  * @throws ArgumentError
  *
  * @example
  * ```ts
- * import { mappingSlot } from 'rollup-state-proof/anchor'
+ * import { mappingSlot } from 'rollup-state-proof'
  *
  * // mapping(address owner => mapping(address spender => uint256)) allowances, declared in slot 1
  * const owner = '0x00000000000000000000000000000000000000aa'
  * const spender = '0x00000000000000000000000000000000000000bb'
- * console.log(mappingSlot(1n, owner, spender) === mappingSlot(mappingSlot(1n, owner), spender)) // true
+ * const ofOwner = mappingSlot({ slot: 1n, keys: [owner] })
+ * console.log(mappingSlot({ slot: 1n, keys: [owner, spender] }) === mappingSlot({ slot: ofOwner, keys: [spender] })) // true
  * ```
  */
-export function mappingSlot(slot: bigint | Hex, ...keys: readonly (bigint | Hex)[]): Hex {
-  if (keys.length === 0) throw new ArgumentError({ path: 'keys', expected: 'at least one key' })
-  return bytesToHex(
-    keys.reduce<Uint8Array>(
-      (running, key, index) => keccak_256(concatBytes(mappingKey(`keys[${index}]`, key), running)),
-      word('slot', slot),
-    ),
-  )
+export function mappingSlot(entry: { slot: bigint | Hex; keys: readonly (bigint | Hex)[] }): Hex {
+  const { slot, keys } = readOptions('', entry, ['slot', 'keys'])
+  const declared = word('slot', slot)
+  if (!Array.isArray(keys) || keys.length === 0) throw invalid('keys', 'an array of at least one key', keys)
+  // Array.from, unlike reduce, visits holes.
+  const words = Array.from(keys, (key, index) => mappingKey(`keys[${index}]`, key))
+  return bytesToHex(words.reduce<Uint8Array>((running, key) => keccak_256(concatBytes(key, running)), declared))
 }
 
 /**
- * The storage slot where element `index` of a Solidity dynamic array begins, 32 bytes: keccak256(slot) + index * size.
+ * The storage slot where an element of a Solidity dynamic array begins, 32 bytes: keccak256(slot) + index * slotsPerElement.
  *
- * @param slot where the array is declared
- * @param index of the element; for elements that share a slot, that of the slot
- * @param slotsPerElement how many slots an element takes
+ * @param element `slot`: where the array is declared. `index`: that of the element; for elements that share a slot, that of
+ * the slot. `slotsPerElement`: how many slots an element takes; default: 1
  * @throws ArgumentError
  *
  * @example
  * ```ts
- * import { arraySlot } from 'rollup-state-proof/anchor'
+ * import { arraySlot } from 'rollup-state-proof'
  *
  * // struct Point { uint256 x; uint256 y; }  Point[] points, declared in slot 3
- * const [first, second] = [arraySlot(3n, 0n, 2n), arraySlot(3n, 1n, 2n)]
- * console.log(BigInt(second) - BigInt(first)) // 2n
+ * const slotOf = (index: number) => BigInt(arraySlot({ slot: 3n, index, slotsPerElement: 2 }))
+ * console.log(slotOf(1) - slotOf(0)) // 2n
  * ```
  */
-export function arraySlot(slot: bigint | Hex, index: bigint, slotsPerElement = 1n): Hex {
+export function arraySlot(element: {
+  slot: bigint | Hex
+  index: bigint | number
+  slotsPerElement?: bigint | number | undefined
+}): Hex {
+  const { slot, index, slotsPerElement = 1n } = readOptions('', element, ['slot', 'index', 'slotsPerElement'])
   const first = bytesToBigint(keccak_256(word('slot', slot)))
-  const offset = bytesToBigint(word('index', index)) * bytesToBigint(word('slotsPerElement', slotsPerElement))
+  const size = verifyCount('slotsPerElement', slotsPerElement)
+  if (size === 0n) throw invalid('slotsPerElement', 'at least one slot', slotsPerElement)
+  const offset = verifyCount('index', index) * size
   return bytesToHex(bigintToBytes((first + offset) % SLOT_COUNT, WORD_LENGTH))
 }
 
-/** The storage key of slot number `slot`, 32 bytes. Throws an ArgumentError. */
-export const slotKey = (slot: bigint): Hex => bytesToHex(word('slot', slot))
+/**
+ * The storage key of a slot number, 32 bytes.
+ *
+ * @param slot from 0 to 2^256 - 1, as the compiler reports it for a variable
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { slotKey } from 'rollup-state-proof'
+ *
+ * console.log(slotKey(2n)) // 0x0000000000000000000000000000000000000000000000000000000000000002
+ * ```
+ */
+export function slotKey(slot: bigint): Hex {
+  return bytesToHex(bigintToBytes(verifyUint('slot', slot, 256), WORD_LENGTH))
+}
 
 function mappingKey(name: string, key: bigint | Hex): Uint8Array {
   const isAddress = typeof key === 'string' && key.length === 2 + 2 * ADDRESS_LENGTH
@@ -68,10 +88,11 @@ function mappingKey(name: string, key: bigint | Hex): Uint8Array {
 
 /** A number as 32 bytes, big-endian; 32 bytes unchanged. */
 function word(name: string, value: bigint | Hex): Uint8Array {
+  if (typeof value === 'bigint') return bigintToBytes(verifyUint(name, value, 256), WORD_LENGTH)
   if (typeof value === 'string') return decodeArgument(name, value, WORD_LENGTH)
-  if (typeof value !== 'bigint') throw invalid(name, 'a bigint, or 0x-prefixed hexadecimal of 32 bytes', value)
-  if (value < 0n || value >= SLOT_COUNT) {
-    throw new ArgumentError({ path: name, expected: 'a number from 0 to 2^256 - 1', found: `${value}` })
-  }
-  return bigintToBytes(value, WORD_LENGTH)
+  throw invalid(name, 'a bigint, or 0x-prefixed hexadecimal of 32 bytes', value)
 }
+
+/** A number of elements or slots. */
+const verifyCount = (name: string, count: bigint | number): bigint =>
+  verifyUint(name, Number.isSafeInteger(count) ? BigInt(count) : count, 256)

@@ -11,24 +11,19 @@ export type JsonReader = ReturnType<typeof readerOf>
  * @param code the error code for a value that has the wrong shape or cannot be read
  */
 export function readerOf(code: FailureCode) {
-  const unreadable = () => failure(code, { found: 'an object that cannot be read' })
+  /** A getter or a proxy can throw anything. */
+  const tryRead = <T>(read: () => T): T => {
+    try {
+      return read()
+    } catch {
+      throw failure(code, { found: 'an object that cannot be read' })
+    }
+  }
   /** `Array.isArray` throws on a revoked proxy. */
-  const isArray = (value: unknown): value is readonly unknown[] => {
-    try {
-      return Array.isArray(value)
-    } catch {
-      throw unreadable()
-    }
-  }
-  /** Inherited properties count as missing. A getter or a proxy can throw anything. */
-  const own = (source: object, name: PropertyKey): unknown => {
-    try {
-      // The cast is safe, because any object can be indexed and the result is unknown.
-      return Object.hasOwn(source, name) ? (source as Record<PropertyKey, unknown>)[name] : undefined
-    } catch {
-      throw unreadable()
-    }
-  }
+  const isArray = (value: unknown): value is readonly unknown[] => tryRead(() => Array.isArray(value))
+  /** Inherited properties count as missing. */
+  const own = (source: object, name: PropertyKey): unknown =>
+    tryRead(() => (Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined))
   const malformed = (expected: string, value: unknown) =>
     failure(code, { expected, found: isArray(value) ? 'an array' : kindOf(value) })
   const string = (value: unknown): string => {

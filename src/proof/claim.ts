@@ -18,29 +18,25 @@ export interface Claim<Keys extends readonly Hex[] = readonly Hex[]> {
 export interface DecodedClaim {
   readonly stateRoot: Uint8Array
   readonly address: Uint8Array
-  readonly storageKeys: readonly Uint8Array[]
-  /** The storage keys as the caller wrote them. */
-  readonly keyTexts: readonly Hex[]
+  /** Also as the caller wrote them. */
+  readonly storageKeys: readonly { readonly bytes: Uint8Array; readonly text: Hex }[]
 }
 
 const OPTIONS = ['stateRoot', 'address', 'storageKeys']
 
 /** @throws ArgumentError */
 export function decodeClaim(claim: Claim): { scheme: HashScheme; claim: DecodedClaim } {
-  const own = readOptions('', claim, ['scheme', ...OPTIONS])
-  return { scheme: hashSchemeOf(own.scheme), claim: decodeOwn(own) }
+  const { scheme, ...asked } = readOptions('', claim, ['scheme', ...OPTIONS])
+  return { scheme: hashSchemeOf(scheme), claim: decodeVerifierClaim(asked) }
 }
 
 /** Decodes the claim of a call to a verifier, which already has a scheme. @throws ArgumentError */
-export const decodeVerifierClaim = (claim: Omit<Claim, 'scheme'>): DecodedClaim =>
-  decodeOwn(readOptions('', claim, OPTIONS))
-
-function decodeOwn({ stateRoot, address, storageKeys = [] }: Omit<Claim, 'scheme'>): DecodedClaim {
+export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>): DecodedClaim {
+  const { stateRoot, address, storageKeys = [] } = readOptions('', claim, OPTIONS)
   return {
     stateRoot: decodeArgument('stateRoot', stateRoot, 32),
     address: decodeArgument('address', address, 20),
-    storageKeys: decodeKeys(storageKeys),
-    // After they were decoded: an array can have any length.
-    keyTexts: Array.from(storageKeys),
+    // Each key exists, because it was decoded.
+    storageKeys: decodeKeys(storageKeys).map((bytes, index) => ({ bytes, text: storageKeys[index] as Hex })),
   }
 }

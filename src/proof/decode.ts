@@ -8,9 +8,7 @@ import type { Decode, DecodedValue, Tree, Trees } from './tree.ts'
 
 const reader = readerOf('MALFORMED_RESPONSE')
 
-const RESPONSE_FIELDS = ['jsonrpc', 'result', 'error'] as const
 const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageProof'] as const
-const PROOF_FIELDS = ['value', 'proofRelatedNodes'] as const
 const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
 const NON_EXISTENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
 const LEAF_PROOF_FIELDS = ['key', ...EXISTENCE_FIELDS, ...NON_EXISTENCE_FIELDS] as const
@@ -48,7 +46,7 @@ export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number) {
 
 /** The result inside a JSON-RPC response, or the answer itself if it is bare. */
 function openResponse(answer: unknown): unknown {
-  const { jsonrpc, result, error } = reader.fields(answer, RESPONSE_FIELDS)
+  const { jsonrpc, result, error } = reader.fields(answer, ['jsonrpc', 'result', 'error'])
   if (error !== undefined) throw rpcError(error)
   return jsonrpc === undefined && result === undefined ? answer : result
 }
@@ -97,11 +95,10 @@ export function decodeLeafProof(tree: Tree, leafProof: unknown): DecodedLeafProo
 }
 
 function decodeProof(tree: Tree, leafIndex: number, proof: unknown, valueLengths: readonly number[]): DecodedProof {
-  const field = reader.fieldsOf(proof, PROOF_FIELDS)
+  const field = reader.fieldsOf(proof, ['value', 'proofRelatedNodes'])
   // Nodes first: their lengths tell the schemes apart, so a proof of the other scheme is reported as such.
   const path = field('proofRelatedNodes', nodes => decodeNodes(tree, leafIndex, nodes))
-  const { value, preimage } = field('value', text => decodeValueField(tree, reader.string(text), valueLengths))
-  return { path, value, preimage }
+  return { path, ...field('value', text => decodeValueField(tree, reader.string(text), valueLengths)) }
 }
 
 function decodeValueField({ kind, decodeValue }: Tree, hex: string, lengths: readonly number[]): DecodedValue {

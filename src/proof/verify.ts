@@ -1,8 +1,7 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
-import type { HashScheme } from '../scheme/scheme.ts'
 import { type AccountFields, accountFieldsOf, storageRootOf } from '../tree/kind.ts'
-import { type Claim, type DecodedClaim, decodeClaim } from './claim.ts'
+import type { DecodedClaim } from './claim.ts'
 import { type DecodedLeafProof, decodeAnswer } from './decode.ts'
 import { type ProvenLeaf, verifyLeafProof } from './leaf-proof.ts'
 import type { Trees } from './tree.ts'
@@ -50,15 +49,9 @@ export type ProvenSlots<Keys extends readonly Hex[]> = { -readonly [Index in key
 /**
  * Verifies an answer against what the caller claims.
  *
- * @param treesOf `plainTrees`, or a function whose trees decode and hash to the same bytes
- * @throws ProofError, ArgumentError and nothing else
+ * @param trees `plainTrees`, or trees that decode and hash to the same bytes
+ * @throws ProofError and nothing else
  */
-export function verifyProofWith(treesOf: (scheme: HashScheme) => Trees, answer: unknown, claim: Claim): VerifiedState {
-  const { scheme, claim: decodedClaim } = decodeClaim(claim)
-  return verifyAnswer(treesOf(scheme), answer, decodedClaim)
-}
-
-/** {@link verifyProofWith} for a claim that is already decoded. @throws ProofError and nothing else */
 export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim): VerifiedState {
   // The whole answer is decoded, and so known to be canonical, before anything is hashed or compared.
   const { accountProof, storageProofs } = decodeAnswer(trees, answer, claim.storageKeys.length)
@@ -73,9 +66,8 @@ export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim)
     if (leaf === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED', { found: 'a proof' })
     return verifyLeafProof(trees.storage, { root: storageRootOf(leaf.value), key }, leafProof)
   }
-  const place = (index: number) => () => `storageProofs[${index}]`
-  const storage = claim.storageKeys.map((key, index) =>
-    atPath(place(index), () => toSlot(claim.keyTexts[index] as Hex, verifySlot(key, storageProofs.at(index) ?? null))),
+  const storage = claim.storageKeys.map(({ text, bytes }, index) =>
+    atPath(`storageProofs[${index}]`, () => toSlot(text, verifySlot(bytes, storageProofs.at(index) ?? null))),
   )
   return { account, storage }
 }

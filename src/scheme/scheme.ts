@@ -59,13 +59,12 @@ export interface HashScheme extends Scheme {
 }
 
 /** Makes a scheme that {@link hashSchemeOf} accepts, and that nobody can change. */
-export function createScheme(parts: Omit<HashScheme, typeof genuine>): HashScheme {
-  const scheme = Object.defineProperty(parts, genuine, { get: () => scheme }) as HashScheme
-  return Object.freeze(scheme)
-}
+export const createScheme = (parts: Omit<HashScheme, typeof genuine>): HashScheme =>
+  // It names itself, so that neither a copy of it nor an object that inherits from it is genuine.
+  Object.freeze(Object.defineProperty(parts, genuine, { value: parts }) as HashScheme)
 
 /** What a scheme consists of. @throws ArgumentError unless it is `mimc` or `poseidon2` of any copy of this package */
 export function hashSchemeOf(scheme: Scheme): HashScheme {
-  if (scheme?.[genuine] === scheme && scheme !== undefined) return scheme as HashScheme
+  if (scheme !== undefined && scheme?.[genuine] === scheme) return scheme as HashScheme
   throw invalid('scheme', 'mimc or poseidon2 of this package', scheme)
 }

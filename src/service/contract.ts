@@ -80,11 +80,11 @@ function writeFinalization(
   const state = hashFinalizedState({ messageNumber, forcedTransactionNumber, timestamp }, hashes)
 
   const writes: [Hex, bigint][] = [
-    [mappingSlot(stateRootHashes, l2BlockNumber), BigInt(stateRoot)],
+    [mappingSlot({ slot: stateRootHashes, keys: [l2BlockNumber] }), BigInt(stateRoot)],
     [slotKey(currentL2BlockNumber), l2BlockNumber],
     [slotKey(slots.currentFinalizedState), bytesToBigint(state)],
-    [mappingSlot(slots.rollingHashes, messageNumber), messageHash],
-    [mappingSlot(slots.forcedTransactionRollingHashes, forcedTransactionNumber ?? 0n), forcedHash],
+    [mappingSlot({ slot: slots.rollingHashes, keys: [messageNumber] }), messageHash],
+    [mappingSlot({ slot: slots.forcedTransactionRollingHashes, keys: [forcedTransactionNumber ?? 0n] }), forcedHash],
   ]
   // A zero slot is never stored.
   const changed = writes

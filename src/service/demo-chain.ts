@@ -61,7 +61,7 @@ function tokenStorage(name: string, symbol: string, holders: readonly (readonly 
   const { balanceOf, totalSupply } = tokenSlots
   const supply = holders.reduce((sum, [, balance]) => sum + balance, 0n)
   return Object.fromEntries([
-    ...holders.map(([holder, balance]) => [mappingSlot(balanceOf, holder), encodeQuantity(balance)]),
+    ...holders.map(([holder, balance]) => [mappingSlot({ slot: balanceOf, keys: [holder] }), encodeQuantity(balance)]),
     [slotKey(totalSupply), encodeQuantity(supply)],
     [slotKey(tokenSlots.name), shortString(name)],
     [slotKey(tokenSlots.symbol), shortString(symbol)],

@@ -53,14 +53,11 @@ export function decodeRootNode(scheme: HashScheme, rootPreimage: Uint8Array): Ro
  * @throws ProofError `WRONG_LENGTH`, `ZERO_OPENING`, `NON_CANONICAL`, `INDEX_OUT_OF_RANGE`
  */
 export function decodeSiblingLeaf(scheme: HashScheme, bytes: Uint8Array): LeafNode | null {
-  const isDigest = bytes.length === DIGEST_LENGTH
-  if (!isZero(bytes)) {
-    if (isDigest) throw refusal('WRONG_LENGTH', 'a leaf opening', '32 bytes not zero')
-    return decodeOpening(scheme, bytes)
-  }
+  const [isDigest, isEmpty] = [bytes.length === DIGEST_LENGTH, isZero(bytes)]
+  if (isDigest && !isEmpty) throw refusal('WRONG_LENGTH', 'a leaf opening', '32 bytes not zero')
   // No honest leaf has an opening of zeros: even in HEAD, `next` is at least 1.
-  if (!isDigest) throw refusal('ZERO_OPENING', '32 zero bytes', bytes.length)
-  return null
+  if (isEmpty && !isDigest) throw refusal('ZERO_OPENING', '32 zero bytes', bytes.length)
+  return isEmpty ? null : decodeOpening(scheme, bytes)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Hex } from '../bytes.ts'
-import type { Claim } from '../proof/claim.ts'
-import { type VerifiedState, verifyProofWith } from '../proof/verify.ts'
+import { type Claim, decodeClaim } from '../proof/claim.ts'
+import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
 import { quickTrees } from './empty-subtrees.ts'
 
 /**
@@ -31,6 +31,7 @@ export function verifyProof<const Keys extends readonly Hex[] = []>(
   answer: unknown,
   claim: Claim<Keys>,
 ): VerifiedState<Keys> {
+  const { scheme, claim: decoded } = decodeClaim(claim)
   // There is one slot per key.
-  return verifyProofWith(quickTrees, answer, claim) as VerifiedState<Keys>
+  return verifyAnswer(quickTrees(scheme), answer, decoded) as VerifiedState<Keys>
 }

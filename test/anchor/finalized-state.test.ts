@@ -21,8 +21,14 @@ const older: FinalizedState = { messageNumber: 12n, timestamp: 5n }
 
 it('lists the storage keys of the layout, for both contract versions', () => {
   const numbers = anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: newer }).map(BigInt)
-  const message = BigInt(mappingSlot(334n, 12n))
-  expect(numbers).toEqual([BigInt(mappingSlot(282n, 436n)), 281n, 447n, message, BigInt(mappingSlot(452n, 3n))])
+  const message = BigInt(mappingSlot({ slot: 334n, keys: [12n] }))
+  expect(numbers).toEqual([
+    BigInt(mappingSlot({ slot: 282n, keys: [436n] })),
+    281n,
+    447n,
+    message,
+    BigInt(mappingSlot({ slot: 452n, keys: [3n] })),
+  ])
   expect(anchorStorageKeys({ rollup, l2BlockNumber: 436n, finalizedState: older }).map(BigInt)).toEqual(
     numbers.slice(0, 4),
   )

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { mappingSlot } from '../../src/anchor/slots.ts'
 import {
   anchorStorageKeys,
   lineaLayout,
@@ -8,12 +7,13 @@ import {
   type Rollup,
   verifyAnchor,
 } from '../../src/anchor.ts'
+import { mappingSlot } from '../../src/index.ts'
 import { createL1, named } from '../../vectors/evidence/l1.ts'
 import { refusal, verdict } from '../refusal.ts'
 
 const rollup: Rollup = { address: named('contract', 20) }
 const storageOf = (...slots: (readonly [slot: bigint, value: bigint])[]) => new Map(slots)
-const rootSlot = (l2BlockNumber: bigint) => BigInt(mappingSlot(282n, l2BlockNumber))
+const rootSlot = (l2BlockNumber: bigint) => BigInt(mappingSlot({ slot: 282n, keys: [l2BlockNumber] }))
 
 it('knows the contracts of Linea and their layout', () => {
   // The proxies and chain ids that Linea's documentation lists, and the slots of its contract's storage layout.

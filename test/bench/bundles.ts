@@ -22,7 +22,7 @@ const entries = {
   ),
   'verifyProof and poseidon2': verifyWith('poseidon2'),
   'verifyProof and mimc': verifyWith('mimc'),
-  'mappingSlot alone': "export { mappingSlot } from './src/anchor.ts'",
+  'mappingSlot alone': "export { mappingSlot } from './src/index.ts'",
   'createClient alone': "export { createClient } from './src/rpc.ts'",
 }
 

@@ -4,8 +4,9 @@ import { mimcPlain } from '../../src/hash/mimc/plain.ts'
 import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
 import { poseidon2Plain } from '../../src/hash/poseidon2/plain.ts'
 import { type Claim, type Hex, type Scheme, type VerifiedState, verifyProof } from '../../src/index.ts'
-import { plainTrees } from '../../src/proof/tree.ts'
-import { verifyProofWith } from '../../src/proof/verify.ts'
+import { decodeClaim } from '../../src/proof/claim.ts'
+import { plainTrees, type Trees } from '../../src/proof/tree.ts'
+import { verifyAnswer } from '../../src/proof/verify.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { createScheme, type HashScheme } from '../../src/scheme/scheme.ts'
@@ -36,7 +37,13 @@ function engineOf(
   }
 }
 
-const hashEveryNode = (answer: unknown, claim: Claim) => verifyProofWith(plainTrees, answer, claim)
+/** `verifyProof` with other trees of the scheme. */
+export function verifyWith(treesOf: (scheme: HashScheme) => Trees, answer: unknown, claim: Claim): VerifiedState {
+  const { scheme, claim: decoded } = decodeClaim(claim)
+  return verifyAnswer(treesOf(scheme), answer, decoded)
+}
+
+const hashEveryNode = (answer: unknown, claim: Claim) => verifyWith(plainTrees, answer, claim)
 
 /** A scheme with its engines to measure. */
 export interface Subject {

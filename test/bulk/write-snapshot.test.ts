@@ -11,7 +11,7 @@ const world = createWorld(poseidon2)
 world.setAccount(CONTRACT, { nonce: 1n })
 for (const [index, holder] of holders.entries()) {
   if (index % 3 > 0) world.setAccount(holder, { balance: BigInt(index) })
-  if (index % 2 > 0) world.setStorage(CONTRACT, { key: mappingSlot(5n, holder), value: word(index) })
+  if (index % 2 > 0) world.setStorage(CONTRACT, { key: mappingSlot({ slot: 5n, keys: [holder] }), value: word(index) })
 }
 const provider = {
   async request({ params = [] }: { params?: readonly unknown[] | object | undefined }) {

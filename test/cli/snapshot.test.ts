@@ -27,7 +27,8 @@ async function start(faults: (request: FaultRequest) => Fault | undefined = () =
   world.setAccount(CONTRACT, { nonce: 1n })
   for (const [index, address] of addresses.entries()) {
     if (index % 3 !== 2) world.setAccount(address, { balance: BigInt(index) + 10n ** 20n })
-    if (index % 2 === 0) world.setStorage(CONTRACT, { key: mappingSlot(5n, address), value: word(index + 1) })
+    if (index % 2 === 0)
+      world.setStorage(CONTRACT, { key: mappingSlot({ slot: 5n, keys: [address] }), value: word(index + 1) })
   }
   const service = createService({ genesis: world, rollup: ROLLUP, faults })
   service.chain.addBlock()
@@ -158,7 +159,7 @@ it('proves the entries of many holders in one mapping, many per request', async 
     addresses.map((address, index) => {
       const value = index % 2 === 0 ? index + 1 : 0
       const verdict = value > 0 ? 'present' : 'absent'
-      return [address, verdict, mappingSlot(5n, address), word(value), value, ''].join()
+      return [address, verdict, mappingSlot({ slot: 5n, keys: [address] }), word(value), value, ''].join()
     }),
   )
 
@@ -186,7 +187,7 @@ it('does not write to a file that another run is writing', async () => {
 })
 
 it('isolates the one holder that a lie is about', async () => {
-  const liar = mappingSlot(5n, addressOf(10))
+  const liar = mappingSlot({ slot: 5n, keys: [addressOf(10)] })
   const { args, read } = await start(({ method, params }) => {
     if (method !== 'rollup_getProof') return undefined
     const at = (params[1] as string[]).indexOf(liar)
@@ -248,7 +249,8 @@ describe('--check', () => {
     expect(await refused.check()).toMatchObject({ code: 1, ok: false, proven: COUNT - 1, problems })
     // An answer about one key is a lie, so each of its 60 holders has an answer of its own.
     const split = await take('rows.csv', MAPPING, ({ method, params }) => {
-      const isLie = method === 'rollup_getProof' && (params[1] as string[]).includes(mappingSlot(5n, holder))
+      const isLie =
+        method === 'rollup_getProof' && (params[1] as string[]).includes(mappingSlot({ slot: 5n, keys: [holder] }))
       return isLie ? { kind: 'lie', change: () => ({ accountProof: {}, storageProofs: [] }) } : undefined
     })
     const [row] = problems
@@ -327,16 +329,19 @@ describe('--check', () => {
     // A forger keeps the genuine bundle, and replaces everything else.
     const forged = createWorld(poseidon2)
     forged.setAccount(CONTRACT, { nonce: 1n })
-    for (const address of addresses) forged.setStorage(CONTRACT, { key: mappingSlot(5n, address), value: word(7) })
+    for (const address of addresses)
+      forged.setStorage(CONTRACT, { key: mappingSlot({ slot: 5n, keys: [address] }), value: word(7) })
     const forgedAnswers: string[] = []
     for (let begin = 0; begin < COUNT; begin += 60) {
-      const storageKeys = addresses.slice(begin, begin + 60).map(address => mappingSlot(5n, address))
+      const storageKeys = addresses.slice(begin, begin + 60).map(address => mappingSlot({ slot: 5n, keys: [address] }))
       const result = forged.getProof(CONTRACT, storageKeys)
       forgedAnswers.push(
         `${JSON.stringify({ scheme: 'poseidon2', stateRoot: forged.stateRoot(), address: CONTRACT, storageKeys, result })}\n`,
       )
     }
-    const forgedRows = addresses.map(each => `${[each, 'present', mappingSlot(5n, each), word(7), 7, ''].join()}\n`)
+    const forgedRows = addresses.map(
+      each => `${[each, 'present', mappingSlot({ slot: 5n, keys: [each] }), word(7), 7, ''].join()}\n`,
+    )
     const content = `${lines[0]}\n${forgedRows.join('')}`
     writeFileSync(at('rows.csv'), content)
     writeFileSync(at('kept.gz'), gzipSync(forgedAnswers.join('')))

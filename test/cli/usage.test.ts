@@ -67,10 +67,14 @@ describe('storage keys', () => {
       '7',
       'b',
     )
-    expect(values['storage-key']).toEqual([mappingSlot(3n, ADDRESS), word('1'), mappingSlot(3n, 7n)])
+    expect(values['storage-key']).toEqual([
+      mappingSlot({ slot: 3n, keys: [ADDRESS] }),
+      word('1'),
+      mappingSlot({ slot: 3n, keys: [7n] }),
+    ])
     expect(positionals).toEqual(['a', 'b'])
-    const inner = mappingSlot(1n, ADDRESS)
-    expect(mappingKeyOf(inner, ADDRESS)).toBe(mappingSlot(1n, ADDRESS, ADDRESS))
+    const inner = mappingSlot({ slot: 1n, keys: [ADDRESS] })
+    expect(mappingKeyOf(inner, ADDRESS)).toBe(mappingSlot({ slot: 1n, keys: [ADDRESS, ADDRESS] }))
     // Where solc stores balances[0x...01] of a mapping in slot 0.
     expect(mappingKeyOf('0', word('1'))).toBe('0xada5013122d395ba3c54772283fb069b10426056ef8ca54750cb9bb552a59e7d')
     expect(parse('--', '--mapping').positionals).toEqual(['--mapping'])
@@ -83,7 +87,7 @@ describe('storage keys', () => {
   it('can be a number or a mapping entry when verifying', async () => {
     const world = createWorld(poseidon2)
     world.setAccount(ADDRESS, { nonce: 1n, balance: 0n })
-    const keys = [mappingSlot(2n, ADDRESS), word('0') as `0x${string}`]
+    const keys = [mappingSlot({ slot: 2n, keys: [ADDRESS] }), word('0') as `0x${string}`]
     for (const key of keys) world.setStorage(ADDRESS, { key, value: word('7') as `0x${string}` })
     const file = fileOf(world.getProof(ADDRESS, keys))
     const claim = ['--scheme', 'poseidon2', '--state-root', world.stateRoot(), '--address', ADDRESS]

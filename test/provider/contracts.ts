@@ -1,5 +1,5 @@
-import { mappingSlot } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
+import { mappingSlot } from '../../src/index.ts'
 import { tokenSlots } from '../../src/service/demo-contracts.generated.ts'
 import { compiledContracts } from '../contracts/compile.ts'
 import { at, word } from './endpoints.ts'
@@ -18,7 +18,7 @@ export const [ALICE, BOB, TOKEN, PROXY, MULTICALL, MANY, SURROUNDINGS] = [
 ] as [Hex, Hex, Hex, Hex, Hex, Hex, Hex]
 
 const IMPLEMENTATION = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
-const balanceSlot = (owner: Hex): Hex => mappingSlot(tokenSlots.balanceOf, owner)
+const balanceSlot = (owner: Hex): Hex => mappingSlot({ slot: tokenSlots.balanceOf, keys: [owner] })
 
 const tokenStorage = (scale: number): FullAccount['storage'] => ({
   [balanceSlot(ALICE)]: word(100 * scale),
@@ -43,7 +43,10 @@ export const demoState: FullState = new Map<Hex, FullAccount>([
       storage: {
         ...Object.fromEntries(Array.from({ length: 200 }, (_, index) => [word(index), word(index + 1)])),
         ...Object.fromEntries(
-          Array.from({ length: 40 }, (_, index) => [mappingSlot(200n, BigInt(index)), word(index + 1)]),
+          Array.from({ length: 40 }, (_, index) => [
+            mappingSlot({ slot: 200n, keys: [BigInt(index)] }),
+            word(index + 1),
+          ]),
         ),
       },
     },

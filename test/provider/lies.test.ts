@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { encodeFunctionData } from 'viem'
 import { expect, it } from 'vitest'
-import { mappingSlot } from '../../src/anchor.ts'
 import type { Hex } from '../../src/index.ts'
+import { mappingSlot } from '../../src/index.ts'
 import { ProviderError } from '../../src/provider.ts'
 import { sized } from '../size.ts'
 import { ALICE, BOB, demoState, MANY, manyAbi, PROXY, TOKEN, tokenAbi } from './contracts.ts'
@@ -149,7 +149,7 @@ it('tells the truth or nothing if an answer is of another account, or code of an
 })
 
 it('reads a slot that the access list omits, and never as zero', async () => {
-  const slot = mappingSlot(0n, BigInt(ALICE))
+  const slot = mappingSlot({ slot: 0n, keys: [BigInt(ALICE)] })
   const lists: Record<string, unknown> = {
     honest: [{ address: TOKEN, storageKeys: [slot] }],
     'without the slot': [{ address: TOKEN, storageKeys: [] }],

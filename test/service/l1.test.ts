@@ -48,7 +48,11 @@ it.each([7, 8] as const)('stores the inputs of its newest finalization, in versi
     const { timestamp } = args
     const messageNumber = BigInt(String(args.messageNumber))
     const forcedNumber = BigInt('forcedTransactionNumber' in args ? String(args.forcedTransactionNumber) : 0)
-    const keys = [word(447), mappingSlot(334n, messageNumber), mappingSlot(452n, forcedNumber)]
+    const keys = [
+      word(447),
+      mappingSlot({ slot: 334n, keys: [messageNumber] }),
+      mappingSlot({ slot: 452n, keys: [forcedNumber] }),
+    ]
     const [state, messageHash = '0x', forcedHash = '0x'] = slotsAt(service.chain, blockNumber, keys)
     const numbers = [
       messageNumber,
@@ -139,7 +143,7 @@ it('reorganizes blocks that are not final, and merges their finalizations into o
     expect(await askRpc(l1Url, 'eth_getBlockByNumber', [tag, false])).toMatchObject({ result: { number } })
   }
   const hashAt = (number: bigint) => Reflect.get(l1.getBlock(number) ?? {}, 'hash')
-  const rootAt = (block: bigint) => slotsAt(chain, l1.blockNumber(), [mappingSlot(282n, block)])[0]
+  const rootAt = (block: bigint) => slotsAt(chain, l1.blockNumber(), [mappingSlot({ slot: 282n, keys: [block] })])[0]
   const before = [5n, 6n, 13n].map(hashAt)
   expect(rootAt(3n)).toBe(chain.at(3n)?.stateRoot())
 
@@ -184,7 +188,7 @@ it('forgets old finalizations if configured', () => {
   expect(chain.l1.getBlock(139n)).not.toBeNull()
   expect(chain.l1.getBlock(138n)).toBeNull()
   // The contract itself keeps every root.
-  expect(slotsAt(chain, 143n, [mappingSlot(282n, 3n)])).not.toEqual([word(0)])
+  expect(slotsAt(chain, 143n, [mappingSlot({ slot: 282n, keys: [3n] })])).not.toEqual([word(0)])
 })
 
 it('takes its time from the given clock', () => {

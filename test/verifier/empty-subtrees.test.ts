@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { bytesToHex, concatBytes } from '../../src/bytes.ts'
 import { plainTree, plainTrees } from '../../src/proof/tree.ts'
-import { verifyProofWith } from '../../src/proof/verify.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import type { HashScheme } from '../../src/scheme/scheme.ts'
@@ -12,6 +11,7 @@ import { safely } from '../../src/verifier/safe.ts'
 import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
 import { flipBitAt } from '../answers.ts'
+import { verifyWith } from '../bench/subjects.ts'
 
 describe.each([mimc, poseidon2])('$name', scheme => {
   const subtrees = emptySubtrees(scheme.hasher)
@@ -80,7 +80,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
     const [answer, claim] = [world.getProof(address), { scheme, stateRoot: world.stateRoot(), address }]
     const verify = (known: typeof subtrees) => {
       const { account, storage } = plainTrees(scheme)
-      return safely(() => verifyProofWith(() => ({ account: knowSubtrees(account, known), storage }), answer, claim))
+      return safely(() => verifyWith(() => ({ account: knowSubtrees(account, known), storage }), answer, claim))
     }
     expect(verify(subtrees)).toMatchObject({ ok: true, value: { account: { balance: 3n } } })
     expect(verify(new Map())).toMatchObject({ ok: true, value: { account: { balance: 3n } } })

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { bytesToHex, concatBytes } from '../../src/bytes.ts'
 import { verifyProof } from '../../src/index.ts'
 import { plainTrees } from '../../src/proof/tree.ts'
-import { verifyProofWith } from '../../src/proof/verify.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { emptySubtreeDigests } from '../../src/tree/empty-subtrees.ts'
 import { safely } from '../../src/verifier/safe.ts'
 import type { Vector } from '../../vectors/vector.ts'
 import { flipBitAt, type Json, partAt, placesOf, replaceAt, trueAnswers } from '../answers.ts'
+import { verifyWith } from '../bench/subjects.ts'
 
 describe.each([mimc, poseidon2])('$name', scheme => {
   // The messages of heights 1 to 39.
@@ -20,7 +20,7 @@ describe.each([mimc, poseidon2])('$name', scheme => {
   it('has the verdicts of the plain trees, for each vector and each changed answer', () => {
     const counts = { verified: 0, refused: 0 }
     const compare = (answer: unknown, claim: Parameters<typeof verifyProof>[1], what: string) => {
-      const plain = safely(() => verifyProofWith(plainTrees, answer, claim))
+      const plain = safely(() => verifyWith(plainTrees, answer, claim))
       const quick = safely(() => verifyProof(answer, claim))
       expect(quick, what).toEqual(plain)
       if (!plain.ok && !quick.ok) expect(quick.error.message, what).toBe(plain.error.message)

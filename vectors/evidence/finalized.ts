@@ -25,8 +25,8 @@ export const stated = ({ message, forced, timestamp }: Numbers) => ({
 })
 
 const hashSlot = 447n
-const messageSlot = (message: bigint) => BigInt(mappingSlot(334n, message))
-const forcedSlot = (forced: bigint) => BigInt(mappingSlot(452n, forced))
+const messageSlot = (message: bigint) => BigInt(mappingSlot({ slot: 334n, keys: [message] }))
+const forcedSlot = (forced: bigint) => BigInt(mappingSlot({ slot: 452n, keys: [forced] }))
 
 /** The rolling hash of a message or forced transaction. Number 0 means none. */
 const rollingHash = (kind: string, number: bigint): bigint => (number === 0n ? 0n : BigInt(named(`${kind} ${number}`)))

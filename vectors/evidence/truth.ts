@@ -9,7 +9,7 @@ import type { VectorClaim, VectorInput } from './vector.ts'
 
 export const toBytes = (hex: string): Uint8Array => hexToBytes(hex, hex.length / 2 - 1)
 export const keccakOf = (hex: Hex): Hex => bytesToHex(keccak_256(toBytes(hex)))
-export const rootSlot = (l2BlockNumber: bigint): bigint => BigInt(mappingSlot(282n, l2BlockNumber))
+export const rootSlot = (l2BlockNumber: bigint): bigint => BigInt(mappingSlot({ slot: 282n, keys: [l2BlockNumber] }))
 
 export const rollup = { name: 'devnet', address: named('rollup contract', 20) }
 /** The L2 block of the bundles, and the last one finalized according to the contract. */

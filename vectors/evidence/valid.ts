@@ -54,7 +54,7 @@ export async function validCases(scheme: Scheme): Promise<ValidCase[]> {
     storageProof: proof.storageProof.map(({ key, proof }) => ({ key, proof })),
   }
   const stranger = named('nobody', 20)
-  const movedRoot = BigInt(mappingSlot(5n, BLOCK))
+  const movedRoot = BigInt(mappingSlot({ slot: 5n, keys: [BLOCK] }))
   const moved = await createL1(
     rollup.address,
     new Map([

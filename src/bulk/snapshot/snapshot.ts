@@ -33,7 +33,7 @@ export function requestFor({ contract, slot, storageKeys }: Target, holders: rea
     const some = holders.slice(0, 1)
     return { address: some[0] ?? '0x', storageKeys, holders: some }
   }
-  return { address: contract, storageKeys: holders.map(holder => mappingSlot(slot, holder)), holders }
+  return { address: contract, storageKeys: holders.map(holder => mappingSlot({ slot, keys: [holder] })), holders }
 }
 
 /** @param most how many holders of a mapping one request may name */

@@ -39,7 +39,7 @@ export function storageKeyOf(text: string, option = '--storage-key'): Hex {
 export function mappingKeyOf(slot: string, key: string): Hex {
   const at = storageKeyOf(slot, '--mapping SLOT')
   try {
-    return mappingSlot(at, isHexOf(20, key) ? key : storageKeyOf(key, '--mapping KEY'))
+    return mappingSlot({ slot: at, keys: [isHexOf(20, key) ? key : storageKeyOf(key, '--mapping KEY')] })
   } catch (error) {
     throw isArgumentError(error) ? argumentRefused(error, '--mapping') : error
   }
