@@ -14,10 +14,10 @@ import {
   type StatedClaim,
 } from '../../document/input-file.ts'
 import { applyPatches, baseNameOf } from '../../document/patches.ts'
-import { type Fields, fieldsOf, isGiven, messageOf } from '../../document/value.ts'
+import { type Fields, fieldsOf, isGiven } from '../../document/value.ts'
 import { isRefusal } from '../../errors.ts'
 import { type Outcome, safely } from '../../index.ts'
-import { type CallClaim, isProviderError, ProviderError, verifyCallEvidence } from '../../provider.ts'
+import { type CallClaim, isProviderError, verifyCallEvidence } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
 import { requireClaim, requireScheme, verifyAnswer } from '../options/flags.ts'
@@ -38,8 +38,8 @@ export async function runVector(file: string, pinned: StatedClaim): Promise<File
     return { file, ...(await judge(await readVector(file), pinned)) }
   } catch (error) {
     if (isProviderError(error) && error.reason === 'EVM_MISSING') return { file, notRun: error.message }
-    const isUnusable = [ProviderError, UsageError, DocumentError].some(type => error instanceof type)
-    if (isUnusable) return { file, unusable: messageOf(error) }
+    const isUnusable = isProviderError(error) || error instanceof UsageError || error instanceof DocumentError
+    if (isUnusable) return { file, unusable: error.message }
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { type EvidenceBundle, verifyEvidence } from '../../anchor.ts'
 import { type SnapshotPlan, type SnapshotRequest, writeSnapshot } from '../../bulk/snapshot/snapshot.ts'
 import { statedBlockHash } from '../../document/evidence.ts'
 import { formatTime } from '../../document/wording.ts'
-import { safely } from '../../index.ts'
+import { isProofError, safely } from '../../index.ts'
 import { type RequestProvider, recordEvidence } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { statRegular } from '../files/output-file.ts'
@@ -104,7 +104,7 @@ async function take(wanted: Wanted, { open, signal }: Connections, io: Io): Prom
     const plan: SnapshotPlan = {
       ...{ ...wanted, stateRoot, block: l2BlockNumber, signal },
       onRetry(request, error) {
-        if (error.name === 'ProofError') tell(request, `${error.code}; asking again`)
+        if (isProofError(error)) tell(request, `${error.code}; asking again`)
       },
       onRefused: (request, code) => tell(request, `${code}; no answer of the endpoint verifies`),
     }
