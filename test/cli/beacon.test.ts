@@ -97,7 +97,7 @@ it('refuses incompatible options before it fetches anything', async () => {
     ['--network needs --checkpoint', () => verify('--l1-block-hash', root, ...network)],
     ['--network is needed', () => verify('--checkpoint', root)],
     [
-      '--network: network.genesisValidatorsRoot',
+      '--network: network.version: expected no field but name',
       () => verify('--checkpoint', root, '--network', join(folder, 'bundle.json')),
     ],
     ['cannot read', () => verify('--checkpoint', root, '--network', join(folder, 'none.json'))],

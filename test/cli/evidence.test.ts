@@ -34,14 +34,15 @@ function flagsOf({ scheme, claim }: Sample, without: readonly string[] = []): st
   const flags: [string, string | undefined][] = [
     ['--scheme', scheme],
     ['--rollup', rollup.address],
-    ['--l2-block', l2BlockNumber && `${BigInt(l2BlockNumber)}`],
+    ['--l2-block', l2BlockNumber === 'fromBundle' ? l2BlockNumber : `${BigInt(l2BlockNumber)}`],
     ['--address', address],
     ...Object.entries(trusted).flatMap(([name, value]): [string, string][] =>
       typeof value === 'string' ? [[Reflect.get(trustFlags, name), value]] : [],
     ),
-    ...(storageKeys ?? []).map((key): [string, string] => ['--storage-key', key]),
+    ...(Array.isArray(storageKeys) ? storageKeys : []).map((key): [string, string] => ['--storage-key', key]),
   ]
-  return flags.flatMap(([flag, value]) => (value === undefined || without.includes(flag) ? [] : [flag, value]))
+  const isLeftOut = (flag: string, value: unknown) => value === 'fromBundle' || without.includes(flag)
+  return flags.flatMap(([flag, value]) => (value === undefined || isLeftOut(flag, value) ? [] : [flag, value]))
 }
 
 const sample = read('valid/poseidon2-block-hash')

@@ -31,7 +31,7 @@ it.each([
   [
     'evidence',
     {
-      'poseidon2 evidence invalid': 107,
+      'poseidon2 evidence invalid': 112,
       'L1 header invalid': 5,
       'contract code invalid': 2,
       'mimc evidence valid': 13,
