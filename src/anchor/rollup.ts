@@ -209,8 +209,9 @@ function readRequest({ rollup, l2BlockNumber, finalizedState }: AnchorRequest) {
   }
 }
 
-function storageKeysOf({ rollup, l2BlockNumber, finalizedState }: AnchorRequest): [Hex, Hex, ...Hex[]] {
-  const { stateRootHashes, currentL2BlockNumber, finalizedState: slots } = rollup.layout ?? lineaLayout
+function storageKeysOf(request: ReturnType<typeof readRequest>): [Hex, Hex, ...Hex[]] {
+  const { rollup, l2BlockNumber, finalizedState } = request
+  const { stateRootHashes, currentL2BlockNumber, finalizedState: slots } = rollup.layout
   const stated = slots && finalizedState ? stateKeys(slots, finalizedState) : []
   return [mappingSlot({ slot: stateRootHashes, keys: [l2BlockNumber] }), slotKey(currentL2BlockNumber), ...stated]
 }
@@ -256,8 +257,9 @@ function stateKeys(
  */
 export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor {
   const { l1StateRoot, ...request } = readOptions('', claim, ['l1StateRoot', ...REQUEST_FIELDS])
-  const { rollup, l2BlockNumber, finalizedState } = readRequest(request)
-  const storageKeys = storageKeysOf({ rollup, l2BlockNumber, finalizedState })
+  const decoded = readRequest(request)
+  const { rollup, l2BlockNumber, finalizedState } = decoded
+  const storageKeys = storageKeysOf(decoded)
   const ethClaim = decodeEthClaim({ l1StateRoot, address: rollup.address, storageKeys })
   // The keys of the finalized state are requested together or not at all; of the first two keys, the second may be missing.
   const { account, storage } = verifyFirstSlots(proof, ethClaim, storageKeys.length === 2 ? 1 : storageKeys.length)

@@ -11,8 +11,8 @@ export interface BeaconFork {
   name: string
   /** 4 bytes. */
   version: Hex
-  /** The first epoch of the fork; null while none is set. */
-  epoch: number | null
+  /** The first epoch of the fork. Left out while none is set. */
+  epoch?: number | undefined
 }
 
 /** A consensus network as plain data. It cannot list future forks: replace the table if yours is newer than this release. */
@@ -32,11 +32,11 @@ export interface BeaconNetwork {
  *
  * @example
  * ```ts
- * import { mainnet } from 'rollup-state-proof/beacon'
+ * import { mainnetBeacon } from 'rollup-state-proof/beacon'
  *
  * // Once the epoch of a fork is known, and until a release of this package knows it:
- * const forks = mainnet.forks.map(fork => (fork.name === 'gloas' ? { ...fork, epoch: 1_000_000 } : fork))
- * const network = { ...mainnet, forks }
+ * const forks = mainnetBeacon.forks.map(fork => (fork.name === 'gloas' ? { ...fork, epoch: 1_000_000 } : fork))
+ * const network = { ...mainnetBeacon, forks }
  * console.log(network.forks.at(-1)?.epoch) // 1000000
  * ```
  */
@@ -49,7 +49,7 @@ export const mainnetBeacon: BeaconNetwork = {
     { name: 'deneb', version: '0x04000000', epoch: 269568 },
     { name: 'electra', version: '0x05000000', epoch: 364032 },
     { name: 'fulu', version: '0x06000000', epoch: 411392 },
-    { name: 'gloas', version: '0x07000000', epoch: null },
+    { name: 'gloas', version: '0x07000000' },
   ],
 }
 
@@ -58,9 +58,9 @@ export const mainnetBeacon: BeaconNetwork = {
  *
  * @example
  * ```ts
- * import { sepolia } from 'rollup-state-proof/beacon'
+ * import { sepoliaBeacon } from 'rollup-state-proof/beacon'
  *
- * console.log(sepolia.forks.map(fork => fork.name).join()) // capella,deneb,electra,fulu,gloas
+ * console.log(sepoliaBeacon.forks.map(fork => fork.name).join()) // capella,deneb,electra,fulu,gloas
  * ```
  */
 export const sepoliaBeacon: BeaconNetwork = {
@@ -158,7 +158,7 @@ function decodeFork(fork: unknown): BeaconFork {
   return {
     version: field('version', hexOf(4)),
     name: field('name', reader.string),
-    epoch: field('epoch', optional(decodeCount)) ?? null,
+    epoch: field('epoch', optional(decodeCount)),
   }
 }
 
@@ -181,7 +181,9 @@ interface Fork {
 
 /** The fork that a slot is in. */
 export function forkAt(network: DecodedNetwork, slot: bigint): Fork {
-  const fork = network.source.forks.findLast(({ epoch }) => epoch !== null && slot >= BigInt(epoch) * SLOTS_PER_EPOCH)
+  const fork = network.source.forks.findLast(
+    ({ epoch }) => epoch !== undefined && slot >= BigInt(epoch) * SLOTS_PER_EPOCH,
+  )
   const layout = layouts.get(fork?.name ?? '')
   if (fork === undefined || layout === undefined) {
     const found = `slot ${slot}, ${fork === undefined ? 'before Capella' : `in ${excerpt(fork.name)}`}`
@@ -195,7 +197,7 @@ export function forkAt(network: DecodedNetwork, slot: bigint): Fork {
  * table is out of date. Then its last fork may not be the current one.
  */
 export function verifyVersion({ source }: DecodedNetwork, version: string): void {
-  const known = source.forks.filter(({ epoch }) => epoch !== null).map(({ name }) => name)
+  const known = source.forks.filter(({ epoch }) => epoch !== undefined).map(({ name }) => name)
   if (![...EARLY_FORKS, ...known].includes(version)) {
     throw refusal('BEACON_FORK_UNKNOWN', 'a fork that the network has an epoch for', excerpt(version))
   }

@@ -2,6 +2,7 @@ import { decodeArgument, readOptions } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, type ProofErrorCode, refusal } from '../errors.ts'
 import { atMost } from '../json/decoders.ts'
+import { isGiven } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
 import { mismatch } from '../tree/path.ts'
 import { type Committee, type DecodedCommittee, decodeCommittee, encodeCommittee, rootOfKeys } from './committee.ts'
@@ -20,7 +21,7 @@ import { rootOfBranch } from './ssz.ts'
 
 /** What you trust: a beacon block, and the network that it belongs to. */
 export interface TrustedBlock {
-  /** `mainnet`, `sepolia` or your own. */
+  /** `mainnetBeacon`, `sepoliaBeacon` or your own. */
   network: BeaconNetwork
   /**
    * The root of a finalized beacon block, 32 bytes, from a source that you trust. It must not be older than the
@@ -65,7 +66,7 @@ export interface VerifiedUpdate extends VerifiedFinality {
   committee: Committee
 }
 
-/** What a chain from a checkpoint proves: a finalized block, and who signed for it. */
+/** What a chain from a trusted block proves: a finalized block, and who signed for it. */
 export interface VerifiedConsensus extends VerifiedFinality {
   /** The committee of `period`. Store it: next time {@link verifyFinality} and {@link verifyUpdate} start from it. */
   committee: Committee
@@ -77,7 +78,7 @@ export interface ConsensusAnswers {
   bootstrap: unknown
   /**
    * `/eth/v1/beacon/light_client/updates?start_period=&count=`: an array of at most 512 without gaps, starting at the
-   * checkpoint's period. It is empty as long as the checkpoint's committee still signs.
+   * period of the trusted block. It is empty as long as the committee of that period still signs.
    */
   updates: unknown
   /** `/eth/v1/beacon/light_client/finality_update`. Without it, the last update proves the finalized block. */
@@ -102,11 +103,11 @@ export function decodeTrustedBlock(trusted: TrustedBlock): { network: DecodedNet
  *
  * @example
  * ```ts
- * import { verifyBootstrap } from 'rollup-state-proof/beacon'
+ * import { mainnetBeacon, verifyBootstrap } from 'rollup-state-proof/beacon'
  *
  * async function committeeAt(api: string, blockRoot: `0x${string}`) {
  *   const response = await fetch(`${api}/eth/v1/beacon/light_client/bootstrap/${blockRoot}`)
- *   return verifyBootstrap(await response.json(), { network: mainnet, blockRoot }).committee
+ *   return verifyBootstrap(await response.json(), { network: mainnetBeacon, blockRoot }).committee
  * }
  * ```
  */
@@ -205,19 +206,19 @@ export function verifyFinality(update: unknown, committee: Committee): VerifiedF
  *
  * @example
  * ```ts
- * import { mainnet, verifyConsensus } from 'rollup-state-proof/beacon'
+ * import { mainnetBeacon, verifyConsensus } from 'rollup-state-proof/beacon'
  *
  * async function l1BlockHash(api: string, blockRoot: `0x${string}`, period: number) {
  *   const get = async (path: string) => (await fetch(`${api}/eth/v1/beacon/light_client/${path}`)).json()
  *   const bootstrap = await get(`bootstrap/${blockRoot}`)
- *   const updates = await get(`updates?start_period=${period}&count=128`) // of the checkpoint: its slot / 8192
+ *   const updates = await get(`updates?start_period=${period}&count=128`) // of the trusted block: its slot / 8192
  *   const finality = await get('finality_update')
- *   return verifyConsensus({ bootstrap, updates, finality }, { network: mainnet, blockRoot }).l1BlockHash
+ *   return verifyConsensus({ bootstrap, updates, finality }, { network: mainnetBeacon, blockRoot }).l1BlockHash
  * }
  * ```
  */
 export function verifyConsensus(answers: ConsensusAnswers, trusted: TrustedBlock): VerifiedConsensus {
-  const { bootstrap, updates, finality } = reader.fields(answers, ['bootstrap', 'updates', 'finality'])
+  const { bootstrap, updates, finality } = readOptions('', answers, ['bootstrap', 'updates', 'finality'])
   const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, trusted))
   let committee = start.committee
   const steps = atPath('updates', () =>
@@ -233,7 +234,7 @@ export function verifyConsensus(answers: ConsensusAnswers, trusted: TrustedBlock
     const signing = committeeFor(finality, steps, committee)
     return { ...verifyFinality(finality, signing), committee: signing }
   }
-  const finalized = finality === undefined ? steps.at(-1) : atPath('finality', verifyLast)
+  const finalized = !isGiven(finality) ? steps.at(-1) : atPath('finality', verifyLast)
   if (finalized === undefined) throw new ProofError('BEACON_FINALITY_MISSING', { path: 'finality', found: 'nothing' })
   if (finalized.slot < start.slot) {
     throw refusal('BEACON_OLDER_THAN_CHECKPOINT', `slot ${start.slot} or later`, `slot ${finalized.slot}`)
