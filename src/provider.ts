@@ -17,11 +17,14 @@ export type {
 export { recordCall, verifyCallEvidence } from './provider/call-evidence.ts'
 export type { Environment, Hardfork } from './provider/environment.ts'
 export {
+  type AnyProviderError,
   isProviderError,
   ProviderError,
+  type ProviderErrorData,
   type ProviderErrorDetails,
-  type ProviderRefusal,
-  providerRefusals,
+  type ProviderErrorReason,
+  providerErrorMeanings,
+  type ReasonData,
 } from './provider/error.ts'
-export type { VerifiedProviderOptions, View } from './provider/options.ts'
+export type { ProviderView, VerifiedProviderOptions } from './provider/options.ts'
 export { createVerifiedProvider, type VerifiedProvider } from './provider/provider.ts'

@@ -82,7 +82,7 @@ async function succeeds(plan: CallPlan, gas: bigint): Promise<boolean> {
 
 function requireSuccess(execution: Execution): Execution {
   const { failure, returnData } = execution
-  if (failure === 'revert') throw new ProviderError('REVERTED', { found: 'execution reverted', data: returnData })
+  if (failure === 'revert') throw new ProviderError('REVERTED', returnData, { found: 'execution reverted' })
   if (failure !== null) throw executionFailed(failure)
   return execution
 }

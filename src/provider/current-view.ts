@@ -1,14 +1,14 @@
 import { createCache } from './cache.ts'
-import { ProviderError } from './error.ts'
+import { refusedFor } from './error.ts'
 import { MAX_OTHER_VIEWS } from './limits.ts'
-import type { View } from './options.ts'
+import type { ProviderView } from './options.ts'
 import { readBlock } from './params.ts'
 import { describe, type Held, type Views } from './view.ts'
 
 export type CurrentView = ReturnType<typeof createCurrentView>
 
 /** The view from which a provider answers. It moves forward only. */
-export function createCurrentView(views: Views, onView: ((view: View) => void) | undefined) {
+export function createCurrentView(views: Views, onView: ((view: ProviderView) => void) | undefined) {
   const others = createCache<bigint, Promise<Held>>(MAX_OTHER_VIEWS)
   let current: Held | null = null
   let finding: Promise<Held> | null = null
@@ -43,7 +43,7 @@ export function createCurrentView(views: Views, onView: ((view: View) => void) |
       const wanted = readBlock(block)
       const view = current ?? (await refresh())
       if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
-      if (wanted > view.l2BlockNumber) throw new ProviderError('BLOCK_UNPROVEN')
+      if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN')
       const known = others.get(wanted)
       if (known !== undefined) return known
       const found = views.findAt(view, wanted)

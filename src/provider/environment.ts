@@ -1,6 +1,6 @@
-import { decodeArgument, readOptions } from '../arguments.ts'
+import { readChainId, type readRollup } from '../anchor/rollup.ts'
+import { decodeArgument, invalid, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { invalidOption } from './error.ts'
 import { MAX_BLOCK_HASHES } from './limits.ts'
 
 /** The supported hard forks. */
@@ -16,19 +16,19 @@ export const DEFAULT_HARDFORK: Hardfork = 'prague'
  */
 export interface Environment {
   /** Seconds since 1970. Default: the proven timestamp of the view, which only the newest finalized block has. */
-  timestamp?: bigint
+  timestamp?: bigint | undefined
   /** In wei. On the Linea networks, it is 7. */
-  baseFee?: bigint
+  baseFee?: bigint | undefined
   /** In wei. */
-  blobBaseFee?: bigint
+  blobBaseFee?: bigint | undefined
   /** 20 bytes. */
-  coinbase?: Hex
+  coinbase?: Hex | undefined
   /** 32 bytes. */
-  prevRandao?: Hex
+  prevRandao?: Hex | undefined
   /** Gas limit of the block. */
-  gasLimit?: bigint
+  gasLimit?: bigint | undefined
   /** Block hashes for BLOCKHASH, by decimal block number, 32 bytes each. */
-  blockHashes?: Readonly<Record<string, Hex>>
+  blockHashes?: Readonly<Record<string, Hex>> | undefined
 }
 
 export const ENVIRONMENT_FIELDS = [
@@ -45,7 +45,7 @@ export const onlyGiven = <T extends object>(values: { [Name in keyof T]: T[Name]
 /**
  * Returns a validated copy, so that the values cannot change during a call.
  *
- * @throws ArgumentError; ArgumentError
+ * @throws ArgumentError
  */
 export function verifyEnvironment(environment: Environment = {}): Environment {
   const own = readOptions('environment', environment, ENVIRONMENT_FIELDS)
@@ -66,12 +66,11 @@ export function verifyEnvironment(environment: Environment = {}): Environment {
 const bytesOf = (length: number) => (place: string, value: unknown) => bytesToHex(decodeArgument(place, value, length))
 
 function verifyBlockHashes(place: string, value: unknown): Record<string, Hex> {
-  if (typeof value !== 'object' || value === null) throw invalidOption(`${place} is not an object`)
-  const entries = Object.entries(value)
-  if (entries.length > MAX_BLOCK_HASHES) throw invalidOption(`${place} has more than ${MAX_BLOCK_HASHES} blocks`)
-  if (!entries.every(([number]) => isBlockNumber(number))) {
-    throw invalidOption(`${place} names a block that is not a decimal number`)
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : undefined
+  if (!entries?.every(([number]) => isBlockNumber(number))) {
+    throw invalid(place, 'an object of hashes by decimal block number', value)
   }
+  if (entries.length > MAX_BLOCK_HASHES) throw invalid(place, `at most ${MAX_BLOCK_HASHES} blocks`, entries.length)
   return onlyGiven(
     Object.fromEntries(entries.map(([number, hash]) => [number, bytesOf(32)(`${place}.${number}`, hash)])),
   )
@@ -81,13 +80,21 @@ export const isBlockNumber = (text: string): boolean => /^(0|[1-9][0-9]{0,19})$/
 
 /** @throws ArgumentError */
 export function verifyHardfork(hardfork: Hardfork): void {
-  if (!HARDFORKS.includes(hardfork)) throw invalidOption(`hardfork is none of ${HARDFORKS.join(', ')}`)
+  if (!HARDFORKS.includes(hardfork)) throw invalid('hardfork', `one of ${HARDFORKS.join(', ')}`, hardfork)
+}
+
+/** @throws ArgumentError if neither the caller nor the rollup states the chain id, or both do and differ */
+export function chainIdOf(rollup: ReturnType<typeof readRollup>, chainId: number | bigint | undefined): bigint {
+  const found = chainId === undefined ? rollup.chainId : readChainId('chainId', chainId)
+  if (found === undefined) throw invalid('chainId', 'the chain id of the rollup', chainId)
+  if (rollup.chainId === undefined || rollup.chainId === found) return found
+  throw invalid('chainId', `${rollup.chainId}, as in rollup.chainId`, found)
 }
 
 /** @throws ArgumentError */
 export function verifyBigint(name: string, value: unknown, least: bigint, bits: number): bigint {
   if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return value
-  throw invalidOption(`${name} is not a bigint from ${least} to 2^${bits} - 1`)
+  throw invalid(name, `a bigint from ${least} to 2^${bits} - 1`, value)
 }
 
 /** The first hard fork, or one of the later ones. */

@@ -1,100 +1,188 @@
-import { ArgumentError, brandError, excerpt, hasBrand, isProofError } from '../errors.ts'
+import type { Hex } from '../bytes.ts'
+import {
+  brandError,
+  type ErrorAction,
+  excerpt,
+  hasBrand,
+  isArgumentError,
+  isProofError,
+  type ProofErrorCode,
+} from '../errors.ts'
 import { diagnose } from '../rpc/diagnose.ts'
+import { type EndpointErrorCode, isEndpointError, type Layer } from '../rpc/error.ts'
+
+/** Every reason why a verified provider refuses a request. */
+const meanings = {
+  REVERTED: 'The call reverted.',
+  METHOD_REFUSED: 'No proof covers this method. To pass it to the endpoint unproven, list it in `forward`.',
+  PARAMS_INVALID: 'The parameters do not fit the method.',
+  EXECUTION_FAILED: 'The call failed without reverting.',
+  BLOCK_UNPROVEN: 'No state root of this block is proven. Use `latest`, or the last block of an earlier finalization.',
+  PROOF_REFUSED:
+    'The proof that an endpoint sent does not verify. If the scheme that you stated is right, do not use this endpoint.',
+  VALUE_UNPROVEN:
+    'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
+  ENDPOINT_FAILED: 'An endpoint did not give a usable answer.',
+  LIMIT_REACHED: 'The call needs more requests than `maxRequests` allows.',
+  EVM_MISSING: 'Calls need the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util. Install them.',
+  ARGUMENT_INVALID: 'An option of the provider is wrong, or what a function among its options returned.',
+}
+
+/** The stable name of the reason why a request was refused. */
+export type ProviderErrorReason = keyof typeof meanings
 
 /**
- * Every reason why a verified provider refuses a request: the JSON-RPC error code that clients see, and what it means.
+ * What each {@link ProviderErrorReason} means, and what to do about it. A minor version may add reasons; no version changes
+ * what one means.
  *
  * @example
  * ```ts
- * import { providerRefusals } from 'rollup-state-proof/provider'
+ * import { providerErrorMeanings } from 'rollup-state-proof/provider'
  *
- * console.log(providerRefusals.METHOD_REFUSED.code) // 4200
+ * console.log(providerErrorMeanings.REVERTED) // The call reverted.
  * ```
  */
-export const providerRefusals = {
-  REVERTED: { code: 3, meaning: 'The call reverted.' },
-  METHOD_REFUSED: {
-    code: 4200,
-    meaning: 'No proof covers this method. To pass it to the endpoint unproven, list it in `forward`.',
-  },
-  PARAMS_INVALID: { code: -32602, meaning: 'The parameters do not fit the method.' },
-  EXECUTION_FAILED: { code: -32000, meaning: 'The call failed without reverting.' },
-  BLOCK_UNPROVEN: {
-    code: -32001,
-    meaning: 'No state root of this block is proven. Use `latest`, or the last block of an earlier finalization.',
-  },
-  PROOF_REFUSED: {
-    code: -32010,
-    meaning:
-      'The proof that an endpoint sent does not verify. If the scheme that you stated is right, do not use this endpoint.',
-  },
-  VALUE_UNPROVEN: {
-    code: -32011,
-    meaning:
-      'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
-  },
-  ENDPOINT_FAILED: { code: -32012, meaning: 'An endpoint did not give a usable answer.' },
-  LIMIT_REACHED: { code: -32013, meaning: 'The call needs more requests than `maxRequests` allows.' },
-  EVM_MISSING: {
-    code: -32014,
-    meaning: 'Calls need the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util. Install them.',
-  },
-} as const
+export const providerErrorMeanings: Readonly<Record<ProviderErrorReason, string>> = meanings
 
-/** The stable name of the reason why a request was refused. */
-export type ProviderRefusal = keyof typeof providerRefusals
+const codes: Readonly<Record<ProviderErrorReason, number>> = {
+  REVERTED: 3,
+  METHOD_REFUSED: 4200,
+  PARAMS_INVALID: -32602,
+  EXECUTION_FAILED: -32000,
+  BLOCK_UNPROVEN: -32001,
+  PROOF_REFUSED: -32010,
+  VALUE_UNPROVEN: -32011,
+  ENDPOINT_FAILED: -32012,
+  LIMIT_REACHED: -32013,
+  EVM_MISSING: -32014,
+  ARGUMENT_INVALID: -32015,
+}
 
-/** What {@link ProviderError} carries besides its reason. */
+function actionOf(reason: ProviderErrorReason, cause: Error | undefined): ErrorAction {
+  if (isEndpointError(cause)) return cause.action
+  if (reason === 'REVERTED' || reason === 'EXECUTION_FAILED') return 'none'
+  return reason === 'PROOF_REFUSED' || reason === 'ENDPOINT_FAILED' ? 'change' : 'fix'
+}
+
+/** The `data` of a {@link ProviderError}, by its reason. All of it is JSON. */
+export interface ProviderErrorData {
+  /** What the contract returned. */
+  REVERTED: Hex
+  /** No more than the reason. */
+  METHOD_REFUSED: ReasonData<'METHOD_REFUSED'>
+  /** No more than the reason. */
+  PARAMS_INVALID: ReasonData<'PARAMS_INVALID'>
+  /** How the execution ended. */
+  EXECUTION_FAILED: ReasonData<'EXECUTION_FAILED'> & {
+    /** In the EVM's words, such as `out of gas`. Up to 80 characters. */
+    error: string
+  }
+  /** No more than the reason. */
+  BLOCK_UNPROVEN: ReasonData<'BLOCK_UNPROVEN'>
+  /** Which check failed. */
+  PROOF_REFUSED: ReasonData<'PROOF_REFUSED'> & {
+    /** The code of the {@link ProofError}. */
+    error: ProofErrorCode
+    /** Where in the proof; empty for the whole. */
+    path: string
+  }
+  /** What the call reads. */
+  VALUE_UNPROVEN: ReasonData<'VALUE_UNPROVEN'> & {
+    /** The name of the instruction, such as `BASEFEE`. */
+    instruction: string
+  }
+  /** What failed. */
+  ENDPOINT_FAILED: ReasonData<'ENDPOINT_FAILED'> & {
+    /** The code of the {@link EndpointError}. */
+    error: EndpointErrorCode
+    /** Which endpoint. */
+    layer?: Layer | undefined
+    /** The code of the {@link ProofError} that caused it. */
+    proof?: ProofErrorCode | undefined
+    /** Its path. */
+    path?: string | undefined
+  }
+  /** No more than the reason. */
+  LIMIT_REACHED: ReasonData<'LIMIT_REACHED'>
+  /** No more than the reason. */
+  EVM_MISSING: ReasonData<'EVM_MISSING'>
+  /** What is wrong. */
+  ARGUMENT_INVALID: ReasonData<'ARGUMENT_INVALID'> & {
+    /** The name of the option. */
+    path: string
+  }
+}
+
+/** The part that all data have, except what a contract returned. */
+export interface ReasonData<Reason extends ProviderErrorReason> {
+  /** As in the error. */
+  reason: Reason
+}
+
+/** What {@link ProviderError} carries besides its reason and its data. */
 export interface ProviderErrorDetails {
   /** What exactly was found, for people. */
   found?: string | undefined
-  /** JSON, for clients. */
-  data?: unknown
-  /** The underlying ProofError or EndpointError. */
+  /** The underlying ProofError, EndpointError or ArgumentError. */
   cause?: Error | undefined
 }
 
 /**
- * A refused request, in the shape of EIP-1193 provider errors: `code`, `message` and `data`.
+ * A refused request, in the shape of EIP-1193 provider errors: `code`, `message` and `data`. Recognize it with
+ * {@link isProviderError}.
  *
  * For a revert, `data` is what the contract returned, as hexadecimal, for clients to decode. Otherwise it is an object with the
- * `reason`. A refused proof adds `error` and `path`, a failed endpoint `error` and `layer`, a value without a proof
- * `instruction`.
+ * `reason`, and more as {@link ProviderErrorData} lists it.
+ *
+ * Clients wrap it in errors of their own:
+ *
+ * - viem keeps it: `error.walk(isProviderError)` returns it.
+ * - ethers copies `code`, `message` and `data`. Whatever happens to a call or an estimate, ethers throws a `CALL_EXCEPTION`. If the
+ *   call reverted, its `data` is what the contract returned, perhaps `0x`. Otherwise, its `data` is null, ethers says "missing
+ *   revert data", and `error.info.error.data.reason` says what happened, such as `ENDPOINT_FAILED`. For any other request, ethers
+ *   throws an `UNKNOWN_ERROR` with the copy in `error.error`, so that the reason is `error.error.data.reason`.
  *
  * @example
  * ```ts
  * import { ProviderError } from 'rollup-state-proof/provider'
  *
- * const error = new ProviderError('REVERTED', { data: '0x' })
- * console.log(error.code, error.reason) // 3 REVERTED
+ * const error = new ProviderError('REVERTED', '0x')
+ * console.log(error.code, error.reason, error.action) // 3 REVERTED none
  * ```
  */
-export class ProviderError extends Error {
+export class ProviderError<Reason extends ProviderErrorReason = ProviderErrorReason> extends Error {
   /** Always `ProviderError`. */
   override readonly name = 'ProviderError'
-  /** Why the request was refused. */
-  readonly reason: ProviderRefusal
-  /** The JSON-RPC error code: see {@link providerRefusals}. */
+  /** Why the request was refused: the stable name. */
+  readonly reason: Reason
+  /** The number by which EIP-1193 and JSON-RPC clients tell errors apart. */
   readonly code: number
+  /** What to do about it. */
+  readonly action: ErrorAction
   /** JSON, for clients. */
-  readonly data: unknown
+  readonly data: ProviderErrorData[Reason]
 
   /**
    * For your own providers, so that clients treat their errors like those of this one.
    *
    * @param reason why the request is refused
+   * @param data what clients get to see, without URLs and keys
    * @param details what was found, without URLs and keys
    */
-  constructor(reason: ProviderRefusal, details: ProviderErrorDetails = {}) {
-    const { code, meaning } = providerRefusals[reason]
-    const { found, data, cause } = details
+  constructor(reason: Reason, data: ProviderErrorData[Reason], details: ProviderErrorDetails = {}) {
+    const { found, cause } = details
+    const meaning = meanings[reason]
     super(found === undefined ? meaning : `${meaning} ${found}`, cause && { cause })
     this.reason = reason
-    this.code = code
-    this.data = data === undefined ? { reason } : data
+    this.code = codes[reason]
+    this.action = actionOf(reason, cause)
+    this.data = data
     brandError(this, 'ProviderError')
   }
 }
+
+/** Any {@link ProviderError}: testing its `reason` tells what its `data` are. */
+export type AnyProviderError = { [Reason in ProviderErrorReason]: ProviderError<Reason> }[ProviderErrorReason]
 
 /**
  * Whether an error is one of the verified provider, in any copy of this package.
@@ -105,29 +193,33 @@ export class ProviderError extends Error {
  * ```ts
  * import { isProviderError, ProviderError } from 'rollup-state-proof/provider'
  *
- * const error: unknown = new ProviderError('REVERTED', { data: '0x' })
- * if (isProviderError(error)) console.log(error.code, error.reason) // 3 REVERTED
+ * const error: unknown = new ProviderError('VALUE_UNPROVEN', { reason: 'VALUE_UNPROVEN', instruction: 'BASEFEE' })
+ * if (isProviderError(error) && error.reason === 'VALUE_UNPROVEN') console.log(error.data.instruction) // BASEFEE
  * ```
  */
-export const isProviderError = (error: unknown): error is ProviderError => hasBrand(error, 'ProviderError')
+export const isProviderError = (error: unknown): error is AnyProviderError => hasBrand(error, 'ProviderError')
 
 /** Converts anything thrown while answering into the error for the client. */
 export function toProviderError(error: unknown): ProviderError {
   if (isProviderError(error)) return error
+  if (isArgumentError(error)) {
+    const { path, message } = error
+    const reason = 'ARGUMENT_INVALID'
+    return new ProviderError(reason, { reason, path }, { found: message, cause: error })
+  }
   const cause = diagnose(error)
+  const details = { found: cause.message, cause }
   if (isProofError(cause)) {
     const { code, path } = cause
-    return refused('PROOF_REFUSED', cause.message, { error: code, path }, cause)
+    const reason = 'PROOF_REFUSED'
+    return new ProviderError(reason, { reason, error: code, path }, details)
   }
   const { code, layer } = cause
   // FOREIGN_PROOF and KEY_MISMATCH: the endpoint's mistake rather than a lie, but its proof is refused all the same.
   const proof = isProofError(cause.cause) ? { proof: cause.cause.code, path: cause.cause.path } : {}
-  return refused('ENDPOINT_FAILED', cause.message, { error: code, ...(layer && { layer }), ...proof }, cause)
+  const reason = 'ENDPOINT_FAILED'
+  return new ProviderError(reason, { reason, error: code, ...(layer && { layer }), ...proof }, details)
 }
-
-/** An error whose data are more than the reason. */
-const refused = (reason: ProviderRefusal, found: string, more: object, cause?: Error) =>
-  new ProviderError(reason, { found, data: { reason, ...more }, cause })
 
 /** Converts whatever is thrown into the error that clients expect. */
 export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> {
@@ -138,13 +230,23 @@ export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> 
   }
 }
 
-export const invalidParams = (found: string): ProviderError => new ProviderError('PARAMS_INVALID', { found })
+/** The reasons that say it all. */
+type BareReason = 'METHOD_REFUSED' | 'PARAMS_INVALID' | 'BLOCK_UNPROVEN' | 'LIMIT_REACHED' | 'EVM_MISSING'
 
-export const unprovenValue = (instruction: string): ProviderError =>
-  refused('VALUE_UNPROVEN', `It is that of ${instruction}.`, { instruction })
+/** An error whose data are the reason alone. */
+export const refusedFor = (reason: BareReason, details?: ProviderErrorDetails): ProviderError =>
+  // The cast is safe: all of these data have this one field.
+  new ProviderError(reason, { reason } as ProviderErrorData[BareReason], details)
+
+export const invalidParams = (found: string): ProviderError => refusedFor('PARAMS_INVALID', { found })
+
+export function unprovenValue(instruction: string): ProviderError {
+  const reason = 'VALUE_UNPROVEN'
+  return new ProviderError(reason, { reason, instruction }, { found: `It is that of ${instruction}.` })
+}
 
 /** @param said the EVM's message, which may quote text from a contract */
-export const executionFailed = (said: string): ProviderError =>
-  refused('EXECUTION_FAILED', `It ended with: ${excerpt(said)}`, { error: said.slice(0, 80) })
-
-export const invalidOption = (found: string): ArgumentError => new ArgumentError({ found })
+export function executionFailed(said: string): ProviderError {
+  const reason = 'EXECUTION_FAILED'
+  return new ProviderError(reason, { reason, error: said.slice(0, 80) }, { found: `It ended with: ${excerpt(said)}` })
+}

@@ -1,4 +1,4 @@
-import { ProviderError } from './error.ts'
+import { refusedFor } from './error.ts'
 
 /** The optional peer dependencies. */
 export type EvmPackages = Awaited<ReturnType<typeof loadEvm>>
@@ -13,6 +13,6 @@ export async function loadEvm() {
     ])
     return { evm, common, util }
   } catch (error) {
-    throw new ProviderError('EVM_MISSING', { cause: error instanceof Error ? error : undefined })
+    throw refusedFor('EVM_MISSING', { cause: error instanceof Error ? error : undefined })
   }
 }

@@ -2,7 +2,7 @@ import { readOwn } from '../json/known-fields.ts'
 import { isEndpointError } from '../rpc/error.ts'
 import type { RequestProvider } from '../rpc/provider.ts'
 import { createSemaphore, inTime } from '../rpc/waiting.ts'
-import { invalidParams, type ProviderRefusal, toProviderError, withProviderErrors } from './error.ts'
+import { invalidParams, type ProviderErrorReason, toProviderError, withProviderErrors } from './error.ts'
 
 /** Limits on the work that HTTP clients can cause. */
 export interface ServerLimits {
@@ -39,7 +39,7 @@ export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
 export function createJsonRpcServer(
   provider: RequestProvider,
   limits: ServerLimits,
-  hints: Readonly<Partial<Record<ProviderRefusal, string>>> = {},
+  hints: Readonly<Partial<Record<ProviderErrorReason, string>>> = {},
 ) {
   const { maxResponseLength, timeout, maxWaiting } = limits
   const slots = createSemaphore(limits.concurrency)

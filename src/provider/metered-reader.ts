@@ -3,7 +3,7 @@ import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { callProvider } from '../rpc/provider.ts'
 import type { CallRequest } from './call-request.ts'
-import { ProviderError } from './error.ts'
+import { refusedFor } from './error.ts'
 import { MAX_HINTED_CONTRACTS, MAX_HINTED_KEYS } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import { params } from './params.ts'
@@ -62,7 +62,7 @@ function countLoads(state: ProvenState, { maxRequests, maxKeysPerRequest }: Mete
   let requests = 0
   function count(more: number): void {
     requests += more
-    if (requests > maxRequests) throw new ProviderError('LIMIT_REACHED', { found: `It is ${maxRequests}.` })
+    if (requests > maxRequests) throw refusedFor('LIMIT_REACHED', { found: `It is ${maxRequests}.` })
   }
   return {
     count,

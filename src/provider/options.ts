@@ -1,14 +1,15 @@
 import type { L1Block } from '../anchor/header.ts'
-import type { Rollup } from '../anchor/rollup.ts'
-import { decodeArgument, invalid } from '../arguments.ts'
+import { type Rollup, readRollup } from '../anchor/rollup.ts'
+import { invalid, readOptions } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
-import { isProofError } from '../errors.ts'
+import { ArgumentError, isArgumentError } from '../errors.ts'
 import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
-import { isEndpointError } from '../rpc/error.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
-import { verifyFunction, verifyWhole } from '../rpc/options.ts'
+import { verifyFunction, verifySignal, verifyWhole } from '../rpc/options.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { endpointsOf } from './chain.ts'
 import {
+  chainIdOf,
   DEFAULT_HARDFORK,
   type Environment,
   type Hardfork,
@@ -16,7 +17,6 @@ import {
   verifyEnvironment,
   verifyHardfork,
 } from './environment.ts'
-import { invalidOption } from './error.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS } from './limits.ts'
 
 /** The endpoints, the rollup and the limits of a verified provider. */
@@ -29,36 +29,41 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
   rollup: Rollup
   /** The hash scheme of the rollup, or a function that returns it for an L2 block: the Linea networks changed theirs. */
   scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
-  /** The chain id of the rollup. */
-  chainId: bigint
+  /**
+   * The chain id of the rollup, for `eth_chainId` and the instruction CHAINID. Default: that of `rollup`. No proof covers it;
+   * before the first answer, it is compared with what `l2` says.
+   */
+  chainId?: number | bigint | undefined
   /**
    * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
-   * `followBeacon` in `rollup-state-proof/rpc`, or ask a light client. Called whenever the provider looks for a newer block.
+   * `beaconBlockHash` in `rollup-state-proof/rpc`, or ask a light client. Called whenever the provider looks for a newer block.
    */
   l1BlockHash: () => Promise<Hex> | Hex
   /** Methods to pass to `l2` unchanged. Their results are not proven. Default: none. */
-  forward?: readonly string[]
+  forward?: readonly string[] | undefined
   /** Block values that no proof covers, as you state them. Default: none. */
-  environment?: Environment
+  environment?: Environment | undefined
   /** Gas limit per call. Default: 50,000,000. */
-  maxGas?: bigint
+  maxGas?: bigint | undefined
   /** Limit on the requests to endpoints per call. Default: 1000. */
-  maxRequests?: number
+  maxRequests?: number | undefined
   /** How many finalizations to try, from the newest back, until `l2` has the proofs of one. Default: 8. */
-  maxFinalizations?: number
+  maxFinalizations?: number | undefined
   /** Whether to ask `l2` first what a call will read, to fetch it all at once. This shows the call to `l2`. Default: true. */
-  prefetch?: boolean
+  prefetch?: boolean | undefined
   /**
    * The hard fork of the rollup: its instructions and their gas costs. Default: `prague`, on Linea since 28 October 2025. State
    * a later one as soon as the rollup runs it.
    */
-  hardfork?: Hardfork
+  hardfork?: Hardfork | undefined
   /** Called with the first view, and whenever the view moves. */
-  onView?: (view: View) => void
+  onView?: ((view: ProviderView) => void) | undefined
+  /** Ends the provider: requests in flight and all later ones fail with `ENDPOINT_FAILED`, and `ABORTED` in its data. */
+  signal?: AbortSignal | undefined
 }
 
 /** The proven block from which a provider answers. */
-export interface View {
+export interface ProviderView {
   /** Number of the L2 block. */
   l2BlockNumber: bigint
   /** Its state root, 32 bytes, proven from L1. */
@@ -67,9 +72,9 @@ export interface View {
   l1Block: L1Block
   /**
    * Timestamp of the L2 block, in seconds since 1970. L1 proves it for the newest finalized block, if `l1` serves the
-   * contract's logs; null otherwise.
+   * contract's logs; undefined otherwise.
    */
-  timestamp: bigint | null
+  timestamp: bigint | undefined
   /**
    * Seconds since that timestamp, by this machine's clock. If the timestamp is not proven, seconds since the L1 block; the
    * state is older than that.
@@ -79,7 +84,7 @@ export interface View {
 
 const OPTIONS = [
   ...['l1', 'l2', 'rollup', 'scheme', 'chainId', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
-  ...['maxFinalizations', 'prefetch', 'hardfork', 'onView'],
+  ...['maxFinalizations', 'prefetch', 'hardfork', 'onView', 'signal', 'method', 'maxKeysPerRequest'],
 ]
 
 /** The options of a provider, validated, with their defaults. */
@@ -90,38 +95,48 @@ export function readVerifiedOptions(options: VerifiedProviderOptions): VerifiedO
   try {
     return verifyOptions(options)
   } catch (error) {
-    if (isProofError(error) || isEndpointError(error)) throw error
-    throw invalidOption('an option that cannot be read')
+    if (isArgumentError(error)) throw error
+    throw new ArgumentError({ found: 'an option that cannot be read' })
   }
 }
 
 function verifyOptions(options: VerifiedProviderOptions) {
-  const own = verifyClientOptions(options, OPTIONS)
-  const { scheme, rollup, l1BlockHash, onView, forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK } = own
-  const { prefetch = true, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
-  const endpoints = { l1: openEndpoints('l1', own.l1, 'L1'), l2: openEndpoints('l2', own.l2, 'L2') }
+  const own = readOptions('', options, OPTIONS)
+  const { scheme, l1BlockHash, onView, forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK } = own
+  const { signal, prefetch = true, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
+  const rollup = readRollup(own.rollup)
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
   if (typeof scheme !== 'function') hashSchemeOf(scheme)
-  decodeArgument('rollup.address', rollup?.address, 20)
   if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', 'a function', l1BlockHash)
   verifyFunction('onView', onView)
   if (typeof prefetch !== 'boolean') throw invalid('prefetch', 'true or false', prefetch)
-  verifyBigint('chainId', own.chainId, 1n, 256)
   verifyBigint('maxGas', maxGas, 21_000n, 64)
   verifyHardfork(hardfork)
   verifyWhole('maxRequests', maxRequests, 1)
   verifyWhole('maxFinalizations', maxFinalizations, 1)
+  verifySignal(signal)
+  const chainId = chainIdOf(rollup, own.chainId)
+  const l1 = openEndpoints('l1', own.l1, 'L1', { signal })
+  const l2 = endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal)
+  const { method = rollup.method, maxKeysPerRequest } = own
+  const how = verifyClientOptions({ method, maxKeysPerRequest })
   const lists = { forward: verifyForward(forward), environment: verifyEnvironment(own.environment) }
-  const { l1: _, l2: __, ...rest } = own
-  return Object.assign(rest, endpoints, {
+  const limits = { maxGas, maxRequests, maxFinalizations }
+  return {
+    l1,
+    l2,
+    rollup,
+    chainId,
     schemeAt,
-    maxGas,
+    l1BlockHash,
     hardfork,
     prefetch,
-    maxRequests,
-    maxFinalizations,
+    onView,
+    signal,
+    ...how,
+    ...limits,
     ...lists,
-  })
+  }
 }
 
 /** Returns a copy, so that later additions to the list have no effect. */

@@ -1,32 +1,48 @@
-import { callProvider, type RequestProvider } from '../rpc/provider.ts'
+import { ArgumentError } from '../errors.ts'
+import { callProvider, orAbort } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
-import { invalidOption, invalidParams, ProviderError, withProviderErrors } from './error.ts'
+import { invalidParams, refusedFor, withProviderErrors } from './error.ts'
 import { createMethods } from './methods.ts'
-import { readVerifiedOptions, type VerifiedProviderOptions, type View } from './options.ts'
+import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { createViews, describe } from './view.ts'
 
 /** An EIP-1193 provider whose answers are all proven. */
-export interface VerifiedProvider extends RequestProvider {
+export interface VerifiedProvider {
   /**
    * Sends one request. Throws a {@link ProviderError} and nothing else.
    *
    * @param args the method's name, and its parameters in order
-   * @returns the result, proven unless its method is one of `forward`
+   * @returns the result, proven unless its method is one of `forward`; state its type yourself, nothing checks it
    */
-  request(args: { method: string; params?: readonly unknown[] | object | undefined }): Promise<unknown>
+  request<Result = unknown>(args: { method: string; params?: unknown }): Promise<Result>
+  /**
+   * Does nothing, because no event ever occurs: neither the chain nor the accounts change, and subscriptions are refused. It is
+   * here because clients call it. For a newer block, see `onView`.
+   *
+   * @param event the name of an event of EIP-1193
+   * @param listener never called
+   */
+  on(event: string, listener: (...args: never[]) => void): void
+  /**
+   * Does nothing, as {@link VerifiedProvider.on} does.
+   *
+   * @param event the name of an event of EIP-1193
+   * @param listener what was passed to `on`
+   */
+  removeListener(event: string, listener: (...args: never[]) => void): void
   /**
    * Looks for a newer block to answer from. Requests in flight keep their block. The view never goes back: it stays if
    * nothing newer is proven.
    *
    * @throws ProviderError if the endpoints fail or lie; the view stays
    */
-  refresh(): Promise<View>
+  refresh(): Promise<ProviderView>
   /**
    * The block from which the provider answers. Looks for one if there is none yet.
    *
    * @throws ProviderError as {@link VerifiedProvider.refresh} does
    */
-  view(): Promise<View>
+  view(): Promise<ProviderView>
 }
 
 /**
@@ -44,7 +60,7 @@ export interface VerifiedProvider extends RequestProvider {
  * value. A call without a gas limit gets `maxGas`. The coinbase is warm only if `environment` states it.
  *
  * @param options the endpoints, the rollup, and the source of the L1 block hash
- * @throws ArgumentError; ArgumentError
+ * @throws ArgumentError
  *
  * @example
  * ```ts
@@ -65,7 +81,7 @@ export interface VerifiedProvider extends RequestProvider {
  *
  * const address = `0x${'b2'.repeat(20)}`
  * console.log(await provider.request({ method: 'eth_getBalance', params: [address, 'latest'] })) // 0xd
- * console.log((await provider.view()).blockNumber) // 8n
+ * console.log((await provider.view()).l2BlockNumber) // 8n
  * await service.close()
  * ```
  */
@@ -75,19 +91,28 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   const methods = createMethods(settings, views)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
-    if (methods.has(method)) throw invalidOption(`forward names ${method}, which is proven here`)
+    const expected = `methods other than ${method}, which is proven here`
+    if (methods.has(method)) throw new ArgumentError({ path: 'forward', expected })
   }
+  async function answer(args: unknown): Promise<unknown> {
+    const { method, params = [] } = Object(args)
+    if (typeof method !== 'string') throw invalidParams('The request names no method.')
+    const prove = methods.get(method)
+    if (prove !== undefined) return prove(params)
+    if (!forwarded.has(method)) throw refusedFor('METHOD_REFUSED')
+    if (!Array.isArray(params)) throw invalidParams('They are not an array.')
+    return settings.l2.run(provider => callProvider(provider, method, params))
+  }
+
+  /** An aborted provider does not answer from its memory either. */
+  const answering = <T>(work: () => Promise<T>) => withProviderErrors(() => orAbort(work, settings.signal))
+
   return {
-    request: args =>
-      withProviderErrors(async () => {
-        const { method, params } = args
-        if (typeof method !== 'string') throw invalidParams('The method is not a string.')
-        const answer = methods.get(method)
-        if (answer !== undefined) return answer(params)
-        if (!forwarded.has(method)) throw new ProviderError('METHOD_REFUSED')
-        return settings.l2.run(provider => callProvider(provider, method, Array.isArray(params) ? params : []))
-      }),
-    refresh: () => withProviderErrors(async () => describe(await views.refresh())),
-    view: () => withProviderErrors(async () => describe(await views.current())),
+    // What the caller says of the result is not checked, as in every such client.
+    request: <Result>(args: unknown) => answering(() => answer(args) as Promise<Result>),
+    on: () => {},
+    removeListener: () => {},
+    refresh: () => answering(async () => describe(await views.refresh())),
+    view: () => answering(async () => describe(await views.current())),
   }
 }

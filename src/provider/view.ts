@@ -4,37 +4,38 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { isProofError } from '../errors.ts'
 import { EndpointError, isMissing } from '../rpc/error.ts'
 import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors } from '../rpc/l1.ts'
+import { orAbort } from '../rpc/provider.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
 import { NOBODY } from './call-request.ts'
-import { ProviderError } from './error.ts'
-import type { VerifiedOptions, View } from './options.ts'
+import { refusedFor } from './error.ts'
+import type { ProviderView, VerifiedOptions } from './options.ts'
 import { createProvenState, type ProvenState } from './proven-state.ts'
 
 /** A proven block with its state. */
-export interface Held extends Omit<View, 'ageSeconds'> {
+export interface Held extends Omit<ProviderView, 'ageSeconds'> {
   readonly state: ProvenState
 }
 
 /** What users see of it. */
-export function describe({ l2BlockNumber: blockNumber, stateRoot, l1Block, timestamp }: Held): View {
+export function describe({ l2BlockNumber, stateRoot, l1Block, timestamp }: Held): ProviderView {
   const since = timestamp ?? l1Block.timestamp
-  const age = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
-  return { l2BlockNumber: blockNumber, stateRoot, l1Block: { ...l1Block }, timestamp, ageSeconds: age }
+  const ageSeconds = Math.max(0, Math.floor(Date.now() / 1000) - Number(since))
+  return { l2BlockNumber, stateRoot, l1Block: { ...l1Block }, timestamp, ageSeconds }
 }
 
 /** Where views come from. */
 export type ViewSource = Pick<
   VerifiedOptions,
-  'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'maxFinalizations'
+  'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'maxFinalizations' | 'signal'
 >
 
 export type Views = ReturnType<typeof createViews>
 
 export function createViews(source: ViewSource) {
-  const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations } = source
-  const l1Source: L1Source = { l1, rollup, signal: undefined }
+  const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations, signal } = source
+  const l1Source: L1Source = { l1, rollup, signal }
   // There are two schemes. A `schemeAt` that creates a new object each time must not fill the memory.
   const verifiers = createCache<Scheme, Verifier>(2)
 
@@ -47,24 +48,24 @@ export function createViews(source: ViewSource) {
 
   /** At this finalization; null if the L2 endpoint does not have its proofs. */
   async function hold(current: Held | null, l1Block: L1Block, anchor: Anchor): Promise<Held | null> {
-    const { l2BlockNumber: blockNumber, stateRoot } = anchor
-    const same = current?.l2BlockNumber === blockNumber ? current : null
-    if (same !== null) verifySame(`L2 block ${blockNumber}`, 'root', same.stateRoot, stateRoot)
-    const state = same?.state ?? stateOf(blockNumber, stateRoot)
+    const { l2BlockNumber, stateRoot } = anchor
+    const same = current?.l2BlockNumber === l2BlockNumber ? current : null
+    if (same !== null) verifySame(`L2 block ${l2BlockNumber}`, 'root', same.stateRoot, stateRoot)
+    const state = same?.state ?? stateOf(l2BlockNumber, stateRoot)
     if (same === null && !(await isHeld(state))) return null
     // Keep a proven timestamp, because L1 holds it only for the newest finalization.
     const timestamp = same?.timestamp ?? (await fetchTimestamp(l1Source, l1Block, anchor)).finalizedTimestamp
-    return { l2BlockNumber: blockNumber, stateRoot, l1Block, timestamp: timestamp ?? null, state }
+    return { l2BlockNumber, stateRoot, l1Block, timestamp, state }
   }
 
   return {
     /**
      * The newest view, or `current` if nothing newer is proven.
      *
-     * @throws the error with which an endpoint's answer is refused; RpcError `L1_DISAGREEMENT` if a final block has changed
+     * @throws the error with which an endpoint's answer is refused; EndpointError `L1_DISAGREEMENT` if a final block has changed
      */
     async find(current: Held | null): Promise<Held> {
-      const hash = bytesToHex(decodeArgument('l1BlockHash', await source.l1BlockHash(), 32))
+      const hash = bytesToHex(decodeArgument('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32))
       const { l1Block } = await fetchL1Block(l1Source, hash)
       const { number } = l1Block
       if (current !== null && number < current.l1Block.number) return current
@@ -85,10 +86,10 @@ export function createViews(source: ViewSource) {
       try {
         const { stateRoot } = await fetchAnchor(l1Source, l1Block, l2BlockNumber)
         const state = stateOf(l2BlockNumber, stateRoot)
-        return { l2BlockNumber, stateRoot, l1Block, timestamp: null, state }
+        return { l2BlockNumber, stateRoot, l1Block, timestamp: undefined, state }
       } catch (error) {
         const isUnproven = isProofError(error) && ['ANCHOR_NO_ROOT', 'ANCHOR_BLOCK_AHEAD'].includes(error.code)
-        if (isUnproven) throw new ProviderError('BLOCK_UNPROVEN', { cause: error })
+        if (isUnproven) throw refusedFor('BLOCK_UNPROVEN', { cause: error })
         throw error
       }
     },

@@ -51,22 +51,25 @@ export async function callProvider(
 ): Promise<unknown> {
   if (signal?.aborted) throw abortedBy(signal)
   try {
-    const answer = send(provider, method, params)
-    return await (signal ? orAbort(answer, signal) : answer)
+    return await orAbort(() => send(provider, method, params), signal)
   } catch (error) {
     if (signal?.aborted) throw abortedBy(signal)
     throw diagnoseWith(redactorFor(provider), error, params)
   }
 }
 
-function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Runs `work`, unless the signal is aborted, and stops waiting for it when that happens. */
+export async function orAbort<T>(work: () => Promise<T> | T, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work()
+  if (signal.aborted) throw abortedBy(signal)
+  const working = work()
   return new Promise((resolve, reject) => {
     const end = () => reject(abortedBy(signal))
     const forget = () => signal.removeEventListener('abort', end)
-    // The call to the provider may already have aborted the signal.
+    // The work may already have aborted the signal.
     if (signal.aborted) end()
     signal.addEventListener('abort', end, { once: true })
-    Promise.resolve(work).then(resolve, reject).then(forget)
+    Promise.resolve(working).then(resolve, reject).then(forget)
   })
 }
 

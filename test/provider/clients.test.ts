@@ -1,8 +1,12 @@
-import { BrowserProvider, Contract, isError } from 'ethers'
+import { BrowserProvider, Contract, isError, JsonRpcProvider } from 'ethers'
 import { ContractFunctionRevertedError, createPublicClient, custom, defineChain } from 'viem'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
+import { PROXY_LIMITS } from '../../src/cli/limits.ts'
+import { createJsonRpcServer } from '../../src/provider/json-rpc.ts'
+import { isProviderError } from '../../src/provider.ts'
 import { ALICE, BOB, demoState, MANY, MULTICALL, manyAbi, PROXY, TOKEN, tokenAbi } from './contracts.ts'
-import { createEndpoints, word } from './endpoints.ts'
+import { at, createEndpoints, word } from './endpoints.ts'
 
 // Both clients as their users write them: no code here deals with proofs.
 
@@ -93,6 +97,51 @@ it('serves ethers', async () => {
     .catch(error => error)
   expect(isError(error, 'CALL_EXCEPTION') && error.revert?.name).toBe('InsufficientBalance')
   client.destroy()
+})
+
+it('lets users of ethers tell a revert from an endpoint that fails', async () => {
+  // Reverts without data.
+  const BARE = at('fe')
+  const endpoints = createEndpoints(new Map(demoState).set(BARE, { nonce: 1n, code: '0x5f5ffd' }))
+  const provider = endpoints.provider()
+  await provider.view()
+  const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, concurrency: 4 })
+  const server = await serveProxy(rpc, { origins: [], hosts: [] }, 0, '127.0.0.1')
+  const clients = [new BrowserProvider(provider), new JsonRpcProvider(server.url)]
+  onTestFinished(async () => {
+    for (const client of clients) client.destroy()
+    await server.close(0)
+  })
+  for (const [index, client] of clients.entries()) {
+    endpoints.lie.l2 = null
+    await client.getNetwork()
+    // biome-ignore lint/suspicious/noExplicitAny: the errors of ethers
+    const thrown = (work: Promise<unknown>): Promise<any> => work.catch(error => error)
+    const { code, data } = await thrown(client.call({ to: BARE }))
+    expect([code, data]).toEqual(['CALL_EXCEPTION', '0x'])
+    // It says so of a call that could not be made, too.
+    endpoints.lie.l2 = () => Promise.reject(new Error('down'))
+    const to = at(`d${index}`)
+    const reason = { reason: 'ENDPOINT_FAILED', error: 'UNREACHABLE', layer: 'L2' }
+    for (const failed of [await thrown(client.call({ to })), await thrown(client.estimateGas({ to }))]) {
+      expect([failed.code, failed.data, failed.shortMessage]).toEqual(['CALL_EXCEPTION', null, 'missing revert data'])
+      expect([failed.info.error.code, failed.info.error.data]).toEqual([-32012, reason])
+    }
+    const other = await thrown(client.getBalance(to))
+    expect([other.code, other.error.code, other.error.data]).toEqual(['UNKNOWN_ERROR', -32012, reason])
+  }
+  expect(clients.length).toBe(2)
+})
+
+it('lets users of viem find the error of the provider', async () => {
+  const { client, lie } = setUp()
+  lie.l2 = () => Promise.reject(new Error('down'))
+  const calls = [client.call({ to: TOKEN, data: '0x' }), client.getBalance({ address: ALICE })]
+  for (const call of calls) {
+    const error = await call.catch(error => error)
+    expect(error.walk(isProviderError)).toMatchObject({ reason: 'ENDPOINT_FAILED', action: 'wait' })
+  }
+  expect(calls.length).toBe(2)
 })
 
 it('reads 200 slots in five requests with an honest hint, and correctly without one', async () => {

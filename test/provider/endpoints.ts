@@ -17,9 +17,9 @@ export interface Endpoints {
   readonly chain: ServiceChain
   readonly l1: RequestProvider
   readonly l2: RequestProvider
-  /** The methods requested from the L2 since this was last emptied. */
+  /** The methods requested from the L2 since this was last emptied, without `eth_chainId`. */
   readonly asked: string[]
-  /** Applied to every answer of that layer. */
+  /** Applied to every answer of that layer, without that of `eth_chainId`. */
   lie: { l1: Tamper | null; l2: Tamper | null }
   readonly l1BlockHash: () => Promise<Hex>
   provider(options?: Partial<VerifiedProviderOptions>): VerifiedProvider
@@ -91,7 +91,10 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
     },
   })
   const l1Provider = serve(l1Methods, () => lie.l1, [])
-  const l2Provider = serve(l2Methods, () => lie.l2, asked)
+  const honest = serve(l2Methods, () => lie.l2, asked)
+  const l2Provider: RequestProvider = {
+    request: async args => (args.method === 'eth_chainId' ? quantity(CHAIN_ID) : honest.request(args)),
+  }
   const l1BlockHash = async () => Reflect.get(blockAt(l1.blockNumber()) ?? {}, 'hash') as Hex
   return {
     ...{ chain, l1: l1Provider, l2: l2Provider, asked, lie, l1BlockHash },

@@ -6,6 +6,7 @@ import { poseidon2 } from '../../src/poseidon2.ts'
 import { loadEvm } from '../../src/provider/evm-packages.ts'
 import { execute } from '../../src/provider/execute.ts'
 import { createProvenState } from '../../src/provider/proven-state.ts'
+import { only } from '../../src/rpc/endpoints.ts'
 import { sized } from '../size.ts'
 import { at, createEndpoints, word } from './endpoints.ts'
 import { bytesOf, CHAIN_ID, type FullAccount, type FullCall, type FullState, runFull } from './full-state.ts'
@@ -40,7 +41,7 @@ function stateOf(state: FullState) {
     method: 'rollup_getProof',
     maxKeysPerRequest: 100,
   }
-  return createProvenState({ l2, block: 0n, stateRoot, ...how })
+  return createProvenState({ l2: only(l2), block: 0n, stateRoot, ...how })
 }
 
 it('gives the return data and the gas of an EVM that holds the full state', async () => {

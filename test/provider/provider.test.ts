@@ -1,8 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import { describe, expect, it, vi } from 'vitest'
-import { ProofError } from '../../src/index.ts'
-import { createVerifiedProvider, ProviderError, type View } from '../../src/provider.ts'
-import { EndpointError } from '../../src/rpc.ts'
+import { isArgumentError } from '../../src/index.ts'
+import { createVerifiedProvider, ProviderError, type ProviderView } from '../../src/provider.ts'
 import { ALICE, BOB, demoState, MANY, manyAbi, SURROUNDINGS, surroundingsAbi, TOKEN } from './contracts.ts'
 import { createEndpoints, ROLLUP, word } from './endpoints.ts'
 
@@ -13,6 +12,16 @@ const surroundings = (functionName: string, args: unknown[] = []) => ({
   to: SURROUNDINGS,
   data: encodeFunctionData({ abi: surroundingsAbi, functionName, args }),
 })
+
+/** Whatever `work` throws. */
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
 
 describe('methods', () => {
   it('refuses unprovable methods, and forwards those that it is told to', async () => {
@@ -25,6 +34,8 @@ describe('methods', () => {
     await expect(request(forwarding, 'eth_sendRawTransaction', '0x')).rejects.toMatchObject({
       ...{ code: -32012, reason: 'ENDPOINT_FAILED', data: { error: 'METHOD_UNKNOWN', layer: 'L2' } },
     })
+    const wrong = { method: 'eth_gasPrice', params: { to: 'x' } }
+    await expect(forwarding.request(wrong)).rejects.toMatchObject({ reason: 'PARAMS_INVALID' })
     expect(() => provider({ forward: ['eth_call'] })).toThrow('proven here')
   })
 
@@ -70,7 +81,9 @@ describe('methods', () => {
   it('throws its own error for any malformed request', async () => {
     const { request } = createEndpoints(demoState).provider()
     const junk: unknown[] = [undefined, null, 7, {}, { method: 7 }, { method: 'eth_call', params: 'x' }]
-    for (const args of junk) await expect((request as (args: unknown) => unknown)(args)).rejects.toThrow(ProviderError)
+    for (const args of junk) {
+      await expect((request as (args: unknown) => unknown)(args)).rejects.toMatchObject({ reason: 'PARAMS_INVALID' })
+    }
   })
 
   it('accepts every form of a block parameter', async () => {
@@ -97,25 +110,65 @@ describe('methods', () => {
 
 describe('options', () => {
   it('are checked before any request is sent', () => {
-    const { provider } = createEndpoints(demoState)
-    const wrong: object[] = [
-      ...[{ l1: null }, { l2: {} }, { rollup: {} }, { scheme: {} }, { chainId: 1 }, { chainId: 0n }, { maxGas: 1n }],
-      ...[{ l1BlockHash: word(1) }, { maxRequests: 0 }, { maxFinalizations: 1.5 }, { hardfork: 'frontier' }],
-      ...[{ maxKeysPerRequest: 0 }, { environment: { baseFee: -1n } }, { environment: { coinbase: '0x1' } }],
-      ...[{ environment: { blockHashes: { 1: '0x' } } }, { environment: { timestamp: 5 } }],
+    const { provider, asked } = createEndpoints(demoState)
+    const ids = { address: ROLLUP.address, chainId: 1337 } as const
+    const wrong: [object, string][] = [
+      [{ l1: null }, 'l1'],
+      [{ l2: {} }, 'l2'],
+      [{ rollup: undefined }, 'rollup'],
+      [{ rollup: {} }, 'rollup.address'],
+      [{ rollup: { ...ROLLUP, layuot: {} } }, 'rollup.layuot'],
+      [{ rollup: { ...ROLLUP, layout: { slots: 1n } } }, 'rollup.layout.slots'],
+      [{ scheme: {} }, 'scheme'],
+      [{ scheme: undefined }, 'scheme'],
+      [{ chainId: undefined }, 'chainId'],
+      [{ chainId: 0n }, 'chainId'],
+      [{ chainId: 0 }, 'chainId'],
+      [{ chainId: 1.5 }, 'chainId'],
+      [{ chainId: '0x539' }, 'chainId'],
+      [{ chainId: 1n << 256n }, 'chainId'],
+      [{ chainId: 1338n, rollup: ids }, 'chainId'],
+      [{ l1BlockHash: word(1) }, 'l1BlockHash'],
+      [{ l1BlockHash: undefined }, 'l1BlockHash'],
+      [{ maxGas: 1n }, 'maxGas'],
+      [{ maxGas: 50_000_000 }, 'maxGas'],
+      [{ maxgas: 50_000_000n }, 'maxgas'],
+      [{ maxRequests: 0 }, 'maxRequests'],
+      [{ maxRequests: 10n }, 'maxRequests'],
+      [{ maxFinalizations: 1.5 }, 'maxFinalizations'],
+      [{ maxKeysPerRequest: 0 }, 'maxKeysPerRequest'],
+      [{ method: '' }, 'method'],
+      [{ hardfork: 'frontier' }, 'hardfork'],
+      [{ prefetch: 'no' }, 'prefetch'],
+      [{ onView: 'log' }, 'onView'],
+      [{ signal: {} }, 'signal'],
+      [{ forward: 'eth_gasPrice' }, 'forward'],
+      [{ forward: [7] }, 'forward'],
+      [{ forward: ['eth_call'] }, 'forward'],
+      [{ environment: 7 }, 'environment'],
+      [{ environment: { basefee: 7n } }, 'environment.basefee'],
+      [{ environment: { baseFee: -1n } }, 'environment.baseFee'],
+      [{ environment: { coinbase: '0x1' } }, 'environment.coinbase'],
+      [{ environment: { timestamp: 5 } }, 'environment.timestamp'],
+      [{ environment: { blockHashes: 7 } }, 'environment.blockHashes'],
+      [{ environment: { blockHashes: { '1e3': word(1) } } }, 'environment.blockHashes'],
+      [{ environment: { blockHashes: { 1: '0x' } } }, 'environment.blockHashes.1'],
     ]
-    for (const options of wrong) {
-      const thrown = [ProofError, EndpointError].filter(type => {
-        try {
-          provider(options)
-        } catch (error) {
-          return error instanceof type
-        }
-        return false
-      })
-      expect(thrown.length, JSON.stringify(Object.keys(options))).toBe(1)
+    for (const [options, path] of wrong) {
+      const error = thrownBy(() => provider(options))
+      expect(isArgumentError(error) && error.path, `${error}`).toBe(path)
     }
-    expect(wrong.length).toBe(16)
+    expect(wrong.length).toBe(40)
+    const hashes = Array.from({ length: 257 }, (_, block) => [block, word(1)])
+    expect(() => provider({ environment: { blockHashes: Object.fromEntries(hashes) } })).toThrow('at most 256 blocks')
+    expect(asked).toEqual([])
+  })
+
+  it('may state the chain as a number, or with the rollup', async () => {
+    const { provider } = createEndpoints(demoState)
+    const rollup = { ...ROLLUP, chainId: 1337 }
+    const all = [{ chainId: 1337 }, { chainId: undefined, rollup }, { rollup }]
+    for (const options of all) expect(await request(provider(options), 'eth_chainId')).toBe('0x539')
   })
 
   it('may choose the scheme by block', async () => {
@@ -203,10 +256,10 @@ describe('the view', () => {
   it('moves forward on refresh, never back, and reports it', async () => {
     const endpoints = createEndpoints(demoState)
     const { chain } = endpoints
-    const seen: View[] = []
+    const seen: ProviderView[] = []
     const provider = endpoints.provider({ onView: view => seen.push(view) })
     const first = await provider.view()
-    expect(first).toMatchObject({ blockNumber: 0n, stateRoot: chain.at(0n)?.stateRoot(), timestamp: null })
+    expect(first).toMatchObject({ l2BlockNumber: 0n, stateRoot: chain.at(0n)?.stateRoot(), timestamp: undefined })
     expect(first.l1Block.number).toBe(0n)
     const then = first.l1Block.timestamp
     expect(first.ageSeconds).toBe(Math.max(first.ageSeconds, Math.floor(Date.now() / 1000) - Number(then) - 5))

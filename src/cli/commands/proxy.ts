@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { formatTime } from '../../document/wording.ts'
 import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
-import { createVerifiedProvider, type VerifiedProvider, type View } from '../../provider.ts'
+import { createVerifiedProvider, type ProviderView, type VerifiedProvider } from '../../provider.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { PROXY_LIMITS } from '../limits.ts'
@@ -149,9 +149,9 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
       const rows = Object.entries({ proxy: url, trusted: trust, unproven })
       write('listening', { url, trust, forward }, formatTable(rows))
     },
-    view({ l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }: View): void {
+    view({ l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }: ProviderView): void {
       const since =
-        timestamp === null ? `older than ${ageSeconds} s` : `of ${formatTime(timestamp)}, ${ageSeconds} s old`
+        timestamp === undefined ? `older than ${ageSeconds} s` : `of ${formatTime(timestamp)}, ${ageSeconds} s old`
       const l1 = `proven from L1 block ${l1Block.number} ${l1Block.hash}`
       const view = { l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }
       write('view', view, `  L2 block ${l2BlockNumber}, ${since}, ${l1}`)
