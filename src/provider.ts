@@ -8,10 +8,12 @@ export type {
   CallAnchor,
   CallBundle,
   CallClaim,
-  CallEvidenceRequest,
+  CallOutcome,
   CallRecordOptions,
   CallStatement,
+  CallVerifyOptions,
   RecordedCall,
+  StatedCall,
   VerifiedCall,
 } from './provider/call-evidence/types.ts'
 export { recordCall, verifyCallEvidence } from './provider/call-evidence.ts'

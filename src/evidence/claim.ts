@@ -30,7 +30,12 @@ function decodeStorageKeys(storageKeys: readonly Hex[]) {
   return { written, lowerCase: decodeKeys(written).map(bytesToHex) }
 }
 
-function unlessFromBundle<T, U>(path: string, stated: T | 'fromBundle', decode: (stated: T) => U): U | undefined {
+/** What the caller states, decoded; undefined if it is left to the bundle. @throws ArgumentError if it is missing */
+export function unlessFromBundle<T, U>(
+  path: string,
+  stated: T | 'fromBundle',
+  decode: (stated: T) => U,
+): U | undefined {
   if (stated === 'fromBundle') return undefined
   if (stated === undefined) throw invalid(path, "a value, or 'fromBundle'", stated)
   return decode(stated)

@@ -54,7 +54,8 @@ export function verifyEvidence<
   return verifyDecoded(bundle, decodeClaim(claim)) as VerifiedEvidence<Trust, Block, Keys>
 }
 
-function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): VerifiedEvidence {
+/** {@link verifyEvidence} for a claim that is validated. */
+export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): VerifiedEvidence {
   const { kind, root, beaconBlock } = claim.trusted
   const evidence = decodeEvidence(bundle)
   verifyExpected(evidence, claim)

@@ -1,8 +1,8 @@
-import type { Endpoint } from '../rpc/endpoints.ts'
+import type { Trusted } from '../evidence/types.ts'
 import type {
   CallClaim,
-  CallEvidenceRequest,
   CallRecordOptions,
+  CallVerifyOptions,
   RecordedCall,
   VerifiedCall,
 } from './call-evidence/types.ts'
@@ -13,65 +13,76 @@ import type {
  * Verifies a call as evidence: proves the state in the bundle from the one thing that you trust, and executes the call again
  * on that state. It sends no requests. The bundle must contain what the execution reads, and nothing else.
  *
- * @param bundle a stranger's {@link CallEvidence}, parsed from JSON
+ * The claim states every part of the call, or says `'fromBundle'`: what you leave to the bundle, its author chose. Then use the
+ * returned value, not the one that you expected.
+ *
+ * @param bundle a stranger's {@link CallBundle}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
- * @throws ProofError `CALL_MISMATCH`, `CALL_STATE_MISSING`, `CALL_STATE_UNUSED`, and what `verifyEvidence` throws;
- * ProviderError `EVM_MISSING`
+ * @param options how to abort
+ * @throws ProofError `CALL_MISMATCH`, `CALL_STATE_MISSING`, `CALL_STATE_UNUSED`, and what `verifyEvidence` throws; ArgumentError
+ * for the claim; EndpointError `ABORTED`; ProviderError `EVM_MISSING`
  *
  * @example
  * ```ts
+ * import { isProofError } from 'rollup-state-proof'
  * import { lineaRollup } from 'rollup-state-proof/anchor'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { verifyCallEvidence } from 'rollup-state-proof/provider'
+ * import { type CallClaim, verifyCallEvidence } from 'rollup-state-proof/provider'
  *
- * const trusted = { l1BlockHash: `0x${'11'.repeat(32)}` } as const
- * const claim = { scheme: poseidon2, rollup: lineaRollup, trusted, chainId: 59144n }
- * const outcome = await verifyCallEvidence({}, claim).catch(error => error)
- * console.log(outcome.code) // EVIDENCE_MALFORMED
+ * const claim: CallClaim = {
+ *   scheme: poseidon2,
+ *   rollup: lineaRollup,
+ *   trusted: { l1BlockHash: `0x${'11'.repeat(32)}` },
+ *   l2BlockNumber: 'fromBundle',
+ *   hardfork: 'prague',
+ *   call: { to: `0x${'70'.repeat(20)}`, data: '0x313ce567', from: 'fromBundle', value: 0n, gas: 50_000_000n },
+ * }
+ * const bundle = {} // from a stranger
+ * try {
+ *   const verified = await verifyCallEvidence(bundle, claim)
+ *   if (verified.outcome === 'returned') console.log(verified.returnData)
+ * } catch (error) {
+ *   if (isProofError(error)) console.log(error.code) // EVIDENCE_MALFORMED
+ * }
  * ```
  */
-export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Promise<VerifiedCall> {
+export async function verifyCallEvidence<Trust extends Trusted>(
+  bundle: unknown,
+  claim: CallClaim<Trust>,
+  options: CallVerifyOptions = {},
+): Promise<VerifiedCall<Trust>> {
   const module = await import('./call-evidence/verify.ts')
-  return module.verifyCallEvidence(bundle, claim)
+  // The claim decides which case it is.
+  return (await module.verifyCallEvidence(bundle, claim, options)) as VerifiedCall<Trust>
 }
 
 /**
  * Records a call as evidence: executes it on proven state, and puts everything that it read into one bundle. Years later,
  * {@link verifyCallEvidence} can execute it again from the bundle alone. A call that reverts is recorded, too.
  *
- * @param l1 provider of the L1 on which the rollup is finalized
- * @param l2 provider of the rollup
- * @param request what to execute
- * @param options the L1 block or beacon checkpoint to start from, and how to record
+ * @param options the endpoints, the rollup, what to execute, and how to record
  * @throws what `recordEvidence` throws; ProviderError `VALUE_UNPROVEN` if the call reads a value that no proof covers and that
- * you have not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` if it cannot begin, `EVM_MISSING`
+ * you have not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` if it cannot begin, `EVM_MISSING`; EndpointError `CHAIN_MISMATCH`
  *
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { recordCall } from 'rollup-state-proof/provider'
- * import { createHttpProvider } from 'rollup-state-proof/rpc'
  * import { createService } from 'rollup-state-proof/service'
  * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
  *
- * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff', chainId: 1337 } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })
  * addDemoBlocks(service.chain)
  * const { url, l1Url } = await service.listen()
  *
  * const call = { to: `0x${'70'.repeat(20)}`, data: '0x313ce567' } as const // decimals()
- * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
- * const { bundle, evidence } = await recordCall(l1, l2, { scheme: poseidon2, rollup, chainId: 1337n, call })
- * console.log(bundle.kind, BigInt(evidence.returnData)) // call 18n
+ * const { bundle, verified } = await recordCall({ l1: l1Url, l2: url, scheme: poseidon2, rollup, call })
+ * if (verified.outcome === 'returned') console.log(bundle.kind, BigInt(verified.returnData)) // call 18n
  * await service.close()
  * ```
  */
-export async function recordCall(
-  l1: Endpoint | readonly Endpoint[],
-  l2: Endpoint | readonly Endpoint[],
-  request: CallEvidenceRequest,
-  options: CallRecordOptions = {},
-): Promise<RecordedCall> {
+export async function recordCall(options: CallRecordOptions): Promise<RecordedCall> {
   const module = await import('./call-evidence/record.ts')
-  return module.recordCall({ l1, l2 }, request, options)
+  return module.recordCall(options)
 }

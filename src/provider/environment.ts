@@ -79,8 +79,9 @@ function verifyBlockHashes(place: string, value: unknown): Record<string, Hex> {
 export const isBlockNumber = (text: string): boolean => /^(0|[1-9][0-9]{0,19})$/.test(text)
 
 /** @throws ArgumentError */
-export function verifyHardfork(hardfork: Hardfork): void {
-  if (!HARDFORKS.includes(hardfork)) throw invalid('hardfork', `one of ${HARDFORKS.join(', ')}`, hardfork)
+export function verifyHardfork(hardfork: Hardfork): Hardfork {
+  if (HARDFORKS.includes(hardfork)) return hardfork
+  throw invalid('hardfork', `one of ${HARDFORKS.join(', ')}`, hardfork)
 }
 
 /** @throws ArgumentError if neither the caller nor the rollup states the chain id, or both do and differ */

@@ -1,6 +1,11 @@
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createVerifiedProvider, type VerifiedProvider, type VerifiedProviderOptions } from '../../src/provider.ts'
+import {
+  type CallOutcome,
+  createVerifiedProvider,
+  type VerifiedProvider,
+  type VerifiedProviderOptions,
+} from '../../src/provider.ts'
 import type { RequestProvider } from '../../src/rpc.ts'
 import type { FullChain } from '../../src/service/chain.ts'
 import { l1Methods as methodsOfL1 } from '../../src/service/methods/l1.ts'
@@ -105,6 +110,19 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
       }),
   }
 }
+
+/** What a claim leaves to the bundle of a call: all but the gas. */
+export const LEFT = {
+  from: 'fromBundle',
+  to: 'fromBundle',
+  data: 'fromBundle',
+  value: 'fromBundle',
+  gas: 50_000_000n,
+} as const
+
+/** What a call returned, or gave as the reason to revert. */
+export const dataOf = (ended: CallOutcome): Hex | undefined =>
+  ended.outcome === 'returned' ? ended.returnData : ended.outcome === 'reverted' ? ended.revertData : undefined
 
 /** A number as a 32-byte word. */
 export const word = (value: bigint | number): Hex => `0x${value.toString(16).padStart(64, '0')}`

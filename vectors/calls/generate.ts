@@ -1,7 +1,7 @@
 import type { FailureCode } from '../../src/errors.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { type CallBundle, recordCall } from '../../src/provider.ts'
+import { type CallBundle, recordCall, type VerifiedCall } from '../../src/provider.ts'
 import { createHttpProvider } from '../../src/rpc.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
@@ -15,13 +15,21 @@ export interface CallVector {
     rollup: { address: Hex }
     trusted: { l1BlockHash: Hex } | { l2StateRoot: Hex }
     chainId: Hex
-    l2BlockNumber?: Hex
-    hardfork?: string
-    call?: { from?: Hex; to?: Hex; data?: Hex; value?: Hex; gas?: Hex }
+    l2BlockNumber: Hex | 'fromBundle'
+    hardfork: string
+    call: Record<'from' | 'to' | 'data' | 'value' | 'gas', Hex | 'fromBundle'> | 'fromBundle'
   }
   bundle: unknown
   expected:
-    | { valid: true; outcome: string; returnData: Hex; gasUsed: Hex; finalizedTimestamp?: Hex | undefined }
+    | {
+        valid: true
+        outcome: string
+        returnData?: Hex
+        revertData?: Hex
+        gasUsed: Hex
+        /** Omitted if it is not proven. */
+        finalizedTimestamp?: Hex
+      }
     | { valid: false; code: FailureCode }
 }
 
@@ -32,6 +40,20 @@ const [FROM, TOKEN, PROXY, MULTICALL] = ['a1', '70', '71', 'ca'].map((byte): Hex
 const BOB = `${'0'.repeat(24)}${'b2'.repeat(20)}`
 const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 const flip = (hex: string): string => `${hex.slice(0, -1)}${hex.endsWith('0') ? '1' : '0'}`
+
+/** What a claim leaves to the bundle. */
+const LEFT = {
+  from: 'fromBundle',
+  to: 'fromBundle',
+  data: 'fromBundle',
+  value: 'fromBundle',
+  gas: '0x2faf080',
+} as const
+const claimOn = (l1BlockHash: Hex): CallVector['claim'] => ({
+  ...{ rollup: { address }, trusted: { l1BlockHash }, chainId: quantity(1337n) },
+  l2BlockNumber: 'fromBundle',
+  ...{ hardfork: 'prague', call: LEFT },
+})
 
 const CALLS = [
   ['balance-behind-proxy', 'The balance of a token behind a proxy.', PROXY, `0x70a08231${BOB}`],
@@ -54,23 +76,24 @@ export async function generateCalls(): Promise<Map<string, string>> {
   const { url, l1Url } = await service.listen()
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
   const record = (to: Hex, data: Hex) =>
-    recordCall(l1, l2, { scheme: poseidon2, rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
+    recordCall({ l1, l2, scheme: poseidon2, rollup: { address }, chainId: 1337n, call: { from: FROM, to, data } })
   const base = { operation: 'verifyCallEvidence', scheme: 'poseidon2' } as const
   try {
     for (const [name, description, to, data] of CALLS) {
-      const { bundle, verified: evidence } = await record(to, data)
-      const { l1Block, outcome, returnData, gasUsed, finalizedTimestamp } = evidence
-      const claim = { rollup: { address }, trusted: { l1BlockHash: l1Block.hash }, chainId: quantity(1337n) } as const
-      const time = finalizedTimestamp === undefined ? undefined : quantity(finalizedTimestamp)
-      const expected = {
-        valid: true,
-        outcome,
-        returnData,
-        gasUsed: quantity(gasUsed),
-        finalizedTimestamp: time,
+      const { bundle, verified } = await record(to, data)
+      const { l2BlockNumber } = bundle
+      const claim = claimOn(verified.l1Block.hash)
+      // One claim states everything, one as little as it can.
+      const call = name === 'balance-behind-proxy' ? bundle.call : name === 'revert' ? 'fromBundle' : LEFT
+      const hardfork = call === 'fromBundle' ? call : 'prague'
+      const stated = {
+        ...claim,
+        hardfork,
+        call,
+        l2BlockNumber: call === bundle.call ? l2BlockNumber : 'fromBundle',
       } as const
-      add('valid', name, { description, ...base, claim, bundle, expected })
-      const { l2StateRoot, l2BlockNumber } = { l2StateRoot: evidence.stateRoot, l2BlockNumber: bundle.l2BlockNumber }
+      add('valid', name, { description, ...base, claim: stated, bundle, expected: expectedOf(verified) })
+      const l2StateRoot = verified.stateRoot
       const fromRoot = { ...claim, trusted: { l2StateRoot }, l2BlockNumber } as const
       const forgeries =
         name === 'timestamp' ? timeForgeries(bundle, fromRoot) : name === 'revert' ? [] : forgeriesOf(bundle)
@@ -82,8 +105,8 @@ export async function generateCalls(): Promise<Map<string, string>> {
     // A bundle of another block, to exchange parts with.
     const { bundle: older } = await record(PROXY, `0x70a08231${BOB}`)
     addDemoBlocks(service.chain, { counts: [2] })
-    const { bundle, verified: evidence } = await record(PROXY, `0x70a08231${BOB}`)
-    const claim = { rollup: { address }, trusted: { l1BlockHash: evidence.l1Block.hash }, chainId: quantity(1337n) }
+    const { bundle, verified } = await record(PROXY, `0x70a08231${BOB}`)
+    const claim = claimOn(verified.l1Block.hash)
     const exchange = (name: string, description: string, code: FailureCode, forged: object) =>
       add('invalid', name, { description, ...base, claim, bundle: forged, expected: { valid: false, code } })
     const { l1: olderL1, answers: olderAnswers } = older
@@ -96,6 +119,17 @@ export async function generateCalls(): Promise<Map<string, string>> {
     return files
   } finally {
     await service.close({ graceMs: 0 })
+  }
+}
+
+function expectedOf(verified: VerifiedCall): CallVector['expected'] {
+  const { outcome, gasUsed, finalizedTimestamp } = verified
+  return {
+    ...{ valid: true, outcome },
+    ...(verified.outcome === 'returned' && { returnData: verified.returnData }),
+    ...(verified.outcome === 'reverted' && { revertData: verified.revertData }),
+    gasUsed: quantity(gasUsed),
+    ...(finalizedTimestamp !== undefined && { finalizedTimestamp: quantity(finalizedTimestamp) }),
   }
 }
 
@@ -189,7 +223,7 @@ function forgeriesOf(bundle: CallBundle): Forgery[] {
       ...row('gas-too-low', 'EVIDENCE_MALFORMED', 'Less gas than a transaction costs.', {
         ...{ ...bundle, call: { ...call, gas: '0x1' } },
       }),
-      claim: { call: { gas: '0x1' } },
+      claim: { call: { ...LEFT, gas: '0x1' } },
     },
     row('gas-of-another', 'CALL_MISMATCH', 'With less gas than is expected: a part of the call may fail.', {
       ...bundle,
@@ -210,25 +244,25 @@ function forgeriesOf(bundle: CallBundle): Forgery[] {
       name: 'contract-of-another',
       code: 'CALL_MISMATCH',
       description: 'For a call of another contract.',
-      claim: { call: { to: TOKEN } },
+      claim: { call: { ...LEFT, to: TOKEN } },
     },
     {
       name: 'data-of-another',
       code: 'CALL_MISMATCH',
       description: 'For a call with other data.',
-      claim: { call: { data: '0x' } },
+      claim: { call: { ...LEFT, data: '0x' } },
     },
     {
       name: 'caller-of-another',
       code: 'CALL_MISMATCH',
       description: 'For a call by somebody else.',
-      claim: { call: { from: TOKEN } },
+      claim: { call: { ...LEFT, from: TOKEN } },
     },
     {
       name: 'value-of-another',
       code: 'CALL_MISMATCH',
       description: 'For a call with another value.',
-      claim: { call: { value: '0x1' } },
+      claim: { call: { ...LEFT, value: '0x1' } },
     },
   ]
 }

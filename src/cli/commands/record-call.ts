@@ -3,7 +3,7 @@ import { recordCall, verifyCallEvidence } from '../../provider.ts'
 import type { Io } from '../command.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordedCall, RecordFlags, Subject } from '../files/recorded-file.ts'
-import { callClaimOf, callFailed, environmentOf } from '../options/chain-flags.ts'
+import { callClaimOf, callFailed, callRequestOf, environmentOf } from '../options/chain-flags.ts'
 import { showProgress } from '../options/endpoint.ts'
 import { blockClaimOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
@@ -11,16 +11,16 @@ import { formatCall } from '../output/call-report.ts'
 
 /** The subject of `record --call TO DATA`: a call, and all that it reads. @throws UsageError */
 export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
-  const { call, ...about } = callClaimOf(flags)
+  const { call, ...about } = callRequestOf(flags)
   const { to = '0x', data = '0x' } = call
-  const claim = { ...blockClaimOf(flags), ...about, call: { ...call, to, data } }
-  const request = { ...claim, environment: environmentOf(flags) }
+  const request = { ...blockClaimOf(flags), ...about, call: { ...call, to, data }, environment: environmentOf(flags) }
+  const claim = { l2BlockNumber: 'fromBundle', ...blockClaimOf(flags), ...callClaimOf(flags) } as const
   return {
     keyCount: 0,
     askedFor: () => ({ command: 'record --call', to, data }),
     fetch([l1, l2], options) {
       showProgress(io, 'looking for the newest finalized block, then executing the call')
-      return recordCall(l1, l2, request, options).catch(callFailed)
+      return recordCall({ l1, l2, ...request, ...options }).catch(callFailed)
     },
     async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'call evidence') throw refuseOverwrite(path, 'is not a call as evidence')

@@ -133,12 +133,20 @@ async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found
 /** Makes the call that a vector is about. Its claim is unchecked: the verifier refuses a malformed one. */
 async function runCall({ scheme, claim, bundle }: Fields): Promise<object> {
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
+  const number = (text: unknown) => (text === 'fromBundle' ? text : (parseNumber(text, 256) ?? undefined))
   const { value, gas, ...others } = fieldsOf(call)
-  const number = (text: unknown) => parseNumber(text, 256) ?? undefined
   const stated = {
     ...{ ...rest, scheme: requireScheme(scheme), chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
-    ...(call !== undefined && { call: { ...others, value: number(value), gas: number(gas) } }),
+    call: call === 'fromBundle' ? call : { ...others, value: number(value), gas: number(gas) },
   } as unknown as CallClaim
-  const { outcome, returnData, gasUsed, finalizedTimestamp } = await verifyCallEvidence(bundle, stated)
-  return spellNumbers({ outcome, returnData, gasUsed, finalizedTimestamp })
+  const verified = await verifyCallEvidence(bundle, stated)
+  const { outcome, gasUsed, finalizedTimestamp } = verified
+  const said = (name: 'returnData' | 'revertData') => Reflect.get(verified, name)
+  return spellNumbers({
+    outcome,
+    returnData: said('returnData'),
+    revertData: said('revertData'),
+    gasUsed,
+    finalizedTimestamp,
+  })
 }

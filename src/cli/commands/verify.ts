@@ -139,14 +139,15 @@ function print({ verified, json, format }: VerdictReport, asJson: boolean, io: I
 
 /** Executes a call as evidence again. */
 async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<VerdictReport> {
-  const claim: CallClaim = { ...blockClaimOf(flags), ...callClaimOf(flags), trusted: await trustedOf(flags, io) }
-  const { call = {} } = claim
+  const { call, ...about } = callClaimOf(flags)
+  const trusted = await trustedOf(flags, io)
+  const claim: CallClaim = { l2BlockNumber: 'fromBundle', ...blockClaimOf(flags), ...about, call, trusted }
   try {
     const verified = await verifyCallEvidence(bundle, claim).catch(callFailed)
     const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
     return { verified: true, json: { ...verified, age: ageOf(verified) }, format }
   } catch (error) {
     if (!isProofError(error)) throw error
-    return reportOnError(error, {}, [['call', call.to ?? 'whatever the bundle is for']])
+    return reportOnError(error, {}, [['call', call.to === 'fromBundle' ? 'whatever the bundle is for' : call.to]])
   }
 }

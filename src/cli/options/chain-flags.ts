@@ -1,7 +1,8 @@
 import { parseNumber } from '../../document/evidence.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
-import type { Hardfork } from '../../provider/environment.ts'
+import { DEFAULT_HARDFORK, type Hardfork } from '../../provider/environment.ts'
+import { CALL_GAS } from '../../provider/limits.ts'
 import { type Environment, isProviderError } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import type { Flags } from './declared.ts'
@@ -44,8 +45,8 @@ function callOf(text: string): { readonly to: Hex; readonly data: Hex } {
   return { to, data: data as Hex }
 }
 
-/** What the user states about a call. @throws UsageError */
-export function callClaimOf(flags: Flags) {
+/** The call that the user asks for. @throws UsageError */
+export function callRequestOf(flags: Flags) {
   const { call, from, hardfork } = flags
   const value = flags.value === undefined ? undefined : parseNumber(flags.value, 256)
   if (value === null) throw new UsageError('--value: expected a number of wei')
@@ -56,6 +57,14 @@ export function callClaimOf(flags: Flags) {
     call: { ...(call === undefined ? {} : callOf(call)), ...stated },
     ...given({ hardfork: hardfork as Hardfork | undefined }),
   }
+}
+
+const LEFT_TO_BUNDLE = { from: 'fromBundle', to: 'fromBundle', data: 'fromBundle', value: 'fromBundle' } as const
+
+/** What the user states about a recorded call. The bundle decides neither the gas nor the hard fork. @throws UsageError */
+export function callClaimOf(flags: Flags) {
+  const { call, ...about } = callRequestOf(flags)
+  return { hardfork: DEFAULT_HARDFORK, ...about, call: { ...LEFT_TO_BUNDLE, gas: CALL_GAS, ...call } }
 }
 
 /** Turns errors that the user can fix into UsageErrors: a value to state, a package to install, a call that cannot start. */

@@ -1,6 +1,6 @@
 import { beaconRows, formatTime, type Row, timeRow } from '../../document/wording.ts'
 import { revertReason } from '../../provider/revert.ts'
-import type { VerifiedCall } from '../../provider.ts'
+import type { CallOutcome, StatedCall, VerifiedCall } from '../../provider.ts'
 import type { Output } from '../command.ts'
 import { formatTable, paint } from './report.ts'
 
@@ -11,14 +11,9 @@ const verdicts: Readonly<Record<VerifiedCall['outcome'], string>> = {
 }
 
 /** @param stated what the user stated about the call */
-export function formatCall(
-  verified: VerifiedCall,
-  stream: Output,
-  stated: { readonly to?: string; readonly data?: string; readonly from?: string; readonly value?: bigint },
-): string {
-  const { outcome, returnData, gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
-  const said = (name: keyof typeof stated) => (stated[name] === undefined ? 'from the bundle' : 'stated by you')
-  const reason = outcome === 'reverted' ? revertReason(returnData) : null
+export function formatCall(verified: VerifiedCall, stream: Output, stated: Omit<StatedCall, 'gas'>): string {
+  const { gasUsed, call, l1Block, l2BlockNumber, environment, hardfork } = verified
+  const said = (name: keyof typeof stated) => (stated[name] === 'fromBundle' ? 'from the bundle' : 'stated by you')
   const rows: Row[] = [
     ...beaconRows(verified),
     ...(l1Block === undefined
@@ -40,11 +35,17 @@ export function formatCall(
       ([name, value]): Row => [name, spell(value), 'NOT proven: stated by whoever recorded it'],
     ),
     ['gas used', `${gasUsed}`],
-    [outcome === 'reverted' ? 'reverted with' : 'returned', returnData],
-    ...(reason === null ? [] : [['which says', reason] as const]),
+    ...outcomeRows(verified),
   ]
-  const verdict = paint(stream, outcome === 'returned' ? 'green' : 'bold', verdicts[outcome])
+  const verdict = paint(stream, verified.outcome === 'returned' ? 'green' : 'bold', verdicts[verified.outcome])
   return `${verdict}\n${formatTable(rows)}`
+}
+
+function outcomeRows(verified: CallOutcome): Row[] {
+  if (verified.outcome === 'failed') return []
+  if (verified.outcome === 'returned') return [['returned', verified.returnData]]
+  const reason = revertReason(verified.revertData)
+  return [['reverted with', verified.revertData], ...(reason === null ? [] : [['which says', reason] as const])]
 }
 
 const spell = (value: unknown): string =>

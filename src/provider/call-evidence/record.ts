@@ -1,139 +1,130 @@
-import { decodeArgument, invalid, readOptions } from '../../arguments.ts'
+import { readRollup } from '../../anchor/rollup.ts'
+import { decodeArgument, invalid, readOptions, verifyUint } from '../../arguments.ts'
 import { bytesToHex, type Hex } from '../../bytes.ts'
 import { ArgumentError } from '../../errors.ts'
 import { createBundle } from '../../evidence/create.ts'
 import { encodeQuantity, lowerCase } from '../../hex.ts'
 import { redactProofErrors } from '../../rpc/diagnose.ts'
-import { type Endpoints as OpenEndpoints, openEndpoints } from '../../rpc/endpoints.ts'
+import { openEndpoints } from '../../rpc/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
-import { verifyWhole } from '../../rpc/options.ts'
+import { verifySignal, verifyWhole } from '../../rpc/options.ts'
 import { recordEvidence } from '../../rpc/record.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
 import { type CallRequest, NOBODY } from '../call-request.ts'
-import { DEFAULT_HARDFORK, verifyBigint, verifyEnvironment, verifyHardfork } from '../environment.ts'
+import { endpointsOf } from '../chain.ts'
+import { chainIdOf, DEFAULT_HARDFORK, verifyBigint, verifyEnvironment, verifyHardfork } from '../environment.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
-import type { VerifiedProviderOptions } from '../options.ts'
 import { createProvenState } from '../proven-state.ts'
 import { noteReads } from '../state-reader.ts'
 import { encodeEnvironment, watchEnvironment } from './environment.ts'
-import type { CallBundle, CallEvidenceRequest, CallRecordOptions, RecordedCall } from './types.ts'
+import type { CallBundle, CallRecordOptions, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
 
-type Endpoints = Pick<VerifiedProviderOptions, 'l1' | 'l2'>
+const OPTIONS = [
+  ...['l1', 'l2', 'scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment', 'maxRequests'],
+  ...['method', 'maxKeysPerRequest', 'l1BlockNumber', 'beacon', 'maxFinalizations', 'onProgress', 'signal'],
+]
 
 /** Implements the function of the same name in `../call-evidence.ts`. */
-export async function recordCall(
-  endpoints: Endpoints,
-  request: CallEvidenceRequest,
-  options: CallRecordOptions,
-): Promise<RecordedCall> {
-  const l1 = openEndpoints('l1', endpoints.l1, 'L1')
-  const l2 = openEndpoints('l2', endpoints.l2, 'L2')
-  const wanted = verifyRequest(request)
-  const how = verifyCallOptions(options)
-  return redactProofErrors(() => recordVerified(l1, l2, wanted, how), ...l1.providers, ...l2.providers)
+export async function recordCall(options: CallRecordOptions): Promise<RecordedCall> {
+  const wanted = readRecordOptions(options)
+  return redactProofErrors(() => recordVerified(wanted), ...wanted.l1.providers, ...wanted.l2.providers)
 }
 
-const REQUEST_FIELDS = ['scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment']
+type Wanted = ReturnType<typeof readRecordOptions>
 
-function verifyRequest(request: CallEvidenceRequest) {
-  const own = readOptions('', request, REQUEST_FIELDS)
-  const { scheme, rollup, chainId, l2BlockNumber, hardfork = DEFAULT_HARDFORK } = own
-  const stated = readOptions('call', own.call, ['from', 'to', 'data', 'value', 'gas'])
+/** `recordEvidence` validates the `others` before it sends a request. */
+function readRecordOptions(options: CallRecordOptions) {
+  const own = readOptions('', options, OPTIONS)
+  const { scheme, l2BlockNumber, hardfork = DEFAULT_HARDFORK, maxRequests = DEFAULT_MAX_REQUESTS, signal } = own
+  const { l1BlockNumber, beacon, maxFinalizations, onProgress } = own
+  const rollup = readRollup(own.rollup)
+  const chainId = chainIdOf(rollup, own.chainId)
+  const { method = rollup.method, maxKeysPerRequest } = own
+  verifySignal(signal)
+  return {
+    l1: openEndpoints('l1', own.l1, 'L1', { signal }),
+    l2: endpointsOf(chainId, openEndpoints('l2', own.l2, 'L2', { signal }), signal),
+    ...{ scheme, rollup, chainId, l2BlockNumber, beacon, signal },
+    call: decodeCall(own.call),
+    hardfork: verifyHardfork(hardfork),
+    environment: verifyEnvironment(own.environment),
+    maxRequests: verifyWhole('maxRequests', maxRequests, 1),
+    how: verifyClientOptions({ method, maxKeysPerRequest }),
+    others: { l1BlockNumber, beacon, maxFinalizations, onProgress, signal },
+  }
+}
+
+function decodeCall(call: CallRecordOptions['call']): CallRequest & { readonly to: Hex; readonly gas: bigint } {
+  const stated = readOptions('call', call, ['from', 'to', 'data', 'value', 'gas'])
   const { from = NOBODY, to, data = '0x', value = 0n, gas = CALL_GAS } = stated
-  verifyBigint('chainId', chainId, 1n, 256)
-  verifyHardfork(hardfork)
-  verifyBigint('call.value', value, 0n, 256)
   verifyBigint('call.gas', gas, 21_000n, 64)
   if (gas > CALL_GAS) throw invalid('call.gas', `at most ${CALL_GAS}`, gas)
   if (typeof data !== 'string' || data.length > 2 + 2 * MAX_DATA_BYTES || !/^0x(?:[0-9a-f]{2})*$/i.test(data)) {
     throw new ArgumentError({ path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })
   }
-  const call = {
+  return {
     from: bytesToHex(decodeArgument('call.from', from, 20)),
     to: bytesToHex(decodeArgument('call.to', to, 20)),
     data: lowerCase(data),
-    ...{ value, gas, gasPrice: 0n, maxGasPrice: 0n, accessList: [] },
-  } satisfies CallRequest
-  return { scheme, rollup, chainId, call, hardfork, l2BlockNumber, environment: verifyEnvironment(own.environment) }
+    value: verifyUint('call.value', value, 256),
+    ...{ gas, gasPrice: 0n, maxGasPrice: 0n, accessList: [] },
+  }
 }
 
-const OPTIONS = ['l1BlockNumber', 'beacon', 'maxFinalizations', 'maxRequests', 'onProgress', 'signal']
-
-/** `recordEvidence` validates the other options before it sends a request. */
-function verifyCallOptions(options: CallRecordOptions) {
-  const own = verifyClientOptions(options, OPTIONS)
-  const { maxRequests = DEFAULT_MAX_REQUESTS } = own
-  verifyWhole('maxRequests', maxRequests, 1)
-  return Object.assign(own, { maxRequests })
-}
-
-type Wanted = ReturnType<typeof verifyRequest>
-type How = ReturnType<typeof verifyCallOptions>
-
-async function recordVerified(
-  l1: OpenEndpoints,
-  l2: OpenEndpoints,
-  wanted: Wanted,
-  { maxRequests, ...how }: How,
-): Promise<RecordedCall> {
-  const { scheme, rollup, chainId, call, hardfork, l2BlockNumber, environment } = wanted
-  const { method, maxKeysPerRequest, beacon } = how
+async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
+  const { l1, l2, scheme, rollup, chainId, call, hardfork, environment, beacon, how } = wanted
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
-  const first = { scheme, rollup, address: call.from, ...(l2BlockNumber !== undefined && { l2BlockNumber }) }
-  const { bundle: anchor, verified: evidence } = await recordEvidence(l1.providers, l2.providers, first, how)
-  const { l2BlockNumber: block, stateRoot, finalizedTimestamp, l1Block } = evidence
+  const first = { scheme, rollup, address: call.from, l2BlockNumber: wanted.l2BlockNumber }
+  const endpoints = { l1: l1.providers, l2: l2.providers }
+  const recorded = await recordEvidence(endpoints.l1, endpoints.l2, first, { ...how, ...(wanted.others as object) })
+  const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = recorded.verified
 
-  const source = { l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier: createVerifier(scheme) }
-  const meter = { l2, block, maxRequests, maxKeysPerRequest, prefetch: true }
-  const state = noteReads(meterReads(createProvenState(source), call, meter))
+  const source = { l2, block: l2BlockNumber, ...how, scheme }
+  const proven = createProvenState({ ...source, stateRoot, verifier: createVerifier(scheme) })
+  const state = noteReads(meterReads(proven, call, { ...source, maxRequests: wanted.maxRequests, prefetch: true }))
   const values = watchEnvironment(environment, finalizedTimestamp)
-  const context = { chainId, hardfork, blockNumber: block, environment: values.environment }
+  const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }
   await execute(await loadEvm(), state.reader, call, call.gas, context)
 
-  const { version, kind: _, request: __, answer: ___, ...proven } = anchor
+  const { version, kind: _, request: __, answer: ___, ...anchor } = recorded.bundle
+  const { from, to, data, value, gas } = call
   const bundle: CallBundle = {
-    ...{ version, kind: 'call', ...proven },
+    ...{ version, kind: 'call', ...anchor },
     chainId: encodeQuantity(chainId),
     hardfork,
     environment: encodeEnvironment(environment, values.read, finalizedTimestamp !== undefined),
-    call: {
-      ...{ from: call.from, to: call.to, data: call.data },
-      ...{ value: encodeQuantity(call.value), gas: encodeQuantity(call.gas) },
-    },
-    answers: await fetchAnswers(l2, wanted, how, { block, stateRoot }, state.touched),
+    call: { from, to, data, value: encodeQuantity(value), gas: encodeQuantity(gas) },
+    answers: await fetchAnswers(wanted, { l2BlockNumber, stateRoot }, state.touched),
     codes: [...state.codes.values()].map(bytesToHex),
   }
   // The parts were verified one by one. This verifies the bundle as a whole.
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
-  const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber: block, call: { gas: call.gas } }
-  const verified = await verifyCallEvidence(bundle, claim)
-  if (verified.trustedInput === 'beaconBlockRoot') return { bundle, l1BlockHashFrom: 'beaconCheckpoint', verified }
-  return {
-    bundle,
-    l1BlockHashFrom: 'l1Endpoint',
-    verified: { ...verified, l1Block, l2BlockNumber: block, trustedInput: 'l1BlockHash' },
-  }
+  const stated = { from, to, data, value, gas }
+  const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber, call: stated }
+  const verified = await verifyCallEvidence(bundle, claim, { signal: wanted.signal })
+  // What is trusted decides which case it is.
+  return { bundle, l1BlockHashFrom: recorded.l1BlockHashFrom, verified: verified as RecordedCall['verified'] }
 }
 
 /** The answers for what the execution read, known fields only. */
 async function fetchAnswers(
-  l2: OpenEndpoints,
-  { scheme, rollup }: Wanted,
-  { method, maxKeysPerRequest, signal }: Pick<How, 'method' | 'maxKeysPerRequest' | 'signal'>,
-  { block, stateRoot }: { block: bigint; stateRoot: Hex },
+  { l2, scheme, rollup, how, signal }: Wanted,
+  { l2BlockNumber, stateRoot }: { readonly l2BlockNumber: bigint; readonly stateRoot: Hex },
   touched: ReadonlyMap<Hex, ReadonlySet<Hex>>,
 ): Promise<CallBundle['answers']> {
   const answers: CallBundle['answers'] = []
   for (const [address, slots] of touched) {
-    const storageKeys = [...slots]
-    const fetching = { method, maxKeysPerRequest, signal, trusted: { scheme, stateRoot } }
-    const answer = await fetchAnswer(l2, { address, storageKeys, l2BlockNumber: block }, fetching)
-    const parts = { scheme, rollup, l2BlockNumber: block, address, storageKeys, answer }
-    answers.push({ address, storageKeys, answer: createBundle(parts).answer })
+    const asked = { address, storageKeys: [...slots], l2BlockNumber }
+    const answer = await fetchAnswer(l2, asked, { ...how, signal, trusted: { scheme, stateRoot } })
+    answers.push({
+      address,
+      storageKeys: [...slots],
+      answer: createBundle({ scheme, rollup, ...asked, answer }).answer,
+    })
   }
   return answers
 }

@@ -12,13 +12,20 @@ import {
   toProvenAccount,
 } from '../state-reader.ts'
 import type { DecodedCallEvidence } from './decode.ts'
+import type { Pause } from './pauses.ts'
 
 type Answers = DecodedCallEvidence['answers']
 
-/** Verifies the answers of a bundle. */
-export function verifyAnswers(answers: Answers, scheme: Scheme, stateRoot: Hex): ReadonlyMap<Hex, HeldAccount> {
+/** Verifies the answers of a bundle. @param pause called before each answer */
+export async function verifyAnswers(
+  answers: Answers,
+  scheme: Scheme,
+  stateRoot: Hex,
+  pause: Pause,
+): Promise<ReadonlyMap<Hex, HeldAccount>> {
   const accounts = new Map<Hex, HeldAccount>()
   for (const [index, { address, storageKeys, answer }] of answers.entries()) {
+    await pause()
     if (accounts.has(address)) throw unused(`answers[${index}]`, `a second answer for ${address}`)
     const verify = () => verifyProof(answer, { scheme, stateRoot, address, storageKeys })
     accounts.set(address, toProvenAccount(atPath(`answers[${index}].answer`, verify), scheme))
@@ -26,12 +33,17 @@ export function verifyAnswers(answers: Answers, scheme: Scheme, stateRoot: Hex):
   return accounts
 }
 
-/** The state in a bundle: its verified answers, and its codes. */
-export function readBundle(accounts: ReadonlyMap<Hex, HeldAccount>, codes: readonly Uint8Array[]): StateReader {
+/** The state in a bundle: its verified answers, and its codes. @param pause called before each account or slot */
+export function readBundle(
+  accounts: ReadonlyMap<Hex, HeldAccount>,
+  codes: readonly Uint8Array[],
+  pause: Pause,
+): StateReader {
   const missing = (path: string, expected: string) => new ProofError('CALL_STATE_MISSING', { path, expected })
   const codesByHash = new Map(codes.map(code => [bytesToHex(keccak_256(code)), code]))
   return createStateReader({
     async read(address, key) {
+      await pause()
       const known = accounts.get(address)
       if (known === undefined) throw missing('answers', `account ${address}`)
       if (!isProven(known, key))

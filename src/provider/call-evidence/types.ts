@@ -1,6 +1,8 @@
 import type { Rollup } from '../../anchor/rollup.ts'
+import type { TrustedBeaconBlock } from '../../beacon/trusted-block.ts'
 import type { Hex } from '../../bytes.ts'
 import type { Trusted, VerifiedEvidence } from '../../evidence/types.ts'
+import type { Endpoint } from '../../rpc/endpoints.ts'
 import type { Recorded, RecordOptions } from '../../rpc/record.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import type { Environment, Hardfork } from '../environment.ts'
@@ -39,9 +41,9 @@ export interface CallBundle {
   }
   /** The block in which the call is executed, a quantity. */
   l2BlockNumber: Hex
-  /** As in an `Evidence`. */
+  /** As in an `EvidenceBundle`. */
   consensus?: unknown
-  /** As in an `Evidence`. */
+  /** As in an `EvidenceBundle`. */
   l1?: unknown
   /** Chain id of the rollup, a quantity. */
   chainId: Hex
@@ -79,108 +81,147 @@ export interface CallBundle {
   codes: Hex[]
 }
 
-/** What you know yourself. A bundle for anything else is refused. */
-export interface CallClaim {
+/**
+ * What you know yourself. A bundle for anything else is refused. Where you write `'fromBundle'`, whoever made the bundle
+ * chooses: check the value that is returned.
+ */
+export interface CallClaim<Trust extends Trusted = Trusted> {
   /** `mimc` or `poseidon2`: the hash scheme of the rollup at the L2 block. */
   scheme: Scheme
   /** The contract whose roots you trust. */
   rollup: Rollup
-  /** The value that everything is proven from. */
-  trusted: Trusted
-  /** Chain id of the rollup. */
-  chainId: bigint
-  /** Required if you trust an L2 state root. Default: any finalized block; check the returned number. */
-  l2BlockNumber?: bigint
-  /** The hard fork of the rollup at the L2 block. Default: `prague`. Under another hard fork, a call can end differently. */
-  hardfork?: Hardfork
-  /**
-   * The parts of the call that you know, hexadecimal in any case. Default: those of the bundle; check the returned ones. Of the
-   * gas, the default is 50,000,000: the bundle never decides it, because with less gas, an inner call can fail that would
-   * otherwise succeed.
-   */
-  call?: Partial<VerifiedCall['call']>
+  /** The one value that everything is proven from. */
+  trusted: Trust
+  /** Chain id of the rollup. Default: that of `rollup`. */
+  chainId?: number | bigint | undefined
+  /** From 0 to 2^64 - 1; or `'fromBundle'`: any finalized block, unless you trust an L2 state root. */
+  l2BlockNumber: bigint | 'fromBundle'
+  /** The hard fork of the rollup at the L2 block; or `'fromBundle'`. Under another hard fork, a call can end differently. */
+  hardfork: Hardfork | 'fromBundle'
+  /** The call that you expect; or `'fromBundle'`: any call. */
+  call: StatedCall | 'fromBundle'
   /** The highest gas limit to accept. Default: 50,000,000. */
-  maxGas?: bigint
+  maxGas?: bigint | undefined
+}
+
+/** What you know about a call. Hexadecimal is in upper or lower case. */
+export interface StatedCall {
+  /** The caller, 20 bytes; or `'fromBundle'`. */
+  from: Hex | 'fromBundle'
+  /** The contract, 20 bytes; or `'fromBundle'`. */
+  to: Hex | 'fromBundle'
+  /** Any number of bytes; or `'fromBundle'`. */
+  data: Hex | 'fromBundle'
+  /** In wei; or `'fromBundle'`. */
+  value: bigint | 'fromBundle'
+  /**
+   * Gas limit of the transaction; or `'fromBundle'`. `recordCall` uses 50,000,000 by default. With less gas, an inner call can
+   * fail that would otherwise succeed, and the result be another one.
+   */
+  gas: bigint | 'fromBundle'
+}
+
+/** How to verify. */
+export interface CallVerifyOptions {
+  /** Aborts the verification: before the next answer is verified, or when the call next reads state. */
+  signal?: AbortSignal | undefined
 }
 
 /** What a bundle proves about the block of the call. */
-export type CallAnchor = VerifiedEvidence extends infer One
-  ? One extends VerifiedEvidence
-    ? Omit<One, 'account' | 'storage' | 'address'>
+export type CallAnchor<Trust extends Trusted = Trusted> =
+  VerifiedEvidence<Trust, bigint> extends infer One
+    ? One extends VerifiedEvidence
+      ? Omit<One, 'account' | 'storage' | 'address'>
+      : never
     : never
-  : never
+
+/** How a call ended. A call that reverts or fails is proven to do so. */
+export type CallOutcome =
+  | {
+      /** It succeeded. */
+      outcome: 'returned'
+      /** What it returned. */
+      returnData: Hex
+    }
+  | {
+      /** It undid what it did. */
+      outcome: 'reverted'
+      /** What the contract gave as the reason. */
+      revertData: Hex
+    }
+  | {
+      /** It ran out of gas, or met an invalid instruction. */
+      outcome: 'failed'
+    }
 
 /** The outcome of a call, and what it rests on. */
-export type VerifiedCall = CallAnchor & {
-  /** Chain id of the rollup, as you stated it. */
-  chainId: bigint
-  /** The hard fork under which it was executed. */
-  hardfork: Hardfork
-  /** The block values that the execution read and no proof covers, as stated by the author of the bundle. */
-  environment: Environment
-  /** What was executed. */
-  call: {
-    /** 20 bytes, lower case. */
-    from: Hex
-    /** 20 bytes, lower case. */
-    to: Hex
-    /** At most 1 MiB, lower case. */
-    data: Hex
-    /** In wei. */
-    value: bigint
-    /** Gas limit of the transaction. */
-    gas: bigint
+export type VerifiedCall<Trust extends Trusted = Trusted> = CallAnchor<Trust> &
+  CallOutcome & {
+    /** Chain id of the rollup, as you stated it. */
+    chainId: bigint
+    /** The hard fork under which it was executed. */
+    hardfork: Hardfork
+    /** The block values that the execution read and no proof covers, as stated by the author of the bundle. */
+    environment: Environment
+    /** What was executed. */
+    call: {
+      /** 20 bytes, lower case. */
+      from: Hex
+      /** 20 bytes, lower case. */
+      to: Hex
+      /** At most 1 MiB, lower case. */
+      data: Hex
+      /** In wei. */
+      value: bigint
+      /** Gas limit of the transaction. */
+      gas: bigint
+    }
+    /** Gas used by the transaction, less refunds. */
+    gasUsed: bigint
   }
-  /** How it ended. A call that reverts or fails is proven to do so. */
-  outcome: 'returned' | 'reverted' | 'failed'
-  /** What it returned, or reverted with. */
-  returnData: Hex
-  /** Gas used by the transaction, less refunds. */
-  gasUsed: bigint
-}
 
-/** What to record evidence of. */
-export interface CallEvidenceRequest {
+/** What to execute and record, and how. */
+export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'> {
+  /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
+  l1: Endpoint | readonly Endpoint[]
+  /** One or more endpoints of the rollup. */
+  l2: Endpoint | readonly Endpoint[]
   /** The hash scheme of the rollup at the L2 block. */
   scheme: Scheme
   /** The contract whose roots you trust. */
   rollup: Rollup
-  /** Chain id of the rollup. */
-  chainId: bigint
+  /** Chain id of the rollup. Default: that of `rollup`. It is compared with what `l2` says. */
+  chainId?: number | bigint | undefined
   /** What to execute. */
   call: {
     /** The caller, 20 bytes. Default: the zero address. */
-    from?: Hex
+    from?: Hex | undefined
     /** The contract, 20 bytes. */
     to: Hex
     /** At most 1 MiB. Default: empty. */
-    data?: Hex
+    data?: Hex | undefined
     /** In wei. Default: 0. */
-    value?: bigint
+    value?: bigint | undefined
     /** Gas limit of the transaction. Default: 50,000,000, which is also the maximum. */
-    gas?: bigint
+    gas?: bigint | undefined
   }
-  /** The last block of a finalization. Default: the newest one whose proof the L2 endpoint holds. */
-  l2BlockNumber?: bigint
+  /** The last block of a finalization. Default: the newest one whose proof an L2 endpoint holds. */
+  l2BlockNumber?: bigint | undefined
   /** The hard fork of the rollup at the L2 block. Default: `prague`. */
-  hardfork?: Hardfork
+  hardfork?: Hardfork | undefined
   /**
    * Block values that no proof covers, as you state them. The bundle keeps them apart from what is proven. Your timestamp is
    * used only if L1 proves none. Default: none.
    */
-  environment?: Environment
-}
-
-/** How to record. */
-export interface CallRecordOptions extends Omit<RecordOptions, 'resumeFrom'> {
+  environment?: Environment | undefined
   /** Limit on the requests for the execution. Default: 1000. */
-  maxRequests?: number
+  maxRequests?: number | undefined
 }
 
 /** A bundle, and what it proves. */
 export interface RecordedCall extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** The verified bundle, as JSON. */
   bundle: CallBundle
-  /** What the bundle proves if you trust the L1 block hash, or the checkpoint. */
-  verified: Extract<VerifiedCall, { trustedInput: 'beaconBlockRoot' | 'l1BlockHash' }>
+  /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
+  verified: VerifiedCall<TrustedBeaconBlock | { l1BlockHash: Hex }>
 }

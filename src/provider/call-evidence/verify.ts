@@ -1,41 +1,46 @@
-import { readOptions } from '../../arguments.ts'
+import { decodeArgument, invalid, readOptions, verifyUint } from '../../arguments.ts'
+import { bytesToHex, type Hex } from '../../bytes.ts'
 import { ArgumentError, excerpt, isProofError, ProofError } from '../../errors.ts'
-import type { VerifiedEvidence } from '../../evidence/types.ts'
-import { verifyEvidence } from '../../evidence/verify.ts'
-import { hashSchemeOf } from '../../scheme/scheme.ts'
-import { DEFAULT_HARDFORK, verifyBigint } from '../environment.ts'
+import { type DecodedEvidenceClaim, decodeClaim, unlessFromBundle } from '../../evidence/claim.ts'
+import { verifyDecoded } from '../../evidence/verify.ts'
+import { verifySignal } from '../../rpc/options.ts'
+import { chainIdOf, verifyBigint, verifyHardfork } from '../environment.ts'
 import { isProviderError } from '../error.ts'
 import { loadEvm } from '../evm-packages.ts'
-import { execute } from '../execute.ts'
+import { type Execution, execute } from '../execute.ts'
 import { CALL_GAS } from '../limits.ts'
 import { noteReads } from '../state-reader.ts'
 import { type DecodedCallEvidence, decodeCallEvidence } from './decode.ts'
 import { verifyEnvironmentUsed, watchEnvironment } from './environment.ts'
+import { createPauses } from './pauses.ts'
 import { readBundle, unused, verifyAnswers, verifyStateUsed } from './state.ts'
-import type { CallAnchor, CallClaim, VerifiedCall } from './types.ts'
+import type { CallAnchor, CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
 
 const CLAIM_FIELDS = ['scheme', 'rollup', 'trusted', 'chainId', 'l2BlockNumber', 'hardfork', 'call', 'maxGas']
+const CALL_FIELDS = ['from', 'to', 'data', 'value', 'gas'] as const
 
 /** Implements the function of the same name in `../call-evidence.ts`. */
-export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Promise<VerifiedCall> {
-  const { scheme, chainId, maxGas = CALL_GAS } = readOptions('', claim, CLAIM_FIELDS)
-  hashSchemeOf(scheme)
-  verifyBigint('chainId', chainId, 1n, 256)
-  verifyBigint('maxGas', maxGas, 21_000n, 64)
-  const decoded = decodeCallEvidence(bundle, maxGas)
-  verifyExpected(decoded, claim)
-  const { call, hardfork, environment } = decoded
-  const anchor = verifyAnchor(decoded, claim)
-  const accounts = verifyAnswers(decoded.answers, scheme, anchor.stateRoot)
+export async function verifyCallEvidence(
+  bundle: unknown,
+  claim: CallClaim,
+  options: CallVerifyOptions,
+): Promise<VerifiedCall> {
+  const wanted = decodeCallClaim(claim)
+  const { signal } = readOptions('', options, ['signal'])
+  verifySignal(signal)
+  const pause = createPauses(signal)
+  await pause()
+
+  const decoded = decodeCallEvidence(bundle, wanted.maxGas)
+  verifyExpected(decoded, wanted)
+  const { call, chainId, hardfork, environment } = decoded
+  const anchor = verifyAnchor(decoded, wanted.evidence)
+  const accounts = await verifyAnswers(decoded.answers, wanted.evidence.scheme, anchor.stateRoot, pause)
   const { finalizedTimestamp, l2BlockNumber: blockNumber } = anchor
-  if (blockNumber === undefined) {
-    const expected = 'the number of the block of this state root'
-    throw new ArgumentError({ path: 'l2BlockNumber', expected })
-  }
   if (finalizedTimestamp !== undefined && environment.timestamp !== undefined) {
     throw unused('environment.timestamp', 'a timestamp beside the one that L1 proves')
   }
-  const state = noteReads(readBundle(accounts, decoded.codes))
+  const state = noteReads(readBundle(accounts, decoded.codes, pause))
   const values = watchEnvironment(environment, finalizedTimestamp)
   const packages = await loadEvm()
   const request = { ...call, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
@@ -43,56 +48,82 @@ export async function verifyCallEvidence(bundle: unknown, claim: CallClaim): Pro
   const execution = await execute(packages, state.reader, request, call.gas, context).catch(toCallError)
   verifyStateUsed(decoded, state)
   verifyEnvironmentUsed(environment, values.read)
-  const { failure, returnData, gasUsed } = execution
+  const { gasUsed } = execution
+  return { ...anchor, ...{ chainId, hardfork, environment, call, gasUsed }, ...outcomeOf(execution) }
+}
+
+/** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
+function decodeCallClaim(claim: CallClaim) {
+  const { chainId, hardfork, call, maxGas = CALL_GAS, ...about } = readOptions('', claim, CLAIM_FIELDS)
+  const evidence = decodeClaim({ ...about, address: 'fromBundle', storageKeys: 'fromBundle' })
+  if (evidence.trusted.kind === 'l2StateRoot' && evidence.l2BlockNumber === undefined) {
+    throw new ArgumentError({ path: 'l2BlockNumber', expected: 'the number of the block of this state root' })
+  }
   return {
-    ...anchor,
-    ...{ chainId, hardfork, environment, call, returnData, gasUsed },
-    outcome: failure === null ? 'returned' : failure === 'revert' ? 'reverted' : 'failed',
+    evidence,
+    chainId: chainIdOf(evidence.rollup, chainId),
+    hardfork: unlessFromBundle('hardfork', hardfork, verifyHardfork),
+    maxGas: verifyBigint('maxGas', maxGas, 21_000n, 64),
+    call: call === 'fromBundle' ? {} : decodeStatedCall(call, maxGas),
   }
 }
 
-/** Refuses a bundle that differs from what the caller states. `verifyEvidence` compares the rest. */
-function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, claim: CallClaim): void {
-  const { from, to, data, value, gas = CALL_GAS } = claim.call ?? {}
-  const compare = (path: string, expected: unknown, found: unknown) => {
+type CallParts = { readonly [Name in (typeof CALL_FIELDS)[number]]?: Hex | bigint | undefined }
+
+function decodeStatedCall(call: StatedCall, maxGas: bigint): CallParts {
+  const { from, to, data, value, gas } = readOptions('call', call, CALL_FIELDS)
+  const bytes = (path: string, length?: number) => (hex: Hex) => bytesToHex(decodeArgument(path, hex, length))
+  const quantity = (path: string, bits: number) => (number: bigint) => verifyUint(path, number, bits)
+  const stated = {
+    from: unlessFromBundle('call.from', from, bytes('call.from', 20)),
+    to: unlessFromBundle('call.to', to, bytes('call.to', 20)),
+    data: unlessFromBundle('call.data', data, bytes('call.data')),
+    value: unlessFromBundle('call.value', value, quantity('call.value', 256)),
+    gas: unlessFromBundle('call.gas', gas, quantity('call.gas', 64)),
+  }
+  if (stated.gas === undefined || stated.gas <= maxGas) return stated
+  throw invalid('call.gas', `at most ${maxGas}, the maxGas`, stated.gas)
+}
+
+/** Refuses a bundle that differs from what the caller states. `verifyAnchor` compares the rest. */
+function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted: Wanted): void {
+  const compare = (path: string, expected: string | bigint | undefined, found: string | bigint) => {
     if (expected === undefined || expected === found) return
     throw new ProofError('CALL_MISMATCH', { path, expected: excerpt(`${expected}`), found: excerpt(`${found}`) })
   }
-  const lower = (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : text)
-  compare('chainId', claim.chainId, chainId)
-  compare('hardfork', claim.hardfork ?? DEFAULT_HARDFORK, hardfork)
-  compare('call.from', lower(from), call.from)
-  compare('call.to', lower(to), call.to)
-  compare('call.data', lower(data), call.data)
-  compare('call.value', value, call.value)
-  compare('call.gas', gas, call.gas)
+  compare('chainId', wanted.chainId, chainId)
+  compare('hardfork', wanted.hardfork, hardfork)
+  for (const name of CALL_FIELDS) compare(`call.${name}`, wanted.call[name], call[name])
 }
 
-/** Proves the state root: the first answer of a call is also that of an `Evidence`. */
-function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: CallClaim): CallAnchor {
+type Wanted = ReturnType<typeof decodeCallClaim>
+
+/** Proves the state root: the first answer of a call is also that of an `EvidenceBundle`. */
+function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: DecodedEvidenceClaim) {
   if (first === undefined) throw new ProofError('CALL_STATE_MISSING', { path: 'answers', expected: 'at least one' })
-  const { scheme, rollup, trusted, l2BlockNumber = 'fromBundle' } = claim
-  const stated = { scheme, rollup, trusted, l2BlockNumber, address: 'fromBundle', storageKeys: 'fromBundle' } as const
   try {
-    const proven: VerifiedEvidence = verifyEvidence(
-      { ...anchor, kind: 'state', request: first, answer: first.answer },
-      stated,
-    )
+    const proven = verifyDecoded({ ...anchor, kind: 'state', request: first, answer: first.answer }, claim)
     const { account: _, storage: __, address: ___, ...rest } = proven
-    return rest
+    // The claim states the number if the bundle does not prove it.
+    return rest as CallAnchor
   } catch (error) {
     if (!isProofError(error)) throw error
-    // The paths of that `Evidence`, as paths of the bundle.
+    // The paths of that `EvidenceBundle`, as paths of this one.
     const path = error.path.replace(/^answer/, 'answers[0].answer').replace(/^request/, 'answers[0]')
     throw new ProofError(error.code, { path, expected: error.expected, found: error.found })
   }
+}
+
+function outcomeOf({ failure, returnData }: Execution): CallOutcome {
+  if (failure === null) return { outcome: 'returned', returnData }
+  return failure === 'revert' ? { outcome: 'reverted', revertData: returnData } : { outcome: 'failed' }
 }
 
 /** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
   if (!isProviderError(error)) throw error
   if (error.reason === 'VALUE_UNPROVEN') {
-    const instruction: unknown = Reflect.get(Object(error.data), 'instruction')
+    const { instruction } = error.data
     throw new ProofError('CALL_STATE_MISSING', { path: 'environment', expected: `the value of ${instruction}` })
   }
   const found = excerpt(error.message)

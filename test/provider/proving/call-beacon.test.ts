@@ -6,7 +6,7 @@ import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from 
 import { createBeaconApi, createHttpProvider } from '../../../src/rpc.ts'
 import { demoWorld } from '../../../src/service/demo.ts'
 import { createService } from '../../../src/service.ts'
-import { at, ROLLUP, word } from '../endpoints.ts'
+import { at, dataOf, LEFT, ROLLUP, word } from '../endpoints.ts'
 import { CHAIN_ID } from '../full-state.ts'
 
 const TOKEN = at('70')
@@ -18,34 +18,38 @@ it('proves a call from a beacon checkpoint', async () => {
   for (let count = 0; count < 3; count++) service.chain.l1.addBlock()
   const { url, l1Url, beaconUrl } = await service.listen()
   onTestFinished(() => service.close({ graceMs: 0 }))
-  const trusted = trustBeaconBlock((await service.beacon.blockRoot(1n)) ?? '0x', service.beacon.network)
+  const { network } = service.beacon
+  const trusted = trustBeaconBlock({ network, blockRoot: (await service.beacon.blockRoot(1n)) ?? '0x' })
   const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
-  const request = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { to: TOKEN, data: DECIMALS } }
+  const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
+  const options = { l1, l2, ...about, call: { to: TOKEN, data: DECIMALS } }
   const steps: string[] = []
   const {
     bundle,
     verified: evidence,
     l1BlockHashFrom,
-  } = await recordCall(l1, l2, request, {
+  } = await recordCall({
+    ...options,
     beacon: { apis: [createBeaconApi(beaconUrl)], trusted },
     onProgress: ({ step }) => void steps.push(step),
   })
   const head = Reflect.get(service.chain.l1.getBlock(3n) ?? {}, 'hash')
   expect([l1BlockHashFrom, evidence.trustedInput, evidence.l1Block.hash]).toEqual([
-    'beaconCheckpoint',
+    'beaconBlock',
     'beaconBlockRoot',
     head,
   ])
   expect(steps).toContain('consensus')
 
   const written: CallBundle = JSON.parse(JSON.stringify(bundle))
-  const claim: CallClaim = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted }
+  const known = { ...about, l2BlockNumber: 'fromBundle', hardfork: 'prague', call: LEFT } as const
+  const claim: CallClaim = { ...known, trusted }
   const verified = await verifyCallEvidence(written, claim)
   expect(verified).toEqual(evidence)
-  expect(verified).toMatchObject({ returnData: word(18), beaconBlock: { checkpoint: trusted.beaconBlockRoot } })
+  expect(verified).toMatchObject({ returnData: word(18), beaconBlock: { trustedBlockRoot: trusted.beaconBlockRoot } })
   // It also verifies from its L1 block hash alone, and then claims no more than that.
-  const lower = await verifyCallEvidence(written, { ...claim, trusted: { l1BlockHash: evidence.l1Block.hash } })
-  expect([lower.trustedInput, Object.hasOwn(lower, 'beaconBlock'), lower.returnData]).toEqual([
+  const lower = await verifyCallEvidence(written, { ...known, trusted: { l1BlockHash: evidence.l1Block.hash } })
+  expect([lower.trustedInput, Object.hasOwn(lower, 'beaconBlock'), dataOf(lower)]).toEqual([
     'l1BlockHash',
     false,
     word(18),
@@ -65,7 +69,7 @@ it('proves a call from a beacon checkpoint', async () => {
     [{ ...written, consensus: unfinished }, trusted, 'BEACON_FINALITY_MISSING'],
     [{ ...written, consensus: { ...Object(consensus), finality: unsigned } }, trusted, 'BEACON_TOO_FEW_SIGNERS'],
     [{ ...written, consensus: { ...Object(consensus), network: 'mainnet' } }, trusted, 'EVIDENCE_NETWORK_MISMATCH'],
-    [written, trustBeaconBlock(word(1), service.beacon.network), 'BEACON_ROOT_MISMATCH'],
+    [written, trustBeaconBlock({ network, blockRoot: word(1) }), 'BEACON_ROOT_MISMATCH'],
     // An L1 block other than the finalized one.
     [{ ...written, l1: { ...Object(written.l1), header: otherHeader } }, trusted, 'EVIDENCE_L1_BLOCK_MISMATCH'],
   ]
@@ -73,7 +77,9 @@ it('proves a call from a beacon checkpoint', async () => {
     await expect(verifyCallEvidence(changed, { ...claim, trusted: stated }), code).rejects.toMatchObject({ code })
   }
   expect(wrong.length).toBe(7)
-  const both = { l1Block: 1n, beacon: { apis: [createBeaconApi(beaconUrl)], trusted } }
-  await expect(recordCall(l1, l2, request, both)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
-  await expect(recordCall(l1, l2, request, { checkpoint: {} } as object)).rejects.toThrow('no field "checkpoint"')
+  const both = { l1BlockNumber: 1n, beacon: { apis: [createBeaconApi(beaconUrl)], trusted } }
+  await expect(recordCall({ ...options, ...both })).rejects.toMatchObject({ path: 'l1BlockNumber' })
+  // The compiler knows what is proven from what is trusted.
+  const fromBlock = await verifyCallEvidence(written, { ...known, trusted })
+  expect(fromBlock.beaconBlock.trustedBlockRoot).toBe(trusted.beaconBlockRoot)
 })

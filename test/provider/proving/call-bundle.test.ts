@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest'
-import { type Hex, ProofError } from '../../../src/index.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { type Hex, isArgumentError, isProofError } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { type CallBundle, type CallClaim, recordCall, verifyCallEvidence } from '../../../src/provider.ts'
-import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
+import type { RequestProvider } from '../../../src/rpc.ts'
+import { at, createEndpoints, dataOf, LEFT, ROLLUP, word } from '../endpoints.ts'
 import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
 
 const [ALICE, OTHER, TARGET] = [at('a1'), at('ee'), at('c0')]
@@ -21,11 +22,13 @@ function endpointsOf(code: string, more: readonly [Hex, FullAccount][] = []) {
 
 async function record(code: string, request: object = {}, more?: readonly [Hex, FullAccount][]) {
   const { l1, l2 } = endpointsOf(code, more)
-  const call = { from: ALICE, to: TARGET }
-  const recorded = await recordCall(l1, l2, { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call, ...request })
+  const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
+  const recorded = await recordCall({ l1, l2, ...about, call: { from: ALICE, to: TARGET }, ...request })
   const bundle: CallBundle = JSON.parse(JSON.stringify(recorded.bundle))
   const trusted = { l1BlockHash: recorded.verified.l1Block.hash }
-  const claim: CallClaim = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, trusted }
+  const claim: CallClaim<{ l1BlockHash: Hex }> = {
+    ...{ ...about, trusted, l2BlockNumber: 'fromBundle', hardfork: 'prague', call: LEFT },
+  }
   return { ...recorded, bundle, claim }
 }
 
@@ -34,7 +37,9 @@ const refusal = (bundle: unknown, claim: CallClaim) =>
   verifyCallEvidence(bundle, claim).then(
     () => null,
     error =>
-      error instanceof ProofError ? [error.code, error.path, error.expected ?? null, error.found ?? null] : error,
+      isProofError(error) || isArgumentError(error)
+        ? [error.code, error.path, error.expected ?? null, error.found ?? null]
+        : error,
   )
 
 it('holds what the call reads, and no more', async () => {
@@ -70,13 +75,16 @@ it('holds what the call reads, and no more', async () => {
 it('tells how a call ended', async () => {
   const outcomes: unknown[] = []
   for (const code of [`6007${RETURN}`, '60075f5260205ffd', 'fe']) {
-    const { outcome, returnData } = (await record(code)).verified
-    outcomes.push([outcome, returnData])
+    const { bundle, claim, verified } = await record(code)
+    expect(await verifyCallEvidence(bundle, claim)).toEqual(verified)
+    const { outcome, returnData, revertData, gasUsed } = { returnData: null, revertData: null, ...verified }
+    expect(gasUsed).toBeGreaterThan(21_000n)
+    outcomes.push([outcome, returnData, revertData])
   }
   expect(outcomes).toEqual([
-    ['returned', word(7)],
-    ['reverted', word(7)],
-    ['failed', '0x'],
+    ['returned', word(7), null],
+    ['reverted', null, word(7)],
+    ['failed', null, null],
   ])
 })
 
@@ -87,7 +95,7 @@ it('states the values that the call reads and L1 does not prove', async () => {
   // The coinbase is warm if it is stated, so every execution reads it.
   expect(bundle.environment).toEqual({ baseFee: '0x7', coinbase: OTHER, blockHashes: { 3: HASH } })
   expect(evidence.environment).toEqual({ baseFee: 7n, coinbase: OTHER, blockHashes: { 3: HASH } })
-  expect(evidence.returnData).toBe(word(BigInt(HASH) + 7n))
+  expect(dataOf(evidence)).toBe(word(BigInt(HASH) + 7n))
   const changed = (values: object) => refusal({ ...bundle, environment: { ...bundle.environment, ...values } }, claim)
   expect(await changed({ gasLimit: '0x8' })).toEqual([
     ...['CALL_STATE_UNUSED', 'environment.gasLimit', null, 'a value that is not read'],
@@ -107,11 +115,11 @@ it('takes the timestamp from L1 if that proves it, and from the author otherwise
   const code = `42${RETURN}`
   const proven = await record(code, { environment: { timestamp: 5n } })
   expect([proven.bundle.environment, proven.verified.environment]).toEqual([{}, {}])
-  expect(BigInt(proven.verified.returnData)).toBe(proven.verified.finalizedTimestamp)
+  expect(dataOf(proven.verified)).toBe(word(proven.verified.finalizedTimestamp ?? 0n))
   // L1 does not prove the time of an older finalization.
   const older = await record(code, { environment: { timestamp: 5n }, l2BlockNumber: 0n })
   expect(older.bundle.environment).toEqual({ timestamp: '0x5' })
-  expect(older.verified.returnData).toBe(word(5))
+  expect(dataOf(older.verified)).toBe(word(5))
   const stated = { ...proven.bundle, environment: { timestamp: '0x5' } }
   expect(await refusal(stated, proven.claim)).toEqual([
     ...['CALL_STATE_UNUSED', 'environment.timestamp', null, 'a timestamp beside the one that L1 proves'],
@@ -119,7 +127,7 @@ it('takes the timestamp from L1 if that proves it, and from the author otherwise
   // From an L2 state root, nothing of L1 is proven.
   const trusted = { l2StateRoot: proven.verified.stateRoot }
   const claim = { ...proven.claim, trusted, l2BlockNumber: 9n }
-  expect((await verifyCallEvidence(stated, claim)).returnData).toBe(word(5))
+  expect(dataOf(await verifyCallEvidence(stated, claim))).toBe(word(5))
   expect(await refusal(proven.bundle, claim)).toEqual([
     ...['CALL_STATE_MISSING', 'environment', 'the value of TIMESTAMP', null],
   ])
@@ -272,7 +280,7 @@ it('is refused if the call cannot begin', async () => {
     [{ ...bundle.call, value: '0xa' }, 'insufficient funds'],
   ]
   for (const [call, message] of cases) {
-    const stated = { ...claim, call: { gas: BigInt(Object(call).gas) } }
+    const stated = { ...claim, call: { ...LEFT, gas: BigInt(Object(call).gas) } }
     const [code, path, expected, found] = await refusal({ ...bundle, call }, stated)
     expect([code, path, expected]).toEqual(['EVIDENCE_MALFORMED', 'call', 'a call that can begin'])
     expect(found).toContain(message)
@@ -291,86 +299,151 @@ it('is compared with everything that the caller states', async () => {
   const others: [object, string][] = [
     [{ chainId: 1n }, 'chainId'],
     [{ hardfork: 'osaka' }, 'hardfork'],
-    [{ call: { from: OTHER } }, 'call.from'],
-    [{ call: { to: OTHER } }, 'call.to'],
-    [{ call: { data: '0x' } }, 'call.data'],
-    [{ call: { data: 7 } }, 'call.data'],
-    [{ call: { value: 4n } }, 'call.value'],
-    [{ call: { gas: 21_000n } }, 'call.gas'],
+    [{ call: { ...LEFT, from: OTHER } }, 'call.from'],
+    [{ call: { ...LEFT, to: OTHER } }, 'call.to'],
+    [{ call: { ...LEFT, data: '0x' } }, 'call.data'],
+    [{ call: { ...LEFT, value: 4n } }, 'call.value'],
+    [{ call: { ...LEFT, gas: 21_000n } }, 'call.gas'],
   ]
   for (const [change, path] of others) {
     expect((await refusal(bundle, { ...claim, ...change } as CallClaim)).slice(0, 2)).toEqual(['CALL_MISMATCH', path])
   }
-  expect(others.length).toBe(8)
+  expect(others.length).toBe(7)
   expect(await refusal(bundle, { ...claim, l2BlockNumber: 8n })).toContain('EVIDENCE_BLOCK_MISMATCH')
 })
 
-it('needs a claim that is complete and has no other options', async () => {
+it('takes from the bundle what the claim leaves to it, and says what that is', async () => {
+  const call = { from: ALICE, to: TARGET, data: '0xabcd', value: 3n, gas: 30_000_000n } as const
+  const { bundle, claim } = await record('00', { call, hardfork: 'osaka' })
+  const open = { ...claim, hardfork: 'fromBundle', call: 'fromBundle' } as const
+  expect(await verifyCallEvidence(bundle, open)).toMatchObject({ call, hardfork: 'osaka', l2BlockNumber: 9n })
+  const parts = { ...open, call: { ...LEFT, gas: 'fromBundle' } } as const
+  expect(await verifyCallEvidence(bundle, parts)).toMatchObject({ call })
+  // The chain is that of the rollup unless the claim states it.
+  const rollup = { ...ROLLUP, chainId: Number(CHAIN_ID) }
+  expect(await refusal(bundle, { ...open, chainId: undefined, rollup })).toBeNull()
+  expect(await refusal(bundle, { ...open, chainId: Number(CHAIN_ID) })).toBeNull()
+})
+
+it('needs a claim that is complete and has no other fields', async () => {
   const { bundle, claim } = await record('00')
+  const { from, to, data, value, gas } = LEFT
   const wrong: [unknown, string][] = [
-    [undefined, 'ARGUMENT_INVALID'],
-    [{ ...claim, scheme: {} }, 'ARGUMENT_INVALID'],
-    [{ ...claim, maxgas: 1n }, 'ARGUMENT_INVALID'],
-    [{ ...claim, chainId: 0n }, 'ARGUMENT_INVALID'],
-    [{ ...claim, chainId: 1n << 256n }, 'ARGUMENT_INVALID'],
-    [{ ...claim, maxGas: 20_999n }, 'ARGUMENT_INVALID'],
-    [{ ...claim, maxGas: 1n << 64n }, 'ARGUMENT_INVALID'],
-    [{ ...claim, trusted: {} }, 'ARGUMENT_INVALID'],
+    [undefined, ''],
+    [{ ...claim, scheme: {} }, 'scheme'],
+    [{ ...claim, scheme: undefined }, 'scheme'],
+    [{ ...claim, rollup: undefined }, 'rollup'],
+    [{ ...claim, rollup: { ...ROLLUP, adress: OTHER } }, 'rollup.adress'],
+    [{ ...claim, trusted: {} }, 'trusted'],
+    [{ ...claim, trusted: undefined }, 'trusted'],
+    [{ ...claim, trusted: { l1blockhash: HASH } }, 'trusted.l1blockhash'],
+    [{ ...claim, maxgas: 1n }, 'maxgas'],
+    [{ ...claim, address: 'fromBundle' }, 'address'],
+    [{ ...claim, chainId: undefined }, 'chainId'],
+    [{ ...claim, chainId: 'fromBundle' }, 'chainId'],
+    [{ ...claim, chainId: 0n }, 'chainId'],
+    [{ ...claim, chainId: 1n << 256n }, 'chainId'],
+    [{ ...claim, rollup: { ...ROLLUP, chainId: 1 } }, 'chainId'],
+    [{ ...claim, l2BlockNumber: undefined }, 'l2BlockNumber'],
+    [{ ...claim, l2BlockNumber: 9 }, 'l2BlockNumber'],
+    [{ ...claim, hardfork: undefined }, 'hardfork'],
+    [{ ...claim, hardfork: 'frontier' }, 'hardfork'],
+    [{ ...claim, maxGas: 20_999n }, 'maxGas'],
+    [{ ...claim, maxGas: 1n << 64n }, 'maxGas'],
+    [{ ...claim, maxGas: 30_000_000n }, 'call.gas'],
+    [{ ...claim, call: undefined }, 'call'],
+    [{ ...claim, call: 'frombundle' }, 'call'],
+    [{ ...claim, call: { ...LEFT, nonce: 1n } }, 'call.nonce'],
+    [{ ...claim, call: { to, data, value, gas } }, 'call.from'],
+    [{ ...claim, call: { from, data, value, gas } }, 'call.to'],
+    [{ ...claim, call: { from, to, value, gas } }, 'call.data'],
+    [{ ...claim, call: { from, to, data, gas } }, 'call.value'],
+    [{ ...claim, call: { from, to, data, value } }, 'call.gas'],
+    [{ ...claim, call: { ...LEFT, from: '0x12' } }, 'call.from'],
+    [{ ...claim, call: { ...LEFT, to: HASH } }, 'call.to'],
+    [{ ...claim, call: { ...LEFT, data: 7 } }, 'call.data'],
+    [{ ...claim, call: { ...LEFT, value: 3 } }, 'call.value'],
+    [{ ...claim, call: { ...LEFT, value: 1n << 256n } }, 'call.value'],
+    [{ ...claim, call: { ...LEFT, gas: 1n << 64n } }, 'call.gas'],
   ]
-  for (const [stated, code] of wrong) {
-    const error = await verifyCallEvidence(bundle, stated as CallClaim).catch(error => error)
-    expect(error.code).toBe(code)
+  for (const [stated, path] of wrong) {
+    // Whatever the bundle is, the claim is wrong.
+    for (const any of [bundle, {}]) {
+      expect((await refusal(any, stated as CallClaim))?.slice(0, 2), path).toEqual(['ARGUMENT_INVALID', path])
+    }
   }
-  expect(wrong.length).toBe(8)
-  const less = { ...claim, maxGas: 49_999_999n }
+  expect(wrong.length).toBe(36)
+  for (const [options, path] of [
+    [{ sginal: undefined }, 'sginal'],
+    [{ signal: 7 }, 'signal'],
+    [null, ''],
+  ] as const) {
+    const error = await verifyCallEvidence(bundle, claim, options as never).catch(error => error)
+    expect([isArgumentError(error), error.path]).toEqual([true, path])
+  }
+  const less = { ...claim, call: 'fromBundle', maxGas: 49_999_999n } as const
   expect((await refusal(bundle, less)).slice(0, 3)).toEqual(['EVIDENCE_MALFORMED', 'call.gas', 'at most 49999999'])
   // What the caller's own function throws is not an error of the bundle.
   const boom = new TypeError('boom')
   const verifyConsensus = () => {
     throw boom
   }
-  const trusted = { beaconBlockRoot: word(1), network: 'devnet', verifyConsensus }
+  const trusted = { beaconBlockRoot: word(1), network: 'devnet', verifyConsensus, lightClient: {} as never }
   const withConsensus = { ...bundle, consensus: { bootstrap: {}, updates: [] } }
   expect(await refusal(withConsensus, { ...claim, trusted })).toBe(boom)
 })
 
-it('is recorded only from valid requests', async () => {
+it('is recorded only with valid options', async () => {
   const { l1, l2, asked } = endpointsOf('00')
-  const right = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { to: TARGET } }
-  const wrong: [object, object, string][] = [
-    [{ chainid: 1n }, {}, 'ARGUMENT_INVALID'],
-    [{ chainId: 0n }, {}, 'ARGUMENT_INVALID'],
-    [{ hardfork: 'frontier' }, {}, 'ARGUMENT_INVALID'],
-    [{ call: undefined }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, nonce: 1n } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: {} }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, from: '0x' } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, value: -1n } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, value: 1n << 256n } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, gas: 20_999n } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, gas: 50_000_001n } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, data: '0x1' } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, data: 7 } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, data: 'data:0x12' } }, {}, 'ARGUMENT_INVALID'],
-    [{ call: { to: TARGET, data: `0x${'00'.repeat(2 ** 20 + 1)}` } }, {}, 'ARGUMENT_INVALID'],
-    [{ environment: { timestamp: 5 } }, {}, 'ARGUMENT_INVALID'],
-    [{ environment: { blockhashes: {} } }, {}, 'ARGUMENT_INVALID'],
-    [{}, { maxRequests: 0 }, 'ARGUMENT_INVALID'],
-    [{}, { resumeFrom: {} }, 'ARGUMENT_INVALID'],
+  const right = { l1, l2, scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { to: TARGET } }
+  const wrong: [object, string][] = [
+    [{ l1: undefined }, 'l1'],
+    [{ l2: [] }, 'l2'],
+    [{ scheme: undefined }, 'scheme'],
+    [{ rollup: undefined }, 'rollup'],
+    [{ rollup: { ...ROLLUP, layuot: {} } }, 'rollup.layuot'],
+    [{ chainid: 1n }, 'chainid'],
+    [{ chainId: undefined }, 'chainId'],
+    [{ chainId: 0n }, 'chainId'],
+    [{ hardfork: 'frontier' }, 'hardfork'],
+    [{ hardfork: 'fromBundle' }, 'hardfork'],
+    [{ l2BlockNumber: 1 }, 'l2BlockNumber'],
+    [{ call: undefined }, 'call'],
+    [{ call: { to: TARGET, nonce: 1n } }, 'call.nonce'],
+    [{ call: {} }, 'call.to'],
+    [{ call: { to: TARGET, from: '0x' } }, 'call.from'],
+    [{ call: { to: TARGET, value: -1n } }, 'call.value'],
+    [{ call: { to: TARGET, value: 1n << 256n } }, 'call.value'],
+    [{ call: { to: TARGET, gas: 20_999n } }, 'call.gas'],
+    [{ call: { to: TARGET, gas: 50_000_001n } }, 'call.gas'],
+    [{ call: { to: TARGET, data: '0x1' } }, 'call.data'],
+    [{ call: { to: TARGET, data: 7 } }, 'call.data'],
+    [{ call: { to: TARGET, data: 'data:0x12' } }, 'call.data'],
+    [{ call: { to: TARGET, data: `0x${'00'.repeat(2 ** 20 + 1)}` } }, 'call.data'],
+    [{ environment: { timestamp: 5 } }, 'environment.timestamp'],
+    [{ environment: { blockhashes: {} } }, 'environment.blockhashes'],
+    [{ maxRequests: 0 }, 'maxRequests'],
+    [{ maxFinalizations: 0 }, 'maxFinalizations'],
+    [{ maxKeysPerRequest: 0 }, 'maxKeysPerRequest'],
+    [{ method: 7 }, 'method'],
+    [{ l1BlockNumber: 1 }, 'l1BlockNumber'],
+    [{ onProgress: 7 }, 'onProgress'],
+    [{ signal: 7 }, 'signal'],
+    [{ resumeFrom: {} }, 'resumeFrom'],
   ]
-  for (const [change, options, code] of wrong) {
-    const error = await recordCall(l1, l2, { ...right, ...change } as never, options).catch(error => error)
-    expect(error.code, JSON.stringify(Object.keys(change))).toBe(code)
+  for (const [change, path] of wrong) {
+    const error = await recordCall({ ...right, ...change } as never).catch(error => error)
+    expect([isArgumentError(error), error.path], `${error}`).toEqual([true, path])
   }
-  expect(wrong.length).toBe(19)
+  expect(wrong.length).toBe(33)
   expect(asked).toEqual([])
   const unlike = { ...right, call: { to: TARGET, data: '0x1' } } as const
-  await expect(recordCall(l1, l2, unlike)).rejects.toMatchObject({
+  await expect(recordCall(unlike)).rejects.toMatchObject({
     ...{ path: 'call.data', expected: 'hexadecimal of at most 1 MiB' },
   })
   // The default sender, and hexadecimal in any case.
   const call = { to: `0x${'C0'.repeat(20)}`, data: '0xAB' } as const
-  const { bundle } = await recordCall(l1, l2, { ...right, call, l2BlockNumber: 0n })
+  const { bundle } = await recordCall({ ...right, call, l2BlockNumber: 0n })
   expect(bundle.call).toEqual({ from: at('00'), to: TARGET, data: '0xab', value: '0x0', gas: '0x2faf080' })
   expect(bundle.l2BlockNumber).toBe('0x0')
 })
@@ -379,11 +452,57 @@ it('is recorded with a limited number of requests, which can be aborted', async 
   // Reads slots 0 and 1, one after the other.
   const code = `5f5460015401${RETURN}`
   const { l1, l2 } = endpointsOf(code)
-  const request = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call: { from: ALICE, to: TARGET } }
-  await expect(recordCall(l1, l2, request, { maxRequests: 2 })).rejects.toMatchObject({ reason: 'LIMIT_REACHED' })
-  const controller = new AbortController()
-  controller.abort()
-  await expect(recordCall(l1, l2, request, { signal: controller.signal })).rejects.toMatchObject({ code: 'ABORTED' })
-  const { verified: evidence, l1BlockHashFrom } = await recordCall(l1, l2, request, { maxKeysPerRequest: 1 })
-  expect([evidence.returnData, evidence.trustedInput, l1BlockHashFrom]).toEqual([word(11), 'l1BlockHash', 'l1Endpoint'])
+  const call = { from: ALICE, to: TARGET }
+  const options = { l1, l2, scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call }
+  await expect(recordCall({ ...options, maxRequests: 2 })).rejects.toMatchObject({ reason: 'LIMIT_REACHED' })
+  const signal = AbortSignal.abort(new Error('enough'))
+  const aborted = { code: 'ABORTED', cause: { message: 'enough' } }
+  await expect(recordCall({ ...options, signal })).rejects.toMatchObject(aborted)
+  const { verified, l1BlockHashFrom } = await recordCall({ ...options, maxKeysPerRequest: 1 })
+  expect([dataOf(verified), verified.trustedInput, l1BlockHashFrom]).toEqual([word(11), 'l1BlockHash', 'l1Endpoint'])
+})
+
+it('is recorded from the endpoints that answer, of the right chain', async () => {
+  const { l1, l2 } = endpointsOf(`6007${RETURN}`)
+  const down: RequestProvider = { request: () => Promise.reject(new Error('down')) }
+  const elsewhere: RequestProvider = {
+    request: args => (args.method === 'eth_chainId' ? Promise.resolve('0x1') : l2.request(args)),
+  }
+  const call = { from: ALICE, to: TARGET }
+  const options = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID, call }
+  const { verified } = await recordCall({ ...options, l1: [down, l1], l2: [down, elsewhere, l2] })
+  expect(dataOf(verified)).toBe(word(7))
+  const mismatch = { code: 'CHAIN_MISMATCH', layer: 'L2', action: 'change' }
+  await expect(recordCall({ ...options, l1, l2: elsewhere })).rejects.toMatchObject(mismatch)
+})
+
+it('can be aborted while it is verified, even if it reads nothing from a network', async () => {
+  const { bundle, claim } = await record(`5f54600154015f5260205ff3`)
+  const signal = AbortSignal.abort(new Error('enough'))
+  const aborted = { code: 'ABORTED', cause: { message: 'enough' } }
+  await expect(verifyCallEvidence(bundle, claim, { signal })).rejects.toMatchObject(aborted)
+  await expect(verifyCallEvidence({}, claim, { signal })).rejects.toMatchObject(aborted)
+  // By this clock, every step takes a second, so that other tasks get their turn before every answer and every read.
+  let now = 0
+  vi.spyOn(Date, 'now').mockImplementation(() => {
+    now += 1000
+    return now
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  async function abortAtTurn(wanted: number) {
+    const controller = new AbortController()
+    let turns = 0
+    const later = (run: () => void) => {
+      turns++
+      if (turns === wanted) controller.abort()
+      queueMicrotask(run)
+    }
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(later as never)
+    const { signal } = controller
+    const ended = await verifyCallEvidence(bundle, claim, { signal }).catch(error => error)
+    return { turns, ended: ended.code ?? ended.outcome }
+  }
+  const { turns, ended } = await abortAtTurn(Number.POSITIVE_INFINITY)
+  expect([turns > 2 * bundle.answers.length, ended]).toEqual([true, 'returned'])
+  for (let turn = 1; turn <= turns; turn++) expect(await abortAtTurn(turn)).toEqual({ turns: turn, ended: 'ABORTED' })
 })

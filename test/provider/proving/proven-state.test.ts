@@ -4,7 +4,7 @@ import { bytesToHex } from '../../../src/bytes.ts'
 import { createVerifier, type Hex, ProofError } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
 import { createProvenState } from '../../../src/provider/proven-state.ts'
-import { only } from '../../../src/rpc/endpoints.ts'
+import { openEndpoints } from '../../../src/rpc/endpoints.ts'
 import { EndpointError } from '../../../src/rpc.ts'
 import { createWorld } from '../../../src/world.ts'
 import { at, word } from '../endpoints.ts'
@@ -33,7 +33,12 @@ function setUp(change: (answer: unknown, method: string) => unknown = answer => 
     log.push(`${method} ${short(address)} ${keys.map(short)} at ${block}`)
     return change(JSON.parse(JSON.stringify(world.getProof(address, keys))), method)
   }
-  const source = { l2: only({ request }), block: 16n, stateRoot: world.stateRoot(), scheme: poseidon2 }
+  const source = {
+    l2: openEndpoints('l2', { request }, 'L2'),
+    block: 16n,
+    stateRoot: world.stateRoot(),
+    scheme: poseidon2,
+  }
   const how = { verifier: createVerifier(poseidon2), method: 'proof', maxKeysPerRequest: 2 }
   return { log, state: createProvenState({ ...source, ...how }) }
 }
