@@ -16,8 +16,8 @@ const limits: Readonly<Record<string, readonly [minified: number, gzipped: numbe
   // Without the EVM, which is imported on first use.
   '…/provider': [77_900, 29_500],
   // Without the curve, which is imported on the first request to the beacon API.
-  '…/service': [58_400, 23_100],
-  '…/service/demo': [22_000, 9_000],
+  '…/service': [43_300, 17_200],
+  '…/service/demo': [27_600, 10_900],
   'verifyProof and poseidon2': [31_100, 12_400],
   'verifyProof and mimc': [26_000, 12_300],
   'mappingSlot alone': [8_700, 3_700],

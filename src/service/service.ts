@@ -1,7 +1,6 @@
-import { readOptions } from '../arguments.ts'
+import { readOptions, verifyWhole } from '../arguments.ts'
 import { createHttpServer } from '../http/server.ts'
 import { MAX_TIMEOUT } from '../rpc/limits.ts'
-import { verifyWhole } from '../rpc/options.ts'
 import { lazyBeacon, type SimulatedBeacon } from './beacon.ts'
 import { createChain, type ServiceChain } from './chain.ts'
 import { createFaultInjector } from './faults.ts'

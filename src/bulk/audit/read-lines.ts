@@ -1,5 +1,4 @@
-import { invalid, readOptions } from '../../arguments.ts'
-import { verifyWhole } from '../../rpc/options.ts'
+import { invalid, readOptions, verifyWhole } from '../../arguments.ts'
 import { DEFAULT_LINE_LENGTH, MAX_LINE_LENGTH } from '../limits.ts'
 import { linesOf, readBatches } from './lines.ts'
 
