@@ -4,7 +4,7 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
-import type { EndpointError } from './error.ts'
+import type { EndpointError, Layer } from './error.ts'
 import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import { readState } from './follow-state.ts'
 import { MAX_INTERVAL } from './limits.ts'
@@ -18,32 +18,55 @@ export interface FollowRequest {
   storageKeys?: readonly Hex[]
 }
 
-/** What happened, for logs and metrics. */
-export interface FollowEvent {
-  /**
-   * - `follow.poll`: it asked for the trusted L1 block hash. `l1.block.number` if the block is new.
-   * - `follow.finalization`: it yields an item. `l2.block.number`, `l1.block.number`, and `l2.block.timestamp` if proven.
-   * - `follow.request.failed`: an endpoint failed, or its answer was refused. `layer`, `endpoint.index`, `error.type`.
-   * - `follow.logs.unusable`: the logs of an L1 endpoint lack the newest finalization. `endpoint.index`.
-   * - `follow.hint.refused`: an endpoint named a finalization that never was. `l2.block.number`.
-   * - `follow.proof.unavailable`: no L2 endpoint has the proofs of the block. `l2.block.number`.
-   * - `follow.skipped`: no L2 endpoint has these proofs any longer, and `skipUnavailable` is set. `l2.block.number`.
-   * - `follow.retry`: after a failure, it waits. `retry.count`, `retry.delay` in milliseconds, `error.type`.
-   */
-  name:
-    | 'follow.poll'
-    | 'follow.finalization'
-    | 'follow.request.failed'
-    | 'follow.logs.unusable'
-    | 'follow.hint.refused'
-    | 'follow.proof.unavailable'
-    | 'follow.skipped'
-    | 'follow.retry'
-  /** In the style of OpenTelemetry: numbers are numbers, and `error.type` is the code of the error. */
-  attributes: Readonly<Record<string, string | number>>
-  /** What failed. It holds no URL and no API key. */
-  error?: EndpointError | ProofError
-}
+/**
+ * What happened, for logs and metrics: `name` tells the events apart. The attributes are in the style of OpenTelemetry: numbers
+ * are numbers, and `error.type` is the code of the error. No error holds a URL or an API key.
+ */
+export type FollowEvent =
+  | {
+      /** It asked for the trusted L1 block hash. */
+      name: 'follow.poll'
+      /** The L1 block, if it is new. */
+      attributes: { 'l1.block.number'?: number }
+    }
+  | {
+      /** It yields an item. */
+      name: 'follow.finalization'
+      /** The two blocks, and the time of the L2 block in seconds since 1970, if it is proven. */
+      attributes: { 'l2.block.number': number; 'l1.block.number': number; 'l2.block.timestamp'?: number }
+    }
+  | {
+      /** An endpoint failed, or its answer was refused. */
+      name: 'follow.request.failed'
+      /** Which endpoint: its layer, and its index from 0. */
+      attributes: { layer: Layer; 'endpoint.index': number; 'error.type': string }
+      /** What failed. */
+      error: EndpointError | ProofError
+    }
+  | {
+      /** The logs of an L1 endpoint lack the newest finalization. */
+      name: 'follow.logs.unusable'
+      /** The index of the L1 endpoint, from 0. */
+      attributes: { 'endpoint.index': number }
+    }
+  | {
+      /**
+       * - `follow.hint.refused`: an endpoint named a finalization that never was.
+       * - `follow.proof.unavailable`: no L2 endpoint has the proofs of the block.
+       * - `follow.skipped`: no L2 endpoint has these proofs any longer, and `skipUnavailable` is set.
+       */
+      name: 'follow.hint.refused' | 'follow.proof.unavailable' | 'follow.skipped'
+      /** The L2 block. */
+      attributes: { 'l2.block.number': number }
+    }
+  | {
+      /** After a failure, it waits. */
+      name: 'follow.retry'
+      /** How many failures in a row, and how long it waits, in milliseconds. */
+      attributes: { 'retry.count': number; 'retry.delay': number; 'error.type': string }
+      /** What failed. */
+      error: EndpointError | ProofError
+    }
 
 /** The endpoints, the rollup and what to prove. */
 export interface FollowOptions extends RollupClientOptions {

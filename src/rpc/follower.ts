@@ -69,19 +69,19 @@ export function createFollower(settings: Settings) {
   /** Whether the endpoints have been polled since the last wait. */
   let isFresh = false
 
-  const tell = (name: FollowEvent['name'], attributes: FollowEvent['attributes']) => onEvent?.({ name, attributes })
-  const tellOf = (name: FollowEvent['name'], { l2BlockNumber }: Hint) =>
-    tell(name, { 'l2.block.number': Number(l2BlockNumber) })
+  const tell = (event: FollowEvent) => onEvent?.(event)
+  const tellOf = (name: 'follow.hint.refused' | 'follow.proof.unavailable' | 'follow.skipped', hint: Hint) =>
+    tell({ name, attributes: { 'l2.block.number': Number(hint.l2BlockNumber) } })
 
   async function poll(): Promise<void> {
     const hash = await trustedHash(settings.l1BlockHash)
-    if (hash === view?.l1Block.hash) return tell('follow.poll', {})
+    if (hash === view?.l1Block.hash) return tell({ name: 'follow.poll', attributes: {} })
     const { block, l1Block } = await fetchL1Block(source, hash)
-    tell('follow.poll', { 'l1.block.number': Number(l1Block.number) })
+    tell({ name: 'follow.poll', attributes: { 'l1.block.number': Number(l1Block.number) } })
     if (!isAhead(progress, l1Block)) return
     const newest = await fetchNewest(source, l1Block)
     const range = newRange(progress, l1Block, newest, settings.from)
-    const onUseless = (index: number) => tell('follow.logs.unusable', { 'endpoint.index': index })
+    const onUseless = (index: number) => tell({ name: 'follow.logs.unusable', attributes: { 'endpoint.index': index } })
     const hints = range === null ? [] : await listFinalizations(source, range, onUseless)
     // A failure above has changed nothing.
     view = { block, l1Block, newest }
@@ -123,7 +123,7 @@ export function createFollower(settings: Settings) {
     progress = yielded(progress, l2BlockNumber)
     const timestamp = finalizedTimestamp === undefined ? {} : { 'l2.block.timestamp': Number(finalizedTimestamp) }
     const blocks = { 'l2.block.number': Number(l2BlockNumber), 'l1.block.number': Number(l1Block.number) }
-    tell('follow.finalization', { ...blocks, ...timestamp })
+    tell({ name: 'follow.finalization', attributes: { ...blocks, ...timestamp } })
     return item
   }
 

@@ -158,7 +158,7 @@ function readWanted(values: Values) {
 function watch(metrics: Metrics, isOnce: boolean, io: Io) {
   const ended = new AbortController()
   let isRetry = false
-  let described: FollowEvent['error']
+  let described: unknown
   return {
     ended: ended.signal,
     onEvent(event: FollowEvent) {
@@ -167,7 +167,7 @@ function watch(metrics: Metrics, isOnce: boolean, io: Io) {
       isRetry = event.name === 'follow.retry' && !isMissing(event.error)
       if (event.name === 'follow.retry' && isOnce && !isRetry) return
       const text = describeEvent(event, described)
-      if (event.error !== undefined) described = event.error
+      if ('error' in event) described = event.error
       if (text !== null) showProgress(io, text)
     },
     async wait(milliseconds: number, signal: AbortSignal) {
@@ -233,20 +233,27 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
  *
  * @param described the error of an earlier line, which a later line only names
  */
-function describeEvent({ name, attributes, error }: FollowEvent, described: FollowEvent['error']): string | null {
-  const { layer, 'endpoint.index': index, 'error.type': type } = attributes
-  // follow.proof.unavailable reports this once, for all endpoints.
-  if (name === 'follow.request.failed' && layer === 'L2' && isMissing(error)) return null
-  const block = `L2 block ${attributes['l2.block.number']}`
-  const message = printable(error?.message ?? '')
-  const seconds = Math.round(Number(attributes['retry.delay']) / 1000)
-  const texts: Readonly<Partial<Record<FollowEvent['name'], string>>> = {
-    'follow.request.failed': `${layer} endpoint ${index}: ${message}`,
-    'follow.retry': `waiting ${seconds} s: ${error === described ? type : message}`,
-    'follow.proof.unavailable': `${block}: no L2 endpoint has its proofs`,
-    'follow.skipped': `${block}: skipped, its proofs are gone`,
-    'follow.hint.refused': `${block}: an L1 endpoint invented this finalization`,
-    'follow.logs.unusable': `L1 endpoint ${index}: its logs lack the newest finalization`,
+function describeEvent(event: FollowEvent, described: unknown): string | null {
+  switch (event.name) {
+    case 'follow.request.failed': {
+      const { layer, 'endpoint.index': index } = event.attributes
+      // follow.proof.unavailable reports this once, for all endpoints.
+      if (layer === 'L2' && isMissing(event.error)) return null
+      return `${layer} endpoint ${index}: ${printable(event.error.message)}`
+    }
+    case 'follow.retry': {
+      const { 'retry.delay': delay, 'error.type': type } = event.attributes
+      return `waiting ${Math.round(delay / 1000)} s: ${event.error === described ? type : printable(event.error.message)}`
+    }
+    case 'follow.proof.unavailable':
+      return `L2 block ${event.attributes['l2.block.number']}: no L2 endpoint has its proofs`
+    case 'follow.skipped':
+      return `L2 block ${event.attributes['l2.block.number']}: skipped, its proofs are gone`
+    case 'follow.hint.refused':
+      return `L2 block ${event.attributes['l2.block.number']}: an L1 endpoint invented this finalization`
+    case 'follow.logs.unusable':
+      return `L1 endpoint ${event.attributes['endpoint.index']}: its logs lack the newest finalization`
+    default:
+      return null
   }
-  return texts[name] ?? null
 }

@@ -34,6 +34,12 @@ const COUNTED: Readonly<Record<FollowEvent['name'], Name>> = {
   'follow.retry': 'retries_total',
 }
 
+type Failure = Extract<FollowEvent, { name: 'follow.request.failed' }>['attributes']
+
+/** A layer, a number and a code need no escapes. */
+const labelsOf = ({ layer, 'endpoint.index': index, 'error.type': code }: Failure) =>
+  `{layer="${layer}",endpoint="${index}",code="${code}"}`
+
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** The Prometheus metrics of `follow`. */
@@ -46,16 +52,15 @@ export function createMetrics() {
   const add = (name: Name, labels = '') => set(name, (values.get(name)?.get(labels) ?? 0) + 1, labels)
   for (const name of Object.values(COUNTED)) if (name !== 'request_failures_total') set(name, 0)
   return {
-    count({ name, attributes }: FollowEvent): void {
-      const { layer, 'endpoint.index': index, 'error.type': code } = attributes
-      // A layer, a number and a code need no escapes.
-      add(COUNTED[name], layer === undefined ? '' : `{layer="${layer}",endpoint="${index}",code="${code}"}`)
-      if (name !== 'follow.finalization') return
-      set('l2_block', Number(attributes['l2.block.number']))
-      set('l1_block', Number(attributes['l1.block.number']))
+    count(event: FollowEvent): void {
+      add(COUNTED[event.name], event.name === 'follow.request.failed' ? labelsOf(event.attributes) : '')
+      if (event.name !== 'follow.finalization') return
+      const { attributes } = event
+      set('l2_block', attributes['l2.block.number'])
+      set('l1_block', attributes['l1.block.number'])
       set('proven_at_timestamp_seconds', Math.floor(Date.now() / 1000))
       const timestamp = attributes['l2.block.timestamp']
-      if (timestamp !== undefined) set('l2_block_timestamp_seconds', Number(timestamp))
+      if (timestamp !== undefined) set('l2_block_timestamp_seconds', timestamp)
     },
     /** Counts one run of the user's program. */
     countProgram: (isFailure: boolean): void =>
