@@ -28,13 +28,12 @@ export {
   type BeaconBlockHashOptions,
   type BeaconFailure,
   type BeaconProgress,
-  type BeaconVerifier,
   beaconBlockHash,
 } from './rpc/follow-beacon.ts'
 export type { FollowEvent, FollowOptions, FollowRequest } from './rpc/follow-options.ts'
 export type { FollowProgress } from './rpc/follow-state.ts'
 export type { FollowedFinalization } from './rpc/follower.ts'
-export { type BeaconApi, createBeaconApi, createHttpProvider, endpointUrl, type HttpOptions } from './rpc/http.ts'
+export { type BeaconApi, createBeaconApi, createHttpProvider, type HttpOptions } from './rpc/http.ts'
 export type { L1BlockTag } from './rpc/l1.ts'
 export {
   type AgreementOptions,
@@ -45,9 +44,9 @@ export {
 export type { FetchProgress } from './rpc/partial-answers.ts'
 export type { RequestProvider, SendProvider } from './rpc/provider.ts'
 export {
-  type EvidenceRequest,
   type Recorded,
   type RecordOptions,
   type RecordProgress,
   recordEvidence,
 } from './rpc/record.ts'
+export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from './rpc/verified-root.ts'

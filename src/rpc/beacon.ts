@@ -1,4 +1,4 @@
-import { invalid } from '../arguments.ts'
+import { decodeArgument, invalid, readOptions } from '../arguments.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
 import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { ProofError } from '../errors.ts'
@@ -12,7 +12,7 @@ import { verifyFunction, verifySignal } from './options.ts'
 import { admissionOf } from './partial-answers.ts'
 import { redactorFor } from './redact.ts'
 
-/** One period's update as JSON, in bytes: a bundle grows by this for each period since the checkpoint. */
+/** One period's update as JSON, in bytes: a bundle grows by this for each period since the trusted block. */
 const BYTES_PER_PERIOD = 64_000
 const SLOTS_PER_PERIOD = 8192n
 const LIGHT_CLIENT = '/eth/v1/beacon/light_client'
@@ -90,7 +90,7 @@ export type ConsensusProgress =
   | {
       /** The size is known. Most of it is still to be fetched. */
       step: 'size'
-      /** How many periods lie between the checkpoint and now. */
+      /** How many periods lie between the trusted block and now. */
       periods: number
       /** Approximate size of the JSON, in bytes. */
       length: number
@@ -105,17 +105,21 @@ export type ConsensusProgress =
     }
   | {
       /** An endpoint failed, or its answer does not verify. The next endpoint is tried, if there is one. */
-      step: 'sourceFailed'
+      step: 'endpointFailed'
       /** Index of the endpoint, from 0. */
       index: number
       /** The code of its error. */
       code: string
     }
 
-/** How to fetch. */
+/** Where to fetch what leads from which beacon block. */
 export interface ConsensusOptions {
+  /** One or more beacon APIs, none of which is trusted. */
+  apis: readonly BeaconApi[]
+  /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
+  trusted: TrustedBeaconBlock
   /** Called at every step. It may throw to end the fetch, for example if the size is too large. */
-  onProgress?: (progress: ConsensusProgress) => void
+  onProgress?: ((progress: ConsensusProgress) => void) | undefined
   /** Aborts the fetch. */
   signal?: AbortSignal | undefined
 }
@@ -132,15 +136,13 @@ export interface FetchedConsensus {
  * Fetches what leads from a beacon block that you trust to the newest finalized L1 block, and verifies it. Asks the endpoints
  * one after another until one sends an answer that verifies. None of them is trusted.
  *
- * @param apis one or more beacon APIs
- * @param trusted what `checkpoint` of `rollup-state-proof/beacon` returns
- * @param options progress and cancellation
+ * @param options the beacon APIs, and the beacon block
  * @throws EndpointError if the endpoint fails, ProofError if its answer does not verify. With several endpoints:
- * `BEACON_UNAVAILABLE`, which lists each by its index. `ARGUMENT_INVALID`
+ * `BEACON_UNAVAILABLE`, which lists each by its index. `ABORTED`. ArgumentError
  *
  * @example
  * ```ts
- * import { checkpoint } from 'rollup-state-proof/beacon'
+ * import { trustBeaconBlock } from 'rollup-state-proof/beacon'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createBeaconApi, fetchConsensus } from 'rollup-state-proof/rpc'
  * import { createService } from 'rollup-state-proof/service'
@@ -153,24 +155,17 @@ export interface FetchedConsensus {
  *
  * const blockRoot = await service.beacon.blockRoot(60n)
  * if (blockRoot === null) throw new Error('no such block')
- * const trusted = checkpoint(blockRoot, service.beacon.network)
- * const { proven } = await fetchConsensus([createBeaconApi(beaconUrl)], trusted)
+ * const trusted = trustBeaconBlock({ network: service.beacon.network, blockRoot })
+ * const { proven } = await fetchConsensus({ apis: [createBeaconApi(beaconUrl)], trusted })
  * console.log(proven.signers >= 342) // true
  * await service.close()
  * ```
  */
-export async function fetchConsensus(
-  apis: readonly BeaconApi[],
-  trusted: TrustedBeaconBlock,
-  options: ConsensusOptions = {},
-): Promise<FetchedConsensus> {
-  const { onProgress, signal } = options
-  verifyApis(apis)
+export async function fetchConsensus(options: ConsensusOptions): Promise<FetchedConsensus> {
+  const { apis, trusted, onProgress, signal } = readOptions('', options, ['apis', 'trusted', 'onProgress', 'signal'])
+  verifyBeaconSource({ apis, trusted })
   verifyFunction('onProgress', onProgress)
   verifySignal(signal)
-  if (typeof trusted?.verifyConsensus !== 'function') {
-    throw invalid('trusted', 'what checkpoint of rollup-state-proof/beacon returns', trusted)
-  }
   let isReporting = false
   const report = (progress: ConsensusProgress) => {
     isReporting = true
@@ -185,7 +180,7 @@ export async function fetchConsensus(
       // What onProgress throws is no failure of the endpoint, whatever its class.
       if (isReporting || !isFailure(error)) throw error
       failures.push(redactError(error, redactorFor(api)))
-      if (apis.length > 1) report({ step: 'sourceFailed', index, code: error.code })
+      if (apis.length > 1) report({ step: 'endpointFailed', index, code: error.code })
     }
   }
   const [only] = failures
@@ -199,10 +194,17 @@ export function unavailable(codes: readonly string[]): EndpointError {
   return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
 }
 
-export function verifyApis(apis: readonly BeaconApi[]): void {
-  if (!Array.isArray(apis) || apis.length === 0 || apis.some(api => typeof api?.get !== 'function')) {
-    throw invalid('apis', 'an array of one or more beacon APIs', apis)
+const BEACON_FIELDS = ['beaconBlockRoot', 'network', 'verifyConsensus', 'lightClient']
+
+/** @param place of the two in the caller's options @throws ArgumentError */
+export function verifyBeaconSource({ apis, trusted }: Pick<ConsensusOptions, 'apis' | 'trusted'>, place = ''): void {
+  if (!Array.isArray(apis) || apis.length === 0 || Array.from(apis).some(api => typeof api?.get !== 'function')) {
+    throw invalid(`${place}apis`, 'an array of one or more beacon APIs', apis)
   }
+  const expected = 'what trustBeaconBlock of rollup-state-proof/beacon returns'
+  if (typeof trusted?.verifyConsensus !== 'function') throw invalid(`${place}trusted`, expected, trusted)
+  readOptions(`${place}trusted`, trusted, BEACON_FIELDS)
+  decodeArgument(`${place}trusted.beaconBlockRoot`, trusted.beaconBlockRoot, 32)
 }
 
 async function fetchFrom(

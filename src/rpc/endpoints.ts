@@ -2,7 +2,7 @@ import { invalid } from '../arguments.ts'
 import { atPath, type ProofError } from '../errors.ts'
 import { redactFailure } from './diagnose.ts'
 import { atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
-import { createHttpProvider, type HttpOptions } from './http.ts'
+import { createHttpProvider, type HttpOptions, isUrl } from './http.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from './provider.ts'
 import { type Redact, redactorFor } from './redact.ts'
 
@@ -58,8 +58,7 @@ export function openEndpoints(
 
 function openOne(name: string, given: Endpoint, http: HttpOptions): AnyProvider {
   if (isProvider(given)) return given
-  const isUrl = typeof given === 'string' || Object.prototype.toString.call(given) === '[object URL]'
-  if (isUrl) return atPath(name, () => createHttpProvider(`${given}`, http))
+  if (typeof given === 'string' || isUrl(given)) return atPath(name, () => createHttpProvider(given, http))
   throw invalid(name, 'a URL, or an EIP-1193 provider, which has request({ method, params })', given)
 }
 

@@ -1,3 +1,4 @@
+import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, decodeKeys, invalid, readOptions, verifyUint } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, isProofError } from '../errors.ts'
@@ -37,8 +38,10 @@ export interface ProofRequest {
 
 /** How to send requests. */
 export interface RollupClientOptions {
-  /** Default: `rollup_getProof`. On the Linea networks it is `linea_getProof`. */
+  /** The JSON-RPC method that serves proofs. Default: that of `rollup` or, if it names none, `rollup_getProof`. */
   method?: string | undefined
+  /** The rollup that the endpoint serves, such as `lineaRollup`. Only its `method` counts here. */
+  rollup?: Rollup | undefined
   /** Storage keys per request. More are fetched in several requests, one after the other. Default: 100. */
   maxKeysPerRequest?: number | undefined
 }
@@ -67,7 +70,7 @@ export interface FetchOptions extends ClientSettings {
       }
     | undefined
   /**
-   * The last checkpoint that `onProgress` received. Parts for another request, or that do not verify, are fetched again; the
+   * The last progress that `onProgress` received. Parts for another request, or that do not verify, are fetched again; the
    * last key is always fetched again.
    */
   resumeFrom?: unknown
@@ -75,7 +78,7 @@ export interface FetchOptions extends ClientSettings {
    * Called after every request but the last, with the answers so far and the number of their keys. Not called for a block tag,
    * because its block changes.
    */
-  onProgress?: ((checkpoint: FetchProgress, keyCount: number) => void) | undefined
+  onProgress?: ((progress: FetchProgress, keyCount: number) => void) | undefined
   /** Aborts the fetch. */
   signal?: AbortSignal | undefined
 }
@@ -89,10 +92,10 @@ export interface FetchOptions extends ClientSettings {
  */
 export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options: FetchOptions): Promise<unknown> {
   const wanted = decodeRequest(request)
-  const { trusted, onProgress } = options
+  const { trusted, onProgress } = bare(options)
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
   if (trusted) decodeClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
-  let { resumeFrom } = options
+  let { resumeFrom } = bare(options)
   let stopped: { readonly error: unknown } | undefined
   const keep = (made: FetchProgress, keyCount: number) => {
     // What was not verified may be wrong, so the next endpoint must not build on it.
@@ -134,10 +137,13 @@ export async function fetchVerified<T>(
   })
 }
 
+/** Without a prototype, so that nothing comes from a polluted Object.prototype. */
+const bare = <T extends object>(options: T): T => Object.assign(Object.create(null), options)
+
 type DecodedRequest = ReturnType<typeof decodeRequest>
 
 async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options: FetchOptions): Promise<unknown> {
-  const { method, maxKeysPerRequest, trusted, resumeFrom, onProgress, signal } = options
+  const { method, maxKeysPerRequest, trusted, resumeFrom, onProgress, signal } = bare(options)
   const { address, storageKeys, block, isFixed } = request
   const redact = redactorFor(provider)
   const admission = () =>
@@ -168,7 +174,7 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
     try {
       verifyAgreement(answers)
     } catch (error) {
-      // The new answer counts, not the checkpoint: start over without it.
+      // The new answer counts, not what was stored: start over without it.
       if (readCount > 0) return fetchFrom(provider, request, { ...options, resumeFrom: undefined })
       throw error
     }
@@ -214,11 +220,11 @@ export interface RollupClient {
 }
 
 /**
- * A client over any EIP-1193 provider, or one of ethers. It never sends a batch, because several providers refuse batches of
- * this method.
+ * A client over URLs, any EIP-1193 providers, or those of ethers. It never sends a batch, because several providers refuse
+ * batches of this method. Of several endpoints, the next is asked if one fails or its answer does not verify.
  *
- * @param provider an EIP-1193 provider, or a `JsonRpcProvider` of ethers
- * @param options the method's name, and the number of keys per request
+ * @param l2 one or more endpoints of the rollup
+ * @param options the rollup or the method's name, and the number of keys per request
  * @throws ArgumentError
  *
  * @example
@@ -231,12 +237,12 @@ export interface RollupClient {
  * const address = '0x00000000000000000000000000000000000000aa'
  * world.setAccount(address, { balance: 5n })
  *
- * // In production: createHttpProvider(url), a viem client, or the wallet in the browser.
+ * // In production: a URL, a viem client, or the wallet in the browser.
  * const provider = { request: async () => world.getProof(address) }
  * const client = createRollupClient(provider, { method: 'linea_getProof' })
  *
  * const stateRoot = world.stateRoot()
- * const { account } = await client.getVerifiedState({ scheme: poseidon2, stateRoot, address, block: 7n })
+ * const { account } = await client.getVerifiedState({ scheme: poseidon2, stateRoot, address, l2BlockNumber: 7n })
  * console.log(account?.balance) // 5n
  * ```
  */
@@ -276,8 +282,9 @@ export function verifyClientOptions<T extends RollupClientOptions>(
   options: T,
   more: readonly string[] = [],
 ): T & ClientSettings {
-  const own = readOptions('', options, ['method', 'maxKeysPerRequest', ...more])
-  const { method = 'rollup_getProof', maxKeysPerRequest = 100 } = own
+  const own = readOptions('', options, ['method', 'rollup', 'maxKeysPerRequest', ...more])
+  const rollup = own.rollup === undefined ? undefined : readRollup(own.rollup)
+  const { method = rollup?.method ?? 'rollup_getProof', maxKeysPerRequest = 100 } = own
   if (typeof method !== 'string' || method === '') throw invalid('method', 'the name of a method', method)
   verifyWhole('maxKeysPerRequest', maxKeysPerRequest, 1)
   // Not a new object, which would inherit from Object.prototype.

@@ -1,7 +1,8 @@
 import { invalid, readOptions } from '../arguments.ts'
 import type { Committee } from '../beacon/committee.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
-import type { TrustedBlock, VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } from '../beacon/verify.ts'
+import type { BeaconLightClient, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
+import type { VerifiedBootstrap } from '../beacon/verify.ts'
 import type { Hex } from '../bytes.ts'
 import {
   countPeriods,
@@ -11,25 +12,12 @@ import {
   periodOf,
   readClaimed,
   unavailable,
-  verifyApis,
+  verifyBeaconSource,
 } from './beacon.ts'
-import { EndpointError, isFailure } from './error.ts'
+import { abortedBy, EndpointError, isFailure } from './error.ts'
 import type { BeaconApi } from './http.ts'
-import { verifyFunction, verifyTimeout } from './options.ts'
+import { verifyFunction, verifySignal, verifyTimeout } from './options.ts'
 import { inTime } from './waiting.ts'
-
-/**
- * The functions of `rollup-state-proof/beacon` that verify: pass the whole module. The caller passes them, so that only
- * programs that follow a beacon chain carry its cryptography.
- */
-export interface BeaconVerifier {
-  /** `verifyBootstrap`. */
-  verifyBootstrap: (bootstrap: unknown, checkpoint: TrustedBlock) => VerifiedBootstrap
-  /** `verifyUpdate`. */
-  verifyUpdate: (update: unknown, committee: Committee) => VerifiedUpdate
-  /** `verifyFinality`. */
-  verifyFinality: (update: unknown, committee: Committee) => VerifiedFinality
-}
 
 /** An endpoint that failed, lied or lags, and how. */
 export interface BeaconFailure {
@@ -43,9 +31,9 @@ export interface BeaconFailure {
 export interface BeaconProgress {
   /** The version of this format. */
   version: 1
-  /** The committee that signed for the finalized block, or that of the checkpoint. */
+  /** The committee that signed for the finalized block, or that of the trusted block. */
   committee: Committee
-  /** The newest proven finalized block, or the checkpoint. */
+  /** The newest proven finalized block, or the trusted block. */
   finalized: {
     /** Hash of the L1 block in it, 32 bytes. */
     l1BlockHash: Hex
@@ -63,22 +51,27 @@ type KnownBlock = Omit<VerifiedBootstrap, 'l1BlockNumber' | 'l1Timestamp'>
 
 /** Where to start, and what is too old. */
 export interface BeaconBlockHashOptions {
-  /** `mainnet`, `sepolia` or your own. */
-  network: BeaconNetwork
-  /** The beacon block that you trust, 32 bytes. Only used without `state`. */
-  blockRoot: Hex
-  /** The last state that `onProgress` received, to continue from there. Store it where nobody else can change it. */
-  resumeFrom?: BeaconProgress | undefined
-  /** Called with every new state: store it. If it throws or rejects, so does the current call. */
-  onProgress?: (state: BeaconProgress) => void | Promise<void>
+  /** One or more beacon APIs, none of which is trusted. */
+  apis: readonly BeaconApi[]
+  /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. With `resumeFrom`, only its network is used. */
+  trusted: TrustedBeaconBlock
+  /**
+   * The last progress that `onProgress` received, to continue from there; null counts as none. Store it where nobody else can
+   * change it.
+   */
+  resumeFrom?: BeaconProgress | null | undefined
+  /** Called with every new progress: store it. If it throws or rejects, so does the current call. */
+  onProgress?: ((progress: BeaconProgress) => void | Promise<void>) | undefined
   /** Called at each call with the endpoints that failed, lied or lag. */
-  onFailure?: (failures: readonly BeaconFailure[]) => void
+  onFailure?: ((failures: readonly BeaconFailure[]) => void) | undefined
   /** Maximum age of the newest finalized block, in seconds. Default: 86,400, a day; `Infinity` for no limit. */
-  maxAgeSeconds?: number
-  /** Maximum age of the checkpoint or stored state, in seconds. Default: 1,209,600, two weeks; `Infinity` for no limit. */
-  maxTrustedAgeSeconds?: number
+  maxAgeSeconds?: number | undefined
+  /** Maximum age of the trusted block or stored progress, in seconds. Default: 1,209,600, two weeks; `Infinity` for no limit. */
+  maxTrustedAgeSeconds?: number | undefined
   /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
+  /** Aborts the current call, and every later one. */
+  signal?: AbortSignal | undefined
 }
 
 /** One request to an endpoint. */
@@ -91,17 +84,15 @@ const DAY = 86_400
  * provider and for `verifyEvidence`. One honest endpoint suffices: the newest proven block counts, so an endpoint cannot hide
  * it. It never goes back to an older block.
  *
- * @param apis one or more beacon APIs
- * @param beacon the module `rollup-state-proof/beacon`, or its three functions
- * @param options where to start, and what is too old
+ * @param options the beacon APIs, where to start, and what is too old
  * @returns a function that asks the endpoints at each call and returns the hash of the newest finalized L1 block. It throws an
- * EndpointError `BEACON_UNAVAILABLE` if nothing is proven, `BEACON_STALE` if the newest proven block is older than `maxAge`,
- * `BEACON_CHECKPOINT_OLD`; ArgumentError, or `BEACON_COMMITTEE_ROOT` if the stored state is damaged
+ * EndpointError `BEACON_UNAVAILABLE` if nothing is proven, `BEACON_STALE` if the newest proven block is older than
+ * `maxAgeSeconds`, `BEACON_CHECKPOINT_OLD`, `ABORTED`; ArgumentError, or `BEACON_COMMITTEE_ROOT` if the stored progress is damaged
  * @throws ArgumentError
  *
  * @example
  * ```ts
- * import * as beacon from 'rollup-state-proof/beacon'
+ * import { trustBeaconBlock } from 'rollup-state-proof/beacon'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createBeaconApi, beaconBlockHash } from 'rollup-state-proof/rpc'
  * import { createService } from 'rollup-state-proof/service'
@@ -113,24 +104,20 @@ const DAY = 86_400
  * const { beaconUrl } = await service.listen()
  *
  * const { network } = service.beacon
- * const blockRoot = (await service.beacon.blockRoot(60n)) ?? '0x'
+ * const trusted = trustBeaconBlock({ network, blockRoot: (await service.beacon.blockRoot(60n)) ?? '0x' })
  * const apis = [createBeaconApi(beaconUrl), createBeaconApi('http://127.0.0.1:1')]
- * const any = { maxAge: Infinity, maxCheckpointAge: Infinity } // the clock of the demo stands still
- * const l1BlockHash = beaconBlockHash(apis, beacon, { network, blockRoot, ...any })
+ * const any = { maxAgeSeconds: Infinity, maxTrustedAgeSeconds: Infinity } // the clock of the demo stands still
+ * const l1BlockHash = beaconBlockHash({ apis, trusted, ...any })
  * console.log((await l1BlockHash()).length) // 66
  * await service.close()
  * ```
  */
-export function beaconBlockHash(
-  apis: readonly BeaconApi[],
-  beacon: BeaconVerifier,
-  options: BeaconBlockHashOptions,
-): () => Promise<Hex> {
-  const settings = verifyFollowBeaconOptions(apis, beacon, options)
-  const { network, blockRoot, resumeFrom, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds, timeoutMs } =
-    settings
-  const ask = createAsker(apis, timeoutMs)
-  let known = resumeFrom === undefined ? undefined : readBeaconProgress(resumeFrom, network)
+export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<Hex> {
+  const settings = verifyOptions(options)
+  const { apis, blockRoot, beacon, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds, signal } = settings
+  const { network } = beacon
+  const ask = createAsker(apis, settings.timeoutMs, signal)
+  let known = settings.resumeFrom && readBeaconProgress(settings.resumeFrom, network)
   /** Whether the age of the starting point was checked. What is proven from it later needs no such check. */
   let hasBegun = false
   let running: Promise<Hex> | undefined
@@ -152,6 +139,7 @@ export function beaconBlockHash(
   }
 
   async function refresh(): Promise<Hex> {
+    if (signal?.aborted) throw abortedBy(signal)
     const begun = hasBegun && known !== undefined ? known : await begin()
     const failures: BeaconFailure[] = []
     const fail = (index: number, error: unknown) => failures.push({ index, code: codeOf(error) })
@@ -186,40 +174,35 @@ export function beaconBlockHash(
 }
 
 const OPTIONS = [
-  'network',
-  'blockRoot',
-  'resumeFrom',
-  'onProgress',
-  'onFailure',
-  'maxAgeSeconds',
-  'maxTrustedAgeSeconds',
-  'timeoutMs',
+  ...['apis', 'trusted', 'resumeFrom', 'onProgress', 'onFailure'],
+  ...['maxAgeSeconds', 'maxTrustedAgeSeconds', 'timeoutMs', 'signal'],
 ]
 
-function verifyFollowBeaconOptions(
-  apis: readonly BeaconApi[],
-  beacon: BeaconVerifier,
-  options: BeaconBlockHashOptions,
-) {
-  verifyApis(apis)
-  for (const name of ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const) {
-    if (typeof beacon?.[name] !== 'function') throw invalid(`beacon.${name}`, 'a function', beacon?.[name])
+function verifyOptions(options: BeaconBlockHashOptions) {
+  const { apis, trusted, onProgress, onFailure, signal, ...own } = readOptions('', options, OPTIONS)
+  const { maxAgeSeconds = DAY, maxTrustedAgeSeconds = 14 * DAY, timeoutMs = 10_000, resumeFrom } = own
+  verifyBeaconSource({ apis, trusted })
+  const functions = ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const
+  const beacon = readOptions('trusted.lightClient', trusted.lightClient, ['network', ...functions])
+  for (const name of functions) {
+    if (typeof beacon[name] !== 'function') throw invalid(`trusted.lightClient.${name}`, 'a function', beacon[name])
   }
-  const own = readOptions('', options, OPTIONS)
-  const { maxAgeSeconds = DAY, maxTrustedAgeSeconds = 14 * DAY, timeoutMs = 10_000 } = own
   verifyTimeout(timeoutMs)
-  verifyFunction('onProgress', own.onProgress)
-  verifyFunction('onFailure', own.onFailure)
+  verifyFunction('onProgress', onProgress)
+  verifyFunction('onFailure', onFailure)
+  verifySignal(signal)
   for (const [name, seconds] of Object.entries({ maxAgeSeconds, maxTrustedAgeSeconds })) {
     if (typeof seconds !== 'number' || !(seconds >= 0)) throw invalid(name, 'a number of seconds', seconds)
   }
-  return { ...own, maxAgeSeconds, maxTrustedAgeSeconds, timeoutMs }
+  const source = { apis: Array.from(apis), blockRoot: trusted.beaconBlockRoot, beacon }
+  const limits = { maxAgeSeconds, maxTrustedAgeSeconds, timeoutMs }
+  return { ...source, ...limits, resumeFrom: resumeFrom ?? undefined, onProgress, onFailure, signal }
 }
 
 /** Asks within the time limit, and verifies the answers. */
-function createAsker(apis: readonly BeaconApi[], timeout: number) {
+function createAsker(apis: readonly BeaconApi[], timeout: number, signal: AbortSignal | undefined) {
   const one = async <T>(api: BeaconApi, ask: Ask, verify: (answer: unknown) => T): Promise<T> =>
-    verify(await inTime(timeout, signal => ask(api, signal)))
+    verify(await inTime(timeout, limit => ask(api, limit), signal))
   return {
     one,
     /** The first answer that `verify` accepts. Asks one endpoint after another. */
@@ -243,7 +226,7 @@ async function advance(
   period: number,
   first: BeaconApi,
   ask: ReturnType<typeof createAsker>,
-  beacon: BeaconVerifier,
+  beacon: BeaconLightClient,
 ): Promise<KnownBlock> {
   let at = from
   countPeriods(at.committee.period, period)

@@ -1,5 +1,5 @@
-import type { Rollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid } from '../arguments.ts'
+import { type Rollup, readRollup } from '../anchor/rollup.ts'
+import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
@@ -15,7 +15,7 @@ export interface FollowRequest {
   /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each. Default: none. */
-  storageKeys?: readonly Hex[]
+  storageKeys?: readonly Hex[] | undefined
 }
 
 /**
@@ -80,27 +80,30 @@ export interface FollowOptions extends RollupClientOptions {
   scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
   /**
    * Returns the hash of a recent finalized L1 block. Every proof rests on it. See `finalizedBlockHash`, `agreeingBlockHash` and
-   * `followBeacon`, or ask a light client.
+   * `beaconBlockHash`, or ask a light client.
    */
   l1BlockHash: () => Promise<Hex> | Hex
   /** What to prove at every finalization. Default: only the state root. */
-  requests?: readonly FollowRequest[]
+  requests?: readonly FollowRequest[] | undefined
   /** Start with the first finalization at or above this L2 block. Default: the newest. */
-  fromL2BlockNumber?: bigint
-  /** The `state` of the last item that you acted on, to continue after it. `from` is then ignored. */
+  fromL2BlockNumber?: bigint | undefined
+  /**
+   * The `progress` of the last item that you acted on, to continue after it; null counts as none. `fromL2BlockNumber` is then
+   * ignored.
+   */
   resumeFrom?: unknown
   /** Yield only the newest finalization that has proofs, not all of them. Default: false. */
-  newestOnly?: boolean
+  newestOnly?: boolean | undefined
   /** Skip a finalization whose proofs no L2 endpoint has any longer. Default: false, which throws. */
-  skipUnavailable?: boolean
+  skipUnavailable?: boolean | undefined
   /** Milliseconds between polls, give or take a tenth. Default: 60,000. */
-  pollIntervalMs?: number
+  pollIntervalMs?: number | undefined
   /** The longest pause after failures, in milliseconds. Pauses start at about a second and double. Default: 300,000. */
-  maxBackoffMs?: number
+  maxBackoffMs?: number | undefined
   /** Called with every event. If it throws, the iteration ends with that error. */
-  onEvent?: (event: FollowEvent) => void
-  /** Aborts the iteration, which then throws the RpcError `ABORTED`. */
-  signal?: AbortSignal
+  onEvent?: ((event: FollowEvent) => void) | undefined
+  /** Aborts the iteration, which then throws the EndpointError `ABORTED`. */
+  signal?: AbortSignal | undefined
 }
 
 export type Settings = ReturnType<typeof verifyFollowOptions>
@@ -112,7 +115,6 @@ export function verifyFollowOptions(options: FollowOptions) {
     ...['newestOnly', 'skipUnavailable', 'pollIntervalMs', 'maxBackoffMs', 'onEvent', 'signal'],
   ])
   const {
-    rollup,
     scheme,
     l1BlockHash,
     requests = [],
@@ -129,7 +131,7 @@ export function verifyFollowOptions(options: FollowOptions) {
     pollIntervalMs: pollInterval = 60_000,
     maxBackoffMs: maxBackoff = 300_000,
   } = own
-  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
+  const rollup = readRollup(own.rollup)
   if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', 'a function', l1BlockHash)
   if (from !== undefined && (typeof from !== 'bigint' || from < 0n || from >= 1n << 64n)) {
     throw invalid('fromL2BlockNumber', 'a bigint from 0 to 2^64 - 1', from)
@@ -151,16 +153,21 @@ export function verifyFollowOptions(options: FollowOptions) {
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
     rollup,
-    rollupAddress,
     schemeAt: typeof scheme === 'function' ? scheme : () => scheme,
     l1BlockHash,
-    requests: requests.map(({ address, storageKeys = [] }: FollowRequest, index) => ({
-      address: bytesToHex(decodeArgument(`requests[${index}].address`, address, 20)),
-      storageKeys: decodeKeys(storageKeys).map(bytesToHex),
-    })),
+    requests: Array.from(requests, readRequest),
     from,
-    position: state === undefined ? null : readState(state, rollupAddress),
+    position: state === undefined || state === null ? null : readState(state, rollup.address),
     ...{ newestOnly, skipUnavailable, pollInterval, maxBackoff, onEvent, signal },
     how: { method, maxKeysPerRequest },
+  }
+}
+
+function readRequest(request: FollowRequest, index: number) {
+  const place = `requests[${index}]`
+  const { address, storageKeys = [] } = readOptions(place, request, ['address', 'storageKeys'])
+  return {
+    address: bytesToHex(decodeArgument(`${place}.address`, address, 20)),
+    storageKeys: decodeKeys(storageKeys, `${place}.storageKeys`).map(bytesToHex),
   }
 }

@@ -1,6 +1,6 @@
 import type { L1Block } from '../anchor/header.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ArgumentError, isProofError } from '../errors.ts'
+import { ArgumentError, isProofError, ProofError } from '../errors.ts'
 import { decodeQuantity, encodeQuantity } from '../hex.ts'
 import { optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
@@ -62,11 +62,11 @@ function readMark(l1Block: unknown): L1Mark {
 }
 
 const FOREIGN = 'it is not what followFinalizations handed out'
-const invalid = (why: string) => new ArgumentError({ found: `state: ${why}` })
+const invalid = (why: string) => new ArgumentError({ path: 'resumeFrom', found: why })
 
 function readQuantity(value: unknown): bigint {
   const quantity = decodeQuantity(value, 64)
-  if (quantity === null) throw invalid(FOREIGN)
+  if (quantity === null) throw new ProofError('MALFORMED_RESPONSE')
   return quantity
 }
 

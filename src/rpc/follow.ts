@@ -31,7 +31,7 @@ export interface Timing {
  * without a finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request.
  *
  * @param options the endpoints, the rollup, the source of the L1 block hash, and what to prove
- * @throws ArgumentError, ArgumentError for wrong options, before any request
+ * @throws ArgumentError for options that are missing, unknown or wrong, before any request
  *
  * @example
  * ```ts
@@ -48,8 +48,8 @@ export interface Timing {
  * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
  * const l1BlockHash = finalizedBlockHash(l1) // in production: from a source that you trust
  * const requests = [{ address: `0x${'b2'.repeat(20)}` }] as const
- * for await (const item of followFinalizations({ l1, l2, rollup, scheme: poseidon2, l1BlockHash, requests, from: 4n })) {
- *   console.log(item.l2BlockNumber, item.states[0]?.account?.balance)
+ * for await (const item of followFinalizations({ l1, l2, rollup, scheme: poseidon2, l1BlockHash, requests, fromL2BlockNumber: 4n })) {
+ *   console.log(item.l2BlockNumber, item.verified[0]?.account?.balance)
  *   if (item.l2BlockNumber === 8n) break
  * }
  * // 4n 13n

@@ -110,7 +110,7 @@ export function createFollower(settings: Settings) {
     try {
       const proven = await prove(settings, l2, at, anchor)
       const { mark } = yielded(progress, l2BlockNumber)
-      return { ...proven, progress: writeState(settings.rollupAddress, { l2BlockNumber, mark }) }
+      return { ...proven, progress: writeState(rollup.address, { l2BlockNumber, mark }) }
     } catch (error) {
       if (!isMissing(error)) throw error
       tellOf('follow.proof.unavailable', hint)

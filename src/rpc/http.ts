@@ -8,34 +8,6 @@ import type { RequestProvider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
 import { sleep } from './waiting.ts'
 
-/**
- * The URL of an endpoint. With an API key, it is that of a private provider: `{base}/v3/{key}`. Without one, it is `base`
- * itself: a node of your own or a public endpoint.
- *
- * @param base an `http` or `https` URL
- * @param apiKey letters, digits, `.`, `_`, `~` and `-`
- * @throws ArgumentError
- *
- * @example
- * ```ts
- * import { endpointUrl } from 'rollup-state-proof/rpc'
- *
- * console.log(endpointUrl('https://endpoint.example', 'my-key')) // https://endpoint.example/v3/my-key
- * ```
- */
-export function endpointUrl(base: string, apiKey?: string): string {
-  parseUrl(base)
-  if (apiKey === undefined) return base
-  if (typeof apiKey !== 'string' || !/^[\w.~-]+$/.test(apiKey)) {
-    throw new ArgumentError({
-      found: 'an API key that is not of letters, digits, ".", "_", "~" and "-"',
-    })
-  }
-  let end = base.length
-  while (base[end - 1] === '/') end--
-  return `${base.slice(0, end)}/v3/${apiKey}`
-}
-
 /** Limits for requests. */
 export interface HttpOptions {
   /** Time limit for one request including its retries, in milliseconds. Default: 30,000. */
@@ -59,7 +31,7 @@ const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
  * key: query values, path segments, host and port. Keys of 4 or more characters are removed wherever they occur, shorter ones
  * only as separate words.
  *
- * @param url an `http` or `https` URL, see {@link endpointUrl}
+ * @param url an `http` or `https` URL
  * @param options limits; the defaults suit a few hundred keys per request
  * @throws ArgumentError
  *
@@ -77,8 +49,10 @@ const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
  * await service.close()
  * ```
  */
-export function createHttpProvider(url: string, options: HttpOptions = {}): RequestProvider {
+export function createHttpProvider(url: string | URL, options: HttpOptions = {}): RequestProvider {
   const { redact, maxResponseLength, exchange } = createConnection(url, options)
+  // A URL object may be changed later.
+  const target = `${url}`
   let nextId = 1
 
   const provider: RequestProvider = {
@@ -88,7 +62,7 @@ export function createHttpProvider(url: string, options: HttpOptions = {}): Requ
       const send = (signal: AbortSignal) => {
         const body = JSON.stringify(request)
         // A redirected POST may arrive as another method, at another place.
-        return fetch(url, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal })
+        return fetch(target, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal })
       }
       return exchange(send, response => readAnswer(response, request, maxResponseLength, redact))
     },
@@ -131,7 +105,7 @@ export interface BeaconApi {
  * await service.close()
  * ```
  */
-export function createBeaconApi(url: string, options: HttpOptions = {}): BeaconApi {
+export function createBeaconApi(url: string | URL, options: HttpOptions = {}): BeaconApi {
   const { redact, maxResponseLength, exchange } = createConnection(url, options)
   const base = new URL(url)
   const api: BeaconApi = {
@@ -158,7 +132,7 @@ export function createBeaconApi(url: string, options: HttpOptions = {}): BeaconA
 const FIRST_WAIT = 250
 
 /** What all requests to one URL share: their limits, and the retries while the endpoint is busy. Throws RpcErrors only. */
-function createConnection(url: string, options: HttpOptions) {
+function createConnection(url: string | URL, options: HttpOptions) {
   const redact = redactorOf(parseUrl(url))
   const own = readOptions('', options, HTTP_OPTIONS)
   const { timeoutMs: timeout = 30_000, signal, maxResponseLength = DEFAULT_RESPONSE_LENGTH, maxRetries = 4 } = own
@@ -201,9 +175,13 @@ function createConnection(url: string, options: HttpOptions) {
   return { redact, maxResponseLength, exchange }
 }
 
-function parseUrl(url: string): URL {
-  if (typeof url !== 'string') throw invalid('url', 'a URL of http or https, as a string', url)
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
+/** Whether it is a `URL`, of this realm or another. */
+export const isUrl = (value: unknown): value is URL => Object.prototype.toString.call(value) === '[object URL]'
+
+function parseUrl(url: string | URL): URL {
+  if (typeof url !== 'string' && !isUrl(url)) throw invalid('url', 'a URL of http or https', url)
+  const text = `${url}`
+  const parsed = URL.canParse(text) ? new URL(text) : undefined
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
     throw new ArgumentError({ found: 'a URL that is neither http nor https' })
   }

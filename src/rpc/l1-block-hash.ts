@@ -3,6 +3,7 @@ import { invalid, readOptions } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
+import { isUrl } from './http.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
 import { verifyFunction, verifyTimeout, verifyWhole } from './options.ts'
 import { inTime } from './waiting.ts'
@@ -49,11 +50,11 @@ export interface DissentingSource {
 /** How many sources must agree, and who is told about the others. */
 export interface AgreementOptions {
   /** How many must name the same hash. Default: more than half. */
-  quorum?: number
+  quorum?: number | undefined
   /** Time limit per answer of a source, in milliseconds. Default: 10,000. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Called on agreement with the sources that did not take part in it. */
-  onDissent?: (odd: readonly DissentingSource[]) => void
+  onDissent?: ((odd: readonly DissentingSource[]) => void) | undefined
 }
 
 /**
@@ -93,7 +94,7 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
   const given: readonly Endpoint[] = Array.from(l1s)
   const count = given.length
   const sources = given.map((l1, index) => openEndpoints(`l1s[${index}]`, l1))
-  const distinct = new Set(given.map(l1 => (typeof l1 === 'string' || l1 instanceof URL ? new URL(l1).href : l1)))
+  const distinct = new Set(given.map(l1 => (typeof l1 === 'string' || isUrl(l1) ? new URL(l1).href : l1)))
   if (distinct.size < count) throw invalid('l1s', 'each endpoint once', l1s)
   const own = readOptions('', options, ['quorum', 'timeoutMs', 'onDissent'])
   const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = 10_000, onDissent } = own

@@ -13,7 +13,6 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { safely } from '../verifier/safe.ts'
 import { type Endpoints, only } from './endpoints.ts'
 import { EndpointError, type EndpointErrorCode, isEndpointError, isFailure } from './error.ts'
 import { BLOCKS_PER_REQUEST, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
@@ -34,6 +33,7 @@ export type L1BlockTag = 'finalized' | 'safe' | 'latest'
 /** An L2 block whose state root the rollup contract holds, proven at an L1 block. */
 export interface Anchor extends VerifiedAnchor {
   readonly l2BlockNumber: bigint
+  readonly currentL2BlockNumber: bigint
   /** The known fields of the `eth_getProof` answer. */
   readonly proof: unknown
   /** Proves the timestamp; undefined if the timestamp is not proven. */
@@ -44,19 +44,27 @@ export interface Anchor extends VerifiedAnchor {
  * The known fields of the `eth_getProof` answer for the rollup contract, and what `verify` makes of them, from the first
  * endpoint whose answer it accepts.
  */
-function fetchProof<T>(
+async function fetchProof<T>(
   { l1, rollup, signal }: L1Source,
   storageKeys: readonly Hex[],
   l1BlockNumber: bigint,
   verify: (proof: unknown) => T,
 ): Promise<T> {
   const params = [rollup.address, storageKeys, encodeQuantity(l1BlockNumber)]
-  return l1.run(async provider => {
+  const outcome = await l1.run(async provider => {
     const redact = redactorFor(provider)
     const answer = await callProvider(provider, 'eth_getProof', params, signal)
     const proof = admitAnswer(answer, admissionOf(MAX_L1_PROOF_LENGTH, redact), redact, ETH_PROOF_SHAPE)
-    return atPath('l1.proof', () => verify(proof))
+    try {
+      return { value: atPath('l1.proof', () => verify(proof)) }
+    } catch (error) {
+      // Proven about what L1 holds, so any other endpoint would say the same.
+      if (isProofError(error) && error.code.startsWith('ANCHOR_')) return { fact: error }
+      throw error
+    }
   })
+  if ('fact' in outcome) throw outcome.fact
+  return outcome.value
 }
 
 interface FetchedL1Block {
@@ -118,15 +126,11 @@ export async function fetchAnchor(
   const { rollup } = source
   const keys = anchorStorageKeys({ rollup, l2BlockNumber, finalizedState })
   const claim = { l1StateRoot: l1Block.stateRoot, rollup, l2BlockNumber, finalizedState }
-  const outcome = await fetchProof(source, keys, l1Block.number, proof => {
-    const anchor = safely(() => ({ l2BlockNumber, proof, finalizedState, ...verifyAnchor(proof, claim) }))
-    // These codes tell what L1 is proven to hold, so every endpoint would say the same.
-    if (!anchor.ok && !anchor.error.code.startsWith('ANCHOR_')) throw anchor.error
-    return anchor
-  })
-  if (outcome.ok) return outcome.value
-  throw atPath('l1.proof', () => {
-    throw outcome.error
+  return fetchProof(source, keys, l1Block.number, proof => {
+    const { currentL2BlockNumber, ...proven } = verifyAnchor(proof, claim)
+    // The keys ask for it. Without it, nobody could tell whether the block is the newest.
+    if (currentL2BlockNumber === undefined) throw new EndpointError('ANSWER_MALFORMED', { found: 'too few slots' })
+    return { l2BlockNumber, proof, finalizedState, currentL2BlockNumber, ...proven }
   })
 }
 
@@ -168,7 +172,7 @@ export const fetchHinted = (...args: Required<Parameters<typeof fetchAnchor>>): 
  * @returns null if the endpoint serves no logs, or none of this finalization: no timestamp is proven then
  * @throws EndpointError `ABORTED` and nothing else
  */
-async function fetchFinalizedState(
+export async function fetchFinalizedState(
   provider: AnyProvider,
   source: L1Source,
   l1BlockNumber: bigint,

@@ -87,15 +87,16 @@ export interface FetchProgress {
   }[]
 }
 
-/** What a checkpoint must be for. Hexadecimal is in lower case. */
+/** What the progress must be for. Hexadecimal is in lower case. */
 type ProgressOwner = Pick<FetchProgress, 'address' | 'storageKeys'> &
   Partial<Pick<FetchProgress, 'l2BlockNumber' | 'rollup' | 'scheme'>>
 
-/** Why a checkpoint is not for this request, for people; null if it is. The checkpoint may be any value. */
-export function fetchedMismatch(checkpoint: unknown, owner: ProgressOwner): string | null {
-  const read = (name: string) => readOwn(Object(checkpoint), name)
+/** Why stored progress is not for this request, for people; null if it is. It may be any value. */
+export function fetchedMismatch(progress: unknown, owner: ProgressOwner): string | null {
+  const read = (name: string) => readOwn(Object(progress), name)
   const storageKeys = read('storageKeys')
-  if (!Array.isArray(read('partialAnswers')) || !Array.isArray(storageKeys)) return 'it is not a checkpoint'
+  if (!Array.isArray(read('partialAnswers')) || !Array.isArray(storageKeys))
+    return 'it is no progress that was handed out'
   for (const name of ['rollup', 'scheme', 'address', 'l2BlockNumber'] as const) {
     if (owner[name] !== undefined && read(name) !== owner[name]) return `it is of another ${name}`
   }
@@ -106,25 +107,25 @@ export function fetchedMismatch(checkpoint: unknown, owner: ProgressOwner): stri
 }
 
 /**
- * The partial answers of a checkpoint that can be reused, from the first on. They never cover all keys: this library makes no
- * such checkpoint, and at least one request must reach the endpoint.
+ * The partial answers of stored progress that can be reused, from the first on. They never cover all keys: this library hands
+ * out no such progress, and at least one request must reach the endpoint.
  *
  * @param verify throws if the answer does not verify
  */
 export function readFetched(
-  checkpoint: unknown,
+  progress: unknown,
   owner: ProgressOwner,
   admission: Admission,
   redact: Redact,
   verify: (answer: unknown, keys: readonly Hex[]) => void,
 ): PartialAnswer[] {
   const answers: PartialAnswer[] = []
-  if (checkpoint === undefined || fetchedMismatch(checkpoint, owner) !== null) return answers
+  if (progress === undefined || fetchedMismatch(progress, owner) !== null) return answers
   const { storageKeys } = owner
   try {
     let done = 0
     // They may be anything: a value of another shape throws, which ends the loop.
-    for (const part of readOwn(Object(checkpoint), 'partialAnswers') as Iterable<unknown>) {
+    for (const part of readOwn(Object(progress), 'partialAnswers') as Iterable<unknown>) {
       const [keyCount, answer] = ['keyCount', 'answer'].map(name => readOwn(Object(part), name))
       if (typeof keyCount !== 'number' || !Number.isSafeInteger(keyCount) || keyCount < 1) break
       if (done + keyCount >= storageKeys.length) break

@@ -1,25 +1,25 @@
 import type { L1Block } from '../anchor/header.ts'
-import type { Rollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { type Rollup, readRollup } from '../anchor/rollup.ts'
+import { decodeArgument, decodeKeys, invalid, readOptions, verifyUint } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ArgumentError } from '../errors.ts'
 import { createBundle } from '../evidence/create.ts'
 import type { EvidenceBundle, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
-import { type ConsensusProgress, fetchConsensus } from './beacon.ts'
+import { type ConsensusProgress, fetchConsensus, verifyBeaconSource } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
-import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
-import { EndpointError, isEndpointError, isMissing } from './error.ts'
+import { type Endpoint, type OnFailure, only, openEndpoints } from './endpoints.ts'
+import { EndpointError, isEndpointError, isFailure, isMissing, type Layer } from './error.ts'
 import { fetchAnswer, type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import type { BeaconApi } from './http.ts'
 import {
   type Anchor,
   fetchAnchor,
   fetchL1Block,
+  fetchNewest,
   fetchTimestamp,
   type L1BlockTag,
   type L1Source,
@@ -28,10 +28,14 @@ import {
 import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from './partial-answers.ts'
 import { parseQuantity } from './provider.ts'
-import { type Redact, redactorFor } from './redact.ts'
+import { redactorFor } from './redact.ts'
 
-/** What to record evidence for. */
-export interface EvidenceRequest {
+/** What to record evidence for, and how. */
+export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]> extends RollupClientOptions {
+  /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
+  l1: Endpoint | readonly Endpoint[]
+  /** One or more endpoints of the rollup. */
+  l2: Endpoint | readonly Endpoint[]
   /** The hash scheme of the rollup at that block. */
   scheme: Scheme
   /** The contract whose roots you trust. */
@@ -39,35 +43,31 @@ export interface EvidenceRequest {
   /** 20 bytes, in upper or lower case. */
   address: Hex
   /** 32 bytes each. Default: none. */
-  storageKeys?: readonly Hex[]
-  /** The last block of a finalization. Default: the newest with proofs on the L2 endpoint. */
+  storageKeys?: Keys | undefined
+  /** The last block of a finalization. Default: the newest with proofs on an L2 endpoint. */
   l2BlockNumber?: bigint | undefined
-}
-
-/** How to record. */
-export interface RecordOptions extends RollupClientOptions {
   /** The L1 block to prove from. Default: `finalized`. */
-  l1BlockNumber?: bigint | L1BlockTag
+  l1BlockNumber?: bigint | L1BlockTag | undefined
   /** Also proves the L1 block, from a beacon block that you trust. The L1 block is then the newest finalized one. */
   beacon?:
     | {
         /** One or more beacon APIs, none of which is trusted. */
         apis: readonly BeaconApi[]
-        /** What `checkpoint` of `rollup-state-proof/beacon` returns. */
+        /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
         trusted: TrustedBeaconBlock
       }
     | undefined
   /** How many finalizations to try, from the newest back. Default: 8. */
-  maxFinalizations?: number
+  maxFinalizations?: number | undefined
   /**
-   * The last checkpoint that `onProgress` received, to continue from there, at its L2 block. A checkpoint of another request
-   * is ignored, and so is one whose first answer does not verify; `onProgress` reports this.
+   * The last `progress` that `onProgress` received, to continue from there, at its L2 block. That of another request is
+   * ignored, and so is one whose first answer does not verify; `onProgress` reports this. null counts as none.
    */
   resumeFrom?: unknown
-  /** Called at every step. */
-  onProgress?: (progress: RecordProgress) => void
+  /** Called at every step. If it throws, the recording ends with that error. */
+  onProgress?: ((progress: RecordProgress) => void) | undefined
   /** Aborts the recording. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** A step of a recording. */
@@ -101,205 +101,220 @@ export type RecordProgress =
       step: 'keys'
       /** For how many keys. */
       keyCount: number
-      /** Pass it to a later call to continue from here. */
-      checkpoint: FetchProgress
+      /** Pass it to a later call as `resumeFrom` to continue from here. */
+      progress: FetchProgress
     }
   | {
-      /** The checkpoint in `resumeFrom` is not used: the recording starts over. */
-      step: 'checkpointIgnored'
+      /** The progress in `resumeFrom` is not used: the recording starts over. */
+      step: 'progressIgnored'
       /** Why, for people: in lower case, without a full stop. */
       reason: string
     }
+  | {
+      /** An endpoint failed, or its answer was refused. The next is asked, if there is one. */
+      step: 'endpointFailed'
+      /** The layer of the endpoint. */
+      layer: Layer
+      /** Index of the endpoint, from 0. */
+      index: number
+      /** The code of its error. */
+      code: string
+    }
 
 /** A bundle, and what it proves. */
-export interface Recorded {
+export interface Recorded<Keys extends readonly Hex[] = readonly Hex[]> {
   /** The bundle, verified; plain JSON. */
   bundle: EvidenceBundle
+  /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
+  verified: VerifiedEvidence<TrustedBeaconBlock | { l1BlockHash: Hex }, bigint, Keys>
   /**
-   * Where the hash in `l1Block` comes from. If it is the L1 endpoint's word, nothing proves it: compare the hash with a source
-   * that you trust. From a beacon checkpoint, it is proven.
+   * Where the hash of the L1 block comes from. If it is the word of an L1 endpoint, nothing proves it: compare the hash with a
+   * source that you trust. From a trusted beacon block, it is proven.
    */
-  l1BlockHashFrom: 'l1Endpoint' | 'beaconCheckpoint'
-  /** What the bundle proves to whoever trusts that hash, or the checkpoint. */
-  verified: Extract<VerifiedEvidence, { trustedInput: 'beaconBlockRoot' | 'l1BlockHash' }>
+  l1BlockHashFrom: 'l1Endpoint' | 'beaconBlock'
 }
 
 /**
  * Records an evidence bundle: finds the newest finalized L2 block with proofs on the L2 endpoint, and fetches the L1 header,
- * the proof of the rollup contract and the answer. For the newest finalized block, the bundle also proves its timestamp if the
+ * the proof of the rollup contract and the answer. For the newest finalized block, the bundle also proves its timestamp if an
  * L1 endpoint serves the contract's logs. Everything is verified on arrival, and the whole bundle at the end. Only the L1 block
- * hash is taken on the L1 endpoint's word: compare it with a source that you trust. The bundle holds known fields only.
+ * hash is taken on an L1 endpoint's word: compare it with a source that you trust. The bundle holds known fields only.
  *
- * @param l1 provider of the L1 on which the rollup is finalized
- * @param l2 provider of the rollup
- * @param request what to record evidence for
- * @param options from which L1 block, and how
- * @throws EndpointError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`, `L1_CONTRADICTION`,
- * ...; `ARGUMENT_INVALID` if an option is wrong or unknown. ProofError if an answer does not verify; ArgumentError if the
- * request itself is wrong. None contains a URL or an API key
+ * If an endpoint fails or lies, the next one is asked.
+ *
+ * @param options what to record, from where, and how
+ * @throws EndpointError with the `layer` of the endpoint that failed: `PROOF_UNAVAILABLE`, `L1_HISTORY_MISSING`,
+ * `L1_CONTRADICTION`, ...; `ABORTED` with the signal's reason as its `cause`. ProofError if no answer verifies. ArgumentError
+ * if an option is missing, unknown or wrong. None contains a URL or an API key
  *
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { createHttpProvider, recordEvidence } from 'rollup-state-proof/rpc'
+ * import { recordEvidence } from 'rollup-state-proof/rpc'
  * import { createService } from 'rollup-state-proof/service'
  * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
  *
  * const rollup = { name: 'devnet', address: '0x00000000000000000000000000000000000011ff' } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })
  * addDemoBlocks(service.chain)
- * const { url, l1Url } = await service.listen()
+ * const { url: l2, l1Url: l1 } = await service.listen()
  *
  * const address = `0x${'b2'.repeat(20)}` as const
- * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
- * const { evidence } = await recordEvidence(l1, l2, { scheme: poseidon2, rollup, address })
- * console.log(evidence.account?.balance, evidence.l2BlockNumber, evidence.l1Block.number) // 13n 8n 63n
+ * const { verified } = await recordEvidence({ l1, l2, scheme: poseidon2, rollup, address })
+ * console.log(verified.account?.balance, verified.l2BlockNumber, verified.l1Block.number) // 13n 8n 63n
  * await service.close()
  * ```
  */
-export async function recordEvidence(
-  l1: Endpoint | readonly Endpoint[],
-  l2: Endpoint | readonly Endpoint[],
-  request: EvidenceRequest,
-  options: RecordOptions = {},
-): Promise<Recorded> {
+export async function recordEvidence<const Keys extends readonly Hex[] = readonly []>(
+  options: RecordOptions<Keys>,
+): Promise<Recorded<Keys>> {
   // Check everything before the first request.
-  const [wanted, how] = [verifyRequest(request), verifyRecordOptions(options)]
-  const { signal } = how
-  const [l1s, l2s] = [openEndpoints('l1', l1, 'L1', { signal }), openEndpoints('l2', l2, 'L2', { signal })]
-  return redactProofErrors(() => recordWith(l1s, l2s, wanted, how), ...l1s.providers, ...l2s.providers)
+  const settings = verifyRecordOptions(options)
+  const { l1, l2 } = settings
+  const recorded = await redactProofErrors(() => createRecorder(settings).record(), ...l1.providers, ...l2.providers)
+  // The slots are those of the keys.
+  return recorded as Recorded<Keys>
 }
 
-type VerifiedRequest = ReturnType<typeof verifyRequest>
-type VerifiedOptions = ReturnType<typeof verifyRecordOptions>
+type Settings = ReturnType<typeof verifyRecordOptions>
 
-function verifyRequest(request: EvidenceRequest) {
-  const fields = ['scheme', 'rollup', 'address', 'storageKeys', 'l2BlockNumber']
-  const { scheme, rollup, address, storageKeys = [], l2BlockNumber } = readOptions('', request, fields)
-  hashSchemeOf(scheme)
-  const rollupAddress = bytesToHex(decodeArgument('rollup.address', rollup?.address, 20))
-  if (l2BlockNumber !== undefined && typeof l2BlockNumber !== 'bigint') {
-    const found = `a ${typeof l2BlockNumber}`
-    throw new ArgumentError({ path: 'l2BlockNumber', expected: 'a bigint, such as 3n', found })
-  }
-  const asked = {
-    address: bytesToHex(decodeArgument('address', address, 20)),
-    storageKeys: decodeKeys(storageKeys).map(bytesToHex),
-  }
-  const owner = { ...asked, rollup: rollupAddress, scheme: scheme.name }
-  return { scheme, rollup, l2BlockNumber, ...asked, owner }
-}
+const FIELDS = [
+  ...['l1', 'l2', 'scheme', 'rollup', 'address', 'storageKeys', 'l2BlockNumber', 'l1BlockNumber', 'beacon'],
+  ...['maxFinalizations', 'resumeFrom', 'onProgress', 'signal'],
+]
 
 const L1_TAGS: readonly unknown[] = ['finalized', 'safe', 'latest'] satisfies L1BlockTag[]
 
 function verifyRecordOptions(options: RecordOptions) {
-  const names = ['l1BlockNumber', 'beacon', 'maxFinalizations', 'resumeFrom', 'onProgress', 'signal']
-  const own = verifyClientOptions(options, names)
-  const { l1BlockNumber = 'finalized', maxFinalizations = 8 } = own
-  const isBlock =
-    typeof l1BlockNumber === 'bigint'
-      ? l1BlockNumber >= 0n && l1BlockNumber < 1n << 64n
-      : L1_TAGS.includes(l1BlockNumber)
-  if (!isBlock) throw invalid('l1BlockNumber', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1BlockNumber)
+  const own = verifyClientOptions(options, FIELDS)
+  const { scheme, storageKeys = [], l1BlockNumber = 'finalized', maxFinalizations = 8, onProgress, signal } = own
+  const { method, maxKeysPerRequest, l2BlockNumber } = own
+  hashSchemeOf(scheme)
+  const rollup = readRollup(own.rollup)
+  if (l2BlockNumber !== undefined) verifyUint('l2BlockNumber', l2BlockNumber, 64)
+  if (typeof l1BlockNumber === 'bigint') verifyUint('l1BlockNumber', l1BlockNumber, 64)
+  else if (!L1_TAGS.includes(l1BlockNumber))
+    throw invalid('l1BlockNumber', `a bigint such as 3n, or one of ${L1_TAGS.join(', ')}`, l1BlockNumber)
   if (own.beacon !== undefined && own.l1BlockNumber !== undefined) {
     throw invalid('l1BlockNumber', 'nothing beside beacon, which finds the L1 block', l1BlockNumber)
   }
   verifyWhole('maxFinalizations', maxFinalizations, 1)
-  verifyFunction('onProgress', own.onProgress)
-  verifySignal(own.signal)
-  return Object.assign(own, { l1BlockNumber, maxFinalizations })
+  verifyFunction('onProgress', onProgress)
+  verifySignal(signal)
+  const beacon = own.beacon && readOptions('beacon', own.beacon, ['apis', 'trusted'])
+  if (beacon) verifyBeaconSource(beacon, 'beacon.')
+  const keys = decodeKeys(storageKeys).map(bytesToHex)
+  const asked = { address: bytesToHex(decodeArgument('address', own.address, 20)), storageKeys: keys }
+  /** Whether an L2 endpoint said that it does not hold a block, since this was last reset. */
+  const missed = { isAny: false }
+  const onFailure: OnFailure = (layer, index, error) => {
+    if (layer === 'L2' && isMissing(error)) missed.isAny = true
+    onProgress?.({ step: 'endpointFailed', layer, index, code: error.code })
+  }
+  return {
+    l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
+    l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
+    ...{ scheme, rollup, ...asked, keysAsWritten: Array.from(storageKeys), l2BlockNumber, l1BlockNumber, beacon },
+    ...{ maxFinalizations, onProgress, signal, missed, resumeFrom: own.resumeFrom ?? undefined },
+    how: { method, maxKeysPerRequest },
+    owner: { ...asked, rollup: rollup.address, scheme: scheme.name },
+  }
 }
 
-async function recordWith(
-  l1: Endpoints,
-  l2: Endpoints,
-  request: VerifiedRequest,
-  options: VerifiedOptions,
-): Promise<Recorded> {
-  const { scheme, rollup, address, storageKeys, owner } = request
-  const { l1BlockNumber, beacon, maxFinalizations: _, resumeFrom, onProgress, signal, ...how } = options
+function createRecorder(settings: Settings) {
+  const { l1, l2, scheme, rollup, address, storageKeys, beacon, resumeFrom, onProgress, signal, owner } = settings
   const source = { l1, rollup, signal }
 
-  const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
-  const fetched = beacon && (await fetchConsensus(beacon.apis, beacon.trusted, { onProgress: tell, signal }))
-  const { block, l1Block } = await fetchL1Block(source, fetched?.proven.l1BlockHash ?? l1BlockNumber)
-  onProgress?.({ step: 'l1Block', l1Block })
+  /** The L1 block to prove from. */
+  async function fetchBlock() {
+    const tell = (progress: ConsensusProgress) => onProgress?.({ step: 'consensus', progress })
+    const fetched = beacon && (await fetchConsensus({ ...beacon, onProgress: tell, signal }))
+    const id = fetched?.proven.l1BlockHash ?? settings.l1BlockNumber
+    const isProvable = beacon === undefined && l1.providers.length > 1
+    // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
+    const { block, l1Block } = isProvable
+      ? await l1.run(async provider => {
+          const alone = { ...source, l1: only(provider) }
+          const found = await fetchL1Block(alone, id)
+          await fetchNewest(alone, found.l1Block)
+          return found
+        })
+      : await fetchL1Block(source, id)
+    onProgress?.({ step: 'l1Block', l1Block })
+    return { block, l1Block, consensus: fetched?.consensus }
+  }
 
-  /** The bundle for this block; null if the L2 endpoint does not hold the block. */
-  async function recordAt(anchor: Anchor): Promise<EvidenceBundle | null> {
-    const { l2BlockNumber, stateRoot } = anchor
+  /** The answer at this block; null if the L2 endpoints do not hold the block. */
+  async function answerAt({ l2BlockNumber, stateRoot }: Anchor): Promise<{ answer: unknown } | null> {
     let hasBegun = false
-    const onMade = (made: FetchProgress, keyCount: number) => {
+    settings.missed.isAny = false
+    const tell = (made: FetchProgress, keyCount: number) => {
       hasBegun = true
-      onProgress?.({ step: 'keys', keyCount, checkpoint: { ...made, rollup: owner.rollup, scheme: owner.scheme } })
+      onProgress?.({ step: 'keys', keyCount, progress: { ...made, rollup: owner.rollup, scheme: owner.scheme } })
     }
     const begun = fetchedMismatch(resumeFrom, owner) === null ? resumeFrom : undefined
-    const fetching = { ...how, trusted: { scheme, stateRoot }, resumeFrom: begun, onProgress: onMade, signal }
-    let answer: unknown
+    const trusted = { scheme, stateRoot }
+    const fetching = { ...settings.how, trusted, resumeFrom: begun, onProgress: tell, signal }
     try {
-      answer = await fetchAnswer(l2, { address, storageKeys, l2BlockNumber }, fetching)
+      return { answer: await fetchAnswer(l2, { address, storageKeys, l2BlockNumber }, fetching) }
     } catch (error) {
       // An endpoint that has already sent an answer holds the block.
-      if (!hasBegun && request.l2BlockNumber === undefined && isMissing(error)) return null
+      const isElsewhere = !hasBegun && settings.l2BlockNumber === undefined && settings.missed.isAny
+      if (isElsewhere && isFailure(error)) return null
       throw error
     }
-    // Only once the answer is here: the timestamp of a block that the L2 endpoint does not hold is of no use.
-    const { proof, finalizedState } = await fetchTimestamp(source, l1Block, anchor)
-    const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer }
-    return createBundle({ ...parts, consensus: fetched?.consensus, l1: { block, proof, finalizedState } })
   }
 
-  const tried: bigint[] = []
-  for await (const anchor of anchorsFor(
-    source,
-    l1Block,
-    request,
-    options,
-    redactorFor(...l1.providers, ...l2.providers),
-  )) {
-    const { l2BlockNumber } = anchor
-    if (tried.includes(l2BlockNumber)) continue
-    onProgress?.({ step: 'l2Block', l2BlockNumber })
-    const bundle = await recordAt(anchor)
-    if (bundle) return verifyBundle(bundle, request, l1Block, l2BlockNumber, beacon?.trusted)
-    onProgress?.({ step: 'proofUnavailable', l2BlockNumber })
-    tried.push(l2BlockNumber)
+  return {
+    async record(): Promise<Recorded> {
+      const { block, l1Block, consensus } = await fetchBlock()
+      const tried: bigint[] = []
+      for await (const anchor of anchorsFor(source, l1Block, settings)) {
+        const { l2BlockNumber } = anchor
+        if (tried.includes(l2BlockNumber)) continue
+        onProgress?.({ step: 'l2Block', l2BlockNumber })
+        const found = await answerAt(anchor)
+        if (found) {
+          // Only now: the timestamp of a block that no L2 endpoint holds is of no use.
+          const { proof, finalizedState } = await fetchTimestamp(source, l1Block, anchor)
+          const parts = { scheme, rollup, l2BlockNumber, address, storageKeys, answer: found.answer }
+          const bundle = createBundle({ ...parts, consensus, l1: { block, proof, finalizedState } })
+          return verifyBundle(bundle, settings, l1Block, l2BlockNumber)
+        }
+        onProgress?.({ step: 'proofUnavailable', l2BlockNumber })
+        tried.push(l2BlockNumber)
+      }
+      throw new EndpointError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+    },
   }
-  throw new EndpointError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
 }
 
 /** The parts were verified one by one. This verifies the whole. */
 function verifyBundle(
   bundle: EvidenceBundle,
-  { scheme, rollup, address, storageKeys }: VerifiedRequest,
+  { scheme, rollup, address, keysAsWritten: storageKeys, beacon }: Settings,
   l1Block: L1Block,
   l2BlockNumber: bigint,
-  beacon: TrustedBeaconBlock | undefined,
 ): Recorded {
-  const trusted = beacon ?? { l1BlockHash: l1Block.hash }
-  const evidence = verifyEvidence(bundle, { scheme, rollup, trusted, l2BlockNumber, address, storageKeys })
-  if (evidence.trustedInput === 'beaconBlockRoot')
-    return { bundle, l1BlockHashFrom: 'beaconCheckpoint', verified: evidence }
-  const proven = { ...evidence, l1Block, l2BlockNumber, trustedInput: 'l1BlockHash' } as const
-  return { bundle, l1BlockHashFrom: 'l1Endpoint', verified: proven }
+  const claim = { scheme, rollup, l2BlockNumber, address, storageKeys }
+  if (beacon === undefined) {
+    const verified = verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
+    return { bundle, verified, l1BlockHashFrom: 'l1Endpoint' }
+  }
+  const verified = verifyEvidence(bundle, { ...claim, trusted: beacon.trusted })
+  return { bundle, verified, l1BlockHashFrom: 'beaconBlock' }
 }
 
 /** The finalizations to try, in order: that of the request, or of the earlier recording, and the newest ones. */
-async function* anchorsFor(
-  source: L1Source,
-  l1Block: L1Block,
-  request: VerifiedRequest,
-  { resumeFrom, maxFinalizations, onProgress }: VerifiedOptions,
-  redact: Redact,
-): AsyncGenerator<Anchor> {
-  const { l2BlockNumber, owner } = request
-  const ignore = (reason: string) => onProgress?.({ step: 'checkpointIgnored', reason })
+async function* anchorsFor(source: L1Source, l1Block: L1Block, settings: Settings): AsyncGenerator<Anchor> {
+  const { l2BlockNumber, owner, resumeFrom, maxFinalizations, onProgress } = settings
+  const ignore = (reason: string) => onProgress?.({ step: 'progressIgnored', reason })
   const block = l2BlockNumber === undefined ? {} : { l2BlockNumber: encodeQuantity(l2BlockNumber) }
   const mismatch = resumeFrom === undefined ? null : fetchedMismatch(resumeFrom, { ...owner, ...block })
   if (mismatch !== null) ignore(mismatch)
   if (l2BlockNumber !== undefined) return yield await fetchAnchor(source, l1Block, l2BlockNumber)
   if (resumeFrom !== undefined && mismatch === null) {
-    const begun = await fetchBegun(source, l1Block, request, resumeFrom, redact)
+    const begun = await fetchBegun(source, l1Block, settings)
     if (typeof begun === 'string') ignore(begun)
     else yield begun
   }
@@ -310,12 +325,11 @@ async function* anchorsFor(
 async function fetchBegun(
   source: L1Source,
   l1Block: L1Block,
-  { scheme, address, storageKeys, owner }: VerifiedRequest,
-  resumeFrom: unknown,
-  redact: Redact,
+  { l1, l2, scheme, address, storageKeys, owner, resumeFrom }: Settings,
 ): Promise<Anchor | string> {
+  const redact = redactorFor(...l1.providers, ...l2.providers)
   try {
-    const anchor = await fetchAnchor(source, l1Block, parseQuantity(Reflect.get(Object(resumeFrom), 'block')))
+    const anchor = await fetchAnchor(source, l1Block, parseQuantity(Reflect.get(Object(resumeFrom), 'l2BlockNumber')))
     const verify = (answer: unknown, keys: readonly Hex[]) =>
       void verifyProof(answer, { scheme, stateRoot: anchor.stateRoot, address, storageKeys: keys })
     const admission = answerAdmission(storageKeys.length, storageKeys.length, redact)

@@ -21,21 +21,34 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
  *
  * @param timeout in milliseconds
  * @param work may end early when its signal is aborted
- * @throws EndpointError `TIMEOUT`
+ * @param signal ends it early
+ * @throws EndpointError `TIMEOUT`, `ABORTED`
  */
-export async function inTime<T>(timeout: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function inTime<T>(
+  timeout: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   const controller = new AbortController()
+  let end = () => {}
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(new EndpointError('TIMEOUT'))
       controller.abort()
     }, timeout)
+    end = () => {
+      if (signal) reject(abortedBy(signal))
+      controller.abort(signal?.reason)
+    }
+    if (signal?.aborted) end()
+    else signal?.addEventListener('abort', end, { once: true })
   })
   try {
-    return await Promise.race([work(controller.signal), late])
+    return await Promise.race([late, work(controller.signal)])
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
   }
 }
 

@@ -13,10 +13,10 @@ import {
 } from '../../src/rpc.ts'
 import { addDemoBlocks } from '../../src/service/demo.ts'
 import type { Service } from '../../src/service.ts'
-import { startServer, startService } from './servers.ts'
+import { startServer, startService, word } from './servers.ts'
 
 /** The demo, whose blocks have a fixed time long ago. */
-const ANY = { maxAge: Number.POSITIVE_INFINITY, maxCheckpointAge: Number.POSITIVE_INFINITY }
+const ANY = { maxAgeSeconds: Number.POSITIVE_INFINITY, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
 type Change = (body: unknown, path: string) => unknown
 
 /** The service without HTTP in between; what it answers is changed on the way. */
@@ -44,11 +44,12 @@ async function startDemo() {
   addDemoBlocks(service.chain)
   const { network } = service.beacon
   const rootOf = async (block: bigint): Promise<Hex> => (await service.beacon.blockRoot(block)) ?? '0x'
+  const trust = async (block: bigint) => beacon.trustBeaconBlock({ network, blockRoot: await rootOf(block) })
   const hashOf = (block: bigint) => Reflect.get(service.chain.l1.getBlock(block) ?? {}, 'hash')
   const head = () => hashOf(service.chain.l1.blockNumber())
   const follow = async (apis: BeaconApi[], options: Partial<BeaconBlockHashOptions> = {}, block = 60n) =>
-    beaconBlockHash(apis, beacon, { network, blockRoot: await rootOf(block), ...ANY, ...options })
-  return { ...started, network, rootOf, hashOf, head, follow }
+    beaconBlockHash({ apis, trusted: await trust(block), ...ANY, ...options })
+  return { ...started, network, rootOf, hashOf, head, follow, trust }
 }
 
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -67,7 +68,7 @@ const forge: Change = (body, path) => {
 }
 
 it('follows the chain from its beginning through all forks, stores its state and resumes from it', async () => {
-  const { service, follow, head, network } = await startDemo()
+  const { service, follow, head, network, trust } = await startDemo()
   const states: string[] = []
   const onState = (state: BeaconProgress) => void states.push(JSON.stringify(state))
   const api = apiOf(service)
@@ -82,7 +83,11 @@ it('follows the chain from its beginning through all forks, stores its state and
   service.chain.l1.addBlock()
   const resumed = apiOf(service)
   const state: BeaconProgress = JSON.parse(stored)
-  expect(await (await follow([resumed], { resumeFrom: state, blockRoot: '0x' }))()).toBe(head())
+  expect(
+    await (
+      await follow([resumed], { resumeFrom: state, trusted: { ...(await trust(60n)), beaconBlockRoot: word(0) } })
+    )(),
+  ).toBe(head())
   expect(resumed.asked).toEqual(['finality_update'])
 })
 
@@ -161,7 +166,7 @@ it('never goes back, nor is led past the present committee by a lie about the pe
   expect(await (await follow([apiOf(service, lie), apiOf(service)], { resumeFrom: state }))()).toBe(newest)
 })
 
-it('throws what onState throws, blames no endpoint for it, and offers the state again', async () => {
+it('throws what onProgress throws, blames no endpoint for it, and offers the state again', async () => {
   const { service, follow, head } = await startDemo()
   const states: BeaconProgress[] = []
   const failures: unknown[] = []
@@ -186,95 +191,117 @@ it('throws what onState throws, blames no endpoint for it, and offers the state 
 })
 
 it('says when nothing is proven, and when what is proven is too old', async () => {
-  const { service, follow, network, rootOf } = await startDemo()
-  const blockRoot = await rootOf(60n)
+  const { service, follow, trust } = await startDemo()
+  const trusted = await trust(60n)
   expect(await codeOf((await follow([down]))())).toBe('BEACON_UNAVAILABLE')
   expect(await codeOf((await follow([apiOf(service, forge)]))())).toBe('BEACON_UNAVAILABLE')
   const api = apiOf(service)
-  expect(await codeOf(beaconBlockHash([api], beacon, { network, blockRoot })())).toBe('BEACON_CHECKPOINT_OLD')
-  const { maxCheckpointAge } = ANY
-  expect(
-    await codeOf(beaconBlockHash([api], beacon, { network, blockRoot, maxTrustedAgeSeconds: maxCheckpointAge })()),
-  ).toBe('BEACON_STALE')
+  expect(await codeOf(beaconBlockHash({ apis: [api], trusted })())).toBe('BEACON_CHECKPOINT_OLD')
+  const { maxTrustedAgeSeconds } = ANY
+  expect(await codeOf(beaconBlockHash({ apis: [api], trusted, maxTrustedAgeSeconds })())).toBe('BEACON_STALE')
 })
 
 it('refuses arguments that are wrong, and states that are damaged or of another network', async () => {
-  const { service, follow, network, rootOf } = await startDemo()
+  const { service, follow, network, trust } = await startDemo()
   const api = apiOf(service)
   const states: BeaconProgress[] = []
   await (await follow([api], { onProgress: made => void states.push(made) }))()
   const state = states.at(-1)
   if (state === undefined) throw new Error('no state')
   const { committee, finalized } = state
-  const options = { network, blockRoot: await rootOf(60n) }
-  const wrong: [unknown, unknown, unknown][] = [
-    [[], beacon, options],
-    [[{}], beacon, options],
-    [[api], {}, options],
-    [[api], beacon, null],
-    [[api], beacon, { ...options, maxage: 1 }],
-    [[api], beacon, { ...options, maxAge: -1 }],
-    [[api], beacon, { ...options, timeout: 0 }],
-    [[api], beacon, { ...options, onState: 1 }],
-    [[api], beacon, { ...options, state: { ...state, version: 2 } }],
-    [[api], beacon, { ...options, state: { ...state, finalized: { ...finalized, slot: -1 } } }],
-    [[api], beacon, { ...options, state: { ...state, finalized: { ...finalized, l1BlockHash: '0x' } } }],
-    [[api], beacon, { ...options, state, network: beacon.mainnetBeacon }],
+  const trusted = await trust(60n)
+  const { lightClient } = trusted
+  const good = { apis: [api], trusted }
+  const resuming = (change: object) => ({ ...good, resumeFrom: { ...state, ...change } })
+  const wrong: [string, unknown][] = [
+    ['', undefined],
+    ['', null],
+    ['apis', { trusted }],
+    ['apis', { ...good, apis: [] }],
+    ['apis', { ...good, apis: [{}] }],
+    ['trusted', { apis: [api] }],
+    ['trusted', { ...good, trusted: {} }],
+    ['trusted.lightclient', { ...good, trusted: { ...trusted, lightclient: lightClient } }],
+    ['trusted.beaconBlockRoot', { ...good, trusted: { ...trusted, beaconBlockRoot: '0x12' } }],
+    ['trusted.lightClient', { ...good, trusted: { ...trusted, lightClient: undefined } }],
+    [
+      'trusted.lightClient.verifyUpdate',
+      { ...good, trusted: { ...trusted, lightClient: { ...lightClient, verifyUpdate: 1 } } },
+    ],
+    ['maxage', { ...good, maxage: 1 }],
+    ['maxAgeSeconds', { ...good, maxAgeSeconds: -1 }],
+    ['maxTrustedAgeSeconds', { ...good, maxTrustedAgeSeconds: '1' }],
+    ['timeoutMs', { ...good, timeoutMs: 0 }],
+    ['onProgress', { ...good, onProgress: 1 }],
+    ['onFailure', { ...good, onFailure: 1 }],
+    ['signal', { ...good, signal: new AbortController() }],
+    ['resumeFrom', { ...good, resumeFrom: 7 }],
+    ['resumeFrom.version', resuming({ version: 2 })],
+    ['resumeFrom.finalized.slot', resuming({ finalized: { ...finalized, slot: -1 } })],
+    ['resumeFrom.finalized.l1BlockHash', resuming({ finalized: { ...finalized, l1BlockHash: '0x' } })],
+    ['resumeFrom', resuming({ committee: { ...committee, network: beacon.mainnetBeacon } })],
+    ['resumeFrom.state', resuming({ state: 1 })],
   ]
-  for (const [apis, verifier, how] of wrong) {
-    expect(() => beaconBlockHash(apis as never, verifier as never, how as never)).toThrow(
-      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+  for (const [path, options] of wrong) {
+    expect(() => beaconBlockHash(options as never), path).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID', path }),
     )
   }
-  expect(wrong.length).toBe(12)
+  expect(wrong.length).toBe(24)
+  expect(await (await follow([api], { resumeFrom: null }))()).toBe(finalized.l1BlockHash)
   const [first = '0x', ...rest] = committee.pubkeys
   const swapped = { ...committee, pubkeys: [...rest, first] }
   service.chain.l1.addBlock()
   expect(await codeOf((await follow([api], { resumeFrom: { ...state, committee: swapped } }))())).toBe(
     'BEACON_UNAVAILABLE',
   )
-  expect(await codeOf((await follow([api], { network: { ...network, forks: [] } }))())).toBe('BEACON_UNAVAILABLE')
+  const forkless = { ...trusted, lightClient: { ...lightClient, network: { ...network, forks: [] } } }
+  expect(await codeOf((await follow([api], { trusted: forkless }))())).toBe('BEACON_UNAVAILABLE')
 })
 
 it('fetches the consensus part from the first endpoint whose answers verify, known fields only', async () => {
   const { service, beaconUrl, network, rootOf, head } = await startDemo()
-  const trusted = beacon.trustBeaconBlock(await rootOf(60n), network)
+  const trusted = beacon.trustBeaconBlock({ network, blockRoot: await rootOf(60n) })
   const chatty = apiOf(service, body =>
     Array.isArray(body) ? body : { ...(body as object), url: 'https://endpoint.example/key' },
   )
   const told: string[] = []
-  const { consensus, proven } = await fetchConsensus([down, apiOf(service, forge), chatty], trusted, {
+  const { consensus, proven } = await fetchConsensus({
+    apis: [down, apiOf(service, forge), chatty],
+    trusted,
     onProgress: progress => void told.push(progress.step),
   })
   expect(proven.l1BlockHash).toBe(head())
   expect(JSON.stringify(consensus)).not.toMatch(/endpoint\.example/)
   expect(consensus.updates.length).toBe(1)
-  expect(told).toEqual(['sourceFailed', 'size', 'updates', 'sourceFailed', 'size', 'updates'])
-  expect(await fetchConsensus([createBeaconApi(`${beaconUrl}/`)], trusted)).toEqual({ consensus, proven })
-  expect(await codeOf(fetchConsensus([down, apiOf(service, forge)], trusted))).toBe('BEACON_UNAVAILABLE')
-  expect(await codeOf(fetchConsensus([down], trusted))).toBe('UNREACHABLE')
-  const elsewhere = beacon.trustBeaconBlock(`0x${'11'.repeat(32)}`, network)
-  expect(await codeOf(fetchConsensus([apiOf(service)], elsewhere))).toBe('BLOCK_MISSING')
+  expect(told).toEqual(['endpointFailed', 'size', 'updates', 'endpointFailed', 'size', 'updates'])
+  expect(await fetchConsensus({ apis: [createBeaconApi(`${beaconUrl}/`)], trusted })).toEqual({ consensus, proven })
+  expect(await codeOf(fetchConsensus({ apis: [down, apiOf(service, forge)], trusted }))).toBe('BEACON_UNAVAILABLE')
+  expect(await codeOf(fetchConsensus({ apis: [down], trusted }))).toBe('UNREACHABLE')
+  const elsewhere = beacon.trustBeaconBlock({ network, blockRoot: word(1) })
+  expect(await codeOf(fetchConsensus({ apis: [apiOf(service)], trusted: elsewhere }))).toBe('BLOCK_MISSING')
 })
 
 it('ends with what onProgress throws, and asks no other endpoint', async () => {
   const { service, rootOf, network } = await startDemo()
-  const trusted = beacon.trustBeaconBlock(await rootOf(60n), network)
+  const trusted = beacon.trustBeaconBlock({ network, blockRoot: await rootOf(60n) })
   const other = apiOf(service)
-  for (const step of ['size', 'updates', 'sourceFailed']) {
-    const first = step === 'sourceFailed' ? down : apiOf(service)
+  for (const step of ['size', 'updates', 'endpointFailed']) {
+    const first = step === 'endpointFailed' ? down : apiOf(service)
     const onProgress = (progress: { step: string }) => {
       if (progress.step === step) throw new EndpointError('RESPONSE_TOO_LARGE')
     }
-    const root = step === 'updates' ? beacon.trustBeaconBlock(await rootOf(0n), network) : trusted
-    expect(await codeOf(fetchConsensus([first, other], root, { onProgress })), step).toBe('RESPONSE_TOO_LARGE')
+    const root = step === 'updates' ? beacon.trustBeaconBlock({ network, blockRoot: await rootOf(0n) }) : trusted
+    expect(await codeOf(fetchConsensus({ apis: [first, other], trusted: root, onProgress })), step).toBe(
+      'RESPONSE_TOO_LARGE',
+    )
   }
   expect(other.asked).toEqual([])
 })
 
 it('bounds what an endpoint sends', async () => {
   const { service, network, rootOf } = await startDemo()
-  const trusted = beacon.trustBeaconBlock(await rootOf(60n), network)
+  const trusted = beacon.trustBeaconBlock({ network, blockRoot: await rootOf(60n) })
   const cases: [string, Change][] = [
     ['ANSWER_MALFORMED', () => null],
     ['ANSWER_MALFORMED', () => ({ data: { header: { beacon: { slot: '9'.repeat(1000) } } } })],
@@ -289,7 +316,7 @@ it('bounds what an endpoint sends', async () => {
     ['BEACON_MALFORMED', (body, path) => (path.endsWith('updates') ? [7] : body)],
   ]
   for (const [code, change] of cases) {
-    expect(await codeOf(fetchConsensus([apiOf(service, change)], trusted)), `${change}`).toBe(code)
+    expect(await codeOf(fetchConsensus({ apis: [apiOf(service, change)], trusted })), `${change}`).toBe(code)
   }
   expect(cases.length).toBe(8)
 })
@@ -300,17 +327,19 @@ it('keeps URLs and keys out of its errors, and honours limits', async () => {
   )
   const KEY = 'secret-key-0123456789'
   const { network, rootOf } = await startDemo()
-  const trusted = beacon.trustBeaconBlock(await rootOf(60n), network)
+  const trusted = beacon.trustBeaconBlock({ network, blockRoot: await rootOf(60n) })
   const refused = [`${url}/${KEY}`, `${url}?apikey=${KEY}`, `http://127.0.0.1:1/${KEY}`]
   for (const target of refused) {
-    const error = await fetchConsensus([createBeaconApi(target, { timeoutMs: 5000 })], trusted).catch(error => error)
+    const error = await fetchConsensus({ apis: [createBeaconApi(target, { timeoutMs: 5000 })], trusted }).catch(
+      error => error,
+    )
     expect(error).toBeInstanceOf(EndpointError)
     expect(error.layer).toBe('beacon')
     expect(`${error.message} ${error.stack} ${error.cause}`).not.toContain(KEY)
   }
-  expect(() => createBeaconApi('ftp://x')).toThrow(EndpointError)
+  expect(() => createBeaconApi('ftp://x')).toThrow('ARGUMENT_INVALID')
   const controller = new AbortController()
   controller.abort()
   const { signal } = controller
-  expect(await codeOf(fetchConsensus([createBeaconApi(url)], trusted, { signal }))).toBe('ABORTED')
+  expect(await codeOf(fetchConsensus({ apis: [createBeaconApi(url)], trusted, signal }))).toBe('ABORTED')
 })

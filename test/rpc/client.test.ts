@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
 import { type GetProofResult, ProofError, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
+import type { FetchOptions } from '../../src/rpc/fetch.ts'
 import {
   createRollupClient,
   diagnose,
   EndpointError,
-  type FetchOptions,
   type FetchProgress,
-  fetchAnswer,
   type RequestProvider,
   type RollupClientOptions,
 } from '../../src/rpc.ts'
 import { demoWorld } from '../../src/service/demo.ts'
+import { fetchAnswer } from './fetching.ts'
 import { CONTRACT, USER, word } from './servers.ts'
 
 const world = demoWorld(poseidon2)
@@ -19,6 +19,7 @@ const stateRoot = world.stateRoot()
 const storageKeys = [0, 1, 2, 7, 9].map(word)
 const claim = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys }
 const request = { ...claim, l2BlockNumber: 1n }
+const asking = { address: CONTRACT, storageKeys, l2BlockNumber: 1n }
 const honest = (keys = storageKeys, address = CONTRACT): GetProofResult => world.getProof(address, keys)
 
 /** A client, and the requests its provider received. `answer` may lie about `keys`. */
@@ -72,7 +73,7 @@ it('does not join answers of different states', async () => {
   ]
   for (const [code, lie] of lies) {
     const { client, asked } = clientOf(lie, { maxKeysPerRequest: 2 })
-    await expect(client.getProof(request)).rejects.toMatchObject({ name: 'RpcError', code })
+    await expect(client.getProof(asking)).rejects.toMatchObject({ name: 'EndpointError', code })
     expect(asked.length).toBeLessThan(3)
   }
 })
@@ -81,7 +82,12 @@ it('resumes from a checkpoint, and drops parts of another state', async () => {
   const later = world.fork()
   later.setStorage(CONTRACT, { key: word(0), value: word(1) })
   /** Fetches from an endpoint that fails after `turns` answers. */
-  const fetchFrom = async (state: typeof world, options: FetchOptions, turns = 9, block: bigint | 'finalized' = 1n) => {
+  const fetchFrom = async (
+    state: typeof world,
+    options: Partial<FetchOptions>,
+    turns = 9,
+    block: bigint | 'finalized' = 1n,
+  ) => {
     const asked: unknown[] = []
     const provider: RequestProvider = {
       async request({ params }) {
@@ -91,9 +97,9 @@ it('resumes from a checkpoint, and drops parts of another state', async () => {
       },
     }
     const parts: [FetchProgress, number][] = []
-    const onCheckpoint = (part: FetchProgress, count: number) => void parts.push([part, count])
-    const limits = { maxKeysPerRequest: 2, onCheckpoint, ...options }
-    const answer = await fetchAnswer(provider, { ...request, l2BlockNumber: block }, limits).catch(
+    const onProgress = (part: FetchProgress, count: number) => void parts.push([part, count])
+    const limits = { maxKeysPerRequest: 2, onProgress, ...options }
+    const answer = await fetchAnswer(provider, { ...asking, l2BlockNumber: block }, limits).catch(
       (error: unknown) => error,
     )
     return { answer, parts, requests: asked.length }
@@ -157,7 +163,7 @@ it('refuses a wrong request before anything is sent', async () => {
     { l2BlockNumber: 1n << 64n },
   ] as const
   for (const change of wrong) {
-    await expect(client.getProof({ ...request, ...change })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
+    await expect(client.getProof({ ...asking, ...change })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
   }
   expect(asked).toEqual([])
   for (const maxKeysPerRequest of [0, 1.5, Number.NaN]) {

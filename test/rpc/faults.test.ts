@@ -1,23 +1,27 @@
 import { JsonRpcProvider } from 'ethers'
 import { expect, it, vi } from 'vitest'
-import { createBundle } from '../../src/anchor.ts'
+import { createBundle, lineaLayout } from '../../src/anchor.ts'
+import { mainnetBeacon, trustBeaconBlock } from '../../src/beacon.ts'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { redactorOf } from '../../src/rpc/redact.ts'
 import {
+  agreeingBlockHash,
   createHttpProvider,
   createRollupClient,
   diagnose,
   EndpointError,
-  type EndpointErrorCode,
   type FetchProgress,
-  fetchAnswer,
+  fetchConsensus,
+  fetchVerifiedRoot,
+  finalizedBlockHash,
   type RequestProvider,
   recordEvidence,
 } from '../../src/rpc.ts'
 import { demoWorld } from '../../src/service/demo.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { l2Methods } from '../../src/service/methods/l2.ts'
+import { fetchAnswer } from './fetching.ts'
 import { demoChain, everythingIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, startServer, startService, USER, word } from './servers.ts'
 
@@ -73,7 +77,7 @@ it('keeps only the fields of an answer that the method defines', async () => {
     const { accountProof, storageProofs } = honest(params)
     return { accountProof: { ...accountProof, large }, storageProofs: storageProofs.map(p => ({ ...p, large })), large }
   })
-  const options = { maxKeysPerRequest: 1, onCheckpoint: (made: FetchProgress) => void held.push(made) }
+  const options = { maxKeysPerRequest: 1, onProgress: (made: FetchProgress) => void held.push(made) }
   expect(await fetchAnswer(provider, request, options)).toEqual(honest([CONTRACT, keys]))
   expect(held.length).toBe(19)
   for (const checkpoint of held) expect(JSON.stringify(checkpoint).length).toBeLessThan(600_000)
@@ -137,7 +141,7 @@ it('returns only what was verified', async () => {
 it('reports the source of the L1 block hash', async () => {
   const { url, l1Url } = await startService()
   const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT }
-  const recorded = await recordEvidence(createHttpProvider(l1Url), createHttpProvider(url), asked)
+  const recorded = await recordEvidence({ l1: l1Url, l2: url, ...asked })
   expect(recorded.l1BlockHashFrom).toBe('l1Endpoint')
 })
 
@@ -259,43 +263,38 @@ it('ignores a foreign checkpoint, and never takes an older block from it', async
   const [l1, l2] = [serve(l1Methods(chain, 1n)), serve(l2Methods(chain, 2n))]
   const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys: keys.slice(0, 4) }
   const made: FetchProgress[] = []
-  await recordEvidence(
-    l1,
-    l2,
-    { ...asked, l2BlockNumber: 4n },
-    {
-      maxKeysPerRequest: 2,
-      onProgress: step => step.step === 'keys' && made.push(step.checkpoint),
-    },
-  )
+  await recordEvidence({
+    ...{ l1, l2, ...asked, l2BlockNumber: 4n, maxKeysPerRequest: 2 },
+    onProgress: step => step.step === 'keys' && made.push(step.progress),
+  })
   const [own] = made
   const changes: [string, object][] = [
     ['address', { address: USER }],
     ['keys', { storageKeys: keys.slice(1, 5) }],
     ['rollup', { rollup: CONTRACT }],
     ['scheme', { scheme: 'mimc' }],
-    ['checkpoint', { partialAnswers: 7 }],
+    ['progress', { partialAnswers: 7 }],
     ['verify', { partialAnswers: [] }],
     ['verify', { partialAnswers: [{ keyCount: 2, answer: { accountProof: {}, storageProofs: [] } }] }],
-    ['verify', { block: '0x3' }],
-    ['finalization', { block: '0x2' }],
+    ['verify', { l2BlockNumber: '0x3' }],
+    ['finalization', { l2BlockNumber: '0x2' }],
   ]
   for (const [word, change] of changes) {
     const reasons: string[] = []
-    const { verified: evidence } = await recordEvidence(l1, l2, asked, {
-      resumeFrom: { ...own, ...change },
-      onProgress: step => step.step === 'checkpointIgnored' && reasons.push(step.reason),
+    const { verified: evidence } = await recordEvidence({
+      ...{ l1, l2, ...asked, resumeFrom: { ...own, ...change } },
+      onProgress: step => step.step === 'progressIgnored' && reasons.push(step.reason),
     })
     expect(evidence.l2BlockNumber, word).toBe(8n)
     expect(reasons).toEqual([expect.stringContaining(word)])
   }
   expect(changes.length).toBe(9)
-  expect((await recordEvidence(l1, l2, asked, { resumeFrom: own })).verified.l2BlockNumber).toBe(4n)
+  expect((await recordEvidence({ l1, l2, ...asked, resumeFrom: own })).verified.l2BlockNumber).toBe(4n)
 })
 
 it('sends a request even if a checkpoint claims to hold everything', async () => {
   const forged = {
-    block: '0x1',
+    l2BlockNumber: '0x1',
     address: CONTRACT,
     storageKeys: keys,
     partialAnswers: [{ keyCount: 20, answer: honest([CONTRACT, keys]) }],
@@ -309,76 +308,100 @@ it('sends a request even if a checkpoint claims to hold everything', async () =>
   expect(asked).toBe(1)
 })
 
-it('reports what it expected if an argument is wrong', async () => {
+it('reports what it expected if an argument is missing, misspelt or wrong', async () => {
   const provider = providing(honest)
   const untyped = (value: unknown) => value as never
-  const mistakes: [EndpointErrorCode | 'ARGUMENT_INVALID', RegExp, () => unknown][] = [
+  const client = createRollupClient(provider)
+  const asked = { scheme: poseidon2, stateRoot, address: CONTRACT, storageKeys: [], l2BlockNumber: 1n }
+  const root = { l1: provider, rollup: ROLLUP, l1BlockHash: word(1) }
+  const apis = [{ get: async () => null }]
+  const trusted = trustBeaconBlock({ network: mainnetBeacon, blockRoot: word(1) })
+  const mistakes: [string, RegExp, () => unknown][] = [
+    ['l2', /neither http nor https/, () => createRollupClient('secret')],
+    ['l2', /expected a URL, or an EIP-1193 provider.*found nothing/, () => createRollupClient(untyped(null))],
+    ['l2', /found a value of type object/, () => createRollupClient(untyped({}))],
+    ['l2', /at least one endpoint/, () => createRollupClient([])],
+    ['l2[1]', /EIP-1193/, () => createRollupClient([provider, untyped(7)])],
+    ['maxKeys', /an unknown field/, () => createRollupClient(provider, untyped({ maxKeys: 1 }))],
+    ['', /an object/, () => createRollupClient(provider, untyped('linea_getProof'))],
     [
-      'ARGUMENT_INVALID',
-      /createHttpProvider\(url\), got a string/,
-      () => createRollupClient(untyped('http://a/secret')),
+      'rollup.adress',
+      /expected address|no field but/,
+      () => createRollupClient(provider, { rollup: untyped({ ...ROLLUP, adress: 1 }) }),
     ],
-    ['ARGUMENT_INVALID', /provider.*got null/, () => createRollupClient(untyped(null))],
-    ['ARGUMENT_INVALID', /provider.*got an object/, () => fetchAnswer(untyped({}), request)],
-    ['ARGUMENT_INVALID', /l1: expected/, () => recordEvidence(untyped('http://a/secret'), provider, untyped({}))],
-    ['ARGUMENT_INVALID', /l2: expected/, () => recordEvidence(provider, untyped(7), untyped({}))],
+    ['method', /the name of a method/, () => createRollupClient(provider, { method: '' })],
+    ['signal', /AbortSignal/, () => client.getBlockNumber({ signal: untyped({}) })],
+    ['sginal', /expected no field but signal/, () => client.getBlockNumber(untyped({ sginal: 1 }))],
+    ['storagekeys', /expected storageKeys/, () => client.getProof(untyped({ ...request, storagekeys: [] }))],
+    ['stateRoot', /an unknown field/, () => client.getProof(untyped({ ...request, stateRoot }))],
+    ['address', /found nothing/, () => client.getProof(untyped({ l2BlockNumber: 1n }))],
+    ['l2BlockNumber', /bigint.*the number 3/, () => client.getProof({ ...request, l2BlockNumber: untyped(3) })],
     [
-      'ARGUMENT_INVALID',
-      /did you mean storageKeys/,
-      () => fetchAnswer(provider, untyped({ ...request, storagekeys: [] })),
+      'l2BlockNumber',
+      /bigint.*a value of type undefined/,
+      () => client.getProof({ ...request, l2BlockNumber: untyped(undefined) }),
     ],
+    ['signal', /AbortSignal/, () => client.getProof({ ...request, signal: untyped(1) })],
+    ['storagekeys', /expected storageKeys/, () => client.getVerifiedState(untyped({ storagekeys: [] }))],
+    ['stateRoot', /found nothing/, () => client.getVerifiedState(untyped({ ...asked, stateRoot: undefined }))],
+    ['scheme', /./, () => client.getVerifiedState(untyped({ ...asked, scheme: undefined }))],
+    ['l2BlockNumber', /a bigint/, () => client.getVerifiedState(untyped({ ...asked, l2BlockNumber: 'finalized' }))],
+    ['timeoutt', /an unknown field/, () => createHttpProvider('http://a', untyped({ timeoutt: 1 }))],
+    ['timeoutMs', /found the number -1/, () => createHttpProvider('http://a', { timeoutMs: -1 })],
+    ['timeoutMs', /found the number 1e/, () => createHttpProvider('http://a', { timeoutMs: 1e100 })],
     [
-      'ARGUMENT_INVALID',
-      /did you mean storageKeys/,
-      () => createRollupClient(provider).getVerifiedState(untyped({ storagekeys: [] })),
-    ],
-    ['ARGUMENT_INVALID', /storagekeys/, () => recordEvidence(provider, provider, untyped({ storagekeys: [] }))],
-    ['ARGUMENT_INVALID', /"timeoutt"/, () => createHttpProvider('http://a', untyped({ timeoutt: 1 }))],
-    ['ARGUMENT_INVALID', /"maxKeys"/, () => createRollupClient(provider, untyped({ maxKeys: 1 }))],
-    ['ARGUMENT_INVALID', /"kept"/, () => fetchAnswer(provider, request, untyped({ kept: 1 }))],
-    [
-      'ARGUMENT_INVALID',
-      /"stateroot"|stateRoot/,
-      () => fetchAnswer(provider, request, { trusted: untyped({ stateroot: 1 }) }),
-    ],
-    [
-      'ARGUMENT_INVALID',
-      /"onKept"/,
-      () =>
-        recordEvidence(
-          provider,
-          provider,
-          untyped({ scheme: poseidon2, rollup: ROLLUP, address: CONTRACT }),
-          untyped({ onKept: 1 }),
-        ),
-    ],
-    ['ARGUMENT_INVALID', /timeout.*got the number -1/, () => createHttpProvider('http://a', { timeoutMs: -1 })],
-    ['ARGUMENT_INVALID', /timeout.*got the number 1e/, () => createHttpProvider('http://a', { timeoutMs: 1e100 })],
-    [
-      'ARGUMENT_INVALID',
-      /signal: expected an AbortSignal/,
+      'signal',
+      /expected an AbortSignal/,
       () => createHttpProvider('http://a', { signal: untyped(new AbortController()) }),
     ],
-    ['ARGUMENT_INVALID', /url.*got an object/, () => createHttpProvider(untyped(new URL('http://a/secret')))],
-    ['ARGUMENT_INVALID', /options: expected an object/, () => createRollupClient(provider, untyped('linea_getProof'))],
     [
-      'ARGUMENT_INVALID',
-      /bigint.*the number 3/,
-      () => fetchAnswer(provider, { ...request, l2BlockNumber: untyped(3) }),
+      'url',
+      /http or https.*found a value of type object/,
+      () => createHttpProvider(untyped({ href: 'http://a/secret' })),
     ],
-    ['ARGUMENT_INVALID', /bigint.*"0x3"/, () => fetchAnswer(provider, { ...request, l2BlockNumber: untyped('0x3') })],
+    ['l1', /EIP-1193/, () => fetchVerifiedRoot(untyped({ ...root, l1: undefined }))],
+    ['rollup', /an object/, () => fetchVerifiedRoot(untyped({ ...root, rollup: undefined }))],
+    [
+      'rollup.layout.roots',
+      /unknown/,
+      () => fetchVerifiedRoot({ ...root, rollup: { ...ROLLUP, layout: untyped({ ...lineaLayout, roots: 1n }) } }),
+    ],
+    ['l1BlockHash', /32 bytes/, () => fetchVerifiedRoot(untyped({ ...root, l1BlockHash: undefined }))],
+    [
+      'l1BlockHash',
+      /32 bytes.*a value of type function/,
+      () => fetchVerifiedRoot({ ...root, l1BlockHash: untyped(async () => word(1)) }),
+    ],
+    ['l2BlockNumber', /a bigint/, () => fetchVerifiedRoot({ ...root, l2BlockNumber: untyped(3) })],
+    ['l2blocknumber', /expected l2BlockNumber/, () => fetchVerifiedRoot(untyped({ ...root, l2blocknumber: 3n }))],
+    ['signal', /AbortSignal/, () => fetchVerifiedRoot({ ...root, signal: untyped(1) })],
+    ['apis', /one or more beacon APIs/, () => fetchConsensus(untyped({ trusted }))],
+    ['apis', /one or more beacon APIs/, () => fetchConsensus({ apis: untyped([{}]), trusted })],
+    ['trusted', /trustBeaconBlock/, () => fetchConsensus(untyped({ apis }))],
+    [
+      'trusted.beaconBlockRoot',
+      /32 bytes/,
+      () => fetchConsensus({ apis, trusted: { ...trusted, beaconBlockRoot: '0x' } }),
+    ],
+    ['trusted.root', /unknown/, () => fetchConsensus({ apis, trusted: untyped({ ...trusted, root: 1 }) })],
+    ['onprogress', /expected onProgress/, () => fetchConsensus(untyped({ apis, trusted, onprogress: 1 }))],
+    ['onProgress', /a function/, () => fetchConsensus({ apis, trusted, onProgress: untyped(1) })],
+    ['l1', /EIP-1193/, () => finalizedBlockHash(untyped(undefined))],
+    ['l1s[1]', /EIP-1193/, () => agreeingBlockHash([provider, untyped(1)])],
+    ['l1s', /each endpoint once/, () => agreeingBlockHash(['http://a/secret', new URL('http://a/secret')])],
   ]
-  for (const [code, words, mistake] of mistakes) {
+  for (const [path, words, mistake] of mistakes) {
     let error: unknown
     try {
       await mistake()
     } catch (thrown) {
       error = thrown
     }
-    expect(error, `${words}`).toMatchObject({ code, message: expect.stringMatching(words) })
+    const message = expect.stringMatching(words)
+    expect(error, `${path} ${words}`).toMatchObject({ code: 'ARGUMENT_INVALID', action: 'fix', path, message })
     expect(everythingIn(error)).not.toContain('secret')
   }
-  expect(mistakes.length).toBe(20)
+  expect(mistakes.length).toBe(44)
 })
 
 it('works with a provider of ethers', async () => {
@@ -471,8 +494,9 @@ it('does not hang on a promise that never settles or on values that are not prom
   const controller = new AbortController()
   const never: RequestProvider = { request: () => new Promise(() => {}) }
   const waiting = fetchAnswer(never, request, { signal: controller.signal }).catch((error: unknown) => error)
-  controller.abort('https://a/secret')
-  expect(await waiting).toMatchObject({ code: 'ABORTED' })
+  controller.abort('the caller had enough')
+  // The reason is the caller's own, so it is passed on unchanged.
+  expect(await waiting).toMatchObject({ code: 'ABORTED', cause: 'the caller had enough' })
   // Values that are not promises.
   const odd: unknown[] = [() => honest([CONTRACT, keys]), 7, 'x', Symbol('x'), undefined]
   for (const value of odd) {

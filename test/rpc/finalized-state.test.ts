@@ -2,6 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
 import { decodeFinalizedStateLog, finalizedStateTopics } from '../../src/anchor.ts'
 import { bytesToHex } from '../../src/bytes.ts'
+import { only } from '../../src/rpc/endpoints.ts'
 import { fetchFinalizedState } from '../../src/rpc/l1.ts'
 
 const word = (value: bigint | number) => value.toString(16).padStart(64, '0')
@@ -56,20 +57,20 @@ it('requests the newest logs first, in ranges, and takes only the log of the blo
       return answers.shift() ?? []
     },
   }
-  const source = { provider: l1, rollup, signal: undefined }
-  expect(await fetchFinalizedState(source, 5_000n, 436n)).toEqual(state)
+  const source = { l1: only(l1), rollup, signal: undefined }
+  expect(await fetchFinalizedState(l1, source, 5_000n, 436n)).toEqual(state)
   expect(ranges).toEqual(['3001-5000', '1001-3000'])
   ranges.length = 0
-  expect(await fetchFinalizedState(source, 5_000n, 436n)).toBe(null)
+  expect(await fetchFinalizedState(l1, source, 5_000n, 436n)).toBe(null)
   expect(ranges).toEqual(['3001-5000', '1001-3000', '0-1000'])
   ranges.length = 0
-  expect(await fetchFinalizedState(source, 10n ** 9n, 436n)).toBe(null)
+  expect(await fetchFinalizedState(l1, source, 10n ** 9n, 436n)).toBe(null)
   expect(ranges.length).toBe(10)
 })
 
 it('returns null if no logs are served, and ends when aborted', async () => {
   const fetchFrom = (request: () => Promise<unknown>, signal?: AbortSignal) =>
-    fetchFinalizedState({ provider: { request }, rollup, signal }, 5n, 436n)
+    fetchFinalizedState({ request }, { l1: only({ request }), rollup, signal }, 5n, 436n)
   const served: unknown[] = [null, {}, 'logs', new Array(2_001).fill(recent)]
   for (const logs of served) expect(await fetchFrom(async () => logs)).toBe(null)
   const refuse = async () => Promise.reject(Object.assign(new Error('no'), { code: -32601 }))

@@ -139,9 +139,10 @@ function expectTrue(item: FollowedFinalization, chain: FullChain): void {
       states.length === 0 ? [] : KEYS.map(key => world.getStorage(CONTRACT, key)),
     )
   }
-  if (finalizedTimestamp !== null && world) expect(finalizedTimestamp).toBe(chain.timestamp(l2BlockNumber))
+  if (finalizedTimestamp !== undefined && world) expect(finalizedTimestamp).toBe(chain.timestamp(l2BlockNumber))
   for (const [index, bundle] of evidence.entries()) {
-    const claim = { scheme: poseidon2, rollup: ROLLUP, trusted: { l1BlockHash: l1Block.hash } }
+    const trusted = { l1BlockHash: l1Block.hash }
+    const claim = { scheme: poseidon2, rollup: ROLLUP, trusted, l2BlockNumber, address: CONTRACT, storageKeys: KEYS }
     expect(verifyEvidence(JSON.parse(JSON.stringify(bundle)), claim)).toEqual(states[index])
   }
   expect(BigInt(state.l2BlockNumber)).toBe(l2BlockNumber)
@@ -163,7 +164,7 @@ it('yields every finalization once, in order, with the requested state', async (
   expect(numbers).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
   expect(code).toBe('ABORTED')
   // The contract keeps the timestamp of its newest finalization only.
-  expect(found.map(({ finalizedTimestamp }) => finalizedTimestamp !== null)).toEqual([
+  expect(found.map(({ finalizedTimestamp }) => finalizedTimestamp !== undefined)).toEqual([
     ...[false, false, false, false, true, true, false, true, true],
   ])
   expect(found[8]?.verified[0]?.storage[8]).toMatchObject({ exists: true, leafIndex: expect.any(Number) })
@@ -267,8 +268,8 @@ it('switches to the next endpoint, and backs off if all fail', async () => {
   const lying = to('rollup_getProof', (answer: object) => ({ ...answer, accountProof: {} }))
   const other = await collect({ chain, l2: [down, lying, undefined], l1: [to('eth_getProof', () => null), undefined] })
   expect(other.numbers).toEqual([3])
-  const failed = other.events.filter(({ name }) => name === 'follow.request.failed')
-  expect(failed.map(({ attributes: { layer, ...rest } }) => [layer, rest['endpoint.index']])).toEqual([
+  const failed = other.events.filter(event => event.name === 'follow.request.failed')
+  expect(failed.map(({ attributes }) => [attributes.layer, attributes['endpoint.index']])).toEqual([
     ...[
       ['L1', 0],
       ['L2', 0],
@@ -288,7 +289,7 @@ it('switches to the next endpoint, and backs off if all fail', async () => {
   })
   expect(numbers).toEqual([3])
   expect(waits).toEqual([750, 1500, 3000, 6000, 12_000, 15_000, 15_000, 1000])
-  const retries = events.filter(({ name }) => name === 'follow.retry')
+  const retries = events.filter(event => event.name === 'follow.retry')
   expect(retries.map(({ attributes }) => attributes['error.type'])).toEqual(Array(7).fill('RATE_LIMITED'))
 })
 
@@ -421,47 +422,61 @@ it('ignores a source that falls behind, and refuses a finalization that is undon
 it('refuses invalid options and states without sending a request', () => {
   const { provider } = providerOf(new Map())
   const good = { l1: provider, l2: provider, rollup: ROLLUP, scheme: poseidon2, l1BlockHash: () => word(1) }
-  const state = { version: 1, rollup: ROLLUP.address, l2BlockNumber: '0x3', l1Block: { number: '0x3', hash: word(1) } }
-  const wrong: [object, string][] = [
-    ...([
-      { l1: [] },
-      { l1: 'http://key' },
-      { l2: [provider, 1] },
-      { l1BlockHash: word(1) },
-      { from: 1 },
-      { from: -1n },
-    ].map(change => [change, 'ARGUMENT_INVALID']) as [object, string][]),
-    ...([
-      { pollInterval: 0 },
-      { maxBackoff: 0.5 },
-      { newestonly: true },
-      { newestOnly: 1 },
-      { onEvent: 1 },
-      { requests: 1 },
-    ].map(change => [change, 'ARGUMENT_INVALID']) as [object, string][]),
-    ...([
-      null,
+  const progress = {
+    version: 1,
+    rollup: ROLLUP.address,
+    l2BlockNumber: '0x3',
+    l1Block: { number: '0x3', hash: word(1) },
+  }
+  const make = (options: unknown) => followWith(options as FollowOptions, { wait: async () => {}, random: () => 0 })
+  const wrong: [string, object][] = [
+    ...Object.keys(good).map((name): [string, object] => [name, { [name]: undefined }]),
+    ['l1', { l1: [] }],
+    ['l1', { l1: 'ftp://key' }],
+    ['l1', { l1: {} }],
+    ['l2[1]', { l2: [provider, 1] }],
+    ['l1BlockHash', { l1BlockHash: word(1) }],
+    ['fromL2BlockNumber', { fromL2BlockNumber: 1 }],
+    ['fromL2BlockNumber', { fromL2BlockNumber: -1n }],
+    ['pollIntervalMs', { pollIntervalMs: 0 }],
+    ['maxBackoffMs', { maxBackoffMs: 0.5 }],
+    ['newestonly', { newestonly: true }],
+    ['from', { from: 1n }],
+    ['newestOnly', { newestOnly: 1 }],
+    ['skipUnavailable', { skipUnavailable: 0 }],
+    ['onEvent', { onEvent: 1 }],
+    ['signal', { signal: 1 }],
+    ['requests', { requests: 1 }],
+    ['requests[0]', { requests: [null] }],
+    ['requests[0].address', { requests: [{}] }],
+    ['requests[0].address', { requests: [{ address: '0x' }] }],
+    ['requests[1].storageKeys[0]', { requests: [{ address: CONTRACT }, { address: CONTRACT, storageKeys: ['0x1'] }] }],
+    ['requests[0].storagekeys', { requests: [{ address: CONTRACT, storagekeys: [] }] }],
+    ['rollup.address', { rollup: { address: '0x' } }],
+    ['rollup.adress', { rollup: { ...ROLLUP, adress: '0x' } }],
+    ['scheme', { scheme: { name: 'x' } }],
+    ['method', { method: '' }],
+    ['maxKeysPerRequest', { maxKeysPerRequest: 0 }],
+    ...[
       1,
       {},
       [],
-      { ...state, version: 2 },
-      { ...state, rollup: CONTRACT },
-      { ...state, l2BlockNumber: '3' },
-    ].map(value => [{ state: value }, 'ARGUMENT_INVALID']) as [object, string][]),
-    [{ state: { ...state, l1Block: { number: '0x3' } } }, 'ARGUMENT_INVALID'],
-    [{ state: Object.create(state) }, 'ARGUMENT_INVALID'],
-    [{ rollup: { address: '0x' } }, 'ARGUMENT_INVALID'],
-    [{ requests: [{ address: '0x' }] }, 'ARGUMENT_INVALID'],
-    [{ scheme: { name: 'x' } }, 'ARGUMENT_INVALID'],
+      { ...progress, version: 2 },
+      { ...progress, rollup: CONTRACT },
+      { ...progress, l2BlockNumber: '3' },
+      { ...progress, l1Block: { number: '0x3' } },
+      Object.create(progress),
+    ].map((resumeFrom): [string, object] => ['resumeFrom', { resumeFrom }]),
   ]
-  for (const [change, code] of wrong) {
-    const make = () => followWith({ ...good, ...change } as FollowOptions, { wait: async () => {}, random: () => 0 })
-    expect(
-      make,
-      JSON.stringify(change, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
-    ).toThrow(expect.objectContaining({ code }))
+  for (const [path, change] of wrong) {
+    const shown = JSON.stringify(change, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
+    expect(() => make({ ...good, ...change }), `${path} ${shown}`).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID', path }),
+    )
   }
-  expect(wrong.length).toBe(24)
+  expect(wrong.length).toBe(39)
+  for (const options of [undefined, null, 7, []]) expect(() => make(options)).toThrow('ARGUMENT_INVALID')
+  for (const resumeFrom of [null, undefined, progress]) expect(() => make({ ...good, resumeFrom })).not.toThrow()
 })
 
 it('ends when aborted, even during a request', async () => {
@@ -470,8 +485,11 @@ it('ends when aborted, even during a request', async () => {
   const options = { ...{ l1: never, l2: never, rollup: ROLLUP, scheme: poseidon2 }, l1BlockHash: () => word(1) }
   const items = followWith({ ...options, signal: controller.signal }, { wait: async () => {}, random: () => 0 })
   const next = items.next()
-  controller.abort()
-  await expect(next).rejects.toBeInstanceOf(EndpointError)
+  const reason = { why: 'enough' }
+  controller.abort(reason)
+  const error = await next.catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'ABORTED', action: 'none' })
+  expect(Reflect.get(Object(error), 'cause')).toBe(reason)
   await expect(items.next()).resolves.toEqual({ done: true, value: undefined })
 })
 
@@ -542,7 +560,7 @@ it('continues over HTTP when either side is restarted on its port', async () => 
   ).rejects.toThrow('ABORTED')
   expect(found).toEqual(Array.from({ length: finalizations + 1 }, (_, index) => BigInt(index)))
   expect(finalizations).toBe(9)
-  const retries = events.filter(({ name }) => name === 'follow.retry').map(({ error }) => error?.code)
+  const retries = events.filter(event => event.name === 'follow.retry').map(({ error }) => error.code)
   expect(retries.length).toBeGreaterThan(3)
   expect(new Set(retries)).toEqual(new Set(['UNREACHABLE']))
 })

@@ -8,13 +8,13 @@ import {
   createHttpProvider,
   createRollupClient,
   EndpointError,
-  fetchAnswer,
   type RecordProgress,
   recordEvidence,
 } from '../../src/rpc.ts'
 import { runHere } from '../cli/io.ts'
 import { randomOf } from '../random.ts'
 import { sized } from '../size.ts'
+import { fetchAnswer } from './fetching.ts'
 import { demoChain, ENDPOINTS, everythingIn, hostileFetch, keysIn } from './hostile-conversations.ts'
 import { CONTRACT, ROLLUP, word } from './servers.ts'
 
@@ -63,9 +63,9 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
       accepted = true
     } else if (kind === 2) {
       const checkpoints: unknown[] = []
-      const onCheckpoint = (checkpoint: unknown) => void checkpoints.push(checkpoint)
+      const onProgress = (checkpoint: unknown) => void checkpoints.push(checkpoint)
       // Nothing is verified here, so the answer may be wrong, but it must be small and hold known fields only.
-      const answer = await fetchAnswer(provider, request, { ...options, onCheckpoint })
+      const answer = await fetchAnswer(provider, request, { ...options, onProgress })
       for (const made of [answer, ...checkpoints]) shown.push(JSON.stringify(made) ?? '')
       for (const text of shown) expect(text.length).toBeLessThan(MAX_HELD)
       expect(shown.join()).not.toContain('unknown')
@@ -73,7 +73,13 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
       const l1 = createHttpProvider(l1Url, { timeoutMs: 1000, maxRetries: 0 })
       const onProgress = (progress: RecordProgress) => void steps.push(progress)
       const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
-      const { verified: evidence, bundle } = await recordEvidence(l1, provider, asked, { ...options, onProgress })
+      const { verified: evidence, bundle } = await recordEvidence({
+        l1,
+        l2: provider,
+        ...asked,
+        ...options,
+        onProgress,
+      })
       const held = chain.at(evidence.l2BlockNumber ?? -1n)
       expect(evidence.stateRoot).toBe(held?.stateRoot())
       expect(evidence.storage.map(({ value }) => value)).toEqual(
@@ -104,7 +110,7 @@ it('ends any conversation with the truth or its own error, and never shows a key
       throw new Error(`conversation ${run}`, { cause: error })
     })
     if (outcome.accepted) accepted++
-    const code = /(?:Rpc|Proof)Error: ([A-Z0-9_]+)/.exec(outcome.shown)?.[1]
+    const code = /(?:Endpoint|Proof)Error: ([A-Z0-9_]+)/.exec(outcome.shown)?.[1]
     if (code !== undefined) codes.add(code)
   }
   expect(accepted).toBeGreaterThan(RUNS / 20)

@@ -9,7 +9,7 @@ const quantity = (number: bigint) => `0x${number.toString(16)}`
 /** A chain of ten blocks. Each `fork` is a different chain. */
 function chainOf(fork: bigint) {
   const l1 = createL1(ROLLUP)
-  l1.finalize(0n, `0x${(1n + fork).toString(16).padStart(64, '0')}`)
+  l1.finalize({ l2BlockNumber: 0n, stateRoot: `0x${(1n + fork).toString(16).padStart(64, '0')}` })
   for (let block = 1; block < 10; block++) l1.addBlock()
   return l1
 }
@@ -46,7 +46,7 @@ const AGREEMENTS: [string, RequestProvider[], number, bigint, number[]][] = [
 ]
 it.each(AGREEMENTS)('finds agreement: %s', async (_, providers, quorum, height, oddOnes) => {
   const told: DissentingSource[] = []
-  const options = { quorum, timeout: 300, onDissent: (odd: readonly DissentingSource[]) => told.push(...odd) }
+  const options = { quorum, timeoutMs: 300, onDissent: (odd: readonly DissentingSource[]) => told.push(...odd) }
   expect(await agreeingBlockHash(providers, options)()).toBe(hashOf(height))
   expect(told.map(({ index }) => index)).toEqual(oddOnes)
 })
@@ -70,7 +70,7 @@ it('refuses invalid options', () => {
     [[down], { quorum: 2 }],
     [[down], { quorum: 0 }],
     [[down], { quorum: 0.5 }],
-    [[down], { timeout: 0 }],
+    [[down], { timeoutMs: 0 }],
   ]
   for (const [providers, options] of wrong) {
     expect(() => agreeingBlockHash(providers, options)).toThrow('ARGUMENT_INVALID')

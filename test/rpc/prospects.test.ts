@@ -28,10 +28,10 @@ const EXPECTED = {
   missing: ['BLOCK_MISSING', 'BLOCK_NOT_FINALIZED'],
   wrong: ['ANSWER_MALFORMED', 'ETH_PROOF_ANSWER', 'OTHER_KEYS', 'ANSWERS_INCONSISTENT', 'L1_CONTRADICTION'],
   refused: [
-    ...['UNAUTHORIZED', 'RESPONSE_TOO_LARGE', 'METHOD_UNKNOWN', 'TAG_UNSUPPORTED', 'PARAMS_REFUSED'],
+    ...['UNAUTHORIZED', 'RESPONSE_TOO_LARGE', 'METHOD_UNKNOWN', 'CHAIN_MISMATCH', 'TAG_UNSUPPORTED', 'PARAMS_REFUSED'],
     ...['PROOF_UNAVAILABLE', 'L1_HISTORY_MISSING'],
   ],
-  final: ['ABORTED', 'ARGUMENT_INVALID', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'],
+  final: ['ABORTED', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'],
 } as const
 const CASES = Object.entries(EXPECTED).flatMap(([prospect, codes]) =>
   codes.map(code => [code as EndpointErrorCode, prospect as keyof typeof EXPECTED] as const),
@@ -92,7 +92,7 @@ async function snapshot(provider: RequestProvider) {
 }
 
 const record = (provider: RequestProvider) =>
-  recordEvidence(l1, provider, { scheme: poseidon2, rollup: ROLLUP, address: USER }).then(
+  recordEvidence({ l1, l2: provider, scheme: poseidon2, rollup: ROLLUP, address: USER }).then(
     ({ verified: evidence }) => evidence.l2BlockNumber,
     codeOf,
   )
@@ -111,12 +111,28 @@ it('knows what every code means', () => {
   expect(CASES.map(([code]) => code).sort()).toEqual(Object.keys(endpointErrorMeanings).sort())
 })
 
+const ACTIONS = { passes: 'wait', missing: 'wait', wrong: 'change', refused: 'change' } as const
+const FINAL: Readonly<Record<string, string>> = {
+  ABORTED: 'none',
+  L1_DISAGREEMENT: 'stop',
+  BEACON_CHECKPOINT_OLD: 'renew',
+}
+
+it.each(CASES)('%s: %s, and says what to do', (code, prospect) => {
+  expect(new EndpointError(code).action).toBe(prospect === 'final' ? FINAL[code] : ACTIONS[prospect])
+})
+
 it('says the same in the guide for relayers', () => {
   const guide = readFileSync(new URL('../../docs/relayer.md', import.meta.url), 'utf8')
-  const [, row = ''] = /\| \*\*wait\*\*.* \| (.*) \|/.exec(guide) ?? []
-  const codes = row.split(', ').map(code => code.replaceAll('`', ''))
-  // A recording or a provider may wait for proofs, although a follower may not.
-  expect(codes.sort()).toEqual([...EXPECTED.passes, ...EXPECTED.missing, 'PROOF_UNAVAILABLE'].sort())
+  const rows = [...guide.matchAll(/^\| `(wait|change|stop|renew|fix|none)`[^|]* \| ([^|]*) \|$/gm)]
+  const said = rows.flatMap(([, action, codes = '']) =>
+    codes.split(', ').map(code => [code.replaceAll('`', ''), action]),
+  )
+  const meant = Object.keys(endpointErrorMeanings).map(code => [
+    code,
+    new EndpointError(code as EndpointErrorCode).action,
+  ])
+  expect(said.sort()).toEqual(meant.sort())
 })
 
 it.each(CASES)('%s: %s, for everybody who asks again', async (code, prospect) => {

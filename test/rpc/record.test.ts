@@ -2,6 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { encodeHeader, lineaLayout, verifyEvidence } from '../../src/anchor.ts'
+import { mainnetBeacon, trustBeaconBlock } from '../../src/beacon.ts'
 import { ProofError, type Scheme } from '../../src/index.ts'
 import { mimc } from '../../src/mimc.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -54,12 +55,13 @@ const l2Of = (chain: Chain, tamper?: Tamper) => providerOf(l2Methods(chain, 2n),
 
 async function record(
   { chain = chainOf(), l1 = undefined as Tamper | undefined, l2 = undefined as Tamper | undefined },
-  options: RecordOptions = {},
+  options: Partial<RecordOptions> = {},
 ) {
   const [one, two] = [l1Of(chain, l1), l2Of(chain, l2)]
   const steps: RecordProgress[] = []
   const onProgress = (progress: RecordProgress) => void steps.push(progress)
-  const outcome = await recordEvidence(one.provider, two.provider, request, { onProgress, ...options }).catch(
+  const endpoints = { l1: one.provider, l2: two.provider }
+  const outcome = await recordEvidence({ ...endpoints, ...request, onProgress, ...options }).catch(
     (error: unknown) => error,
   )
   return { outcome, steps, askedL1: one.asked, askedL2: two.asked, chain }
@@ -69,7 +71,7 @@ const hashOf = (block: object) =>
   `0x${Buffer.from(keccak_256(Buffer.from(encodeHeader(block).slice(2), 'hex'))).toString('hex')}`
 
 const isRecorded = (outcome: unknown): outcome is Awaited<ReturnType<typeof recordEvidence>> =>
-  typeof outcome === 'object' && outcome !== null && 'evidence' in outcome
+  typeof outcome === 'object' && outcome !== null && 'verified' in outcome
 
 const codeOf = (outcome: unknown) => (isRecorded(outcome) ? 'recorded' : Reflect.get(Object(outcome), 'code'))
 
@@ -83,7 +85,7 @@ function expectTrue(outcome: unknown, chain: Chain) {
   expect(chain.l1.getBlock(evidence.l1Block.number)).toMatchObject({ hash: evidence.l1Block.hash })
   const { scheme, rollup, address } = request
   const trusted = { l1BlockHash: evidence.l1Block.hash }
-  const claim = { scheme, rollup, address, storageKeys, trusted }
+  const claim = { scheme, rollup, address, storageKeys, trusted, l2BlockNumber: evidence.l2BlockNumber }
   expect(verifyEvidence(JSON.parse(JSON.stringify(bundle)), claim)).toEqual(evidence)
   return evidence
 }
@@ -92,7 +94,7 @@ it.each([poseidon2, mimc])('records over HTTP: %o', async scheme => {
   const { url, l1Url, service } = await startService({ genesis: demoWorld(scheme) })
   addDemoBlocks(service.chain)
   const asked = { ...request, scheme }
-  const { verified: evidence } = await recordEvidence(createHttpProvider(l1Url), createHttpProvider(url), asked)
+  const { verified: evidence } = await recordEvidence({ l1: l1Url, l2: new URL(url), ...asked })
   expect(evidence).toMatchObject({ l2BlockNumber: 9n, currentL2BlockNumber: 9n, trustedInput: 'l1BlockHash' })
   expect(evidence.storage[0]?.value).toBe(word(42 + 9))
 })
@@ -158,14 +160,14 @@ it('proves the timestamp of the newest finalization, or continues without it', a
     const { outcome } = await record({ chain, l1 })
     const { finalizedTimestamp } = expectTrue(outcome, chain)
     if (!isRecorded(outcome)) throw outcome
-    expect('finalizedState' in (outcome.bundle.l1 ?? {})).toBe(finalizedTimestamp !== null)
-    expect([null, chain.timestamp(8n)]).toContain(finalizedTimestamp)
+    expect('finalizedState' in (outcome.bundle.l1 ?? {})).toBe(finalizedTimestamp !== undefined)
+    expect([undefined, chain.timestamp(8n)]).toContain(finalizedTimestamp)
     return finalizedTimestamp
   }
   const withLogs = (change: (log: { topics: unknown[]; data: string }) => object) =>
     to('eth_getLogs', logs => (logs as { topics: unknown[]; data: string }[]).map(change))
 
-  for (const version of [7, 8] as const) expect(await at(undefined, version)).not.toBe(null)
+  for (const version of [7, 8] as const) expect(await at(undefined, version)).not.toBe(undefined)
   const useless: Tamper[] = [
     withLogs(log => ({ ...log, data: log.data.replace(/.{130}/, start => `${start.slice(0, -1)}f`) })),
     withLogs(log => ({ ...log, data: `0x${'00'.repeat(31)}01${log.data.slice(66)}` })),
@@ -175,14 +177,15 @@ it('proves the timestamp of the newest finalization, or continues without it', a
     to('eth_getLogs', fail(-32601, 'no such method')),
     to('eth_getLogs', fail(-32005, 'limit exceeded')),
   ]
-  for (const [index, l1] of useless.entries()) expect(await at(l1), `${index}`).toBe(null)
+  for (const [index, l1] of useless.entries()) expect(await at(l1), `${index}`).toBe(undefined)
   expect(useless.length).toBe(7)
 
   // No logs are requested if the layout has no slots to prove the timestamp from.
   const { finalizedState: _, ...layout } = lineaLayout
   const [l1, l2] = [l1Of(chainOf()), l2Of(chainOf())]
-  const plain = await recordEvidence(l1.provider, l2.provider, { ...request, rollup: { ...ROLLUP, layout } })
-  expect(plain.verified.finalizedTimestamp).toBe(null)
+  const rollup = { ...ROLLUP, layout }
+  const plain = await recordEvidence({ l1: l1.provider, l2: l2.provider, ...request, rollup })
+  expect(plain.verified.finalizedTimestamp).toBe(undefined)
   expect(l1.asked.some(({ method }) => method === 'eth_getLogs')).toBe(false)
 
   // The block is missing at the L1 endpoint, not the L2 endpoint, so no older one is tried.
@@ -197,9 +200,9 @@ it('stops walking back at the first finalization of the contract', async () => {
   addDemoBlocks(chain)
   const l1 = createL1(ROLLUP)
   for (let added = 0; added < 50; added++) l1.addBlock()
-  l1.finalize(8n, chain.at(8n)?.stateRoot() ?? '0x')
+  l1.finalize({ l2BlockNumber: 8n, stateRoot: chain.at(8n)?.stateRoot() ?? '0x' })
   const { provider } = providerOf(l1Methods({ ...chain, l1 }, 1n))
-  await expect(recordEvidence(provider, l2Of(chain).provider, request)).rejects.toMatchObject({
+  await expect(recordEvidence({ l1: provider, l2: l2Of(chain).provider, ...request })).rejects.toMatchObject({
     code: 'PROOF_UNAVAILABLE',
     found: 'tried 8',
   })
@@ -213,7 +216,7 @@ it('proves from the requested L1 block and at the requested L2 block', async () 
 
   const chain = chainOf(2)
   const at = (l2BlockNumber: bigint) =>
-    recordEvidence(l1Of(chain).provider, l2Of(chain).provider, { ...request, l2BlockNumber })
+    recordEvidence({ l1: l1Of(chain).provider, l2: l2Of(chain).provider, ...request, l2BlockNumber })
   expect((await at(3n)).verified.l2BlockNumber).toBe(3n)
   // No other block is taken instead.
   await expect(at(8n)).rejects.toMatchObject({ code: 'BLOCK_MISSING', layer: 'L2' })
@@ -221,22 +224,71 @@ it('proves from the requested L1 block and at the requested L2 block', async () 
   await expect(at(9n)).rejects.toMatchObject({ code: 'ANCHOR_BLOCK_AHEAD' })
 })
 
-it('sends nothing if the request is wrong', async () => {
+it('sends nothing if an option is missing, misspelt or wrong', async () => {
   const [l1, l2] = [l1Of(chainOf()), l2Of(chainOf())]
-  const wrong = [
-    { ...request, address: '0x12' },
-    { ...request, storageKeys: ['0x1'] },
-    { ...request, rollup: { address: '0x' } },
-    { ...request, scheme: { name: 'x' } },
-  ] as unknown as (typeof request)[]
-  for (const asked of wrong) {
-    await expect(recordEvidence(l1.provider, l2.provider, asked)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
+  const good = { l1: l1.provider, l2: l2.provider, ...request }
+  const beacon = {
+    apis: [{ get: async () => null }],
+    trusted: trustBeaconBlock({ network: mainnetBeacon, blockRoot: word(1) }),
   }
-  const options = { maxKeysPerRequest: 0 }
-  await expect(recordEvidence(l1.provider, l2.provider, request, options)).rejects.toMatchObject({
-    code: 'ARGUMENT_INVALID',
-  })
+  const wrong: [string, object][] = [
+    ...['l1', 'l2', 'scheme', 'rollup', 'address'].map((name): [string, object] => [name, { [name]: undefined }]),
+    ['l1', { l1: 'not a URL' }],
+    ['l1', { l1: [] }],
+    ['l2[1]', { l2: [l2.provider, null] }],
+    ['address', { address: '0x12' }],
+    ['adress', { adress: CONTRACT }],
+    ['storageKeys', { storageKeys: 7 }],
+    ['storageKeys[1]', { storageKeys: [word(0), '0x1'] }],
+    ['storagekeys', { storagekeys: [] }],
+    ['rollup.address', { rollup: { address: '0x' } }],
+    ['rollup.adress', { rollup: { ...ROLLUP, adress: '0x' } }],
+    ['scheme', { scheme: { name: 'x' } }],
+    ['l2BlockNumber', { l2BlockNumber: 3 }],
+    ['l2BlockNumber', { l2BlockNumber: -1n }],
+    ['l1BlockNumber', { l1BlockNumber: 'newest' }],
+    ['l1BlockNumber', { l1BlockNumber: 1n << 64n }],
+    ['l1BlockNumber', { l1BlockNumber: 3n, beacon }],
+    ['beacon', { beacon: 7 }],
+    ['beacon.apis', { beacon: { ...beacon, apis: [] } }],
+    ['beacon.trusted', { beacon: { apis: beacon.apis } }],
+    ['beacon.api', { beacon: { ...beacon, api: 1 } }],
+    ['method', { method: 7 }],
+    ['maxKeysPerRequest', { maxKeysPerRequest: 0 }],
+    ['maxFinalizations', { maxFinalizations: 0 }],
+    ['onProgress', { onProgress: 1 }],
+    ['signal', { signal: {} }],
+    ['onKept', { onKept: 1 }],
+  ]
+  for (const [path, change] of wrong) {
+    const recording = recordEvidence({ ...good, ...change } as RecordOptions)
+    await expect(recording, path).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', action: 'fix', path })
+  }
+  expect(wrong.length).toBe(31)
+  await expect(recordEvidence(undefined as never)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
   expect([...l1.asked, ...l2.asked]).toEqual([])
+})
+
+it('asks with the method of the rollup, unless another is stated', async () => {
+  const methods = async (options: Partial<RecordOptions>) => {
+    const { askedL2 } = await record({ l2: answer => answer }, options)
+    return askedL2.map(({ method }) => method)
+  }
+  expect(await methods({})).toEqual(['rollup_getProof'])
+  expect((await methods({ rollup: { ...ROLLUP, method: 'linea_getProof' } }))[0]).toBe('linea_getProof')
+  expect((await methods({ rollup: { ...ROLLUP, method: 'linea_getProof' }, method: 'x_getProof' }))[0]).toBe(
+    'x_getProof',
+  )
+})
+
+it('says what each key was called, in the order of the request', async () => {
+  const upper = `0x${'0'.repeat(62)}0A` as const
+  const { verified } = await recordEvidence({
+    ...{ l1: l1Of(chainOf()).provider, l2: l2Of(chainOf()).provider, ...request },
+    storageKeys: [upper, word(0)],
+  })
+  const [first, second] = verified.storage
+  expect([first.key, first.exists, second.key, second.exists]).toEqual([upper, false, word(0), true])
 })
 
 /** Lies in the answers to one method. */
@@ -259,7 +311,7 @@ it('believes no L1 endpoint', async () => {
   const storage = (value: unknown) => to('eth_getStorageAt', () => value)
   expect(encodeHeader(forged)).toMatch(/^0x/)
 
-  const lies: [string, Tamper, RecordOptions?][] = [
+  const lies: [string, Tamper, Partial<RecordOptions>?][] = [
     ['HEADER_HASH_MISMATCH', block({ hash: word(1) })],
     ['HEADER_HASH_MISMATCH', block({ hash: null })],
     ['HEADER_HASH_MISMATCH', block({ stateRoot: word(1) })],
@@ -303,7 +355,9 @@ it('believes no L1 endpoint', async () => {
   expect((await record({ chain, l1: consistent })).outcome).toMatchObject({ code: 'MPT_HASH_MISMATCH' })
   // No contract at the rollup's address.
   const elsewhere = { ...request, rollup: { address: `0x${'ee'.repeat(20)}` } } as const
-  const { code } = await recordEvidence(l1Of(chain).provider, l2Of(chain).provider, elsewhere).catch(error => error)
+  const { code } = await recordEvidence({ l1: l1Of(chain).provider, l2: l2Of(chain).provider, ...elsewhere }).catch(
+    error => error,
+  )
   expect(code).toBe('ANCHOR_NO_CONTRACT')
 })
 
@@ -402,9 +456,12 @@ it('resumes where it was interrupted', async () => {
       { maxKeysPerRequest: 2 },
     )
     expect(broken.outcome).toMatchObject({ code: 'ENDPOINT_ERROR', layer: 'L2' })
-    const { checkpoint } = broken.steps.findLast(step => step.step === 'keys') ?? {}
+    const kept = broken.steps.findLast(step => step.step === 'keys')
     // As read back from a file. The limit may differ.
-    const again = await record({ chain }, { maxKeysPerRequest: 5, resumeFrom: JSON.parse(JSON.stringify(checkpoint)) })
+    const again = await record(
+      { chain },
+      { maxKeysPerRequest: 5, resumeFrom: JSON.parse(JSON.stringify(kept?.progress)) },
+    )
     expect(again.askedL2.map(({ params }) => params[1])).toEqual([storageKeys.slice(2 * at)])
     expect(again.outcome).toEqual(whole.outcome)
     resumed++
@@ -417,7 +474,7 @@ async function keptOf(chain: Chain): Promise<FetchProgress> {
   const { steps } = await record({ chain }, { maxKeysPerRequest: 2 })
   const last = steps.findLast(step => step.step === 'keys')
   if (last?.step !== 'keys') throw new Error('nothing was kept')
-  return last.checkpoint
+  return last.progress
 }
 
 it('verifies a checkpoint, and requests again what does not verify', async () => {
@@ -443,10 +500,10 @@ it('verifies a checkpoint, and requests again what does not verify', async () =>
     ['more pieces than keys', { ...kept, partialAnswers: [first, second, first, second] }, 1],
     ['another address', { ...kept, address: ROLLUP.address }, 3],
     ['other keys', { ...kept, storageKeys: storageKeys.slice(1) }, 3],
-    ['a block that is not there', { ...kept, block: '0x63' }, 3],
-    ['a block that is none', { ...kept, block: 8 }, 3],
+    ['a block that is not there', { ...kept, l2BlockNumber: '0x63' }, 3],
+    ['a block that is none', { ...kept, l2BlockNumber: 8 }, 3],
     ['pieces that are none', { ...kept, partialAnswers: 7 }, 3],
-    ...[null, 7, 'kept', [], {}, { block: '0x8' }].map((junk): [string, unknown, number] => ['junk', junk, 3]),
+    ...[null, 7, 'kept', [], {}, { l2BlockNumber: '0x8' }].map((junk): [string, unknown, number] => ['junk', junk, 3]),
   ]
   const whole = await record({ chain })
   for (const [what, from, requests] of cases) {
@@ -491,23 +548,25 @@ it('does not walk back after the first answer', async () => {
   const l2: Tamper = (answer, _, __, turn) => (turn === 1 ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN')() : answer)
   const { outcome, steps } = await record({ l2 }, { maxKeysPerRequest: 2 })
   expect(outcome).toMatchObject({ code: 'BLOCK_MISSING', layer: 'L2' })
-  expect(steps.map(({ step }) => step)).toEqual(['l1Block', 'l2Block', 'keys'])
+  expect(steps.map(({ step }) => step)).toEqual(['l1Block', 'l2Block', 'keys', 'endpointFailed'])
 })
 
 it('ends when aborted, at any step', async () => {
   const counts: number[] = []
+  const reason = { why: 'enough' }
   for (const turn of [0, 1, 2, 3]) {
     const controller = new AbortController()
     const never: Tamper = (answer, _, __, at) => {
       if (at !== turn) return answer
-      controller.abort(new Error('enough'))
+      controller.abort(reason)
       return new Promise(() => {})
     }
     const { outcome, askedL1 } = await record(
       { l1: never, l2: turn === 3 ? (_, m, p) => never(_, m, p, 3) : undefined },
       { signal: controller.signal },
     )
-    expect(outcome).toMatchObject({ code: 'ABORTED', layer: turn === 3 ? 'L2' : 'L1' })
+    expect(outcome).toMatchObject({ code: 'ABORTED', action: 'none', layer: turn === 3 ? 'L2' : 'L1' })
+    expect(Reflect.get(Object(outcome), 'cause')).toBe(reason)
     counts.push(askedL1.length)
   }
   expect(counts).toEqual([1, 2, 3, 3])
@@ -535,8 +594,8 @@ it('reports which endpoint failed, without any part of its URL', async () => {
       ['L1', liar, createHttpProvider(honest.url)],
       ['L2', createHttpProvider(honest.l1Url), liar],
     ] as const) {
-      const error: unknown = await recordEvidence(l1, l2, request).catch((thrown: unknown) => thrown)
-      expect(error).toMatchObject({ name: 'RpcError', code, layer })
+      const error: unknown = await recordEvidence({ l1, l2, ...request }).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ name: 'EndpointError', code, layer })
       expect(`${error} ${JSON.stringify(error)}`).not.toMatch(/secret|127\.0/)
     }
   }

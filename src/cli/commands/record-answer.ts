@@ -22,12 +22,12 @@ export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
       'L2 block': `${request.l2BlockNumber ?? 'newest'}`,
     }),
     fetch: ([l1, l2], options, output) =>
-      recordEvidence(l1, l2, request, {
-        ...options,
+      recordEvidence({
+        ...{ l1, l2, ...request, ...options },
         resumeFrom: output.progress,
         onProgress(progress) {
           options.onProgress?.(progress)
-          if (progress.step === 'keys') output.saveProgress(progress.checkpoint)
+          if (progress.step === 'keys') output.saveProgress(progress.progress)
         },
       }),
     async verifyExisting(bundle, trust, path) {

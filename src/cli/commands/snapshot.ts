@@ -134,8 +134,8 @@ async function fetchBundle(
   signal: AbortSignal,
 ): Promise<EvidenceBundle> {
   const address = target.contract ?? holders[0] ?? `0x${'00'.repeat(20)}`
-  const request = { scheme, rollup, address, ...(l2Block !== undefined && { l2BlockNumber: l2Block }) }
-  return (await recordEvidence(l1, l2, request, { method, signal })).bundle
+  const request = { scheme, rollup, address, l2BlockNumber: l2Block }
+  return (await recordEvidence({ l1, l2, ...request, method, signal })).bundle
 }
 
 /** @throws ProofError if it does not verify, or is not from the trusted L1 block */

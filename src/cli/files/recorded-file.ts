@@ -21,6 +21,12 @@ export type RecordedAnswer = Pick<Recorded, 'bundle' | 'verified'>
 /** A call as evidence, and what it proves. */
 export type RecordedCall = Pick<LibraryCall, 'bundle' | 'verified'>
 
+/** How to record, whatever it is. */
+export type RecordHow = Pick<
+  RecordOptions,
+  'beacon' | 'l1BlockNumber' | 'maxKeysPerRequest' | 'method' | 'onProgress' | 'signal'
+>
+
 /** What `record` records: an answer, or a call. */
 export interface Subject<T extends RecordedAnswer | RecordedCall> {
   /** How many storage keys are asked for. */
@@ -28,11 +34,7 @@ export interface Subject<T extends RecordedAnswer | RecordedCall> {
   /** The request for which progress must have been saved. */
   askedFor(trust: RecordTrust): AskedFor
   /** Fetches the bundle from the endpoints of L1 and L2. */
-  fetch(
-    endpoints: readonly [RequestProvider[], RequestProvider[]],
-    options: RecordOptions,
-    output: OutputFile,
-  ): Promise<T>
+  fetch(endpoints: readonly [RequestProvider[], RequestProvider[]], options: RecordHow, output: OutputFile): Promise<T>
   /** Verifies the bundle in the existing file, offline. @throws ProofError or UsageError if it is not for this request */
   verifyExisting(bundle: unknown, trust: RecordTrust, path: string): Promise<object>
   /** The lines of the report on the bundle. */
@@ -80,15 +82,19 @@ export async function recordToFile<T extends RecordedAnswer | RecordedCall>(
 ): Promise<number> {
   const trust = await readRecordTrust(flags, io)
   const repeated = REPEATED.flatMap(name => (flags[name] === undefined ? [] : [`--${name}`, flags[name]]))
+  const counts = { beacon: 0, L1: 0, L2: 0 }
   const onProgress = (progress: RecordProgress) => {
     refuseProgress(progress, trust)
-    showProgress(io, describeProgress(progress, subject.keyCount))
+    // The failure of the only endpoint ends the recording, and is reported then.
+    const isLast = progress.step === 'endpointFailed' && counts[progress.layer] === 1
+    if (!isLast) showProgress(io, describeProgress(progress, subject.keyCount))
   }
   const how = { method: methodOf(flags), maxKeysPerRequest: keysPerRequestOf(flags), onProgress }
   return fetchToFile<T>(flags, io, {
     askedFor: subject.askedFor(trust),
     open(connections) {
       const endpoints = [connections.open('l1', flags.l1), connections.open('l2', flags.l2)] as const
+      ;[counts.L1, counts.L2] = [endpoints[0].length, endpoints[1].length]
       const options = { ...how, ...trustOptionsOf(trust, flags.beacon, connections), signal: connections.signal }
       return output => subject.fetch(endpoints, options, output)
     },
@@ -153,7 +159,9 @@ function describeProgress(progress: RecordProgress, keyCount: number): string {
       return `L2 block ${progress.l2BlockNumber}: finalized; asking for the proof`
     case 'proofUnavailable':
       return `L2 block ${progress.l2BlockNumber}: the endpoint has no proofs for it; trying the finalization before`
-    case 'checkpointIgnored':
+    case 'endpointFailed':
+      return `${progress.layer} endpoint ${progress.index + 1} failed (${progress.code}); asking another`
+    case 'progressIgnored':
       return `starting over, without the saved progress: ${progress.reason}`
     case 'keys':
       return `${progress.keyCount} of ${keyCount} storage keys`
@@ -169,7 +177,7 @@ function describeConsensus(progress: ConsensusProgress): string {
     }
     case 'updates':
       return `${progress.done} of ${progress.periods} committee updates`
-    case 'sourceFailed':
+    case 'endpointFailed':
       return `beacon endpoint ${progress.index + 1} failed (${progress.code}); asking the next`
   }
 }

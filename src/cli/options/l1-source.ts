@@ -1,7 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import * as beacon from '../../beacon.ts'
 import type { Hex } from '../../bytes.ts'
 import { isArgumentError } from '../../index.ts'
 import {
@@ -115,7 +114,8 @@ async function followCheckpoint(
   const apis = openBeacon(flags.beacon)
   if (apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
   const network = await networkOf(flags, io)
-  const { beaconBlockRoot: blockRoot } = trustedBlockIn(root, network)
+  const trusted = trustedBlockIn(root, network)
+  const { beaconBlockRoot: blockRoot } = trusted
   const path = flags['beacon-state']
   const askedFor = { checkpoint: blockRoot, network: network.genesisValidatorsRoot.toLowerCase() }
   const seconds = (name: 'beacon-max-age' | 'checkpoint-max-age') => {
@@ -132,8 +132,8 @@ async function followCheckpoint(
   // Unchecked, whatever the type says: beaconBlockHash refuses what it cannot use.
   const state = (await stored?.read()) as BeaconProgress | undefined
   try {
-    const l1BlockHash = beaconBlockHash(apis, beacon, {
-      ...{ network, blockRoot, ...ages },
+    const l1BlockHash = beaconBlockHash({
+      ...{ apis, trusted, ...ages },
       ...(stored && { resumeFrom: state, onProgress: proven => stored.save(proven) }),
       onFailure: failures => tell(failures.map(({ index, code }) => `--beacon number ${index + 1} ${code}`)),
     })

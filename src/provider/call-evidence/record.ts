@@ -80,7 +80,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   // Every call reads its sender, so the sender is the first answer. The anchor is recorded with it.
   const first = { scheme, rollup, address: call.from, l2BlockNumber: wanted.l2BlockNumber }
   const endpoints = { l1: l1.providers, l2: l2.providers }
-  const recorded = await recordEvidence(endpoints.l1, endpoints.l2, first, { ...how, ...(wanted.others as object) })
+  const recorded = await recordEvidence({ ...endpoints, ...first, ...how, ...wanted.others })
   const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = recorded.verified
 
   const source = { l2, block: l2BlockNumber, ...how, scheme }
