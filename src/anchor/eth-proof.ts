@@ -109,8 +109,15 @@ export function verifyEthProof<const Keys extends readonly Hex[] = []>(
   return verifyFirstSlots(proof, decoded, decoded.keys.length) as VerifiedEthProof<Keys>
 }
 
+/** A validated {@link EthProofClaim}. */
+interface DecodedEthClaim {
+  readonly stateRoot: Uint8Array
+  readonly address: Uint8Array
+  readonly keys: readonly { readonly bytes: Uint8Array; readonly text: Hex }[]
+}
+
 /** @throws ArgumentError */
-export function decodeEthClaim({ l1StateRoot, address, storageKeys = [] }: EthProofClaim) {
+export function decodeEthClaim({ l1StateRoot, address, storageKeys = [] }: EthProofClaim): DecodedEthClaim {
   const keyTexts = Array.isArray(storageKeys) ? Array.from(storageKeys) : storageKeys
   return {
     stateRoot: decodeArgument('l1StateRoot', l1StateRoot, 32),
@@ -122,7 +129,7 @@ export function decodeEthClaim({ l1StateRoot, address, storageKeys = [] }: EthPr
 /** {@link verifyEthProof} for an answer that may end after the first `minSlots` storage keys. */
 export function verifyFirstSlots(
   proof: unknown,
-  { stateRoot, address, keys }: ReturnType<typeof decodeEthClaim>,
+  { stateRoot, address, keys }: DecodedEthClaim,
   minSlots: number,
 ): VerifiedEthProof {
   const { accountNodes, storageProofs, redundant } = decodeEthProof(proof, minSlots, keys.length)
@@ -231,7 +238,7 @@ function verifyRedundant<T extends bigint | Hex>(path: string, stated: T | undef
 
 function verifySlot(
   storageRoot: Uint8Array,
-  { bytes, text }: { bytes: Uint8Array; text: Hex },
+  { bytes, text }: DecodedEthClaim['keys'][number],
   storageProof: DecodedStorageProof,
 ): L1Slot {
   const [expected, found] = [bytesToHex(bytes), toWord(storageProof.key)]
