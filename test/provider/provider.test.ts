@@ -1,9 +1,12 @@
 import { encodeFunctionData } from 'viem'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { isArgumentError } from '../../src/index.ts'
 import { createVerifiedProvider, ProviderError, type ProviderView } from '../../src/provider.ts'
-import { ALICE, BOB, demoState, MANY, manyAbi, SURROUNDINGS, surroundingsAbi, TOKEN } from './contracts.ts'
-import { createEndpoints, ROLLUP, word } from './endpoints.ts'
+import { finalizedBlockHash, type RequestProvider } from '../../src/rpc.ts'
+import { createService } from '../../src/service.ts'
+import { ALICE, BOB, demoState, MANY, manyAbi, SURROUNDINGS, surroundingsAbi, TOKEN, tokenAbi } from './contracts.ts'
+import { createEndpoints, type Endpoints, ROLLUP, word } from './endpoints.ts'
+import { worldOf } from './full-state.ts'
 
 const request = (provider: { request: unknown }, method: string, ...params: unknown[]): Promise<unknown> =>
   (provider.request as (args: unknown) => Promise<unknown>)({ method, params })
@@ -353,6 +356,135 @@ describe('the view', () => {
     expect(`${failed}`).not.toContain('secret')
     isDown = false
     expect((await provider.view()).l2BlockNumber).toBe(0n)
+  })
+})
+
+describe('the chain of the endpoint', () => {
+  const serving = (endpoints: Endpoints, id: unknown) => {
+    const asked: string[] = []
+    const l2: RequestProvider = {
+      async request(args) {
+        asked.push(args.method)
+        if (args.method !== 'eth_chainId') return endpoints.l2.request(args)
+        if (id instanceof Error) throw id
+        return id
+      },
+    }
+    return { asked, l2 }
+  }
+
+  it('is asked for once, before the first answer', async () => {
+    const endpoints = createEndpoints(demoState)
+    for (const method of ['eth_chainId', 'net_version', 'eth_blockNumber']) {
+      const { asked, l2 } = serving(endpoints, '0x539')
+      const provider = endpoints.provider({ l2 })
+      await Promise.all([request(provider, method), request(provider, method)])
+      await provider.refresh()
+      await request(provider, 'eth_getBalance', ALICE)
+      await request(provider, 'eth_chainId')
+      expect(asked.filter(method => method === 'eth_chainId')).toEqual(['eth_chainId'])
+      expect(asked[0]).toBe('eth_chainId')
+    }
+  })
+
+  it('refuses every answer if it is another one, and recovers', async () => {
+    const endpoints = createEndpoints(demoState)
+    const cases: [unknown, string, string][] = [
+      ['0x1', 'CHAIN_MISMATCH', 'change'],
+      [1337, 'ANSWER_MALFORMED', 'change'],
+      [null, 'ANSWER_MALFORMED', 'change'],
+      [new Error('down'), 'UNREACHABLE', 'wait'],
+    ]
+    for (const [id, error, action] of cases) {
+      const { asked, l2 } = serving(endpoints, id)
+      const provider = endpoints.provider({ l2, forward: ['eth_gasPrice'] })
+      const refused = { reason: 'ENDPOINT_FAILED', action, data: { error, layer: 'L2' } }
+      for (const method of ['eth_chainId', 'net_version', 'eth_blockNumber', 'eth_gasPrice']) {
+        await expect(request(provider, method), `${id}`).rejects.toMatchObject(refused)
+      }
+      await expect(provider.view()).rejects.toMatchObject(refused)
+      expect(new Set(asked)).toEqual(new Set(['eth_chainId']))
+    }
+    expect(cases.length).toBe(4)
+    let id = '0x1'
+    const changing: RequestProvider = {
+      request: async args => (args.method === 'eth_chainId' ? id : endpoints.l2.request(args)),
+    }
+    const provider = endpoints.provider({ l2: changing })
+    await expect(request(provider, 'eth_chainId')).rejects.toThrow('chain 1 instead of 1337')
+    id = '0x539'
+    expect(await request(provider, 'eth_chainId')).toBe('0x539')
+  })
+})
+
+describe('several endpoints', () => {
+  const down: RequestProvider = { request: () => Promise.reject(new Error('down')) }
+
+  it('are asked in turn, where one fails, lies or serves another chain', async () => {
+    const [endpoints, lying] = [
+      createEndpoints(demoState),
+      createEndpoints(new Map(demoState).set(BOB, { balance: 4n })),
+    ]
+    const elsewhere: RequestProvider = {
+      request: async args => (args.method === 'eth_chainId' ? '0x1' : endpoints.l2.request(args)),
+    }
+    const [l1, l2] = [
+      [down, endpoints.l1],
+      [down, elsewhere, lying.l2, endpoints.l2],
+    ]
+    const provider = endpoints.provider({ l1, l2 })
+    expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x3')
+    const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [BOB] })
+    expect(await request(provider, 'eth_call', { to: TOKEN, data: balanceOf })).toBe(word(7))
+    const failing = endpoints.provider({ l2: [down, elsewhere] })
+    // What is most likely to pass decides what to do.
+    await expect(request(failing, 'eth_chainId')).rejects.toMatchObject({
+      data: { error: 'UNREACHABLE' },
+      action: 'wait',
+    })
+  })
+
+  it('may be URLs', async () => {
+    const service = createService({ genesis: worldOf(demoState), rollup: ROLLUP })
+    const { url, l1Url } = await service.listen()
+    onTestFinished(() => service.close({ graceMs: 0 }))
+    const endpoints = createEndpoints(demoState)
+    const l1BlockHash = finalizedBlockHash(l1Url)
+    const provider = endpoints.provider({ l1: new URL(l1Url), l2: url, l1BlockHash })
+    expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x3')
+  })
+})
+
+describe('the signal', () => {
+  const aborted = { reason: 'ENDPOINT_FAILED', action: 'none', data: { error: 'ABORTED' } }
+
+  it('ends requests in flight, whatever they wait for, and all later ones', async () => {
+    const silent: RequestProvider = { request: () => new Promise(() => {}) }
+    const waits: object[] = [{ l1: silent }, { l2: silent }, { l1BlockHash: () => new Promise(() => {}) }]
+    for (const options of waits) {
+      const controller = new AbortController()
+      const provider = createEndpoints(demoState).provider({ ...options, signal: controller.signal })
+      const asked: Promise<unknown>[] = [provider.view(), provider.refresh(), request(provider, 'eth_getBalance', BOB)]
+      setImmediate(() => controller.abort(new Error('enough')))
+      for (const one of asked) {
+        await expect(one).rejects.toMatchObject({ ...aborted, cause: { cause: { message: 'enough' } } })
+      }
+    }
+    expect(waits.length).toBe(3)
+  })
+
+  it('also ends answers from memory, and sends nothing any more', async () => {
+    const endpoints = createEndpoints(demoState)
+    const controller = new AbortController()
+    const provider = endpoints.provider({ signal: controller.signal, forward: ['eth_gasPrice'] })
+    expect(await request(provider, 'eth_getBalance', BOB)).toBe('0x3')
+    controller.abort()
+    endpoints.asked.length = 0
+    for (const method of ['eth_chainId', 'eth_gasPrice', 'eth_getBalance', 'eth_blockNumber']) {
+      await expect(request(provider, method, BOB), method).rejects.toMatchObject(aborted)
+    }
+    await expect(provider.view()).rejects.toMatchObject(aborted)
+    expect(endpoints.asked).toEqual([])
   })
 })
 
