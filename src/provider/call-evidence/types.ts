@@ -2,7 +2,6 @@ import type { Rollup } from '../../anchor/rollup.ts'
 import type { TrustedBeaconBlock } from '../../beacon/trusted-block.ts'
 import type { Hex } from '../../bytes.ts'
 import type { Trusted, VerifiedEvidence } from '../../evidence/types.ts'
-import type { Endpoint } from '../../rpc/endpoints.ts'
 import type { Recorded, RecordOptions } from '../../rpc/record.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import type { Environment, Hardfork } from '../environment.ts'
@@ -182,14 +181,6 @@ export type VerifiedCall<Trust extends Trusted = Trusted> = CallAnchor<Trust> &
 
 /** What to execute and record, and how. */
 export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'storageKeys' | 'resumeFrom'> {
-  /** One or more endpoints of the L1 on which the rollup is finalized. If one fails, the next is asked. */
-  l1: Endpoint | readonly Endpoint[]
-  /** One or more endpoints of the rollup. */
-  l2: Endpoint | readonly Endpoint[]
-  /** The hash scheme of the rollup at the L2 block. */
-  scheme: Scheme
-  /** The contract whose roots you trust. */
-  rollup: Rollup
   /** Chain id of the rollup. Default: that of `rollup`. It is compared with what `l2` says. */
   chainId?: number | bigint | undefined
   /** What to execute. */
@@ -205,8 +196,6 @@ export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'stor
     /** Gas limit of the transaction. Default: 50,000,000, which is also the maximum. */
     gas?: bigint | undefined
   }
-  /** The last block of a finalization. Default: the newest one whose proof an L2 endpoint holds. */
-  l2BlockNumber?: bigint | undefined
   /** The hard fork of the rollup at the L2 block. Default: `prague`. */
   hardfork?: Hardfork | undefined
   /**
