@@ -1,3 +1,6 @@
+export type { Rollup } from './anchor/rollup.ts'
+export type { Hex } from './bytes.ts'
+export type { ProofError } from './errors.ts'
 export {
   type ConsensusOptions,
   type ConsensusProgress,
@@ -32,7 +35,7 @@ export {
 } from './rpc/follow-beacon.ts'
 export type { FollowEvent, FollowOptions, FollowRequest } from './rpc/follow-options.ts'
 export type { FollowProgress } from './rpc/follow-state.ts'
-export type { FollowedFinalization } from './rpc/follower.ts'
+export type { FollowedFinalization, VerifiedRequests } from './rpc/follower.ts'
 export { type BeaconApi, createBeaconApi, createHttpProvider, type HttpOptions } from './rpc/http.ts'
 export type { L1BlockTag } from './rpc/l1.ts'
 export {
@@ -50,3 +53,4 @@ export {
   recordEvidence,
 } from './rpc/record.ts'
 export { fetchVerifiedRoot, type VerifiedRoot, type VerifiedRootOptions } from './rpc/verified-root.ts'
+export type { Scheme } from './scheme/scheme.ts'

@@ -188,7 +188,7 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
 }
 
 /** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
-export interface StateRequest extends Claim {
+export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[]> extends Claim<Keys> {
   /** The L2 block of `stateRoot`, which L1 has finalized. */
   l2BlockNumber: bigint
   /** Aborts the request. */
@@ -216,7 +216,7 @@ export interface RollupClient {
    * @param request what to ask for, and the root that you trust
    * @throws ProofError if the answer does not verify
    */
-  getVerifiedState(request: StateRequest): Promise<VerifiedState>
+  getVerifiedState<const Keys extends readonly Hex[] = []>(request: StateRequest<Keys>): Promise<VerifiedState<Keys>>
 }
 
 /**
@@ -265,14 +265,15 @@ export function createRollupClient(
       const { signal, ...wanted } = readOptions('', request, [...REQUEST_FIELDS, 'signal'])
       return fetchAnswer(endpoints, wanted, how({ signal }))
     },
-    async getVerifiedState(request) {
+    async getVerifiedState<const Keys extends readonly Hex[] = []>(request: StateRequest<Keys>) {
       const { l2BlockNumber, signal, ...claim } = readOptions('', request, STATE_FIELDS)
       const { address, storageKeys } = claim
       verifyUint('l2BlockNumber', l2BlockNumber, 64)
       // Before any request, so that a wrong claim does not look like a fault of the answer.
       decodeClaim(claim)
       const wanted = { address, storageKeys, l2BlockNumber }
-      return (await fetchVerified(endpoints, wanted, how({ signal }), answer => verifyProof(answer, claim))).verified
+      const verify = (answer: unknown) => verifyProof<Keys>(answer, claim)
+      return (await fetchVerified(endpoints, wanted, how({ signal }), verify)).verified
     },
   }
 }

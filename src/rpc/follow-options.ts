@@ -69,7 +69,8 @@ export type FollowEvent =
     }
 
 /** The endpoints, the rollup and what to prove. */
-export interface FollowOptions extends RollupClientOptions {
+export interface FollowOptions<Requests extends readonly FollowRequest[] = readonly FollowRequest[]>
+  extends RollupClientOptions {
   /** One or more L1 endpoints: if one fails, the next is used. */
   l1: Endpoint | readonly Endpoint[]
   /** One or more endpoints of the rollup. */
@@ -84,7 +85,7 @@ export interface FollowOptions extends RollupClientOptions {
    */
   l1BlockHash: () => Promise<Hex> | Hex
   /** What to prove at every finalization. Default: only the state root. */
-  requests?: readonly FollowRequest[] | undefined
+  requests?: Requests | undefined
   /** Start with the first finalization at or above this L2 block. Default: the newest. */
   fromL2BlockNumber?: bigint | undefined
   /**

@@ -1,5 +1,5 @@
 import { abortedBy, isFailure, isPassing } from './error.ts'
-import { type FollowOptions, type Settings, verifyFollowOptions } from './follow-options.ts'
+import { type FollowOptions, type FollowRequest, type Settings, verifyFollowOptions } from './follow-options.ts'
 import { createFollower, type FollowedFinalization } from './follower.ts'
 import { MAX_REFUSED_ROUNDS } from './limits.ts'
 import { sleep } from './waiting.ts'
@@ -57,8 +57,12 @@ export interface Timing {
  * await service.close()
  * ```
  */
-export function followFinalizations(options: FollowOptions): AsyncGenerator<FollowedFinalization, void, void> {
-  return followWith(options, { wait: sleep, random: Math.random })
+export function followFinalizations<const Requests extends readonly FollowRequest[] = []>(
+  options: FollowOptions<Requests>,
+): AsyncGenerator<FollowedFinalization<Requests>, void, void> {
+  const finalizations = followWith(options, { wait: sleep, random: Math.random })
+  // There is one state per request.
+  return finalizations as AsyncGenerator<FollowedFinalization<Requests>, void, void>
 }
 
 /** {@link followFinalizations} with another {@link Timing}. */

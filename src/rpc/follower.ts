@@ -11,7 +11,7 @@ import type { Endpoints } from './endpoints.ts'
 import { EndpointError, isMissing } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
 import { type Hint, listFinalizations } from './finalizations.ts'
-import type { FollowEvent, FollowOptions, Settings } from './follow-options.ts'
+import type { FollowEvent, FollowOptions, FollowRequest, Settings } from './follow-options.ts'
 import {
   beginAt,
   candidatesOf,
@@ -27,13 +27,13 @@ import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type 
 import { redactUrls } from './redact.ts'
 
 /** One finalization, proven. */
-export interface FollowedFinalization {
+export interface FollowedFinalization<Requests extends readonly FollowRequest[] = readonly FollowRequest[]> {
   /** The last L2 block of the finalization. */
   l2BlockNumber: bigint
   /** Root of its state, 32 bytes. */
   stateRoot: Hex
   /**
-   * Time of that block, in seconds since 1970; null if L1 does not prove it, because it was no longer the newest one, or no L1
+   * Time of that block, in seconds since 1970; undefined if L1 does not prove it, because it was no longer the newest one, or no L1
    * endpoint serves the log.
    */
   finalizedTimestamp: bigint | undefined
@@ -42,11 +42,20 @@ export interface FollowedFinalization {
   /** The L1 block from which it is proven. */
   l1Block: L1Block
   /** What is proven for each request, in order. */
-  verified: Extract<VerifiedEvidence, { trustedInput: 'l1BlockHash' }>[]
+  verified: VerifiedRequests<Requests>
   /** One bundle per request, in order: anyone can verify the same values with it. */
   bundles: EvidenceBundle[]
   /** Save it once you have acted on the item. Pass it to a later call to continue with the next item. */
   progress: FollowProgress
+}
+
+/** One proven state per request. If the compiler knows how many requests there are, it knows how many states there are. */
+export type VerifiedRequests<Requests extends readonly FollowRequest[]> = {
+  -readonly [Index in keyof Requests]: VerifiedEvidence<
+    { l1BlockHash: Hex },
+    bigint,
+    Requests[Index] extends { storageKeys: infer Keys extends readonly Hex[] } ? Keys : readonly Hex[]
+  >
 }
 
 /** A trusted L1 block, and what the contract held there. */
@@ -177,7 +186,7 @@ async function prove(
 ): Promise<Omit<FollowedFinalization, 'progress'>> {
   const scheme = hashSchemeOf(schemeAt(l2BlockNumber))
   const evidence: EvidenceBundle[] = []
-  const states: FollowedFinalization['verified'] = []
+  const states: VerifiedEvidence<{ l1BlockHash: Hex }>[] = []
   for (const { address, storageKeys } of requests) {
     const asked = { address, storageKeys, l2BlockNumber }
     const fetching = { ...how, trusted: { scheme, stateRoot }, signal }

@@ -103,6 +103,7 @@ export interface DemoBlocksOptions {
  */
 export function addDemoBlocks(chain: ServiceChain, options: DemoBlocksOptions = {}): void {
   const { counts = [3, 1, 4], l1Blocks = 20 } = readOptions('', options, ['counts', 'l1Blocks'])
+  if (typeof chain?.addBlock !== 'function') throw invalid('chain', 'the chain of a service', chain)
   if (!Array.isArray(counts)) throw invalid('counts', 'an array', counts)
   for (const [index, count] of counts.entries()) verifyWhole(`counts[${index}]`, count, 0)
   verifyWhole('l1Blocks', l1Blocks, 0)

@@ -1,3 +1,4 @@
+import { invalid } from '../arguments.ts'
 import { type ArgumentError, isRefusal, type ProofError } from '../errors.ts'
 
 /** What {@link safely} returns. */
@@ -40,6 +41,7 @@ export function safely<T>(verify: () => T | Promise<T>): Outcome<T> | Promise<Ou
     if (isRefusal(error)) return { ok: false, error }
     throw error
   }
+  if (typeof verify !== 'function') throw invalid('verify', 'a function', verify)
   try {
     const value = verify()
     return value instanceof Promise ? value.then(accept, refuse) : accept(value)
