@@ -1,0 +1,453 @@
+import * as anchor from '../../src/anchor.ts'
+import * as beacon from '../../src/beacon.ts'
+import * as bulk from '../../src/bulk.ts'
+import * as core from '../../src/index.ts'
+import * as mimc from '../../src/mimc.ts'
+import * as poseidon2 from '../../src/poseidon2.ts'
+import * as provider from '../../src/provider.ts'
+import * as rpc from '../../src/rpc.ts'
+import * as demo from '../../src/service/demo.ts'
+import * as service from '../../src/service.ts'
+import * as world from '../../src/world.ts'
+
+/** A call that the public API accepts, which the walk spoils in every way that it knows. */
+export interface Case {
+  /** The function, and arguments with every option that it has. */
+  readonly call: (...args: never[]) => unknown
+  readonly args: readonly unknown[]
+  /** Paths of what may be left out, such as `1.storageKeys` for a field of the second argument. */
+  readonly optional?: readonly string[]
+  /** Paths of what strangers send, or of what may be anything. Nothing below them is the caller's. */
+  readonly free?: readonly string[]
+}
+
+/** By specifier. */
+export const doors: Readonly<Record<string, object>> = {
+  '.': core,
+  './mimc': mimc,
+  './poseidon2': poseidon2,
+  './anchor': anchor,
+  './beacon': beacon,
+  './bulk': bulk,
+  './world': world,
+  './rpc': rpc,
+  './provider': provider,
+  './service': service,
+  './service/demo': demo,
+}
+
+/** Functions that take anything, and have no option to misspell. */
+export const TAKES_ANYTHING: Readonly<Record<string, string>> = {
+  ArgumentError: 'the package throws it',
+  ProofError: 'it has a code, and details for people',
+  EndpointError: 'it has a code, and details for people',
+  ProviderError: 'it has a reason, and details for people',
+  isArgumentError: 'it says no to anything else',
+  isProofError: 'it says no to anything else',
+  isEndpointError: 'it says no to anything else',
+  isProviderError: 'it says no to anything else',
+  isHex: 'it says no to anything else',
+  stringify: 'it takes any value',
+  diagnose: 'it takes anything that was thrown',
+  encodeHeader: 'it takes a block that an endpoint sent',
+  decodeFinalizedStateLog: 'it takes a log that an endpoint sent',
+}
+
+const hex = (pair: string, length: number): core.Hex => `0x${pair.repeat(length)}`
+const [address, token] = [hex('b2', 20), hex('70', 20)]
+const key = hex('00', 32)
+const scheme = poseidon2.poseidon2
+/** Objects of functions: what they consist of is not an option of the call that they are passed to. */
+const whole = new Set<unknown>([scheme, beacon.mainnetBeacon])
+export const isWhole = (value: unknown): boolean => whole.has(value)
+const asWhole = <T>(value: T): T => {
+  whole.add(value)
+  return value
+}
+
+const devnet = service.createService({ genesis: demo.demoWorld(scheme), rollup: { address: hex('11', 20) } })
+demo.addDemoBlocks(devnet.chain)
+const { url: l2, l1Url: l1, beaconUrl } = await devnet.listen()
+export const closeCases = (): Promise<void> => devnet.close()
+
+const { lineaLayout } = anchor
+const rollup = {
+  ...{ name: 'devnet', address: hex('11', 20), layout: lineaLayout, method: 'rollup_getProof' },
+  ...{ chainId: 1337, l1ChainId: 1338 },
+}
+const optionalOfRollup = ['name', 'layout', 'layout.finalizedState', 'method', 'chainId', 'l1ChainId']
+const ofRollup = (path: string) => [...optionalOfRollup.map(name => `${path}.${name}`)]
+const { signal } = new AbortController()
+asWhole(signal)
+const ignore = () => {}
+
+const tree = asWhole(demo.demoWorld(scheme))
+const { storageProofs } = tree.getProof(hex('c0', 20), [key])
+const absent = tree.getProof(hex('ee', 20))
+const stateRoot = tree.stateRoot()
+const answer = tree.getProof(address, [])
+const contract = core.verifyProof(tree.getProof(hex('c0', 20)), { scheme, stateRoot, address: hex('c0', 20) })
+const storageRoot = contract.account?.storageRoot ?? '0x'
+const { value: accountValue, leafIndex } = core.verifyExistence(answer.accountProof, { scheme, stateRoot, address })
+const nodes = 'proof' in answer.accountProof ? answer.accountProof.proof.proofRelatedNodes : []
+
+const api = asWhole(rpc.createBeaconApi(beaconUrl))
+const { network } = devnet.beacon
+asWhole(network)
+const blockRoot = (await devnet.beacon.blockRoot(55n)) ?? '0x'
+const trusted = beacon.trustBeaconBlock({ network, blockRoot })
+asWhole(trusted)
+const consensus = await rpc.fetchConsensus({ apis: [api], trusted })
+const { network: _, ...answers } = consensus.consensus
+const { committee } = beacon.verifyBootstrap(consensus.consensus.bootstrap, { network, blockRoot })
+/** Keys of a stored committee may have been altered where it was stored: they are proven to be those of its root. */
+const ofCommittee = ['0', '1.pubkeys', '1.aggregatePubkey', '1.network.forks']
+
+const source = { l1, l2, rollup, scheme }
+const recorded = await rpc.recordEvidence({ ...source, address })
+const { bundle, verified } = recorded
+const l1BlockHash = verified.l1Block.hash
+const l2BlockNumber = verified.l2BlockNumber
+const l1StateRoot = verified.l1Block.stateRoot
+const anchorProof = Reflect.get(Object(bundle.l1), 'proof')
+const block = await rpc.createHttpProvider(l1).request({
+  method: 'eth_getBlockByNumber',
+  params: [`0x${verified.l1Block.number.toString(16)}`, false],
+})
+const finalizedState = { messageNumber: 1n, forcedTransactionNumber: 1n, timestamp: 1n }
+const stated = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber, address, storageKeys: [] }
+const call = { from: hex('00', 20), to: token, data: `0x70a08231${'00'.repeat(12)}${'b2'.repeat(20)}`, value: 0n }
+const recordedCall = await provider.recordCall({ ...source, chainId: 1337, call } as never)
+const environment = {
+  ...{ timestamp: 1n, baseFee: 1n, blobBaseFee: 1n, gasLimit: 1n, coinbase: address, prevRandao: key },
+  blockHashes: asWhole({ 1: key }),
+}
+const http = { signal, timeoutMs: 1000, maxResponseLength: 1_000_000, maxRetries: 1 }
+const follow = {
+  ...{ ...source, l1BlockHash: rpc.finalizedBlockHash(l1), requests: [{ address, storageKeys: [key] }], signal },
+  ...{ fromL2BlockNumber: 1n, resumeFrom: null, newestOnly: true, skipUnavailable: false, method: 'rollup_getProof' },
+  ...{ maxKeysPerRequest: 10, pollIntervalMs: 100, maxBackoffMs: 100, onEvent: ignore },
+}
+const record = {
+  ...{ ...source, address, storageKeys: [key], l2BlockNumber, l1BlockNumber: verified.l1Block.number },
+  ...{ method: 'rollup_getProof', maxKeysPerRequest: 10, maxFinalizations: 2, resumeFrom: null, onProgress: ignore },
+  signal,
+}
+const optionalOf = (path: string, options: object, ...required: string[]) =>
+  Object.keys(options).flatMap(name => (required.includes(name) ? [] : [`${path}.${name}`]))
+const ofSource = ofRollup('0.rollup')
+
+const verifier = core.createVerifier(scheme)
+const client = rpc.createRollupClient(l2)
+const draft = () => tree.fork()
+
+export const cases: Readonly<Record<string, Case>> = {
+  verifyProof: {
+    call: core.verifyProof,
+    args: [answer, { scheme, stateRoot, address, storageKeys: [] }],
+    ...{ free: ['0'], optional: ['1.storageKeys'] },
+  },
+  createVerifier: { call: core.createVerifier, args: [scheme] },
+  'createVerifier().verifyProof': {
+    call: verifier.verifyProof,
+    args: [answer, { stateRoot, address, storageKeys: [] }],
+    ...{ free: ['0'], optional: ['1.storageKeys'] },
+  },
+  verifyExistence: {
+    call: core.verifyExistence,
+    args: [storageProofs[0], { scheme, storageRoot, storageKey: key }],
+    free: ['0'],
+  },
+  verifyNonExistence: {
+    call: core.verifyNonExistence,
+    args: [absent.accountProof, { scheme, stateRoot, address: hex('ee', 20) }],
+    free: ['0'],
+  },
+  computeRoot: { call: core.computeRoot, args: [scheme, leafIndex, nodes], free: ['1', '2'] },
+  decodeAccount: { call: core.decodeAccount, args: [scheme, accountValue] },
+  hashAccountKey: { call: core.hashAccountKey, args: [scheme, address] },
+  hashAccountValue: { call: core.hashAccountValue, args: [scheme, accountValue] },
+  hashStorageKey: { call: core.hashStorageKey, args: [scheme, key] },
+  hashStorageValue: { call: core.hashStorageValue, args: [scheme, key] },
+  mappingSlot: { call: core.mappingSlot, args: [{ slot: 0n, keys: [address, 5n] }] },
+  arraySlot: {
+    call: core.arraySlot,
+    args: [{ slot: 0n, index: 1, slotsPerElement: 2 }],
+    optional: ['0.slotsPerElement'],
+  },
+  slotKey: { call: core.slotKey, args: [0n] },
+  verifyCode: {
+    call: core.verifyCode,
+    args: ['0x', '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'],
+    free: ['0'],
+  },
+  safely: { call: core.safely, args: [() => 5n] },
+
+  verifyHeader: {
+    call: anchor.verifyHeader,
+    args: [Reflect.get(Object(bundle.l1), 'header'), l1BlockHash],
+    free: ['0'],
+  },
+  anchorStorageKeys: {
+    call: anchor.anchorStorageKeys,
+    args: [{ rollup, l2BlockNumber, finalizedState }],
+    optional: [...ofRollup('0.rollup'), '0.finalizedState', '0.finalizedState.forcedTransactionNumber'],
+  },
+  verifyAnchor: {
+    call: anchor.verifyAnchor,
+    args: [anchorProof, { l1StateRoot, rollup, l2BlockNumber }],
+    ...{ free: ['0'], optional: ofRollup('1.rollup') },
+  },
+  'verifyAnchor, with a timestamp': {
+    call: anchor.verifyAnchor,
+    args: [anchorProof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }],
+    ...{
+      free: ['0'],
+      optional: [...ofRollup('1.rollup'), '1.finalizedState', '1.finalizedState.forcedTransactionNumber'],
+    },
+  },
+  verifyEthProof: {
+    call: anchor.verifyEthProof,
+    args: [anchorProof, { l1StateRoot, address: rollup.address, storageKeys: [key] }],
+    ...{ free: ['0'], optional: ['1.storageKeys'] },
+  },
+  verifyEvidence: {
+    call: anchor.verifyEvidence,
+    args: [bundle, stated],
+    ...{ free: ['0'], optional: ofRollup('1.rollup') },
+  },
+  createBundle: {
+    call: anchor.createBundle,
+    args: [
+      {
+        ...{ scheme, rollup, l2BlockNumber, address, storageKeys: [], answer },
+        ...{ consensus: consensus.consensus, l1: { block, proof: anchorProof, finalizedState } },
+      },
+    ],
+    ...{
+      free: [
+        '0.answer',
+        '0.l1.block',
+        '0.l1.proof',
+        '0.consensus.bootstrap',
+        '0.consensus.updates',
+        '0.consensus.finality',
+      ],
+      optional: [
+        ...[...ofSource, '0.storageKeys', '0.l1', '0.l1.block', '0.l1.finalizedState', '0.consensus'],
+        ...['0.l1.finalizedState.forcedTransactionNumber', '0.consensus.network', '0.consensus.finality'],
+      ],
+    },
+  },
+
+  trustBeaconBlock: { call: beacon.trustBeaconBlock, args: [{ network, blockRoot }] },
+  verifyBootstrap: {
+    call: beacon.verifyBootstrap,
+    args: [consensus.consensus.bootstrap, { network, blockRoot }],
+    free: ['0'],
+  },
+  verifyUpdate: { call: beacon.verifyUpdate, args: [{}, committee], free: ofCommittee },
+  verifyFinality: { call: beacon.verifyFinality, args: [consensus.consensus.finality, committee], free: ofCommittee },
+  verifyConsensus: {
+    call: beacon.verifyConsensus,
+    args: [answers, { network, blockRoot }],
+    ...{ free: ['0.bootstrap', '0.updates', '0.finality'], optional: ['0.finality'] },
+  },
+
+  verifyRecords: {
+    call: bulk.verifyRecords,
+    args: [[], { scheme: 'poseidon2', stateRoot, address, storageKeys: [key] }],
+    free: ['0'],
+  },
+  'verifyRecords, of bundles': {
+    call: bulk.verifyRecords,
+    args: [[], { scheme: 'poseidon2', rollup, trusted: { l1BlockHash }, address, storageKeys: 'fromRecord' }],
+    ...{ free: ['0'], optional: ofRollup('1.rollup') },
+  },
+  readLines: {
+    call: bulk.readLines,
+    args: [asWhole(new Blob(['{}\n']).stream()), { maxLineLength: 10 }],
+    optional: ['1', '1.maxLineLength'],
+  },
+
+  createWorld: { call: world.createWorld, args: [scheme] },
+  'createWorld().setAccount': {
+    call: (...args: Parameters<world.World['setAccount']>) => draft().setAccount(...args),
+    args: [address, { nonce: 1n, balance: 1n, code: '0x6001', codeHash: undefined, snarkCodeHash: undefined }],
+    optional: ['1', ...['nonce', 'balance', 'code', 'codeHash', 'snarkCodeHash'].map(name => `1.${name}`)],
+  },
+  'createWorld().deleteAccount': { call: (target: core.Hex) => draft().deleteAccount(target), args: [address] },
+  'createWorld().setStorage': {
+    call: (...args: Parameters<world.World['setStorage']>) => draft().setStorage(...args),
+    args: [hex('c0', 20), { key, value: hex('01', 32) }],
+  },
+  'createWorld().getAccount': { call: tree.getAccount, args: [address] },
+  'createWorld().getCode': { call: tree.getCode, args: [token] },
+  'createWorld().getStorage': { call: tree.getStorage, args: [token, key] },
+  'createWorld().getProof': { call: tree.getProof, args: [token, [key]], optional: ['1'] },
+  'createWorld().skipLeaves': {
+    call: (...args: Parameters<world.World['skipLeaves']>) => draft().skipLeaves(...args),
+    args: [100, token],
+    optional: ['1'],
+  },
+
+  createHttpProvider: { call: rpc.createHttpProvider, args: [l2, http], optional: ['1', ...optionalOf('1', http)] },
+  createBeaconApi: { call: rpc.createBeaconApi, args: [beaconUrl, http], optional: ['1', ...optionalOf('1', http)] },
+  createRollupClient: {
+    call: rpc.createRollupClient,
+    args: [l2, { method: 'rollup_getProof', rollup, maxKeysPerRequest: 10 }],
+    optional: ['1', '1.method', '1.rollup', '1.maxKeysPerRequest', ...ofRollup('1.rollup')],
+  },
+  'createRollupClient().getBlockNumber': {
+    call: client.getBlockNumber,
+    args: [{ signal }],
+    optional: ['0', '0.signal'],
+  },
+  'createRollupClient().getProof': {
+    call: client.getProof,
+    args: [{ address, storageKeys: [key], l2BlockNumber, signal }],
+    optional: ['0.storageKeys', '0.signal'],
+  },
+  'createRollupClient().getVerifiedState': {
+    call: client.getVerifiedState,
+    args: [{ scheme, stateRoot: verified.stateRoot, address, storageKeys: [key], l2BlockNumber, signal }],
+    optional: ['0.storageKeys', '0.signal'],
+  },
+  fetchVerifiedRoot: {
+    call: Reflect.get(rpc, 'fetchVerifiedRoot'),
+    args: [{ l1, rollup, l1BlockHash, l2BlockNumber, signal }],
+    optional: [...ofSource, '0.l2BlockNumber', '0.signal'],
+  },
+  recordEvidence: {
+    call: rpc.recordEvidence,
+    args: [record],
+    optional: [...ofSource, ...optionalOf('0', record, 'l1', 'l2', 'scheme', 'rollup', 'address')],
+    free: ['0.resumeFrom'],
+  },
+  'recordEvidence, from a beacon block': {
+    call: rpc.recordEvidence,
+    args: [{ ...source, address, beacon: { apis: [api], trusted } }],
+    optional: [...ofSource, '0.beacon'],
+  },
+  fetchConsensus: {
+    call: rpc.fetchConsensus,
+    args: [{ apis: [api], trusted, onProgress: ignore, signal }],
+    optional: ['0.onProgress', '0.signal'],
+  },
+  finalizedBlockHash: { call: rpc.finalizedBlockHash, args: [l1] },
+  agreeingBlockHash: {
+    call: rpc.agreeingBlockHash,
+    args: [[l1, 'http://127.0.0.1:1'], { quorum: 2, timeoutMs: 1000, onDissent: ignore }],
+    optional: ['1', '1.quorum', '1.timeoutMs', '1.onDissent'],
+  },
+  beaconBlockHash: {
+    call: rpc.beaconBlockHash,
+    args: [
+      {
+        ...{ apis: [api], trusted, resumeFrom: null, onProgress: ignore, onFailure: ignore, maxAgeSeconds: 10 ** 9 },
+        ...{ maxTrustedAgeSeconds: 10 ** 9, timeoutMs: 1000, signal },
+      },
+    ],
+    optional: [
+      ...['resumeFrom', 'onProgress', 'onFailure', 'maxAgeSeconds', 'maxTrustedAgeSeconds', 'timeoutMs', 'signal'].map(
+        name => `0.${name}`,
+      ),
+    ],
+  },
+  followFinalizations: {
+    call: rpc.followFinalizations,
+    args: [follow],
+    optional: [
+      ...ofSource,
+      ...optionalOf('0', follow, 'l1', 'l2', 'scheme', 'rollup', 'l1BlockHash'),
+      '0.requests.0.storageKeys',
+    ],
+  },
+
+  createVerifiedProvider: {
+    call: provider.createVerifiedProvider,
+    args: [
+      {
+        ...{ ...source, l1BlockHash: follow.l1BlockHash, chainId: 1337, forward: ['eth_gasPrice'], environment },
+        ...{ maxGas: 10n ** 6n, maxRequests: 10, maxFinalizations: 2, prefetch: false, hardfork: 'prague', signal },
+        ...{ onView: ignore, method: 'rollup_getProof', maxKeysPerRequest: 10 },
+      },
+    ],
+    optional: [
+      ...ofSource,
+      ...['chainId', 'forward', 'environment', 'maxGas', 'maxRequests', 'maxFinalizations', 'prefetch'].map(
+        n => `0.${n}`,
+      ),
+      ...['hardfork', 'onView', 'method', 'maxKeysPerRequest', 'signal'].map(name => `0.${name}`),
+      ...optionalOf('0.environment', environment),
+    ],
+  },
+  recordCall: {
+    call: provider.recordCall,
+    args: [
+      {
+        ...{
+          ...source,
+          chainId: 1337,
+          call: { ...call, gas: 10n ** 6n },
+          hardfork: 'prague',
+          environment,
+          maxRequests: 100,
+        },
+        ...{ l2BlockNumber, l1BlockNumber: verified.l1Block.number, method: 'rollup_getProof', maxKeysPerRequest: 10 },
+        ...{ maxFinalizations: 2, onProgress: ignore, signal },
+      },
+    ],
+    optional: [
+      ...ofSource,
+      ...['chainId', 'hardfork', 'environment', 'maxRequests', 'l2BlockNumber', 'l1BlockNumber', 'method'].map(
+        n => `0.${n}`,
+      ),
+      ...['maxKeysPerRequest', 'maxFinalizations', 'onProgress', 'signal'].map(name => `0.${name}`),
+      ...['from', 'data', 'value', 'gas'].map(name => `0.call.${name}`),
+      ...optionalOf('0.environment', environment),
+    ],
+  },
+  verifyCallEvidence: {
+    call: provider.verifyCallEvidence,
+    args: [
+      recordedCall.bundle,
+      {
+        ...{ scheme, rollup, trusted: { l1BlockHash }, chainId: 1337, l2BlockNumber, hardfork: 'prague' },
+        ...{ call: { ...call, gas: 50_000_000n }, maxGas: 50_000_000n },
+      },
+      { signal },
+    ],
+    ...{ free: ['0'], optional: [...ofRollup('1.rollup'), '1.chainId', '1.maxGas', '2', '2.signal'] },
+  },
+
+  createService: {
+    call: service.createService,
+    args: [
+      {
+        ...{ genesis: tree, rollup, chainId: 1337, l1ChainId: 1338, apiKeys: ['key'], publicRate: 5, maxLogRange: 5 },
+        ...{ accessList: async () => ({ accessList: [], gasUsed: '0x0' }), faults: () => undefined },
+        ...{ contractVersion: 8, l1Unfinalized: 1, l1History: 10, clock: () => 0 },
+      },
+    ],
+    optional: [
+      ...ofSource,
+      ...['chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'].map(n => `0.${n}`),
+      ...['contractVersion', 'l1Unfinalized', 'l1History', 'clock'].map(name => `0.${name}`),
+    ],
+  },
+  'createService().chain.l1.finalize': {
+    call: (finalization: never) => {
+      const { chain } = service.createService({ genesis: demo.demoWorld(scheme), rollup: { address: rollup.address } })
+      chain.l1.finalize(finalization)
+    },
+    args: [{ l2BlockNumber: 1n, stateRoot, timestamp: 1n }],
+    optional: ['0.timestamp'],
+  },
+  demoWorld: { call: demo.demoWorld, args: [scheme] },
+  addDemoBlocks: {
+    call: demo.addDemoBlocks,
+    args: [asWhole(devnet.chain), { counts: [1], l1Blocks: 1 }],
+    optional: ['1', '1.counts', '1.l1Blocks'],
+  },
+}
