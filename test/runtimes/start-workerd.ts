@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Report } from './check.ts'
+import type { Case } from './corpus.ts'
 
 const TIMEOUT = 120_000
 
@@ -32,17 +33,35 @@ export async function runInWorkerd(npm: string, folder: string, bundled: string)
     const signal = AbortSignal.timeout(TIMEOUT)
     const [line] = await Promise.race([once(server.stdout, 'data', { signal }), failure])
     const { port } = JSON.parse(String(line))
-    const body = readFileSync(join(folder, 'corpus.json'))
+    const body = readFileSync(join(folder, 'corpus.json'), 'utf8')
     const start = performance.now()
-    const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, signal })
+    const url = `http://127.0.0.1:${port}/`
+    const response = await fetch(url, { method: 'POST', body, signal })
     const text = await response.text()
     if (!response.ok) throw new Error(`${text} ${said}`)
     // The clock inside a worker does not advance during computation.
-    return { ...JSON.parse(text), seconds: (performance.now() - start) / 1000 }
+    const report: Report = { ...JSON.parse(text), seconds: (performance.now() - start) / 1000 }
+    const ofProgram = await runProgram(`${url}program`, JSON.parse(body))
+    return { ...report, mismatches: [...report.mismatches, ...ofProgram] }
   } finally {
     if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid, 'SIGKILL')
     await ended
   }
+}
+
+/** Asks the worker of test/programs about a true answer and a forged one. @returns what it got wrong */
+async function runProgram(url: string, cases: readonly Case[]): Promise<string[]> {
+  const expected = { 'valid/contract-slots-mixed': 200, 'invalid/account-value-lifted-storage-root': 422 }
+  const wrong: string[] = []
+  for (const [name, status] of Object.entries(expected)) {
+    const { vector } = cases.find(({ path }) => path === `poseidon2/${name}.json`) ?? {}
+    const { stateRoot, address, storageKeys, answer } = Object(vector)
+    const body = JSON.stringify({ stateRoot, address, storageKeys, answer })
+    const response = await fetch(url, { method: 'POST', body })
+    if (response.status !== status)
+      wrong.push(`test/programs/worker.ts: ${name}: ${response.status} ${await response.text()}`)
+  }
+  return wrong
 }
 
 /** The workerd configuration. Its modules are the files that esbuild wrote, the worker first. */
