@@ -1,6 +1,16 @@
 // Compiled by .ci/package-check against the packed tarball: the platform-independent entry points, without platform types.
-import { type Claim, createVerifier, type Hex, ProofError, type ProofErrorCode, verifyProof } from 'rollup-state-proof'
-import { type EvidenceClaim, lineaRollup, verifyEvidence } from 'rollup-state-proof/anchor'
+import {
+  type Claim,
+  createVerifier,
+  type Hex,
+  isProofError,
+  mappingSlot,
+  type ProofErrorCode,
+  safely,
+  verifyProof,
+} from 'rollup-state-proof'
+import { evidenceErrorMeanings, lineaRollup, verifyEvidence } from 'rollup-state-proof/anchor'
+import { mainnetBeacon, trustBeaconBlock } from 'rollup-state-proof/beacon'
 import { mimc } from 'rollup-state-proof/mimc'
 import { poseidon2 } from 'rollup-state-proof/poseidon2'
 import { createWorld, type GetProofResult } from 'rollup-state-proof/world'
@@ -9,7 +19,7 @@ const address: Hex = `0x${'ab'.repeat(20)}`
 const world = createWorld(mimc)
 world.setAccount(address, { balance: 5n })
 const answer: GetProofResult = world.getProof(address, [])
-const claim: Claim = { scheme: mimc, stateRoot: world.stateRoot(), address }
+const claim: Claim = { scheme: mimc, stateRoot: world.stateRoot(), address, storageKeys: undefined }
 
 export function balanceOf(received: unknown): bigint | ProofErrorCode {
   try {
@@ -17,22 +27,40 @@ export function balanceOf(received: unknown): bigint | ProofErrorCode {
     const values: readonly Hex[] = storage.map(({ value }) => value)
     return account === null ? BigInt(values.length) : account.balance
   } catch (error) {
-    if (error instanceof ProofError) return error.code
+    if (isProofError(error)) return error.code
     throw error
   }
 }
+
+const keys = [mappingSlot({ slot: 3n, keys: [address] })] as const
+export const balance: Hex = verifyProof(answer, { ...claim, storageKeys: keys }).storage[0].value
+
 export const outcome = safely(() =>
   createVerifier(poseidon2).verifyProof(answer, { stateRoot: world.stateRoot(), address }),
 )
-export const found: Hex | ProofErrorCode = outcome.ok ? (outcome.account?.codeHash ?? '0x') : outcome.error.code
+export const found: string = outcome.ok ? (outcome.value.account?.codeHash ?? '0x') : outcome.error.code
 
-const evidenceClaim: EvidenceClaim = { scheme: poseidon2, rollup: lineaRollup, trusted: { l1BlockHash: '0x' } }
-export const block: bigint | null = verifyEvidence({}, evidenceClaim).l2BlockNumber
+const stated = {
+  scheme: poseidon2,
+  rollup: lineaRollup,
+  address,
+  storageKeys: keys,
+  l2BlockNumber: 'fromBundle',
+} as const
+const proven = verifyEvidence({}, { ...stated, trusted: { l1BlockHash: '0x' } })
+export const blocks: bigint[] = [proven.l2BlockNumber, proven.l1Block.number]
+const trusted = trustBeaconBlock({ network: mainnetBeacon, blockRoot: '0x' })
+export const signers: number = verifyEvidence({}, { ...stated, trusted }).beaconBlock.signers
+
+export const meaning = (error: unknown): string =>
+  isProofError(error, evidenceErrorMeanings) ? evidenceErrorMeanings[error.code] : ''
 
 // These would compile if the types were `any`.
 // @ts-expect-error a root is hex
 verifyProof(answer, { ...claim, stateRoot: 'abc' })
 // @ts-expect-error a scheme is required
 verifyProof(answer, { stateRoot: world.stateRoot(), address })
-// @ts-expect-error an optional field is omitted, not undefined
-verifyProof(answer, { ...claim, storageKeys: undefined })
+// @ts-expect-error there is one key, and so one slot
+verifyProof(answer, { ...claim, storageKeys: keys }).storage[1]
+// @ts-expect-error whose state it is must be said
+verifyEvidence({}, { scheme: poseidon2, rollup: lineaRollup, trusted: { l1BlockHash: '0x' } })

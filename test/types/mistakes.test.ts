@@ -1,0 +1,184 @@
+import { expectTypeOf, it } from 'vitest'
+import { lineaRollup, verifyAnchor, verifyEvidence } from '../../src/anchor.ts'
+import { mainnetBeacon, trustBeaconBlock } from '../../src/beacon.ts'
+import { verifyRecords } from '../../src/bulk.ts'
+import { arraySlot, createVerifier, type Hex, mappingSlot, type Scheme, verifyProof } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { createVerifiedProvider, recordCall, verifyCallEvidence } from '../../src/provider.ts'
+import {
+  agreeingBlockHash,
+  beaconBlockHash,
+  createBeaconApi,
+  createHttpProvider,
+  createRollupClient,
+  fetchVerifiedRoot,
+  followFinalizations,
+  recordEvidence,
+} from '../../src/rpc.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService } from '../../src/service.ts'
+import { createWorld } from '../../src/world.ts'
+
+/**
+ * Mistakes that must not compile: a misspelt option, a required one left out, two arguments swapped. `tsc` judges this file:
+ * nothing in it runs, except `it`. Above each mistake, the same without it compiles.
+ */
+const hex: Hex = '0x'
+const [scheme, rollup, l1, l2] = [poseidon2, lineaRollup, 'http://1', 'http://2']
+const uncalled = (..._mistakes: (() => unknown)[]) => expectTypeOf<unknown>()
+
+it('answers', () => {
+  const claim = { scheme, stateRoot: hex, address: hex }
+  uncalled(
+    () => verifyProof({}, { ...claim, storageKeys: undefined }),
+    // @ts-expect-error misspelt
+    () => verifyProof({}, { scheme, stateRoot: hex, address: hex, storagekeys: [] }),
+    // @ts-expect-error no root
+    () => verifyProof({}, { scheme, address: hex }),
+    // @ts-expect-error no address
+    () => verifyProof({}, { scheme, stateRoot: hex }),
+    // @ts-expect-error swapped
+    () => verifyProof(claim, {}),
+    () => createVerifier(scheme).verifyProof({}, { stateRoot: hex, address: hex }),
+    // @ts-expect-error the verifier has its scheme
+    () => createVerifier(scheme).verifyProof({}, { scheme, stateRoot: hex, address: hex }),
+    () => mappingSlot({ slot: 1n, keys: [hex, 5n] }),
+    // @ts-expect-error a slot is a bigint
+    () => mappingSlot({ slot: 1, keys: [hex] }),
+    // @ts-expect-error swapped
+    () => mappingSlot({ slot: [hex], keys: 1n }),
+    // @ts-expect-error misspelt
+    () => mappingSlot({ slot: 1n, key: hex }),
+    () => arraySlot({ slot: 1n, index: 2, slotsPerElement: 3 }),
+    // @ts-expect-error swapped
+    () => arraySlot({ slot: 2, index: 1n }),
+  )
+})
+
+it('schemes of one’s own', () => {
+  const { name } = poseidon2
+  uncalled(
+    (): Scheme => poseidon2,
+    // @ts-expect-error homemade
+    (): Scheme => ({ name }),
+    // @ts-expect-error homemade
+    (): Scheme => ({ name, hasher: { hash: (bytes: Uint8Array) => bytes } }),
+    // @ts-expect-error a name is not a scheme
+    () => verifyProof({}, { scheme: 'poseidon2', stateRoot: hex, address: hex }),
+  )
+})
+
+it('evidence', () => {
+  const [trusted, l1StateRoot] = [{ l1BlockHash: hex }, hex]
+  uncalled(
+    () => verifyEvidence({}, { scheme, rollup, trusted, l2BlockNumber: 8n, address: hex, storageKeys: [] }),
+    // @ts-expect-error misspelt
+    () => verifyEvidence({}, { scheme, rollup, trusted, l2BlockNumber: 8n, adress: hex, storageKeys: [] }),
+    // @ts-expect-error no address
+    () => verifyEvidence({}, { scheme, rollup, trusted, l2BlockNumber: 8n, storageKeys: [] }),
+    // @ts-expect-error no keys
+    () => verifyEvidence({}, { scheme, rollup, trusted, l2BlockNumber: 8n, address: hex }),
+    // @ts-expect-error no block
+    () => verifyEvidence({}, { scheme, rollup, trusted, address: hex, storageKeys: [] }),
+    // @ts-expect-error misspelt
+    () => verifyEvidence({}, { scheme, rollup, trusted, l2BlockNumber: 'frombundle', address: hex, storageKeys: [] }),
+    // @ts-expect-error misspelt
+    () => verifyAnchor({}, { l1StateRoot, rollup: { adress: hex }, l2BlockNumber: 8n }),
+    () => verifyAnchor({}, { l1StateRoot, rollup, l2BlockNumber: 8n }),
+    // @ts-expect-error a block number is a bigint
+    () => verifyAnchor({}, { l1StateRoot, rollup, l2BlockNumber: 8 }),
+    () => trustBeaconBlock({ network: mainnetBeacon, blockRoot: hex }),
+    // @ts-expect-error swapped
+    () => trustBeaconBlock({ network: hex, blockRoot: mainnetBeacon }),
+    // @ts-expect-error no longer two arguments
+    () => trustBeaconBlock(hex, mainnetBeacon),
+  )
+})
+
+it('endpoints', () => {
+  const trusted = trustBeaconBlock
+  uncalled(
+    () => createHttpProvider(l2, { timeoutMs: 5, signal: undefined }),
+    // @ts-expect-error a duration has its unit in its name
+    () => createHttpProvider(l2, { timeout: 5 }),
+    () => createRollupClient([l2, new URL(l2)], { rollup }),
+    // @ts-expect-error misspelt
+    () => createRollupClient(l2, { Method: 'linea_getProof' }),
+    () => recordEvidence({ l1, l2, scheme, rollup, address: hex }),
+    // @ts-expect-error no L2 endpoint
+    () => recordEvidence({ l1, scheme, rollup, address: hex }),
+    // @ts-expect-error the endpoints have names
+    () => recordEvidence(l1, l2, { scheme, rollup, address: hex }),
+    // @ts-expect-error misspelt
+    () => recordEvidence({ l1, l2, scheme, rollup, address: hex, storageKey: [hex] }),
+    () => fetchVerifiedRoot({ l1, rollup, l1BlockHash: hex }),
+    // @ts-expect-error no hash
+    () => fetchVerifiedRoot({ l1, rollup }),
+    () => followFinalizations({ l1, l2, rollup, scheme, l1BlockHash: () => hex, resumeFrom: null }),
+    // @ts-expect-error the former name
+    () => followFinalizations({ l1, l2, rollup, scheme, l1BlockHash: () => hex, state: null }),
+    // @ts-expect-error no source of hashes
+    () => followFinalizations({ l1, l2, rollup, scheme }),
+    () => agreeingBlockHash([l1, l2], { quorum: 2 }),
+    // @ts-expect-error misspelt
+    () => agreeingBlockHash([l1, l2], { qourum: 2 }),
+    () =>
+      beaconBlockHash({ apis: [createBeaconApi(l1)], trusted: trusted({ network: mainnetBeacon, blockRoot: hex }) }),
+    // @ts-expect-error a root alone is not a trusted block
+    () => beaconBlockHash({ apis: [createBeaconApi(l1)], trusted: { beaconBlockRoot: hex } }),
+  )
+})
+
+it('calls', () => {
+  const call = { from: hex, to: hex, data: hex, value: 0n, gas: 50_000n }
+  const claim = { scheme, rollup, trusted: { l1BlockHash: hex }, chainId: 59_144, l2BlockNumber: 8n } as const
+  uncalled(
+    () => createVerifiedProvider({ l1, l2, rollup, scheme, l1BlockHash: () => hex, chainId: 59_144 }),
+    // @ts-expect-error misspelt
+    () => createVerifiedProvider({ l1, l2, rollup, scheme, l1BlockHash: () => hex, chainid: 59_144 }),
+    // @ts-expect-error swapped
+    () => createVerifiedProvider({ l1: () => hex, l2, rollup, scheme, l1BlockHash: l1 }),
+    () => recordCall({ l1, l2, rollup, scheme, chainId: 59_144, call: { to: hex } }),
+    // @ts-expect-error the endpoints have names
+    () => recordCall(l1, l2, { rollup, scheme, chainId: 59_144, call: { to: hex } }),
+    () => verifyCallEvidence({}, { ...claim, hardfork: 'prague', call }),
+    () => verifyCallEvidence({}, { ...claim, hardfork: 'fromBundle', call: 'fromBundle' }),
+    // @ts-expect-error no hard fork
+    () => verifyCallEvidence({}, { ...claim, call }),
+    // @ts-expect-error no call
+    () => verifyCallEvidence({}, { ...claim, hardfork: 'prague' }),
+    // @ts-expect-error no gas
+    () => verifyCallEvidence({}, { ...claim, hardfork: 'prague', call: { from: hex, to: hex, data: hex, value: 0n } }),
+  )
+})
+
+it('records', () => {
+  const stated = { address: hex, storageKeys: [hex] }
+  uncalled(
+    () => verifyRecords([], { ...stated, scheme: 'poseidon2', stateRoot: 'fromRecord' }),
+    // @ts-expect-error misspelt
+    () => verifyRecords([], { ...stated, scheme: 'poseidon2', stateroot: hex }),
+    // @ts-expect-error nothing is stated
+    () => verifyRecords([], {}),
+    // @ts-expect-error a root cannot be undefined
+    () => verifyRecords([], { ...stated, scheme: 'poseidon2', stateRoot: undefined }),
+  )
+})
+
+it('worlds and services', () => {
+  const world = createWorld(scheme)
+  uncalled(
+    () => world.setStorage(hex, { key: hex, value: hex }),
+    // @ts-expect-error key and value have names
+    () => world.setStorage(hex, hex, hex),
+    // @ts-expect-error misspelt
+    () => world.setAccount(hex, { balence: 5n }),
+    () => createService({ genesis: demoWorld(scheme), rollup, chainId: 1337 }),
+    // @ts-expect-error misspelt
+    () => createService({ genesis: demoWorld(scheme), rollup, chainID: 1337 }),
+    // @ts-expect-error no genesis
+    () => createService({ rollup }),
+    // @ts-expect-error counts have a name
+    () => addDemoBlocks(createService({ genesis: demoWorld(scheme), rollup }).chain, [1]),
+  )
+})

@@ -1,0 +1,177 @@
+import { expectTypeOf, it } from 'vitest'
+import {
+  evidenceErrorMeanings,
+  type L1Block,
+  lineaRollup,
+  type ProvenBeaconBlock,
+  verifyEthProof,
+  verifyEvidence,
+} from '../../src/anchor.ts'
+import { mainnetBeacon, trustBeaconBlock } from '../../src/beacon.ts'
+import type { Verdict } from '../../src/bulk.ts'
+import {
+  type AnswerErrorCode,
+  type ArgumentError,
+  answerErrorMeanings,
+  type BeaconErrorCode,
+  type ErrorAction,
+  type EvidenceErrorCode,
+  type Hex,
+  isArgumentError,
+  isProofError,
+  type ProofError,
+  type ProofErrorCode,
+  type ProvenSlot,
+  safely,
+  type VerifiedState,
+  verifyProof,
+} from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { isProviderError, type VerifiedCall } from '../../src/provider.ts'
+import { type FollowEvent, isEndpointError } from '../../src/rpc.ts'
+
+/**
+ * What the compiler knows about results. `tsc` judges this file: nothing in it runs, except `it`. A line after
+ * `@ts-expect-error` must not compile.
+ */
+const hex: Hex = '0x'
+const claim = { scheme: poseidon2, stateRoot: hex, address: hex }
+const bundleClaim = { scheme: poseidon2, rollup: lineaRollup, address: hex, l2BlockNumber: 8n } as const
+
+it('knows how many slots there are', () => {
+  const one = () => verifyProof({}, { ...claim, storageKeys: [hex] }).storage
+  expectTypeOf(one).returns.toEqualTypeOf<[ProvenSlot]>()
+  // @ts-expect-error one key was asked for
+  const _second = () => one()[1]
+  const [a, b] = [() => verifyProof({}, { ...claim, storageKeys: [hex, hex] }).storage, [hex] as Hex[]]
+  expectTypeOf(a).returns.toEqualTypeOf<[ProvenSlot, ProvenSlot]>()
+  const many = () => verifyProof({}, { ...claim, storageKeys: b }).storage
+  expectTypeOf(many).returns.toEqualTypeOf<ProvenSlot[]>()
+  // @ts-expect-error the slot may be missing
+  const _value = () => many()[0].value
+  const none = () => verifyProof({}, claim).storage
+  // @ts-expect-error no key was asked for
+  const _none = () => none()[0].value
+  const l1 = () => verifyEthProof({}, { l1StateRoot: hex, address: hex, storageKeys: [hex, hex] }).storage
+  expectTypeOf(l1).returns.toHaveProperty('length').toEqualTypeOf<2>()
+  const ofBundle = () =>
+    verifyEvidence({}, { ...bundleClaim, storageKeys: [hex], trusted: { l1BlockHash: hex } }).storage
+  expectTypeOf(ofBundle).returns.toEqualTypeOf<[ProvenSlot]>()
+  // @ts-expect-error one key was asked for
+  const _ofBundle = () => ofBundle()[1]
+})
+
+it('narrows a slot by its existence', () => {
+  const inspect = (slot: ProvenSlot) => {
+    if (slot.exists) expectTypeOf(slot.leafIndex).toEqualTypeOf<number>()
+    else expectTypeOf(slot.leafIndex).toEqualTypeOf<null>()
+    // @ts-expect-error it has no leaf if it does not exist
+    const _index: number = slot.leafIndex
+  }
+  expectTypeOf(inspect).toBeFunction()
+  const l1 = (proof: unknown) => {
+    const [slot] = verifyEthProof(proof, { l1StateRoot: hex, address: hex, storageKeys: [hex] }).storage
+    expectTypeOf(slot.exists).toEqualTypeOf<boolean>()
+  }
+  expectTypeOf(l1).toBeFunction()
+})
+
+it('knows what a bundle proves from what is trusted', () => {
+  const keys = { ...bundleClaim, storageKeys: 'fromBundle' } as const
+  const fromHash = () => verifyEvidence({}, { ...keys, trusted: { l1BlockHash: hex } })
+  expectTypeOf(fromHash).returns.toHaveProperty('l2BlockNumber').toEqualTypeOf<bigint>()
+  expectTypeOf(fromHash).returns.toHaveProperty('storage').toEqualTypeOf<ProvenSlot[]>()
+  expectTypeOf(fromHash).returns.toHaveProperty('l1Block').toEqualTypeOf<L1Block>()
+  // @ts-expect-error an L1 block hash proves no beacon block
+  const _signers = () => fromHash().beaconBlock.signers
+  const fromBeacon = () =>
+    verifyEvidence({}, { ...keys, trusted: trustBeaconBlock({ network: mainnetBeacon, blockRoot: hex }) })
+  expectTypeOf(fromBeacon).returns.toHaveProperty('l1Block').toEqualTypeOf<L1Block>()
+  expectTypeOf(fromBeacon).returns.toHaveProperty('beaconBlock').toEqualTypeOf<ProvenBeaconBlock>()
+  const fromL1Root = () => verifyEvidence({}, { ...keys, trusted: { l1StateRoot: hex } })
+  // @ts-expect-error an L1 state root proves no L1 block
+  const _l1Block = () => fromL1Root().l1Block.number
+  expectTypeOf(fromL1Root).returns.toHaveProperty('currentL2BlockNumber').toEqualTypeOf<bigint | undefined>()
+  const fromRoot = () => verifyEvidence({}, { ...keys, l2BlockNumber: 'fromBundle', trusted: { l2StateRoot: hex } })
+  // @ts-expect-error nothing proves the block
+  const _unproven: () => bigint = () => fromRoot().l2BlockNumber
+})
+
+it('narrows a call by its outcome', () => {
+  const inspect = (call: VerifiedCall) => {
+    if (call.outcome === 'returned') expectTypeOf(call.returnData).toEqualTypeOf<Hex>()
+    else if (call.outcome === 'reverted') expectTypeOf(call.revertData).toEqualTypeOf<Hex>()
+    else expectTypeOf(call.outcome).toEqualTypeOf<'failed'>()
+    // @ts-expect-error a call may have failed
+    const _data: Hex = call.returnData
+  }
+  expectTypeOf(inspect).toBeFunction()
+})
+
+it('narrows an event by its name', () => {
+  const inspect = (event: FollowEvent) => {
+    if (event.name === 'follow.retry') {
+      expectTypeOf(event.attributes['retry.delay']).toEqualTypeOf<number>()
+      // @ts-expect-error it is not about a block
+      const _block = event.attributes['l2.block.number']
+    }
+    // @ts-expect-error not every event has an error
+    const _code = event.error.code
+  }
+  expectTypeOf(inspect).toBeFunction()
+})
+
+it('narrows a verdict', () => {
+  const inspect = (verdict: Verdict) => {
+    if (verdict.verdict === 'refused') expectTypeOf(verdict.code).toExtend<string>()
+    else if (verdict.verdict === 'unreadable') expectTypeOf(verdict.reason).toEqualTypeOf<string>()
+    else expectTypeOf(verdict.storage).toExtend<readonly ProvenSlot[]>()
+  }
+  expectTypeOf(inspect).toBeFunction()
+})
+
+it('narrows an outcome', () => {
+  const outcome = safely(() => verifyProof({}, claim))
+  if (outcome.ok) expectTypeOf(outcome.value).toExtend<VerifiedState>()
+  else expectTypeOf(outcome.error).toEqualTypeOf<ProofError | ArgumentError>()
+  // @ts-expect-error it may have been refused
+  const _value = outcome.value
+  const later = () => safely(async () => 5n)
+  expectTypeOf(later).returns.resolves.toHaveProperty('ok').toEqualTypeOf<boolean>()
+})
+
+it('knows all codes, by family', () => {
+  expectTypeOf<ProofErrorCode>().toEqualTypeOf<AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode>()
+  expectTypeOf(answerErrorMeanings).toEqualTypeOf<Readonly<Record<AnswerErrorCode, string>>>()
+  const say = (error: unknown): string => {
+    if (isProofError(error, answerErrorMeanings)) {
+      expectTypeOf(error.code).toEqualTypeOf<AnswerErrorCode>()
+      return answerErrorMeanings[error.code]
+    }
+    if (isProofError(error, evidenceErrorMeanings)) return evidenceErrorMeanings[error.code]
+    // @ts-expect-error it may be of any family
+    if (isProofError(error)) return answerErrorMeanings[error.code]
+    if (isArgumentError(error)) expectTypeOf(error.action).toEqualTypeOf<'fix'>()
+    if (isEndpointError(error)) expectTypeOf(error.action).toEqualTypeOf<ErrorAction>()
+    if (isProviderError(error)) expectTypeOf(error.reason).toExtend<string>()
+    return ''
+  }
+  expectTypeOf(say).returns.toEqualTypeOf<string>()
+})
+
+it('lets a switch over a family be complete', () => {
+  type Kind = 'shape' | 'number' | 'key' | 'root' | 'gap' | 'count'
+  // Were a code missing, or one too many, this would not compile.
+  const kinds = {
+    ...{ MALFORMED_RESPONSE: 'shape', ANSWER_IS_ERROR: 'shape', FOREIGN_PROOF: 'shape', BAD_HEX: 'shape' },
+    ...{ WRONG_LENGTH: 'shape', WRONG_NODE_COUNT: 'count', SCHEME_MISMATCH: 'shape', ZERO_OPENING: 'shape' },
+    ...{ NON_CANONICAL: 'number', INDEX_OUT_OF_RANGE: 'number', VALUE_OUT_OF_RANGE: 'number', ZERO_VALUE: 'number' },
+    ...{ KEY_MISMATCH: 'key', LEAF_KEY_MISMATCH: 'key', VALUE_MISMATCH: 'key' },
+    ...{ SUB_ROOT_MISMATCH: 'root', STATE_ROOT_MISMATCH: 'root', STORAGE_ROOT_MISMATCH: 'root' },
+    ...{ NOT_ADJACENT: 'gap', KEY_NOT_BETWEEN: 'gap', SENTINEL_MISPLACED: 'gap' },
+    ...{ STORAGE_PROOF_MISSING: 'count', STORAGE_PROOF_UNEXPECTED: 'count' },
+  } as const satisfies Record<AnswerErrorCode, Kind>
+  expectTypeOf<keyof typeof kinds>().toEqualTypeOf<AnswerErrorCode>()
+  // @ts-expect-error BAD_HEX is missing
+  const _incomplete: Record<AnswerErrorCode, Kind> = { ...kinds, BAD_HEX: undefined }
+})
