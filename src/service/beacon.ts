@@ -11,12 +11,12 @@ export interface SimulatedBeacon {
   /** Its genesis and forks, as a verifier expects them. */
   readonly network: BeaconNetwork
   /**
-   * The root of the beacon block that contains an L1 block, 32 bytes, for use as a checkpoint. Null if there is no such L1
-   * block.
+   * The root of the beacon block that contains an L1 block, 32 bytes, to be trusted with `trustBeaconBlock`. Undefined if
+   * there is no such L1 block.
    *
    * @param l1BlockNumber from 0
    */
-  blockRoot(l1BlockNumber: bigint): Promise<Hex | null>
+  blockRoot(l1BlockNumber: bigint): Promise<Hex | undefined>
   /**
    * Answers a GET request of the beacon API.
    *

@@ -18,8 +18,8 @@ export function createBlockStore<T>(hashOf: (block: T) => Hex) {
     newest: () => newest,
     oldest: () => oldest,
     at: (number: bigint) => blocks.get(number),
-    /** The number of the block with this hash; null if there is none. */
-    numberOf: (hash: Hex) => numbers.get(hash) ?? null,
+    /** The number of the block with this hash; undefined if there is none. */
+    numberOf: (hash: Hex) => numbers.get(hash),
     /** Adds the block after the newest. */
     add(block: T): void {
       blocks.set(++newest, block)

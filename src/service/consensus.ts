@@ -56,9 +56,9 @@ export function createConsensus(l1: L1, network: BeaconNetwork, unfinalized: num
   }
 
   return {
-    blockRoot(l1BlockNumber: bigint): Hex | null {
+    blockRoot(l1BlockNumber: bigint): Hex | undefined {
       chain.catchUp()
-      return chain.at(l1BlockNumber)?.root ?? null
+      return chain.at(l1BlockNumber)?.root
     },
     async answer(path: string, query: URLSearchParams): Promise<BeaconAnswer> {
       chain.catchUp()

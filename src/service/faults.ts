@@ -24,7 +24,7 @@ export type Fault =
       /** Such as 429 or 503. */
       readonly status: number
       /** The `Retry-After` header, in seconds. Default: no such header. */
-      readonly retryAfterSeconds?: number
+      readonly retryAfterSeconds?: number | undefined
     }
   | {
       /** A JSON-RPC error instead of a result. The beacon API answers with status 500. */

@@ -53,11 +53,11 @@ export interface SimulatedL1 {
    */
   getBlock(number: bigint): object | null
   /**
-   * The number of the block with this hash; null if there is none.
+   * The number of the block with this hash; undefined if there is none.
    *
    * @param hash 32 bytes, lower case
    */
-  numberOf(hash: Hex): bigint | null
+  numberOf(hash: Hex): bigint | undefined
   /**
    * A proof as an `eth_getProof` result; null if the block does not exist or its state has been pruned.
    *

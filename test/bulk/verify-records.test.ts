@@ -64,6 +64,12 @@ it('refuses a claim that is misspelt, incomplete or wrong, when it is called', (
     )
   }
   expect(cases.length).toBe(44)
+  for (const name of Object.keys(STATED)) {
+    const claim = { ...STATED, [name]: undefined } as unknown as RecordClaim
+    expect(() => verifyRecords([recording], claim)).toThrow(
+      expect.objectContaining({ path: name, expected: "a value, or 'fromRecord'", found: 'nothing' }),
+    )
+  }
 })
 
 it('says who stated what, and which parts are those of the record', async () => {

@@ -31,7 +31,7 @@ export interface ProvenVerdict {
   /** The address of the account, 20 bytes, lower case. */
   address: Hex
   /** The L2 block, if a bundle proves it. */
-  l2BlockNumber?: bigint
+  l2BlockNumber?: bigint | undefined
   /** Who stated each part of the claim. */
   sources: {
     /** Source of the hash scheme. */

@@ -38,7 +38,7 @@ export interface AccessListResult {
   /** Gas used by the transaction. */
   readonly gasUsed: bigint
   /** Why the call failed; undefined if it succeeded. */
-  readonly error?: string
+  readonly error?: string | undefined
 }
 
 /**

@@ -33,8 +33,8 @@ export function methodsOf(
     (value: () => string): Method =>
     params =>
       read.take(params, 0, 0) && value()
-  const describe = (number: bigint | null) => {
-    const stored = number === null ? undefined : blocks.at(number)
+  const describe = (number: bigint | undefined) => {
+    const stored = number === undefined ? undefined : blocks.at(number)
     return stored ? describeBlock(stored.block) : null
   }
   const common: Record<string, Method> = {

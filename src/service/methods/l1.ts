@@ -12,7 +12,7 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
     const hash = typeof block === 'object' && block !== null ? readOwn(block, 'blockHash') : undefined
     if (isGiven(hash)) {
       const number = l1.numberOf(read.bytes('block hash', hash, 32))
-      if (number === null) throw blockNotFound()
+      if (number === undefined) throw blockNotFound()
       return number
     }
     const [latest, finalized] = [l1.blockNumber(), l1.blockNumber('finalized')]
