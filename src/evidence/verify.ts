@@ -40,8 +40,8 @@ import type { EvidenceClaim, EvidenceState, ProvenBeaconBlock, Trusted, Verified
  * const bundle = createBundle({ scheme: poseidon2, rollup, l2BlockNumber: 7n, address, answer })
  *
  * const trusted = { l2StateRoot: world.stateRoot() }
- * const known = { scheme: poseidon2, rollup, trusted, l2BlockNumber: 7n, address }
- * const { account, trustedInput } = verifyEvidence(bundle, { ...known, storageKeys: [] })
+ * const known = { scheme: poseidon2, rollup, trusted, l2BlockNumber: 7n }
+ * const { account, trustedInput } = verifyEvidence(bundle, { ...known, address, storageKeys: [] })
  * console.log(account?.balance, trustedInput) // 5n l2StateRoot
  * ```
  */
