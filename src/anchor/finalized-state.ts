@@ -53,7 +53,7 @@ const reader = readerOf('MALFORMED_RESPONSE')
  * Reads one log of an `eth_getLogs` result. Throws nothing: a log is only a hint.
  *
  * @param log what the endpoint sent, parsed from JSON
- * @returns null if it is not a `FinalizedStateUpdated` log, or names a block or time above 64 bits
+ * @returns undefined if it is not a `FinalizedStateUpdated` log, or names a block or time above 64 bits
  *
  * @example
  * ```ts
@@ -64,23 +64,23 @@ const reader = readerOf('MALFORMED_RESPONSE')
  * console.log(decodeFinalizedStateLog(log)?.finalizedState.timestamp) // 1700000000n
  * ```
  */
-export function decodeFinalizedStateLog(log: unknown): FinalizedStateLog | null {
+export function decodeFinalizedStateLog(log: unknown): FinalizedStateLog | undefined {
   try {
     return decodeLog(log)
   } catch {
-    return null
+    return undefined
   }
 }
 
-function decodeLog(log: unknown): FinalizedStateLog | null {
+function decodeLog(log: unknown): FinalizedStateLog | undefined {
   const { topics, data } = reader.fields(log, ['topics', 'data'])
   const [topic, block] = reader.items(topics, verifyTopicCount, hexOf(reader, WORD))
   const isNew = topic === finalizedStateTopics[0]
-  if (block === undefined || !(isNew || topic === finalizedStateTopics[1])) return null
+  if (block === undefined || !(isNew || topic === finalizedStateTopics[1])) return undefined
   const words = reader.bytesOf((isNew ? 3 : 2) * WORD)(data)
   const wordAt = (index: number) => bytesToBigint(words.subarray(index * WORD, (index + 1) * WORD))
   const [l2BlockNumber, timestamp, messageNumber] = [BigInt(block), wordAt(0), wordAt(1)]
-  if (l2BlockNumber >= UINT64 || timestamp >= UINT64) return null
+  if (l2BlockNumber >= UINT64 || timestamp >= UINT64) return undefined
   const forcedTransactionNumber = isNew ? wordAt(2) : undefined
   return { l2BlockNumber, finalizedState: { messageNumber, forcedTransactionNumber, timestamp } }
 }

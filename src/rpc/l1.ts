@@ -212,7 +212,7 @@ export async function* walkLogs(
     if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield null
     yield logs
       .map(decodeFinalizedStateLog)
-      .filter(log => log !== null)
+      .filter(log => log !== undefined)
       .reverse()
   }
 }

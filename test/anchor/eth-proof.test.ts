@@ -132,8 +132,8 @@ it('says what it expects and what it found', async () => {
 })
 
 it('returns the keys as they were written, one slot for each', async () => {
-  const proof = await l1.getProof(contract, [10n, 51n])
-  const [lower, upper] = [slotKey(10n), `0x${slotKey(51n).slice(2).toUpperCase()}`] as [Hex, Hex]
+  const proof = await l1.getProof(contract, [10n, 58n])
+  const [lower, upper] = [slotKey(10n), `0x${slotKey(58n).slice(2).toUpperCase()}`] as [Hex, Hex]
   const claim = { l1StateRoot: stateRoot, address: contract }
   const [present, absent] = verifyEthProof(proof, { ...claim, storageKeys: [lower, upper] }).storage
   expect([present.key, present.exists, absent.key, absent.exists]).toEqual([lower, true, upper, false])

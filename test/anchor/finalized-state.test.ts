@@ -139,6 +139,6 @@ it('reads nothing from any other log', () => {
     logOf(topic8, 436n, 5n, 12n),
     logOf(topic7, 436n, 5n, 12n, 3n),
   ]
-  for (const [index, other] of others.entries()) expect(decodeFinalizedStateLog(other), `${index}`).toBe(null)
+  for (const [index, other] of others.entries()) expect(decodeFinalizedStateLog(other), `${index}`).toBe(undefined)
   expect(others.length).toBe(20)
 })

@@ -41,7 +41,7 @@ it('reads both versions of the log, and nothing else', () => {
     logOf(436n, [1n << 64n, 2, 3]),
   ]
   expect(strange.length).toBe(17)
-  for (const [index, log] of strange.entries()) expect(decodeFinalizedStateLog(log), `${index}`).toBe(null)
+  for (const [index, log] of strange.entries()) expect(decodeFinalizedStateLog(log), `${index}`).toBe(undefined)
 })
 
 it('requests the newest logs first, in ranges, and takes only the log of the block', async () => {
