@@ -14,7 +14,7 @@ import { type VerdictFile, verdictPipe, withVerdictFile } from '../files/verdict
 import { MAX_INPUT_MIB } from '../limits.ts'
 import { type Flags, flag, formatOptions, optionsOf, text, textOr } from '../options/declared.ts'
 import { requireScheme, rollupOf, trustedOf } from '../options/flags.ts'
-import { given, parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
+import { parseOptions, requireHex, wholeNumber } from '../options/parse.ts'
 import { formatTable, paint, printable, toJson } from '../output/report.ts'
 import { overwriteProgress } from '../output/terminal.ts'
 import { readVersion } from '../version.ts'
@@ -122,16 +122,18 @@ export const command: Command = {
 async function claimOf(flags: Flags, io: Io): Promise<RecordClaim> {
   const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = flags
   const forBundles = [flags.rollup, flags['l1-block-hash'], flags['l1-state-root']]
-  for (const name of ['state-root', 'l1-block-hash', 'l1-state-root'] as const) requireHex(`--${name}`, 32, flags[name])
+  for (const name of ['l1-block-hash', 'l1-state-root'] as const) requireHex(`--${name}`, 32, flags[name])
+  requireHex('--state-root', 32, stateRoot)
   requireHex('--address', 20, address)
-  for (const key of storageKeys ?? []) requireHex('--storage-key', 32, key)
   const isForBundles = forBundles.some(flag => flag !== undefined)
   const bundles = isForBundles && { rollup: rollupOf(flags), trusted: await trustedOf(flags, io) }
   if (bundles) requireHex('--rollup', 20, bundles.rollup.address)
-  const stated = { scheme: scheme && requireScheme(scheme).name, stateRoot, address, storageKeys }
-  const left = Object.fromEntries(Object.keys(stated).map(name => [name, 'fromRecord']))
-  // All of it was checked above.
-  return { ...left, ...given(stated), ...bundles } as RecordClaim
+  return {
+    scheme: scheme === undefined ? 'fromRecord' : requireScheme(scheme).name,
+    ...{ stateRoot: stateRoot ?? 'fromRecord', address: address ?? 'fromRecord' },
+    storageKeys: storageKeys ?? 'fromRecord',
+    ...bundles,
+  }
 }
 
 type Sources = ReturnType<typeof openInputs>

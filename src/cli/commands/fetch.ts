@@ -9,7 +9,7 @@ import { refuseOverwrite } from '../files/output-file.ts'
 import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
 import { describeAccount, keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
 import { requireScheme } from '../options/flags.ts'
-import { parseOptions, toInteger } from '../options/parse.ts'
+import { parseOptions, requireHex, toInteger } from '../options/parse.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 const options = {
@@ -58,9 +58,8 @@ export const command: Command = {
     const request = { ...requestOf(values), l2BlockNumber: isTag(block) ? block : toInteger('--block', block, 64) }
     if (scheme !== undefined && stateRoot === undefined)
       throw new UsageError('--scheme is of use with --state-root only')
-    // Despite the type, the root is unchecked: a malformed one is refused with an ArgumentError.
-    const trusted =
-      stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot: stateRoot as `0x${string}` }
+    requireHex('--state-root', 32, stateRoot)
+    const trusted = stateRoot === undefined ? undefined : { scheme: requireScheme(scheme), stateRoot }
     const { address, storageKeys } = request
     const claim = trusted && { ...trusted, address, storageKeys }
     return fetchToFile<{ bundle: unknown; verified: VerifiedState | undefined }>(values, io, {

@@ -7,7 +7,7 @@ import { type Environment, isProviderError } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import type { Flags } from './declared.ts'
 import { rollupOf } from './flags.ts'
-import { given, integerOf, toInteger } from './parse.ts'
+import { given, integerOf, requireHex, toInteger } from './parse.ts'
 
 /** @throws UsageError if it is neither stated nor known */
 export function chainIdOf(flags: Flags): bigint {
@@ -50,8 +50,8 @@ export function callRequestOf(flags: Flags) {
   const { call, from, hardfork } = flags
   const value = flags.value === undefined ? undefined : parseNumber(flags.value, 256)
   if (value === null) throw new UsageError('--value: expected a number of wei')
-  // Despite the types, the sender and the hard fork are unchecked: the library refuses malformed values.
-  const stated = given({ from: from as Hex | undefined, value, gas: integerOf(flags, 'gas', 64) })
+  requireHex('--from', 20, from)
+  const stated = given({ from, value, gas: integerOf(flags, 'gas', 64) })
   return {
     chainId: chainIdOf(flags),
     call: { ...(call === undefined ? {} : callOf(call)), ...stated },

@@ -1,4 +1,5 @@
 import { lineaLayout } from '../../anchor.ts'
+import type { Hex } from '../../index.ts'
 
 /** An option, as `parseArgs` takes it, with what `--help` says about it. */
 interface Option {
@@ -84,19 +85,20 @@ const declared = {
   host: textOr('127.0.0.1', 'HOST', 'the address to listen on'),
 } as const satisfies Options
 
-type ValueOf<T extends Option> = T['type'] extends 'boolean'
+// parseOptions makes every storage key 32 bytes.
+type ValueOf<Name, T extends Option> = T['type'] extends 'boolean'
   ? boolean
   : T extends { multiple: true }
-    ? readonly string[]
+    ? readonly (Name extends 'storage-key' ? Hex : string)[]
     : string
 
 /** What the user states with these options: those with a default have a value. */
-export type ValuesOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf<T[Name]> } & {
-  readonly [Name in keyof T as T[Name] extends { default: unknown } ? Name : never]: ValueOf<T[Name]>
+export type ValuesOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf<Name, T[Name]> } & {
+  readonly [Name in keyof T as T[Name] extends { default: unknown } ? Name : never]: ValueOf<Name, T[Name]>
 }
 
 /** What the user may state with these options. */
-export type FlagsOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf<T[Name]> | undefined }
+export type FlagsOf<T extends Options> = { readonly [Name in keyof T]?: ValueOf<Name, T[Name]> | undefined }
 
 /** What the user may state with the options of more than one command. */
 export type Flags = FlagsOf<typeof declared>

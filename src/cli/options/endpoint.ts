@@ -9,7 +9,7 @@ import { describeError, formatError, paint, printable, toJson } from '../output/
 import { overwriteProgress } from '../output/terminal.ts'
 import { type Connections, createConnections } from './connections.ts'
 import type { Flags } from './declared.ts'
-import { wholeNumber } from './parse.ts'
+import { requireHex, wholeNumber } from './parse.ts'
 
 /** The options of a command that asks endpoints, as far as they matter to all such commands. */
 export interface EndpointFlags extends Flags {
@@ -18,12 +18,13 @@ export interface EndpointFlags extends Flags {
   readonly json: boolean
 }
 
-/** Whose proof to fetch. Despite the types, the hexadecimal is unchecked: malformed values are refused with an ArgumentError. */
+/** Whose proof to fetch. @throws UsageError */
 export function requestOf({ address, 'storage-key': storageKeys = [] }: EndpointFlags) {
   if (address === undefined) throw new UsageError('--address is needed: whose proof to fetch, 20 bytes')
   if (storageKeys.length > MAX_STORAGE_KEYS)
     throw new UsageError(`--storage-key: at most ${MAX_STORAGE_KEYS} fit into one file`)
-  return { address, storageKeys } as { address: `0x${string}`; storageKeys: `0x${string}`[] }
+  requireHex('--address', 20, address)
+  return { address, storageKeys }
 }
 
 /** How progress names whose proof was fetched. */

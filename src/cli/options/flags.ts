@@ -5,15 +5,7 @@ import { type ClaimWithSources, completeClaim, isProblem } from '../../document/
 import { forkOf, networkNamed, rollupNamed } from '../../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
 import { fieldIn, messageOf, show } from '../../document/value.ts'
-import {
-  type Hex,
-  isArgumentError,
-  type Outcome,
-  type Scheme,
-  safely,
-  type VerifiedState,
-  verifyProof,
-} from '../../index.ts'
+import { isArgumentError, type Outcome, type Scheme, safely, type VerifiedState, verifyProof } from '../../index.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
@@ -76,8 +68,7 @@ export async function claimOfFlags(flags: Flags, io: Io): Promise<EvidenceClaim>
   return {
     ...{ l2BlockNumber: 'fromBundle', ...blockClaimOf(flags) },
     address: address ?? 'fromBundle',
-    // parseOptions made all of them 32 bytes.
-    storageKeys: (storageKeys as readonly Hex[] | undefined) ?? 'fromBundle',
+    storageKeys: storageKeys ?? 'fromBundle',
     trusted: await trustedOf(flags, io),
   }
 }

@@ -92,9 +92,8 @@ export function describeWanted(wanted: Wanted) {
 }
 
 /** @throws UsageError */
-function targetOf(contract: string | undefined, slot: string | undefined, keys: readonly string[]): Target {
+function targetOf(contract: string | undefined, slot: string | undefined, keys: readonly Hex[]): Target {
   requireHex('--address', 20, contract)
-  for (const key of keys) requireHex('--storage-key', 32, key)
   if (keys.length > MAX_STORAGE_KEYS)
     throw new UsageError(`--storage-key: at most ${MAX_STORAGE_KEYS} fit into one kept answer`)
   const storageKeys = keys.map(lowerCase)
