@@ -119,6 +119,29 @@ it('records a reverted call, and refuses malformed data', async () => {
   expect(await record('--call', TOKEN, '0x1', '--json')).toMatchObject({ code: 2 })
 })
 
+it('names the option whose value the library refuses', async () => {
+  const output = join(folderOf(), 'call.json')
+  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, '0x', '-o', output]
+  const proxy = ['proxy', ...endpoints, ...STATED]
+  const cases: [args: string[], message: string][] = [
+    [[...record, '--gas', '50000001'], '--gas: expected'],
+    [[...record, '--hardfork', 'frontier'], '--hardfork: expected'],
+    [[...record, '--environment', 'coinbase=0x1'], '--environment: expected'],
+    [record.toSpliced(record.indexOf('--chain-id'), 2), '--chain-id: expected the chain id of the rollup'],
+    [[...proxy, '--hardfork', 'frontier'], '--hardfork: expected'],
+    [[...proxy, '--forward', 'eth_call'], '--forward'],
+    [[...proxy, '--max-gas', '1'], '--max-gas: expected'],
+    [[...proxy, '--environment', 'coinbase=0x1'], '--environment: expected'],
+    [proxy.toSpliced(proxy.indexOf('--chain-id'), 2), '--chain-id: expected the chain id of the rollup'],
+    [proxy.with(proxy.indexOf('--rollup') + 1, '0x12'), '--rollup: expected'],
+  ]
+  for (const [args, message] of cases) {
+    const { code, stderr } = await runHere(args)
+    expect([code, stderr], args.join(' ')).toEqual([2, expect.stringContaining(`rollup-state-proof: ${message}`)])
+  }
+  expect(cases.length).toBe(10)
+})
+
 it('refuses incompatible options', async () => {
   const folder = folderOf({ 'answer.json': { accountProof: {} } })
   const cases = [

@@ -101,7 +101,10 @@ it('does not change foreign files', async () => {
     expect.stringContaining('is of another request (it differs in storage keys)'),
   ])
   writeFileSync(join(folder, 'state.json'), state.replace('"version":1', '"version":2'))
-  expect(await follow()).toMatchObject({ code: 2, stderr: expect.stringContaining('state: it is of another version') })
+  expect(await follow()).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`${join(folder, 'state.json')}: it is of another version`),
+  })
   rmSync(join(folder, 'state.json'))
   writeFileSync(join(folder, '9.json'), '{}')
   const foreign = await follow('--from', '9')

@@ -6,6 +6,7 @@ import type { Command } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { fetchToFile } from '../files/fetched-file.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
+import { methodOf } from '../options/chain-flags.ts'
 import { formatOptions, hiddenUrls, optionsOf, resumable, text } from '../options/declared.ts'
 import { describeAccount, keysPerRequestOf, requestOf, showProgress } from '../options/endpoint.ts'
 import { requireScheme } from '../options/flags.ts'
@@ -53,7 +54,7 @@ export const command: Command = {
   help,
   async run(args, io) {
     const { values } = parseOptions(args, options)
-    const { block, method, scheme, 'state-root': stateRoot } = values
+    const { block, scheme, 'state-root': stateRoot } = values
     if (block === undefined) throw new UsageError('--block is needed: the number of an L2 block that L1 has finalized')
     const request = { ...requestOf(values), l2BlockNumber: isTag(block) ? block : toInteger('--block', block, 64) }
     if (scheme !== undefined && stateRoot === undefined)
@@ -64,7 +65,7 @@ export const command: Command = {
     const claim = trusted && { ...trusted, address, storageKeys }
     return fetchToFile<{ bundle: unknown; verified: VerifiedState | undefined }>(values, io, {
       askedFor: {
-        ...{ command: 'fetch', method: method ?? 'rollup_getProof', scheme: scheme ?? '' },
+        ...{ command: 'fetch', method: methodOf(values), scheme: scheme ?? '' },
         'state root': stateRoot?.toLowerCase() ?? '',
         ...describeAccount(request),
         block: `${request.l2BlockNumber}`,
@@ -73,7 +74,7 @@ export const command: Command = {
         const l2 = openEndpoints('l2', open('l2', values.l2))
         return async ({ progress, saveProgress }) => {
           const answer = await fetchAnswer(l2, request, {
-            method: method ?? 'rollup_getProof',
+            method: methodOf(values),
             ...{ maxKeysPerRequest: keysPerRequestOf(values), trusted, resumeFrom: progress, signal },
             onProgress(made, keyCount) {
               saveProgress(made)

@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { messageOf } from '../../document/value.ts'
 import { formatAge, formatTime } from '../../document/wording.ts'
+import { isArgumentError } from '../../index.ts'
 import { isMissing } from '../../rpc/error.ts'
 import { followWith } from '../../rpc/follow.ts'
 import { sleep } from '../../rpc/waiting.ts'
 import { type FollowEvent, type FollowedFinalization, type FollowOptions, isEndpointError } from '../../rpc.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
-import { UsageError } from '../errors.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
 import { openFollowFolder } from '../files/follow-folder.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { flag, formatOptions, hiddenUrls, optionsOf, text, textOr, type ValuesOf } from '../options/declared.ts'
@@ -22,7 +23,7 @@ import {
 } from '../options/endpoint.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
-import { given, integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
+import { integerOf, parseOptions, wholeNumber } from '../options/parse.ts'
 import { createMetrics, type Metrics, serveMetrics } from '../output/metrics.ts'
 import { paint, printable, toJson } from '../output/report.ts'
 
@@ -121,6 +122,7 @@ export const command: Command = {
           count++
         }
       } catch (error) {
+        if (isArgumentError(error) && error.path === 'resumeFrom') throw argumentRefused(error, folder.progressPath)
         if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
       } finally {
         server?.close()
@@ -149,7 +151,7 @@ function readWanted(values: Values) {
       ...{ newestOnly, skipUnavailable: values['skip-unavailable'] },
       ...{ method: methodOf(values), maxKeysPerRequest: keysPerRequestOf(values) },
       pollIntervalMs: 1000 * wholeNumber('--poll', values.poll, 1, 86_400),
-      ...given({ fromL2BlockNumber: integerOf(values, 'from', 64) }),
+      fromL2BlockNumber: integerOf(values, 'from', 64),
     },
   }
 }

@@ -7,12 +7,12 @@ import { createVerifiedProvider, type ProviderView, type VerifiedProvider } from
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { PROXY_LIMITS } from '../limits.ts'
-import { chainIdOf, environmentOf, methodOf } from '../options/chain-flags.ts'
+import { environmentOf, methodOf } from '../options/chain-flags.ts'
 import { createConnections } from '../options/connections.ts'
 import { flag, formatOptions, hiddenUrls, list, optionsOf, textOr } from '../options/declared.ts'
 import { requireScheme, rollupOf } from '../options/flags.ts'
 import { l1SourceOptions, openL1Source } from '../options/l1-source.ts'
-import { parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
+import { integerOf, parseOptions, toInteger, wholeNumber } from '../options/parse.ts'
 import { formatTable, printable, toJson } from '../output/report.ts'
 import { serveProxy } from './proxy-server.ts'
 
@@ -101,7 +101,11 @@ export const command: Command = {
     const { l1BlockHash, trust } = await openL1Source(values, l1, connections, io, log.disagreement)
     const provider = createVerifiedProvider({
       ...{ l1, l2, l1BlockHash },
-      ...{ rollup: rollupOf(values), scheme: requireScheme(values.scheme), chainId: chainIdOf(values) },
+      ...{
+        rollup: rollupOf(values),
+        scheme: requireScheme(values.scheme),
+        chainId: integerOf(values, 'chain-id', 256),
+      },
       ...{ forward, environment: environmentOf(values), method: methodOf(values) },
       maxGas: toInteger('--max-gas', values['max-gas'], 64),
       hardfork: values.hardfork as Hardfork,

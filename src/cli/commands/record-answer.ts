@@ -7,13 +7,13 @@ import { refuseOverwrite } from '../files/output-file.ts'
 import type { HashSource, RecordedAnswer, RecordedPlace, RecordFlags, Subject } from '../files/recorded-file.ts'
 import { methodOf } from '../options/chain-flags.ts'
 import { describeAccount, describeRollup, requestOf } from '../options/endpoint.ts'
-import { blockClaimOf } from '../options/flags.ts'
+import { blockRequestOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
 import { formatState, formatTable, formatVerdict } from '../output/report.ts'
 
 /** The subject of `record --address ADDRESS`. @throws UsageError */
 export function answerSubject(flags: RecordFlags): Subject<RecordedAnswer> {
-  const request = { ...blockClaimOf(flags), ...requestOf(flags) }
+  const request = { ...blockRequestOf(flags), ...requestOf(flags) }
   return {
     keyCount: request.storageKeys.length,
     askedFor: ({ beacon, l1Block }) => ({

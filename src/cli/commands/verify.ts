@@ -141,7 +141,7 @@ function print({ verified, json, format }: VerdictReport, asJson: boolean, io: I
 async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<VerdictReport> {
   const { call, ...about } = callClaimOf(flags)
   const trusted = await trustedOf(flags, io)
-  const claim: CallClaim = { l2BlockNumber: 'fromBundle', ...blockClaimOf(flags), ...about, call, trusted }
+  const claim: CallClaim = { ...blockClaimOf(flags), ...about, call, trusted }
   try {
     const verified = await verifyCallEvidence(bundle, claim).catch(callFailed)
     const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`

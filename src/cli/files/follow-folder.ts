@@ -42,6 +42,7 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
   return {
     /** The progress of an earlier run; undefined if there was none. */
     progress,
+    progressPath: file.path,
     /** Writes the bundle and its line in the index, each once. @returns the path of the bundle */
     async write(item: FollowedFinalization): Promise<string> {
       const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item

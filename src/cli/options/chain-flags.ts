@@ -7,17 +7,11 @@ import { type Environment, isProviderError } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import type { Flags } from './declared.ts'
 import { rollupOf } from './flags.ts'
-import { given, integerOf, requireHex, toInteger } from './parse.ts'
-
-/** @throws UsageError if it is neither stated nor known */
-export function chainIdOf(flags: Flags): bigint {
-  const chainId = integerOf(flags, 'chain-id', 256) ?? rollupOf(flags).chainId
-  if (chainId === undefined) throw new UsageError('--chain-id is needed: that of the rollup')
-  return BigInt(chainId)
-}
+import { integerOf, requireHex, toInteger } from './parse.ts'
 
 /** @throws UsageError */
-export const methodOf = (flags: Flags): string => flags.method ?? rollupOf(flags).method ?? 'rollup_getProof'
+export const methodOf = (flags: Flags): string =>
+  flags.method ?? (flags.rollup && rollupOf(flags).method) ?? 'rollup_getProof'
 
 const QUANTITIES = ['timestamp', 'baseFee', 'blobBaseFee', 'gasLimit']
 const HASHES = ['coinbase', 'prevRandao']
@@ -38,7 +32,7 @@ export function environmentOf({ environment: stated = [] }: Flags): Environment 
 }
 
 /** The values of `--call TO DATA`, joined. @throws UsageError */
-function callOf(text: string): { readonly to: Hex; readonly data: Hex } {
+function callOf(text: string): { readonly to?: Hex; readonly data?: Hex } {
   const [to = '', data = ''] = text.split(' ')
   if (!isHexOf(20, to)) throw new UsageError('--call: expected the address of a contract, then the data')
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new UsageError('--call: expected hexadecimal data after the address')
@@ -51,20 +45,19 @@ export function callRequestOf(flags: Flags) {
   const value = flags.value === undefined ? undefined : parseNumber(flags.value, 256)
   if (value === null) throw new UsageError('--value: expected a number of wei')
   requireHex('--from', 20, from)
-  const stated = given({ from, value, gas: integerOf(flags, 'gas', 64) })
   return {
-    chainId: chainIdOf(flags),
-    call: { ...(call === undefined ? {} : callOf(call)), ...stated },
-    ...given({ hardfork: hardfork as Hardfork | undefined }),
+    chainId: integerOf(flags, 'chain-id', 256),
+    call: { ...(call === undefined ? {} : callOf(call)), from, value, gas: integerOf(flags, 'gas', 64) },
+    // Despite the type, it is unchecked: the library refuses an unknown one.
+    hardfork: hardfork as Hardfork | undefined,
   }
 }
 
-const LEFT_TO_BUNDLE = { from: 'fromBundle', to: 'fromBundle', data: 'fromBundle', value: 'fromBundle' } as const
-
 /** What the user states about a recorded call. The bundle decides neither the gas nor the hard fork. @throws UsageError */
 export function callClaimOf(flags: Flags) {
-  const { call, ...about } = callRequestOf(flags)
-  return { hardfork: DEFAULT_HARDFORK, ...about, call: { ...LEFT_TO_BUNDLE, gas: CALL_GAS, ...call } }
+  const { call, hardfork = DEFAULT_HARDFORK, chainId } = callRequestOf(flags)
+  const { from = 'fromBundle', to = 'fromBundle', data = 'fromBundle', value = 'fromBundle', gas = CALL_GAS } = call
+  return { chainId, hardfork, call: { from, to, data, value, gas } } as const
 }
 
 /** Turns errors that the user can fix into UsageErrors: a value to state, a package to install, a call that cannot start. */

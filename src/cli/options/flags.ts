@@ -10,7 +10,7 @@ import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
 import type { Flags } from './declared.ts'
-import { given, integerOf, requireHex } from './parse.ts'
+import { integerOf, requireHex } from './parse.ts'
 import { didYouMean } from './suggest.ts'
 
 /** @throws UsageError */
@@ -54,19 +54,25 @@ export function verifyAnswer(
   throw argumentRefused(outcome.error, `${path} in the file`)
 }
 
-/** What the user states about the rollup and its block. @throws UsageError */
-export const blockClaimOf = (flags: Flags) => ({
+/** The rollup and its block, as the user asks for them. @throws UsageError */
+export const blockRequestOf = (flags: Flags) => ({
   scheme: requireScheme(flags.scheme),
   rollup: rollupOf(flags),
-  ...given({ l2BlockNumber: integerOf(flags, 'l2-block', 64) }),
+  l2BlockNumber: integerOf(flags, 'l2-block', 64),
 })
+
+/** What the user states about them, to verify a bundle. @throws UsageError */
+export function blockClaimOf(flags: Flags) {
+  const { l2BlockNumber = 'fromBundle', ...known } = blockRequestOf(flags)
+  return { ...known, l2BlockNumber } as const
+}
 
 /** What the user states about a bundle, which says the rest. The report tells them apart. @throws UsageError */
 export async function claimOfFlags(flags: Flags, io: Io): Promise<EvidenceClaim> {
   const { address, 'storage-key': storageKeys } = flags
   requireHex('--address', 20, address)
   return {
-    ...{ l2BlockNumber: 'fromBundle', ...blockClaimOf(flags) },
+    ...blockClaimOf(flags),
     address: address ?? 'fromBundle',
     storageKeys: storageKeys ?? 'fromBundle',
     trusted: await trustedOf(flags, io),

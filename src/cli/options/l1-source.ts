@@ -17,7 +17,7 @@ import { printable } from '../output/report.ts'
 import type { Connections } from './connections.ts'
 import { type Flags, type FlagsOf, list, optionsOf, text } from './declared.ts'
 import { networkOf, trustedBlockIn } from './flags.ts'
-import { given, integerOf, wholeNumber } from './parse.ts'
+import { integerOf, wholeNumber } from './parse.ts'
 
 /** The options of every command that asks again and again for the L1 block hash on which everything rests. */
 export const l1SourceOptions = {
@@ -122,10 +122,7 @@ async function followCheckpoint(
     const age = integerOf(flags, name, 40)
     return age === undefined ? undefined : Number(age)
   }
-  const ages = given({
-    maxAgeSeconds: seconds('beacon-max-age'),
-    maxTrustedAgeSeconds: seconds('checkpoint-max-age'),
-  })
+  const ages = { maxAgeSeconds: seconds('beacon-max-age'), maxTrustedAgeSeconds: seconds('checkpoint-max-age') }
   if (path !== undefined) orUsageError(`cannot write ${path}`, () => accessSync(dirname(path), constants.W_OK))
   // What was proven before. Whoever writes the file chooses what is trusted, so it must be for this very block.
   const stored = path === undefined ? undefined : progressFile(path, askedFor, 'move it away to begin anew')

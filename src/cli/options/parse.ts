@@ -110,13 +110,6 @@ export function integerOf<Name extends string>(
   return text === undefined ? undefined : toInteger(`--${name}`, text, bits)
 }
 
-/** The fields that are given, because the library takes no undefined ones. */
-export const given = <T extends object>(fields: T) =>
-  // Without the undefined fields, the others have the remaining types.
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof T]?: Exclude<T[Name], undefined>
-  }
-
 /** @throws UsageError */
 export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
   if (value !== undefined && !isHexOf(length, value)) {
