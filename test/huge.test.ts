@@ -88,8 +88,11 @@ it('refuses calls as evidence with a huge string', async () => {
     scheme: poseidon2,
     rollup: partAt(claim, ['rollup']),
     trusted: partAt(claim, ['trusted']),
-    chainId: 1337n,
+    ...{ chainId: 1337n, l2BlockNumber: 'fromBundle', hardfork: 'prague' },
+    // The data that a bundle leaves open may be huge, so the claim states them.
+    call: { from: 'fromBundle', to: 'fromBundle', data: '0x0f28c97d', value: 'fromBundle', gas: 50_000_000n },
   }
+  expect(await verifyCallEvidence(bundle, stated as unknown as CallClaim)).toMatchObject({ outcome: 'returned' })
   const cases = [...withHuge(bundle)]
   const refused = await refusals(cases, changed => verifyCallEvidence(changed, stated as unknown as CallClaim))
   expect([refused, cases.length]).toEqual([156, 156])
