@@ -68,8 +68,11 @@ export const invalid = (path: string, expected: string, value: unknown): Argumen
   new ArgumentError({ path, expected, found: describe(value) })
 
 function describe(value: unknown): string {
-  if (value === undefined || value === null) return 'nothing'
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${`${value}`.slice(0, 80)}`
-  if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
+  if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : kindOf(value)
   return isHex(value) ? `${value.length / 2 - 1} bytes` : `a string of ${value.length} characters`
 }
+
+/** Names the kind of a value for error messages, without its content. */
+export const kindOf = (value: unknown): string =>
+  value === undefined || value === null ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -29,30 +29,35 @@ export interface ErrorDetails {
 }
 
 /** Under this name, an error says what it is. Two copies of this package share it, but not their classes. */
-const brand = (): symbol => Symbol.for('rollup-state-proof/error')
+const brand: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/error')
 
 /** Makes `error` recognizable to every copy of this package. */
-export function brandError(error: Error, name: string): void {
-  Object.defineProperty(error, brand(), { value: name })
-}
+export const brandError = (error: Error, name: string): Error => Object.defineProperty(error, brand, { value: name })
 
 /** Whether an error is one of this package, whichever copy of it created the error. */
 export function hasBrand(error: unknown, name: string): boolean {
   try {
-    return typeof error === 'object' && error !== null && Reflect.get(error, brand()) === name
+    return Object(error)[brand] === name
   } catch {
     // A proxy may throw anything.
     return false
   }
 }
 
+/** Own properties only: a polluted Object.prototype must not add to the error. */
 const own = (details: ErrorDetails): ErrorDetails => Object.assign(Object.create(null), details)
 
-function messageOf(code: string, { path = '', expected, found }: ErrorDetails): string {
-  const place = path === '' ? '' : ` at ${path}`
+function messageOf(code: string, details: ErrorDetails): string {
+  const { path, expected, found } = own(details)
   const said = [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(', ')
   // The message leaves out the meaning of the code, so that programs need not bundle all meanings with this class.
-  return `${code}${place}${said === '' ? '' : `: ${said}`}`
+  return `${code}${path ? ` at ${path}` : ''}${said && `: ${said}`}`
+}
+
+/** Sets the fields of an error that details give it. */
+function complete(error: Error, details: ErrorDetails): void {
+  const { path = '', expected, found } = own(details)
+  Object.assign(brandError(error, error.name), { path, expected, found })
 }
 
 /**
@@ -68,11 +73,11 @@ export class ProofError<Code extends ProofErrorCode = ProofErrorCode> extends Er
   /** Get another answer, from another endpoint. */
   readonly action: 'change' = 'change'
   /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
-  readonly path: string
+  declare readonly path: string
   /** What the check requires, in words. */
-  readonly expected: string | undefined
+  declare readonly expected: string | undefined
   /** What was there instead, in words. */
-  readonly found: string | undefined
+  declare readonly found: string | undefined
 
   /**
    * For programs that add checks of their own under the same codes.
@@ -81,14 +86,9 @@ export class ProofError<Code extends ProofErrorCode = ProofErrorCode> extends Er
    * @param details where, and what was expected and found
    */
   constructor(code: Code, details: ErrorDetails = {}) {
-    // Own properties only: a polluted Object.prototype must not add to the error.
-    const { path = '', expected, found } = own(details)
-    super(messageOf(code, { path, expected, found }))
+    super(messageOf(code, details))
     this.code = code
-    this.path = path
-    this.expected = expected
-    this.found = found
-    brandError(this, 'ProofError')
+    complete(this, details)
   }
 }
 
@@ -104,11 +104,11 @@ export class ArgumentError extends Error {
   /** Correct the program. */
   readonly action: 'fix' = 'fix'
   /** Which argument, e.g. `storageKeys[2]`. */
-  readonly path: string
+  declare readonly path: string
   /** What is required, in words. */
-  readonly expected: string | undefined
+  declare readonly expected: string | undefined
   /** What was there instead, in words; never its content, which may be a secret. */
-  readonly found: string | undefined
+  declare readonly found: string | undefined
 
   /**
    * Thrown by this package; programs have no need to construct one.
@@ -116,12 +116,8 @@ export class ArgumentError extends Error {
    * @param details which argument, and what was expected and found
    */
   constructor(details: ErrorDetails) {
-    const { path = '', expected, found } = own(details)
-    super(messageOf('ARGUMENT_INVALID', { path, expected, found }))
-    this.path = path
-    this.expected = expected
-    this.found = found
-    brandError(this, 'ArgumentError')
+    super(messageOf('ARGUMENT_INVALID', details))
+    complete(this, details)
   }
 }
 
@@ -176,7 +172,7 @@ export const isArgumentError = (error: unknown): error is ArgumentError => hasBr
 /** What verification throws. */
 export type Refusal = ProofError | ArgumentError
 
-export const isRefusal = (error: unknown): error is Refusal => isProofError(error) || isArgumentError(error)
+export const isRefusal = (error: unknown): error is Refusal => hasBrand(error, 'ProofError') || isArgumentError(error)
 
 /** What readers throw: an answer is read with a code of its own, an argument with this one. */
 export type FailureCode = ProofErrorCode | 'ARGUMENT_INVALID'
@@ -199,9 +195,12 @@ export function atPath<T>(segment: string | (() => string), work: () => T): T {
   } catch (error) {
     if (!isRefusal(error)) throw error
     const { code, path, expected, found } = error
-    const joint = path === '' || path.startsWith('[') ? '' : '.'
     const place = typeof segment === 'string' ? segment : segment()
-    throw failure(code, { path: `${place}${joint}${path}`, expected, found })
+    throw failure(code, {
+      path: path === '' || path.startsWith('[') ? place + path : `${place}.${path}`,
+      expected,
+      found,
+    })
   }
 }
 

@@ -70,8 +70,8 @@ it.each(['mimc', 'poseidon2'])('judges records with a huge string: %s', async sc
 })
 
 it.each([
-  ['mimc-timestamp', 192],
-  ['poseidon2-block-hash', 180],
+  ['mimc-timestamp', 196],
+  ['poseidon2-block-hash', 184],
 ])('refuses evidence, and claims, with a huge string: %s', async (name, count) => {
   const cases = [...withHuge(read(`evidence/valid/${name}`))]
   const refused = await refusals(cases, changed => {

@@ -1,3 +1,4 @@
+import { kindOf } from '../arguments.ts'
 import { hexToBytes } from '../bytes.ts'
 import { atPath, type FailureCode, failure } from '../errors.ts'
 
@@ -76,7 +77,3 @@ export function readerOf(code: FailureCode) {
     },
   }
 }
-
-/** Names the kind of a value for error messages, without its content. */
-export const kindOf = (value: unknown): string =>
-  value === undefined || value === null ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -65,6 +65,6 @@ export const createScheme = (parts: Omit<HashScheme, typeof genuine>): HashSchem
 
 /** What a scheme consists of. @throws ArgumentError unless it is `mimc` or `poseidon2` of any copy of this package */
 export function hashSchemeOf(scheme: Scheme): HashScheme {
-  if (scheme !== undefined && scheme?.[genuine] === scheme) return scheme as HashScheme
+  if (scheme && scheme[genuine] === scheme) return scheme as HashScheme
   throw invalid('scheme', 'mimc or poseidon2 of this package', scheme)
 }

@@ -176,7 +176,7 @@ it('says of what kind a wrong argument is, and how long, never what it holds', (
     [null, 'nothing'],
     [undefined, 'nothing'],
     [[], 'an array'],
-    [{}, 'a value of type object'],
+    [{}, 'an object'],
   ]
   for (const [stateRoot, found] of cases) {
     const outcome = safely(() => verifyProof({}, { ...claim, stateRoot: stateRoot as Hex }))

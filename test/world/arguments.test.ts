@@ -135,10 +135,10 @@ describe.each(schemes)('$name', scheme => {
     [10n, 'the bigint 10'],
     [null, 'nothing'],
     [undefined, 'nothing'],
-    [true, 'a value of type boolean'],
+    [true, 'a boolean'],
     [[], 'an array'],
-    [{}, 'a value of type object'],
-    [Symbol('x'), 'a value of type symbol'],
+    [{}, 'an object'],
+    [Symbol('x'), 'a symbol'],
   ])('names an argument of the wrong type: %s', (value, found) => {
     const untyped: Record<keyof World, (...args: unknown[]) => unknown> = Object(createWorld(scheme))
     expect(refusal(() => untyped.deleteAccount(value)).message).toBe(
