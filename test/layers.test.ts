@@ -10,9 +10,11 @@ const LAYERS = [
   'bytes',
   'hex',
   'arguments',
+  'options',
   'json',
   'field',
   'hash',
+  'workerd',
   'scheme',
   'tree',
   'proof',
@@ -30,8 +32,8 @@ const LAYERS = [
   'cli',
   'explorer',
 ]
-/** These two use the library as its users do. Neither imports the other. */
-const OUTERMOST = ['cli', 'explorer']
+/** These use the library through its entry points, as its users do. None imports another. */
+const OUTERMOST = ['cli', 'explorer', 'workerd']
 const ALLOWED_PACKAGES = ['@noble/hashes', '@noble/curves', '@ethereumjs/rlp']
 /** Packages that only one layer may import. */
 const PACKAGES_OF_LAYER: Record<string, readonly string[]> = {
@@ -48,7 +50,7 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
 const layerOf = (file: string): string => (file.split('/')[0] ?? '').replace(/\.ts$/, '')
 const isEntryPoint = (file: string): boolean =>
   file === 'service/demo.ts' ||
-  (!file.includes('/') && !['error-meanings', 'errors', 'bytes', 'hex', 'arguments'].includes(layerOf(file)))
+  (!file.includes('/') && !['error-meanings', 'errors', 'bytes', 'hex', 'arguments', 'options'].includes(layerOf(file)))
 const importsOf = (file: string): string[] =>
   ts.preProcessFile(readFileSync(join('src', file), 'utf8')).importedFiles.map(imported => imported.fileName)
 

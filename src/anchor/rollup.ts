@@ -1,6 +1,7 @@
-import { decodeArgument, invalid, readOptions, verifyUint } from '../arguments.ts'
+import { decodeArgument, invalid, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError, refusal } from '../errors.ts'
+import { verifyUint } from '../options.ts'
 import { decodeEthClaim, type L1Slot, verifyFirstSlots } from './eth-proof.ts'
 import { type FinalizedState, hashFinalizedState, verifyFinalizedState } from './finalized-state.ts'
 import { mappingSlot, slotKey } from './slots.ts'

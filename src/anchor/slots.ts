@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeArgument, invalid, readOptions, verifyUint } from '../arguments.ts'
+import { decodeArgument, invalid, readOptions } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
+import { verifyUint } from '../options.ts'
 
 const WORD_LENGTH = 32
 const ADDRESS_LENGTH = 20

@@ -1,7 +1,8 @@
-import { invalid, verifyWhole } from '../arguments.ts'
+import { invalid } from '../arguments.ts'
+import { verifyWhole } from '../options.ts'
 import { MAX_TIMEOUT } from './limits.ts'
 
-export { verifyFunction, verifyWhole } from '../arguments.ts'
+export { verifyFunction, verifyWhole } from '../options.ts'
 
 export const verifyTimeout = (timeoutMs: number): number => verifyWhole('timeoutMs', timeoutMs, 1, MAX_TIMEOUT)
 

@@ -1,5 +1,6 @@
-import { readOptions, verifyWhole } from '../arguments.ts'
+import { readOptions } from '../arguments.ts'
 import { createHttpServer } from '../http/server.ts'
+import { verifyWhole } from '../options.ts'
 import { MAX_TIMEOUT } from '../rpc/limits.ts'
 import { lazyBeacon, type SimulatedBeacon } from './beacon.ts'
 import { createChain, type ServiceChain } from './chain.ts'

@@ -1,4 +1,5 @@
-import { invalid, readOptions, verifyWhole } from '../../arguments.ts'
+import { invalid, readOptions } from '../../arguments.ts'
+import { verifyWhole } from '../../options.ts'
 import { DEFAULT_LINE_LENGTH, MAX_LINE_LENGTH } from '../limits.ts'
 import { linesOf, readBatches } from './lines.ts'
 
