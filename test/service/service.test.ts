@@ -5,7 +5,7 @@ import { createPublicClient, http } from 'viem'
 import { expect, it } from 'vitest'
 import { anchorStorageKeys, createBundle, verifyEvidence } from '../../src/anchor.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createHttpProvider, createRollupClient, endpointUrl } from '../../src/rpc.ts'
+import { createHttpProvider, createRollupClient } from '../../src/rpc.ts'
 import { demoWorld } from '../../src/service/demo.ts'
 import { readGenesis } from '../../src/service/genesis.ts'
 import { createService } from '../../src/service.ts'
@@ -57,7 +57,7 @@ it('serves viem, whose client is a provider', async () => {
   })
   // viem includes its URL, with the key, in error messages.
   const wrongKey = createRollupClient(
-    createPublicClient({ transport: http(endpointUrl(url, 'secret-key'), { retryCount: 0 }) }),
+    createPublicClient({ transport: http(`${url}/v3/secret-key`, { retryCount: 0 }) }),
   )
   const error: unknown = await wrongKey.getBlockNumber().catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'UNAUTHORIZED' })
@@ -190,9 +190,9 @@ it('refuses keys, rates and HTTP requests as RPC providers do', async () => {
     const parsed = (await response.json()) as { error?: { code: number } }
     return [response.status, parsed.error?.code]
   }
-  const keyed = endpointUrl(url, 'good-key')
+  const keyed = `${url}/v3/good-key`
   expect(await codeOf(await post(keyed, body))).toEqual([200, undefined])
-  expect(await codeOf(await post(endpointUrl(url, 'bad-key'), body))).toEqual([401, -32000])
+  expect(await codeOf(await post(`${url}/v3/bad-key`, body))).toEqual([401, -32000])
   expect(await codeOf(await post(keyed, '{'))).toEqual([200, -32700])
   expect(await codeOf(await post(keyed, 'null'))).toEqual([200, -32600])
   expect(await codeOf(await post(keyed, ' '.repeat(2 ** 20 + 1)))).toEqual([413, -32600])

@@ -1,0 +1,357 @@
+import { expect, it } from 'vitest'
+import { ProofError } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { type OnFailure, openEndpoints } from '../../src/rpc/endpoints.ts'
+import { callProvider } from '../../src/rpc/provider.ts'
+import {
+  createHttpProvider,
+  createRollupClient,
+  type Endpoint,
+  EndpointError,
+  type EndpointErrorCode,
+  fetchVerifiedRoot,
+  finalizedBlockHash,
+  type RecordProgress,
+  type RequestProvider,
+  recordEvidence,
+} from '../../src/rpc.ts'
+import type { Methods } from '../../src/service/json-rpc.ts'
+import { l1Methods } from '../../src/service/methods/l1.ts'
+import { l2Methods } from '../../src/service/methods/l2.ts'
+import { fetchAnswer } from './fetching.ts'
+import { demoChain, everythingIn } from './hostile-conversations.ts'
+import { CONTRACT, ROLLUP, startServer, startService, word } from './servers.ts'
+
+const chain = demoChain()
+const storageKeys = [0, 1, 2, 7, 9].map(word)
+const stateRoot = chain.at(8n)?.stateRoot() ?? '0x'
+const asking = { address: CONTRACT, storageKeys, l2BlockNumber: 8n }
+const truth = chain.at(8n)?.getProof(CONTRACT, storageKeys)
+const claim = { ...asking, scheme: poseidon2, stateRoot }
+const recording = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
+
+type Change = (answer: unknown, method: string, params: readonly unknown[], turn: number) => unknown
+
+/** An endpoint that may fail or lie, and the methods it was asked for. */
+function endpoint(methods: Methods, change: Change = answer => answer) {
+  const asked: string[] = []
+  const provider: RequestProvider = {
+    async request({ method, params = [] }) {
+      asked.push(method)
+      const answer = methods.get(method)?.(params as unknown[])
+      return change(JSON.parse(JSON.stringify(answer ?? null)), method, params as unknown[], asked.length - 1)
+    },
+  }
+  return Object.assign(provider, { asked })
+}
+const l1Of = (change?: Change) => endpoint(l1Methods(chain, 1n), change)
+const l2Of = (change?: Change) => endpoint(l2Methods(chain, 2n), change)
+const fail =
+  (code: EndpointErrorCode): Change =>
+  () => {
+    throw new EndpointError(code)
+  }
+const to =
+  (lied: string, change: Change): Change =>
+  (answer, method, ...rest) =>
+    method === lied ? change(answer, method, ...rest) : answer
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing',
+    error => error.code,
+  )
+
+it('takes a URL, a URL object, a provider of either kind, or several of them', async () => {
+  const { url } = await startService()
+  const send = { send: (method: string, params: unknown[]) => createHttpProvider(url).request({ method, params }) }
+  const down = 'http://127.0.0.1:1'
+  const kinds: (Endpoint | readonly Endpoint[])[] = [
+    ...[url, new URL(url), createHttpProvider(url), send],
+    [url],
+    [down, new URL(down), send],
+  ]
+  for (const l2 of kinds) expect(await createRollupClient(l2).getBlockNumber()).toBe(1n)
+  expect(kinds.length).toBe(6)
+})
+
+it('asks the endpoint that last succeeded first, and each at most once', async () => {
+  let isDown = true
+  const first = l2Of(answer => (isDown ? fail('UNREACHABLE')(answer, '', [], 0) : answer))
+  const second = l2Of()
+  const client = createRollupClient([first, second])
+  for (let turn = 0; turn < 3; turn++) expect(await client.getBlockNumber()).toBe(8n)
+  expect([first.asked.length, second.asked.length]).toEqual([1, 3])
+  isDown = false
+  const broken = createRollupClient([l2Of(fail('TIMEOUT')), first, l2Of(fail('TIMEOUT'))])
+  first.asked.length = 0
+  // Requests at the same time do not make each other skip an endpoint.
+  const numbers = await Promise.all(Array.from({ length: 5 }, () => broken.getBlockNumber()))
+  expect(numbers).toEqual([8n, 8n, 8n, 8n, 8n])
+  expect(first.asked.length).toBe(5)
+})
+
+const FAILURES: [EndpointErrorCode, boolean][] = [
+  ...['UNREACHABLE', 'RATE_LIMITED', 'BLOCK_MISSING', 'ETH_PROOF_ANSWER', 'UNAUTHORIZED', 'CHAIN_MISMATCH'].map(
+    (code): [EndpointErrorCode, boolean] => [code as EndpointErrorCode, true],
+  ),
+  ...['ABORTED', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'].map((code): [EndpointErrorCode, boolean] => [
+    code as EndpointErrorCode,
+    false,
+  ]),
+]
+it.each(FAILURES)('after %s, asks the next: %s', async (code, isAsked) => {
+  const next = l2Of()
+  const outcome = codeOf(createRollupClient([l2Of(fail(code)), next]).getProof(asking))
+  expect([await outcome, next.asked.length]).toEqual(isAsked ? ['nothing', 1] : [code, 0])
+})
+
+it('does not ask the next after a mistake of the program', async () => {
+  const next = l2Of()
+  const endpoints = openEndpoints('l2', [l2Of(), next])
+  const work = endpoints.run(async () => {
+    throw new RangeError('a bug')
+  })
+  await expect(work).rejects.toThrow(RangeError)
+  expect(next.asked).toEqual([])
+})
+
+it('throws the failure that is most likely to pass, and tells of each', async () => {
+  const cases: [EndpointErrorCode[], EndpointErrorCode][] = [
+    [['UNAUTHORIZED', 'TIMEOUT', 'BLOCK_MISSING'], 'TIMEOUT'],
+    [['BLOCK_MISSING', 'UNREACHABLE', 'TIMEOUT'], 'UNREACHABLE'],
+    [['OTHER_KEYS', 'BLOCK_MISSING', 'METHOD_UNKNOWN'], 'BLOCK_MISSING'],
+    [['METHOD_UNKNOWN', 'OTHER_KEYS'], 'METHOD_UNKNOWN'],
+  ]
+  for (const [codes, code] of cases) {
+    const told: unknown[] = []
+    const onFailure: OnFailure = (layer, index, error) => void told.push([layer, index, error.code])
+    const endpoints = openEndpoints(
+      'l2',
+      codes.map(each => l2Of(fail(each))),
+      'L2',
+      { onFailure },
+    )
+    const error = await endpoints.run(provider => callProvider(provider, 'x', [])).catch(thrown => thrown)
+    expect(error).toMatchObject({ code, layer: 'L2' })
+    expect(told).toEqual(codes.map((each, index) => ['L2', index, each]))
+  }
+  expect(cases.length).toBe(4)
+})
+
+it('never returns a wrong answer if another endpoint has the right one', async () => {
+  const other = chain.at(4n)
+  const wrong: [string, Change][] = [
+    ['another block', (_, __, [, keys]) => other?.getProof(CONTRACT, keys as typeof storageKeys)],
+    ['other keys', () => chain.at(8n)?.getProof(CONTRACT, [word(5)])],
+    [
+      'another account',
+      (_, __, [, keys]) => chain.at(8n)?.getProof(`0x${'a1'.repeat(20)}`, keys as typeof storageKeys),
+    ],
+    ['nothing', () => null],
+    ['eth_getProof', () => ({ accountProof: ['0x'], storageHash: '0x', storageProof: [] })],
+  ]
+  const trusted = { scheme: poseidon2, stateRoot }
+  for (const [what, change] of wrong) {
+    const lie = to('rollup_getProof', change)
+    const client = createRollupClient([l2Of(lie), l2Of()])
+    expect((await client.getVerifiedState(claim)).storage[0]?.value, what).toBe(
+      chain.at(8n)?.getStorage(CONTRACT, word(0)),
+    )
+    expect(await fetchAnswer([l2Of(lie), l2Of()], asking, { trusted, maxKeysPerRequest: 2 }), what).toEqual(truth)
+    const { verified } = await recordEvidence({ l1: l1Of(), l2: [l2Of(lie), l2Of()], ...recording })
+    expect(verified.stateRoot, what).toBe(stateRoot)
+    expect(await codeOf(createRollupClient([l2Of(lie), l2Of(lie)]).getVerifiedState(claim)), what).not.toBe('nothing')
+  }
+  expect(wrong.length).toBe(5)
+})
+
+it('goes on at the next endpoint with the keys that are left', async () => {
+  const first = l2Of((answer, _, __, turn) => (turn === 2 ? fail('UNREACHABLE')(answer, '', [], 0) : answer))
+  const second = l2Of()
+  const trusted = { scheme: poseidon2, stateRoot }
+  expect(await fetchAnswer([first, second], asking, { trusted, maxKeysPerRequest: 1 })).toEqual(truth)
+  expect([first.asked.length, second.asked.length]).toEqual([3, 3])
+  // What was not verified may be wrong, so the next begins anew.
+  const again = [
+    l2Of((answer, _, __, turn) => (turn === 2 ? fail('UNREACHABLE')(answer, '', [], 0) : answer)),
+    l2Of(),
+  ] as const
+  expect(await fetchAnswer(again, asking, { maxKeysPerRequest: 1 })).toEqual(truth)
+  expect(again.map(({ asked }) => asked.length)).toEqual([3, 5])
+})
+
+it('ends with what onProgress throws, whatever its class, and asks no other endpoint', async () => {
+  for (const thrown of [
+    new ProofError('STATE_ROOT_MISMATCH'),
+    new EndpointError('UNREACHABLE'),
+    new Error('mine'),
+    7,
+  ]) {
+    const next = l2Of()
+    const onProgress = () => {
+      throw thrown
+    }
+    const work = fetchAnswer([l2Of(), next], asking, { maxKeysPerRequest: 2, onProgress })
+    await expect(work).rejects.toBe(thrown)
+    expect(next.asked).toEqual([])
+  }
+})
+
+it('records from whichever endpoints tell the truth, and says which failed', async () => {
+  const lies: [string, Change][] = [
+    ['is down', fail('UNREACHABLE')],
+    [
+      'names a block that it cannot prove',
+      to('eth_getBlockByNumber', answer => ({ ...Object(answer), stateRoot: word(7) })),
+    ],
+    [
+      'proves another account',
+      to('eth_getProof', (_, __, [address]) => chain.l1.getProof(address as typeof CONTRACT, [], 42n)),
+    ],
+    [
+      'leaves out a slot',
+      to('eth_getProof', answer => ({ ...Object(answer), storageProof: Object(answer).storageProof.slice(0, 1) })),
+    ],
+    ['denies that there was an earlier finalization', to('eth_getStorageAt', () => word(8))],
+    ['makes one up', to('eth_getStorageAt', () => word(5))],
+  ]
+  const lagging = l2Of(
+    to('rollup_getProof', (answer, _, params) =>
+      params[2] === '0x8' ? fail('BLOCK_MISSING')(answer, '', [], 0) : answer,
+    ),
+  )
+  for (const [what, lie] of lies) {
+    const steps: RecordProgress[] = []
+    const onProgress = (progress: RecordProgress) => void steps.push(progress)
+    const { verified } = await recordEvidence({ l1: [l1Of(lie), l1Of()], l2: lagging, ...recording, onProgress })
+    expect(verified, what).toMatchObject({ l2BlockNumber: 4n, currentL2BlockNumber: 8n })
+    const failed = steps.filter(step => step.step === 'endpointFailed' && step.layer === 'L1')
+    expect(failed[0], what).toMatchObject({ index: 0, code: expect.any(String) })
+    expect(
+      failed.every(step => Reflect.get(step, 'index') === 0),
+      what,
+    ).toBe(true)
+  }
+  expect(lies.length).toBe(6)
+})
+
+it('takes the timestamp from whichever endpoint serves the log', async () => {
+  for (const lie of [fail('METHOD_UNKNOWN'), () => [], () => 'logs'] satisfies Change[]) {
+    const options = { l1: [l1Of(to('eth_getLogs', lie)), l1Of()], l2: l2Of(), ...recording }
+    expect((await recordEvidence(options)).verified.finalizedTimestamp).toBe(chain.timestamp(8n))
+  }
+})
+
+it('records an earlier finalization if no endpoint that answers holds the newest', async () => {
+  const lagging = l2Of(
+    to('rollup_getProof', (answer, _, params) =>
+      params[2] === '0x8' ? fail('BLOCK_MISSING')(answer, '', [], 0) : answer,
+    ),
+  )
+  for (const l2 of [
+    [lagging, l2Of(fail('UNREACHABLE'))],
+    [l2Of(fail('UNREACHABLE')), lagging],
+  ]) {
+    const { verified } = await recordEvidence({ l1: l1Of(), l2, ...recording })
+    expect(verified.l2BlockNumber).toBe(4n)
+  }
+  const { verified } = await recordEvidence({ l1: l1Of(), l2: [lagging, l2Of()], ...recording })
+  expect(verified.l2BlockNumber).toBe(8n)
+})
+
+it('does not ask again what L1 is proven to hold', async () => {
+  const l1BlockHash = Reflect.get(chain.l1.getBlock(63n) ?? {}, 'hash')
+  const [one, two] = [l1Of(), l1Of()]
+  const root = { l1: [one, two], rollup: ROLLUP, l1BlockHash }
+  expect(await codeOf(fetchVerifiedRoot({ ...root, l2BlockNumber: 2n }))).toBe('ANCHOR_NO_ROOT')
+  expect(await codeOf(fetchVerifiedRoot({ ...root, l2BlockNumber: 9n }))).toBe('ANCHOR_BLOCK_AHEAD')
+  const elsewhere = { ...root, rollup: { address: CONTRACT } }
+  expect(await codeOf(fetchVerifiedRoot({ ...elsewhere, l2BlockNumber: 8n }))).toBe('ANCHOR_NO_CONTRACT')
+  expect(two.asked).toEqual([])
+})
+
+it('finds the finalized block at whichever endpoint answers', async () => {
+  const hash = Reflect.get(chain.l1.getBlock(63n) ?? {}, 'hash')
+  const lying = l1Of(to('eth_getBlockByNumber', answer => ({ ...Object(answer), timestamp: '0x1' })))
+  expect(await finalizedBlockHash([l1Of(fail('TIMEOUT')), lying, l1Of()])()).toBe(hash)
+  expect(await codeOf(finalizedBlockHash([lying, lying])())).toBe('HEADER_HASH_MISMATCH')
+})
+
+it('asks with the method of the rollup', async () => {
+  const methods = async (options: object) => {
+    const { asked, ...provider } = l2Of((_, __, [, keys]) =>
+      chain.at(8n)?.getProof(CONTRACT, keys as typeof storageKeys),
+    )
+    await createRollupClient(provider, options).getVerifiedState(claim)
+    return asked
+  }
+  const rollup = { ...ROLLUP, method: 'linea_getProof' }
+  expect(await methods({})).toEqual(['rollup_getProof'])
+  expect(await methods({ rollup: ROLLUP })).toEqual(['rollup_getProof'])
+  expect(await methods({ rollup })).toEqual(['linea_getProof'])
+  expect(await methods({ rollup, method: 'x_getProof' })).toEqual(['x_getProof'])
+})
+
+it('aborts with the reason of the signal, and asks no other endpoint', async () => {
+  const reason = new Error('closed')
+  const l1BlockHash = word(1)
+  for (const late of [false, true]) {
+    const controller = new AbortController()
+    const { signal } = controller
+    const next = l2Of()
+    const hanging: RequestProvider = {
+      request() {
+        controller.abort(reason)
+        return new Promise(() => {})
+      },
+    }
+    if (!late) controller.abort(reason)
+    const client = createRollupClient([hanging, next])
+    const works = [
+      client.getBlockNumber({ signal }),
+      client.getProof({ ...asking, signal }),
+      client.getVerifiedState({ ...claim, signal }),
+      fetchVerifiedRoot({ l1: [hanging, next], rollup: ROLLUP, l1BlockHash, signal }),
+      recordEvidence({ l1: [hanging, next], l2: next, ...recording, signal }),
+    ]
+    for (const work of works) {
+      const error = await work.catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: 'ABORTED', action: 'none' })
+      expect(Reflect.get(Object(error), 'cause')).toBe(reason)
+    }
+    expect(next.asked).toEqual([])
+  }
+})
+
+it('ends the HTTP request itself when it is aborted', async () => {
+  const controller = new AbortController()
+  let close = () => {}
+  const closed = new Promise<void>(resolve => {
+    close = resolve
+  })
+  const { url } = await startServer(response => {
+    response.on('close', () => close())
+    controller.abort('enough')
+  })
+  const work = fetchVerifiedRoot({ l1: url, rollup: ROLLUP, l1BlockHash: word(1), signal: controller.signal })
+  await expect(work).rejects.toMatchObject({ code: 'ABORTED', cause: 'enough' })
+  await closed
+})
+
+it('shows no part of the URL of any of them', async () => {
+  const { url } = await startServer(response => response.writeHead(500).end('secret-key'))
+  const urls = [`${url}/v3/secret-key-0123`, 'http://127.0.0.1:1/v3/secret-key-4567']
+  const steps: unknown[] = []
+  const onProgress = (progress: unknown) => void steps.push(progress)
+  const works = [
+    createRollupClient(urls).getVerifiedState(claim),
+    recordEvidence({ l1: urls, l2: urls, ...recording, onProgress }),
+    fetchVerifiedRoot({ l1: urls, rollup: ROLLUP, l1BlockHash: word(1) }),
+  ]
+  for (const work of works) {
+    const error = await work.catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(EndpointError)
+    expect(`${everythingIn(error)} ${JSON.stringify(steps)}`).not.toMatch(/secret|127\.0/)
+  }
+  expect(steps.length).toBe(2)
+})
