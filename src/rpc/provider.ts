@@ -53,7 +53,6 @@ export async function callProvider(
   try {
     return await orAbort(() => send(provider, method, params), signal)
   } catch (error) {
-    if (signal?.aborted) throw abortedBy(signal)
     throw diagnoseWith(redactorFor(provider), error, params)
   }
 }

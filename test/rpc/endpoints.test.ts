@@ -1,4 +1,7 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
+import { encodeHeader } from '../../src/anchor.ts'
+import { bytesToHex } from '../../src/bytes.ts'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type OnFailure, openEndpoints } from '../../src/rpc/endpoints.ts'
@@ -88,6 +91,26 @@ it('asks the endpoint that last succeeded first, and each at most once', async (
   const numbers = await Promise.all(Array.from({ length: 5 }, () => broken.getBlockNumber()))
   expect(numbers).toEqual([8n, 8n, 8n, 8n, 8n])
   expect(first.asked.length).toBe(5)
+})
+
+it('asks every endpoint, whatever other requests have moved on to meanwhile', async () => {
+  let release = () => {}
+  const gate = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const first: RequestProvider = {
+    async request({ method }) {
+      if (method === 'rollup_getProof') await gate
+      throw new EndpointError('UNREACHABLE')
+    },
+  }
+  const second = l2Of(to('eth_blockNumber', fail('UNREACHABLE')))
+  const third = l2Of(to('rollup_getProof', fail('UNREACHABLE')))
+  const client = createRollupClient([first, second, third])
+  const proof = client.getProof(asking)
+  expect(await client.getBlockNumber()).toBe(8n)
+  release()
+  expect(await proof).toEqual(truth)
 })
 
 const FAILURES: [EndpointErrorCode, boolean][] = [
@@ -201,6 +224,13 @@ it('records from whichever endpoints tell the truth, and says which failed', asy
   const lies: [string, Change][] = [
     ['is down', fail('UNREACHABLE')],
     [
+      'forges a block, and cannot prove anything in it',
+      to('eth_getBlockByNumber', answer => {
+        const forged = { ...Object(answer), stateRoot: word(7) }
+        return { ...forged, hash: bytesToHex(keccak_256(Buffer.from(encodeHeader(forged).slice(2), 'hex'))) }
+      }),
+    ],
+    [
       'names a block that it cannot prove',
       to('eth_getBlockByNumber', answer => ({ ...Object(answer), stateRoot: word(7) })),
     ],
@@ -232,7 +262,7 @@ it('records from whichever endpoints tell the truth, and says which failed', asy
       what,
     ).toBe(true)
   }
-  expect(lies.length).toBe(6)
+  expect(lies.length).toBe(7)
 })
 
 it('takes the timestamp from whichever endpoint serves the log', async () => {
@@ -335,7 +365,38 @@ it('ends the HTTP request itself when it is aborted', async () => {
   })
   const work = fetchVerifiedRoot({ l1: url, rollup: ROLLUP, l1BlockHash: word(1), signal: controller.signal })
   await expect(work).rejects.toMatchObject({ code: 'ABORTED', cause: 'enough' })
-  await closed
+  const late = new Promise(resolve => setTimeout(resolve, 2_000, 'late'))
+  expect(await Promise.race([closed, late])).toBe(undefined)
+})
+
+it('passes on the reason, whoever notices the abort first', async () => {
+  const { url } = await startServer(() => {})
+  const reason = { why: 'enough' }
+  const causeOf = (work: Promise<unknown>) => work.catch((error: unknown) => Reflect.get(Object(error), 'cause'))
+  const own = new AbortController()
+  const asked = createRollupClient(createHttpProvider(url, { signal: own.signal })).getBlockNumber()
+  own.abort(reason)
+  expect(await causeOf(asked)).toBe(reason)
+  const { signal } = new AbortController()
+  const controller = new AbortController()
+  const alert: RequestProvider = {
+    request: () => {
+      controller.abort(reason)
+      return Promise.reject(new DOMException('stopped', 'AbortError'))
+    },
+  }
+  expect(await causeOf(createRollupClient(alert).getBlockNumber({ signal: controller.signal }))).toBe(reason)
+  expect(await codeOf(createRollupClient(alert).getBlockNumber({ signal }))).toBe('ABORTED')
+})
+
+it('quotes no key of an endpoint whose answer it refuses', async () => {
+  const { url } = await startServer((response, id) => {
+    const block = { ...chain.l1.getBlock(63n), hash: 'it is secret-key-0123' }
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: block }))
+  })
+  const error = await finalizedBlockHash(`${url}/v3/secret-key-0123`)().catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'HEADER_HASH_MISMATCH', found: expect.stringContaining('it is [key]') })
+  expect(everythingIn(error)).not.toContain('secret')
 })
 
 it('shows no part of the URL of any of them', async () => {
