@@ -29,6 +29,7 @@ export const uint32At = (b: Uint8Array, i: number): number =>
  *
  * @param value anything
  * @param length if given, the number of bytes that it must spell: 20 for an address, 32 for a hash, root, key or value
+ * @returns false for anything else. It never throws
  *
  * @example
  * ```ts

@@ -64,6 +64,14 @@ function complete(error: Error, details: ErrorDetails): void {
  * What was sent does not verify: verification throws this, and {@link ArgumentError} for the caller's own mistakes, and
  * nothing else. The message holds the code, the path and the details. Programs should test `code`, because the wording may
  * change. Recognize it with {@link isProofError}.
+ *
+ * @example
+ * ```ts
+ * import { ProofError } from 'rollup-state-proof'
+ *
+ * const error = new ProofError('KEY_MISMATCH', { path: 'accountProof.key' })
+ * console.log(error.message, error.action) // KEY_MISMATCH at accountProof.key change
+ * ```
  */
 export class ProofError<Code extends ProofErrorCode = ProofErrorCode> extends Error {
   /** Always `ProofError`. */
@@ -95,6 +103,14 @@ export class ProofError<Code extends ProofErrorCode = ProofErrorCode> extends Er
 /**
  * One of the caller's own arguments is wrong: missing, misspelt, of the wrong type or length, or out of range. Nothing was
  * examined and no request sent. Recognize it with {@link isArgumentError}.
+ *
+ * @example
+ * ```ts
+ * import { ArgumentError } from 'rollup-state-proof'
+ *
+ * const error = new ArgumentError({ path: 'storageKeys[2]', found: '31 bytes' })
+ * console.log(error.message, error.action) // ARGUMENT_INVALID at storageKeys[2]: found 31 bytes fix
+ * ```
  */
 export class ArgumentError extends Error {
   /** Always `ArgumentError`. */
@@ -127,10 +143,11 @@ export class ArgumentError extends Error {
  *
  * @param error anything that was thrown
  * @param family if given, only its codes: `answerErrorMeanings`, `evidenceErrorMeanings` or `beaconErrorMeanings`
+ * @returns false for anything else. It never throws
  *
  * @example
  * ```ts
- * import { ProofError, verifyProof } from 'rollup-state-proof'
+ * import { isProofError, verifyProof } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
  * const stateRoot = '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7'
@@ -154,10 +171,11 @@ export function isProofError<Code extends ProofErrorCode = ProofErrorCode>(
  * Whether an error says that one of the caller's own arguments is wrong, in any copy of this package.
  *
  * @param error anything that was thrown
+ * @returns false for anything else. It never throws
  *
  * @example
  * ```ts
- * import { ProofError, verifyProof } from 'rollup-state-proof'
+ * import { hashAccountKey, isArgumentError } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
  * try {

@@ -3,6 +3,7 @@
  *
  * @param value anything; what JSON cannot express at all becomes `null`
  * @param space the indentation, as for `JSON.stringify`
+ * @throws TypeError if the value contains itself
  *
  * @example
  * ```ts

@@ -154,7 +154,7 @@ export interface FetchedConsensus {
  * const { beaconUrl } = await service.listen()
  *
  * const blockRoot = await service.beacon.blockRoot(60n)
- * if (blockRoot === null) throw new Error('no such block')
+ * if (blockRoot === undefined) throw new Error('no such block')
  * const trusted = trustBeaconBlock({ network: service.beacon.network, blockRoot })
  * const { proven } = await fetchConsensus({ apis: [createBeaconApi(beaconUrl)], trusted })
  * console.log(proven.signers >= 342) // true

@@ -170,6 +170,14 @@ export interface EndpointErrorDetails {
 /**
  * A request to an endpoint failed. The text and fields of the error never contain the endpoint's URL or API key. Recognize it
  * with {@link isEndpointError}.
+ *
+ * @example
+ * ```ts
+ * import { EndpointError } from 'rollup-state-proof/rpc'
+ *
+ * const { action, message } = new EndpointError('TAG_UNSUPPORTED', { layer: 'L2' })
+ * console.log(action, message) // change TAG_UNSUPPORTED: the L2 endpoint. The endpoint does not accept this block tag here. Use a block number.
+ * ```
  */
 export class EndpointError extends Error {
   /** Always `EndpointError`. */
@@ -217,13 +225,13 @@ export class EndpointError extends Error {
 
 /**
  * Whether an error says that a request to an endpoint failed. Unlike `instanceof`, it also recognizes the errors of another
- * copy of this package.
+ * copy of this package. It never throws.
  *
  * @param error anything that was thrown
  *
  * @example
  * ```ts
- * import { isEndpointError } from 'rollup-state-proof/rpc'
+ * import { createHttpProvider, isEndpointError } from 'rollup-state-proof/rpc'
  *
  * const provider = createHttpProvider('http://127.0.0.1:1', { timeoutMs: 2000 })
  * try {

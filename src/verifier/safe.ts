@@ -21,10 +21,11 @@ export type Outcome<T> =
  * is not about verification, and passes through.
  *
  * @param verify calls the function
+ * @throws ArgumentError if `verify` is no function; whatever else it throws that is not about verification
  *
  * @example
  * ```ts
- * import { safeVerifyProof } from 'rollup-state-proof'
+ * import { safely, verifyProof } from 'rollup-state-proof'
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  *
  * const stateRoot = '0x2fa0344a2fab2b310d2af3155c330261263f887379aef18b4941e3ea1cc59df7'

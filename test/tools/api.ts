@@ -78,12 +78,15 @@ export function describeApi(): string {
       exports.filter(({ symbol }) => !isValue(symbol)),
     ),
   ])
-  const names = entryPoints.flatMap(({ exports }) => exports.map(({ name }) => name))
+  const all = entryPoints.flatMap(({ exports }) => exports)
+  const count = (some: readonly Export[]) => new Set(some.map(({ name }) => name)).size
+  const values = all.filter(({ symbol }) => isValue(symbol))
   const head = [
     '# Every export',
     '',
-    `${new Set(names).size} names, of which some are exported by several entry points. This page is written by \`npm run generate\` from the`,
-    'doc comments, which say more: shapes, units, errors, and an example for every function.',
+    `${count(all)} names: ${count(values)} functions, classes and constants, the others types. Some are exported by several entry points.`,
+    'This page is written by `npm run generate` from the doc comments, which say more: shapes, units, errors, and an example for',
+    'every function.',
   ]
   return `${[...head, ...sections].join('\n')}\n`
 }
