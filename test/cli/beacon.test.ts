@@ -52,7 +52,8 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
     expect(verified.stdout).toContain(text)
   }
   const { stdout } = await verify(...checkpoint, '--json')
-  const { beaconBlock, trustedInput, l1Block } = JSON.parse(stdout)
+  const { beaconBlock, trusted, trustedInput, l1Block } = JSON.parse(stdout)
+  expect(trusted).toEqual({ beaconBlockRoot: checkpoint[1], network: expect.any(String) })
   expect(trustedInput).toBe('beaconBlockRoot')
   expect(beaconBlock.trustedBlockRoot).toBe(checkpoint[1])
   // The bundle also verifies from its L1 block hash alone.

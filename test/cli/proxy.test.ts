@@ -58,7 +58,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   const port = new URL(proxy.url).port
   const view = await proxy.until(({ event }) => event === 'view')
   expect(view).toMatchObject({ l2BlockNumber: '8', stateRoot: chain.at(8n)?.stateRoot() })
-  expect(view.timestamp).not.toBeNull()
+  expect(view.timestamp).toMatch(/^\d+$/)
   expect(JSON.stringify(proxy.events)).not.toContain(l2)
   expect(proxy.events[0]).toMatchObject({ trust: '1 of 1 L1 endpoints that must agree', forward: ['eth_gasPrice'] })
 
@@ -99,7 +99,12 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
   // The endpoints go down: proven values are still served, others are refused.
   const known = await balanceOf(ALICE)
   await service.close({ graceMs: 0 })
-  await proxy.until(({ event }) => event === 'failure')
+  const failure = await proxy.until(({ event }) => event === 'failure')
+  expect(failure).toMatchObject({
+    reason: 'ENDPOINT_FAILED',
+    action: 'wait',
+    message: expect.stringContaining('UNREACHABLE'),
+  })
   expect(await balanceOf(ALICE)).toBe(known)
   await expect(client.getBalance({ address: `0x${'77'.repeat(20)}` })).rejects.toThrow('UNREACHABLE')
 

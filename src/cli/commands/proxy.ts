@@ -162,10 +162,10 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
     },
     /** A recurring failure is logged once, until something else happens. */
     refreshed(error: unknown): void {
-      const { reason, message } = Object(error)
+      const { reason, action, message } = Object(error)
       const text = error === undefined ? undefined : redact(String(message))
       if (text !== undefined && text !== lastFailure) {
-        write('failure', { reason, message: text }, `  no newer block: ${printable(text)}`)
+        write('failure', { reason, action, message: text }, `  no newer block: ${printable(text)}`)
       }
       lastFailure = text
     },

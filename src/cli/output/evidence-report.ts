@@ -1,7 +1,7 @@
 import type { EvidenceClaim, Trusted, VerifiedEvidence } from '../../anchor.ts'
 import type { Source } from '../../document/claim.ts'
 import { evidenceSources, type Link, linkOf, links, linksFrom } from '../../document/evidence.ts'
-import { fieldIn, fieldsOf, show } from '../../document/value.ts'
+import { fieldIn, fieldsOf, isObject, show } from '../../document/value.ts'
 import { ageOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
 import type { Outcome } from '../../index.ts'
 import type { Output } from '../command.ts'
@@ -39,8 +39,10 @@ export function reportOnBundle(
   const { scheme, rollup, trusted } = claim
   const sources = evidenceSources(claim, source)
   const { l2BlockNumber, address, storageKeys } = sources
+  // A beacon block comes with what verifies from it, which the user has not stated.
+  const { lightClient: _, ...shown } = fieldsOf(trusted)
   const stated = {
-    trusted,
+    trusted: isObject(trusted) ? shown : trusted,
     scheme: scheme.name,
     rollup,
     sources: describeSources({ l2BlockNumber, address, storageKeys }),
