@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 const doors = [
   'index',
   'mimc',
@@ -13,18 +11,6 @@ const doors = [
   'service/demo',
   'world',
 ]
-
-/** In these tables a property's value is its documentation. */
-const tables = {
-  'rollup-state-proof.errorMeanings': 'src/errors.ts',
-  'rollup-state-proof/rpc.rpcAdvice': 'src/rpc/error.ts',
-  'rollup-state-proof/provider.providerRefusals': 'src/provider/error.ts',
-}
-const rowsOf = file => {
-  const rows = readFileSync(file, 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)
-  // A file may have two tables with the same names.
-  return [...new Set([...rows].map(([, name]) => name))]
-}
 
 /** @type {import('typedoc').TypeDocOptions} */
 export default {
@@ -55,11 +41,10 @@ export default {
     'CallSignature',
     'IndexSignature',
   ],
-  intentionallyNotDocumented: Object.entries(tables).flatMap(([table, file]) =>
-    rowsOf(file).flatMap(name => {
-      const row = `${table}.__type.${name}`
-      return table.endsWith('Refusals') ? [row, `${row}.__type.code`, `${row}.__type.meaning`] : [row]
-    }),
-  ),
+  // The types of their keys are written out there.
+  intentionallyNotExported: [
+    ...['answer', 'evidence', 'beacon'].map(family => `src/error-meanings.ts:${family}`),
+    ...['rpc', 'provider'].map(door => `src/${door}/error.ts:meanings`),
+  ],
   treatWarningsAsErrors: true,
 }

@@ -4,6 +4,10 @@
  *
  * @module rollup-state-proof/provider
  */
+export type { Rollup } from './anchor/rollup.ts'
+export type { Hex } from './bytes.ts'
+export type { ProofError } from './errors.ts'
+export type { Trusted } from './evidence/types.ts'
 export type {
   CallAnchor,
   CallBundle,
@@ -30,3 +34,6 @@ export {
 } from './provider/error.ts'
 export type { ProviderView, VerifiedProviderOptions } from './provider/options.ts'
 export { createVerifiedProvider, type VerifiedProvider } from './provider/provider.ts'
+export type { Endpoint } from './rpc/endpoints.ts'
+export type { EndpointError } from './rpc/error.ts'
+export type { Scheme } from './scheme/scheme.ts'

@@ -212,5 +212,11 @@ export interface RecordedCall extends Pick<Recorded, 'l1BlockHashFrom'> {
   /** The verified bundle, as JSON. */
   bundle: CallBundle
   /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedCall<TrustedBeaconBlock | { l1BlockHash: Hex }>
+  verified: VerifiedCall<
+    | TrustedBeaconBlock
+    | {
+        /** keccak256 of its header, 32 bytes. */
+        l1BlockHash: Hex
+      }
+  >
 }
