@@ -1,4 +1,4 @@
-import { readOptions } from '../arguments.ts'
+import { invalid, readOptions } from '../arguments.ts'
 import { createHttpServer } from '../http/server.ts'
 import { verifyWhole } from '../options.ts'
 import { MAX_TIMEOUT } from '../rpc/limits.ts'
@@ -19,8 +19,9 @@ export interface Service {
   /**
    * Starts to accept requests. Rejects with the system's error if the port is taken.
    *
-   * @param port Default: any free port
+   * @param port 0 to 65535. Default: 0, which is any free port
    * @param host Default: 127.0.0.1
+   * @throws ArgumentError
    * @returns the URLs of the endpoints. Those of the rollup and of L1 also work with `/v3/{key}` appended
    */
   listen(
@@ -109,6 +110,8 @@ export function createService(options: ServiceOptions): Service {
     chain,
     beacon,
     async listen(port = 0, host = '127.0.0.1') {
+      verifyWhole('port', port, 0, 65_535)
+      if (typeof host !== 'string' || host === '') throw invalid('host', 'the name or address of an interface', host)
       const url = await server.listen(port, host)
       return { url, l1Url: `${url}/l1`, beaconUrl: `${url}${BEACON_PATH}` }
     },

@@ -4,7 +4,7 @@ import type { Rollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity, lowerCase } from '../hex.ts'
-import { verifyUint } from '../options.ts'
+import { verifyUint, verifyWhole } from '../options.ts'
 import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import { type ContractVersion, createContract, type Finalization, type TimedFinalization } from './contract.ts'
@@ -39,6 +39,7 @@ export interface SimulatedL1 {
    *
    * @param depth number of blocks to replace; final blocks stay
    * @returns the number of replaced blocks
+   * @throws ArgumentError
    */
   reorganize(depth: number): number
   /**
@@ -125,7 +126,7 @@ export function createL1(rollup: Rollup, options: L1Options = {}) {
   const largestFinal = () => largest(newest() - BigInt(l1Unfinalized), blocks.oldest())
 
   function reorganize(depth: number): number {
-    const replaced = Math.max(0, Math.min(Math.trunc(depth), Number(newest() - largestFinal())))
+    const replaced = Math.min(verifyWhole('depth', depth, 0), Number(newest() - largestFinal()))
     if (replaced === 0) return 0
     const fork = newest() - BigInt(replaced)
     blocks.rewind(fork)

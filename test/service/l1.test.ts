@@ -151,7 +151,7 @@ it('reorganizes blocks that are not final, and merges their finalizations into o
   expect(l1.blockNumber()).toBe(14n)
   expect(hashAt(5n)).toBe(before[0])
   expect([6n, 13n].map(hashAt)).not.toEqual(before.slice(1))
-  expect(l1.numberOf(before[2])).toBeNull()
+  expect(l1.numberOf(before[2])).toBeUndefined()
   expect(await askRpc(l1Url, 'eth_getBlockByHash', [before[2], false])).toMatchObject({ result: null })
   // Block 3 was the last of a finalization. Now only block 4 is.
   expect([rootAt(2n), rootAt(3n), rootAt(4n)]).toEqual([chain.at(2n)?.stateRoot(), word(0), chain.at(4n)?.stateRoot()])

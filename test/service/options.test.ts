@@ -105,6 +105,26 @@ it('closes at the end of a block that holds it, and after its grace', async () =
   expect(await isServing(url)).toBe(false)
 })
 
+it('refuses a port, an interface or a depth that is none', async () => {
+  const service = createService({ genesis, rollup: ROLLUP, l1Unfinalized: 2 })
+  for (const [path, ...given] of [
+    ['port', -1],
+    ['port', 65_536],
+    ['port', 1.5],
+    ['port', '127.0.0.1', 0],
+    ['host', 0, ''],
+    ['host', 0, 8545],
+  ]) {
+    const refused = { code: 'ARGUMENT_INVALID', path }
+    await expect(service.listen(...(given as Parameters<Service['listen']>))).rejects.toMatchObject(refused)
+  }
+  const { l1 } = service.chain
+  for (let added = 0; added < 4; added++) l1.addBlock()
+  for (const depth of [-1, 0.5, Number.NaN, 1n]) expect(mistakeIn(() => l1.reorganize(depth as number))).toBe('depth')
+  expect([l1.reorganize(0), l1.blockNumber()]).toEqual([0, 4n])
+  expect([l1.reorganize(9), l1.blockNumber()]).toEqual([2, 5n])
+})
+
 it('finalizes any root on L1 that is said to be of a later block', () => {
   const { chain } = createService({ genesis, rollup: ROLLUP })
   const [l2BlockNumber, stateRoot] = [7n, word(1)]
