@@ -1,7 +1,10 @@
 /** What is mutated, by layer. `LAYER=anchor npm run mutation` mutates one, and runs only its tests: see `vitest.config.ts`. */
 const LAYERS = {
   hash: ['src/hash/hasher.ts', 'src/hash/kernel.ts'],
-  path: ['src/{bytes,errors}.ts', 'src/{json,field,scheme,tree,proof,verifier}/**/*.ts'],
+  path: [
+    'src/{arguments,bytes,errors,error-meanings,options}.ts',
+    'src/{json,field,scheme,tree,proof,verifier}/**/*.ts',
+  ],
   anchor: ['src/{anchor,evidence}/**/*.ts'],
   beacon: ['src/beacon/**/*.ts'],
   provider: [

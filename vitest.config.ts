@@ -28,7 +28,7 @@ export const LAYERS = {
   hash: [inFolder('hash')],
   /** From the bytes of an answer to its verdict. */
   path: [
-    ...['bytes', 'errors', 'field', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
+    ...['arguments', 'bytes', 'errors', 'field', 'scheme', 'vectors'].map(name => `test/${name}.test.ts`),
     ...['json', 'proof', 'tree', 'verifier'].map(inFolder),
   ],
   /** L1 and bundles. */
@@ -72,7 +72,19 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: [
-        ...['bytes.ts', 'errors.ts', 'json/**', 'field/**', 'scheme/**', 'tree/**', 'proof/**', 'verifier/**'],
+        ...[
+          'arguments.ts',
+          'bytes.ts',
+          'errors.ts',
+          'error-meanings.ts',
+          'options.ts',
+          'json/**',
+          'field/**',
+          'scheme/**',
+          'tree/**',
+          'proof/**',
+          'verifier/**',
+        ],
         ...['anchor/**', 'evidence/**', 'beacon/**', 'provider/call-evidence/**'],
         'provider/{cache,evm-state,execute,proven-state,state-reader,view}.ts',
       ].map(files => `src/${files}`),

@@ -54,7 +54,7 @@ function messageOf(code: string, details: ErrorDetails): string {
   return `${code}${path ? ` at ${path}` : ''}${said && `: ${said}`}`
 }
 
-/** Sets the fields of an error that details give it. */
+/** Sets the fields that details give an error. They exist before, because Object.prototype may forbid to add one. */
 function complete(error: Error, details: ErrorDetails): void {
   const { path = '', expected, found } = own(details)
   Object.assign(brandError(error, error.name), { path, expected, found })
@@ -81,11 +81,11 @@ export class ProofError<Code extends ProofErrorCode = ProofErrorCode> extends Er
   /** Get another answer, from another endpoint. */
   readonly action: 'change' = 'change'
   /** Where inside the answer, e.g. `storageProofs[2].leftProof.proofRelatedNodes[17]`; empty for the answer as a whole. */
-  declare readonly path: string
+  readonly path: string = ''
   /** What the check requires, in words. */
-  declare readonly expected: string | undefined
+  readonly expected: string | undefined
   /** What was there instead, in words. */
-  declare readonly found: string | undefined
+  readonly found: string | undefined
 
   /**
    * For programs that add checks of their own under the same codes.
@@ -120,11 +120,11 @@ export class ArgumentError extends Error {
   /** Correct the program. */
   readonly action: 'fix' = 'fix'
   /** Which argument, e.g. `storageKeys[2]`. */
-  declare readonly path: string
+  readonly path: string = ''
   /** What is required, in words. */
-  declare readonly expected: string | undefined
+  readonly expected: string | undefined
   /** What was there instead, in words; never its content, which may be a secret. */
-  declare readonly found: string | undefined
+  readonly found: string | undefined
 
   /**
    * Thrown by this package; programs have no need to construct one.
@@ -181,7 +181,7 @@ export function isProofError<Code extends ProofErrorCode = ProofErrorCode>(
  * try {
  *   hashAccountKey(poseidon2, '0x12')
  * } catch (error) {
- *   if (isArgumentError(error)) console.log(error.message) // ARGUMENT_INVALID at address: expected 0x-prefixed hexadecimal of 20 bytes, found 1 bytes
+ *   if (isArgumentError(error)) console.log(error.path, error.found) // address 1 bytes
  * }
  * ```
  */

@@ -8,6 +8,7 @@ import {
   concatBytes,
   equalBytes,
   hexToBytes,
+  isHex,
   isZero,
 } from '../src/bytes.ts'
 import { excerpt, ProofError } from '../src/errors.ts'
@@ -148,4 +149,33 @@ it('reports what is wrong with a hexadecimal string, and what it found', () => {
     expected: '1 bytes',
     found: '2 bytes',
   })
+})
+
+it('tells hexadecimal from everything else', () => {
+  const right = ['0x', '0x00', '0xaBcDeF', '0x0123456789']
+  for (const value of right) {
+    const length = value.length / 2 - 1
+    expect([isHex(value), isHex(value, undefined), isHex(value, length)], value).toEqual([true, true, true])
+    expect([isHex(value, length + 1), isHex(value, length - 1)]).toEqual([false, false])
+  }
+  const wrong = [
+    '',
+    '0',
+    '00',
+    '0X00',
+    '0x0',
+    '0x0g',
+    '0xg0',
+    '0x 0',
+    ' 0x0',
+    '0x00\n',
+    '0x\u0660\u0660',
+    'x0x0',
+    '0x0x',
+  ]
+  for (const value of [...wrong, undefined, null, 0, 0x00n, ['0x00'], { length: 4 }, Object('0x00')]) {
+    expect([isHex(value), isHex(value, 1)], String(value)).toEqual([false, false])
+  }
+  expect(isHex(`0x${'ab'.repeat(2 ** 24)}`)).toBe(true)
+  expect(isHex(`0x${'ab'.repeat(2 ** 24)}zz`)).toBe(false)
 })

@@ -1,6 +1,25 @@
 import { expect, it } from 'vitest'
-import { answerErrorMeanings, beaconErrorMeanings, evidenceErrorMeanings } from '../src/error-meanings.ts'
-import { atPath, ProofError } from '../src/errors.ts'
+import {
+  type AnswerErrorCode,
+  allCodes,
+  answerErrorMeanings,
+  beaconErrorMeanings,
+  evidenceErrorMeanings,
+  meaningOf,
+} from '../src/error-meanings.ts'
+import {
+  ArgumentError,
+  atPath,
+  brandError,
+  excerpt,
+  failure,
+  hasBrand,
+  isArgumentError,
+  isProofError,
+  isRefusal,
+  ProofError,
+  printable,
+} from '../src/errors.ts'
 
 /** The error that `work` throws. */
 function thrown(work: () => unknown): unknown {
@@ -41,6 +60,163 @@ it('has a different meaning for each code', () => {
   expect(meanings.length).toBeGreaterThan(80)
   expect(new Set(meanings).size).toBe(meanings.length)
   for (const meaning of meanings) expect(meaning).toMatch(/^[A-Zp].+\.$/)
+})
+
+it('names every code once, in one family', () => {
+  const codes = allCodes()
+  expect(new Set(codes).size).toBe(codes.length)
+  const families = [answerErrorMeanings, evidenceErrorMeanings, beaconErrorMeanings].flatMap(family =>
+    Object.keys(family),
+  )
+  expect(codes.toSorted()).toEqual([...families, 'ARGUMENT_INVALID'].toSorted())
+  for (const code of codes) expect(meaningOf(code), code).toMatch(/\.$/)
+  expect(meaningOf('BAD_HEX')).toBe(answerErrorMeanings.BAD_HEX)
+  for (const other of ['', 'NONE', 'toString', 'constructor', '__proto__']) expect(meaningOf(other)).toBe('')
+})
+
+it('has the fields of a wrong argument', () => {
+  const error = new ArgumentError({ path: 'storageKeys[2]', expected: 'b', found: 'c' })
+  expect(error).toBeInstanceOf(Error)
+  expect(error).toMatchObject({
+    ...{ name: 'ArgumentError', code: 'ARGUMENT_INVALID', action: 'fix', path: 'storageKeys[2]' },
+    ...{ expected: 'b', found: 'c', message: 'ARGUMENT_INVALID at storageKeys[2]: expected b, found c' },
+  })
+  expect(new ArgumentError({})).toMatchObject({ path: '', expected: undefined, found: undefined })
+  expect(new ProofError('BAD_HEX').action).toBe('change')
+  expect(String(error.stack)).toContain(error.message)
+})
+
+it('takes no details from a polluted Object.prototype', () => {
+  const names = ['path', 'expected', 'found']
+  for (const name of names) Object.defineProperty(Object.prototype, name, { value: 'polluted', configurable: true })
+  try {
+    for (const error of [new ProofError('BAD_HEX'), new ProofError('BAD_HEX', {}), new ArgumentError({})]) {
+      expect([error.path, error.expected, error.found, error.message.includes('polluted')]).toEqual([
+        ...['', undefined, undefined],
+        false,
+      ])
+    }
+  } finally {
+    for (const name of names) Reflect.deleteProperty(Object.prototype, name)
+  }
+})
+
+it('recognizes errors by what they are, and by the family of their code', () => {
+  const [answer, evidence, beacon] = [
+    new ProofError('BAD_HEX'),
+    new ProofError('ANCHOR_NO_ROOT'),
+    new ProofError('BEACON_MALFORMED'),
+  ]
+  const argument = new ArgumentError({ path: 'address' })
+  for (const error of [answer, evidence, beacon]) {
+    expect([isProofError(error), isArgumentError(error), isRefusal(error)]).toEqual([true, false, true])
+  }
+  expect([isProofError(argument), isArgumentError(argument), isRefusal(argument)]).toEqual([false, true, true])
+  const families = [answerErrorMeanings, evidenceErrorMeanings, beaconErrorMeanings]
+  const inFamilies = (error: unknown) =>
+    families.map((family: Readonly<Record<string, string>>) => isProofError(error, family))
+  expect(inFamilies(answer)).toEqual([true, false, false])
+  expect(inFamilies(evidence)).toEqual([false, true, false])
+  expect(inFamilies(beacon)).toEqual([false, false, true])
+  expect(inFamilies(argument)).toEqual([false, false, false])
+  // A code of a later version, and names that every object has.
+  for (const code of ['LATER', 'toString', '__proto__']) {
+    const later = Object.assign(new ProofError('BAD_HEX'), { code })
+    expect(isProofError(later)).toBe(true)
+    expect(inFamilies(later)).toEqual([false, false, false])
+  }
+})
+
+it('recognizes nothing else, and never throws', () => {
+  const fail = () => {
+    throw new Error('a trap')
+  }
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const branded = brandError(new Error('x'), 'EndpointError')
+  const strangers = [
+    ...[undefined, null, true, 0, 1n, '', 'ProofError', Symbol('x'), fail, {}, [], new Error('x'), branded, proxy],
+    { name: 'ProofError', code: 'BAD_HEX' },
+    Object.assign(new Error('x'), { name: 'ProofError', code: 'BAD_HEX' }),
+    new Proxy({}, { get: fail }),
+    new Proxy({}, { get: fail, has: fail, getOwnPropertyDescriptor: fail, getPrototypeOf: fail }),
+  ]
+  expect(strangers.length).toBe(18)
+  for (const stranger of strangers) {
+    expect([isProofError(stranger), isArgumentError(stranger), isRefusal(stranger)]).toEqual([false, false, false])
+    expect(isProofError(stranger, answerErrorMeanings)).toBe(false)
+  }
+  expect([hasBrand(branded, 'EndpointError'), hasBrand(branded, 'ProofError')]).toEqual([true, false])
+})
+
+it('does not show the brand in JSON, in copies or in the list of fields', () => {
+  const error = new ArgumentError({ path: 'a' })
+  expect(Object.keys(error).sort()).toEqual(['action', 'code', 'expected', 'found', 'name', 'path'])
+  expect(isArgumentError({ ...error })).toBe(false)
+})
+
+it('lets the compiler see that a switch over the codes of a family is complete', () => {
+  const advise = (code: AnswerErrorCode): 'endpoint' | 'answer' => {
+    switch (code) {
+      case 'ANSWER_IS_ERROR':
+      case 'FOREIGN_PROOF':
+      case 'MALFORMED_RESPONSE':
+        return 'endpoint'
+      case 'BAD_HEX':
+      case 'WRONG_LENGTH':
+      case 'WRONG_NODE_COUNT':
+      case 'SCHEME_MISMATCH':
+      case 'ZERO_OPENING':
+      case 'NON_CANONICAL':
+      case 'INDEX_OUT_OF_RANGE':
+      case 'KEY_MISMATCH':
+      case 'LEAF_KEY_MISMATCH':
+      case 'VALUE_MISMATCH':
+      case 'VALUE_OUT_OF_RANGE':
+      case 'ZERO_VALUE':
+      case 'SUB_ROOT_MISMATCH':
+      case 'STATE_ROOT_MISMATCH':
+      case 'STORAGE_ROOT_MISMATCH':
+      case 'NOT_ADJACENT':
+      case 'KEY_NOT_BETWEEN':
+      case 'SENTINEL_MISPLACED':
+      case 'STORAGE_PROOF_MISSING':
+      case 'STORAGE_PROOF_UNEXPECTED':
+        return 'answer'
+      default:
+        // If a code were missing above, this would not compile.
+        return code satisfies never
+    }
+  }
+  const error: unknown = new ProofError('FOREIGN_PROOF')
+  if (!isProofError(error, answerErrorMeanings)) throw new Error('it is one')
+  expect(advise(error.code)).toBe('endpoint')
+})
+
+it('makes the error of a code', () => {
+  expect(failure('ARGUMENT_INVALID', { path: 'a', expected: 'b' })).toEqual(
+    new ArgumentError({ path: 'a', expected: 'b' }),
+  )
+  expect(isArgumentError(failure('ARGUMENT_INVALID', {}))).toBe(true)
+  expect(isProofError(failure('BAD_HEX', {}))).toBe(true)
+})
+
+it('shortens text to what fits a line', () => {
+  expect(printable(`a\u001b[2J\n\u00e9${'x'.repeat(100)}`)).toBe(`a?[2J??${'x'.repeat(73)}`)
+  expect(excerpt('x'.repeat(80))).toBe(`"${'x'.repeat(80)}"`)
+  expect(excerpt('x'.repeat(81))).toBe(`"${'x'.repeat(80)}…" (81 characters)`)
+})
+
+it('prefixes the path of a wrong argument, too', () => {
+  const raise = (path: string) => () => {
+    throw new ArgumentError({ path, expected: 'b', found: 'c' })
+  }
+  expect(thrown(() => atPath('trusted', raise('network')))).toEqual(
+    new ArgumentError({ path: 'trusted.network', expected: 'b', found: 'c' }),
+  )
+  expect(isArgumentError(thrown(() => atPath('trusted', raise(''))))).toBe(true)
+  expect(thrown(() => atPath('trusted', raise('')))).toMatchObject({ path: 'trusted' })
+  expect(thrown(() => atPath('keys', raise('[1]')))).toMatchObject({ path: 'keys[1]' })
 })
 
 it('prefixes the path, and changes nothing else', () => {

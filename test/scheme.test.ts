@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { bigintToBytes, bytesToHex, hexToBytes } from '../src/bytes.ts'
 import { mimc } from '../src/scheme/mimc.ts'
 import { poseidon2 } from '../src/scheme/poseidon2.ts'
+import { createScheme, type HashScheme, hashSchemeOf, type Scheme } from '../src/scheme/scheme.ts'
+import { refusal } from './refusal.ts'
 
 /** The bytes 01, 02, 03, ... */
 const counted = (length: number) => Uint8Array.from({ length }, (_, index) => index + 1)
@@ -93,4 +95,71 @@ it('creates its hasher once, on first use', () => {
     expect(scheme.hasher.hash(new Uint8Array(32)).length).toBe(32)
     expect(scheme.hasher).toBe(scheme.hasher)
   }
+})
+
+describe('hashSchemeOf', () => {
+  it('accepts the two schemes, under their public type, too', async () => {
+    const doors = await Promise.all([import('../src/mimc.ts'), import('../src/poseidon2.ts')])
+    expect(doors.map(door => Object.keys(door))).toEqual([['mimc'], ['poseidon2']])
+    const [{ mimc: first }, { poseidon2: second }] = doors
+    expect(hashSchemeOf(first)).toBe(mimc)
+    expect(hashSchemeOf(second)).toBe(poseidon2)
+    // @ts-expect-error the members are not public
+    expect(first.hasher).toBe(mimc.hasher)
+  })
+
+  it('refuses everything else: what is homemade, copied, or inherits from a scheme', () => {
+    const descriptors = Object.getOwnPropertyDescriptors(poseidon2)
+    const homemade = { ...poseidon2, hasher: { ...poseidon2.hasher, hash: (message: Uint8Array) => message } }
+    const strangers: [value: unknown, found: string][] = [
+      [undefined, 'nothing'],
+      [null, 'nothing'],
+      ['poseidon2', 'a string of 9 characters'],
+      [true, 'a boolean'],
+      [Symbol.for('rollup-state-proof/scheme/1'), 'a symbol'],
+      // Other packages export a function of this name.
+      [function poseidon2() {}, 'a function'],
+      [[], 'an array'],
+      [{}, 'an object'],
+      [{ name: 'poseidon2' }, 'an object'],
+      [homemade, 'an object'],
+      [{ ...poseidon2 }, 'an object'],
+      [structuredClone({ name: poseidon2.name }), 'an object'],
+      [Object.assign({}, poseidon2), 'an object'],
+      [Object.create(poseidon2), 'an object'],
+      [Object.create(poseidon2, { isCanonical: { value: () => true } }), 'an object'],
+      [Object.defineProperties({}, descriptors), 'an object'],
+      [Object.defineProperties({}, { ...descriptors, isCanonical: { value: () => true } }), 'an object'],
+      [Object.setPrototypeOf({ isCanonical: () => true }, poseidon2), 'an object'],
+      [new Proxy(poseidon2, {}), 'an object'],
+      [{ poseidon2 }, 'an object'],
+    ]
+    for (const [value, found] of strangers) {
+      const expected = 'mimc or poseidon2 of this package'
+      const said = { code: 'ARGUMENT_INVALID', path: 'scheme', expected, found }
+      expect(refusal(() => hashSchemeOf(value as Scheme))).toMatchObject(said)
+    }
+    expect(strangers.length).toBe(20)
+  })
+
+  it('accepts the scheme of another copy of the package', async () => {
+    const other = '../src/scheme/scheme.ts?copy'
+    const copy: { createScheme: typeof createScheme; hashSchemeOf: typeof hashSchemeOf } = await import(other)
+    expect(copy.createScheme).not.toBe(createScheme)
+    const scheme = copy.createScheme(Object.create(poseidon2))
+    expect(hashSchemeOf(scheme)).toBe(scheme)
+    expect(copy.hashSchemeOf(poseidon2)).toBe(poseidon2)
+    expect(() => copy.hashSchemeOf({ ...poseidon2 })).toThrow('ARGUMENT_INVALID at scheme')
+  })
+
+  it('finds the schemes frozen', () => {
+    for (const scheme of [mimc, poseidon2] as HashScheme[]) {
+      expect(Object.isFrozen(scheme)).toBe(true)
+      expect(() => Object.assign(scheme, { isCanonical: () => true })).toThrow(TypeError)
+      expect(() => Object.defineProperty(scheme, 'hasher', { value: null })).toThrow(TypeError)
+      expect(Object.keys(scheme)).not.toContain('genuine')
+      // Created on first use, once.
+      expect(scheme.hasher).toBe(scheme.hasher)
+    }
+  })
 })

@@ -1,0 +1,58 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, it } from 'vitest'
+import * as core from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import * as worlds from '../../src/world.ts'
+import { PACKAGE } from './build.ts'
+
+// Bundlers and package managers may install two copies. Whatever one of them makes, the other one understands.
+
+const load = (name: string) => import(/* @vite-ignore */ pathToFileURL(resolve(PACKAGE, `dist/${name}.js`)).href)
+const copy: typeof core = await load('index')
+const { poseidon2: otherScheme }: { poseidon2: core.Scheme } = await load('poseidon2')
+const { createWorld }: typeof worlds = await load('world')
+
+const address = `0x${'aa'.repeat(20)}` as const
+const stateOf = (world: worlds.World) => {
+  world.setAccount(address, { balance: 5n })
+  return { answer: world.getProof(address), stateRoot: world.stateRoot() }
+}
+
+it('is another copy', () => {
+  expect(copy.verifyProof).not.toBe(core.verifyProof)
+  expect(copy.ProofError).not.toBe(core.ProofError)
+  expect(otherScheme).not.toBe(poseidon2)
+})
+
+it.each([
+  ['the scheme of a copy', core, otherScheme, createWorld],
+  ['a copy with this scheme', copy, poseidon2, worlds.createWorld],
+  ['a world of the copy with this scheme', copy, poseidon2, createWorld],
+])('verifies with %s', (_, { verifyProof, createVerifier, hashAccountKey }, scheme, create) => {
+  const { answer, stateRoot } = stateOf(create(scheme))
+  expect(verifyProof(answer, { scheme, stateRoot, address }).account?.balance).toBe(5n)
+  expect(createVerifier(scheme).verifyProof(answer, { stateRoot, address }).account?.balance).toBe(5n)
+  expect(hashAccountKey(scheme, address)).toBe(core.hashAccountKey(poseidon2, address))
+})
+
+it('recognizes the errors of the other copy', async () => {
+  const claim = { scheme: poseidon2, stateRoot: `0x${'00'.repeat(32)}`, address } as const
+  for (const [one, other] of [
+    [core, copy],
+    [copy, core],
+  ] as const) {
+    const proof = one.safely(() => other.verifyProof({}, claim))
+    if (proof.ok) throw new Error('accepted')
+    expect(proof.error).toBeInstanceOf(other.ProofError)
+    expect(proof.error).not.toBeInstanceOf(one.ProofError)
+    expect([one.isProofError(proof.error), one.isArgumentError(proof.error)]).toEqual([true, false])
+    expect(one.isProofError(proof.error, one.answerErrorMeanings)).toBe(true)
+
+    const argument = one.safely(() => other.verifyProof({}, { ...claim, scheme: { ...poseidon2 } }))
+    if (argument.ok) throw new Error('accepted')
+    expect(argument.error).toMatchObject({ code: 'ARGUMENT_INVALID', path: 'scheme' })
+    expect([one.isProofError(argument.error), one.isArgumentError(argument.error)]).toEqual([false, true])
+    expect(await one.safely(async () => other.verifyProof({}, claim))).toMatchObject({ ok: false })
+  }
+})
