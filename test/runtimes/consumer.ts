@@ -37,7 +37,7 @@ export async function createConsumer(folder: string): Promise<number> {
       ...options,
     })
     if (metafile === undefined) throw new Error('esbuild does not say what it bundled')
-    expectInputsIn('(node_modules/|(browser|workerd)\\.js|corpus-\\w+\\.js|chunk-\\w+\\.js)', metafile)
+    expectInputsIn('(node_modules/|(browser|workerd)\\.js|(corpus|worker)-\\w+\\.js|chunk-\\w+\\.js)', metafile)
   }
   await bundle(['browser.js', 'workerd.js'], 'bundled', {})
   // As the tools of workerd do it: a module of WebAssembly stays one.
