@@ -8,7 +8,6 @@ export {
   type EthProofClaim,
   type L1Account,
   type L1Slot,
-  type L1Slots,
   type VerifiedEthProof,
   verifyEthProof,
 } from './anchor/eth-proof.ts'
@@ -21,7 +20,6 @@ export {
 export { encodeHeader, type L1Block, verifyHeader } from './anchor/header.ts'
 export {
   type AnchorClaim,
-  type AnchorRequest,
   anchorStorageKeys,
   type FinalizedStateLayout,
   lineaLayout,

@@ -55,11 +55,8 @@ export interface VerifiedEthProof<Keys extends readonly Hex[] = readonly Hex[]> 
   /** null if non-existence is proven. */
   account: L1Account | null
   /** One per requested key, in the order of the request. */
-  storage: L1Slots<Keys>
+  storage: { -readonly [Index in keyof Keys]: L1Slot }
 }
-
-/** One slot per key. If the compiler knows how many keys there are, it knows how many slots there are. */
-export type L1Slots<Keys extends readonly Hex[]> = { -readonly [Index in keyof Keys]: L1Slot }
 
 /** EIP-1186. */
 export const ETH_PROOF_SHAPE: Shape = {

@@ -149,20 +149,16 @@ function readSlots<T extends object>(what: string, slots: T): T {
   return slots
 }
 
-/** An L2 block in the rollup contract. */
-export interface AnchorRequest {
+/** What to verify about an L2 block in the rollup contract, in an L1 state that you trust. */
+export interface AnchorClaim {
+  /** Root of the L1 state, 32 bytes. */
+  l1StateRoot: Hex
   /** The contract whose roots you trust. */
   rollup: Rollup
   /** The last block of a finalization: the contract has roots for these only. From 0 to 2^64 - 1. */
   l2BlockNumber: bigint
   /** What the contract's log says about its newest finalization, if the proof is to cover the timestamp. */
   finalizedState?: FinalizedState | undefined
-}
-
-/** What to verify about an L2 block in the rollup contract, in an L1 state that you trust. */
-export interface AnchorClaim extends AnchorRequest {
-  /** Root of the L1 state, 32 bytes. */
-  l1StateRoot: Hex
 }
 
 /** What the rollup contract is proven to hold. */
@@ -196,13 +192,13 @@ export interface VerifiedAnchor {
  * console.log(rootKey.length, BigInt(currentKey)) // 66 281n
  * ```
  */
-export function anchorStorageKeys(request: AnchorRequest): [Hex, Hex, ...Hex[]] {
+export function anchorStorageKeys(request: Omit<AnchorClaim, 'l1StateRoot'>): [Hex, Hex, ...Hex[]] {
   return storageKeysOf(readRequest(readOptions('', request, REQUEST_FIELDS)))
 }
 
 const REQUEST_FIELDS = ['rollup', 'l2BlockNumber', 'finalizedState']
 
-function readRequest({ rollup, l2BlockNumber, finalizedState }: AnchorRequest) {
+function readRequest({ rollup, l2BlockNumber, finalizedState }: Omit<AnchorClaim, 'l1StateRoot'>) {
   return {
     rollup: readRollup(rollup),
     l2BlockNumber: verifyBlockNumber(l2BlockNumber),
