@@ -45,7 +45,7 @@ const meanings = {
   BEACON_STALE:
     'The newest finalized block that is proven is too old. The endpoints withhold newer blocks, or the chain is not finalizing.',
   BEACON_CHECKPOINT_OLD:
-    'The trusted block or stored state is older than the weak-subjectivity period. Get a new checkpoint from a source that you trust.',
+    'The trusted block or stored progress is older than the weak-subjectivity period. Get a new checkpoint from a source that you trust.',
   L1_CONTRADICTION: 'The endpoint gave contradictory information about L1. Do not use it.',
 }
 
@@ -145,7 +145,7 @@ export interface EndpointReport {
   /** The first 80 characters, in quotes. */
   message: string
   /** What else the endpoint said: up to 4096 characters. Anything but a string is shown as JSON. */
-  data?: string
+  data?: string | undefined
 }
 
 /** What an endpoint serves. */

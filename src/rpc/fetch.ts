@@ -1,7 +1,7 @@
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { ArgumentError, atPath, excerpt, isProofError } from '../errors.ts'
+import { atPath, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { verifyUint } from '../options.ts'
 import { type Claim, decodeClaim } from '../proof/claim.ts'
@@ -311,12 +311,5 @@ const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized'] 
 function encodeBlock(block: bigint | BlockTag): string {
   if (typeof block === 'bigint' && block >= 0n && block < 1n << 64n) return encodeQuantity(block)
   if (typeof block === 'string' && TAGS.includes(block)) return block
-  const found =
-    typeof block === 'string'
-      ? excerpt(block)
-      : typeof block === 'number' || typeof block === 'bigint'
-        ? `the ${typeof block} ${block}`
-        : `a value of type ${typeof block}`
-  const expected = `a bigint from 0 to 2^64 - 1, such as 3n, or one of ${TAGS.join(', ')}`
-  throw new ArgumentError({ path: 'l2BlockNumber', expected, found })
+  throw invalid('l2BlockNumber', `a bigint from 0 to 2^64 - 1, such as 3n, or one of ${TAGS.join(', ')}`, block)
 }

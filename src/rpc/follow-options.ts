@@ -2,6 +2,7 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
+import { verifyUint } from '../options.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
 import type { EndpointError, Layer } from './error.ts'
@@ -27,13 +28,13 @@ export type FollowEvent =
       /** It asked for the trusted L1 block hash. */
       name: 'follow.poll'
       /** The L1 block, if it is new. */
-      attributes: { 'l1.block.number'?: number }
+      attributes: { 'l1.block.number'?: number | undefined }
     }
   | {
       /** It yields an item. */
       name: 'follow.finalization'
       /** The two blocks, and the time of the L2 block in seconds since 1970, if it is proven. */
-      attributes: { 'l2.block.number': number; 'l1.block.number': number; 'l2.block.timestamp'?: number }
+      attributes: { 'l2.block.number': number; 'l1.block.number': number; 'l2.block.timestamp'?: number | undefined }
     }
   | {
       /** An endpoint failed, or its answer was refused. */
@@ -115,28 +116,13 @@ export function verifyFollowOptions(options: FollowOptions) {
     ...['l1', 'l2', 'rollup', 'scheme', 'l1BlockHash', 'requests', 'fromL2BlockNumber', 'resumeFrom'],
     ...['newestOnly', 'skipUnavailable', 'pollIntervalMs', 'maxBackoffMs', 'onEvent', 'signal'],
   ])
-  const {
-    scheme,
-    l1BlockHash,
-    requests = [],
-    fromL2BlockNumber: from,
-    resumeFrom: state,
-    method,
-    maxKeysPerRequest,
-    onEvent,
-    signal,
-  } = own
-  const {
-    newestOnly = false,
-    skipUnavailable = false,
-    pollIntervalMs: pollInterval = 60_000,
-    maxBackoffMs: maxBackoff = 300_000,
-  } = own
+  const { scheme, l1BlockHash, requests = [], fromL2BlockNumber: from, onEvent, signal } = own
+  const { newestOnly = false, skipUnavailable = false, method, maxKeysPerRequest } = own
+  const { pollIntervalMs: pollInterval = 60_000, maxBackoffMs: maxBackoff = 300_000 } = own
+  const resumeFrom = own.resumeFrom ?? undefined
   const rollup = readRollup(own.rollup)
   if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', 'a function', l1BlockHash)
-  if (from !== undefined && (typeof from !== 'bigint' || from < 0n || from >= 1n << 64n)) {
-    throw invalid('fromL2BlockNumber', 'a bigint from 0 to 2^64 - 1', from)
-  }
+  if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
   for (const [name, value] of Object.entries({ newestOnly, skipUnavailable })) {
     if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)
   }
@@ -158,7 +144,7 @@ export function verifyFollowOptions(options: FollowOptions) {
     l1BlockHash,
     requests: Array.from(requests, readRequest),
     from,
-    position: state === undefined || state === null ? null : readState(state, rollup.address),
+    position: resumeFrom === undefined ? null : readState(resumeFrom, rollup.address),
     ...{ newestOnly, skipUnavailable, pollInterval, maxBackoff, onEvent, signal },
     how: { method, maxKeysPerRequest },
   }

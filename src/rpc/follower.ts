@@ -177,7 +177,7 @@ export function createFollower(settings: Settings) {
   }
 }
 
-/** Everything that is proven about one finalization. @throws RpcError `BLOCK_MISSING` if no L2 endpoint holds it */
+/** Everything that is proven about one finalization. @throws EndpointError `BLOCK_MISSING` if no L2 endpoint holds it */
 async function prove(
   { rollup, schemeAt, requests, how, signal }: Settings,
   l2: Endpoints,
@@ -218,7 +218,7 @@ async function fetchProven(
   return fetchAnchor(source, l1Block, l2BlockNumber)
 }
 
-/** @throws RpcError, or ArgumentError if it is not a hash */
+/** @throws EndpointError, or ArgumentError if it is not a hash */
 async function trustedHash(source: FollowOptions['l1BlockHash']): Promise<Hex> {
   let hash: unknown
   try {

@@ -131,7 +131,7 @@ export function createBeaconApi(url: string | URL, options: HttpOptions = {}): B
 /** Milliseconds before the first retry, before jitter. Doubles with each retry. */
 const FIRST_WAIT = 250
 
-/** What all requests to one URL share: their limits, and the retries while the endpoint is busy. Throws RpcErrors only. */
+/** What all requests to one URL share: their limits, and the retries while the endpoint is busy. Throws EndpointErrors only. */
 function createConnection(url: string | URL, options: HttpOptions) {
   const redact = redactorOf(parseUrl(url))
   const own = readOptions('', options, HTTP_OPTIONS)

@@ -75,9 +75,9 @@ export interface FetchProgress {
   /** All requested keys, 32 bytes each. */
   storageKeys: readonly Hex[]
   /** For a recording: the rollup contract on L1, 20 bytes. */
-  rollup?: Hex
+  rollup?: Hex | undefined
   /** For a recording: the hash scheme. */
-  scheme?: Scheme['name']
+  scheme?: Scheme['name'] | undefined
   /** One per answered request, in order. */
   partialAnswers: readonly {
     /** How many of the keys it covers. */

@@ -72,7 +72,7 @@ export async function orAbort<T>(work: () => Promise<T> | T, signal: AbortSignal
   })
 }
 
-/** A JSON-RPC quantity of at most 64 bits. @throws RpcError `ANSWER_MALFORMED` */
+/** A JSON-RPC quantity of at most 64 bits. @throws EndpointError `ANSWER_MALFORMED` */
 export function parseQuantity(value: unknown): bigint {
   const quantity = decodeQuantity(value, 64)
   if (quantity !== null) return quantity

@@ -339,7 +339,33 @@ it('keeps URLs and keys out of its errors, and honours limits', async () => {
   }
   expect(() => createBeaconApi('ftp://x')).toThrow('ARGUMENT_INVALID')
   const controller = new AbortController()
-  controller.abort()
+  const reason = { why: 'enough' }
+  controller.abort(reason)
   const { signal } = controller
-  expect(await codeOf(fetchConsensus({ apis: [createBeaconApi(url)], trusted, signal }))).toBe('ABORTED')
+  const aborted = await fetchConsensus({ apis: [createBeaconApi(url)], trusted, signal }).catch(error => error)
+  expect(aborted).toMatchObject({ code: 'ABORTED', cause: reason })
+})
+
+it('ends at once when it is aborted, with the reason, and asks nobody afterwards', async () => {
+  const { service, follow } = await startDemo()
+  const reason = { why: 'enough' }
+  const controller = new AbortController()
+  const { signal } = controller
+  const stopped: AbortSignal[] = []
+  const hanging: BeaconApi = {
+    get: (_, given) => {
+      if (given) stopped.push(given)
+      controller.abort(reason)
+      return new Promise(() => {})
+    },
+  }
+  const other = apiOf(service)
+  const l1BlockHash = await follow([hanging, other], { signal })
+  for (let call = 0; call < 2; call++) {
+    const error = await l1BlockHash().catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'ABORTED', action: 'none' })
+    expect(Reflect.get(Object(error), 'cause')).toBe(reason)
+  }
+  expect(stopped.map(({ aborted }) => aborted)).toEqual([true])
+  expect(other.asked).toEqual([])
 })

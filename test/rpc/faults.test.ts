@@ -319,7 +319,7 @@ it('reports what it expected if an argument is missing, misspelt or wrong', asyn
   const mistakes: [string, RegExp, () => unknown][] = [
     ['l2', /neither http nor https/, () => createRollupClient('secret')],
     ['l2', /expected a URL, or an EIP-1193 provider.*found nothing/, () => createRollupClient(untyped(null))],
-    ['l2', /found a value of type object/, () => createRollupClient(untyped({}))],
+    ['l2', /found an object/, () => createRollupClient(untyped({}))],
     ['l2', /at least one endpoint/, () => createRollupClient([])],
     ['l2[1]', /EIP-1193/, () => createRollupClient([provider, untyped(7)])],
     ['maxKeys', /an unknown field/, () => createRollupClient(provider, untyped({ maxKeys: 1 }))],
@@ -338,7 +338,7 @@ it('reports what it expected if an argument is missing, misspelt or wrong', asyn
     ['l2BlockNumber', /bigint.*the number 3/, () => client.getProof({ ...request, l2BlockNumber: untyped(3) })],
     [
       'l2BlockNumber',
-      /bigint.*a value of type undefined/,
+      /bigint.*found nothing/,
       () => client.getProof({ ...request, l2BlockNumber: untyped(undefined) }),
     ],
     ['signal', /AbortSignal/, () => client.getProof({ ...request, signal: untyped(1) })],
@@ -354,11 +354,7 @@ it('reports what it expected if an argument is missing, misspelt or wrong', asyn
       /expected an AbortSignal/,
       () => createHttpProvider('http://a', { signal: untyped(new AbortController()) }),
     ],
-    [
-      'url',
-      /http or https.*found a value of type object/,
-      () => createHttpProvider(untyped({ href: 'http://a/secret' })),
-    ],
+    ['url', /http or https.*found an object/, () => createHttpProvider(untyped({ href: 'http://a/secret' }))],
     ['l1', /EIP-1193/, () => fetchVerifiedRoot(untyped({ ...root, l1: undefined }))],
     ['rollup', /an object/, () => fetchVerifiedRoot(untyped({ ...root, rollup: undefined }))],
     [
@@ -369,7 +365,7 @@ it('reports what it expected if an argument is missing, misspelt or wrong', asyn
     ['l1BlockHash', /32 bytes/, () => fetchVerifiedRoot(untyped({ ...root, l1BlockHash: undefined }))],
     [
       'l1BlockHash',
-      /32 bytes.*a value of type function/,
+      /32 bytes.*a function/,
       () => fetchVerifiedRoot({ ...root, l1BlockHash: untyped(async () => word(1)) }),
     ],
     ['l2BlockNumber', /a bigint/, () => fetchVerifiedRoot({ ...root, l2BlockNumber: untyped(3) })],

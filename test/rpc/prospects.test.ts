@@ -98,7 +98,7 @@ const record = (provider: RequestProvider) =>
   )
 
 const provide = (provider: RequestProvider) => {
-  const about = { l1, l2: provider, rollup: ROLLUP, scheme: poseidon2, chainId: 1n }
+  const about = { l1, l2: provider, rollup: ROLLUP, scheme: poseidon2, chainId: 2n }
   return createVerifiedProvider({ ...about, l1BlockHash: finalizedBlockHash(l1) })
     .view()
     .then(

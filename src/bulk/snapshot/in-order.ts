@@ -79,7 +79,7 @@ export function createLimits(concurrency: number, signal: AbortSignal) {
 
 const isBusy = ({ code, status }: EndpointError): boolean => code === 'RATE_LIMITED' || status === 503
 
-/** @throws RpcError if the endpoint fails for good or too often */
+/** @throws EndpointError if the endpoint fails for good or too often */
 export async function* askInOrder<Item, Outcome>(asking: Asking<Item, Outcome>): AsyncGenerator<Outcome> {
   const { items, limits, ask, refuse, onRetry } = asking
   const { pauses, concurrency } = limits

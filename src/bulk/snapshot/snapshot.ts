@@ -66,7 +66,7 @@ export interface SnapshotOptions {
  * holder, so that a false value affects only its own holder.
  *
  * @returns the parts of each request, in the order of the requests
- * @throws RpcError if the endpoint fails for good or too often
+ * @throws EndpointError if the endpoint fails for good or too often
  */
 export function takeSnapshot(
   l2: Endpoint | readonly Endpoint[],
@@ -197,7 +197,7 @@ const ACCOUNTS_PER_SAVE = 64
  * interrupted.
  *
  * @returns the counts of all rows
- * @throws RpcError if the endpoint fails for good or too often, and what `sink` throws
+ * @throws EndpointError if the endpoint fails for good or too often, and what `sink` throws
  */
 export async function writeSnapshot(
   l2: Endpoint | readonly Endpoint[],
