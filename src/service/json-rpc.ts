@@ -25,7 +25,7 @@ export const rpcCodes = {
 export type Method = (params: readonly unknown[]) => unknown
 export type Methods = ReadonlyMap<string, Method>
 
-/** What a request is recognised by in its answer. Fractions are refused, as they may not come back unchanged. */
+/** What a request is recognized by in its answer. Fractions are refused, as they may not come back unchanged. */
 type Id = string | number | null
 
 /** A well-formed request. Without an id, it is a notification: it gets no answer. */
