@@ -350,7 +350,7 @@ it('needs a claim that is complete and has no other fields', async () => {
     [{ ...claim, hardfork: 'frontier' }, 'hardfork'],
     [{ ...claim, maxGas: 20_999n }, 'maxGas'],
     [{ ...claim, maxGas: 1n << 64n }, 'maxGas'],
-    [{ ...claim, maxGas: 30_000_000n }, 'call.gas'],
+    [{ ...claim, maxGas: 49_999_999n }, 'call.gas'],
     [{ ...claim, call: undefined }, 'call'],
     [{ ...claim, call: 'frombundle' }, 'call'],
     [{ ...claim, call: { ...LEFT, nonce: 1n } }, 'call.nonce'],
@@ -489,7 +489,7 @@ it('can be aborted while it is verified, even if it reads nothing from a network
     return now
   })
   onTestFinished(() => void vi.restoreAllMocks())
-  async function abortAtTurn(wanted: number) {
+  async function abortAtTurn(wanted: number, bundle: unknown) {
     const controller = new AbortController()
     let turns = 0
     const later = (run: () => void) => {
@@ -502,7 +502,13 @@ it('can be aborted while it is verified, even if it reads nothing from a network
     const ended = await verifyCallEvidence(bundle, claim, { signal }).catch(error => error)
     return { turns, ended: ended.code ?? ended.outcome }
   }
-  const { turns, ended } = await abortAtTurn(Number.POSITIVE_INFINITY)
+  const { turns, ended } = await abortAtTurn(Number.POSITIVE_INFINITY, bundle)
   expect([turns > 2 * bundle.answers.length, ended]).toEqual([true, 'returned'])
-  for (let turn = 1; turn <= turns; turn++) expect(await abortAtTurn(turn)).toEqual({ turns: turn, ended: 'ABORTED' })
+  for (let turn = 1; turn <= turns; turn++)
+    expect(await abortAtTurn(turn, bundle)).toEqual({ turns: turn, ended: 'ABORTED' })
+  // The first turn comes before everything, then one before each answer.
+  const { length } = bundle.answers
+  const broken = { ...bundle, answers: bundle.answers.with(length - 1, { ...Object(bundle.answers[0]), answer: {} }) }
+  expect(await abortAtTurn(length + 1, broken)).toEqual({ turns: length + 1, ended: 'ABORTED' })
+  expect(await abortAtTurn(length + 2, broken)).toMatchObject({ turns: length + 1, ended: 'CALL_STATE_UNUSED' })
 })
