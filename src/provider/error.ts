@@ -137,7 +137,7 @@ export interface ProviderErrorDetails {
  * Clients wrap it in errors of their own:
  *
  * - viem keeps it: `error.walk(isProviderError)` returns it.
- * - ethers copies `code`, `message` and `data`. Whatever happens to a call or an estimate, ethers throws a `CALL_EXCEPTION`. If the
+ * - ethers copies `code`, `message` and `data`. It throws a `CALL_EXCEPTION` whatever happened to a call or an estimate. If the
  *   call reverted, its `data` is what the contract returned, perhaps `0x`. Otherwise, its `data` is null, ethers says "missing
  *   revert data", and `error.info.error.data.reason` says what happened, such as `ENDPOINT_FAILED`. For any other request, ethers
  *   throws an `UNKNOWN_ERROR` with the copy in `error.error`, so that the reason is `error.error.data.reason`.

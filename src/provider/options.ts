@@ -21,9 +21,9 @@ import { CALL_GAS, DEFAULT_MAX_REQUESTS } from './limits.ts'
 
 /** The endpoints, the rollup and the limits of a verified provider. */
 export interface VerifiedProviderOptions extends RollupClientOptions {
-  /** The L1 endpoint. It is not trusted: every answer is proven from `l1BlockHash`. */
+  /** One or more L1 endpoints; if one fails, the next is asked. None is trusted: every answer is proven from `l1BlockHash`. */
   l1: Endpoint | readonly Endpoint[]
-  /** The rollup's endpoint. It is not trusted: every answer is proven from a state root that L1 holds. */
+  /** One or more endpoints of the rollup. None is trusted: every answer is proven from a state root that L1 holds. */
   l2: Endpoint | readonly Endpoint[]
   /** The contract whose roots you trust. */
   rollup: Rollup
@@ -31,7 +31,7 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
   scheme: Scheme | ((l2BlockNumber: bigint) => Scheme)
   /**
    * The chain id of the rollup, for `eth_chainId` and the instruction CHAINID. Default: that of `rollup`. No proof covers it;
-   * before the first answer, it is compared with what `l2` says.
+   * before the first answer, it is compared with what `l2` says. Another one is refused with `CHAIN_MISMATCH`.
    */
   chainId?: number | bigint | undefined
   /**

@@ -46,8 +46,8 @@ export interface VerifiedProvider {
 }
 
 /**
- * An EIP-1193 provider over two endpoints, neither of which it trusts. viem and ethers work with it unchanged, and every value
- * is proven from an L1 block hash.
+ * An EIP-1193 provider over endpoints of L1 and of the rollup, none of which it trusts. viem and ethers work with it unchanged,
+ * and every value is proven from an L1 block hash.
  *
  * It answers `eth_chainId`, `net_version`, `eth_blockNumber`, `eth_getBalance`, `eth_getTransactionCount`,
  * `eth_getStorageAt`, `eth_getCode`, `eth_call`, `eth_estimateGas`, `eth_createAccessList`, and `rollup_getProof` or
@@ -66,18 +66,17 @@ export interface VerifiedProvider {
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
  * import { createVerifiedProvider } from 'rollup-state-proof/provider'
- * import { createHttpProvider, finalizedBlockHash } from 'rollup-state-proof/rpc'
+ * import { finalizedBlockHash } from 'rollup-state-proof/rpc'
  * import { createService } from 'rollup-state-proof/service'
  * import { addDemoBlocks, demoWorld } from 'rollup-state-proof/service/demo'
  *
- * const rollup = { address: '0x00000000000000000000000000000000000011ff' } as const
+ * const rollup = { address: '0x00000000000000000000000000000000000011ff', chainId: 1337 } as const
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })
  * addDemoBlocks(service.chain)
  * const { url, l1Url } = await service.listen()
  *
- * const [l1, l2] = [createHttpProvider(l1Url), createHttpProvider(url)]
- * const l1BlockHash = finalizedBlockHash(l1) // in production: from a source that you trust
- * const provider = createVerifiedProvider({ l1, l2, rollup, scheme: poseidon2, chainId: 1337n, l1BlockHash })
+ * const l1BlockHash = finalizedBlockHash(l1Url) // in production: from a source that you trust
+ * const provider = createVerifiedProvider({ l1: l1Url, l2: url, rollup, scheme: poseidon2, l1BlockHash })
  *
  * const address = `0x${'b2'.repeat(20)}`
  * console.log(await provider.request({ method: 'eth_getBalance', params: [address, 'latest'] })) // 0xd
