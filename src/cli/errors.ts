@@ -8,31 +8,23 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The options, by the names that the library gives their values. */
+/** The options whose values the library checks, by its names for them. */
 const OPTIONS = [
-  ['trusted.beaconBlockRoot', '--checkpoint'],
   ['trusted.l1BlockHash', '--l1-block-hash'],
   ['trusted.l1StateRoot', '--l1-state-root'],
   ['trusted.l2StateRoot', '--state-root'],
-  ['blockRoot', '--checkpoint'],
-  ['network', '--network'],
   ['stateRoot', '--state-root'],
   ['rollup', '--rollup'],
   ['l2BlockNumber', '--l2-block'],
   ['address', '--address'],
-  ['storageKeys', '--storage-key'],
   ['chainId', '--chain-id'],
   ['hardfork', '--hardfork'],
-  ['call.from', '--from'],
-  ['call.value', '--value'],
   ['call.gas', '--gas'],
   ['call', '--call'],
   ['environment', '--environment'],
   ['method', '--method'],
   ['forward', '--forward'],
   ['maxGas', '--max-gas'],
-  ['maxAgeSeconds', '--beacon-max-age'],
-  ['maxTrustedAgeSeconds', '--checkpoint-max-age'],
 ] as const
 
 /** The option that gives the argument at this path; otherwise the path itself. */

@@ -14,7 +14,7 @@ import {
   type StatedClaim,
 } from '../../document/input-file.ts'
 import { applyPatches, baseNameOf } from '../../document/patches.ts'
-import { type Fields, fieldsOf, isGiven } from '../../document/value.ts'
+import { type Fields, fieldsOf, isGiven, isObject } from '../../document/value.ts'
 import { isRefusal } from '../../errors.ts'
 import { type Outcome, safely } from '../../index.ts'
 import { type CallClaim, isProviderError, verifyCallEvidence } from '../../provider.ts'
@@ -133,20 +133,14 @@ async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found
 /** Makes the call that a vector is about. Its claim is unchecked: the verifier refuses a malformed one. */
 async function runCall({ scheme, claim, bundle }: Fields): Promise<object> {
   const { chainId, l2BlockNumber, call, ...rest } = fieldsOf(claim)
-  const number = (text: unknown) => (text === 'fromBundle' ? text : (parseNumber(text, 256) ?? undefined))
+  // What is no number, such as 'fromBundle', is left to the verifier.
+  const number = (text: unknown) => parseNumber(text, 256) ?? text
   const { value, gas, ...others } = fieldsOf(call)
   const stated = {
     ...{ ...rest, scheme: requireScheme(scheme), chainId: number(chainId), l2BlockNumber: number(l2BlockNumber) },
-    call: call === 'fromBundle' ? call : { ...others, value: number(value), gas: number(gas) },
+    call: isObject(call) ? { ...others, value: number(value), gas: number(gas) } : call,
   } as unknown as CallClaim
-  const verified = await verifyCallEvidence(bundle, stated)
-  const { outcome, gasUsed, finalizedTimestamp } = verified
-  const said = (name: 'returnData' | 'revertData') => Reflect.get(verified, name)
-  return spellNumbers({
-    outcome,
-    returnData: said('returnData'),
-    revertData: said('revertData'),
-    gasUsed,
-    finalizedTimestamp,
-  })
+  const verified = fieldsOf(await verifyCallEvidence(bundle, stated))
+  const { outcome, returnData, revertData, gasUsed, finalizedTimestamp } = verified
+  return spellNumbers({ outcome, returnData, revertData, gasUsed, finalizedTimestamp })
 }
