@@ -42,6 +42,12 @@ export interface Rollup {
   l1ChainId?: number | bigint | undefined
 }
 
+export const lineaStateLayout: FinalizedStateLayout = {
+  currentFinalizedState: 447n,
+  rollingHashes: 334n,
+  forcedTransactionRollingHashes: 452n,
+}
+
 /**
  * The layout of the Linea deployments. Forks of the contract may have another.
  *
@@ -52,10 +58,10 @@ export interface Rollup {
  * console.log(lineaLayout.stateRootHashes, lineaLayout.currentL2BlockNumber) // 282n 281n
  * ```
  */
-export const lineaLayout: RollupLayout & { finalizedState: FinalizedStateLayout } = {
+export const lineaLayout: RollupLayout = {
   stateRootHashes: 282n,
   currentL2BlockNumber: 281n,
-  finalizedState: { currentFinalizedState: 447n, rollingHashes: 334n, forcedTransactionRollingHashes: 452n },
+  finalizedState: lineaStateLayout,
 }
 
 /**

@@ -146,7 +146,7 @@ export type VerifiedEvidence<
           l1Block: L1Block
         }
       : never)
-  | (Trust extends { l1BlockHash: Hex }
+  | (Trust extends Record<'l1BlockHash', Hex>
       ? AnchoredState<Keys> & {
           /** All of this rests on an L1 block hash. */
           trustedInput: 'l1BlockHash'
@@ -154,7 +154,7 @@ export type VerifiedEvidence<
           l1Block: L1Block
         }
       : never)
-  | (Trust extends { l1StateRoot: Hex }
+  | (Trust extends Record<'l1StateRoot', Hex>
       ? AnchoredState<Keys> & {
           /** All of this rests on an L1 state root. */
           trustedInput: 'l1StateRoot'
@@ -162,7 +162,7 @@ export type VerifiedEvidence<
           l1Block: undefined
         }
       : never)
-  | (Trust extends { l2StateRoot: Hex }
+  | (Trust extends Record<'l2StateRoot', Hex>
       ? EvidenceState<Keys> & {
           /** All of this rests on an L2 state root: nothing of L1 is proven. */
           trustedInput: 'l2StateRoot'

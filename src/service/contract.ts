@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { finalizedStateTopics, hashFinalizedState } from '../anchor/finalized-state.ts'
 import { encodeInteger, encodeRlp } from '../anchor/rlp.ts'
-import { lineaLayout, type Rollup } from '../anchor/rollup.ts'
+import { lineaLayout, lineaStateLayout, type Rollup } from '../anchor/rollup.ts'
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex, hexToBytes } from '../bytes.ts'
 import { putEntry, type Trie } from './growing-trie.ts'
@@ -69,8 +69,8 @@ function writeFinalization(
   { l2BlockNumber, stateRoot, timestamp }: TimedFinalization,
   { rollup, version, count }: { rollup: Rollup; version: ContractVersion; count: number },
 ): { storage: Trie; log: StoredFinalization['log'] } {
-  const { stateRootHashes, currentL2BlockNumber, finalizedState: stated } = rollup.layout ?? lineaLayout
-  const slots = stated ?? lineaLayout.finalizedState
+  const { layout = lineaLayout } = rollup
+  const { stateRootHashes, currentL2BlockNumber, finalizedState: slots = lineaStateLayout } = layout
   // Two finalizations in three bring a message from L1, and one in four a forced transaction.
   const messageNumber = BigInt(Math.floor((2 * count + 1) / 3))
   const forcedTransactionNumber = version === 8 ? BigInt(Math.floor(count / 4)) : undefined
