@@ -21,7 +21,7 @@ const limits: Readonly<Record<string, readonly [minified: number, gzipped: numbe
   'verifyProof and poseidon2': [31_100, 12_400],
   'verifyProof and mimc': [26_000, 12_300],
   'mappingSlot alone': [8_700, 3_700],
-  'createClient alone': [29_300, 11_700],
+  'createRollupClient alone': [29_300, 11_700],
 }
 
 let bundles: Record<string, Bundle>
@@ -73,7 +73,7 @@ it('bundles only what each import needs', () => {
   expect(filesOf('…/bulk').join()).not.toMatch(
     /src\/(world|rpc|service|cli)\/|src\/bulk\/(?!audit\/(record|lines|read-lines)|limits)/,
   )
-  expect(filesOf('createClient alone').join()).not.toMatch(/src\/(world|anchor\/|cli|rpc\/service)\/|generated/)
+  expect(filesOf('createRollupClient alone').join()).not.toMatch(/src\/(world|anchor\/|cli|rpc\/service)\/|generated/)
   // The cryptography of beacon chains is not part of other entry points.
   for (const name of ['…/anchor', '…/rpc']) {
     expect(filesOf(name).join(), name).not.toMatch(/src\/beacon\/|noble\/curves/)

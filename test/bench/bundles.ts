@@ -23,7 +23,7 @@ const entries = {
   'verifyProof and poseidon2': verifyWith('poseidon2'),
   'verifyProof and mimc': verifyWith('mimc'),
   'mappingSlot alone': "export { mappingSlot } from './src/index.ts'",
-  'createClient alone': "export { createClient } from './src/rpc.ts'",
+  'createRollupClient alone': "export { createRollupClient } from './src/rpc.ts'",
 }
 
 /** Bundles every entry point with its dependencies, verification with one scheme, and single exports. */
