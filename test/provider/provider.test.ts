@@ -162,6 +162,9 @@ describe('options', () => {
       expect(isArgumentError(error) && error.path, `${error}`).toBe(path)
     }
     expect(wrong.length).toBe(40)
+    for (const options of [undefined, null, 7, []]) {
+      expect(isArgumentError(thrownBy(() => createVerifiedProvider(options as never)))).toBe(true)
+    }
     const hashes = Array.from({ length: 257 }, (_, block) => [block, word(1)])
     expect(() => provider({ environment: { blockHashes: Object.fromEntries(hashes) } })).toThrow('at most 256 blocks')
     expect(asked).toEqual([])

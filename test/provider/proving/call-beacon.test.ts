@@ -79,6 +79,8 @@ it('proves a call from a beacon checkpoint', async () => {
   expect(wrong.length).toBe(7)
   const both = { l1BlockNumber: 1n, beacon: { apis: [createBeaconApi(beaconUrl)], trusted } }
   await expect(recordCall({ ...options, ...both })).rejects.toMatchObject({ path: 'l1BlockNumber' })
+  const misspelt = { beacon: { ...both.beacon, api: [] } }
+  await expect(recordCall({ ...options, ...misspelt })).rejects.toMatchObject({ path: 'beacon.api' })
   // The compiler knows what is proven from what is trusted.
   const fromBlock = await verifyCallEvidence(written, { ...known, trusted })
   expect(fromBlock.beaconBlock.trustedBlockRoot).toBe(trusted.beaconBlockRoot)
