@@ -4,7 +4,6 @@ import { redactFailure } from './diagnose.ts'
 import { atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from './http.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from './provider.ts'
-import { type Redact, redactorFor } from './redact.ts'
 
 /**
  * What answers JSON-RPC requests: an `http` or `https` URL, an EIP-1193 provider, or a `JsonRpcProvider` of ethers. A URL is
@@ -21,8 +20,6 @@ export type OnFailure = (layer: Layer, index: number, error: EndpointError | Pro
 /** One or more endpoints for the same data. None is trusted. */
 export interface Endpoints {
   readonly providers: readonly AnyProvider[]
-  /** Removes the URLs and keys of all of them. */
-  readonly redact: Redact
   /**
    * Runs `work` with the endpoint that last succeeded. If it fails, tries each of the others. `work` must verify what it
    * returns, because its result is final.
@@ -70,7 +67,6 @@ function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFai
   let current = 0
   return {
     providers,
-    redact: redactorFor(...providers),
     async run(work) {
       const failures: unknown[] = []
       const begin = current

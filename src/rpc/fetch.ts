@@ -8,7 +8,7 @@ import { type Claim, decodeClaim } from '../proof/claim.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
-import { diagnoseWith, redactFailure } from './diagnose.ts'
+import { diagnoseWith } from './diagnose.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { verifySignal, verifyWhole } from './options.ts'
 import {
@@ -151,11 +151,7 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
     answerAdmission(storageKeys.length, Math.ceil(storageKeys.length / maxKeysPerRequest) + 1, redact)
 
   const verify = (answer: unknown, keys: readonly Hex[]) => {
-    try {
-      if (trusted) atPath('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
-    } catch (error) {
-      throw redactFailure(error, provider)
-    }
+    if (trusted) atPath('answer', () => verifyProof(answer, { ...trusted, address, storageKeys: keys }))
   }
   const all = admission()
   const ask = async (keys: readonly Hex[]) => {

@@ -166,7 +166,7 @@ export interface Recorded<Keys extends readonly Hex[] = readonly Hex[]> {
  * await service.close()
  * ```
  */
-export async function recordEvidence<const Keys extends readonly Hex[] = readonly []>(
+export async function recordEvidence<const Keys extends readonly Hex[] = []>(
   options: RecordOptions<Keys>,
 ): Promise<Recorded<Keys>> {
   // Check everything before the first request.

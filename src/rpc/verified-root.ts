@@ -3,7 +3,6 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { verifyUint } from '../options.ts'
-import { redactProofErrors } from './diagnose.ts'
 import { type Endpoint, openEndpoints } from './endpoints.ts'
 import { fetchAnchor, fetchL1Block, fetchNewest, fetchTimestamp } from './l1.ts'
 import { verifySignal } from './options.ts'
@@ -75,14 +74,9 @@ export async function fetchVerifiedRoot(options: VerifiedRootOptions): Promise<V
   const rollup = readRollup(own.rollup)
   const l1 = openEndpoints('l1', own.l1, 'L1', { signal })
   const source = { l1, rollup, signal }
-  return redactProofErrors(
-    async () => {
-      const { l1Block } = await fetchL1Block(source, hash)
-      const l2BlockNumber = wanted ?? (await fetchNewest(source, l1Block))
-      const anchor = await fetchAnchor(source, l1Block, l2BlockNumber)
-      const { stateRoot, currentL2BlockNumber, finalizedTimestamp } = await fetchTimestamp(source, l1Block, anchor)
-      return { l2BlockNumber, stateRoot, l1Block, currentL2BlockNumber, finalizedTimestamp }
-    },
-    ...l1.providers,
-  )
+  const { l1Block } = await fetchL1Block(source, hash)
+  const l2BlockNumber = wanted ?? (await fetchNewest(source, l1Block))
+  const anchor = await fetchAnchor(source, l1Block, l2BlockNumber)
+  const { stateRoot, currentL2BlockNumber, finalizedTimestamp } = await fetchTimestamp(source, l1Block, anchor)
+  return { l2BlockNumber, stateRoot, l1Block, currentL2BlockNumber, finalizedTimestamp }
 }

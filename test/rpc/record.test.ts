@@ -512,6 +512,10 @@ it('verifies a checkpoint, and requests again what does not verify', async () =>
     expect(askedL2.length, what).toBe(requests)
   }
   expect(cases.length).toBe(18)
+  // null is what a store returns that holds nothing.
+  const stepsOf = async (resumeFrom: unknown) => (await record({ chain }, { resumeFrom })).steps.map(({ step }) => step)
+  expect(await stepsOf(null)).not.toContain('progressIgnored')
+  expect(await stepsOf(7)).toContain('progressIgnored')
   // Any part of the checkpoint is corrupt.
   let corrupted = 0
   await fc.assert(
