@@ -13,7 +13,7 @@ const TOKEN = at('70')
 /** `decimals()`, which returns 18 in the demo world. */
 const DECIMALS = '0x313ce567' as const
 
-it('proves a call from a beacon checkpoint', async () => {
+it('proves a call from a trusted beacon block', async () => {
   const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
   for (let count = 0; count < 3; count++) service.chain.l1.addBlock()
   const { url, l1Url, beaconUrl } = await service.listen()
