@@ -100,6 +100,8 @@ asWhole(trusted)
 const consensus = await rpc.fetchConsensus({ apis: [api], trusted })
 const { network: _, ...answers } = consensus.consensus
 const { committee } = beacon.verifyBootstrap(consensus.consensus.bootstrap, { network, blockRoot })
+const [firstUpdate] = Array.from(answers.updates as readonly unknown[])
+const { committee: nextCommittee } = beacon.verifyUpdate(firstUpdate, committee)
 /** Keys of a stored committee may have been altered where it was stored: they are proven to be those of its root. */
 const ofCommittee = ['0', '1.pubkeys', '1.aggregatePubkey', '1.network.forks']
 
@@ -109,12 +111,24 @@ const { bundle, verified } = recorded
 const l1BlockHash = verified.l1Block.hash
 const l2BlockNumber = verified.l2BlockNumber
 const l1StateRoot = verified.l1Block.stateRoot
-const anchorProof = Reflect.get(Object(bundle.l1), 'proof')
+const bundledProof = Reflect.get(Object(bundle.l1), 'proof')
+const fetchProof = (slots: readonly string[]) =>
+  rpc.createHttpProvider(l1).request({
+    method: 'eth_getProof',
+    params: [rollup.address, slots, `0x${verified.l1Block.number.toString(16)}`],
+  })
+const anchorProof = await fetchProof(anchor.anchorStorageKeys({ rollup, l2BlockNumber }))
+const slotProof = await fetchProof([key])
 const block = await rpc.createHttpProvider(l1).request({
   method: 'eth_getBlockByNumber',
   params: [`0x${verified.l1Block.number.toString(16)}`, false],
 })
-const finalizedState = { messageNumber: 1n, forcedTransactionNumber: 1n, timestamp: 1n }
+const ofBundle = (name: string) => BigInt(Reflect.get(Object(Reflect.get(Object(bundle.l1), 'finalizedState')), name))
+const finalizedState = {
+  messageNumber: ofBundle('messageNumber'),
+  forcedTransactionNumber: ofBundle('forcedTransactionNumber'),
+  timestamp: ofBundle('timestamp'),
+}
 const stated = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber, address, storageKeys: [] }
 const call = { from: hex('00', 20), to: token, data: `0x70a08231${'00'.repeat(12)}${'b2'.repeat(20)}`, value: 0n }
 const recordedCall = await provider.recordCall({ ...source, chainId: 1337, call } as never)
@@ -200,7 +214,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   'verifyAnchor, with a timestamp': {
     call: anchor.verifyAnchor,
-    args: [anchorProof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }],
+    args: [bundledProof, { l1StateRoot, rollup, l2BlockNumber, finalizedState }],
     ...{
       free: ['0'],
       optional: [...ofRollup('1.rollup'), '1.finalizedState', '1.finalizedState.forcedTransactionNumber'],
@@ -208,7 +222,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   verifyEthProof: {
     call: anchor.verifyEthProof,
-    args: [anchorProof, { l1StateRoot, address: rollup.address, storageKeys: [key] }],
+    args: [slotProof, { l1StateRoot, address: rollup.address, storageKeys: [key] }],
     ...{ free: ['0'], optional: ['1.storageKeys'] },
   },
   verifyEvidence: {
@@ -221,7 +235,7 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [
       {
         ...{ scheme, rollup, l2BlockNumber, address, storageKeys: [], answer },
-        ...{ consensus: consensus.consensus, l1: { block, proof: anchorProof, finalizedState } },
+        ...{ consensus: consensus.consensus, l1: { block, proof: bundledProof, finalizedState } },
       },
     ],
     ...{
@@ -230,6 +244,7 @@ export const cases: Readonly<Record<string, Case>> = {
         '0.l1.block',
         '0.l1.proof',
         '0.consensus.bootstrap',
+        '0.consensus.network',
         '0.consensus.updates',
         '0.consensus.finality',
       ],
@@ -246,8 +261,8 @@ export const cases: Readonly<Record<string, Case>> = {
     args: [consensus.consensus.bootstrap, { network, blockRoot }],
     free: ['0'],
   },
-  verifyUpdate: { call: beacon.verifyUpdate, args: [{}, committee], free: ofCommittee },
-  verifyFinality: { call: beacon.verifyFinality, args: [consensus.consensus.finality, committee], free: ofCommittee },
+  verifyUpdate: { call: beacon.verifyUpdate, args: [firstUpdate, committee], free: ofCommittee },
+  verifyFinality: { call: beacon.verifyFinality, args: [answers.finality, nextCommittee], free: ofCommittee },
   verifyConsensus: {
     call: beacon.verifyConsensus,
     args: [answers, { network, blockRoot }],

@@ -53,3 +53,9 @@ it('takes a function only', () => {
     expect(error).toMatchObject({ path: 'verify', expected: 'a function' })
   }
 })
+
+it('throws if it is not given a function', () => {
+  for (const verify of [undefined, Promise.resolve()]) {
+    expect(() => safely(verify as never)).toThrow('ARGUMENT_INVALID at verify: expected a function')
+  }
+})
