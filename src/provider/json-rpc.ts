@@ -1,4 +1,5 @@
 import { readOwn } from '../json/known-fields.ts'
+import { parseBounded } from '../json/parse.ts'
 import { isEndpointError } from '../rpc/error.ts'
 import type { RequestProvider } from '../rpc/provider.ts'
 import { createSemaphore, inTime } from '../rpc/waiting.ts'
@@ -83,7 +84,7 @@ export function createJsonRpcServer(
     async answer(text: string): Promise<string | null> {
       let content: unknown
       try {
-        content = JSON.parse(text)
+        content = parseBounded(text)
       } catch {
         return failure(null, codes.parse, 'This is not JSON.')
       }

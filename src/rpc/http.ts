@@ -1,5 +1,6 @@
 import { invalid, readOptions } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
+import { ExcessiveJson, parseBounded } from '../json/parse.ts'
 import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
@@ -211,7 +212,7 @@ async function readAnswer(
   else {
     const text = await readText(response, maxLength)
     try {
-      parseResponse(JSON.parse(text), request, redact)
+      parseResponse(parseBounded(text), request, redact)
     } catch (error) {
       if (isEndpointError(error) && error.report) throw error
     }
@@ -241,8 +242,9 @@ async function readText(response: Response, maxLength: number): Promise<string> 
 async function readJson(response: Response, maxLength: number): Promise<unknown> {
   const text = await readText(response, maxLength)
   try {
-    return JSON.parse(text)
-  } catch {
+    return parseBounded(text)
+  } catch (error) {
+    if (error instanceof ExcessiveJson) throw new EndpointError('ANSWER_MALFORMED', { found: error.message })
     throw new EndpointError('NOT_JSON', { found: describeText(response, text) })
   }
 }

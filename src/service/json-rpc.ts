@@ -1,4 +1,5 @@
 import { Refusal } from '../http/server.ts'
+import { parseBounded } from '../json/parse.ts'
 import { MAX_BATCH, MAX_BATCH_ANSWER } from './limits.ts'
 
 /** An error to send to the client. The HTTP status counts only if there is no JSON-RPC answer to hold the error. */
@@ -50,7 +51,7 @@ export async function answerMessage(
   const refused = (code: number, message: string) => JSON.stringify(errorResponse(null, { code, message }))
   let content: unknown
   try {
-    content = JSON.parse(text)
+    content = parseBounded(text)
   } catch {
     return refused(rpcCodes.parse, 'this is not JSON')
   }

@@ -8,6 +8,7 @@ import { fieldIn } from '../../document/value.ts'
 import { ArgumentError, isArgumentError, isProofError, type ProofErrorCode } from '../../errors.ts'
 import { verifyEvidence } from '../../evidence/verify.ts'
 import { lowerCase } from '../../hex.ts'
+import { parseBounded } from '../../json/parse.ts'
 import type { ProvenAccount, ProvenSlot, VerifiedState } from '../../proof/verify.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../../verifier/verifier.ts'
@@ -177,7 +178,7 @@ const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 function parseRecord(record: Uint8Array | string): unknown {
   const text = typeof record === 'string' ? record : attempt('not UTF-8', () => utf8.decode(record))
   if (text.trim() === '') throw new DocumentError('empty')
-  return attempt('not JSON', () => JSON.parse(text))
+  return attempt('not JSON', () => parseBounded(text))
 }
 
 /** Hides the platform's message, which would quote the record. @throws DocumentError with `reason` */

@@ -1,0 +1,48 @@
+/** Maximum depth of arrays and objects in a stranger's JSON. Honest documents have at most a dozen. */
+const MAX_DEPTH = 64
+/** Values that any document may have, and characters for each further one. An honest value has 20 characters or more. */
+const [FREE_VALUES, CHARACTERS_PER_VALUE] = [1024, 8]
+
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c]
+/** Square and curly brackets differ in one bit. */
+const [OPEN, CLOSE, EITHER] = [0x5b, 0x5d, 0x20]
+
+/** A text with more structure than its length warrants. The engine would need up to a hundred times its size for it. */
+export class ExcessiveJson extends Error {
+  override readonly name = 'ExcessiveJson'
+}
+
+/**
+ * Parses a stranger's JSON. One scan of the text bounds the depth and the number of values before the engine parses it, so
+ * that the memory for the result is a small multiple of the text.
+ *
+ * @throws SyntaxError, as `JSON.parse`; {@link ExcessiveJson}
+ */
+export function parseBounded(text: string): unknown {
+  const most = FREE_VALUES + text.length / CHARACTERS_PER_VALUE
+  let [depth, values] = [0, 1]
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) index = endOfString(text, index)
+    else if (code === COMMA) values++
+    else if ((code | EITHER) === (OPEN | EITHER)) {
+      values++
+      if (++depth > MAX_DEPTH) throw new ExcessiveJson(`nested more than ${MAX_DEPTH} levels deep`)
+    } else if ((code | EITHER) === (CLOSE | EITHER)) depth--
+    if (values > most) throw new ExcessiveJson('too many values for its length')
+  }
+  return JSON.parse(text)
+}
+
+/** The index of the quote that ends the string which begins at `start`; the end of the text if it has none. */
+function endOfString(text: string, start: number): number {
+  let [from, end] = [start, text.indexOf('"', start + 1)]
+  while (end !== -1) {
+    let backslashes = 0
+    while (end - backslashes - 1 > from && text.charCodeAt(end - backslashes - 1) === BACKSLASH) backslashes++
+    if (backslashes % 2 === 0) return end
+    from = end
+    end = text.indexOf('"', end + 1)
+  }
+  return text.length
+}
