@@ -1,7 +1,4 @@
-/** Maximum depth of arrays and objects in a stranger's JSON. Honest documents have at most a dozen. */
-const MAX_DEPTH = 64
-/** Values that any document may have, and characters for each further one. An honest value has 20 characters or more. */
-const [FREE_VALUES, CHARACTERS_PER_VALUE] = [1024, 8]
+import { CHARACTERS_PER_VALUE, FREE_JSON_VALUES, MAX_JSON_DEPTH } from './limits.ts'
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c]
 /** Square and curly brackets differ in one bit. */
@@ -19,7 +16,7 @@ export class ExcessiveJson extends Error {
  * @throws SyntaxError, as `JSON.parse`; {@link ExcessiveJson}
  */
 export function parseBounded(text: string): unknown {
-  const most = FREE_VALUES + text.length / CHARACTERS_PER_VALUE
+  const most = FREE_JSON_VALUES + text.length / CHARACTERS_PER_VALUE
   let [depth, values] = [0, 1]
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
@@ -27,7 +24,7 @@ export function parseBounded(text: string): unknown {
     else if (code === COMMA) values++
     else if ((code | EITHER) === (OPEN | EITHER)) {
       values++
-      if (++depth > MAX_DEPTH) throw new ExcessiveJson(`nested more than ${MAX_DEPTH} levels deep`)
+      if (++depth > MAX_JSON_DEPTH) throw new ExcessiveJson(`nested more than ${MAX_JSON_DEPTH} levels deep`)
     } else if ((code | EITHER) === (CLOSE | EITHER)) depth--
     if (values > most) throw new ExcessiveJson('too many values for its length')
   }

@@ -1,6 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
-import { createHttpProvider, EndpointError, type EndpointErrorCode, type HttpOptions } from '../../src/rpc.ts'
+import {
+  createBeaconApi,
+  createHttpProvider,
+  EndpointError,
+  type EndpointErrorCode,
+  type HttpOptions,
+} from '../../src/rpc.ts'
 import { startServer } from './servers.ts'
 
 const KEY = 'secret-key-0123456789'
@@ -172,4 +178,14 @@ it('refuses a URL that is none of http or https, or holds a password', () => {
 it('asks a URL object like its text', async () => {
   const { url } = await startServer((response, id) => response.end(ok(id)))
   expect(await createHttpProvider(new URL(url)).request({ method: 'eth_blockNumber' })).toBe('0x7')
+})
+
+it('refuses megabytes of brackets before they are parsed, of either kind of endpoint', async () => {
+  const brackets = `[${'[],'.repeat(2 ** 22)}0]`
+  const { url, turns } = await startServer(response => void response.writeHead(200, JSON_TYPE).end(brackets))
+  const asked = [createBeaconApi(url).get('/eth/v1/x'), createHttpProvider(url).request({ method: 'x' })]
+  for (const answer of asked) {
+    await expect(answer).rejects.toMatchObject({ code: 'ANSWER_MALFORMED', found: 'too many values for its length' })
+  }
+  expect([asked.length, turns()]).toEqual([2, 2])
 })

@@ -1,0 +1,8 @@
+/** Bounds on a stranger's JSON, checked before the engine parses it. */
+
+/** Depth of arrays and objects. Honest documents have at most a dozen. */
+export const MAX_JSON_DEPTH = 64
+/** Values that any document may have. */
+export const FREE_JSON_VALUES = 1024
+/** Characters for each further value. An honest value has 20 or more. */
+export const CHARACTERS_PER_VALUE = 8
