@@ -4,6 +4,7 @@ import { ExcessiveJson, parseBounded } from '../json/parse.ts'
 import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
+import { oneCoding } from './one-coding.ts'
 import { verifySignal, verifyTimeout, verifyWhole } from './options.ts'
 import type { RequestProvider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
@@ -63,7 +64,7 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
       const send = (signal: AbortSignal) => {
         const body = JSON.stringify(request)
         // A redirected POST may arrive as another method, at another place.
-        return fetch(target, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal })
+        return fetch(target, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal, ...oneCoding() })
       }
       return exchange(send, response => readAnswer(response, request, maxResponseLength, redact))
     },
@@ -116,7 +117,7 @@ export function createBeaconApi(url: string | URL, options: HttpOptions = {}): B
       target.pathname = `${base.pathname.replace(/\/$/, '')}${name}`
       for (const [key, value] of new URLSearchParams(query)) target.searchParams.set(key, value)
       const send = (abort: AbortSignal) =>
-        fetch(target, { headers: { Accept: 'application/json' }, redirect: 'manual', signal: abort })
+        fetch(target, { headers: { Accept: 'application/json' }, redirect: 'manual', signal: abort, ...oneCoding() })
       const read = async (response: Response) => {
         if (response.ok) return readJson(response, maxResponseLength)
         await response.body?.cancel()

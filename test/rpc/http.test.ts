@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process'
 import type { ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import {
   createBeaconApi,
@@ -188,4 +191,35 @@ it('refuses megabytes of brackets before they are parsed, of either kind of endp
     await expect(answer).rejects.toMatchObject({ code: 'ANSWER_MALFORMED', found: 'too many values for its length' })
   }
   expect([asked.length, turns()]).toEqual([2, 2])
+})
+
+const coded = (times: number, value = 'gzip') => Array<string>(times).fill(value)
+const hostile: [string, string | string[]][] = [
+  ['one coding, and garbage', 'gzip'],
+  ['six codings', coded(6).join(', ')],
+  ['six codings in a header each', coded(6)],
+  ['six of all kinds', 'br, deflate, x-gzip, gzip, br, gzip'],
+  ['a thousand', coded(1000, 'br').join()],
+]
+it.each(hostile)('lives on after a response with %s, then silence or an end', async (_, encoding) => {
+  const runs = ['rpc', 'beacon'].flatMap(kind => [false, true].map(isCut => ({ kind, isCut })))
+  const outcomes = await Promise.all(
+    runs.map(async ({ kind, isCut }) => {
+      const { url } = await startServer((response, id, turn) => {
+        if (turn > 0) return response.end(ok(id))
+        response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': encoding }).write(Buffer.alloc(50_000, 7))
+        if (isCut) setTimeout(() => response.destroy(), 100)
+      })
+      return (await run(process.execPath, ['--import', 'tsx', 'test/rpc/coded-program.ts', kind, url])).stdout
+    }),
+  )
+  for (const outcome of outcomes) expect(outcome).toMatch(/^(?:TIMEOUT|UNREACHABLE|NOT_JSON)\n$/)
+  expect(outcomes).toHaveLength(4)
+})
+const run = promisify(execFile)
+
+it('reads a response with one coding', async () => {
+  const zipped = (response: ServerResponse, id: unknown) =>
+    response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }).end(gzipSync(ok(id)))
+  expect((await ask(zipped)).outcome).toBe('0x7')
 })

@@ -1,0 +1,48 @@
+type Handler = Record<string, unknown>
+interface Dispatcher {
+  dispatch(options: unknown, handler: Handler): boolean
+}
+
+/** Where Node's own `fetch` keeps what sends its requests. Other platforms have nothing there. */
+const DISPATCHER = Symbol.for('undici.globalDispatcher.1')
+
+/**
+ * What to add to the options of `fetch`, so that no content coding of a response can end the process.
+ *
+ * Node's `fetch` fails for a response with more than five codings before anything listens to the errors of its body: when the
+ * connection ends later, an unhandled error ends the process. Nobody can prevent that after `fetch` returned. So a response
+ * with more than one coding, which no honest endpoint sends, loses the header that names them, and is read as it is.
+ */
+export function oneCoding(): object {
+  // Node loads its `fetch` when one of its names is first used.
+  void globalThis.Headers
+  const dispatcher: unknown = Reflect.get(globalThis, DISPATCHER)
+  return isDispatcher(dispatcher) ? { dispatcher: withoutCodings(dispatcher) } : {}
+}
+
+const isDispatcher = (value: unknown): value is Dispatcher =>
+  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'dispatch') === 'function'
+
+const withoutCodings = (dispatcher: Dispatcher): Dispatcher => ({
+  dispatch: (options, handler) =>
+    dispatcher.dispatch(
+      options,
+      new Proxy(handler, {
+        get(target, name) {
+          const method: unknown = Reflect.get(target, name)
+          if (typeof method !== 'function') return method
+          if (name !== 'onHeaders') return method.bind(target)
+          return (status: unknown, headers: readonly Uint8Array[], ...rest: unknown[]) =>
+            method.call(target, status, withoutManyCodings(headers), ...rest)
+        },
+      }),
+    ),
+})
+
+/** @param headers names and values in turn */
+function withoutManyCodings<T extends Uint8Array | string>(headers: readonly T[]): readonly T[] {
+  const text = (part: T | undefined) => (typeof part === 'string' ? part : new TextDecoder('latin1').decode(part))
+  const isCoding = (index: number) => text(headers[index - (index % 2)]).toLowerCase() === 'content-encoding'
+  const codings = headers.filter((_, index) => index % 2 === 1 && isCoding(index)).map(text)
+  return codings.join().includes(',') ? headers.filter((_, index) => !isCoding(index)) : headers
+}
