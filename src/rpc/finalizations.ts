@@ -1,6 +1,7 @@
 import { type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
-import { findPrevious, type L1Source, type Sample, walkLogs } from './l1.ts'
+import { atEndpoint, isFailure, isPassing } from './error.ts'
+import { fetchAnchor, findPrevious, invented, type L1Source, type Sample, unless, walkLogs } from './l1.ts'
 import { MAX_LISTED } from './limits.ts'
 import type { AnyProvider } from './provider.ts'
 
@@ -10,6 +11,10 @@ export interface Hint {
   readonly l2BlockNumber: bigint
   /** What the contract hashed, according to different endpoints. */
   readonly states: readonly FinalizedState[]
+  /** The endpoints that named it. */
+  readonly namedBy: readonly number[]
+  /** All endpoints that listed finalizations with it, each of them to the newest. */
+  readonly listedBy: readonly number[]
 }
 
 /** Which finalizations to list. */
@@ -24,43 +29,103 @@ export interface ListRange {
   readonly l1Block: L1Block
 }
 
-/**
- * Lists the finalizations in the range, oldest first, from the contract's logs at all L1 endpoints. An endpoint whose logs lack
- * the newest finalization is not believed. If no endpoint has usable logs, it searches the contract's storage at older L1
- * blocks. One endpoint that lists everything is enough. More hints do no harm, because each is proven before it counts.
- *
- * @param onUseless called with the index of each endpoint whose logs are unusable
- */
-export async function listFinalizations(
-  source: L1Source,
-  range: ListRange,
-  onUseless: (index: number) => void,
-): Promise<Hint[]> {
-  const found = new Map<bigint, FinalizedState[]>()
-  for (const [index, provider] of source.l1.providers.entries()) {
-    const states = await listFromLogs(provider, source, range)
-    if (states === null) onUseless(index)
-    for (const [number, state] of states ?? []) found.set(number, [...(found.get(number) ?? []), state])
-  }
-  if (found.size === 0) {
-    const numbers = await source.l1.run(provider => walkBack(provider, source, range))
-    for (const number of numbers) found.set(number, [])
-  }
-  return [...found]
-    .map(([l2BlockNumber, states]) => ({ l2BlockNumber, states }))
-    .sort((a, b) => (a.l2BlockNumber < b.l2BlockNumber ? -1 : 1))
+/** What is known about the L1 endpoints, by their index. */
+export interface Listers {
+  /** They named finalizations that never were. */
+  readonly inventors: ReadonlySet<number>
+  /** They failed for so long that nobody waits for their logs any more, until they answer. */
+  readonly absent: Set<number>
+  /** Whether this is the last time that their failures count. */
+  readonly isLastRound: boolean
+  /** Told of each endpoint whose logs are unusable. */
+  onUseless(index: number): void
 }
 
-/** From the newest logs back; null if they lack the newest finalization, or cannot be fetched. */
+/**
+ * Lists the finalizations in the range, oldest first, from the contract's logs at all L1 endpoints. An endpoint whose logs lack
+ * the newest finalization, or that invented some before, is not believed. If no endpoint has usable logs, it searches the
+ * contract's storage at older L1 blocks. One endpoint that lists everything is enough. More hints do no harm, because each is
+ * proven before it counts.
+ *
+ * @throws EndpointError if an endpoint that may know more has failed, and may answer later: a failure is no empty list
+ */
+export async function listFinalizations(source: L1Source, range: ListRange, listers: Listers): Promise<Hint[]> {
+  const { providers } = source.l1
+  const { inventors, onUseless } = listers
+  const failures = createFailures(listers)
+  const found = new Map<number, ReadonlyMap<bigint, FinalizedState | null>>()
+  const open: number[] = []
+  for (const [index, provider] of providers.entries()) {
+    if (inventors.has(index) && inventors.size < providers.length) continue
+    const outcome = await listFromLogs(provider, source, range)
+    if (outcome instanceof Map) found.set(index, outcome)
+    else onUseless(index)
+    failures.note(index, outcome)
+    // What lacks the newest finalization is refuted.
+    if (outcome !== null) open.push(index)
+  }
+  if (found.size === 0) {
+    for (const index of open.length > 0 ? open : providers.keys()) {
+      const provider = providers[index]
+      const outcome = provider && (await atEndpoint('L1', () => walkBack(provider, source, range)).catch(orFailure))
+      if (Array.isArray(outcome)) found.set(index, new Map(outcome.map(number => [number, null])))
+      failures.note(index, outcome)
+    }
+  }
+  // One finalization hides no other if it comes right after the last.
+  if (found.size === 0 || range.newest > range.after + 1n) failures.throwIfAny(found.size === 0)
+  return hintsOf(found)
+}
+
+const orFailure = (error: unknown): Error => {
+  if (isFailure(error)) return error
+  throw error
+}
+
+/** The last failure of each endpoint. */
+function createFailures({ absent, isLastRound }: Listers) {
+  const failures = new Map<number, Error>()
+  return {
+    note(index: number, outcome: unknown) {
+      failures.delete(index)
+      if (outcome instanceof Error) failures.set(index, outcome)
+      if (outcome instanceof Error && isPassing(outcome)) {
+        if (isLastRound) absent.add(index)
+      } else if (!(outcome instanceof Error)) absent.delete(index)
+    },
+    /** Throws the failure of one that is waited for; if none has answered, of any. */
+    throwIfAny(isEmpty: boolean) {
+      const all = [...failures]
+      const passing = all.find(([index, failure]) => isPassing(failure) && (isEmpty || !absent.has(index)))
+      const [, failure] = passing ?? (isEmpty ? all.at(-1) : undefined) ?? []
+      if (failure !== undefined) throw failure
+    },
+  }
+}
+
+function hintsOf(found: ReadonlyMap<number, ReadonlyMap<bigint, FinalizedState | null>>): Hint[] {
+  const listedBy = [...found.keys()]
+  const numbers = new Set([...found.values()].flatMap(list => [...list.keys()]))
+  return [...numbers]
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map(l2BlockNumber => ({
+      l2BlockNumber,
+      states: [...found.values()].map(list => list.get(l2BlockNumber)).filter(state => state != null),
+      namedBy: listedBy.filter(index => found.get(index)?.has(l2BlockNumber)),
+      listedBy,
+    }))
+}
+
+/** From the newest logs back; null if they lack the newest finalization; the failure if they cannot be fetched. */
 async function listFromLogs(
   provider: AnyProvider,
   source: L1Source,
   { after, newest, l1After, l1Block }: ListRange,
-): Promise<Map<bigint, FinalizedState> | null> {
+): Promise<Map<bigint, FinalizedState> | Error | null> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
   for await (const logs of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
-    if (logs === null) return null
+    if (!Array.isArray(logs)) return logs
     for (const { l2BlockNumber, finalizedState } of logs) {
       const isNew = l2BlockNumber > after && l2BlockNumber <= newest && !found.has(l2BlockNumber)
       if (isNew) found.set(l2BlockNumber, finalizedState)
@@ -83,6 +148,9 @@ async function walkBack(
   while (numbers.length <= MAX_LISTED) {
     sample = await findPrevious(provider, source, sample)
     if (sample === null || sample.value <= after) break
+    // Otherwise, it could invent any number of them, of which each takes dozens of requests to find.
+    const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, sample.value))
+    if (anchor === null && sample.value !== 0n) throw invented(sample.value)
     numbers.push(sample.value)
   }
   return numbers

@@ -96,7 +96,7 @@ export interface FollowOptions<Requests extends readonly FollowRequest[] = reado
   resumeFrom?: unknown
   /** Yield only the newest finalization that has proofs, not all of them. Default: false. */
   newestOnly?: boolean | undefined
-  /** Skip a finalization whose proofs no L2 endpoint has any longer. Default: false, which throws. */
+  /** Skip a finalization whose proofs no L2 endpoint has any longer, in 4 rounds. Default: false, which throws. */
   skipUnavailable?: boolean | undefined
   /** Milliseconds between polls, give or take a tenth. Default: 60,000. */
   pollIntervalMs?: number | undefined

@@ -15,6 +15,8 @@ export interface FollowProgress {
   rollup: Hex
   /** The last L2 block of the newest finalization that was yielded. A quantity. */
   l2BlockNumber: Hex
+  /** The root of its state, 32 bytes, which the contract must still name later; omitted by versions before 4. */
+  stateRoot?: Hex
   /** The L1 block up to which every finalization has been yielded; omitted if there is none. */
   l1Block?: {
     /** A quantity. */
@@ -32,24 +34,30 @@ interface L1Mark {
 
 export interface Position {
   readonly l2BlockNumber: bigint
+  readonly stateRoot: Hex | null
   readonly mark: L1Mark | null
 }
 
 const reader = readerOf('MALFORMED_RESPONSE')
 const bytes = (length: number) => (value: unknown) => bytesToHex(reader.bytesOf(length)(value))
 
-export function writeState(rollup: Hex, { l2BlockNumber, mark }: Position): FollowProgress {
+export function writeState(rollup: Hex, { l2BlockNumber, stateRoot, mark }: Position): FollowProgress {
   const l1Block = mark && { number: encodeQuantity(mark.number), hash: mark.hash }
-  return { version: 1, rollup, l2BlockNumber: encodeQuantity(l2BlockNumber), ...(l1Block && { l1Block }) }
+  const last = { l2BlockNumber: encodeQuantity(l2BlockNumber), ...(stateRoot !== null && { stateRoot }) }
+  return { version: 1, rollup, ...last, ...(l1Block && { l1Block }) }
 }
 
 /** @throws ArgumentError if it is not a state, or one of another rollup */
 export function readState(state: unknown, rollup: Hex): Position {
   try {
-    const field = reader.fieldsOf(state, ['version', 'rollup', 'l2BlockNumber', 'l1Block'])
+    const field = reader.fieldsOf(state, ['version', 'rollup', 'l2BlockNumber', 'stateRoot', 'l1Block'])
     if (field('version', reader.number) !== 1) throw invalid('it is of another version')
     if (field('rollup', bytes(20)) !== rollup) throw invalid('it is of another rollup')
-    return { l2BlockNumber: field('l2BlockNumber', readQuantity), mark: field('l1Block', optional(readMark)) ?? null }
+    return {
+      l2BlockNumber: field('l2BlockNumber', readQuantity),
+      stateRoot: field('stateRoot', optional(bytes(32))) ?? null,
+      mark: field('l1Block', optional(readMark)) ?? null,
+    }
   } catch (error) {
     if (isProofError(error)) throw invalid(FOREIGN)
     throw error
@@ -74,6 +82,8 @@ function readQuantity(value: unknown): bigint {
 interface Course {
   /** The L2 block that was yielded last. */
   readonly last: bigint | null
+  /** The root of its state; null if it is unknown. */
+  readonly root: Hex | null
   /** Everything finalized up to this L1 block has been yielded. */
   readonly mark: L1Mark | null
   /** The newest trusted L1 block. */
@@ -84,7 +94,7 @@ interface Course {
 
 export const beginAt = (position: Position | null): Course => {
   const mark = position?.mark ?? null
-  return { last: position?.l2BlockNumber ?? null, mark, trusted: mark, pending: [] }
+  return { last: position?.l2BlockNumber ?? null, root: position?.stateRoot ?? null, mark, trusted: mark, pending: [] }
 }
 
 /** Whether the L1 block can show anything new. A source that lags behind the last trusted block has nothing new. */
@@ -107,15 +117,32 @@ export function newRange(
   from: bigint | undefined,
 ): ListRange | null {
   const known = pending.at(-1)?.l2BlockNumber ?? last
-  if (known !== null && newest < known) {
-    const nameOf = ({ number, hash }: L1Mark) => `L1 block ${number} (${hash})`
-    const before = trusted === null ? 'the start' : nameOf(trusted)
-    const found = `L2 block ${known} was final at ${before}, and at ${nameOf(l1Block)} only ${newest} is`
-    throw new EndpointError('L1_DISAGREEMENT', { found, layer: 'L1' })
-  }
+  if (known !== null && newest < known) throw undone(trusted, known, l1Block, `only ${newest} is`)
   const after = known ?? (from ?? newest) - 1n
   // If `from` is ahead of the chain, nothing is listed yet, and nothing is missed.
   return newest > after ? { after, newest, l1After: trusted?.number ?? null, l1Block } : null
+}
+
+/**
+ * Fails if the contract no longer names what was yielded last: the L1 block is of another chain.
+ *
+ * @param stateRoot what the contract holds for it now; null if nothing, which is proven too
+ */
+export function verifyLast({ last, root, trusted }: Course, l1Block: L1Block, stateRoot: Hex | null): void {
+  if (last === null || (stateRoot !== null && (root === null || root === stateRoot))) return
+  throw undone(
+    trusted,
+    last,
+    l1Block,
+    stateRoot === null ? 'the contract has no root of it' : `its root is ${stateRoot}`,
+  )
+}
+
+function undone(trusted: L1Mark | null, l2BlockNumber: bigint, l1Block: L1Block, now: string): EndpointError {
+  const nameOf = ({ number, hash }: L1Mark) => `L1 block ${number} (${hash})`
+  const before = trusted === null ? 'the start' : nameOf(trusted)
+  const found = `L2 block ${l2BlockNumber} was final at ${before}, and at ${nameOf(l1Block)} ${now}`
+  return new EndpointError('L1_DISAGREEMENT', { found, layer: 'L1' })
 }
 
 /** Everything up to the L1 block is listed. */
@@ -123,14 +150,22 @@ export const listed = (progress: Course, hints: readonly Hint[], { number, hash 
   keeping({ ...progress, pending: [...progress.pending, ...hints], trusted: { number, hash } }, () => true)
 
 /** The finalization was yielded, and with it those before it. */
-export const yielded = (progress: Course, l2BlockNumber: bigint): Course => ({
+export const yielded = (progress: Course, l2BlockNumber: bigint, root: Hex): Course => ({
   ...keeping(progress, hint => hint.l2BlockNumber > l2BlockNumber),
-  last: l2BlockNumber,
+  ...{ last: l2BlockNumber, root },
 })
 
 /** The finalization is skipped, or never was one. */
 export const without = (progress: Course, skipped: Hint): Course =>
   keeping(progress, hint => hint.l2BlockNumber !== skipped.l2BlockNumber)
+
+/** Without what only these endpoints named, if another listed it too: they have named what never was. */
+export const withoutInventions = (progress: Course, inventors: ReadonlySet<number>): Course =>
+  keeping(
+    progress,
+    ({ namedBy, listedBy }) =>
+      namedBy.some(index => !inventors.has(index)) || listedBy.every(index => inventors.has(index)),
+  )
 
 function keeping(progress: Course, isKept: (hint: Hint) => boolean): Course {
   const pending = progress.pending.filter(isKept)

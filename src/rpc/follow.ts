@@ -18,14 +18,16 @@ export interface Timing {
  * Endpoints may be slow, fail, lag, limit or lie: it switches to the next one, waits longer each time, and tries again. It
  * throws when waiting does not help:
  *
- * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before.
+ * - `L1_DISAGREEMENT` at once: the sources of the L1 block hash contradict each other, or what was trusted before, or the
+ *   contract no longer names the finalization that was yielded last.
  * - A refusal such as a ProofError, if every endpoint causes one in 8 consecutive rounds.
  * - `PROOF_UNAVAILABLE`, if every L2 endpoint has newer blocks but not the next one, in 8 rounds.
  *
  * Guarantees: every item is proven, and newer than the one before. If the contract names the same newest block as before,
  * nothing was finalized, and that is proven. If there were several finalizations since the last poll, the logs of the L1
- * endpoints list them: one is missed only if every L1 endpoint omits it. An endpoint that omits the newest one is detected. Use
- * L1 endpoints with different operators.
+ * endpoints list them: one is missed only if every L1 endpoint omits it. An endpoint that omits the newest one is detected, and
+ * what one invents alone is dropped with all that it invents. The list of an endpoint that fails is waited for, in up to 8
+ * rounds: after that, it counts as omitting everything until it answers. Use L1 endpoints with different operators.
  *
  * Requests per poll: one while the L1 block hash stays the same (that of `finalizedBlockHash`), three for a new L1 block
  * without a finalization. With one L1 endpoint, a finalization takes five, and one per 100 keys of each request.

@@ -8,9 +8,9 @@ import { verifyEvidence } from '../evidence/verify.ts'
 import { hashSchemeOf } from '../scheme/scheme.ts'
 import { diagnoseWith } from './diagnose.ts'
 import type { Endpoints } from './endpoints.ts'
-import { EndpointError, isMissing } from './error.ts'
+import { EndpointError, isMissing, isPassing } from './error.ts'
 import { fetchAnswer } from './fetch.ts'
-import { type Hint, listFinalizations } from './finalizations.ts'
+import { type Hint, type ListRange, listFinalizations } from './finalizations.ts'
 import type { FollowEvent, FollowOptions, FollowRequest, Settings } from './follow-options.ts'
 import {
   beginAt,
@@ -19,11 +19,14 @@ import {
   isAhead,
   listed,
   newRange,
+  verifyLast,
   without,
+  withoutInventions,
   writeState,
   yielded,
 } from './follow-state.ts'
 import { type Anchor, fetchAnchor, fetchHinted, fetchL1Block, fetchNewest, type L1Source, unless } from './l1.ts'
+import { MAX_LIST_ROUNDS, MAX_MISSING_ROUNDS } from './limits.ts'
 import { redactUrls } from './redact.ts'
 
 /** One finalization, proven. */
@@ -75,6 +78,10 @@ export function createFollower(settings: Settings) {
   let view: View | null = null
   /** What the contract says about finalizations at the L1 block of the view; null for one that never took place. */
   const anchors = new Map<bigint, Anchor | null>()
+  /** What is known about the lists of the L1 endpoints, by index. */
+  const [inventors, absent] = [new Set<number>(), new Set<number>()]
+  /** In a row: lists that failed, and rounds without the proofs of the next finalization. */
+  let [failedLists, missingRounds] = [0, 0]
   /** Whether the endpoints have been polled since the last wait. */
   let isFresh = false
 
@@ -88,14 +95,41 @@ export function createFollower(settings: Settings) {
     const { block, l1Block } = await fetchL1Block(source, hash)
     tell({ name: 'follow.poll', attributes: { 'l1.block.number': Number(l1Block.number) } })
     if (!isAhead(progress, l1Block)) return
-    const newest = await fetchNewest(source, l1Block)
+    const newest = await fetchNewestAfter(l1Block)
     const range = newRange(progress, l1Block, newest, settings.from)
-    const onUseless = (index: number) => tell({ name: 'follow.logs.unusable', attributes: { 'endpoint.index': index } })
-    const hints = range === null ? [] : await listFinalizations(source, range, onUseless)
+    const hints = range === null ? [] : await list(range)
     // A failure above has changed nothing.
     view = { block, l1Block, newest }
     progress = listed(progress, hints, l1Block)
     anchors.clear()
+  }
+
+  /** The last finalized L2 block. What was yielded last must still be what the contract says. */
+  async function fetchNewestAfter(l1Block: L1Block): Promise<bigint> {
+    const { last } = progress
+    if (last === null) return fetchNewest(source, l1Block)
+    const anchor = await unless(
+      'ANCHOR_BLOCK_AHEAD',
+      unless('ANCHOR_NO_ROOT', fetchAnchor(source, l1Block, last)).then(found => ({ found })),
+    )
+    // `newRange` refuses what it returns then.
+    if (anchor === null) return fetchNewest(source, l1Block)
+    verifyLast(progress, l1Block, anchor.found?.stateRoot ?? null)
+    return anchor.found?.currentL2BlockNumber ?? fetchNewest(source, l1Block)
+  }
+
+  async function list(range: ListRange): Promise<Hint[]> {
+    const onUseless = (index: number) => tell({ name: 'follow.logs.unusable', attributes: { 'endpoint.index': index } })
+    // The newest alone is what matters, and it is proven.
+    const isLastRound = newestOnly || failedLists + 1 >= MAX_LIST_ROUNDS
+    try {
+      const hints = await listFinalizations(source, range, { inventors, absent, isLastRound, onUseless })
+      failedLists = 0
+      return hints
+    } catch (error) {
+      if (isPassing(error)) failedLists++
+      throw error
+    }
   }
 
   async function anchorOf({ l1Block, newest }: View, { l2BlockNumber, states }: Hint): Promise<Anchor | null> {
@@ -114,12 +148,15 @@ export function createFollower(settings: Settings) {
     const anchor = await anchorOf(at, hint)
     if (anchor === null) {
       tellOf('follow.hint.refused', hint)
+      // Before the contract was deployed, its storage was zero.
+      if (l2BlockNumber !== 0n) for (const index of hint.namedBy) inventors.add(index)
       return 'refuted'
     }
     try {
       const proven = await prove(settings, l2, at, anchor)
-      const { mark } = yielded(progress, l2BlockNumber)
-      return { ...proven, progress: writeState(rollup.address, { l2BlockNumber, mark }) }
+      const { stateRoot } = proven
+      const { mark } = yielded(progress, l2BlockNumber, stateRoot)
+      return { ...proven, progress: writeState(rollup.address, { l2BlockNumber, stateRoot, mark }) }
     } catch (error) {
       if (!isMissing(error)) throw error
       tellOf('follow.proof.unavailable', hint)
@@ -128,8 +165,11 @@ export function createFollower(settings: Settings) {
   }
 
   function handOut(item: FollowedFinalization): FollowedFinalization {
-    const { l2BlockNumber, finalizedTimestamp, l1Block } = item
-    progress = yielded(progress, l2BlockNumber)
+    const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = item
+    progress = yielded(progress, l2BlockNumber, stateRoot)
+    missingRounds = 0
+    // What is not pending any more is not asked for again.
+    for (const number of anchors.keys()) if (number <= l2BlockNumber) anchors.delete(number)
     const timestamp = finalizedTimestamp === undefined ? {} : { 'l2.block.timestamp': Number(finalizedTimestamp) }
     const blocks = { 'l2.block.number': Number(l2BlockNumber), 'l1.block.number': Number(l1Block.number) }
     tell({ name: 'follow.finalization', attributes: { ...blocks, ...timestamp } })
@@ -150,9 +190,12 @@ export function createFollower(settings: Settings) {
         if (newestOnly) return handOut(other)
         const gone = { found: `${found}, while ${other.l2BlockNumber} is held`, layer: 'L2' } as const
         if (!skipUnavailable) throw new EndpointError('PROOF_UNAVAILABLE', gone)
+        // One miss may be that of a node that lags behind the others at its URL. Once some are gone, so are their neighbours.
+        if (++missingRounds < MAX_MISSING_ROUNDS) throw new EndpointError('BLOCK_MISSING', gone)
         tellOf('follow.skipped', first)
       }
-      progress = without(progress, first)
+      progress = withoutInventions(without(progress, first), inventors)
+      anchors.delete(first.l2BlockNumber)
     }
   }
 

@@ -182,15 +182,15 @@ export async function fetchFinalizedState(
   const oldest = l1BlockNumber - MAX_LOG_REQUESTS * BLOCKS_PER_REQUEST + 1n
   for await (const logs of walkLogs(provider, source, topics, l1BlockNumber, oldest > 0n ? oldest : 0n)) {
     // If there are several, the newest counts.
-    const log = logs?.find(log => log.l2BlockNumber === l2BlockNumber)
+    const log = Array.isArray(logs) && logs.find(log => log.l2BlockNumber === l2BlockNumber)
     if (log) return log.finalizedState
   }
   return null
 }
 
 /**
- * The contract's logs of finalizations between two L1 blocks, newest first, one list per request. Ends with null if the endpoint
- * does not serve them, whatever the reason: they are only hints.
+ * The contract's logs of finalizations between two L1 blocks, newest first, one list per request. Ends with the failure if the
+ * endpoint fails, and with null if what it sends is no list: they are only hints.
  *
  * @throws EndpointError `ABORTED` and nothing else
  */
@@ -200,15 +200,16 @@ export async function* walkLogs(
   topics: readonly unknown[],
   newest: bigint,
   oldest: bigint,
-): AsyncGenerator<FinalizedStateLog[] | null, void> {
+): AsyncGenerator<FinalizedStateLog[] | EndpointError | ProofError | null, void> {
   for (let toBlock = newest; toBlock >= oldest; toBlock -= BLOCKS_PER_REQUEST) {
     const begin = toBlock - BLOCKS_PER_REQUEST + 1n
     const blocks = { fromBlock: encodeQuantity(begin > oldest ? begin : oldest), toBlock: encodeQuantity(toBlock) }
     const filter = { address: rollup.address, topics, ...blocks }
     const logs = await callProvider(provider, 'eth_getLogs', [filter], signal).catch((error: unknown) => {
-      if (isFailure(error)) return null
+      if (isFailure(error)) return error
       throw error
     })
+    if (isFailure(logs)) return yield logs
     if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield null
     yield logs
       .map(decodeFinalizedStateLog)
@@ -241,8 +242,7 @@ async function fetchPrevious(source: L1Source, l1Block: L1Block, known: Sample) 
         (await unless('ANCHOR_NO_ROOT', fetchAnchor({ ...source, l1: only(provider) }, l1Block, sample.value)))
       if (sample !== null && anchor !== null) return { sample, anchor }
       // Before the contract was deployed, its storage was zero.
-      if (sample !== null && sample.value !== 0n)
-        throw contradiction(`it named L2 block ${sample.value}, of which the contract has no root`)
+      if (sample !== null && sample.value !== 0n) throw invented(sample.value)
       if (++deniedBy === l1.providers.length) return null
       // Not proven, so another endpoint may know better.
       throw new EndpointError('L1_HISTORY_MISSING', { found: 'no earlier finalization', layer: 'L1' })
@@ -308,5 +308,8 @@ async function readCurrent(provider: AnyProvider, { rollup, signal }: L1Source, 
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
   throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a storage value', layer: 'L1' })
 }
+
+export const invented = (l2BlockNumber: bigint): EndpointError =>
+  contradiction(`it named L2 block ${l2BlockNumber}, of which the contract has no root`)
 
 const contradiction = (found: string) => new EndpointError('L1_CONTRADICTION', { found, layer: 'L1' })

@@ -261,6 +261,96 @@ it('refuses finalizations that never happened', async () => {
   expect(events.filter(({ name }) => name === 'follow.hint.refused').length).toBe(3)
 })
 
+/** Knows the newest finalization only, and says that there was none before. */
+const forgetful: Tamper = (answer, method) => {
+  if (method === 'eth_getStorageAt') return word(0)
+  return method === 'eth_getLogs' && Array.isArray(answer) ? answer.slice(-1) : answer
+}
+
+it('loses no finalization to a failure: each is yielded once, beside an endpoint that hides them', async () => {
+  const all = Array.from({ length: 13 }, (_, index) => index + 2)
+  const withoutLogs: Tamper = (answer, method) =>
+    method === 'eth_getLogs' ? fail(-32601, 'no such method') : forgetful(answer, method, [])
+  const cases: [string, Tamper, Tamper][] = [
+    ['eth_getLogs', forgetful, answer => answer],
+    ['eth_getStorageAt', withoutLogs, to('eth_getLogs', () => fail(-32601, 'no such method'))],
+  ]
+  for (const [down, liar, honest] of cases) {
+    let left = 1
+    const once: Tamper = (answer, method, params) =>
+      method === down && left-- > 0 ? fail(-32005, 'too many requests') : honest(answer, method, params)
+    const options = { fromL2BlockNumber: 2n }
+    const { numbers } = await collect({
+      ...{ chain: chainOf(14), l1: [liar, once], options },
+      onWait: (_, count) => count < 9 || false,
+    })
+    expect(numbers, down).toEqual(all)
+  }
+  expect([cases.length, all.length]).toEqual([2, 13])
+  for (let seed = 1; seed <= sized(12); seed++) {
+    const random = randomOf(seed)
+    const rate = 0.1 + 0.2 * random()
+    const flaky: Tamper = answer => {
+      if (random() >= rate) return answer
+      if (random() < 0.5) throw new TypeError('fetch failed')
+      return fail(-32005, 'too many requests')
+    }
+    const l1 = [forgetful, flaky]
+    const chain = chainOf(14)
+    const { numbers } = await collect({
+      chain,
+      l1: random() < 0.5 ? l1 : l1.reverse(),
+      l2: [flaky],
+      options: { fromL2BlockNumber: 2n },
+      onWait: (_, count) => {
+        if (count % 5 === 0 && chain.latest() < 20n) for (let more = 0; more < 3; more++) finalize(chain)
+        return count < 120 || false
+      },
+    })
+    expect(numbers, `seed ${seed}`).toEqual(
+      Array.from({ length: 19 + ((numbers.at(-1) ?? 0) - 20) }, (_, index) => index + 2),
+    )
+    expect(numbers.length).toBeGreaterThan(12)
+  }
+})
+
+it('does not wait for ever for the lists of an endpoint that always fails', async () => {
+  const dead = to('eth_getLogs', () => fail(-32005, 'too many requests'))
+  const chain = chainOf(6)
+  const { numbers, waits } = await collect({
+    chain,
+    l1: [dead, undefined],
+    options: { fromL2BlockNumber: 2n, pollIntervalMs: 1 },
+    onWait(milliseconds, count) {
+      if (milliseconds === 1) for (let more = 0; more < 3; more++) finalize(chain)
+      return count < 10 || false
+    },
+  })
+  expect(numbers).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+  // It is not waited for again.
+  expect(waits.filter(milliseconds => milliseconds > 1).length).toBe(7)
+})
+
+it('asks for few inventions: what only their inventor named is dropped', async () => {
+  const inventing = to('eth_getLogs', (logs: { topics: string[] }[]) => [
+    ...Array.from({ length: 1990 }, (_, index) => ({ ...logs[0], topics: [logs[0]?.topics[0], word(7 + 2 * index)] })),
+    ...logs.map(log => ({ ...log, topics: [log.topics[0], word(Number(log.topics[1]))] })),
+  ])
+  const chain = createChain(demoWorld(poseidon2), ROLLUP)
+  for (let count = 0; count < 2000; count++) chain.addBlock()
+  chain.finalize()
+  for (let count = 0; count < 2000; count++) chain.addBlock()
+  chain.finalize()
+  for (const l1 of [
+    [inventing, undefined],
+    [undefined, inventing],
+  ]) {
+    const { numbers, count } = await collect({ chain, l1, options: { fromL2BlockNumber: 1n, requests: [] } })
+    expect(numbers).toEqual([2000, 4000])
+    expect(count()).toBeLessThan(40)
+  }
+})
+
 it('switches to the next endpoint, and backs off if all fail', async () => {
   const chain = chainOf(3)
   let isDown = true
@@ -336,6 +426,18 @@ it('stops if the proofs of a finalization are gone, or skips it on request', asy
   const skipping = await run({ skipUnavailable: true })
   expect(skipping.numbers).toEqual([2, 4, 5])
   expect(skipping.events.find(({ name }) => name === 'follow.skipped')?.attributes).toEqual({ 'l2.block.number': 3 })
+})
+
+it('skips no finalization because of a single miss', async () => {
+  let misses = 2
+  const lagging = to('rollup_getProof', (answer, params) =>
+    params[2] === '0x3' && misses-- > 0 ? fail(-32600, 'BLOCK_MISSING_IN_CHAIN') : answer,
+  )
+  const options = { fromL2BlockNumber: 2n, skipUnavailable: true }
+  const onWait = (_: number, count: number) => count < 9 || false
+  const { numbers, events } = await collect({ chain: chainOf(5), l2: [lagging], options, onWait })
+  expect(numbers).toEqual([2, 3, 4, 5])
+  expect(events.some(({ name }) => name === 'follow.skipped')).toBe(false)
 })
 
 it('stops if every endpoint keeps lying, but not for temporary failures', async () => {
@@ -417,6 +519,31 @@ it('ignores a source that falls behind, and refuses a finalization that is undon
   const undone = await collect({ chain: behind, options: { resumeFrom: state } })
   expect(undone.code).toBe('L1_DISAGREEMENT')
   expect(String(undone.error)).toContain('L2 block 3 was final at L1 block 3 (0x')
+})
+
+it('refuses a higher L1 block of another chain, whatever that has finalized', async () => {
+  const chain = chainOf(3)
+  const [first] = (await collect({ chain })).found
+  const { stateRoot: _, ...old } = first?.progress ?? {}
+  const others: [string, FullChain, string][] = []
+  const another = createChain(demoWorld(poseidon2), ROLLUP)
+  another.pending.setStorage(CONTRACT, { key: word(99), value: word(1) })
+  for (let added = 0; added < 5; added++) finalize(another)
+  others.push(['the same finalizations with other states', another, 'its root is 0x'])
+  const sparse = createChain(demoWorld(poseidon2), ROLLUP)
+  for (let added = 0; added < 6; added++) sparse.addBlock()
+  sparse.finalize()
+  for (let added = 0; added < 5; added++) sparse.l1.addBlock()
+  others.push(['other finalizations', sparse, 'the contract has no root of it'])
+  for (const [name, other, reason] of others) {
+    for (let added = 0; added < 4; added++) other.l1.addBlock()
+    for (const resumeFrom of name.startsWith('other') ? [first?.progress, old] : [first?.progress]) {
+      const { code, numbers, error } = await collect({ chain: other, options: { resumeFrom } })
+      expect([name, code, numbers]).toEqual([name, 'L1_DISAGREEMENT', []])
+      expect(String(error)).toContain(reason)
+    }
+  }
+  expect(others.length).toBe(2)
 })
 
 it('refuses invalid options and states without sending a request', () => {

@@ -206,7 +206,7 @@ it.each(hostile)('lives on after a response with %s, then silence or an end', as
   const outcomes = await Promise.all(
     runs.map(async ({ kind, isCut }) => {
       const { url } = await startServer((response, id, turn) => {
-        if (turn > 0) return response.end(ok(id))
+        if (turn > 0) return void response.end(ok(id))
         response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': encoding }).write(Buffer.alloc(50_000, 7))
         if (isCut) setTimeout(() => response.destroy(), 100)
       })
