@@ -91,6 +91,24 @@ it('loses and repeats nothing after a kill between two writes', async () => {
   expect(readFileSync(join(folder, '9.json'), 'utf8')).toBe(before)
 })
 
+it('lets one run at a time write to a folder', async () => {
+  const { follow, folder, parent, blocks } = await startDemo()
+  const [begun, go] = [join(parent, 'begun'), join(parent, 'go')]
+  const program = programOf(parent, `touch ${begun}; while [ ! -e ${go} ]; do sleep 0.02; done`)
+  const first = follow('--from', '3', '--exec', program)
+  while (!existsSync(begun)) await new Promise(resolve => setTimeout(resolve, 10))
+  const second = await follow('--from', '3')
+  writeFileSync(go, '')
+  expect(await first).toMatchObject({ code: 0 })
+  expect(second).toMatchObject({ code: 2, stderr: expect.stringContaining(`${folder}: another run is writing it`) })
+  expect(blocks()).toEqual([4, 5, 9])
+  // It is free again, and if another program writes to the index nevertheless, that is noticed.
+  const meddling = programOf(parent, `echo >> ${join(folder, 'index.ndjson')}`)
+  rmSync(folder, { recursive: true })
+  const noticed = await follow('--from', '3', '--exec', meddling)
+  expect(noticed).toMatchObject({ code: 2, stderr: expect.stringContaining('another program has changed it') })
+})
+
 it('does not change foreign files', async () => {
   const { follow, folder, parent } = await startDemo()
   await follow('--from', '9')

@@ -93,7 +93,13 @@ export const command: Command = {
       if (isAlone) showProgress(io, `the L1 block hash is the word of ${trust}`)
       const folder = await openFollowFolder(path, request, askedFor)
       const metrics = createMetrics()
-      const server = metricsPort === null ? null : await serveMetrics(metrics, metricsPort)
+      const server =
+        metricsPort === null
+          ? null
+          : await serveMetrics(metrics, metricsPort).catch(error => {
+              folder.close()
+              throw error
+            })
       if (server) showProgress(io, `metrics at ${server.url}`)
       if (folder.progress !== undefined) showProgress(io, `continuing in ${printable(path)}`)
 
@@ -126,6 +132,7 @@ export const command: Command = {
         if (!isEndpointError(error) || error.code !== 'ABORTED') throw error
       } finally {
         server?.close()
+        folder.close()
       }
       endProgress(io)
       if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')

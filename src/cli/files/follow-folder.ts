@@ -14,6 +14,7 @@ import { safely } from '../../index.ts'
 import type { FollowedFinalization } from '../../rpc.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { toJson } from '../output/report.ts'
+import { claim } from './growing-file.ts'
 import { readRegularJson } from './input.ts'
 import { type AskedFor, progressFile, refuseOverwrite, serialize, statRegular, writeWhole } from './output-file.ts'
 
@@ -26,7 +27,7 @@ const MAX_LINE_LENGTH = 4096
 /**
  * Where `follow` writes: a bundle per finalization, an index of them, and its progress. Creates the folder if missing.
  *
- * @throws UsageError if it is not writable, or an earlier run was for something else
+ * @throws UsageError if it is not writable, an earlier run was for something else, or another run is writing to it
  */
 export async function openFollowFolder(path: string, request: FollowedClaim, askedFor: AskedFor) {
   orUsageError(`cannot write to ${path}`, () => {
@@ -34,10 +35,17 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
     if (!statSync(path).isDirectory()) throw new UsageError(`${path} is not a folder`)
     accessSync(path, constants.W_OK)
   })
+  // Held until the process ends, or `close`.
+  const claimed = await claim(path)
   const file = progressFile(join(path, 'state.json'), askedFor, 'move it away')
   const indexPath = join(path, 'index.ndjson')
-  const progress = await file.read()
-  let indexed = mendIndex(indexPath)
+  const { progress, ...index } = await (async () => ({ progress: await file.read(), ...mendIndex(indexPath) }))().catch(
+    error => {
+      claimed?.close()
+      throw error
+    },
+  )
+  let { indexed, length } = index
 
   return {
     /** The progress of an earlier run; undefined if there was none. */
@@ -54,13 +62,19 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
       if (indexed === null || l2BlockNumber > indexed) {
         const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
         const line = toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file: name })
+        // On systems where a folder cannot be claimed, this detects a second run.
+        const isChanged = (statRegular(indexPath)?.size ?? 0) !== length
+        if (isChanged) throw new UsageError(`${indexPath}: another program has changed it`)
         orUsageError(`cannot write ${indexPath}`, () => appendFileSync(indexPath, line, { flush: true }))
         indexed = l2BlockNumber
+        length += Buffer.byteLength(line)
       }
       return bundlePath
     },
     /** Marks the item as done, so that a later run continues with the next one. */
     commit: (item: FollowedFinalization) => file.save(item.progress),
+    /** Lets another run write to the folder. */
+    close: () => void claimed?.close(),
   }
 }
 
@@ -76,10 +90,10 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
 /**
  * Removes the incomplete last line that a killed run leaves.
  *
- * @returns the L2 block of the last line; null if there is none
+ * @returns the L2 block of the last line, null if there is none; the length of the file
  */
-function mendIndex(path: string): bigint | null {
-  if (statRegular(path) === undefined) return null
+function mendIndex(path: string): { indexed: bigint | null; length: number } {
+  if (statRegular(path) === undefined) return { indexed: null, length: 0 }
   return orUsageError(`cannot read ${path}`, () => {
     const bytes = readFileSync(path)
     const end = bytes.lastIndexOf('\n') + 1
@@ -88,6 +102,6 @@ function mendIndex(path: string): bigint | null {
     const isForeign = line === '' ? bytes.length > MAX_LINE_LENGTH : block === undefined
     if (isForeign) throw new UsageError(`${path} is not an index of this program`)
     truncateSync(path, end)
-    return block === undefined ? null : BigInt(block)
+    return { indexed: block === undefined ? null : BigInt(block), length: end }
   })
 }

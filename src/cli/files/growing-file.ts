@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { constants, rmSync, statSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { codeOf, orUsageError, UsageError } from '../errors.ts'
 import { type ProgressFile, refuseOverwrite, statRegular } from './output-file.ts'
@@ -63,7 +63,7 @@ async function openGrowingFile(path: string) {
   const handle = await orUnwritable(() => open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666))
   try {
     if (!(await handle.stat()).isFile()) throw new UsageError(`${path} is not a regular file`)
-    const claim = await claimFile(path, handle)
+    const claimed = await claim(path)
     let { size: length } = await handle.stat()
     const sync = () => orUnwritable(() => handle.datasync())
     return {
@@ -88,7 +88,7 @@ async function openGrowingFile(path: string) {
       sync,
       async close() {
         await sync().finally(() => {
-          claim?.close()
+          claimed?.close()
           return handle.close()
         })
       },
@@ -100,14 +100,15 @@ async function openGrowingFile(path: string) {
 }
 
 /**
- * Claims the file by listening on an abstract socket, whose name Linux gives to one process at a time and frees when that
- * process ends, however it ends. A lock file would stay behind.
+ * Claims a file or folder by listening on an abstract socket, whose name Linux gives to one process at a time and frees when
+ * that process ends, however it ends. A lock file would stay behind.
  *
  * @returns undefined on systems without such names
+ * @throws UsageError if another run has claimed it
  */
-async function claimFile(path: string, handle: FileHandle): Promise<Server | undefined> {
+export async function claim(path: string): Promise<Server | undefined> {
   if (process.platform !== 'linux') return undefined
-  const { dev, ino } = await handle.stat({ bigint: true })
+  const { dev, ino } = statSync(path, { bigint: true })
   const server = createServer(socket => socket.destroy()).unref()
   try {
     await once(server.listen(`\0rollup-state-proof-${dev}-${ino}`), 'listening')
