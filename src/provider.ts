@@ -33,7 +33,7 @@ export {
   type ReasonData,
 } from './provider/error.ts'
 export type { ProviderView, VerifiedProviderOptions } from './provider/options.ts'
-export { createVerifiedProvider, type VerifiedProvider } from './provider/provider.ts'
+export { createVerifiedProvider, type RequestOptions, type VerifiedProvider } from './provider/provider.ts'
 export type { Endpoint } from './rpc/endpoints.ts'
 export type { EndpointError } from './rpc/error.ts'
 export type { Scheme } from './scheme/scheme.ts'

@@ -18,9 +18,9 @@ import type {
  *
  * @param bundle a stranger's {@link CallBundle}, parsed from JSON
  * @param claim what you know, and the one thing that you trust
- * @param options how to abort
+ * @param options how to abort, and how long it may take
  * @throws ProofError `CALL_MISMATCH`, `CALL_STATE_MISSING`, `CALL_STATE_UNUSED`, and what `verifyEvidence` throws; ArgumentError
- * for the claim; EndpointError `ABORTED`; ProviderError `EVM_MISSING`
+ * for the claim; EndpointError `ABORTED`; ProviderError `TIMEOUT`, `ROLLUP_DIFFERS`, `EVM_MISSING`
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ export async function verifyCallEvidence<Trust extends Trusted>(
  *
  * @param options the endpoints, the rollup, what to execute, and how to record
  * @throws what `recordEvidence` throws; ProviderError `VALUE_UNPROVEN` if the call reads a value that no proof covers and that
- * you have not stated, `LIMIT_REACHED`, `EXECUTION_FAILED` if it cannot begin, `EVM_MISSING`; EndpointError `CHAIN_MISMATCH`
+ * you have not stated, `TIMEOUT`, `ROLLUP_DIFFERS`, `LIMIT_REACHED`, `EXECUTION_FAILED` if it cannot begin, `EVM_MISSING`; EndpointError `CHAIN_MISMATCH`
  *
  * @example
  * ```ts

@@ -2,6 +2,7 @@ import type { CallRequest } from './call-request.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
 import { type Execution, type ExecutionContext, execute } from './execute.ts'
+import type { Pace } from './pace.ts'
 import type { StateReader } from './state-reader.ts'
 
 /** A call, where it is executed, and how much gas it may use. */
@@ -10,6 +11,7 @@ export interface CallPlan {
   readonly reader: StateReader
   readonly context: ExecutionContext
   readonly maxGas: bigint
+  readonly pace: Pace
 }
 
 /** The highest gas limit of a transaction in Osaka (EIP-7825). */
@@ -67,8 +69,8 @@ export async function createAccessList(plan: CallPlan): Promise<object> {
 
 const gasOf = ({ call, maxGas }: CallPlan): bigint => (call.gas === null || call.gas > maxGas ? maxGas : call.gas)
 
-async function executePlan({ call, reader, context }: CallPlan, gas: bigint): Promise<Execution> {
-  return execute(await loadEvm(), reader, call, gas, context)
+async function executePlan({ call, reader, context, pace }: CallPlan, gas: bigint): Promise<Execution> {
+  return execute(await loadEvm(), reader, call, gas, context, pace)
 }
 
 async function succeeds(plan: CallPlan, gas: bigint): Promise<boolean> {

@@ -2,6 +2,7 @@ import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
 import { MAX_OTHER_VIEWS } from './limits.ts'
 import type { ProviderView } from './options.ts'
+import type { Pace } from './pace.ts'
 import { readBlock } from './params.ts'
 import { describe, type Held, type Views } from './view.ts'
 
@@ -39,13 +40,14 @@ export function createCurrentView(views: Views, onView: ((view: ProviderView) =>
      *
      * @throws ProviderError `BLOCK_UNPROVEN`, `PARAMS_INVALID`
      */
-    async heldAt(block: unknown): Promise<Held> {
+    async heldAt(block: unknown, pace: Pick<Pace, 'beSlow'>): Promise<Held> {
       const wanted = readBlock(block)
       const view = current ?? (await refresh())
       if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
       if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN')
       const known = others.get(wanted)
       if (known !== undefined) return known
+      await pace.beSlow()
       const found = views.findAt(view, wanted)
       others.set(wanted, found, 1)
       return found.catch(error => {

@@ -24,6 +24,10 @@ const meanings = {
     'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
   ENDPOINT_FAILED: 'An endpoint did not give a usable answer.',
   LIMIT_REACHED: 'The call needs more requests than `maxRequests` allows.',
+  TIMEOUT:
+    'The request did not end within `timeoutMs`. If it waited for endpoints, ask again; if it computes for so long, allow more.',
+  ROLLUP_DIFFERS:
+    'The call does what the rollup does otherwise than the EVM, or not at all, so that executing it shows nothing about the rollup.',
   EVM_MISSING: 'Calls need the packages @ethereumjs/evm, @ethereumjs/common and @ethereumjs/util. Install them.',
   ARGUMENT_INVALID: 'An option of the provider is wrong, or what a function among its options returned.',
 }
@@ -56,11 +60,13 @@ const codes: Readonly<Record<ProviderErrorReason, number>> = {
   LIMIT_REACHED: -32013,
   EVM_MISSING: -32014,
   ARGUMENT_INVALID: -32015,
+  TIMEOUT: -32016,
+  ROLLUP_DIFFERS: -32017,
 }
 
 function actionOf(reason: ProviderErrorReason, cause: Error | undefined): ErrorAction {
   if (isEndpointError(cause)) return cause.action
-  if (reason === 'REVERTED' || reason === 'EXECUTION_FAILED') return 'none'
+  if (reason === 'REVERTED' || reason === 'EXECUTION_FAILED' || reason === 'ROLLUP_DIFFERS') return 'none'
   return reason === 'PROOF_REFUSED' || reason === 'ENDPOINT_FAILED' ? 'change' : 'fix'
 }
 
@@ -104,6 +110,13 @@ export interface ProviderErrorData {
   }
   /** No more than the reason. */
   LIMIT_REACHED: ReasonData<'LIMIT_REACHED'>
+  /** No more than the reason. */
+  TIMEOUT: ReasonData<'TIMEOUT'>
+  /** What the call does. */
+  ROLLUP_DIFFERS: ReasonData<'ROLLUP_DIFFERS'> & {
+    /** The name of the precompile, such as `BLAKE2F`. */
+    precompile: string
+  }
   /** No more than the reason. */
   EVM_MISSING: ReasonData<'EVM_MISSING'>
   /** What is wrong. */
@@ -231,7 +244,7 @@ export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> 
 }
 
 /** The reasons that say it all. */
-type BareReason = 'METHOD_REFUSED' | 'PARAMS_INVALID' | 'BLOCK_UNPROVEN' | 'LIMIT_REACHED' | 'EVM_MISSING'
+type BareReason = 'METHOD_REFUSED' | 'PARAMS_INVALID' | 'BLOCK_UNPROVEN' | 'LIMIT_REACHED' | 'TIMEOUT' | 'EVM_MISSING'
 
 /** An error whose data are the reason alone. */
 export const refusedFor = (reason: BareReason, details?: ProviderErrorDetails): ProviderError =>
@@ -243,6 +256,11 @@ export const invalidParams = (found: string): ProviderError => refusedFor('PARAM
 export function unprovenValue(instruction: string): ProviderError {
   const reason = 'VALUE_UNPROVEN'
   return new ProviderError(reason, { reason, instruction }, { found: `It is that of ${instruction}.` })
+}
+
+export function rollupDiffers(precompile: string, found: string): ProviderError {
+  const reason = 'ROLLUP_DIFFERS'
+  return new ProviderError(reason, { reason, precompile }, { found })
 }
 
 /** @param said the EVM's message, which may quote text from a contract */

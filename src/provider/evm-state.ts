@@ -2,6 +2,7 @@ import type { StateManagerInterface } from '@ethereumjs/common'
 import type { Account, Address } from '@ethereumjs/util'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
+import { orAbort } from '../rpc/provider.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import { EMPTY_CODE_HASH, type StateReader } from './state-reader.ts'
 
@@ -15,14 +16,16 @@ const NO_STORAGE_ROOT: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc0
 /**
  * Layers the EVM's writes over a proven state. Writes are kept here, and undone if a frame reverts. Reads of anything not
  * written go to `reader`. The EVM modifies the accounts that it receives, so it gets copies.
+ *
+ * @param signal ends the wait for a read
  */
-export function createEvmState(reader: StateReader, { util }: EvmPackages) {
+export function createEvmState(reader: StateReader, { util }: EvmPackages, signal: AbortSignal) {
   const accounts = new Map<Hex, Account | null>()
   const codes = new Map<Hex, Uint8Array>()
   /** By address and key. */
   const slots = new Map<string, Uint8Array>()
   const { set, checkpoint, commit, revert } = createJournal()
-  const { fail, verifyIntact, read } = createGuard()
+  const { fail, verifyIntact, read } = createGuard(signal)
   const noStorageRoot = bytesOf(NO_STORAGE_ROOT)
   const someStorageRoot = new Uint8Array(32)
 
@@ -109,7 +112,7 @@ function createJournal() {
 }
 
 /** Holds the first error of an execution. The EVM turns some errors into failures of a frame, but these must end it all. */
-function createGuard() {
+function createGuard(signal: AbortSignal) {
   let failure: { readonly error: unknown } | undefined
   /** Throws the first error that occurred, if any. */
   function verifyIntact(): void {
@@ -126,7 +129,7 @@ function createGuard() {
     async read<T>(work: () => Promise<T>): Promise<T> {
       verifyIntact()
       try {
-        return await work()
+        return await orAbort(work, signal)
       } catch (error) {
         return fail(error)
       }

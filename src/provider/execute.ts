@@ -1,11 +1,16 @@
+import type { Common } from '@ethereumjs/common'
 import type { EVM } from '@ethereumjs/evm'
 import type { Address } from '@ethereumjs/util'
 import { bytesToHex, type Hex } from '../bytes.ts'
+import { abortedBy } from '../rpc/error.ts'
 import type { AccessList, CallRequest } from './call-request.ts'
 import { type Environment, type Hardfork, isSince } from './environment.ts'
 import { executionFailed, unprovenValue } from './error.ts'
 import type { EvmPackages } from './evm-packages.ts'
 import { bytesOf, createEvmState, type EvmState } from './evm-state.ts'
+import type { Pace } from './pace.ts'
+import { verifyPointEvaluation } from './point-evaluation.ts'
+import { createPrecompiles } from './precompiles.ts'
 import type { StateReader } from './state-reader.ts'
 
 /** The block around a call. */
@@ -32,7 +37,9 @@ export interface Execution {
  * that error, even if the contract would handle it.
  *
  * @param gas gas limit of the transaction
- * @throws ProviderError `VALUE_UNPROVEN`, `EXECUTION_FAILED` if it cannot begin; what `reader` throws
+ * @param pace the execution lets others run in between, and ends when the signal of `pace` is aborted
+ * @throws ProviderError `VALUE_UNPROVEN`, `ROLLUP_DIFFERS`, `EXECUTION_FAILED` if it cannot begin; EndpointError `ABORTED`; what
+ * `reader` throws
  */
 export async function execute(
   packages: EvmPackages,
@@ -40,9 +47,10 @@ export async function execute(
   call: CallRequest,
   gas: bigint,
   context: ExecutionContext,
+  pace: Pace,
 ): Promise<Execution> {
   const { util } = packages
-  const state = createEvmState(reader, packages)
+  const state = createEvmState(reader, packages, pace.signal)
   const addressOf = (hex: Hex): Address => new util.Address(bytesOf(hex))
   const data = bytesOf(call.data)
   const costs = intrinsicGas(call, data, context.hardfork)
@@ -57,7 +65,7 @@ export async function execute(
   sender.balance -= gas * call.gasPrice
   await state.putAccount(caller, sender)
 
-  const evm = await createEvm(packages, state, context)
+  const evm = await createEvm(packages, state, context, pace)
   const warm = [call.from, ...(call.to === null ? [] : [call.to]), ...[...evm.precompiles.keys()].map(withPrefix)]
   warmUp(evm.journal, warm, call.accessList, context)
   const { execResult } = await evm
@@ -73,6 +81,7 @@ export async function execute(
     })
     .catch((error: unknown) => {
       state.verifyIntact()
+      if (pace.signal.aborted) throw abortedBy(pace.signal)
       throw executionFailed(`${Reflect.get(Object(error), 'error') ?? Reflect.get(Object(error), 'message')}`)
     })
   // The EVM treats some of our errors as failures of the contract. Its result is void then.
@@ -112,11 +121,15 @@ function warmUp(
 
 /** Creates an EVM per execution, so that nothing carries over from one call to the next. */
 async function createEvm(
-  { evm, common }: EvmPackages,
+  { evm, common, util }: EvmPackages,
   state: EvmState,
   { chainId, hardfork, environment }: ExecutionContext,
+  pace: Pace,
 ) {
-  const chain = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, { hardfork })
+  // The EVM uses this function of it alone.
+  const kzg = { verifyProof: verifyPointEvaluation } as unknown as NonNullable<Common['customCrypto']['kzg']>
+  const options = { hardfork, customCrypto: { kzg } }
+  const chain = common.createCustomCommon({ chainId: `${chainId}` }, common.Mainnet, options)
   const blockHashes = environment.blockHashes ?? {}
   const blockchain = {
     async getBlock(number: number) {
@@ -126,7 +139,23 @@ async function createEvm(
     putBlock: state.unneeded,
     shallowCopy: state.unneeded,
   }
-  return evm.createEVM({ common: chain, stateManager: state, blockchain })
+  const precompiles = createPrecompiles({ evm, common, util }, chain, state, pace)
+  const machine = await evm.createEVM({ common: chain, stateManager: state, blockchain, ...precompiles })
+  paceSteps(machine, pace)
+  return machine
+}
+
+/**
+ * Lets others run while instructions are executed. The EVM asks before each step whether anybody listens to steps, and prepares
+ * a costly description of the step if so: therefore there is a listener only when a pause is due.
+ */
+function paceSteps({ events }: EVM, pace: Pace): void {
+  const listenerCount = events.listenerCount.bind(events)
+  events.listenerCount = name => (name === 'step' && !pace.isDue() ? 0 : listenerCount(name))
+  events.on('step', (_, proceed) => {
+    pace.isDue()
+    pace.giveWay().then(proceed)
+  })
 }
 
 /** Looks up each value only when an instruction reads it, so that a call needs no value that it does not read. */

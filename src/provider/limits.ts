@@ -20,6 +20,14 @@ export const MAX_OTHER_VIEWS = 4
 export const DEFAULT_MAX_REQUESTS = 1000
 /** Default for the gas of a call: as much as nodes allow for `eth_call`. */
 export const CALL_GAS = 50_000_000n
+/** Default for the time of a request or a call, in milliseconds. */
+export const DEFAULT_TIMEOUT = 10_000
+/** How long an execution may keep the thread before others get it, in milliseconds. */
+export const SLICE = 15
+/** Pairs of points that a precompile works on without a pause: each takes 5 to 30 ms. */
+export const PAIRS_A_SLICE = 2
+/** Bytes of each argument of MODEXP. The rollup does not prove longer ones. */
+export const MAX_MODEXP_BYTES = 512
 
 /** Accounts, slots, codes and block hashes of a bundle, all together. */
 export const MAX_BUNDLE_PARTS = 65_536

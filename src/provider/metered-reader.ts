@@ -6,6 +6,7 @@ import type { CallRequest } from './call-request.ts'
 import { refusedFor } from './error.ts'
 import { MAX_HINTED_CONTRACTS, MAX_HINTED_KEYS } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
+import type { Pace } from './pace.ts'
 import { params } from './params.ts'
 import type { ProvenState } from './proven-state.ts'
 import type { StateReader } from './state-reader.ts'
@@ -13,6 +14,8 @@ import type { StateReader } from './state-reader.ts'
 /** Limits on reading, and the endpoint to ask for a hint. */
 export interface Meter extends Pick<VerifiedOptions, 'l2' | 'maxRequests' | 'maxKeysPerRequest' | 'prefetch'> {
   readonly block: bigint
+  /** Waited for before the first request. */
+  readonly pace: Pick<Pace, 'beSlow'>
 }
 
 /**
@@ -40,6 +43,7 @@ export function meterReads(state: ProvenState, call: CallRequest, meter: Meter):
     <Place extends readonly Hex[], T>(isHeld: (...place: Place) => boolean, read: (...place: Place) => Promise<T>) =>
     async (...place: Place): Promise<T> => {
       if (isHeld(...place)) return read(...place)
+      await meter.pace.beSlow()
       misses++
       if (meter.prefetch && misses === hintAt) {
         count(1)

@@ -5,7 +5,7 @@ import type { Hex } from '../bytes.ts'
 import { ArgumentError, isArgumentError } from '../errors.ts'
 import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
-import { verifyFunction, verifySignal, verifyWhole } from '../rpc/options.ts'
+import { verifyFunction, verifySignal, verifyTimeout, verifyWhole } from '../rpc/options.ts'
 import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 import { endpointsOf } from './chain.ts'
 import {
@@ -17,7 +17,7 @@ import {
   verifyEnvironment,
   verifyHardfork,
 } from './environment.ts'
-import { CALL_GAS, DEFAULT_MAX_REQUESTS } from './limits.ts'
+import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT } from './limits.ts'
 
 /** The endpoints, the rollup and the limits of a verified provider. */
 export interface VerifiedProviderOptions extends RollupClientOptions {
@@ -47,6 +47,12 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
   maxGas?: bigint | undefined
   /** Limit on the requests to endpoints per call. Default: 1000. */
   maxRequests?: number | undefined
+  /**
+   * Milliseconds for a request, through everything it does: finding a block to answer from, asking endpoints, executing a call.
+   * Then it fails with `TIMEOUT`. What it began to find or fetch for everyone goes on, so that asking again is quicker.
+   * Default: 10,000.
+   */
+  timeoutMs?: number | undefined
   /** How many finalizations to try, from the newest back, until `l2` has the proofs of one. Default: 8. */
   maxFinalizations?: number | undefined
   /** Whether to ask `l2` first what a call will read, to fetch it all at once. This shows the call to `l2`. Default: true. */
@@ -84,7 +90,7 @@ export interface ProviderView {
 
 const OPTIONS = [
   ...['l1', 'l2', 'rollup', 'scheme', 'chainId', 'l1BlockHash', 'forward', 'environment', 'maxGas', 'maxRequests'],
-  ...['maxFinalizations', 'prefetch', 'hardfork', 'onView', 'signal', 'method', 'maxKeysPerRequest'],
+  ...['timeoutMs', 'maxFinalizations', 'prefetch', 'hardfork', 'onView', 'signal', 'method', 'maxKeysPerRequest'],
 ]
 
 /** The options of a provider, validated, with their defaults. */
@@ -103,7 +109,13 @@ export function readVerifiedOptions(options: VerifiedProviderOptions): VerifiedO
 function verifyOptions(options: VerifiedProviderOptions) {
   const own = readOptions('', options, OPTIONS)
   const { scheme, l1BlockHash, onView, forward = [], maxGas = CALL_GAS, hardfork = DEFAULT_HARDFORK } = own
-  const { signal, prefetch = true, maxRequests = DEFAULT_MAX_REQUESTS, maxFinalizations = 8 } = own
+  const {
+    signal,
+    prefetch = true,
+    maxRequests = DEFAULT_MAX_REQUESTS,
+    maxFinalizations = 8,
+    timeoutMs = DEFAULT_TIMEOUT,
+  } = own
   const rollup = readRollup(own.rollup)
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
   if (typeof scheme !== 'function') hashSchemeOf(scheme)
@@ -121,7 +133,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const { method = rollup.method, maxKeysPerRequest } = own
   const how = verifyClientOptions({ method, maxKeysPerRequest })
   const lists = { forward: verifyForward(forward), environment: verifyEnvironment(own.environment) }
-  const limits = { maxGas, maxRequests, maxFinalizations }
+  const limits = { maxGas, maxRequests, maxFinalizations, timeoutMs: verifyTimeout(timeoutMs) }
   return {
     l1,
     l2,

@@ -1,10 +1,24 @@
+import { readOptions } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
+import { verifyFunction, verifySignal } from '../rpc/options.ts'
 import { callProvider, orAbort } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedFor, withProviderErrors } from './error.ts'
 import { createMethods } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
+import { inPace, type Pace } from './pace.ts'
 import { createViews, describe } from './view.ts'
+
+/** How to answer one request. */
+export interface RequestOptions {
+  /** Ends the request, with `ENDPOINT_FAILED` and `ABORTED` in its data: for example because who asked is gone. */
+  signal?: AbortSignal | undefined
+  /**
+   * Called once, before the request asks an endpoint or computes for long, and waited for: so a server can limit how many such
+   * requests it handles at once. A request that needs neither is answered without it. What it throws ends the request.
+   */
+  admit?: (() => Promise<void>) | undefined
+}
 
 /** An EIP-1193 provider whose answers are all proven. */
 export interface VerifiedProvider {
@@ -12,9 +26,10 @@ export interface VerifiedProvider {
    * Sends one request. Throws a {@link ProviderError} and nothing else.
    *
    * @param args the method's name, and its parameters in order
+   * @param options how to end it early, and when it may be slow
    * @returns the result, proven unless its method is one of `forward`; state its type yourself, nothing checks it
    */
-  request<Result = unknown>(args: { method: string; params?: unknown }): Promise<Result>
+  request<Result = unknown>(args: { method: string; params?: unknown }, options?: RequestOptions): Promise<Result>
   /**
    * Does nothing, because no event ever occurs: neither the chain nor the accounts change, and subscriptions are refused. It is
    * here because clients call it. For a newer block, see `onView`.
@@ -93,25 +108,36 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     const expected = `methods other than ${method}, which is proven here`
     if (methods.has(method)) throw new ArgumentError({ path: 'forward', expected })
   }
-  async function answer(args: unknown): Promise<unknown> {
+  async function answer(args: unknown, pace: Pace): Promise<unknown> {
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
     const prove = methods.get(method)
-    if (prove !== undefined) return prove(params)
+    if (prove !== undefined) return prove(params, pace)
     if (!forwarded.has(method)) throw refusedFor('METHOD_REFUSED')
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
-    return settings.l2.run(provider => callProvider(provider, method, params))
+    await pace.beSlow()
+    return settings.l2.run(provider => callProvider(provider, method, params, pace.signal))
   }
 
   /** An aborted provider does not answer from its memory either. */
-  const answering = <T>(work: () => Promise<T>) => withProviderErrors(() => orAbort(work, settings.signal))
+  const answering = <T>(work: (pace: Pace) => Promise<T>, options: RequestOptions | undefined) =>
+    withProviderErrors(async () => {
+      // Some clients pass the name of a chain here.
+      const given = typeof options === 'object' && options !== null ? options : {}
+      const { signal, admit } = readOptions('options', given, ['signal', 'admit'])
+      verifySignal(signal)
+      verifyFunction('options.admit', admit)
+      return inPace({ timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit }, work)
+    })
+  const searching = <T>(work: () => Promise<T>) => withProviderErrors(() => orAbort(work, settings.signal))
 
   return {
     // What the caller says of the result is not checked, as in every such client.
-    request: <Result>(args: unknown) => answering(() => answer(args) as Promise<Result>),
+    request: <Result>(args: unknown, options?: RequestOptions) =>
+      answering(pace => answer(args, pace) as Promise<Result>, options),
     on: () => {},
     removeListener: () => {},
-    refresh: () => answering(async () => describe(await views.refresh())),
-    view: () => answering(async () => describe(await views.current())),
+    refresh: () => searching(async () => describe(await views.refresh())),
+    view: () => searching(async () => describe(await views.current())),
   }
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 
 /** Checks the table of bounds in `docs/threat-model.md`. */
 const ROW = /^\| .+ \| ([\d,]+)(?: (\w+))? \| `(\w+)` \| `(src\/[\w/]+\.ts)` \|$/gm
-const UNITS: Readonly<Record<string, number>> = { '': 1, bytes: 1, KiB: 2 ** 10, MiB: 2 ** 20, s: 1000 }
+const UNITS: Readonly<Record<string, number>> = { '': 1, bytes: 1, KiB: 2 ** 10, MiB: 2 ** 20, ms: 1, s: 1000 }
 const rows = [...readFileSync('docs/threat-model.md', 'utf8').matchAll(ROW)].map(
   ([, digits = '', unit = '', name = '', file = '']) => ({ digits, unit, name, file }),
 )

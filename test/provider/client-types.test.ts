@@ -60,7 +60,7 @@ it('throws errors whose data are typed by their reason', () => {
 it('has a meaning, a code and an action for every reason', () => {
   const reasons = Object.keys(providerErrorMeanings) as ProviderErrorReason[]
   const errors = reasons.map(reason => new ProviderError(reason, { reason } as never, { found: 'The rest.' }))
-  expect(new Set(errors.map(({ code }) => code)).size).toBe(11)
+  expect(new Set(errors.map(({ code }) => code)).size).toBe(13)
   for (const { reason, code, action, name, message, data } of errors) {
     expect([typeof code, name, data], reason).toEqual(['number', 'ProviderError', { reason }])
     expect(message).toBe(`${providerErrorMeanings[reason]} The rest.`)

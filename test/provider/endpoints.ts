@@ -127,3 +127,6 @@ export const dataOf = (ended: CallOutcome): Hex | undefined =>
 /** A number as a 32-byte word. */
 export const word = (value: bigint | number): Hex => `0x${value.toString(16).padStart(64, '0')}`
 export const at = (byte: string): Hex => `0x${byte.repeat(20)}`
+
+/** For work that nothing ends. */
+export const UNHURRIED = { timeoutMs: 3_600_000, signals: [] }

@@ -5,10 +5,11 @@ import { createVerifier, type Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { loadEvm } from '../../src/provider/evm-packages.ts'
 import { execute } from '../../src/provider/execute.ts'
+import { inPace } from '../../src/provider/pace.ts'
 import { createProvenState } from '../../src/provider/proven-state.ts'
 import { only } from '../../src/rpc/endpoints.ts'
 import { sized } from '../size.ts'
-import { at, createEndpoints, word } from './endpoints.ts'
+import { at, createEndpoints, UNHURRIED, word } from './endpoints.ts'
 import { bytesOf, CHAIN_ID, type FullAccount, type FullCall, type FullState, runFull } from './full-state.ts'
 import { worlds } from './programs.ts'
 
@@ -55,12 +56,8 @@ it('gives the return data and the gas of an EVM that holds the full state', asyn
       for (const call of asked) {
         const request = { ...call, to: call.to ?? null, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
         const gas = call.gas ?? 0n
-        const { accessList: _, ...found } = await execute(
-          packages,
-          proven,
-          { ...request, value: call.value ?? 0n, gas },
-          gas,
-          context,
+        const { accessList: _, ...found } = await inPace(UNHURRIED, pace =>
+          execute(packages, proven, { ...request, value: call.value ?? 0n, gas }, gas, context, pace),
         )
         expect(found).toEqual(await expected(state, { ...call, gas }))
         seen.set(`${found.failure}`, (seen.get(`${found.failure}`) ?? 0) + 1)

@@ -65,8 +65,8 @@ const address = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.constantFrom(
-      ...[SENDER, DELEGATED, ABSENT, at('00'), precompile(1), precompile(2), precompile(4), precompile(5)],
-      ...[precompile(9), precompile(0x0b), getContractAddress({ from: at('c0'), nonce: 1n })],
+      ...[SENDER, DELEGATED, ABSENT, at('00'), precompile(1), precompile(2), precompile(4), precompile(7)],
+      ...[precompile(6), precompile(0x0b), getContractAddress({ from: at('c0'), nonce: 1n })],
     ),
   },
 )

@@ -8,7 +8,7 @@ import { verifyUint } from '../../options.ts'
 import { redactProofErrors } from '../../rpc/diagnose.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
-import { verifySignal, verifyWhole } from '../../rpc/options.ts'
+import { verifySignal, verifyTimeout, verifyWhole } from '../../rpc/options.ts'
 import { recordEvidence } from '../../rpc/record.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
 import { type CallRequest, NOBODY } from '../call-request.ts'
@@ -16,8 +16,9 @@ import { endpointsOf } from '../chain.ts'
 import { chainIdOf, DEFAULT_HARDFORK, verifyBigint, verifyEnvironment, verifyHardfork } from '../environment.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
-import { CALL_GAS, DEFAULT_MAX_REQUESTS, MAX_DATA_BYTES } from '../limits.ts'
+import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
+import { inPace } from '../pace.ts'
 import { createProvenState } from '../proven-state.ts'
 import { noteReads } from '../state-reader.ts'
 import { encodeEnvironment, watchEnvironment } from './environment.ts'
@@ -26,6 +27,7 @@ import { verifyCallEvidence } from './verify.ts'
 
 const OPTIONS = [
   ...['l1', 'l2', 'scheme', 'rollup', 'chainId', 'call', 'l2BlockNumber', 'hardfork', 'environment', 'maxRequests'],
+  'timeoutMs',
   ...['method', 'maxKeysPerRequest', 'l1BlockNumber', 'beacon', 'maxFinalizations', 'onProgress', 'signal'],
 ]
 
@@ -41,6 +43,7 @@ type Wanted = ReturnType<typeof readRecordOptions>
 function readRecordOptions(options: CallRecordOptions) {
   const own = readOptions('', options, OPTIONS)
   const { scheme, l2BlockNumber, hardfork = DEFAULT_HARDFORK, maxRequests = DEFAULT_MAX_REQUESTS, signal } = own
+  const { timeoutMs = DEFAULT_TIMEOUT } = own
   const { l1BlockNumber, beacon, maxFinalizations, onProgress } = own
   const rollup = readRollup(own.rollup)
   const chainId = chainIdOf(rollup, own.chainId)
@@ -54,6 +57,7 @@ function readRecordOptions(options: CallRecordOptions) {
     hardfork: verifyHardfork(hardfork),
     environment: verifyEnvironment(own.environment),
     maxRequests: verifyWhole('maxRequests', maxRequests, 1),
+    timeoutMs: verifyTimeout(timeoutMs),
     how: verifyClientOptions({ method, maxKeysPerRequest }),
     others: { l1BlockNumber, beacon, maxFinalizations, onProgress, signal },
   }
@@ -86,10 +90,14 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
 
   const source = { l2, block: l2BlockNumber, ...how, scheme }
   const proven = createProvenState({ ...source, stateRoot, verifier: createVerifier(scheme) })
-  const state = noteReads(meterReads(proven, call, { ...source, maxRequests: wanted.maxRequests, prefetch: true }))
   const values = watchEnvironment(environment, finalizedTimestamp)
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }
-  await execute(await loadEvm(), state.reader, call, call.gas, context)
+  const { timeoutMs, signal, maxRequests } = wanted
+  const state = await inPace({ timeoutMs, signals: [signal] }, async pace => {
+    const noted = noteReads(meterReads(proven, call, { ...source, maxRequests, prefetch: true, pace }))
+    await execute(await loadEvm(), noted.reader, call, call.gas, context, pace)
+    return noted
+  })
 
   const { version, kind: _, request: __, answer: ___, ...anchor } = recorded.bundle
   const { from, to, data, value, gas } = call
@@ -106,7 +114,7 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const trusted = beacon?.trusted ?? { l1BlockHash: l1Block.hash }
   const stated = { from, to, data, value, gas }
   const claim = { scheme, rollup, trusted, chainId, hardfork, l2BlockNumber, call: stated }
-  const verified = await verifyCallEvidence(bundle, claim, { signal: wanted.signal })
+  const verified = await verifyCallEvidence(bundle, claim, { signal, timeoutMs })
   // What is trusted decides which case it is.
   return { bundle, l1BlockHashFrom: recorded.l1BlockHashFrom, verified: verified as RecordedCall['verified'] }
 }

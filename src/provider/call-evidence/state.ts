@@ -3,6 +3,7 @@ import { bytesToHex, type Hex } from '../../bytes.ts'
 import { atPath, ProofError } from '../../errors.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { verifyProof } from '../../verifier/verify-proof.ts'
+import type { Pace } from '../pace.ts'
 import {
   createStateReader,
   type HeldAccount,
@@ -12,8 +13,8 @@ import {
   toProvenAccount,
 } from '../state-reader.ts'
 import type { DecodedCallEvidence } from './decode.ts'
-import type { Pause } from './pauses.ts'
 
+type Pause = Pace['pause']
 type Answers = DecodedCallEvidence['answers']
 
 /** Verifies the answers of a bundle. @param pause called before each answer */

@@ -122,8 +122,13 @@ export interface StatedCall {
 
 /** How to verify. */
 export interface CallVerifyOptions {
-  /** Aborts the verification: before the next answer is verified, or when the call next reads state. */
+  /** Aborts the verification of the state and the execution of the call, at any time. */
   signal?: AbortSignal | undefined
+  /**
+   * Milliseconds for both, once the state root is proven. Then the verification fails with `TIMEOUT`: whoever makes a bundle
+   * chooses how long the call computes. Default: 10,000.
+   */
+  timeoutMs?: number | undefined
 }
 
 /** What a bundle proves about the block of the call. */
@@ -205,6 +210,11 @@ export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'stor
   environment?: Environment | undefined
   /** Limit on the requests for the execution. Default: 1000. */
   maxRequests?: number | undefined
+  /**
+   * Milliseconds for executing the call, including what it fetches, and again for verifying the bundle. Then recording fails
+   * with `TIMEOUT`. Default: 10,000.
+   */
+  timeoutMs?: number | undefined
 }
 
 /** A bundle, and what it proves. */

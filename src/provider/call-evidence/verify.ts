@@ -4,16 +4,17 @@ import { ArgumentError, excerpt, isProofError, ProofError } from '../../errors.t
 import { type DecodedEvidenceClaim, decodeClaim, unlessFromBundle } from '../../evidence/claim.ts'
 import { verifyDecoded } from '../../evidence/verify.ts'
 import { verifyUint } from '../../options.ts'
-import { verifySignal } from '../../rpc/options.ts'
+import { abortedBy } from '../../rpc/error.ts'
+import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
 import { chainIdOf, verifyBigint, verifyHardfork } from '../environment.ts'
 import { isProviderError } from '../error.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { type Execution, execute } from '../execute.ts'
-import { CALL_GAS } from '../limits.ts'
+import { CALL_GAS, DEFAULT_TIMEOUT } from '../limits.ts'
+import { inPace, type Pace } from '../pace.ts'
 import { noteReads } from '../state-reader.ts'
 import { type DecodedCallEvidence, decodeCallEvidence } from './decode.ts'
 import { verifyEnvironmentUsed, watchEnvironment } from './environment.ts'
-import { createPauses } from './pauses.ts'
 import { readBundle, unused, verifyAnswers, verifyStateUsed } from './state.ts'
 import type { CallAnchor, CallClaim, CallOutcome, CallVerifyOptions, StatedCall, VerifiedCall } from './types.ts'
 
@@ -27,30 +28,42 @@ export async function verifyCallEvidence(
   options: CallVerifyOptions,
 ): Promise<VerifiedCall> {
   const wanted = decodeCallClaim(claim)
-  const { signal } = readOptions('', options, ['signal'])
+  const { signal, timeoutMs = DEFAULT_TIMEOUT } = readOptions('', options, ['signal', 'timeoutMs'])
   verifySignal(signal)
-  const pause = createPauses(signal)
-  await pause()
+  verifyTimeout(timeoutMs)
+  if (signal?.aborted) throw abortedBy(signal)
 
   const decoded = decodeCallEvidence(bundle, wanted.maxGas)
   verifyExpected(decoded, wanted)
-  const { call, chainId, hardfork, environment } = decoded
   const anchor = verifyAnchor(decoded, wanted.evidence)
-  const accounts = await verifyAnswers(decoded.answers, wanted.evidence.scheme, anchor.stateRoot, pause)
-  const { finalizedTimestamp, l2BlockNumber: blockNumber } = anchor
+  const verified = await inPace({ timeoutMs, signals: [signal] }, pace =>
+    verifyExecution(decoded, wanted.evidence.scheme, anchor, pace),
+  )
+  return { ...anchor, ...verified }
+}
+
+/** Verifies the state in a bundle, and executes the call on it. */
+async function verifyExecution(
+  decoded: DecodedCallEvidence,
+  scheme: Wanted['evidence']['scheme'],
+  { stateRoot, finalizedTimestamp, l2BlockNumber: blockNumber }: CallAnchor,
+  pace: Pace,
+) {
+  const { call, chainId, hardfork, environment } = decoded
+  const accounts = await verifyAnswers(decoded.answers, scheme, stateRoot, pace.pause)
   if (finalizedTimestamp !== undefined && environment.timestamp !== undefined) {
     throw unused('environment.timestamp', 'a timestamp beside the one that L1 proves')
   }
-  const state = noteReads(readBundle(accounts, decoded.codes, pause))
+  const state = noteReads(readBundle(accounts, decoded.codes, pace.pause))
   const values = watchEnvironment(environment, finalizedTimestamp)
   const packages = await loadEvm()
   const request = { ...call, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
   const context = { chainId, hardfork, blockNumber, environment: values.environment }
-  const execution = await execute(packages, state.reader, request, call.gas, context).catch(toCallError)
+  const execution = await execute(packages, state.reader, request, call.gas, context, pace).catch(toCallError)
   verifyStateUsed(decoded, state)
   verifyEnvironmentUsed(environment, values.read)
   const { gasUsed } = execution
-  return { ...anchor, ...{ chainId, hardfork, environment, call, gasUsed }, ...outcomeOf(execution) }
+  return { ...{ chainId, hardfork, environment, call, gasUsed }, ...outcomeOf(execution) }
 }
 
 /** Validates the whole claim, so that a wrong one never looks like a fault of the bundle. */
@@ -122,7 +135,8 @@ function outcomeOf({ failure, returnData }: Execution): CallOutcome {
 
 /** A value that the bundle does not state is reported as missing, like an account that it does not prove. */
 function toCallError(error: unknown): never {
-  if (!isProviderError(error)) throw error
+  // That nobody knows how the rollup would end the call is no fault of the bundle.
+  if (!isProviderError(error) || error.reason === 'ROLLUP_DIFFERS') throw error
   if (error.reason === 'VALUE_UNPROVEN') {
     const { instruction } = error.data
     throw new ProofError('CALL_STATE_MISSING', { path: 'environment', expected: `the value of ${instruction}` })

@@ -8,6 +8,7 @@ import { at, word } from '../endpoints.ts'
 import { bytesOf, type FullState } from '../full-state.ts'
 import { readerOver } from './full-reader.ts'
 
+const NEVER = new AbortController().signal
 const [ALICE, CONTRACT, NEW] = [at('a1'), at('c0'), at('ee')]
 const [alice, contract, fresh] = [ALICE, CONTRACT, NEW].map(hex => new Address(bytesOf(hex))) as [
   ...[Address, Address, Address],
@@ -17,7 +18,7 @@ const state: FullState = new Map([
   [ALICE, { nonce: 5n, balance: 9n }],
   [CONTRACT, { nonce: 1n, code: '0x6001', storage: { [word(1)]: word(0x1234) } }],
 ])
-const setUp = async () => createEvmState(readerOver(state), await loadEvm())
+const setUp = async () => createEvmState(readerOver(state), await loadEvm(), NEVER)
 
 it('reads what is proven, in the form that the EVM expects', async () => {
   const evmState = await setUp()
@@ -39,7 +40,7 @@ it('reads what is proven, in the form that the EVM expects', async () => {
 
 it('reads no code of an account that has none', async () => {
   const refuse = () => Promise.reject(new Error('there is none'))
-  const evmState = createEvmState({ ...readerOver(state), getCode: refuse }, await loadEvm())
+  const evmState = createEvmState({ ...readerOver(state), getCode: refuse }, await loadEvm(), NEVER)
   expect((await evmState.getCode(alice)).length).toBe(0)
   expect((await evmState.getCode(fresh)).length).toBe(0)
   await expect(evmState.getCode(contract)).rejects.toThrow('there is none')
@@ -115,7 +116,11 @@ it('undoes writes back to a checkpoint, unless it was committed', async () => {
 it('ends with the first error, whatever the EVM makes of it', async () => {
   const [first, second] = [new Error('first'), new Error('second')]
   let error = first
-  const failing = createEvmState({ ...readerOver(state), getStorage: () => Promise.reject(error) }, await loadEvm())
+  const failing = createEvmState(
+    { ...readerOver(state), getStorage: () => Promise.reject(error) },
+    await loadEvm(),
+    NEVER,
+  )
   failing.verifyIntact()
   await expect(failing.getStorage(contract, key(1))).rejects.toBe(first)
   expect(() => failing.verifyIntact()).toThrow(first)

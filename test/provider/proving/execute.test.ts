@@ -4,8 +4,9 @@ import type { CallRequest } from '../../../src/provider/call-request.ts'
 import { type Environment, HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
 import { loadEvm } from '../../../src/provider/evm-packages.ts'
 import { type ExecutionContext, execute } from '../../../src/provider/execute.ts'
+import { inPace } from '../../../src/provider/pace.ts'
 import type { StateReader } from '../../../src/provider/state-reader.ts'
-import { at, word } from '../endpoints.ts'
+import { at, UNHURRIED, word } from '../endpoints.ts'
 import { CHAIN_ID, type FullAccount, type FullState } from '../full-state.ts'
 import { readerOver } from './full-reader.ts'
 
@@ -44,7 +45,9 @@ function run({ code = '', call, hardfork = 'prague', environment = {}, gas = 200
   } as const
   const context: ExecutionContext = { chainId: CHAIN_ID, hardfork, blockNumber: 9n, environment }
   const full = { ...readerOver(state), ...reader }
-  return execute(evm ?? packages, full, { ...request, accessList: [], ...call }, gas, context)
+  return inPace(UNHURRIED, pace =>
+    execute(evm ?? packages, full, { ...request, accessList: [], ...call }, gas, context, pace),
+  )
 }
 const resultOf = async (what: Run) => (await run(what)).returnData
 const gasOf = async (what: Run) => (await run(what)).gasUsed

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { type CallBundle, type CallClaim, isProviderError, recordCall, verifyCallEvidence } from '../../src/provider.ts'
+import { isEndpointError } from '../../src/rpc.ts'
+import { at, createEndpoints, LEFT, ROLLUP } from './endpoints.ts'
+import { CHAIN_ID, type FullState } from './full-state.ts'
+import { bn1, bn2, g1, g2, POINT_EVALUATION, precompile } from './precompile-inputs.ts'
+
+/** A call ends at its deadline, and while it runs, other tasks do, too. */
+
+const LOOP = at('c0')
+const SCALAR = 'ff'.repeat(32)
+const [G1, G2, BN_PAIR] = [g1(1n), g2(1n), bn1(1n) + bn2(1n)]
+
+/** Calls a precompile for ever, with what the call's data are. */
+const callsForEver = (number: number): Hex => `0x365f5f375b5f5f365f73${precompile(number).slice(2)}5afa50600456`
+
+/** Calls that take seconds to minutes on any machine, with the default gas. */
+const ENDLESS: Readonly<Record<string, { code?: Hex; to?: Hex; data?: Hex }>> = {
+  'an endless loop': { code: '0x5b5f56' },
+  'a loop over much memory': { code: '0x600162200000525b600756' },
+  'hashes of much memory': { code: '0x5b620800005f20505f56' },
+  'contracts that call themselves': { code: '0x5b5f5f5f5f305afa505f56' },
+  'a loop of additions of BLS12-381': { code: callsForEver(0x0b), data: `0x${G1}${G1}` },
+  'a loop of point evaluations': { code: callsForEver(0x0a), data: POINT_EVALUATION },
+  'one sum of products in G1': { to: precompile(0x0c), data: `0x${(G1 + SCALAR).repeat(2500)}` },
+  'one sum of products in G2': { to: precompile(0x0e), data: `0x${(G2 + SCALAR).repeat(1500)}` },
+  'one pairing check of BLS12-381': { to: precompile(0x0f), data: `0x${(G1 + G2).repeat(1200)}` },
+  'one pairing check of BN254': { to: precompile(8), data: `0x${BN_PAIR.repeat(1200)}` },
+}
+
+function endpointsFor({ code = '0x' }: { code?: Hex }) {
+  const state: FullState = new Map([[LOOP, { nonce: 1n, code }]])
+  return createEndpoints(state, false, true)
+}
+
+/** What the work throws, and how often a timer fired meanwhile. */
+async function observe(work: () => Promise<unknown>) {
+  let ticks = 0
+  const timer = setInterval(() => {
+    ticks++
+  })
+  const error = await work().then(
+    value => ({ value }),
+    (thrown: unknown) => thrown,
+  )
+  clearInterval(timer)
+  return { error, ticks }
+}
+const reasonOf = (error: unknown) =>
+  isProviderError(error) ? error.reason : isEndpointError(error) ? error.code : error
+
+it.each(Object.entries(ENDLESS))('ends %s at the deadline, and lets timers fire', async (_, what) => {
+  const provider = endpointsFor(what).provider({ timeoutMs: 600 })
+  const params = [{ to: what.to ?? LOOP, data: what.data ?? '0x' }, 'latest']
+  await provider.view()
+  const { error, ticks } = await observe(() => provider.request({ method: 'eth_call', params }))
+  expect(reasonOf(error), String(error)).toBe('TIMEOUT')
+  expect(error).toMatchObject({ code: -32016, action: 'fix', data: { reason: 'TIMEOUT' } })
+  expect(ticks).toBeGreaterThan(3)
+  // The execution has ended, too: nothing but its own end keeps the next one from being quick.
+  expect(await provider.request({ method: 'eth_call', params: [{ to: at('ee') }, 'latest'] })).toBe('0x')
+})
+it('has as many endless calls as it means to', () => expect(Object.keys(ENDLESS)).toHaveLength(10))
+
+/** Asks with a signal, and aborts after some milliseconds. */
+async function aborting(work: (signal: AbortSignal) => Promise<unknown>) {
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(new Error('enough')), 100)
+  return observe(() => work(controller.signal))
+}
+const endless = () => endpointsFor({ code: '0x5b5f56' })
+const ASKED = { method: 'eth_call', params: [{ to: LOOP }, 'latest'] }
+
+it('ends a request, or a provider, when its signal is aborted', async () => {
+  const [one, other] = await Promise.all([
+    aborting(signal => endless().provider().request(ASKED, { signal })),
+    aborting(signal => endless().provider({ signal }).request(ASKED)),
+  ])
+  for (const { error, ticks } of [one, other]) {
+    expect(error).toMatchObject({ reason: 'ENDPOINT_FAILED', data: { error: 'ABORTED' } })
+    expect(ticks).toBeGreaterThan(0)
+  }
+  const aborted = endless().provider().request(ASKED, { signal: AbortSignal.abort() })
+  await expect(aborted).rejects.toMatchObject({ data: { error: 'ABORTED' } })
+})
+
+it('has one deadline for an estimate, an access list, and what waits for an endpoint', async () => {
+  const provider = endless().provider({ timeoutMs: 100 })
+  await provider.view()
+  for (const method of ['eth_estimateGas', 'eth_createAccessList']) {
+    const asked = provider.request({ ...ASKED, method, params: [{ to: LOOP }] })
+    await expect(asked, method).rejects.toMatchObject({ reason: 'TIMEOUT' })
+  }
+  const silent = { request: () => new Promise<never>(() => {}) }
+  for (const layer of ['l1', 'l2']) {
+    const waiting = endless().provider({ timeoutMs: 100, [layer]: silent })
+    for (const method of ['eth_call', 'eth_getBalance']) {
+      const asked = waiting.request({ method, params: [method === 'eth_call' ? { to: LOOP } : LOOP] })
+      await expect(asked, layer + method).rejects.toMatchObject({ reason: 'TIMEOUT' })
+    }
+  }
+})
+
+it('answers another client while calls compute', async () => {
+  const provider = endless().provider({ timeoutMs: 1500 })
+  const balance = { method: 'eth_getBalance', params: [LOOP] }
+  await provider.request(balance)
+  let ended = 0
+  const calls = Array.from({ length: 8 }, () => provider.request(ASKED).catch(() => ended++))
+  let answered = 0
+  while (ended === 0) {
+    await provider.request(balance)
+    await new Promise(resolve => setTimeout(resolve))
+    answered++
+  }
+  await Promise.all(calls)
+  // Each answer waits for at most one slice of a call.
+  expect(answered).toBeGreaterThan(10)
+})
+
+describe('a call as evidence', () => {
+  const about = { scheme: poseidon2, rollup: ROLLUP, chainId: CHAIN_ID }
+  const call = { to: LOOP, gas: 100_000n }
+
+  async function bundleOf(code: Hex = '0x5b5f56'): Promise<{ bundle: CallBundle; claim: CallClaim }> {
+    const { l1, l2 } = endpointsFor({ code })
+    // With little gas, the loop ends soon. The gas is not proven.
+    const { bundle, verified } = await recordCall({ l1, l2, ...about, call })
+    const trusted = { l1BlockHash: verified.l1Block.hash }
+    const claim = { ...about, trusted, l2BlockNumber: 'fromBundle', hardfork: 'prague', call: LEFT } as const
+    return { bundle: { ...bundle, call: { ...bundle.call, gas: '0x2faf080' } }, claim }
+  }
+
+  it('ends at the deadline, or when it is aborted', async () => {
+    const { bundle, claim } = await bundleOf()
+    const late = await observe(() => verifyCallEvidence(bundle, claim, { timeoutMs: 200 }))
+    expect([reasonOf(late.error), late.ticks > 2]).toEqual(['TIMEOUT', true])
+    const aborted = await aborting(signal => verifyCallEvidence(bundle, claim, { signal }))
+    expect([reasonOf(aborted.error), aborted.ticks > 0]).toEqual(['ABORTED', true])
+    await expect(verifyCallEvidence(bundle, claim, { timeoutMs: 0 })).rejects.toThrow('timeoutMs')
+  })
+
+  it('ends at the deadline while it is recorded', async () => {
+    const { l1, l2 } = endless()
+    const late = await observe(() => recordCall({ l1, l2, ...about, call: { to: LOOP }, timeoutMs: 200 }))
+    expect([reasonOf(late.error), late.ticks > 2]).toEqual(['TIMEOUT', true])
+    const aborted = await aborting(signal => recordCall({ l1, l2, ...about, call: { to: LOOP }, signal }))
+    expect([reasonOf(aborted.error), aborted.ticks > 0]).toEqual(['ABORTED', true])
+  })
+
+  it('is no fault of the bundle where the rollup differs', async () => {
+    // Reads the balance of BLAKE2F, and with much gas calls it.
+    const { bundle, claim } = await bundleOf('0x600931505a62030d4010600e57005b5f5f5f5f60095afa00')
+    const asked = verifyCallEvidence(bundle, claim)
+    await expect(asked).rejects.toMatchObject({ reason: 'ROLLUP_DIFFERS', data: { precompile: 'BLAKE2F' } })
+  })
+})
