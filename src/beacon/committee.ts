@@ -59,3 +59,6 @@ export function decodeCommittee(committee: unknown): DecodedCommittee {
     return { network, period, keys }
   })
 }
+
+/** @throws what {@link decodeCommittee} throws */
+export const verifyCommittee = (committee: Committee): void => void decodeCommittee(committee)

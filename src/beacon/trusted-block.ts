@@ -1,5 +1,5 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
-import type { Committee } from './committee.ts'
+import { type Committee, verifyCommittee } from './committee.ts'
 import type { BeaconNetwork } from './network.ts'
 import {
   decodeTrustedBlock,
@@ -36,6 +36,8 @@ export interface TrustedBeaconBlock {
 export interface BeaconLightClient {
   /** The network of the trusted block. */
   network: BeaconNetwork
+  /** Checks a stored committee: its form, and that its keys match its root. Throws `BEACON_COMMITTEE_ROOT` and ArgumentErrors. */
+  verifyCommittee: (committee: Committee) => void
   /** {@link verifyBootstrap} */
   verifyBootstrap: (bootstrap: unknown, trusted: TrustedBlock) => VerifiedBootstrap
   /** {@link verifyUpdate} */
@@ -87,6 +89,6 @@ export function trustBeaconBlock(block: TrustedBlock): TrustedBeaconBlock {
     beaconBlockRoot: blockRoot,
     network: source.name,
     verifyConsensus: answers => verifyConsensus(answers, { network: source, blockRoot }),
-    lightClient: { network: source, verifyBootstrap, verifyUpdate, verifyFinality },
+    lightClient: { network: source, verifyCommittee, verifyBootstrap, verifyUpdate, verifyFinality },
   }
 }

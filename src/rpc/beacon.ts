@@ -1,89 +1,17 @@
 import { decodeArgument, invalid, readOptions } from '../arguments.ts'
-import { MAX_UPDATES } from '../beacon/limits.ts'
-import type { ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
-import type { ProofError } from '../errors.ts'
-import { BOOTSTRAP_SHAPE, type BundleConsensus, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
-import { pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
-import { redactError } from './diagnose.ts'
-import { abortedBy, EndpointError, isEndpointError, isFailure } from './error.ts'
+import type { BeaconNetwork } from '../beacon/network.ts'
+import type { BeaconLightClient, ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
+import type { BundleConsensus } from '../evidence/consensus.ts'
+import { fetchBootstrap, periodOf, SECONDS_PER_SLOT } from './beacon-api.ts'
+import { extendChain, type KnownBlock, type Steps } from './beacon-chain.ts'
+import { createPool, unavailable, withSession } from './beacon-session.ts'
+import { EndpointError } from './error.ts'
 import type { BeaconApi } from './http.ts'
-import { BEACON_STEP_LENGTH, MAX_UPDATES_AT_ONCE } from './limits.ts'
-import { verifyFunction, verifySignal } from './options.ts'
-import { admissionOf } from './partial-answers.ts'
-import { redactorFor } from './redact.ts'
+import { BEACON_TOTAL_MS } from './limits.ts'
+import { verifyFunction, verifySignal, verifyTimeout } from './options.ts'
 
 /** One period's update as JSON, in bytes: a bundle grows by this for each period since the trusted block. */
 const BYTES_PER_PERIOD = 64_000
-const SLOTS_PER_PERIOD = 8192n
-const LIGHT_CLIENT = '/eth/v1/beacon/light_client'
-
-/** Fetches one document, and keeps its known fields. */
-async function fetchKnown(api: BeaconApi, path: string, shape: Shape, steps: number, signal?: AbortSignal) {
-  const redact = redactorFor(api)
-  try {
-    const answer = await api.get(`${LIGHT_CLIENT}/${path}`, signal)
-    return pickKnown(answer, shape, admissionOf(steps * BEACON_STEP_LENGTH, redact))
-  } catch (error) {
-    if (signal?.aborted) throw abortedBy(signal)
-    if (!isEndpointError(error)) throw new EndpointError('UNREACHABLE', { layer: 'beacon' })
-    const { code, found, status } = error
-    throw status === 404
-      ? new EndpointError('BLOCK_MISSING', { found: found ?? 'HTTP status 404', status, layer: 'beacon' })
-      : new EndpointError(code, { found, status, layer: 'beacon' })
-  }
-}
-
-export const fetchBootstrap = (api: BeaconApi, blockRoot: string, signal?: AbortSignal): Promise<unknown> =>
-  fetchKnown(api, `bootstrap/${blockRoot}`, BOOTSTRAP_SHAPE, 1, signal)
-
-export const fetchFinality = (api: BeaconApi, signal?: AbortSignal): Promise<unknown> =>
-  fetchKnown(api, 'finality_update', FINALITY_SHAPE, 1, signal)
-
-/** The updates of `count` periods. The verifier checks that they are in order and without gaps. */
-export async function fetchUpdates(
-  api: BeaconApi,
-  start: number,
-  count: number,
-  signal?: AbortSignal,
-  onProgress?: (done: number) => void,
-): Promise<unknown[]> {
-  const updates: unknown[] = []
-  while (updates.length < count) {
-    const wanted = Math.min(count - updates.length, MAX_UPDATES_AT_ONCE)
-    const path = `updates?start_period=${start + updates.length}&count=${wanted}`
-    const answer = await fetchKnown(api, path, UPDATES_SHAPE, wanted + 1, signal)
-    const found = `no update of period ${start + updates.length}`
-    if (!Array.isArray(answer) || answer.length === 0)
-      throw new EndpointError('ANSWER_MALFORMED', { found, layer: 'beacon' })
-    updates.push(...answer.slice(0, wanted))
-    onProgress?.(updates.length)
-  }
-  return updates
-}
-
-/** The integer at this path of names, as an endpoint claims it. Nothing of it is proven. */
-export function readClaimed(source: unknown, ...names: string[]): bigint {
-  const value = names.reduce((holder, name) => readOwn(Object(holder), name), source)
-  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value)
-  throw new EndpointError('ANSWER_MALFORMED', { found: `no ${names.at(-1)}`, layer: 'beacon' })
-}
-
-/** The period of a slot that an endpoint claims. @throws EndpointError if the slot is impossibly large */
-export function periodOf(slot: bigint): number {
-  const period = slot / SLOTS_PER_PERIOD
-  if (period < 2n ** 32n) return Number(period)
-  throw new EndpointError('ANSWER_MALFORMED', { found: `slot ${slot}`, layer: 'beacon' })
-}
-
-/** How many updates lead from one period to another. @throws EndpointError if there are more than are verified */
-export function countPeriods(from: number, to: number): number {
-  const count = Math.max(to - from, 0)
-  if (count <= MAX_UPDATES) return count
-  throw new EndpointError('RESPONSE_TOO_LARGE', {
-    found: `${count} periods, more than ${MAX_UPDATES}`,
-    layer: 'beacon',
-  })
-}
 
 /** What {@link fetchConsensus} reports while it runs. */
 export type ConsensusProgress =
@@ -120,9 +48,20 @@ export interface ConsensusOptions {
   trusted: TrustedBeaconBlock
   /** Called at every step. It may throw to end the fetch, for example if the size is too large. */
   onProgress?: ((progress: ConsensusProgress) => void) | undefined
+  /** Maximum age of the trusted block, in seconds. Default: no limit. */
+  maxTrustedAgeSeconds?: number | undefined
+  /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
+  timeoutMs?: number | undefined
+  /** How long everything may take, in milliseconds. Default: 300,000. */
+  totalTimeoutMs?: number | undefined
   /** Aborts the fetch. */
   signal?: AbortSignal | undefined
 }
+
+const CONSENSUS_OPTIONS = [
+  ...['apis', 'trusted', 'onProgress', 'signal'],
+  ...['maxTrustedAgeSeconds', 'timeoutMs', 'totalTimeoutMs'],
+]
 
 /** The consensus part of a bundle, and what it proves. */
 export interface FetchedConsensus {
@@ -162,36 +101,66 @@ export interface FetchedConsensus {
  * ```
  */
 export async function fetchConsensus(options: ConsensusOptions): Promise<FetchedConsensus> {
-  const { apis, trusted, onProgress, signal } = readOptions('', options, ['apis', 'trusted', 'onProgress', 'signal'])
+  const own = readOptions('', options, CONSENSUS_OPTIONS)
+  const { apis, trusted, onProgress, signal, maxTrustedAgeSeconds = Number.POSITIVE_INFINITY } = own
+  const { timeoutMs = 10_000, totalTimeoutMs = BEACON_TOTAL_MS } = own
   verifyBeaconSource({ apis, trusted })
+  const beacon = lightClientOf(trusted)
   verifyFunction('onProgress', onProgress)
   verifySignal(signal)
-  let isReporting = false
-  const report = (progress: ConsensusProgress) => {
-    isReporting = true
-    onProgress?.(progress)
-    isReporting = false
+  verifySeconds({ maxTrustedAgeSeconds })
+  verifyTimeout(timeoutMs)
+  verifyTimeout(totalTimeoutMs, 'totalTimeoutMs')
+  const pool = createPool(Array.from(apis))
+  const report = (progress: ConsensusProgress) => onProgress?.(progress)
+  const onFailure = (index: number, code: string) => {
+    if (pool.apis.length > 1) report({ step: 'endpointFailed', index, code })
   }
-  const failures: (EndpointError | ProofError)[] = []
-  for (const [index, api] of apis.entries()) {
-    try {
-      return await fetchFrom(api, trusted, report, signal)
-    } catch (error) {
-      // What onProgress throws is no failure of the endpoint, whatever its class.
-      if (isReporting || !isFailure(error)) throw error
-      failures.push(redactError(error, redactorFor(api)))
-      if (apis.length > 1) report({ step: 'endpointFailed', index, code: error.code })
-    }
-  }
-  const [only] = failures
-  if (only !== undefined && failures.length === 1) throw only
-  throw unavailable(failures.map(({ code }) => code))
+  return withSession(pool, { timeoutMs, totalTimeoutMs, signal, onFailure }, async session => {
+    const { bootstrap, block } = await session.race(
+      (api, signal) => fetchBootstrap(api, trusted.beaconBlockRoot, signal),
+      async bootstrap => ({ bootstrap, block: verifyTrusted(bootstrap, trusted) }),
+      true,
+    )
+    verifyTrustedAge(block, beacon.network, maxTrustedAgeSeconds)
+    const collected = collectorOf(block, report)
+    const chain = { best: block, newestSlot: block.slot - 1n, committees: [block.committee] }
+    await extendChain(session, chain, beacon, () => true, collected.steps)
+    const found = collected.result()
+    if (found === undefined) throw unavailable(pool, session.failures)
+    const { updates, finality, proven } = found
+    return { consensus: { network: trusted.network, bootstrap, updates, finality }, proven }
+  })
 }
 
-/** @param codes what each source answered */
-export function unavailable(codes: readonly string[]): EndpointError {
-  const found = codes.map((code, index) => `source ${index}: ${code}`).join('; ')
-  return new EndpointError('BEACON_UNAVAILABLE', { found, layer: 'beacon' })
+/** Keeps the answers that lead to the newest finalized block, and reports the progress. */
+function collectorOf({ committee, slotTimestamp, slot }: KnownBlock, report: (progress: ConsensusProgress) => void) {
+  const updates: unknown[] = []
+  let newest: { readonly finality: unknown; readonly proven: ProvenConsensus } | undefined
+  let periods = -1
+  const start = committee.period
+  // No endpoint can claim more periods than the clock allows for.
+  const today = periodOf(
+    slot + BigInt(Math.max(Math.floor(Date.now() / 1000) - Number(slotTimestamp), 0)) / SECONDS_PER_SLOT,
+  )
+  const steps: Steps = {
+    onClaim(claimed) {
+      const count = Math.max(Math.min(claimed, today) - start, 0)
+      if (count <= periods) return
+      periods = count
+      report({ step: 'size', periods, length: BYTES_PER_PERIOD * (periods + 1) })
+    },
+    onUpdate(update) {
+      updates.push(update)
+      periods = Math.max(periods, updates.length)
+      report({ step: 'updates', done: updates.length, periods })
+    },
+    onFinality(finality, { l1BlockHash, blockRoot, slot, slotTimestamp, signers, period }) {
+      newest = { finality, proven: { l1BlockHash, blockRoot, slot, slotTimestamp, signers, period } }
+    },
+  }
+  const result = () => newest && { ...newest, updates: updates.slice(0, newest.proven.period - start) }
+  return { steps, result }
 }
 
 const BEACON_FIELDS = ['beaconBlockRoot', 'network', 'verifyConsensus', 'lightClient']
@@ -207,19 +176,51 @@ export function verifyBeaconSource({ apis, trusted }: Pick<ConsensusOptions, 'ap
   decodeArgument(`${place}trusted.beaconBlockRoot`, trusted.beaconBlockRoot, 32)
 }
 
-async function fetchFrom(
-  api: BeaconApi,
-  trusted: TrustedBeaconBlock,
-  report: (progress: ConsensusProgress) => void,
-  signal: AbortSignal | undefined,
-): Promise<FetchedConsensus> {
-  const bootstrap = await fetchBootstrap(api, trusted.beaconBlockRoot, signal)
-  const start = periodOf(readClaimed(bootstrap, 'data', 'header', 'beacon', 'slot'))
-  const finality = await fetchFinality(api, signal)
-  const periods = countPeriods(start, periodOf(readClaimed(finality, 'data', 'signature_slot')))
-  report({ step: 'size', periods, length: BYTES_PER_PERIOD * (periods + 1) })
-  const updates = await fetchUpdates(api, start, periods, signal, done => report({ step: 'updates', done, periods }))
-  const answers = { bootstrap, updates, finality }
-  const proven = trusted.verifyConsensus(answers)
-  return { consensus: { network: trusted.network, ...answers }, proven }
+const FUNCTIONS = ['verifyCommittee', 'verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const
+
+/** @throws ArgumentError */
+export function lightClientOf({ lightClient }: TrustedBeaconBlock): BeaconLightClient {
+  const beacon = readOptions('trusted.lightClient', lightClient, ['network', ...FUNCTIONS])
+  for (const name of FUNCTIONS) {
+    if (typeof beacon[name] !== 'function') throw invalid(`trusted.lightClient.${name}`, 'a function', beacon[name])
+  }
+  return beacon
+}
+
+/** @throws ArgumentError */
+export function verifySeconds(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, seconds] of Object.entries(options)) {
+    if (typeof seconds !== 'number' || !(seconds >= 0)) throw invalid(name, 'a number of seconds', seconds)
+  }
+}
+
+/** The block that the caller trusts, with the committee of its period. @throws ProofError */
+export const verifyTrusted = (
+  bootstrap: unknown,
+  { beaconBlockRoot, lightClient: { network, verifyBootstrap } }: TrustedBeaconBlock,
+): KnownBlock => verifyBootstrap(bootstrap, { network, blockRoot: beaconBlockRoot })
+
+const DAY = 86_400
+
+/** The age of a block in seconds, by the clock of this machine. */
+export const ageOf = ({ slotTimestamp }: Pick<KnownBlock, 'slotTimestamp'>): number =>
+  Date.now() / 1000 - Number(slotTimestamp)
+
+/**
+ * Checks that members of the committee that is trusted can still be held to what they sign.
+ *
+ * @param limit in seconds. Default: two weeks; one from Gloas on, where validators leave faster (EIP-8061)
+ * @throws EndpointError `BEACON_CHECKPOINT_OLD`
+ */
+export function verifyTrustedAge(
+  block: Pick<KnownBlock, 'slot' | 'slotTimestamp'>,
+  network: BeaconNetwork,
+  limit: number | undefined,
+): void {
+  const age = ageOf(block)
+  const gloas = network.forks.find(({ name }) => name === 'gloas')?.epoch ?? Number.POSITIVE_INFINITY
+  const epoch = (Number(block.slot) + age / 12) / 32
+  if (age > (limit ?? (epoch < gloas ? 14 : 7) * DAY)) {
+    throw new EndpointError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(age / DAY)} days`, layer: 'beacon' })
+  }
 }

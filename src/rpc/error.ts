@@ -46,6 +46,8 @@ const meanings = {
     'The newest finalized block that is proven is too old. The endpoints withhold newer blocks, or the chain is not finalizing.',
   BEACON_CHECKPOINT_OLD:
     'The trusted block or stored progress is older than the weak-subjectivity period. Get a new checkpoint from a source that you trust.',
+  CLOCK_BEHIND:
+    'The clock of this machine is behind a block that is proven. Ages cannot be checked with it: set the clock.',
   L1_CONTRADICTION: 'The endpoint gave contradictory information about L1. Do not use it.',
 }
 
@@ -108,6 +110,7 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
   BEACON_UNAVAILABLE: 'passes',
   BEACON_STALE: 'passes',
   BEACON_CHECKPOINT_OLD: 'renew',
+  CLOCK_BEHIND: 'stop',
   L1_CONTRADICTION: 'wrong',
 }
 

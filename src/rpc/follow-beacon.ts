@@ -2,22 +2,16 @@ import { invalid, readOptions } from '../arguments.ts'
 import type { Committee } from '../beacon/committee.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { BeaconLightClient, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
-import type { VerifiedBootstrap } from '../beacon/verify.ts'
 import type { Hex } from '../bytes.ts'
-import {
-  countPeriods,
-  fetchBootstrap,
-  fetchFinality,
-  fetchUpdates,
-  periodOf,
-  readClaimed,
-  unavailable,
-  verifyBeaconSource,
-} from './beacon.ts'
-import { abortedBy, EndpointError, isFailure } from './error.ts'
+import { ArgumentError, atPath, isProofError } from '../errors.ts'
+import { ageOf, lightClientOf, verifyBeaconSource, verifySeconds, verifyTrusted, verifyTrustedAge } from './beacon.ts'
+import { fetchBootstrap, SECONDS_PER_SLOT, SLOTS_PER_PERIOD } from './beacon-api.ts'
+import { type Chain, extendChain, type KnownBlock } from './beacon-chain.ts'
+import { allFailed, createPool, type Session, withSession } from './beacon-session.ts'
+import { EndpointError, isFailure } from './error.ts'
 import type { BeaconApi } from './http.ts'
+import { BEACON_TOTAL_MS } from './limits.ts'
 import { verifyFunction, verifySignal, verifyTimeout } from './options.ts'
-import { inTime } from './waiting.ts'
 
 /** An endpoint that failed, lied or lags, and how. */
 export interface BeaconFailure {
@@ -46,9 +40,6 @@ export interface BeaconProgress {
   }
 }
 
-/** A proven block, and the committee to continue with. */
-type KnownBlock = Omit<VerifiedBootstrap, 'l1BlockNumber' | 'l1Timestamp'>
-
 /** Where to start, and what is too old. */
 export interface BeaconBlockHashOptions {
   /** One or more beacon APIs, none of which is trusted. */
@@ -66,16 +57,18 @@ export interface BeaconBlockHashOptions {
   onFailure?: ((failures: readonly BeaconFailure[]) => void) | undefined
   /** Maximum age of the newest finalized block, in seconds. Default: 86,400, a day; `Infinity` for no limit. */
   maxAgeSeconds?: number | undefined
-  /** Maximum age of the trusted block or stored progress, in seconds. Default: 1,209,600, two weeks; `Infinity` for no limit. */
+  /**
+   * Maximum age of the block that everything is proven from, in seconds: the trusted block, later the newest proven one, checked
+   * at each call. Default: two weeks, and one week from Gloas on; `Infinity` for no limit.
+   */
   maxTrustedAgeSeconds?: number | undefined
   /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
   timeoutMs?: number | undefined
+  /** How long one call may take, in milliseconds. Default: 300,000. What was proven by then counts at the next call. */
+  totalTimeoutMs?: number | undefined
   /** Aborts the current call, and every later one. */
   signal?: AbortSignal | undefined
 }
-
-/** One request to an endpoint. */
-type Ask = (api: BeaconApi, signal: AbortSignal) => Promise<unknown>
 
 const DAY = 86_400
 
@@ -114,56 +107,60 @@ const DAY = 86_400
  */
 export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<Hex> {
   const settings = verifyOptions(options)
-  const { apis, blockRoot, beacon, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds, signal } = settings
-  const { network } = beacon
-  const ask = createAsker(apis, settings.timeoutMs, signal)
-  let known = settings.resumeFrom && readBeaconProgress(settings.resumeFrom, network)
-  /** Whether the age of the starting point was checked. What is proven from it later needs no such check. */
-  let hasBegun = false
+  const { trusted, beacon, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds } = settings
+  const pool = createPool(settings.apis)
+  const resumed = settings.resumeFrom && readBeaconProgress(settings.resumeFrom, beacon)
+  let chain = resumed && chainFrom(resumed)
+  /** The block that `onProgress` has received. */
+  let kept = resumed
+  /** Whether a block was proven from the trusted one, now or before. */
+  let hasProven = resumed !== undefined
   let running: Promise<Hex> | undefined
 
-  async function begin(): Promise<KnownBlock> {
-    const verify = (bootstrap: unknown): KnownBlock => beacon.verifyBootstrap(bootstrap, { network, blockRoot })
-    const begun = known ?? (await ask.each((api, signal) => fetchBootstrap(api, blockRoot, signal), verify))
-    const days = `${Math.round(ageOf(begun) / DAY)} days`
-    if (ageOf(begun) > maxTrustedAgeSeconds)
-      throw new EndpointError('BEACON_CHECKPOINT_OLD', { found: days, layer: 'beacon' })
-    hasBegun = true
-    if (known === undefined) await keep(begun)
-    return begun
+  async function keep(next: KnownBlock): Promise<void> {
+    if (next === kept) return
+    await onProgress?.(writeBeaconProgress(next))
+    kept = next
   }
 
-  async function keep(next: KnownBlock): Promise<void> {
-    await onProgress?.(writeBeaconProgress(next))
-    known = next
+  async function begin(session: Session): Promise<Chain> {
+    const trust = async (bootstrap: unknown) => verifyTrusted(bootstrap, trusted)
+    const begun = await session
+      .race((api, signal) => fetchBootstrap(api, trusted.beaconBlockRoot, signal), trust, true)
+      .catch(error => {
+        report(session)
+        throw isFailure(error) ? allFailed(session.failures) : error
+      })
+    verifyTrustedAge(begun, beacon.network, maxTrustedAgeSeconds)
+    await keep(begun)
+    return chainFrom(begun)
+  }
+
+  function report({ failures }: Session): void {
+    const found = [...failures].map(([index, { code }]) => ({ index, code }))
+    if (found.length > 0) onFailure?.(found.sort((a, b) => a.index - b.index))
   }
 
   async function refresh(): Promise<Hex> {
-    if (signal?.aborted) throw abortedBy(signal)
-    const begun = hasBegun && known !== undefined ? known : await begin()
-    const failures: BeaconFailure[] = []
-    const fail = (index: number, error: unknown) => failures.push({ index, code: codeOf(error) })
-    let at = begun
-    for (const { api, index, finality, slot, period } of await fetchClaims(apis, ask.one, fail)) {
-      // Claims are sorted: no later one is newer.
-      if (slot < at.slot) failures.push({ index, code: 'BEACON_OLDER_THAN_CHECKPOINT' })
-      if (slot <= at.slot) continue
-      try {
-        // Keep nothing unless finality is proven. Otherwise a lie about the period would make us leave the current
-        // committee while it still signs.
-        const next = await advance(at, period, api, ask, beacon)
-        const finalized = beacon.verifyFinality(finality, next.committee)
-        at = finalized.slot > next.slot ? { ...finalized, committee: next.committee } : next
-      } catch (error) {
-        fail(index, error)
-      }
-    }
-    if (at !== begun) await keep(at)
-    if (failures.length > 0) onFailure?.(failures.sort((a, b) => a.index - b.index))
-    if (failures.length === apis.length && at.slot === begun.slot) throw unavailable(failures.map(({ code }) => code))
-    const seconds = `${Math.round(ageOf(at))} seconds old`
-    if (ageOf(at) > maxAgeSeconds) throw new EndpointError('BEACON_STALE', { found: seconds, layer: 'beacon' })
-    return at.l1BlockHash
+    return withSession(pool, settings.limits, async session => {
+      chain ??= await begin(session)
+      // Checked at every call: the newest block may have been proven long ago.
+      verifyTrustedAge(chain.best, beacon.network, maxTrustedAgeSeconds)
+      const isRecent = (block: KnownBlock) => ageOf(block) <= maxAgeSeconds
+      const { newestSlot: before } = chain
+      const current = chain
+      await extendChain(session, current, beacon, () => isRecent(current.best))
+      const { best } = current
+      await keep(best)
+      report(session)
+      const hasFailed = session.failures.size === pool.apis.length && current.newestSlot === before
+      // A failure that passes does not matter while the known block is recent.
+      if (hasFailed && !(hasProven && isRecent(best))) throw allFailed(session.failures)
+      hasProven = true
+      if (isRecent(best)) return best.l1BlockHash
+      const found = `${Math.round(ageOf(best))} seconds old`
+      throw new EndpointError('BEACON_STALE', { found, layer: 'beacon' })
+    })
   }
 
   const end = () => {
@@ -173,109 +170,43 @@ export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<
   return () => (running ??= refresh().finally(end))
 }
 
+const chainFrom = (best: KnownBlock): Chain => ({ best, newestSlot: best.slot, committees: [best.committee] })
+
 const OPTIONS = [
   ...['apis', 'trusted', 'resumeFrom', 'onProgress', 'onFailure'],
-  ...['maxAgeSeconds', 'maxTrustedAgeSeconds', 'timeoutMs', 'signal'],
+  ...['maxAgeSeconds', 'maxTrustedAgeSeconds', 'timeoutMs', 'totalTimeoutMs', 'signal'],
 ]
 
 function verifyOptions(options: BeaconBlockHashOptions) {
   const { apis, trusted, onProgress, onFailure, signal, ...own } = readOptions('', options, OPTIONS)
-  const { maxAgeSeconds = DAY, maxTrustedAgeSeconds = 14 * DAY, timeoutMs = 10_000, resumeFrom } = own
+  const { maxAgeSeconds = DAY, maxTrustedAgeSeconds, resumeFrom } = own
+  const { timeoutMs = 10_000, totalTimeoutMs = BEACON_TOTAL_MS } = own
   verifyBeaconSource({ apis, trusted })
-  const functions = ['verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const
-  const beacon = readOptions('trusted.lightClient', trusted.lightClient, ['network', ...functions])
-  for (const name of functions) {
-    if (typeof beacon[name] !== 'function') throw invalid(`trusted.lightClient.${name}`, 'a function', beacon[name])
-  }
+  const beacon = lightClientOf(trusted)
   verifyTimeout(timeoutMs)
+  verifyTimeout(totalTimeoutMs, 'totalTimeoutMs')
   verifyFunction('onProgress', onProgress)
   verifyFunction('onFailure', onFailure)
   verifySignal(signal)
-  for (const [name, seconds] of Object.entries({ maxAgeSeconds, maxTrustedAgeSeconds })) {
-    if (typeof seconds !== 'number' || !(seconds >= 0)) throw invalid(name, 'a number of seconds', seconds)
-  }
-  const source = { apis: Array.from(apis), blockRoot: trusted.beaconBlockRoot, beacon }
-  const limits = { maxAgeSeconds, maxTrustedAgeSeconds, timeoutMs }
-  return { ...source, ...limits, resumeFrom: resumeFrom ?? undefined, onProgress, onFailure, signal }
+  verifySeconds({ maxAgeSeconds, maxTrustedAgeSeconds: maxTrustedAgeSeconds ?? 0 })
+  const source = { apis: Array.from(apis), trusted: { ...trusted, lightClient: beacon }, beacon }
+  const limits = { timeoutMs, totalTimeoutMs, signal }
+  const ages = { maxAgeSeconds, maxTrustedAgeSeconds }
+  return { ...source, ...ages, limits, resumeFrom: resumeFrom ?? undefined, onProgress, onFailure }
 }
-
-/** Asks within the time limit, and verifies the answers. */
-function createAsker(apis: readonly BeaconApi[], timeout: number, signal: AbortSignal | undefined) {
-  const one = async <T>(api: BeaconApi, ask: Ask, verify: (answer: unknown) => T): Promise<T> =>
-    verify(await inTime(timeout, limit => ask(api, limit), signal))
-  return {
-    one,
-    /** The first answer that `verify` accepts. Asks one endpoint after another. */
-    async each<T>(ask: Ask, verify: (answer: unknown) => T): Promise<T> {
-      const codes: string[] = []
-      for (const api of apis) {
-        try {
-          return await one(api, ask, verify)
-        } catch (error) {
-          codes.push(codeOf(error))
-        }
-      }
-      throw unavailable(codes)
-    },
-  }
-}
-
-/** Advances from committee to committee, with the updates of `first` or, if they fail, of any endpoint. */
-async function advance(
-  from: KnownBlock,
-  period: number,
-  first: BeaconApi,
-  ask: ReturnType<typeof createAsker>,
-  beacon: BeaconLightClient,
-): Promise<KnownBlock> {
-  let at = from
-  countPeriods(at.committee.period, period)
-  while (at.committee.period < period) {
-    const { committee } = at
-    const fetch: Ask = async (api, signal) => (await fetchUpdates(api, committee.period, 1, signal))[0]
-    const verify = (update: unknown) => beacon.verifyUpdate(update, committee)
-    const update = await ask.one(first, fetch, verify).catch(error => {
-      if (!isFailure(error)) throw error
-      return ask.each(fetch, verify)
-    })
-    // The block of an update may be older than the newest known block.
-    at = update.slot > at.slot ? update : { ...at, committee: update.committee }
-  }
-  return at
-}
-
-/** What each endpoint claims to be its newest finality, newest first. */
-async function fetchClaims(
-  apis: readonly BeaconApi[],
-  ask: ReturnType<typeof createAsker>['one'],
-  onFailure: (index: number, error: unknown) => void,
-) {
-  const claims = await Promise.all(
-    apis.map((api, index) =>
-      ask(api, fetchFinality, finality => {
-        const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
-        return { api, index, finality, slot, period: periodOf(readClaimed(finality, 'data', 'signature_slot')) }
-      }).catch(error => void onFailure(index, error)),
-    ),
-  )
-  return claims.filter(claim => claim !== undefined).sort((a, b) => (a.slot < b.slot ? 1 : a.slot > b.slot ? -1 : 0))
-}
-
-/** @throws the error itself if no endpoint is to blame for it */
-function codeOf(error: unknown): string {
-  if (isFailure(error)) return error.code
-  throw error
-}
-
-const ageOf = ({ slotTimestamp }: KnownBlock): number => Date.now() / 1000 - Number(slotTimestamp)
 
 function writeBeaconProgress({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: KnownBlock): BeaconProgress {
   const finalized = { l1BlockHash, blockRoot, slot: `${slot}`, slotTimestamp: `${slotTimestamp}` }
   return { version: 1, committee, finalized }
 }
 
-/** Uses the caller's network, whose fork table may have grown since. The committee is verified when it is used. */
-function readBeaconProgress(state: BeaconProgress, network: BeaconNetwork): KnownBlock {
+/**
+ * Uses the caller's network, whose fork table may have grown since.
+ *
+ * @throws ArgumentError unless the committee's keys match its root, and slot, time and period match each other
+ */
+function readBeaconProgress(state: BeaconProgress, beacon: BeaconLightClient): KnownBlock {
+  const { network } = beacon
   const { version, committee, finalized } = readOptions('resumeFrom', state, ['version', 'committee', 'finalized'])
   if (version !== 1) throw invalid('resumeFrom.version', '1', version)
   const names = ['l1BlockHash', 'blockRoot', 'slot', 'slotTimestamp'] as const
@@ -290,5 +221,25 @@ function readBeaconProgress(state: BeaconProgress, network: BeaconNetwork): Know
   const stored = { ...readOptions('resumeFrom.committee', committee, fields), network }
   const rootOf = (network: BeaconNetwork) => network?.genesisValidatorsRoot?.toLowerCase?.()
   if (rootOf(committee.network) !== rootOf(network)) throw invalid('resumeFrom', 'one of the same network', state)
-  return { committee: stored, l1BlockHash, blockRoot, slot: BigInt(slot), slotTimestamp: BigInt(slotTimestamp) }
+  verifyStored(() => beacon.verifyCommittee(stored))
+  const known = { committee: stored, l1BlockHash, blockRoot, slot: BigInt(slot), slotTimestamp: BigInt(slotTimestamp) }
+  const time = BigInt(network.genesisTime) + known.slot * SECONDS_PER_SLOT
+  if (known.slotTimestamp !== time) throw invalid('resumeFrom.finalized.slotTimestamp', `${time}`, known.slotTimestamp)
+  const ahead = stored.period - Number(known.slot / SLOTS_PER_PERIOD)
+  // A committee signs for a block of its own period or, at its beginning, of the one before.
+  if (ahead !== 0 && ahead !== 1) {
+    throw invalid('resumeFrom.committee.period', 'the period of the slot, or the next', stored.period)
+  }
+  return known
+}
+
+/** @throws ArgumentError, also for a check that fails: whoever stored the committee is at fault */
+function verifyStored(work: () => void): void {
+  try {
+    atPath('resumeFrom', work)
+  } catch (error) {
+    if (!isProofError(error)) throw error
+    const { path, expected, found } = error
+    throw new ArgumentError({ path, expected, found })
+  }
 }

@@ -80,9 +80,10 @@ export interface BeaconApi {
    *
    * @param path from `/eth/v1` on, with its query
    * @param signal aborts the request
+   * @param maxLength the longest answer that is useful, in bytes: read no more
    * @returns the body, parsed from JSON
    */
-  get(path: string, signal?: AbortSignal): Promise<unknown>
+  get(path: string, signal?: AbortSignal, maxLength?: number): Promise<unknown>
 }
 
 /**
@@ -111,7 +112,7 @@ export function createBeaconApi(url: string | URL, options: HttpOptions = {}): B
   const { redact, maxResponseLength, exchange } = createConnection(url, options)
   const base = new URL(url)
   const api: BeaconApi = {
-    get(path, signal) {
+    get(path, signal, maxLength = maxResponseLength) {
       const target = new URL(base)
       const [name = '', query = ''] = path.split('?', 2)
       target.pathname = `${base.pathname.replace(/\/$/, '')}${name}`
@@ -119,7 +120,7 @@ export function createBeaconApi(url: string | URL, options: HttpOptions = {}): B
       const send = (abort: AbortSignal) =>
         fetch(target, { headers: { Accept: 'application/json' }, redirect: 'manual', signal: abort, ...oneCoding() })
       const read = async (response: Response) => {
-        if (response.ok) return readJson(response, maxResponseLength)
+        if (response.ok) return readJson(response, Math.min(maxLength, maxResponseLength))
         await response.body?.cancel()
         throw diagnoseStatus(response.status)
       }

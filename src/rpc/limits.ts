@@ -19,10 +19,22 @@ export const MAX_L1_PROOF_LENGTH = 2 ** 18
 /** Maximum number of finalizations in one list: many years' worth. */
 export const MAX_LISTED = 50_000
 
-/** One step from a beacon checkpoint, in characters: a committee of 512 keys, two headers and four branches. */
+/** A bootstrap or an update of a beacon API, in characters: a committee of 512 keys, two headers and four branches. */
 export const BEACON_STEP_LENGTH = 2 ** 17
-/** Updates per request to a beacon API: the most that it must serve. */
-export const MAX_UPDATES_AT_ONCE = 128
+/** A finality update of a beacon API, in characters: two headers and three branches. */
+export const FINALITY_LENGTH = 2 ** 16
+/** Updates per request to a beacon API. It must serve 128, but all of them are held before the first is verified. */
+export const MAX_UPDATES_AT_ONCE = 8
+/** Beacon APIs that are asked at once. A further one is asked when one of them has answered or is silent. */
+export const BEACON_APIS_AT_ONCE = 8
+/** Milliseconds of silence after which another beacon API is asked as well. */
+export const STAGGER_MS = 1_000
+/** Milliseconds that other beacon APIs have once one has proven a recent block. */
+export const STRAGGLE_MS = 2_000
+/** Milliseconds for which a beacon API that failed is asked last. */
+export const DEMOTION_MS = 300_000
+/** Milliseconds for everything that one call asks of beacon APIs, unless the caller allows more. */
+export const BEACON_TOTAL_MS = 300_000
 
 /** Blocks per request of logs: endpoints that limit `eth_getLogs` allow at least these. Mainnet has a finalization every few hours. */
 export const BLOCKS_PER_REQUEST = 2_000n

@@ -4,7 +4,8 @@ import { MAX_TIMEOUT } from './limits.ts'
 
 export { verifyFunction, verifyWhole } from '../options.ts'
 
-export const verifyTimeout = (timeoutMs: number): number => verifyWhole('timeoutMs', timeoutMs, 1, MAX_TIMEOUT)
+export const verifyTimeout = (timeoutMs: number, name = 'timeoutMs'): number =>
+  verifyWhole(name, timeoutMs, 1, MAX_TIMEOUT)
 
 export function verifySignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalid('signal', 'an AbortSignal', signal)

@@ -117,10 +117,9 @@ const FAILURES: [EndpointErrorCode, boolean][] = [
   ...['UNREACHABLE', 'RATE_LIMITED', 'BLOCK_MISSING', 'ETH_PROOF_ANSWER', 'UNAUTHORIZED', 'CHAIN_MISMATCH'].map(
     (code): [EndpointErrorCode, boolean] => [code as EndpointErrorCode, true],
   ),
-  ...['ABORTED', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'].map((code): [EndpointErrorCode, boolean] => [
-    code as EndpointErrorCode,
-    false,
-  ]),
+  ...['ABORTED', 'L1_DISAGREEMENT', 'CLOCK_BEHIND', 'BEACON_CHECKPOINT_OLD'].map(
+    (code): [EndpointErrorCode, boolean] => [code as EndpointErrorCode, false],
+  ),
 ]
 it.each(FAILURES)('after %s, asks the next: %s', async (code, isAsked) => {
   const next = l2Of()

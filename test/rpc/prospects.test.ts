@@ -31,7 +31,7 @@ const EXPECTED = {
     ...['UNAUTHORIZED', 'RESPONSE_TOO_LARGE', 'METHOD_UNKNOWN', 'CHAIN_MISMATCH', 'TAG_UNSUPPORTED', 'PARAMS_REFUSED'],
     ...['PROOF_UNAVAILABLE', 'L1_HISTORY_MISSING'],
   ],
-  final: ['ABORTED', 'L1_DISAGREEMENT', 'BEACON_CHECKPOINT_OLD'],
+  final: ['ABORTED', 'L1_DISAGREEMENT', 'CLOCK_BEHIND', 'BEACON_CHECKPOINT_OLD'],
 } as const
 const CASES = Object.entries(EXPECTED).flatMap(([prospect, codes]) =>
   codes.map(code => [code as EndpointErrorCode, prospect as keyof typeof EXPECTED] as const),
@@ -115,6 +115,7 @@ const ACTIONS = { passes: 'wait', missing: 'wait', wrong: 'change', refused: 'ch
 const FINAL: Readonly<Record<string, string>> = {
   ABORTED: 'none',
   L1_DISAGREEMENT: 'stop',
+  CLOCK_BEHIND: 'stop',
   BEACON_CHECKPOINT_OLD: 'renew',
 }
 

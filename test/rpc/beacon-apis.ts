@@ -1,0 +1,58 @@
+import * as beacon from '../../src/beacon.ts'
+import type { Hex } from '../../src/index.ts'
+import { type BeaconApi, type BeaconBlockHashOptions, beaconBlockHash, EndpointError } from '../../src/rpc.ts'
+import { addDemoBlocks } from '../../src/service/demo.ts'
+import type { Service } from '../../src/service.ts'
+import { startService } from './servers.ts'
+
+/** The demo, whose blocks have a fixed time long ago. */
+export const ANY = { maxAgeSeconds: Number.POSITIVE_INFINITY, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
+export type Change = (body: unknown, path: string) => unknown
+
+/** The service without HTTP in between; what it answers is changed on the way. */
+export function apiOf({ beacon }: Service, change: Change = body => body): BeaconApi & { readonly asked: string[] } {
+  const asked: string[] = []
+  return {
+    asked,
+    async get(path) {
+      const [name = '', query = ''] = path.split('?')
+      asked.push(name.split('/').at(name.includes('bootstrap') ? -2 : -1) ?? '')
+      const { status, body } = await beacon.answer(name, new URLSearchParams(query))
+      if (status !== 200) throw new EndpointError('HTTP_ERROR', { status })
+      return change(JSON.parse(JSON.stringify(body)), name)
+    },
+  }
+}
+
+export const down: BeaconApi = {
+  get: () => Promise.reject(new EndpointError('UNREACHABLE')),
+}
+
+export async function startDemo() {
+  const started = await startService()
+  const { service } = started
+  addDemoBlocks(service.chain)
+  const { network } = service.beacon
+  const rootOf = async (block: bigint): Promise<Hex> => (await service.beacon.blockRoot(block)) ?? '0x'
+  const trust = async (block: bigint) => beacon.trustBeaconBlock({ network, blockRoot: await rootOf(block) })
+  const hashOf = (block: bigint) => Reflect.get(service.chain.l1.getBlock(block) ?? {}, 'hash')
+  const head = () => hashOf(service.chain.l1.blockNumber())
+  const follow = async (apis: BeaconApi[], options: Partial<BeaconBlockHashOptions> = {}, block = 60n) =>
+    beaconBlockHash({ apis, trusted: await trust(block), ...ANY, ...options })
+  return { ...started, network, rootOf, hashOf, head, follow, trust }
+}
+
+export const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no error',
+    error => error.code,
+  )
+
+/** One bit of the signature is another. */
+export const forge: Change = (body, path) => {
+  if (!path.endsWith('finality_update')) return body
+  const update = body as { data: { finalized_header: { beacon: { slot: string } } } }
+  // It claims to be newer than any.
+  update.data.finalized_header.beacon.slot = `${BigInt(update.data.finalized_header.beacon.slot) + 1n}`
+  return update
+}
