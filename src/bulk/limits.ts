@@ -6,8 +6,10 @@ export const MAX_LINES = 4096
 export const DEFAULT_LINE_LENGTH = 2 ** 24
 /** What its caller may allow: some engines have no longer strings. */
 export const MAX_LINE_LENGTH = 2 ** 28
-/** JSON values in a long record: parsing many small ones takes twenty times their length in memory. 1000 slots have an eighth of these. */
-export const MAX_VALUES = 2 ** 20
+/** A record up to this length may have any number of JSON values. In bytes. */
+export const FREE_LENGTH = 2 ** 20
+/** A longer record may have one value per so many bytes: small values take many times their length in memory. Proofs have a hundred. */
+export const BYTES_PER_VALUE = 32
 /** Decompressed chunks that may wait for the consumer. */
 export const MAX_WAITING = 2
 /** Rejected lines that are kept for the report. */

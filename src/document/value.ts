@@ -34,6 +34,12 @@ export function show(value: unknown): string {
 /** Replaces whatever could move the cursor, recolour or reverse the text, in a terminal or on a page. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?')
 
+/** Of a JSON text: escapes what {@link printable} replaces, which occurs only inside strings, where an escape means the same. */
+export const escapeUnprintable = (json: string): string =>
+  json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, text => text.replace(/[\s\S]/g, escapeUnit))
+
+const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** Cuts a text that is longer than `most` to `kept` characters, and says how many it had. */
 export const cut = (text: string, most: number, kept = most): string =>
   text.length <= most ? text : `${text.slice(0, kept)}... (${text.length} characters)`

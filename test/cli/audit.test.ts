@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import { gunzipSync, constants as zlib } from 'node:zlib'
+import { gunzipSync, gzipSync, constants as zlib } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { createBundle } from '../../src/anchor.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
@@ -127,8 +127,8 @@ it('resumes after kills with the same output as an undisturbed run', async () =>
   expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
   expect(killed).toBeGreaterThan(0)
 
-  // Cut in the middle of a line, as a kill during a write may do.
-  writeFileSync(out, readFileSync(whole).subarray(0, 12_345))
+  // A part of a verdict behind the checkpoint, as a kill during a write leaves it.
+  appendFileSync(out, readFileSync(whole).subarray(0, 123))
   const again = await audit([...args, '--json'])
   expect(readFileSync(out).equals(readFileSync(whole))).toBe(true)
   expect(again.stderr).toMatch(/continuing after line \d+/)
@@ -170,12 +170,14 @@ it('refuses only the line that would take too much memory', async () => {
   const sample = JSON.stringify(sampleOf(poseidon2))
   // Parsing this takes twenty times its size.
   const bomb = `[${'{},'.repeat(600_000)}0]`
+  const sparse = `[${`{"a":"${'a'.repeat(8)}"},`.repeat(500_000)}0]`
   const { code, stdout } = await audit(['--max-line', '64'], {
-    stdin: Buffer.from([sample, bomb, sample, ''].join('\n')),
+    stdin: Buffer.from([sample, bomb, sample, sparse, ''].join('\n')),
   })
   expect(code).toBe(1)
   const kinds = parseLines(stdout).map(kindOf)
-  expect([kinds[0], kinds[2], kinds.length]).toEqual(['present', 'present', 3])
+  expect([kinds[0], kinds[2], kinds.length]).toEqual(['present', 'present', 4])
+  expect(kinds[3]).toBe(kinds[1])
   expect(kinds[1]).toBe('unreadable: more values than a record may have')
 })
 
@@ -310,11 +312,84 @@ it('does not resume the output of another audit', async () => {
     const { code, stderr } = await audit([file, '-o', out])
     expect({ content, code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('something other than'),
+      stderr: expect.stringMatching(/holds something other than|holds other verdicts|is shorter/),
     })
     expect(readFileSync(out, 'utf8')).toBe(content)
   }
   expect(altered).toHaveLength(6)
+})
+
+it('vouches for no line that it has not read: what was judged before must be the same', async () => {
+  const content = joinLines(lines)
+  const folder = folderOf({ 'in.ndjson': content })
+  const [file, out] = [join(folder, 'in.ndjson'), join(folder, 'out')]
+  expect((await audit([file, '-o', out])).code).toBe(1)
+  const written = readFileSync(out, 'utf8')
+  const all = content.toString('latin1').split('\n')
+  const changed = [
+    all.map((line, index) => (index < 30 ? line : 'x')),
+    all.map((line, index) => (index === all.length - 3 ? `${line} ` : line)),
+    [...all.slice(1), all[0]],
+    ['x', ...all.slice(1)],
+  ]
+  for (const other of changed) {
+    writeFileSync(file, other.join('\n'), 'latin1')
+    const { code, stdout, stderr } = await audit([file, '-o', out])
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('is of another input')])
+    expect(readFileSync(out, 'utf8')).toBe(written)
+  }
+  expect(changed).toHaveLength(4)
+  writeFileSync(file, content)
+  expect((await audit([file, '-o', out])).code).toBe(1)
+  // A description that says nothing of what was read.
+  const about = JSON.parse(readFileSync(`${out}.audit`, 'utf8'))
+  for (const progress of [null, {}, { ...about.progress, checkpoint: { lines: LINES } }]) {
+    writeFileSync(`${out}.audit`, JSON.stringify({ ...about, progress }))
+    const { code, stderr } = await audit([file, '-o', out])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('says nothing of what was read')])
+  }
+})
+
+it('reads a line again that was incomplete, and has grown', async () => {
+  const record = JSON.stringify(sampleOf(poseidon2))
+  const folder = folderOf({ a: 'first', b: `${record}\n${record.slice(0, 500)}` })
+  const [a, b, out] = [join(folder, 'a'), join(folder, 'b'), join(folder, 'out')]
+  const kinds = () => parseLines(readFileSync(out, 'utf8')).map(kindOf)
+  await audit([a, b, '-o', out])
+  expect(kinds()).toEqual(['unreadable: not JSON', 'present', 'unreadable: not JSON'])
+  await audit([a, b, '-o', out])
+  expect(kinds()).toHaveLength(3)
+  writeFileSync(b, `${record}\n${record}\n${record}`)
+  await audit([a, b, '-o', out])
+  expect(kinds()).toEqual(['unreadable: not JSON', 'present', 'present', 'present'])
+})
+
+it('fails if its output is removed under way', async () => {
+  for (const what of ['', 'out']) {
+    const folder = join(folderOf(), 'results')
+    mkdirSync(folder)
+    async function* removing(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('1\n2\n')
+      rmSync(join(folder, what), { recursive: true })
+      yield Buffer.from('3\n')
+    }
+    const { code, stdout, stderr } = await audit(['-o', join(folder, 'out')], { stdin: removing() })
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/out: it was removed|cannot write/)])
+  }
+})
+
+it('judges the lines before a broken gzip member', async () => {
+  const record = `${JSON.stringify(sampleOf(poseidon2))}\n`
+  const broken = [
+    [0x1f, 0x8b, 7, 7],
+    [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0xff],
+  ]
+  for (const rest of broken) {
+    const { code, stdout, stderr } = await audit([], { stdin: Buffer.concat([gzipSync(record), Buffer.from(rest)]) })
+    expect([code, parseLines(stdout).map(kindOf)]).toEqual([2, ['present']])
+    expect(stderr).toContain('cannot be read beyond line 1')
+  }
+  expect(broken).toHaveLength(2)
 })
 
 it('judges what was appended to the last of several inputs, and refuses to go on if another has grown', async () => {
@@ -353,7 +428,7 @@ it('does not write to a file that another run is writing', async () => {
 
   // If the lock does not keep another program out, its change is noticed before the next write.
   async function* changed(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from('1\n2\n3\n')
+    yield Buffer.from('no record\nno record\n3\n')
     appendFileSync(out, 'more')
   }
   const noticed = await audit(['-o', out], { stdin: changed() })
@@ -395,6 +470,19 @@ it('names the file of each line if there are several, and writes a self-containe
   expect(readFileSync(html, 'utf8')).toContain(`<dt>Stated state root</dt><dd>${sample.stateRoot}</dd>`)
   rmSync(html)
   expect(existsSync(html)).toBe(false)
+})
+
+it('shows no control characters of the names of files', async () => {
+  const names = ['a\u202e.txt', 'b\u0085\u001b[2J', 'c\n']
+  const folder = folderOf(Object.fromEntries(names.map(name => [name, 'x\n'])))
+  const files = names.map(name => join(folder, name))
+  const html = join(folder, 'report.html')
+  const { stdout, stderr } = await audit([...files, '--html', html])
+  expect(parseLines(stdout).map(({ file }) => file)).toEqual(files)
+  const missing = await audit([join(folder, 'd\u202e')])
+  for (const text of [stdout, stderr, readFileSync(html, 'utf8'), missing.stderr]) {
+    for (const odd of ['\u202e', '\u0085', '\u001b', 'c\n,']) expect(text).not.toContain(odd)
+  }
 })
 
 it('stops quietly if its output is closed', async () => {

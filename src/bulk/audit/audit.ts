@@ -1,7 +1,8 @@
 import { messageOf } from '../../document/value.ts'
 import type { AuditedBatch } from './audited.ts'
 import { unpack } from './input.ts'
-import { type Batch, readBatches, skipLines } from './lines.ts'
+import { createLineDigest } from './line-digest.ts'
+import { type Batch, firstLines, readBatches, skipLines } from './lines.ts'
 import { createAuditPool } from './pool.ts'
 import type { RecordClaim } from './record-claim.ts'
 
@@ -18,14 +19,32 @@ export interface AuditOptions {
   readonly jobs: number
   /** In bytes. */
   readonly maxLineLength: number
-  /** How many lines an earlier run judged. They are read and skipped. */
-  readonly skip: number
+  /** What an earlier run judged. It is read and skipped. */
+  readonly judged: Judged
+}
+
+/** Lines at the start of the inputs. */
+export interface Judged {
+  readonly lines: number
+  /** See `createLineDigest`. */
+  readonly digest: string
+}
+
+/** The verdicts of a batch of lines, and what is judged with them. */
+export interface JudgedBatch extends AuditedBatch {
+  /** Without a last line that may be incomplete. */
+  readonly judged: Judged
+  /** Whether the last line may be incomplete. */
+  readonly isOpen: boolean
 }
 
 /** An input that cannot be read to its end. */
 export class AuditInputError extends Error {
   override readonly name = 'AuditInputError'
 }
+
+/** The lines that an earlier run judged are not the same any more. */
+export class ChangedInput extends Error {}
 
 /** In bytes: enough that handing over a batch costs nothing, and few enough that no worker waits for the others. */
 export const BATCH_LENGTH = 2 ** 20
@@ -34,13 +53,13 @@ export const BATCH_LENGTH = 2 ** 20
  * Verifies inputs line by line, on all cores, and yields the verdicts in the order of the lines. Memory is bounded for any
  * input, because reading waits until the verdicts are consumed. The bytes of a batch are valid until the next one is asked for.
  *
- * @throws AuditInputError
+ * @throws AuditInputError, ChangedInput
  */
-export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<AuditedBatch> {
+export async function* audit(inputs: readonly AuditInput[], options: AuditOptions): AsyncGenerator<JudgedBatch> {
   const pool = await createAuditPool(options.claim, options.jobs)
   // Fewer batches are pending if they hold very long lines.
   const { capacity } = pool
-  const pending: { readonly length: number; readonly outcome: Promise<AuditedBatch> }[] = []
+  const pending: Pending[] = []
   let pendingLength = 0
   const spare: Uint8Array<ArrayBuffer>[] = []
   const batches = readInputs(inputs, options, spare)
@@ -55,19 +74,20 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
         })
         isReading = !next.done
         if (next.value === undefined) continue
-        const { batch, file } = next.value
+        const { batch, file, judged } = next.value
         const { length } = batch.bytes
         const outcome = pool.run(batch, file)
         // Awaited in its turn. Until then, a failure must not count as unhandled.
         outcome.catch(() => {})
-        pending.push({ length, outcome })
+        pending.push({ length, outcome, judged, isOpen: batch.isOpen })
         pendingLength += length
       } else {
         const first = pending.shift()
         if (first === undefined) continue
         const audited = await first.outcome
         pendingLength -= first.length
-        yield audited
+        const { judged, isOpen } = first
+        yield { ...audited, judged, isOpen }
         // Memory that grew for a very long line is not kept.
         if (audited.memory.length <= 2 * BATCH_LENGTH) spare.push(audited.memory)
       }
@@ -79,23 +99,43 @@ export async function* audit(inputs: readonly AuditInput[], options: AuditOption
   }
 }
 
+interface Pending {
+  readonly length: number
+  readonly outcome: Promise<AuditedBatch>
+  readonly judged: Judged
+  readonly isOpen: boolean
+}
+
 async function* readInputs(
   inputs: readonly AuditInput[],
-  { maxLineLength, skip }: AuditOptions,
+  { maxLineLength, judged }: AuditOptions,
   spare: Uint8Array<ArrayBuffer>[],
-): AsyncGenerator<{ batch: Batch; file: string | undefined }> {
-  let left = skip
+): AsyncGenerator<{ batch: Batch; file: string | undefined; judged: Judged }> {
+  const digest = createLineDigest()
+  let [left, lines] = [judged.lines, 0]
+  const take = (batch: Batch | null) => {
+    if (batch === null) return
+    digest.add(batch)
+    lines += batch.count
+  }
   for (const { name, open } of inputs) {
     const file = inputs.length > 1 ? name : undefined
     let line = 0
     try {
       for await (const whole of readBatches(unpack(open()), { batchLength: BATCH_LENGTH, maxLineLength, spare })) {
         line += whole.count
-        const batch = skipLines(whole, left)
-        left = Math.max(left - whole.count, 0)
-        if (batch !== null) yield { batch, file }
+        const skipped = Math.min(left, whole.count)
+        take(firstLines(whole, skipped))
+        left -= skipped
+        if (skipped > 0 && left === 0 && digest.get() !== judged.digest) throw new ChangedInput()
+        const batch = skipLines(whole, skipped)
+        if (batch === null) continue
+        const isOpen = batch.isOpen && name === inputs.at(-1)?.name
+        take(isOpen ? firstLines(batch, batch.count - 1) : batch)
+        yield { batch: { ...batch, isOpen }, file, judged: { lines, digest: digest.get() } }
       }
     } catch (error) {
+      if (error instanceof ChangedInput) throw error
       const reason = messageOf(error)
       throw new AuditInputError(`${name} cannot be read beyond line ${line}: ${reason}`)
     }

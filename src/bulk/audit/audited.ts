@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
-import { messageOf } from '../../document/value.ts'
+import { escapeUnprintable, messageOf } from '../../document/value.ts'
 import type { ProvenAccount } from '../../proof/verify.ts'
-import { MAX_REJECTED, MAX_VALUES } from '../limits.ts'
+import { BYTES_PER_VALUE, FREE_LENGTH, MAX_REJECTED } from '../limits.ts'
 import { type Batch, linesOf } from './lines.ts'
 import { TOO_LONG } from './read-lines.ts'
 import {
@@ -82,7 +82,8 @@ export function addTally(sum: Tally, more: Tally): void {
 
 /** One line of output. Integers that may not fit a JSON number become decimal strings. */
 function formatVerdict(line: number, file: string | undefined, verdict: Verdict): string {
-  const place = file === undefined ? `{"line":${line}` : `{"line":${line},"file":${JSON.stringify(file)}`
+  const place =
+    file === undefined ? `{"line":${line}` : `{"line":${line},"file":${escapeUnprintable(JSON.stringify(file))}`
   return `${place},${'account' in verdict ? formatProven(verdict) : JSON.stringify(verdict).slice(1)}\n`
 }
 
@@ -192,10 +193,10 @@ const TOO_MANY: UnreadableVerdict = { verdict: 'unreadable', reason: 'more value
 
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
 
-/** Whether a text may hold so many JSON values that parsing it would take twenty times its length in memory. */
+/** Whether a text may hold so many JSON values that parsing it would take many times its length in memory. */
 function hasTooManyValues(text: Uint8Array): boolean {
-  if (text.length <= MAX_VALUES) return false
-  let count = 0
-  for (const byte of text) if (byte === COMMA || byte === BRACKET || byte === BRACE) count++
-  return count > MAX_VALUES
+  if (text.length <= FREE_LENGTH) return false
+  let left = text.length / BYTES_PER_VALUE
+  for (const byte of text) if ((byte === COMMA || byte === BRACKET || byte === BRACE) && --left < 0) return true
+  return false
 }

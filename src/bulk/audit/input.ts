@@ -83,6 +83,19 @@ export async function* unpack(chunks: AsyncIterable<Uint8Array | string>): Async
   yield* unpackWith(unpacker, continued(start, iterator))
 }
 
+/** Where a gzip member may begin: written apart, what comes before a broken one is decompressed. */
+function* membersIn(chunk: Uint8Array): Generator<Uint8Array> {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+  let start = 0
+  for (let end = bytes.indexOf(GZIP, 1); end > 0; end = bytes.indexOf(GZIP, end + 1)) {
+    yield bytes.subarray(start, end)
+    start = end
+  }
+  yield bytes.subarray(start)
+}
+
+const GZIP = Uint8Array.of(0x1f, 0x8b)
+
 /** A stream pipeline is no alternative: on an error, it discards the output that came before. */
 async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const unpacked: Uint8Array[] = []
@@ -122,7 +135,7 @@ async function* unpackWith(unpacker: zlib.Gunzip, chunks: AsyncIterable<Uint8Arr
   try {
     let length = 0
     for await (const chunk of chunks) {
-      if (!isOver) yield* takeWritten(chunk)
+      for (const piece of isOver ? [] : membersIn(chunk)) yield* takeWritten(piece)
       // A decompressor may end before its input does, without an error. Zeros may pad the file.
       const unread = chunk.subarray(Math.max(unpacker.bytesWritten - length, 0))
       if (unread.some(byte => byte !== 0)) throw new Error('more bytes follow the end of the compressed data')

@@ -10,6 +10,8 @@ export interface Batch {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Which lines were too long, counted from 0 within the batch. */
   readonly tooLong: readonly number[]
+  /** Whether the input ends within the last line: it may be a part of one that is still being written. */
+  readonly isOpen: boolean
 }
 
 const [LF, CR] = [0x0a, 0x0d]
@@ -64,8 +66,9 @@ export async function* readBatches(chunks: AsyncIterable<Uint8Array>, limits: Ba
     if (batch.count > 0) yield batch.finish(firstLine)
     throw error
   }
-  if (batch.isInsideLine) batch.endLine()
-  if (batch.count > 0) yield batch.finish(firstLine)
+  const isOpen = batch.isInsideLine
+  if (isOpen) batch.endLine()
+  if (batch.count > 0) yield batch.finish(firstLine, isOpen)
 }
 
 function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
@@ -116,8 +119,8 @@ function createBatch({ batchLength, maxLineLength, spare = [] }: BatchLimits) {
       batch.isInsideLine = false
     },
     /** The batch, without the terminator of its last line. */
-    finish: (firstLine: number): Batch => {
-      return { firstLine, count: batch.count, bytes: bytes.subarray(0, batch.length - 1), tooLong }
+    finish: (firstLine: number, isOpen = false): Batch => {
+      return { firstLine, count: batch.count, bytes: bytes.subarray(0, batch.length - 1), tooLong, isOpen }
     },
   }
   return batch
@@ -136,17 +139,37 @@ export function* linesOf({ bytes, count, tooLong }: Batch): Generator<Uint8Array
   }
 }
 
+/** Where the line with this number, from 0, begins; for the number behind the last, one byte behind the end. */
+function startOf({ bytes, count }: Batch, line: number): number {
+  if (line >= count) return bytes.length + 1
+  const buffer = asBuffer(bytes)
+  let start = 0
+  for (let before = 0; before < line; before++) start = buffer.indexOf(LF, start) + 1
+  return start
+}
+
 /** The batch without its first `lines` lines; null if none is left. */
 export function skipLines(batch: Batch, lines: number): Batch | null {
   if (lines <= 0) return batch
   if (lines >= batch.count) return null
-  const buffer = asBuffer(batch.bytes)
-  let start = 0
-  for (let line = 0; line < lines; line++) start = buffer.indexOf(LF, start) + 1
   return {
     firstLine: batch.firstLine + lines,
     count: batch.count - lines,
-    bytes: batch.bytes.subarray(start),
+    bytes: batch.bytes.subarray(startOf(batch, lines)),
     tooLong: batch.tooLong.filter(index => index >= lines).map(index => index - lines),
+    isOpen: batch.isOpen,
+  }
+}
+
+/** The first `lines` lines of the batch, all of which are complete; null if these are none. */
+export function firstLines(batch: Batch, lines: number): Batch | null {
+  if (lines <= 0) return null
+  if (lines >= batch.count && !batch.isOpen) return batch
+  return {
+    firstLine: batch.firstLine,
+    count: lines,
+    bytes: batch.bytes.subarray(0, startOf(batch, lines) - 1),
+    tooLong: batch.tooLong.filter(index => index < lines),
+    isOpen: false,
   }
 }

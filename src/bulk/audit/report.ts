@@ -1,3 +1,4 @@
+import { printable } from '../../document/value.ts'
 import { meaningOf } from '../../error-meanings.ts'
 import { MAX_REJECTED } from '../limits.ts'
 import type { Tally } from './audited.ts'
@@ -73,7 +74,7 @@ export function formatAuditReport(report: AuditReport): string {
   const judged = lines - resumedAt
   const ofThisRun = resumedAt > 0 ? ', in this run' : ''
   const facts = [
-    [inputs.length === 1 ? 'Input' : 'Inputs', inputs.join(', ')],
+    [inputs.length === 1 ? 'Input' : 'Inputs', inputs.map(printable).join(', ')],
     ...statedBy(claim),
     ['This run', `${number(judged)} lines in ${number(seconds)} s with ${counted(jobs, 'thread', 'threads')}`],
     ['Rate', `${number(judged / Math.max(seconds, 0.001))} lines per second`],
@@ -230,7 +231,7 @@ function rejectedList(rejected: readonly string[], total: number): string {
   if (rejected.length === 0) return ''
   const items = rejected.map(text => {
     const { line, file, verdict, code, path, reason } = JSON.parse(text)
-    const place = file === undefined ? `Line ${line}` : `${file}, line ${line}`
+    const place = file === undefined ? `Line ${line}` : `${printable(String(file))}, line ${line}`
     if (verdict !== 'refused') return `<li>${escapeHtml(`${place}: ${reason}`)}</li>`
     const where = path === '' ? '' : `<p>At <code>${escapeHtml(path)}</code></p>`
     return `<li><details><summary>${escapeHtml(`${place}: ${code}`)}</summary><p>${escapeHtml(meaningOf(code))}</p>${where}</details></li>`

@@ -23,12 +23,14 @@ export async function endOfLastLine(file: FileHandle): Promise<number> {
 /**
  * Counts the verdicts that earlier runs wrote.
  *
+ * @param length of what is read, in bytes
  * @throws Error if a line is not a verdict, or a verdict is missing
  */
-export async function readWritten(file: FileHandle): Promise<Tally> {
+export async function readWritten(file: FileHandle, length: number): Promise<Tally> {
   const tally = createTally()
+  if (length === 0) return tally
   let line = 0
-  const chunks = file.createReadStream({ start: 0, autoClose: false, highWaterMark: CHUNK_LENGTH })
+  const chunks = file.createReadStream({ start: 0, end: length - 1, autoClose: false, highWaterMark: CHUNK_LENGTH })
   const limits = { batchLength: CHUNK_LENGTH, maxLineLength: Number.POSITIVE_INFINITY }
   for await (const batch of readBatches(chunks, limits)) {
     for (const bytes of linesOf(batch)) {

@@ -188,7 +188,7 @@ function requireReport(path: string, force: boolean): void {
 /** The reader of standard output closed it. */
 class ClosedPipe extends Error {}
 
-function pipeTo(stream: Output): VerdictFile['write'] {
+function pipeTo(stream: Output): (verdicts: Uint8Array) => Promise<void> {
   let failure: Error | undefined
   let refuse = (_: Error) => {}
   const end = (error?: unknown) => {
@@ -214,8 +214,8 @@ const PROGRESS_INTERVAL = 500
 /** Writes the verdicts, counts and times them, and shows how far it is. `failure` is why it ended too early. */
 async function writeVerdicts(
   { inputs, share }: Sources,
-  options: Omit<AuditOptions, 'skip'>,
-  { written: tally, write }: VerdictFile,
+  options: Omit<AuditOptions, 'judged'>,
+  { judged, written: tally, write }: VerdictFile,
   io: Io,
 ) {
   const [begun, resumedAt] = [performance.now(), tally.lines]
@@ -227,9 +227,9 @@ async function writeVerdicts(
   const timer = io.stderr.isTTY ? setInterval(show, PROGRESS_INTERVAL) : undefined
   let failure: AuditInputError | ClosedPipe | undefined
   try {
-    for await (const { bytes, tally: more } of auditInputs(inputs, { ...options, skip: resumedAt })) {
-      await write(bytes)
-      addTally(tally, more)
+    for await (const batch of auditInputs(inputs, { ...options, judged })) {
+      await write(batch)
+      addTally(tally, batch.tally)
       const now = sample()
       if (now.seconds - (samples.at(-1)?.seconds ?? 0) >= interval) samples.push(now)
       if (samples.length <= MAX_SAMPLES) continue

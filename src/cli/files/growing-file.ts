@@ -81,7 +81,9 @@ async function openGrowingFile(path: string) {
       /** @throws UsageError if it cannot be written, or another program has changed it */
       async append(content: string | Uint8Array) {
         // On systems where a file cannot be claimed, this detects a second run.
-        if ((await handle.stat()).size !== length) throw new UsageError(`${path}: another program has changed it`)
+        const { size, nlink } = await handle.stat()
+        if (nlink === 0) throw new UsageError(`${path}: it was removed under way`)
+        if (size !== length) throw new UsageError(`${path}: another program has changed it`)
         await orUnwritable(() => handle.appendFile(content))
         length += Buffer.byteLength(content)
       },

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { storageProofsIn } from '../../document/answer.ts'
 import { type ClaimWithSources, type Source, statedClaim } from '../../document/claim.ts'
 import type { AnswerFile } from '../../document/input-file.ts'
-import { cut, printable, show } from '../../document/value.ts'
+import { cut, escapeUnprintable, printable, show } from '../../document/value.ts'
 import { accountRows, answerNotes, countPaths, type Row, sourceWords } from '../../document/wording.ts'
 import { meaningOf } from '../../error-meanings.ts'
 import type { Refusal } from '../../errors.ts'
@@ -16,14 +16,10 @@ export { printable }
 export const paint = (stream: Output, format: 'bold' | 'green' | 'red' | 'dim', text: string): string =>
   styleText(format, text, { stream })
 
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
-const escapeUnit = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-
 /** One line of JSON without control characters that a terminal would obey. Bigints become decimal strings. */
 export const toJson = (value: unknown): string =>
-  // JSON.stringify escapes controls only up to 0x1f. The others occur only inside strings, where an escape means the same.
-  `${JSON.stringify(toPlain(value, MAX_JSON_DEPTH)).replace(UNPRINTABLE, text => text.replace(/[\s\S]/g, escapeUnit))}\n`
+  // JSON.stringify escapes controls only up to 0x1f.
+  `${escapeUnprintable(JSON.stringify(toPlain(value, MAX_JSON_DEPTH)))}\n`
 
 function toPlain(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint') return value.toString()
