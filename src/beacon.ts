@@ -5,7 +5,7 @@
  * @module rollup-state-proof/beacon
  */
 export type { Committee } from './beacon/committee.ts'
-export { type BeaconFork, type BeaconNetwork, mainnetBeacon, sepoliaBeacon } from './beacon/network.ts'
+export { type BeaconFork, type BeaconNetwork, hoodiBeacon, mainnetBeacon, sepoliaBeacon } from './beacon/network.ts'
 export {
   type BeaconLightClient,
   type ProvenConsensus,

@@ -30,6 +30,8 @@ export interface Committee {
 export interface DecodedCommittee {
   readonly network: DecodedNetwork
   readonly period: number
+  /** Lower case. */
+  readonly root: Hex
   readonly keys: Keys
 }
 
@@ -56,7 +58,7 @@ export function decodeCommittee(committee: unknown): DecodedCommittee {
     const keys = { pubkeys: field('pubkeys', decodePubkeys), aggregatePubkey: field('aggregatePubkey', decodeKey) }
     const found = rootOfKeys(keys)
     if (!equalBytes(found, root)) throw mismatch('BEACON_COMMITTEE_ROOT', root, found)
-    return { network, period, keys }
+    return { network, period, root: bytesToHex(root), keys }
   })
 }
 

@@ -76,6 +76,30 @@ export const sepoliaBeacon: BeaconNetwork = {
   ],
 }
 
+/**
+ * The Hoodi test network. Its Gloas fork has no epoch yet.
+ *
+ * @example
+ * ```ts
+ * import { hoodiBeacon } from 'rollup-state-proof/beacon'
+ *
+ * console.log(hoodiBeacon.forks.map(fork => fork.name).join()) // capella,deneb,electra,fulu,gloas
+ * ```
+ */
+export const hoodiBeacon: BeaconNetwork = {
+  // https://github.com/eth-clients/hoodi, and `hoodi` in @lodestar/config
+  name: 'hoodi',
+  genesisValidatorsRoot: '0x212f13fc4df078b6cb7db228f1c8307566dcecf900867401a92023d7ba99cb5f',
+  genesisTime: 1742213400,
+  forks: [
+    { name: 'capella', version: '0x40000910', epoch: 0 },
+    { name: 'deneb', version: '0x50000910', epoch: 0 },
+    { name: 'electra', version: '0x60000910', epoch: 2048 },
+    { name: 'fulu', version: '0x70000910', epoch: 50688 },
+    { name: 'gloas', version: '0x80000910' },
+  ],
+}
+
 const SECONDS_PER_SLOT = 12n
 export const SLOTS_PER_EPOCH = 32n
 export const SLOTS_PER_PERIOD = 8192n

@@ -1,7 +1,8 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { byteAt, concatBytes } from '../bytes.ts'
+import { byteAt, concatBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
 import { COMMITTEE_SIZE, type Keys } from './decode.ts'
+import { MAX_REMEMBERED } from './limits.ts'
 import { hashPair, rootOfBytes } from './ssz.ts'
 
 const { longSignatures, G1 } = bls12_381
@@ -23,17 +24,41 @@ export function verifySigners(bits: Uint8Array): number {
   return signers
 }
 
+type Points = Map<number, PublicKey>
+
+/**
+ * Keys that were decoded, for the committees used last, by their roots: a root has only one list of keys, and was compared with
+ * them. A committee signs for 27 hours, mostly with the same members absent, and decoding their keys takes the most time.
+ */
+const remembered = /* @__PURE__ */ new Map<Hex, Points>()
+
+function pointsOf(root: Hex): Points {
+  const points = remembered.get(root) ?? new Map()
+  // The last entry is the one used last.
+  remembered.delete(root)
+  remembered.set(root, points)
+  for (const old of remembered.keys()) if (remembered.size > MAX_REMEMBERED) remembered.delete(old)
+  return points
+}
+
 /**
  * The sum of the signers' keys: the aggregate key of the committee minus the keys of those who did not sign. These are less
  * than a third, so this takes a fraction of the time that adding up the signers' keys takes.
  *
+ * @param root that of `keys`
  * @throws ProofError `BEACON_KEY_POINT`
  */
-export function signersKey({ pubkeys, aggregatePubkey }: Keys, bits: Uint8Array): PublicKey {
-  const aggregate = atPath('aggregatePubkey', () => decodePoint(aggregatePubkey))
+export function signersKey({ pubkeys, aggregatePubkey }: Keys, root: Hex, bits: Uint8Array): PublicKey {
+  const points = pointsOf(root)
+  const remember = (index: number, decode: () => PublicKey): PublicKey => {
+    const point = points.get(index) ?? decode()
+    points.set(index, point)
+    return point
+  }
+  const aggregate = remember(-1, () => atPath('aggregatePubkey', () => decodePoint(aggregatePubkey)))
   return pubkeys.reduce((sum, key, index) => {
     if (hasSigned(bits, index)) return sum
-    return sum.subtract(atPath(`pubkeys[${index}]`, () => decodePoint(key)))
+    return sum.subtract(remember(index, () => atPath(`pubkeys[${index}]`, () => decodePoint(key))))
   }, aggregate)
 }
 

@@ -21,7 +21,7 @@ import { rootOfBranch } from './ssz.ts'
 
 /** What you trust: a beacon block, and the network that it belongs to. */
 export interface TrustedBlock {
-  /** `mainnetBeacon`, `sepoliaBeacon` or your own. */
+  /** `mainnetBeacon`, `sepoliaBeacon`, `hoodiBeacon` or your own. */
   network: BeaconNetwork
   /**
    * The root of a finalized beacon block, 32 bytes, from a source that you trust. It must not be older than the
@@ -291,13 +291,13 @@ function verifyExecution({ execution, executionBranch, layout, bodyRoot }: Heade
 }
 
 /** Checks that enough of the committee signed the attested header. Comes last, because it takes the longest. */
-function verifySigned(update: SignedUpdate, { network, period, keys }: DecodedCommittee): VerifiedFinality {
+function verifySigned(update: SignedUpdate, { network, period, root, keys }: DecodedCommittee): VerifiedFinality {
   const { attested, finalized, bits, signature, signatureSlot } = update
   const signers = verifySigners(bits)
   // A validator signs with the fork of the slot before: that of the block that it has just seen.
   const { version } = atPath('signature_slot', () => forkAt(network, signatureSlot - 1n))
   const message = signingRoot(attested.root, version, network.genesisValidatorsRoot)
-  verifySignature(signature, message, signersKey(keys, bits))
+  verifySignature(signature, message, signersKey(keys, root, bits))
   return { ...toBlock(finalized, network), signers, period }
 }
 

@@ -1,8 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { decodeCommittee } from '../../src/beacon/committee.ts'
+import { decodeFinality } from '../../src/beacon/decode.ts'
 import { decodeNetwork, forkAt } from '../../src/beacon/network.ts'
+import { signersKey } from '../../src/beacon/signature.ts'
 import {
   type Committee,
+  hoodiBeacon,
   mainnetBeacon,
   sepoliaBeacon,
   trustBeaconBlock,
@@ -21,6 +25,8 @@ it('has no duplicate invalid vectors', () => {
   const inputs = namesIn('invalid').map(name => JSON.stringify(readInvalid(name).input))
   expect(new Set(inputs).size).toBe(inputs.length)
 })
+
+const word = (digit: string): `0x${string}` => `0x${digit.repeat(64)}`
 
 const runVector = ({ operation, input }: ReturnType<typeof readInvalid>) =>
   operation === 'verifyFinality'
@@ -183,8 +189,8 @@ it('ignores a polluted Object.prototype', () => {
   }
 })
 
-it('knows the tables of both networks', () => {
-  for (const { forks, genesisValidatorsRoot } of [mainnetBeacon, sepoliaBeacon]) {
+it('knows the tables of three networks', () => {
+  for (const { forks, genesisValidatorsRoot } of [mainnetBeacon, sepoliaBeacon, hoodiBeacon]) {
     expect(forks.map(({ name }) => name)).toEqual(['capella', 'deneb', 'electra', 'fulu', 'gloas'])
     expect(genesisValidatorsRoot).toHaveLength(66)
   }
@@ -290,4 +296,22 @@ it('takes epochs from 0, as whole numbers', () => {
     ...{ code: 'ARGUMENT_INVALID', expected: 'at most 64', found: '65' },
   })
   expect(verdict(() => decodeNetwork({ ...mainnetBeacon, forks: many.slice(1) }))).toBe('accepted')
+})
+
+it('decodes the keys of absent members once for each of the committees used last', () => {
+  const { committee, answers } = readValid('signers-342').input
+  const { bits } = decodeFinality(answers.finality, decodeNetwork(committee.network))
+  const { keys, root } = decodeCommittee(committee)
+  const unusable = { pubkeys: keys.pubkeys.map(() => new Uint8Array(48)), aggregatePubkey: new Uint8Array(48) }
+  const found = signersKey(keys, root, bits)
+  // What was decoded is not decoded again.
+  expect(signersKey(unusable, root, bits).equals(found)).toBe(true)
+  for (const other of [word('1'), word('2')]) {
+    expect(verdict(() => signersKey(unusable, other, bits))).toBe('BEACON_KEY_POINT at aggregatePubkey')
+    signersKey(keys, other, bits)
+    expect(verdict(() => signersKey(unusable, root, bits))).toBe('accepted')
+  }
+  // Two more committees since it was used last: forgotten.
+  for (const other of [word('1'), word('2')]) signersKey(keys, other, bits)
+  expect(verdict(() => signersKey(unusable, root, bits))).toBe('BEACON_KEY_POINT at aggregatePubkey')
 })
