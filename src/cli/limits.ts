@@ -41,5 +41,5 @@ export const MAX_PROXY_BODY_LENGTH = 2 ** 22
 export const MAX_HELD_LENGTH = 2 ** 25
 /** Open connections to the proxy. */
 export const MAX_CONNECTIONS = 256
-/** Requests in the queue of the proxy, requests per batch, characters per response, and milliseconds per request. */
-export const PROXY_LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24, timeout: 120_000 }
+/** Slow requests in the queue of the proxy, requests per batch, and characters per response. */
+export const PROXY_LIMITS = { maxWaiting: 1024, maxBatch: 100, maxResponseLength: 2 ** 24 }

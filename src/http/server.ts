@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { HEADERS_TIMEOUT, REQUEST_TIMEOUT, SEND_TIMEOUT } from './limits.ts'
+import { CHECK_INTERVAL, HEADERS_TIMEOUT, REQUEST_TIMEOUT, SEND_TIMEOUT } from './limits.ts'
 
 /**
  * @param answer sends the response. If it rejects, the connection is closed: usually the client disconnected midway
@@ -10,7 +10,7 @@ export function createHttpServer(
   maxConnections?: number,
 ) {
   let isClosing = false
-  const server = createServer((request, response) => {
+  const server = createServer({ connectionsCheckingInterval: CHECK_INTERVAL }, (request, response) => {
     // An idle keep-alive connection would keep the server from closing.
     response.on('close', () => {
       if (isClosing) server.closeIdleConnections()

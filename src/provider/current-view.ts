@@ -1,6 +1,6 @@
 import { createCache } from './cache.ts'
 import { refusedFor } from './error.ts'
-import { MAX_OTHER_VIEWS } from './limits.ts'
+import { FAILURE_MEMORY, MAX_OTHER_VIEWS } from './limits.ts'
 import type { ProviderView } from './options.ts'
 import type { Pace } from './pace.ts'
 import { readBlock } from './params.ts'
@@ -13,6 +13,7 @@ export function createCurrentView(views: Views, onView: ((view: ProviderView) =>
   const others = createCache<bigint, Promise<Held>>(MAX_OTHER_VIEWS)
   let current: Held | null = null
   let finding: Promise<Held> | null = null
+  let failed: { readonly search: Promise<Held>; readonly at: number } | null = null
 
   async function find(): Promise<Held> {
     const before = current
@@ -31,10 +32,22 @@ export function createCurrentView(views: Views, onView: ((view: ProviderView) =>
     return finding
   }
 
+  /** The view. Without one, a search for it; after a failed search, its failure for a while. */
+  async function viewNow(): Promise<Held> {
+    if (current !== null) return current
+    const age = Date.now() - (failed?.at ?? Number.NEGATIVE_INFINITY)
+    if (finding === null && failed !== null && age >= 0 && age < FAILURE_MEMORY) return failed.search
+    const search = refresh()
+    search.catch(() => {
+      failed = { search, at: Date.now() }
+    })
+    return search
+  }
+
   return {
     refresh,
     /** The view. Looks for one if there is none yet. */
-    current: async (): Promise<Held> => current ?? refresh(),
+    current: viewNow,
     /**
      * The block that a request names. The request is answered from it until it ends, even if the view moves.
      *
@@ -42,7 +55,7 @@ export function createCurrentView(views: Views, onView: ((view: ProviderView) =>
      */
     async heldAt(block: unknown, pace: Pick<Pace, 'beSlow'>): Promise<Held> {
       const wanted = readBlock(block)
-      const view = current ?? (await refresh())
+      const view = await viewNow()
       if (wanted === 'latest' || wanted === view.l2BlockNumber) return view
       if (wanted > view.l2BlockNumber) throw refusedFor('BLOCK_UNPROVEN')
       const known = others.get(wanted)

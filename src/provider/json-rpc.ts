@@ -1,15 +1,21 @@
 import { readOwn } from '../json/known-fields.ts'
 import { parseBounded } from '../json/parse.ts'
 import { isEndpointError } from '../rpc/error.ts'
-import type { RequestProvider } from '../rpc/provider.ts'
 import { createSemaphore, inTime } from '../rpc/waiting.ts'
 import { invalidParams, type ProviderErrorReason, toProviderError, withProviderErrors } from './error.ts'
+import { idTexts } from './json-rpc-ids.ts'
+import type { RequestOptions } from './provider.ts'
+
+/** What answers the requests: a verified provider. */
+export interface Answering {
+  request(args: { method: string; params?: unknown[] | undefined }, options: RequestOptions): Promise<unknown>
+}
 
 /** Limits on the work that HTTP clients can cause. */
 export interface ServerLimits {
-  /** Requests processed at once. Each request of a batch counts. */
+  /** Requests at once that are slow: they ask endpoints, or compute. Each request of a batch counts. Others never wait. */
   readonly concurrency: number
-  /** Requests that may wait in the queue. */
+  /** Slow requests that may wait for others. */
   readonly maxWaiting: number
   /** Requests per batch. */
   readonly maxBatch: number
@@ -22,13 +28,17 @@ export interface ServerLimits {
 /** Error codes of JSON-RPC 2.0, and the code with which nodes enforce limits. */
 const codes = { parse: -32700, invalidRequest: -32600, limited: -32005 } as const
 
-type Id = string | number | null
+/** The id of a request as JSON: `null` if it has none, or a wrong one. */
+type Id = string
 
-const idOf = (given: unknown): Id =>
-  typeof given === 'string' || (typeof given === 'number' && Number.isFinite(given)) ? given : null
+/** @param text the id as the client wrote it, if it is a number */
+function idOf(given: unknown, text: string | undefined): Id {
+  if (typeof given === 'string') return JSON.stringify(given)
+  return typeof given === 'number' && Number.isFinite(given) ? (text ?? `${given}`) : 'null'
+}
 
 const failure = (id: Id, code: number, message: string, data?: unknown) =>
-  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
+  `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, ...(data !== undefined && { data }) })}}`
 
 export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
 
@@ -38,57 +48,98 @@ export type JsonRpcServer = ReturnType<typeof createJsonRpcServer>
  * @param hints the server's own options that answer a refusal, which are appended to its message
  */
 export function createJsonRpcServer(
-  provider: RequestProvider,
+  provider: Answering,
   limits: ServerLimits,
   hints: Readonly<Partial<Record<ProviderErrorReason, string>>> = {},
 ) {
-  const { maxResponseLength, timeout, maxWaiting } = limits
-  const slots = createSemaphore(limits.concurrency)
+  const { maxResponseLength, timeout } = limits
+  const slots = createSlots(limits)
 
-  async function answerOne(request: unknown): Promise<string | null> {
+  async function answerOne(request: unknown, idText?: string, signal?: AbortSignal): Promise<string | null> {
     if (typeof request !== 'object' || request === null || Array.isArray(request)) {
-      return failure(null, codes.invalidRequest, 'This is not a request object.')
+      return failure('null', codes.invalidRequest, 'This is not a request object.')
     }
     const [jsonrpc, given, method, params] = ['jsonrpc', 'id', 'method', 'params'].map(
       name => readOwn(request, name) ?? undefined,
     )
-    const id = idOf(given)
-    if (jsonrpc !== '2.0' || typeof method !== 'string' || (given !== undefined && id === null)) {
+    const id = idOf(given, idText)
+    if (jsonrpc !== '2.0' || typeof method !== 'string' || (given !== undefined && id === 'null')) {
       return failure(id, codes.invalidRequest, 'This is not a request of JSON-RPC 2.0.')
     }
-    const answer = await answerMethod(id, method, params)
+    const answer = await answerMethod(id, method, params, signal)
     return Object.hasOwn(request, 'id') ? answer : null
   }
 
-  async function answerMethod(id: Id, method: string, params: unknown): Promise<string> {
+  async function answerMethod(id: Id, method: string, params: unknown, gone?: AbortSignal): Promise<string> {
+    const slot = slots.claim()
     try {
       if (params !== undefined && !Array.isArray(params)) throw invalidParams('They are not an array.')
-      if (slots.free === 0 && slots.waiting >= maxWaiting) {
-        return failure(id, codes.limited, 'Too many requests at once: try again later.')
-      }
-      // A request that takes too long keeps its slot until the provider has answered it.
-      const work = () => slots.run(() => withProviderErrors(() => provider.request({ method, params })))
-      const text = JSON.stringify({ jsonrpc: '2.0', id, result: (await inTime(timeout, work)) ?? null })
+      const work = (signal: AbortSignal) =>
+        withProviderErrors(() => provider.request({ method, params }, { signal, admit: slot.take }))
+      const result = JSON.stringify((await inTime(timeout, work, gone)) ?? null)
+      const text = `{"jsonrpc":"2.0","id":${id},"result":${result}}`
       if (text.length <= maxResponseLength) return text
       return failure(id, codes.limited, 'The result is larger than this server answers with.')
     } catch (error) {
+      if (slot.isRefused()) return failure(id, codes.limited, 'Too many requests at once: try again later.')
       if (isEndpointError(error)) return failure(id, codes.limited, 'The request took too long.')
       const { reason, code, message, data } = toProviderError(error)
       const hint = hints[reason]
       return failure(id, code, hint === undefined ? message : `${message} (${hint})`, data)
+    } finally {
+      slot.free()
     }
   }
 
   return {
-    /** Null if there is nothing to answer, because the message contains only notifications. Throws nothing. */
-    async answer(text: string): Promise<string | null> {
+    /**
+     * Null if there is nothing to answer, because the message contains only notifications. Throws nothing.
+     *
+     * @param gone aborted when nobody waits for the answer any more
+     */
+    async answer(text: string, gone?: AbortSignal): Promise<string | null> {
       let content: unknown
       try {
         content = parseBounded(text)
       } catch {
-        return failure(null, codes.parse, 'This is not JSON.')
+        return failure('null', codes.parse, 'This is not JSON.')
       }
-      return Array.isArray(content) ? answerBatch(content, limits, answerOne) : answerOne(content)
+      const ids = idTexts(text, content)
+      if (!Array.isArray(content)) return answerOne(content, ids[0], gone)
+      return answerBatch(content, limits, ids, (request, id) => answerOne(request, id, gone))
+    },
+  }
+}
+
+/** Each request claims a slot, takes it once it is slow, and frees it when it has ended, for whatever reason. */
+function createSlots({ concurrency, maxWaiting }: ServerLimits) {
+  const slots = createSemaphore(concurrency)
+  return {
+    claim() {
+      let [hasEnded, isRefused] = [false, false]
+      let free = () => {}
+      return {
+        take: () =>
+          new Promise<void>((resolve, reject) => {
+            if (slots.free === 0 && slots.waiting >= maxWaiting) {
+              isRefused = true
+              return reject(new Error('too many requests'))
+            }
+            const untilFreed = new Promise<void>(end => {
+              free = end
+            })
+            slots.run(async () => {
+              if (hasEnded) return
+              resolve()
+              await untilFreed
+            })
+          }),
+        isRefused: () => isRefused,
+        free() {
+          hasEnded = true
+          free()
+        },
+      }
     },
   }
 }
@@ -96,19 +147,20 @@ export function createJsonRpcServer(
 async function answerBatch(
   requests: readonly unknown[],
   { maxBatch, maxResponseLength }: ServerLimits,
-  answerOne: (request: unknown) => Promise<string | null>,
+  ids: readonly (string | undefined)[],
+  answerOne: (request: unknown, id: string | undefined) => Promise<string | null>,
 ): Promise<string | null> {
-  if (requests.length === 0) return failure(null, codes.invalidRequest, 'The batch is empty.')
+  if (requests.length === 0) return failure('null', codes.invalidRequest, 'The batch is empty.')
   if (requests.length > maxBatch) {
-    return failure(null, codes.invalidRequest, `The batch has more than ${maxBatch} requests.`)
+    return failure('null', codes.invalidRequest, `The batch has more than ${maxBatch} requests.`)
   }
   let left = maxResponseLength
   const answers = await Promise.all(
-    requests.map(async request => {
-      const answer = await answerOne(request)
+    requests.map(async (request, index) => {
+      const answer = await answerOne(request, ids[index])
       left -= answer?.length ?? 0
       if (answer === null || left >= 0) return answer
-      const id = idOf(readOwn(Object(request), 'id'))
+      const id = idOf(readOwn(Object(request), 'id'), ids[index])
       return failure(id, codes.limited, 'The answers to this batch are larger than this server answers with.')
     }),
   )

@@ -16,6 +16,8 @@ export const MAX_CACHED_ENTRIES = 2 ** 16
 export const MAX_CACHED_CODE_BYTES = 2 ** 24
 /** Views of earlier blocks that a provider caches. */
 export const MAX_OTHER_VIEWS = 4
+/** How long requests without a view get the failure of the last search for one, in milliseconds, before there is a new search. */
+export const FAILURE_MEMORY = 5000
 /** Default for the requests to endpoints per call. */
 export const DEFAULT_MAX_REQUESTS = 1000
 /** Default for the gas of a call: as much as nodes allow for `eth_call`. */

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createPublicClient, encodeFunctionData, http, parseAbi } from 'viem'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
-import { createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
+import { type Answering, createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
 import type { RequestProvider } from '../../src/rpc.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
@@ -135,7 +135,7 @@ it('serves curl and viem through a finalization, an outage, a kill and a shutdow
 const LIMITS: ServerLimits = { concurrency: 2, maxWaiting: 2, maxBatch: 5, maxResponseLength: 200, timeout: 10_000 }
 
 async function serveHere(
-  provider: RequestProvider,
+  provider: Answering,
   limits: Partial<ServerLimits> = {},
   origins = ['https://wallet.example'],
 ) {
@@ -277,8 +277,9 @@ it('answers single requests, batches and notifications as JSON-RPC 2.0 requires'
 
 it('limits concurrent and waiting requests, and refuses the rest', async () => {
   let [now, most] = [0, 0]
-  const slow: RequestProvider = {
-    async request() {
+  const slow: Answering = {
+    async request(_, { admit }) {
+      await admit?.()
       most = Math.max(most, ++now)
       await setTimeout(20)
       now--
@@ -296,6 +297,114 @@ it('limits concurrent and waiting requests, and refuses the rest', async () => {
   expect(await createJsonRpcServer({ request: async () => 1n }, LIMITS).answer(JSON.stringify(PING))).toContain(
     '"error"',
   )
+})
+
+describe('slow requests', () => {
+  /** Answers `quick` at once. Any other request is slow, and ends only when its signal says so. */
+  function setUp(limits: Partial<ServerLimits> = {}) {
+    const started: string[] = []
+    const provider: Answering = {
+      async request({ method }, { signal, admit }) {
+        if (method === 'quick') return '0x1'
+        await admit?.()
+        started.push(method)
+        return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted'))))
+      },
+    }
+    const { answer } = createJsonRpcServer(provider, { ...LIMITS, concurrency: 1, maxWaiting: 1, ...limits })
+    const ask = (method: string, gone?: AbortSignal) => answer(JSON.stringify({ ...PING, method }), gone)
+    return { started, ask }
+  }
+
+  it('never keep quick ones waiting', async () => {
+    const { started, ask } = setUp()
+    const clients = [new AbortController(), new AbortController()]
+    const slow = clients.map(({ signal }, index) => ask(`slow ${index}`, signal))
+    expect(await ask('quick')).toContain('"result":"0x1"')
+    expect(started).toEqual(['slow 0'])
+    // One is under way, and one waits.
+    expect(await ask('slow 2')).toContain('Too many requests')
+    expect(await ask('quick')).toContain('"result":"0x1"')
+    for (const client of clients) client.abort()
+    await Promise.all(slow)
+  })
+
+  it('make room at once when their client is gone, even while they wait', async () => {
+    const { started, ask } = setUp({ maxWaiting: 2 })
+    const clients = [0, 1, 2].map(() => new AbortController())
+    const slow = clients.map(({ signal }, index) => ask(`slow ${index}`, signal))
+    clients[1]?.abort()
+    await slow[1]
+    expect(started).toEqual(['slow 0'])
+    clients[0]?.abort()
+    await slow[0]
+    await setTimeout()
+    expect(started).toEqual(['slow 0', 'slow 2'])
+    clients[2]?.abort()
+    await slow[2]
+  })
+
+  it('make room at once when they take too long', async () => {
+    const { started, ask } = setUp({ timeout: 20 })
+    for (let count = 0; count < 5; count++) expect(await ask(`slow ${count}`)).toContain('took too long')
+    expect(started).toHaveLength(5)
+  })
+
+  it('are aborted when the connection is closed', async () => {
+    let aborted: Promise<unknown> | undefined
+    const provider: Answering = {
+      request: (_, { signal }) => {
+        aborted = signal && once(signal, 'abort')
+        return new Promise(() => {})
+      },
+    }
+    const request = httpRequest(await serveHere(provider), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+    })
+    request.on('error', () => {})
+    request.end(JSON.stringify(PING))
+    while (aborted === undefined) await setTimeout(5)
+    request.destroy()
+    await aborted
+  })
+})
+
+it('echoes ids as they came', async () => {
+  const { answer } = createJsonRpcServer({ request: async () => 1 }, LIMITS)
+  const large = '9007199254740993'
+  const request = (id: string, more = '') => `{"jsonrpc":"2.0",${more}"id":${id},"method":"ping"}`
+  const ids = [large, `-${large}`, '1.50', '12345678901234567890123', '1e3', '7', '"9007199254740993"', '"\\u00e4\\""']
+  for (const id of ids) {
+    const found = (await answer(request(id))) ?? ''
+    expect(found).toContain(`"id":${id.includes('u00e4') ? '"ä\\""' : id === '1e3' ? '1000' : id},`)
+  }
+  const misleading = `"params":[{"id":1,"x":[2,{"id":3}]},"\\"id\\":4",5,6],"ID":8,"x":{"id":9},`
+  expect(await answer(request(large, misleading))).toContain(`"id":${large},`)
+  expect(await answer(request(large, '"id":4,'))).toContain(`"id":${large},`)
+  expect(await answer(`{"jsonrpc":"2.0","method":"ping","\\u0069d":${large}}`)).toContain(`"id":${large},`)
+  const batch = await answer(`[7,${request('2')},[1,2],${request(large)},${request(`${large}0`, misleading)}]`)
+  const found = [...(batch ?? '').matchAll(/"id":([^,]+),/g)].map(([, id]) => id)
+  expect(found).toEqual(['null', '2', 'null', large, `${large}0`])
+  expect(await answer(request('1e999'))).toContain('"id":null,')
+  expect(await answer(`{"jsonrpc":"1.0","id":${large},"method":"ping"}`)).toContain(`"id":${large},`)
+})
+
+it('ends when it is told to, and answers others, while a call computes', async () => {
+  const { url: l2, l1Url: l1 } = await startService()
+  // A call that would go on for days.
+  const proxy = await startProxy('0', l1, l2, '--l1-agree', l1, '--max-gas', '1000000000000', '--deadline', '86400')
+  await proxy.until(({ event }) => event === 'view')
+  expect(await curl(proxy.url, 1, 'eth_call', [{ data: '0x' }, 'latest'])).toMatchObject({ result: '0x' })
+  const calls = [0, 1, 2].map(id =>
+    curl(proxy.url, id, 'eth_call', [{ data: '0x5b5f56' }, 'latest']).catch(() => 'cut'),
+  )
+  for (let count = 0; count < 3; count++) {
+    expect(await curl(proxy.url, 2, 'eth_chainId', [])).toMatchObject({ result: '0x539' })
+  }
+  expect(await proxy.end('SIGTERM')).toBe(0)
+  expect(proxy.events.at(-1)).toMatchObject({ event: 'stopped' })
+  await Promise.all(calls)
 })
 
 it('takes the L1 block hash from a user module', async () => {

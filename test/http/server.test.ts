@@ -1,7 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createHttpServer, isJson, Refusal, readBody, send } from '../../src/http/server.ts'
+
+// A hundredth of the real times, so that the test need not wait for them.
+vi.mock('../../src/http/limits.ts', () => ({
+  HEADERS_TIMEOUT: 100,
+  REQUEST_TIMEOUT: 300,
+  SEND_TIMEOUT: 300,
+  CHECK_INTERVAL: 10,
+}))
 
 type Answer = Parameters<typeof createHttpServer>[0]
 
@@ -76,4 +84,21 @@ it('answers what is pending when it closes, and cuts off the rest after the grac
   expect(texts.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   await closed
   await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
+
+it('closes the connections of clients that send no headers, half of them, or half a body', async () => {
+  const { url } = await start(async (request, response) => {
+    await readBody(request, 100)
+    send(response, 200, 'text/plain', 'yes')
+  })
+  const half = ['', 'POST / HTTP/1.1\r\nHost: a', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1234']
+  const { port, hostname } = new URL(url)
+  // Node's own interval for checking the times is 30 s: a test takes no longer than 10.
+  const ended = half.map(text => {
+    const socket = connect(Number(port), hostname)
+    socket.write(text)
+    socket.resume()
+    return once(socket, 'close')
+  })
+  expect(await Promise.all(ended)).toHaveLength(3)
 })

@@ -105,7 +105,7 @@ it('lets users of ethers tell a revert from an endpoint that fails', async () =>
   const endpoints = createEndpoints(new Map(demoState).set(BARE, { nonce: 1n, code: '0x5f5ffd' }))
   const provider = endpoints.provider()
   await provider.view()
-  const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, concurrency: 4 })
+  const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, timeout: 10_000, concurrency: 4 })
   const server = await serveProxy(rpc, { origins: [], hosts: [] }, 0, '127.0.0.1')
   const clients = [new BrowserProvider(provider), new JsonRpcProvider(server.url)]
   onTestFinished(async () => {
@@ -137,8 +137,7 @@ it('lets users of viem find the error of the provider', async () => {
   const { client, lie } = setUp()
   lie.l2 = () => Promise.reject(new Error('down'))
   const calls = [client.call({ to: TOKEN, data: '0x' }), client.getBalance({ address: ALICE })]
-  for (const call of calls) {
-    const error = await call.catch(error => error)
+  for (const error of await Promise.all(calls.map(call => call.catch(error => error)))) {
     expect(error.walk(isProviderError)).toMatchObject({ reason: 'ENDPOINT_FAILED', action: 'wait' })
   }
   expect(calls.length).toBe(2)

@@ -358,7 +358,35 @@ describe('the view', () => {
     expect(failed).toMatchObject({ reason: 'ENDPOINT_FAILED' })
     expect(`${failed}`).not.toContain('secret')
     isDown = false
-    expect((await provider.view()).l2BlockNumber).toBe(0n)
+    expect((await provider.refresh()).l2BlockNumber).toBe(0n)
+  })
+
+  it('is looked for once in some seconds while there is none', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const endpoints = createEndpoints(demoState)
+    let [asked, isDown] = [0, true]
+    const l1 = {
+      request: async (args: { method: string }) => {
+        asked++
+        if (isDown) throw new Error('down')
+        return endpoints.l1.request(args)
+      },
+    }
+    const provider = endpoints.provider({ l1 })
+    const balance = () => provider.request({ method: 'eth_getBalance', params: [ALICE] })
+    const first = await Promise.allSettled([balance(), balance(), provider.view()])
+    expect(new Set(first.map(({ status }) => status))).toEqual(new Set(['rejected']))
+    const once = asked
+    expect(once).toBeGreaterThan(0)
+    for (let count = 0; count < 20; count++) {
+      await expect(balance()).rejects.toMatchObject({ reason: 'ENDPOINT_FAILED', data: { error: 'UNREACHABLE' } })
+      vi.setSystemTime(Date.now() + 200)
+    }
+    expect(asked).toBe(once)
+    isDown = false
+    vi.setSystemTime(Date.now() + 1001)
+    expect(await balance()).toBe('0xde0b6b3a7640000')
   })
 })
 

@@ -32,6 +32,8 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
     try {
       verifyHost(request.headers.host, admission.hosts)
       response.setHeaders(corsOf(request.headers.origin, admission.origins))
@@ -45,7 +47,7 @@ export async function serveProxy(rpc: JsonRpcServer, admission: Admission, port:
       const hold = createHold(response)
       const body = await readBody(request, MAX_PROXY_BODY_LENGTH, hold)
       if (body === null) throw new Refusal(413, `The request is larger than ${MAX_PROXY_BODY_LENGTH} bytes.`)
-      const text = await rpc.answer(body)
+      const text = await rpc.answer(body, gone.signal)
       if (text === null) response.writeHead(204).end()
       else {
         hold(Buffer.byteLength(text))

@@ -31,7 +31,8 @@ const whatOptions = {
   'max-gas': textOr('50000000', 'N', 'gas limit per call'),
   ...optionsOf('layout-roots-slot', 'layout-current-slot', 'method'),
   refresh: textOr('60', 'SECONDS', 'how often to check for a newer block'),
-  concurrency: textOr('16', 'N', 'requests to handle at once'),
+  deadline: textOr('10', 'SECONDS', 'time for a request of a client, through everything it needs'),
+  concurrency: textOr('16', 'N', 'how many requests may ask endpoints or compute at once; no other waits for them'),
   ...optionsOf('timeout'),
   json: flag('print one line of JSON per event: listening, view, failure, disagreement, stopped'),
 }
@@ -78,9 +79,13 @@ Examples:
 `
 
 /** The library's messages name its own options. */
-const HINTS = { METHOD_REFUSED: '--forward METHOD', VALUE_UNPROVEN: '--environment NAME=VALUE' } as const
+const HINTS = {
+  METHOD_REFUSED: '--forward METHOD',
+  VALUE_UNPROVEN: '--environment NAME=VALUE',
+  TIMEOUT: '--deadline SECONDS',
+} as const
 /** How long pending requests may take once the proxy is told to end, in milliseconds. */
-const GRACE = 5000
+const GRACE = 1000
 
 export const command: Command = {
   help,
@@ -89,6 +94,7 @@ export const command: Command = {
     const { json, 'allow-origin': origins = [], 'allow-host': hosts = [], forward = [] } = values
     const port = wholeNumber('--port', values.port, 0, 65_535)
     const seconds = wholeNumber('--refresh', values.refresh, 1, 86_400)
+    const deadline = 1000 * wholeNumber('--deadline', values.deadline, 1, 86_400)
     const concurrency = wholeNumber('--concurrency', values.concurrency, 1, 1000)
     for (const origin of origins) {
       if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue
@@ -109,9 +115,10 @@ export const command: Command = {
       ...{ forward, environment: environmentOf(values), method: methodOf(values) },
       maxGas: toInteger('--max-gas', values['max-gas'], 64),
       hardfork: values.hardfork as Hardfork,
+      timeoutMs: deadline,
       onView: log.view,
     })
-    const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, concurrency }, HINTS)
+    const rpc = createJsonRpcServer(provider, { ...PROXY_LIMITS, timeout: deadline, concurrency }, HINTS)
     const server = await serveProxy(rpc, { origins, hosts }, port, values.host).catch(cannotListen('--port'))
     const end = Promise.race(SIGNALS.map(name => once(process, name)))
     log.listening(server.url, trust, forward)
