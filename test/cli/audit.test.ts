@@ -343,6 +343,14 @@ it('vouches for no line that it has not read: what was judged before must be the
   expect((await audit([file, '-o', out])).code).toBe(1)
   // A description that says nothing of what was read.
   const about = JSON.parse(readFileSync(`${out}.audit`, 'utf8'))
+  for (const [other, reason] of [
+    [{ version: 2 }, 'is of version 2 of its format'],
+    [{ kind: 1 }, 'is not the progress of a run'],
+  ]) {
+    writeFileSync(`${out}.audit`, JSON.stringify({ ...about, ...Object(other) }))
+    const { code, stderr } = await audit([file, '-o', out])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${reason}`)])
+  }
   for (const progress of [null, {}, { ...about.progress, checkpoint: { lines: LINES } }]) {
     writeFileSync(`${out}.audit`, JSON.stringify({ ...about, progress }))
     const { code, stderr } = await audit([file, '-o', out])

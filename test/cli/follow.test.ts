@@ -118,11 +118,20 @@ it('does not change foreign files', async () => {
     2,
     expect.stringContaining('is of another request (it differs in storage keys)'),
   ])
-  writeFileSync(join(folder, 'state.json'), state.replace('"version":1', '"version":2'))
-  expect(await follow()).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(`${join(folder, 'state.json')}: it is of another version`),
-  })
+  const content = JSON.parse(state)
+  const others: [object, string][] = [
+    [{ ...content, version: 2 }, ' exists, and is of version 2 of its format, of which this program reads 1'],
+    [{ ...content, version: undefined }, ' exists, and is of version nothing of its format'],
+    [{ ...content, kind: 'bundle' }, ' exists, and is not the progress of a run'],
+    [{ ...content, progress: { ...content.progress, version: 2 } }, ': it is of another version'],
+  ]
+  for (const [other, reason] of others) {
+    writeFileSync(join(folder, 'state.json'), JSON.stringify(other))
+    const { code, stderr } = await follow()
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${join(folder, 'state.json')}${reason}`)])
+    expect(stderr).not.toContain('--force')
+  }
+  expect(others).toHaveLength(4)
   rmSync(join(folder, 'state.json'))
   writeFileSync(join(folder, '9.json'), '{}')
   const foreign = await follow('--from', '9')

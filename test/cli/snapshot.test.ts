@@ -358,6 +358,15 @@ describe('--check', () => {
     const unchecked = await run()
     expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was verified either.') })
     for (const text of ['addresses verified', '\u001b']) expect(unchecked.stdout).not.toContain(text)
+    for (const [other, reason] of [
+      [{ version: 2 }, 'is of version 2 of its format, of which this program reads 1'],
+      [{ kind: 'bundle' }, 'is not the manifest of a snapshot'],
+    ]) {
+      writeFileSync(at('rows.csv.manifest.json'), JSON.stringify({ ...manifest, ...Object(other) }))
+      expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining(`${reason}: move it away`) })
+      const { stderr } = await run('--check', '--l1-block-hash', manifest.l1BlockHash)
+      expect(stderr).toContain(`rows.csv.manifest.json ${reason}\n`)
+    }
     writeFileSync(at('rows.csv.manifest.json'), JSON.stringify({ ...claimed, counts: null }))
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('is not the manifest of a snapshot') })
   })

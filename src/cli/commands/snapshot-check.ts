@@ -8,7 +8,7 @@ import { createVerifier, type Hex, isArgumentError, safely } from '../../index.t
 import { exitCodes, type Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { readRegularJson } from '../files/input.ts'
-import { manifestPathOf } from '../files/snapshot-file.ts'
+import { manifestPathOf, notManifest } from '../files/snapshot-file.ts'
 import { MAX_INPUT_BYTES } from '../limits.ts'
 import { endProgress, showProgress } from '../options/endpoint.ts'
 import type { Wanted } from '../options/snapshot-options.ts'
@@ -27,7 +27,10 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
   if (force) throw new UsageError('--check writes nothing: leave out --force')
   // Of the manifest, only the bundle is used, and only after it is verified.
   const manifest = manifestPathOf(path)
-  const bundle = fieldIn(await readRegularJson(manifest), 'bundle')
+  const content = await readRegularJson(manifest)
+  const other = notManifest(content)
+  if (other !== undefined) throw new UsageError(`${manifest} ${other}`)
+  const bundle = fieldIn(content, 'bundle')
   const known = { scheme, rollup, trusted: { l1BlockHash }, l2BlockNumber: l2Block ?? 'fromBundle' } as const
   const claim = { ...known, address: 'fromBundle', storageKeys: 'fromBundle' } as const
   const outcome = safely(() => verifyEvidence(bundle, claim))

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fieldIn, isObject } from '../../document/value.ts'
+import { brief, fieldIn, isObject, show } from '../../document/value.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -83,6 +83,17 @@ export function statRegular(path: string): Stats | undefined {
   )
 }
 
+/** What a file of progress says that it is. */
+const PROGRESS = 'progress of rollup-state-proof'
+
+/** Why a file of this program cannot be read as version 1 of its format; undefined if it can. */
+export function otherVersion(content: unknown): string | undefined {
+  const version = fieldIn(content, 'version')
+  return version === 1
+    ? undefined
+    : `is of version ${brief(show(version))} of its format, of which this program reads 1`
+}
+
 /** A file that says what a run was asked for, and how far it is. */
 export type ProgressFile = ReturnType<typeof progressFile>
 
@@ -100,13 +111,17 @@ export function progressFile(path: string, askedFor: AskedFor, remedy = REMEDY) 
         throw error
       })
       const before = fieldIn(content, 'askedFor')
-      if (!isObject(before)) throw refuseOverwrite(path, 'is not the progress of a run of this program', remedy)
+      if (fieldIn(content, 'kind') !== PROGRESS || !isObject(before)) {
+        throw refuseOverwrite(path, 'is not the progress of a run of this program', remedy)
+      }
+      const other = otherVersion(content)
+      if (other !== undefined) throw refuseOverwrite(path, other, remedy)
       const differing = Object.keys(askedFor).filter(name => fieldIn(before, name) !== askedFor[name])
       if (differing.length === 0) return fieldIn(content, 'progress') ?? null
       throw refuseOverwrite(path, `is of another request (it differs in ${differing.join(', ')})`, remedy)
     },
     save(progress: unknown, replace = true): void {
-      const text = `${JSON.stringify({ askedFor, progress })}\n`
+      const text = `${JSON.stringify({ kind: PROGRESS, version: 1, askedFor, progress })}\n`
       // Progress that is too large to be read again is useless, so what was saved before stays.
       if (Buffer.byteLength(text) <= MAX_INPUT_BYTES) writeWhole(path, text, replace)
     },

@@ -7,7 +7,15 @@ import { fieldIn, isObject } from '../../document/value.ts'
 import type { Wanted } from '../options/snapshot-options.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
-import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
+import {
+  type AskedFor,
+  otherVersion,
+  progressFile,
+  readExisting,
+  refuseOverwrite,
+  statRegular,
+  writeWhole,
+} from './output-file.ts'
 
 /** How far a snapshot is, and the bundle that proves its state root. */
 export interface SavedProgress extends SnapshotProgress {
@@ -86,16 +94,24 @@ export interface AboutSnapshot {
   readonly bundle: EvidenceBundle
 }
 
+const MANIFEST = 'manifest of a snapshot'
+
 /** Describes the files of a snapshot. */
 export type Manifest = Awaited<ReturnType<typeof writeManifest>>
 
 /** The manifest of the rows in the file at `path`. */
 export const manifestPathOf = (path: string): string => `${path}.manifest.json`
 
+/** Why it is not a manifest that this program reads; undefined if it is one. */
+export const notManifest = (content: unknown): string | undefined =>
+  fieldIn(content, 'kind') === MANIFEST ? otherVersion(content) : 'is not the manifest of a snapshot'
+
 /** The manifest of an earlier run for the same request, whose rows must be unchanged. @throws UsageError */
 export async function readManifest(path: string, askedFor: AskedFor): Promise<Manifest> {
   const manifest = manifestPathOf(path)
   const content = await readExisting(manifest)
+  const other = notManifest(content)
+  if (other !== undefined) throw refuseOverwrite(manifest, other)
   if (JSON.stringify(fieldIn(content, 'askedFor')) !== JSON.stringify(askedFor)) {
     throw refuseOverwrite(manifest, 'is of another snapshot')
   }
@@ -117,7 +133,7 @@ export async function writeManifest(
 ) {
   const digest = async (file: string) => (await digestOf(file)).sha256
   const manifest = {
-    version: 1,
+    ...{ kind: MANIFEST, version: 1 },
     ...about,
     rows: { file: basename(path), format, count: holders.length, sha256: await digest(path) },
     ...(keep !== undefined && { kept: { file: basename(keep), sha256: await digest(keep) } }),
