@@ -3,6 +3,7 @@ import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.t
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
+import { readOwn } from '../json/known-fields.ts'
 import { verifyUint } from '../options.ts'
 import { type Claim, decodeClaim } from '../proof/claim.ts'
 import type { VerifiedState } from '../proof/verify.ts'
@@ -164,7 +165,7 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
   const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify) : []
   const readCount = answers.length
   let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
-  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ask(storageKeys)
+  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ownFields(await ask(storageKeys))
   while (done < storageKeys.length) {
     const keys = storageKeys.slice(done, done + maxKeysPerRequest)
     answers.push(readPartialAnswer(await ask(keys), keys.length))
@@ -182,6 +183,16 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
     }
   }
   return { accountProof: answers[0]?.accountProof, storageProofs: answers.flatMap(answer => answer.storageProofs) }
+}
+
+/**
+ * Without the fields of `eth_getProof`, which nobody verifies beside those of the method. An answer in that format is passed on
+ * as it is, to be refused as such.
+ */
+function ownFields(answer: unknown): unknown {
+  const [accountProof, storageProofs] = ['accountProof', 'storageProofs'].map(name => readOwn(Object(answer), name))
+  const isOwn = typeof accountProof === 'object' && accountProof !== null && !Array.isArray(accountProof)
+  return isOwn ? { accountProof, storageProofs } : answer
 }
 
 /** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
