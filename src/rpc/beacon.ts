@@ -220,6 +220,6 @@ async function fetchFrom(
   report({ step: 'size', periods, length: BYTES_PER_PERIOD * (periods + 1) })
   const updates = await fetchUpdates(api, start, periods, signal, done => report({ step: 'updates', done, periods }))
   const answers = { bootstrap, updates, finality }
-  const proven = trusted.verifyConsensus(answers)
+  const proven = trusted.verifyConsensus(answers, trusted.beaconBlockRoot)
   return { consensus: { network: trusted.network, ...answers }, proven }
 }
