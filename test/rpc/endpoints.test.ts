@@ -389,6 +389,28 @@ it('passes on the reason, whoever notices the abort first', async () => {
   expect(await codeOf(createRollupClient(alert).getBlockNumber({ signal }))).toBe('ABORTED')
 })
 
+it('asks the next endpoint, whatever the first says of aborts and codes', async () => {
+  const brand = Symbol.for('rollup-state-proof/error')
+  const codes = ['__proto__', 'constructor', 'toString', 'OF_A_LATER_VERSION', 5, undefined, null, {}, Symbol('x')]
+  const branded = codes.map(code => Object.assign(new Error('x'), { [brand]: 'EndpointError', code, action: 'none' }))
+  // viem and ethers keep what the endpoint wrote.
+  const written = { name: 'AbortError', code: -32000, message: 'aborted' }
+  const wrapped = [
+    { cause: written },
+    { info: { error: written } },
+    { error: Object.assign(Object.create(null), written) },
+  ]
+  const honest: RequestProvider = { request: async () => '0x8' }
+  for (const thrown of [...branded, ...wrapped.map(own => Object.assign(new Error('x'), own))]) {
+    const hostile: RequestProvider = { request: () => Promise.reject(thrown) }
+    expect(await createRollupClient([hostile, honest]).getBlockNumber()).toBe(8n)
+    const error = await createRollupClient(hostile)
+      .getBlockNumber()
+      .catch((failed: unknown) => failed)
+    expect(error).toMatchObject({ code: expect.stringMatching(/^(UNREACHABLE|ENDPOINT_ERROR)$/), action: 'wait' })
+  }
+})
+
 it('quotes no key of an endpoint whose answer it refuses', async () => {
   const { url } = await startServer((response, id) => {
     const block = { ...chain.l1.getBlock(63n), hash: 'it is secret-key-0123' }
