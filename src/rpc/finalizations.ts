@@ -43,8 +43,8 @@ export async function listFinalizations(
     for (const [number, state] of states ?? []) found.set(number, [...(found.get(number) ?? []), state])
   }
   if (found.size === 0) {
-    const numbers = await source.l1.run(provider => walkBack(provider, source, range))
-    for (const number of numbers) found.set(number, [])
+    const lists = await source.l1.each(provider => walkBack(provider, source, range))
+    for (const number of lists.flat()) found.set(number, [])
   }
   return [...found]
     .map(([l2BlockNumber, states]) => ({ l2BlockNumber, states }))

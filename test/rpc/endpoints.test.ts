@@ -242,7 +242,6 @@ it('records from whichever endpoints tell the truth, and says which failed', asy
       'leaves out a slot',
       to('eth_getProof', answer => ({ ...Object(answer), storageProof: Object(answer).storageProof.slice(0, 1) })),
     ],
-    ['denies that there was an earlier finalization', to('eth_getStorageAt', () => word(8))],
     ['makes one up', to('eth_getStorageAt', () => word(5))],
   ]
   const lagging = l2Of(
@@ -262,7 +261,44 @@ it('records from whichever endpoints tell the truth, and says which failed', asy
       what,
     ).toBe(true)
   }
-  expect(lies.length).toBe(7)
+  expect(lies.length).toBe(6)
+})
+
+it('is shown every earlier finalization that an endpoint tells of', async () => {
+  const kept = (block: string) =>
+    to('rollup_getProof', (answer, _, params) =>
+      params[2] === block ? answer : fail('BLOCK_MISSING')(answer, '', [], 0),
+    )
+  const hiding: [string, Change][] = [
+    ['all', to('eth_getStorageAt', () => word(8))],
+    ['some', to('eth_getStorageAt', () => word(0))],
+    [
+      'some, and when',
+      to('eth_getStorageAt', (_, __, [, , at]) => word(BigInt(String(at)) > 40n ? 8 : BigInt(String(at)) > 2n ? 3 : 0)),
+    ],
+  ]
+  let found = 0
+  for (const [what, lie] of hiding) {
+    for (const l1 of [
+      [l1Of(lie), l1Of()],
+      [l1Of(), l1Of(lie)],
+      [l1Of(), l1Of(fail('TIMEOUT')), l1Of(lie)],
+    ]) {
+      for (const [block, number] of [
+        ['0x4', 4n],
+        ['0x3', 3n],
+        ['0x0', 0n],
+      ] as const) {
+        const { verified } = await recordEvidence({ l1, l2: l2Of(kept(block)), ...recording })
+        expect(verified.l2BlockNumber, what).toBe(number)
+        found++
+      }
+    }
+  }
+  expect(found).toBe(27)
+  // A denial proves nothing while another endpoint is down.
+  const unsure = { l1: [l1Of(to('eth_getStorageAt', () => word(8))), l1Of(to('eth_getStorageAt', fail('TIMEOUT')))] }
+  expect(await codeOf(recordEvidence({ ...unsure, l2: l2Of(kept('0x4')), ...recording }))).toBe('TIMEOUT')
 })
 
 it('takes the timestamp from whichever endpoint serves the log', async () => {
