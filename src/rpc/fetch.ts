@@ -210,7 +210,10 @@ export interface RollupClient {
    *
    * @param options the `signal` aborts the request
    */
-  getBlockNumber(options?: RequestOptions): Promise<bigint>
+  getBlockNumber(options?: {
+    /** Aborts the request. */
+    signal?: AbortSignal | undefined
+  }): Promise<bigint>
   /**
    * Returns the endpoint's answer, reduced to the fields that the method defines. It is not verified.
    *

@@ -28,19 +28,36 @@ export type FollowEvent =
       /** It asked for the trusted L1 block hash. */
       name: 'follow.poll'
       /** The L1 block, if it is new. */
-      attributes: { 'l1.block.number'?: number | undefined }
+      attributes: {
+        /** Number of the L1 block. */
+        'l1.block.number'?: number | undefined
+      }
     }
   | {
       /** It yields an item. */
       name: 'follow.finalization'
       /** The two blocks, and the time of the L2 block in seconds since 1970, if it is proven. */
-      attributes: { 'l2.block.number': number; 'l1.block.number': number; 'l2.block.timestamp'?: number | undefined }
+      attributes: {
+        /** Number of the L2 block. */
+        'l2.block.number': number
+        /** Number of the L1 block. */
+        'l1.block.number': number
+        /** In seconds since 1970. */
+        'l2.block.timestamp'?: number | undefined
+      }
     }
   | {
       /** An endpoint failed, or its answer was refused. */
       name: 'follow.request.failed'
       /** Which endpoint: its layer, and its index from 0. */
-      attributes: { layer: Layer; 'endpoint.index': number; 'error.type': string }
+      attributes: {
+        /** What it serves. */
+        layer: Layer
+        /** From 0. */
+        'endpoint.index': number
+        /** The code of the error. */
+        'error.type': string
+      }
       /** What failed. */
       error: EndpointError | ProofError
     }
@@ -48,7 +65,10 @@ export type FollowEvent =
       /** The logs of an L1 endpoint lack the newest finalization. */
       name: 'follow.logs.unusable'
       /** The index of the L1 endpoint, from 0. */
-      attributes: { 'endpoint.index': number }
+      attributes: {
+        /** From 0. */
+        'endpoint.index': number
+      }
     }
   | {
       /**
@@ -58,13 +78,23 @@ export type FollowEvent =
        */
       name: 'follow.hint.refused' | 'follow.proof.unavailable' | 'follow.skipped'
       /** The L2 block. */
-      attributes: { 'l2.block.number': number }
+      attributes: {
+        /** Number of the L2 block. */
+        'l2.block.number': number
+      }
     }
   | {
       /** After a failure, it waits. */
       name: 'follow.retry'
       /** How many failures in a row, and how long it waits, in milliseconds. */
-      attributes: { 'retry.count': number; 'retry.delay': number; 'error.type': string }
+      attributes: {
+        /** From 1. */
+        'retry.count': number
+        /** In milliseconds. */
+        'retry.delay': number
+        /** The code of the error. */
+        'error.type': string
+      }
       /** What failed. */
       error: EndpointError | ProofError
     }

@@ -52,9 +52,17 @@ export interface FollowedFinalization<Requests extends readonly FollowRequest[] 
 /** One proven state per request. If the compiler knows how many requests there are, it knows how many states there are. */
 export type VerifiedRequests<Requests extends readonly FollowRequest[]> = {
   -readonly [Index in keyof Requests]: VerifiedEvidence<
-    { l1BlockHash: Hex },
+    {
+      /** Hash of `l1Block`. */
+      l1BlockHash: Hex
+    },
     bigint,
-    Requests[Index] extends { storageKeys: infer Keys extends readonly Hex[] } ? Keys : readonly Hex[]
+    Requests[Index] extends {
+      /** Of the request. */
+      storageKeys: infer Keys extends readonly Hex[]
+    }
+      ? Keys
+      : readonly Hex[]
   >
 }
 

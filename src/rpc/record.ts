@@ -127,7 +127,15 @@ export interface Recorded<Keys extends readonly Hex[] = readonly Hex[]> {
   /** The bundle, verified; plain JSON. */
   bundle: EvidenceBundle
   /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedEvidence<TrustedBeaconBlock | { l1BlockHash: Hex }, bigint, Keys>
+  verified: VerifiedEvidence<
+    | TrustedBeaconBlock
+    | {
+        /** Hash of its L1 block. */
+        l1BlockHash: Hex
+      },
+    bigint,
+    Keys
+  >
   /**
    * Where the hash of the L1 block comes from. If it is the word of an L1 endpoint, nothing proves it: compare the hash with a
    * source that you trust. From a trusted beacon block, it is proven.
