@@ -21,13 +21,48 @@ export function readOptions<T extends object>(what: string, options: T, names: r
 
 /** Without a prototype, so that nothing comes from a polluted Object.prototype. */
 function copyOwn<T extends object>(what: string, options: T): T {
+  const isObject = options && typeof options === 'object' && !isArray(options)
+  if (!isObject) throw invalid(what, 'an object', options)
+  return readOr(what, 'an object', () => ({ __proto__: null, ...options }))
+}
+
+/** A getter or a proxy can throw anything. @throws ArgumentError instead */
+function readOr<T>(path: string, expected: string, read: () => T): T {
   try {
-    if (options && typeof options === 'object' && !Array.isArray(options)) return { __proto__: null, ...options }
+    return read()
   } catch {
-    // A getter or a proxy can throw anything.
-    throw new ArgumentError({ path: what, expected: 'an object', found: 'what cannot be read' })
+    throw new ArgumentError({ path, expected, found: 'what cannot be read' })
   }
-  throw invalid(what, 'an object', options)
+}
+
+/** `Array.isArray` throws for a revoked proxy. */
+export function isArray(value: unknown): value is readonly unknown[] {
+  try {
+    return Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * What an array from the caller holds. Each item is read once, at its index, and decoded before the next is read. A hole is
+ * undefined.
+ *
+ * @throws ArgumentError
+ */
+export function readItems<T, U>(
+  name: string,
+  items: readonly T[],
+  decode: (item: T, index: number) => U,
+  expected = 'an array',
+): U[] {
+  if (!isArray(items)) throw invalid(name, expected, items)
+  const decoded: U[] = []
+  const next = () => items[decoded.length] as T
+  while (decoded.length < readOr(name, expected, () => items.length)) {
+    decoded.push(decode(readOr(name, expected, next), decoded.length))
+  }
+  return decoded
 }
 
 /** The path of a field of the object `what`. */
@@ -39,12 +74,20 @@ export function decodeArgument(name: string, value: unknown, length?: number): U
   throw invalid(name, `0x-prefixed hexadecimal${length === undefined ? '' : ` of ${length} bytes`}`, value)
 }
 
-/** The storage keys that the caller asks for. @throws ArgumentError if it is not an array of 32-byte keys */
-export function decodeKeys(storageKeys: readonly Hex[], name = 'storageKeys'): Uint8Array[] {
-  if (!Array.isArray(storageKeys)) throw invalid(name, 'an array', storageKeys)
-  // Array.from, unlike map, visits holes.
-  return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`${name}[${index}]`, key, 32))
+/** A storage key that the caller asks for. */
+export interface StorageKey {
+  readonly bytes: Uint8Array
+  /** As the caller wrote it. */
+  readonly text: Hex
 }
+
+/** The storage keys that the caller asks for. @throws ArgumentError if it is not an array of 32-byte keys */
+export const readKeys = (storageKeys: readonly Hex[], name = 'storageKeys'): StorageKey[] =>
+  readItems(name, storageKeys, (text, index) => ({ bytes: decodeArgument(`${name}[${index}]`, text, 32), text }))
+
+/** {@link readKeys} as bytes only. */
+export const decodeKeys = (storageKeys: readonly Hex[], name?: string): Uint8Array[] =>
+  readKeys(storageKeys, name).map(({ bytes }) => bytes)
 
 /** Describes an argument by kind and length. Only numbers are shown: a secret may have been passed by mistake. */
 export const invalid = (path: string, expected: string, value: unknown): ArgumentError =>
@@ -52,7 +95,7 @@ export const invalid = (path: string, expected: string, value: unknown): Argumen
 
 function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${`${value}`.slice(0, 80)}`
-  if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : kindOf(value)
+  if (typeof value !== 'string') return isArray(value) ? 'an array' : kindOf(value)
   return isHex(value) ? `${value.length / 2 - 1} bytes` : `a string of ${value.length} characters`
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../src/arguments.ts'
+import { decodeArgument, decodeKeys, invalid, readItems, readOptions } from '../src/arguments.ts'
 import { verifyFunction, verifyUint, verifyWhole } from '../src/options.ts'
 import { refusal, verdict } from './refusal.ts'
 
@@ -116,6 +116,25 @@ it('decodes storage keys, and names the one that is wrong', () => {
   for (const wrong of [undefined, null, key, { length: 0 }, new Set([key])]) {
     expect(verdict(() => decodeKeys(wrong as never))).toBe('ARGUMENT_INVALID at storageKeys')
   }
+})
+
+it('reads each item of an array once, at its index, and no further than the first that is refused', () => {
+  const { proxy, revoke } = Proxy.revocable([], {})
+  revoke()
+  const looping = Object.defineProperty([1, 2], Symbol.iterator, { value: fail })
+  expect(readItems('a', looping, (item, index) => [item, index])).toEqual([
+    [1, 0],
+    [2, 1],
+  ])
+  expect(readItems('a', new Array(1), item => item)).toEqual([undefined])
+  const endless = new Proxy([], { get: (_, name) => (name === 'length' ? 2 ** 53 : 7) })
+  expect(() => readItems('a', endless, fail)).toThrow('a trap')
+  const unreadable = [new Proxy([], { get: fail }), Object.defineProperty([1], 0, { get: fail })]
+  for (const items of unreadable) {
+    const { path, expected, found } = refusal(() => readItems('a', items, item => item, 'a list'))
+    expect([path, expected, found]).toEqual(['a', 'a list', 'what cannot be read'])
+  }
+  expect(refusal(() => readItems('a', proxy, item => item)).expected).toBe('an array')
 })
 
 it('describes an argument without what it holds, but for numbers', () => {

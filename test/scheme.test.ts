@@ -132,6 +132,7 @@ describe('hashSchemeOf', () => {
       [Object.defineProperties({}, { ...descriptors, isCanonical: { value: () => true } }), 'an object'],
       [Object.setPrototypeOf({ isCanonical: () => true }, poseidon2), 'an object'],
       [new Proxy(poseidon2, {}), 'an object'],
+      [new Proxy({}, { get: () => expect.unreachable() }), 'an object'],
       [{ poseidon2 }, 'an object'],
     ]
     for (const [value, found] of strangers) {

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeArgument, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readItems, readOptions } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
 import { verifyUint } from '../options.ts'
 
@@ -29,9 +29,9 @@ const SLOT_COUNT = 1n << 256n
 export function mappingSlot(entry: { slot: bigint | Hex; keys: readonly (bigint | Hex)[] }): Hex {
   const { slot, keys } = readOptions('', entry, ['slot', 'keys'])
   const declared = word('slot', slot)
-  if (!Array.isArray(keys) || keys.length === 0) throw invalid('keys', 'an array of at least one key', keys)
-  // Array.from, unlike reduce, visits holes.
-  const words = Array.from(keys, (key, index) => mappingKey(`keys[${index}]`, key))
+  const expected = 'an array of at least one key'
+  const words = readItems('keys', keys, (key, index) => mappingKey(`keys[${index}]`, key), expected)
+  if (words.length === 0) throw invalid('keys', expected, keys)
   return bytesToHex(words.reduce<Uint8Array>((running, key) => keccak_256(concatBytes(key, running)), declared))
 }
 

@@ -1,5 +1,5 @@
 import { readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readKeys, readOptions } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../errors.ts'
@@ -26,8 +26,8 @@ export function decodeClaim(claim: EvidenceClaim) {
 
 /** The keys as the caller wrote them, and in lower case. */
 function decodeStorageKeys(storageKeys: readonly Hex[]) {
-  const written = Array.isArray(storageKeys) ? Array.from(storageKeys) : storageKeys
-  return { written, lowerCase: decodeKeys(written).map(bytesToHex) }
+  const keys = readKeys(storageKeys)
+  return { written: keys.map(({ text }) => text), lowerCase: keys.map(({ bytes }) => bytesToHex(bytes)) }
 }
 
 /** What the caller states, decoded; undefined if it is left to the bundle. @throws ArgumentError if it is missing */

@@ -84,6 +84,7 @@ export interface BundleParts {
 export function createBundle(parts: BundleParts): EvidenceBundle {
   const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = readParts(parts)
   const { name, address: rollupAddress } = readRollup(rollup)
+  const keys = decodeKeys(storageKeys).map(bytesToHex)
   return {
     version: VERSION,
     kind: KIND,
@@ -94,9 +95,9 @@ export function createBundle(parts: BundleParts): EvidenceBundle {
     ...(l1 !== undefined && { l1: encodeL1(l1) }),
     request: {
       address: bytesToHex(decodeArgument('address', address, 20)),
-      storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+      storageKeys: keys,
     },
-    answer: knownFields('answer', unwrapResponse(answer).result, ANSWER_SHAPE, storageKeys.length + 1),
+    answer: knownFields('answer', unwrapResponse(answer).result, ANSWER_SHAPE, keys.length + 1),
   }
 }
 

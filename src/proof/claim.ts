@@ -1,4 +1,4 @@
-import { decodeArgument, decodeKeys, readOptions } from '../arguments.ts'
+import { decodeArgument, readKeys, readOptions, type StorageKey } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { type HashScheme, hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
 
@@ -18,8 +18,7 @@ export interface Claim<Keys extends readonly Hex[] = readonly Hex[]> {
 export interface DecodedClaim {
   readonly stateRoot: Uint8Array
   readonly address: Uint8Array
-  /** Also as the caller wrote them. */
-  readonly storageKeys: readonly { readonly bytes: Uint8Array; readonly text: Hex }[]
+  readonly storageKeys: readonly StorageKey[]
 }
 
 const OPTIONS = ['stateRoot', 'address', 'storageKeys']
@@ -36,7 +35,6 @@ export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>): DecodedClaim 
   return {
     stateRoot: decodeArgument('stateRoot', stateRoot, 32),
     address: decodeArgument('address', address, 20),
-    // Each key exists, because it was decoded.
-    storageKeys: decodeKeys(storageKeys).map((bytes, index) => ({ bytes, text: storageKeys[index] as Hex })),
+    storageKeys: readKeys(storageKeys),
   }
 }

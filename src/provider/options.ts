@@ -1,6 +1,6 @@
 import type { L1Block } from '../anchor/header.ts'
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { invalid, readOptions } from '../arguments.ts'
+import { invalid, readItems, readOptions } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { ArgumentError, isArgumentError } from '../errors.ts'
 import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
@@ -141,8 +141,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
 
 /** Returns a copy, so that later additions to the list have no effect. */
 function verifyForward(forward: readonly string[]): readonly string[] {
-  if (!Array.isArray(forward)) throw invalid('forward', 'an array', forward)
-  return Array.from(forward, (method: unknown) => {
+  return readItems('forward', forward, (method: unknown) => {
     if (typeof method === 'string' && method !== '') return method
     throw invalid('forward', 'names of methods', method)
   })

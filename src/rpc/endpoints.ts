@@ -1,4 +1,4 @@
-import { invalid } from '../arguments.ts'
+import { invalid, isArray, readItems } from '../arguments.ts'
 import { atPath, type ProofError } from '../errors.ts'
 import { redactFailure } from './diagnose.ts'
 import { atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
@@ -51,9 +51,9 @@ export function openEndpoints(
   layer?: Layer,
   { onFailure, ...http }: HttpOptions & { onFailure?: OnFailure | undefined } = {},
 ): Endpoints {
-  const isList = (value: EndpointsOption): value is readonly Endpoint[] => Array.isArray(value)
+  const isList = (value: EndpointsOption): value is readonly Endpoint[] => isArray(value)
   const providers = isList(given)
-    ? Array.from(given, (one, index) => openOne(`${name}[${index}]`, one, http))
+    ? readItems(name, given, (one, index) => openOne(`${name}[${index}]`, one, http))
     : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
   return createEndpoints(providers, layer, onFailure)

@@ -1,5 +1,5 @@
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, decodeKeys, invalid, readKeys, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
@@ -277,8 +277,12 @@ export function createRollupClient(
       return fetchAnswer(endpoints, wanted, how({ signal }))
     },
     async getVerifiedState<const Keys extends readonly Hex[] = []>(request: StateRequest<Keys>) {
-      const { l2BlockNumber, signal, ...claim } = readOptions('', request, STATE_FIELDS)
-      const { address, storageKeys } = claim
+      const { l2BlockNumber, signal, ...asked } = readOptions('', request, STATE_FIELDS)
+      const { address } = asked
+      // A copy, because the caller may change the array before the answer is here.
+      const storageKeys =
+        asked.storageKeys && (readKeys(asked.storageKeys).map(({ text }) => text) as readonly Hex[] as Keys)
+      const claim = { ...asked, storageKeys }
       verifyUint('l2BlockNumber', l2BlockNumber, 64)
       // Before any request, so that a wrong claim does not look like a fault of the answer.
       decodeClaim(claim)

@@ -1,5 +1,5 @@
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, decodeKeys, invalid, readItems, readOptions } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
 import { verifyUint } from '../options.ts'
@@ -161,7 +161,6 @@ export function verifyFollowOptions(options: FollowOptions) {
   verifyFunction('onEvent', onEvent)
   verifySignal(signal)
   if (typeof scheme !== 'function') hashSchemeOf(scheme)
-  if (!Array.isArray(requests)) throw invalid('requests', 'an array', requests)
   const onFailure: OnFailure = (layer, index, error) => {
     const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
     onEvent?.({ name: 'follow.request.failed', attributes, error })
@@ -172,7 +171,7 @@ export function verifyFollowOptions(options: FollowOptions) {
     rollup,
     schemeAt: typeof scheme === 'function' ? scheme : () => scheme,
     l1BlockHash,
-    requests: Array.from(requests, readRequest),
+    requests: readItems('requests', requests, readRequest),
     from,
     position: resumeFrom === undefined ? null : readState(resumeFrom, rollup.address),
     ...{ newestOnly, skipUnavailable, pollInterval, maxBackoff, onEvent, signal },

@@ -176,7 +176,14 @@ function createConnection(url: string | URL, options: HttpOptions) {
 }
 
 /** Whether it is a `URL`, of this realm or another. */
-export const isUrl = (value: unknown): value is URL => Object.prototype.toString.call(value) === '[object URL]'
+export function isUrl(value: unknown): value is URL {
+  try {
+    return Object.prototype.toString.call(value) === '[object URL]'
+  } catch {
+    // A proxy can throw anything.
+    return false
+  }
+}
 
 function parseUrl(url: string | URL): URL {
   if (typeof url !== 'string' && !isUrl(url)) throw invalid('url', 'a URL of http or https', url)

@@ -1,6 +1,6 @@
 import type { L1Block } from '../anchor/header.ts'
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readKeys, readOptions } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { createBundle } from '../evidence/create.ts'
@@ -212,8 +212,11 @@ function verifyRecordOptions(options: RecordOptions) {
   verifySignal(signal)
   const beacon = own.beacon && readOptions('beacon', own.beacon, ['apis', 'trusted'])
   if (beacon) verifyBeaconSource(beacon, 'beacon.')
-  const keys = decodeKeys(storageKeys).map(bytesToHex)
-  const asked = { address: bytesToHex(decodeArgument('address', own.address, 20)), storageKeys: keys }
+  const keys = readKeys(storageKeys)
+  const asked = {
+    address: bytesToHex(decodeArgument('address', own.address, 20)),
+    storageKeys: keys.map(({ bytes }) => bytesToHex(bytes)),
+  }
   /** Whether an L2 endpoint said that it does not hold a block, since this was last reset. */
   const missed = { isAny: false }
   const onFailure: OnFailure = (layer, index, error) => {
@@ -223,7 +226,7 @@ function verifyRecordOptions(options: RecordOptions) {
   return {
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
-    ...{ scheme, rollup, ...asked, keysAsWritten: Array.from(storageKeys), l2BlockNumber, l1BlockNumber, beacon },
+    ...{ scheme, rollup, ...asked, keysAsWritten: keys.map(({ text }) => text), l2BlockNumber, l1BlockNumber, beacon },
     ...{ maxFinalizations, onProgress, signal, missed, resumeFrom: own.resumeFrom ?? undefined },
     how: { method, maxKeysPerRequest },
     owner: { ...asked, rollup: rollup.address, scheme: scheme.name },

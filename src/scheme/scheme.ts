@@ -65,6 +65,10 @@ export const createScheme = (parts: Omit<HashScheme, typeof genuine>): HashSchem
 
 /** What a scheme consists of. @throws ArgumentError unless it is `mimc` or `poseidon2` of any copy of this package */
 export function hashSchemeOf(scheme: Scheme): HashScheme {
-  if (scheme && scheme[genuine] === scheme) return scheme as HashScheme
+  try {
+    if (scheme && scheme[genuine] === scheme) return scheme as HashScheme
+  } catch {
+    // A proxy can throw anything.
+  }
   throw invalid('scheme', 'mimc or poseidon2 of this package', scheme)
 }
