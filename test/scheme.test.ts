@@ -140,7 +140,7 @@ describe('hashSchemeOf', () => {
       const said = { code: 'ARGUMENT_INVALID', path: 'scheme', expected, found }
       expect(refusal(() => hashSchemeOf(value as Scheme))).toMatchObject(said)
     }
-    expect(strangers.length).toBe(20)
+    expect(strangers.length).toBe(21)
   })
 
   it('accepts the scheme of another copy of the package', async () => {
