@@ -5,23 +5,23 @@ import { type Bundle, measureBundles } from './bench/bundles.ts'
 
 /** The maximum size of each import, in bytes: minified, gzipped. Raise a limit only for good reason. */
 const limits: Readonly<Record<string, readonly [minified: number, gzipped: number]>> = {
-  'rollup-state-proof': [28_500, 11_300],
+  'rollup-state-proof': [28_900, 11_400],
   '…/mimc': [14_800, 7_600],
   '…/poseidon2': [18_500, 7_100],
-  '…/anchor': [51_000, 18_400],
-  '…/beacon': [93_700, 34_600],
-  '…/bulk': [84_500, 33_400],
-  '…/world': [17_500, 7_100],
-  '…/rpc': [96_200, 35_200],
+  '…/anchor': [51_300, 18_500],
+  '…/beacon': [93_800, 34_600],
+  '…/bulk': [84_700, 33_600],
+  '…/world': [17_800, 7_200],
+  '…/rpc': [97_200, 35_700],
   // Without the EVM, which is imported on first use.
-  '…/provider': [88_300, 34_000],
+  '…/provider': [89_100, 34_300],
   // Without the curve, which is imported on the first request to the beacon API.
-  '…/service': [42_400, 16_800],
-  '…/service/demo': [26_900, 10_700],
-  'verifyProof and poseidon2': [32_000, 12_800],
-  'verifyProof and mimc': [26_900, 12_700],
-  'mappingSlot alone': [9_800, 4_200],
-  'createRollupClient alone': [38_900, 15_300],
+  '…/service': [42_600, 16_900],
+  '…/service/demo': [27_200, 10_800],
+  'verifyProof and poseidon2': [32_300, 12_900],
+  'verifyProof and mimc': [27_200, 12_800],
+  'mappingSlot alone': [10_000, 4_300],
+  'createRollupClient alone': [39_900, 15_600],
 }
 
 let bundles: Record<string, Bundle>
