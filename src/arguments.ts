@@ -12,11 +12,35 @@ import { ArgumentError, printable } from './errors.ts'
  */
 export function readOptions<T extends object>(what: string, options: T, names: readonly string[]): T {
   const own = copyOwn(what, options)
+  const hidden = readOr(what, 'an object', () => findHidden(options, own, names))
+  if (hidden !== undefined) {
+    throw new ArgumentError({
+      path: fieldOf(what, hidden),
+      expected: 'a field of its own',
+      found: 'one that it inherits or hides',
+    })
+  }
   const unknown = Object.keys(own).find(name => !names.includes(name))
   if (unknown === undefined) return own
   const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
   const expected = meant ?? `no field but ${names.join(', ')}`
   throw new ArgumentError({ path: fieldOf(what, printable(unknown)), expected, found: 'an unknown field' })
+}
+
+/**
+ * A name that the caller's object has without being copied: of its class, of what `Object.create` was given, or not
+ * enumerable. It would be ignored as a misspelt one would be. What everything inherits from may be polluted, and never counts.
+ */
+function findHidden(options: object, own: object, names: readonly string[]): string | undefined {
+  for (let holder: object | null = options; holder !== null; ) {
+    const above: object | null = Reflect.getPrototypeOf(holder)
+    if (above === null && holder !== options) return undefined
+    const held = holder
+    const hidden = names.find(name => Object.hasOwn(held, name) && !Object.hasOwn(own, name))
+    if (hidden !== undefined) return hidden
+    holder = above
+  }
+  return undefined
 }
 
 /** Without a prototype, so that nothing comes from a polluted Object.prototype. */

@@ -9,7 +9,7 @@ const fail = (): never => {
 
 describe('readOptions', () => {
   it('copies own fields, and nothing that is inherited', () => {
-    const options = Object.assign(Object.create({ inherited: 1 }), { a: 1, b: undefined })
+    const options = Object.assign(Object.create({ other: 1 }), { a: 1, b: undefined })
     const own = readOptions('', options, ['a', 'b', 'inherited'])
     expect(Object.getPrototypeOf(own)).toBe(null)
     expect(Object.keys(own)).toEqual(['a', 'b'])
@@ -24,6 +24,27 @@ describe('readOptions', () => {
     expect(readOptions('', counting, ['a']).a).toBe(0)
     expect(reads).toBe(1)
     expect(Object.keys(readOptions('', {}, []))).toEqual([])
+  })
+
+  it('refuses a known name that is inherited or hidden, because it would be ignored', () => {
+    class Options {
+      a = 1
+      get b() {
+        return 2
+      }
+    }
+    const hiding = Object.defineProperty({ a: 1 }, 'b', { value: 2 })
+    for (const options of [new Options(), Object.create({ b: 2 }), Object.create(Object.create({ b: 2 })), hiding]) {
+      const { path, found } = refusal(() => readOptions('x', options, ['a', 'b']))
+      expect([path, found]).toEqual(['x.b', 'one that it inherits or hides'])
+    }
+    expect(readOptions('', Object.assign(Object.create({ a: 2 }), { a: 1 }), ['a'])).toEqual({ a: 1 })
+    expect(readOptions('', Object.assign(Object.create(null), { a: 1 }), ['a', 'b'])).toEqual({ a: 1 })
+    // A name of every object is no option.
+    expect(readOptions('', { a: 1 }, ['a', 'toString'])).toEqual({ a: 1 })
+    expect(verdict(() => readOptions('x', new Proxy({}, { getPrototypeOf: fail }), ['a']))).toBe(
+      'ARGUMENT_INVALID at x',
+    )
   })
 
   it('refuses an unknown name, and says which one was meant', () => {
