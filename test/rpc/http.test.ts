@@ -1,6 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
-import { createHttpProvider, EndpointError, type EndpointErrorCode, type HttpOptions } from '../../src/rpc.ts'
+import {
+  createBeaconApi,
+  createHttpProvider,
+  EndpointError,
+  type EndpointErrorCode,
+  type HttpOptions,
+} from '../../src/rpc.ts'
 import { startServer } from './servers.ts'
 
 const KEY = 'secret-key-0123456789'
@@ -172,4 +178,33 @@ it('refuses a URL that is none of http or https, or holds a password', () => {
 it('asks a URL object like its text', async () => {
   const { url } = await startServer((response, id) => response.end(ok(id)))
   expect(await createHttpProvider(new URL(url)).request({ method: 'eth_blockNumber' })).toBe('0x7')
+})
+
+it('refuses a request that is none, instead of blaming the endpoint', async () => {
+  const { url, turns } = await startServer((response, id) => response.end(ok(id)))
+  const provider = createHttpProvider(url)
+  const around: unknown[] = []
+  around.push(around)
+  const cases: [string, unknown][] = [
+    ...[undefined, null, 'eth_chainId', {}, { method: 7 }, { method: null }].map((args): [string, unknown] => [
+      'method',
+      args,
+    ]),
+    ...[[1n], [{ gas: 1n }], around, {}, 'x', 0].map((params): [string, unknown] => [
+      'params',
+      { method: 'eth_call', params },
+    ]),
+  ]
+  for (const [path, args] of cases) {
+    const asked = provider.request(args as Parameters<typeof provider.request>[0])
+    await expect(asked, path).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', path })
+  }
+  const api = createBeaconApi(url)
+  for (const path of [undefined, 7, null]) {
+    await expect(api.get(path as never)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', path: 'path' })
+  }
+  expect(turns()).toBe(0)
+  // Clients send further fields.
+  const args = { method: 'eth_chainId', params: undefined, chainId: 7 }
+  expect(await provider.request(args)).toBe('0x7')
 })
