@@ -1,9 +1,10 @@
 import { readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
-import { decodeArgument, invalid, readKeys, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../errors.ts'
-import { hashSchemeOf } from '../scheme/scheme.ts'
+import { readOptions } from '../options.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { DecodedEvidence } from './decode.ts'
 import type { EvidenceClaim, Reach, Trusted } from './types.ts'
 

@@ -1,12 +1,14 @@
 import type { L1Block } from '../anchor/header.ts'
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { invalid, readItems, readOptions } from '../arguments.ts'
+import { invalid, readItems } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { ArgumentError, isArgumentError } from '../errors.ts'
+import { readOptions } from '../options.ts'
 import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
 import { verifyFunction, verifySignal, verifyWhole } from '../rpc/options.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { endpointsOf } from './chain.ts'
 import {
   chainIdOf,
@@ -143,6 +145,6 @@ function verifyOptions(options: VerifiedProviderOptions) {
 function verifyForward(forward: readonly string[]): readonly string[] {
   return readItems('forward', forward, (method: unknown) => {
     if (typeof method === 'string' && method !== '') return method
-    throw invalid('forward', 'names of methods', method)
+    throw invalid('', 'the name of a method', method)
   })
 }

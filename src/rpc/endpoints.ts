@@ -51,10 +51,8 @@ export function openEndpoints(
   layer?: Layer,
   { onFailure, ...http }: HttpOptions & { onFailure?: OnFailure | undefined } = {},
 ): Endpoints {
-  const isList = (value: EndpointsOption): value is readonly Endpoint[] => isArray(value)
-  const providers = isList(given)
-    ? readItems(name, given, (one, index) => openOne(`${name}[${index}]`, one, http))
-    : [openOne(name, given, http)]
+  const isList = (value: EndpointsOption): value is readonly Endpoint[] => atPath(name, () => isArray(value))
+  const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
   return createEndpoints(providers, layer, onFailure)
 }

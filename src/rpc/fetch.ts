@@ -1,14 +1,14 @@
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readKeys, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readKeys } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { verifyUint } from '../options.ts'
-import { type Claim, decodeClaim } from '../proof/claim.ts'
+import { decodeKeys, readOptions, verifyUint } from '../options.ts'
+import type { Claim } from '../proof/claim.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { verifyProof } from '../verifier/verify-proof.ts'
+import { readClaim, verifyProof } from '../verifier/verify-proof.ts'
 import { diagnoseWith } from './diagnose.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { verifySignal, verifyWhole } from './options.ts'
@@ -96,7 +96,7 @@ export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options:
   const wanted = decodeRequest(request)
   const { trusted, onProgress } = bare(options)
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
-  if (trusted) decodeClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
+  if (trusted) readClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
   let { resumeFrom } = bare(options)
   let stopped: { readonly error: unknown } | undefined
   const keep = (made: FetchProgress, keyCount: number) => {
@@ -285,7 +285,7 @@ export function createRollupClient(
       const claim = { ...asked, storageKeys }
       verifyUint('l2BlockNumber', l2BlockNumber, 64)
       // Before any request, so that a wrong claim does not look like a fault of the answer.
-      decodeClaim(claim)
+      readClaim(claim)
       const wanted = { address, storageKeys, l2BlockNumber }
       const verify = (answer: unknown) => verifyProof<Keys>(answer, claim)
       return (await fetchVerified(endpoints, wanted, how({ signal }), verify)).verified

@@ -1,9 +1,10 @@
-import { invalid, readOptions } from '../arguments.ts'
+import { invalid } from '../arguments.ts'
 import type { Committee } from '../beacon/committee.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { BeaconLightClient, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { VerifiedBootstrap } from '../beacon/verify.ts'
 import type { Hex } from '../bytes.ts'
+import { readOptions } from '../options.ts'
 import {
   countPeriods,
   fetchBootstrap,

@@ -1,9 +1,10 @@
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readItems, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readItems } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
-import { verifyUint } from '../options.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { decodeKeys, readOptions, verifyUint } from '../options.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
 import type { EndpointError, Layer } from './error.ts'
 import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
@@ -179,11 +180,10 @@ export function verifyFollowOptions(options: FollowOptions) {
   }
 }
 
-function readRequest(request: FollowRequest, index: number) {
-  const place = `requests[${index}]`
-  const { address, storageKeys = [] } = readOptions(place, request, ['address', 'storageKeys'])
+function readRequest(request: FollowRequest) {
+  const { address, storageKeys = [] } = readOptions('', request, ['address', 'storageKeys'])
   return {
-    address: bytesToHex(decodeArgument(`${place}.address`, address, 20)),
-    storageKeys: decodeKeys(storageKeys, `${place}.storageKeys`).map(bytesToHex),
+    address: bytesToHex(decodeArgument('address', address, 20)),
+    storageKeys: decodeKeys(storageKeys).map(bytesToHex),
   }
 }

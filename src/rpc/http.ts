@@ -1,5 +1,6 @@
-import { invalid, isArray, readOptions } from '../arguments.ts'
+import { invalid, isArray } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
+import { readOptions } from '../options.ts'
 import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'

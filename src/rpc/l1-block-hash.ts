@@ -1,6 +1,7 @@
 import type { L1Block } from '../anchor/header.ts'
-import { invalid, isArray, readItems, readOptions } from '../arguments.ts'
+import { invalid, isArray, readItems } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
+import { readOptions } from '../options.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
 import { isUrl } from './http.ts'
@@ -89,7 +90,7 @@ export interface AgreementOptions {
  * ```
  */
 export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOptions = {}): () => Promise<Hex> {
-  const given = readItems('l1s', l1s, readSource, 'an array of endpoints')
+  const given = readItems('l1s', l1s, readSource)
   const sources = given.map(({ source }) => source)
   const count = given.length
   if (new Set(given.map(({ identity }) => identity)).size < count) throw invalid('l1s', 'each endpoint once', l1s)
@@ -144,11 +145,10 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
 }
 
 /** What a source says about one block. A failure is described by its code alone. */
-function readSource(l1: Endpoint, index: number) {
-  const name = `l1s[${index}]`
+function readSource(l1: Endpoint) {
   // Two lists of the same endpoint would look like two endpoints.
-  if (isArray(l1)) throw invalid(name, 'one endpoint', l1)
-  const source = openEndpoints(name, l1)
+  if (isArray(l1)) throw invalid('', 'one endpoint', l1)
+  const source = openEndpoints('', l1)
   if (typeof l1 !== 'string' && !isUrl(l1)) return { source, identity: l1 }
   const url = new URL(l1)
   // It is not sent.

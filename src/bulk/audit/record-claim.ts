@@ -1,9 +1,10 @@
 import type { Rollup } from '../../anchor/rollup.ts'
-import { decodeArgument, invalid, readKeys, readOptions } from '../../arguments.ts'
+import { decodeArgument, invalid, readKeys } from '../../arguments.ts'
 import type { Hex } from '../../bytes.ts'
 import { schemeNamed } from '../../document/answer.ts'
 import { type DecodedEvidenceClaim, decodeClaim } from '../../evidence/claim.ts'
 import type { Trusted } from '../../evidence/types.ts'
+import { readOptions } from '../../options.ts'
 import { poseidon2 } from '../../scheme/poseidon2.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 
