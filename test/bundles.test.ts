@@ -5,23 +5,23 @@ import { type Bundle, measureBundles } from './bench/bundles.ts'
 
 /** The maximum size of each import, in bytes: minified, gzipped. Raise a limit only for good reason. */
 const limits: Readonly<Record<string, readonly [minified: number, gzipped: number]>> = {
-  'rollup-state-proof': [28_900, 11_400],
-  '…/mimc': [14_800, 7_600],
-  '…/poseidon2': [18_500, 7_100],
-  '…/anchor': [51_300, 18_500],
-  '…/beacon': [93_800, 34_600],
-  '…/bulk': [84_700, 33_600],
-  '…/world': [17_800, 7_200],
-  '…/rpc': [97_200, 35_700],
+  'rollup-state-proof': [29_000, 11_500],
+  '…/mimc': [14_900, 7_600],
+  '…/poseidon2': [18_400, 7_100],
+  '…/anchor': [51_300, 18_600],
+  '…/beacon': [93_900, 34_700],
+  '…/bulk': [84_900, 33_700],
+  '…/world': [18_700, 7_600],
+  '…/rpc': [97_500, 35_700],
   // Without the EVM, which is imported on first use.
-  '…/provider': [89_100, 34_300],
+  '…/provider': [89_400, 34_400],
   // Without the curve, which is imported on the first request to the beacon API.
-  '…/service': [42_600, 16_900],
-  '…/service/demo': [27_200, 10_800],
-  'verifyProof and poseidon2': [32_300, 12_900],
-  'verifyProof and mimc': [27_200, 12_800],
-  'mappingSlot alone': [10_000, 4_300],
-  'createRollupClient alone': [39_900, 15_600],
+  '…/service': [42_700, 17_000],
+  '…/service/demo': [28_100, 11_200],
+  'verifyProof and poseidon2': [32_500, 13_000],
+  'verifyProof and mimc': [27_300, 12_900],
+  'mappingSlot alone': [11_200, 4_700],
+  'createRollupClient alone': [40_300, 15_700],
 }
 
 let bundles: Record<string, Bundle>
