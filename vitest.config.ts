@@ -4,7 +4,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** The slowest files, slowest first. If a worker started one of them last, the others would wait for it. */
 const LONGEST = [
   ...['documents/guides', 'cli/snapshot', 'forgeries', 'cli/audit', 'explorer/model', 'cli/record', 'rpc/beacon'],
-  ...['documents/examples', 'hash/kernels', 'provider/lies', 'engines', 'verifier/quick-trees', 'cli/proxy'],
+  ...[
+    'documents/examples',
+    'surface/walk',
+    'hash/kernels',
+    'provider/lies',
+    'engines',
+    'verifier/quick-trees',
+    'cli/proxy',
+  ],
   ...['rpc/record', 'cli/inspect', 'rpc/regexes', 'bulk/input', 'package/release', 'beacon/corpus'],
 ].map(name => `/test/${name}.test.ts`)
 

@@ -1,37 +1,29 @@
 import { type Hex, hexToBytes, isHex } from './bytes.ts'
-import { ArgumentError, printable } from './errors.ts'
+import { ArgumentError, atPath } from './errors.ts'
+import { kindOf, readerOf } from './json/reader.ts'
 
 /** What callers pass. They may be untyped JavaScript, so every argument is validated, whatever its type says. */
 
+const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
+
+/** @throws ArgumentError for a revoked proxy */
+export const isArray = (value: unknown): value is readonly unknown[] => reader.isArray(value)
+
 /**
- * Copies the own fields of an object from the caller. An unknown name is refused, because a mistake would go unnoticed: with
- * `storagekeys`, no storage key would be requested.
+ * What an array from the caller holds. Each item is read once, and decoded before the next is read. A hole is undefined.
  *
- * @param what the name of the object; empty for the argument itself
+ * @param decode may throw errors with paths inside the item
  * @throws ArgumentError
  */
-export function readOptions<T extends object>(what: string, options: T, names: readonly string[]): T {
-  const own = copyOwn(what, options)
-  const unknown = Object.keys(own).find(name => !names.includes(name))
-  if (unknown === undefined) return own
-  const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
-  const expected = meant ?? `no field but ${names.join(', ')}`
-  throw new ArgumentError({ path: fieldOf(what, printable(unknown)), expected, found: 'an unknown field' })
-}
-
-/** Without a prototype, so that nothing comes from a polluted Object.prototype. */
-function copyOwn<T extends object>(what: string, options: T): T {
-  try {
-    if (options && typeof options === 'object' && !Array.isArray(options)) return { __proto__: null, ...options }
-  } catch {
-    // A getter or a proxy can throw anything.
-    throw new ArgumentError({ path: what, expected: 'an object', found: 'what cannot be read' })
-  }
-  throw invalid(what, 'an object', options)
-}
-
-/** The path of a field of the object `what`. */
-export const fieldOf = (what: string, name: string): string => (what === '' ? name : `${what}.${name}`)
+export const readItems = <T, U>(name: string, items: readonly T[], decode: (item: T) => U): U[] =>
+  // The caller's type says what an item is.
+  atPath(name, () =>
+    reader.items(
+      items,
+      () => {},
+      item => decode(item as T),
+    ),
+  )
 
 /** @throws ArgumentError if the argument is not hexadecimal of `length` bytes; of any length if none is given */
 export function decodeArgument(name: string, value: unknown, length?: number): Uint8Array {
@@ -39,12 +31,16 @@ export function decodeArgument(name: string, value: unknown, length?: number): U
   throw invalid(name, `0x-prefixed hexadecimal${length === undefined ? '' : ` of ${length} bytes`}`, value)
 }
 
-/** The storage keys that the caller asks for. @throws ArgumentError if it is not an array of 32-byte keys */
-export function decodeKeys(storageKeys: readonly Hex[], name = 'storageKeys'): Uint8Array[] {
-  if (!Array.isArray(storageKeys)) throw invalid(name, 'an array', storageKeys)
-  // Array.from, unlike map, visits holes.
-  return Array.from(storageKeys, (key: unknown, index) => decodeArgument(`${name}[${index}]`, key, 32))
+/** A storage key that the caller asks for. */
+export interface StorageKey {
+  readonly bytes: Uint8Array
+  /** As the caller wrote it. */
+  readonly text: Hex
 }
+
+/** The storage keys that the caller asks for. @throws ArgumentError if it is not an array of 32-byte keys */
+export const readKeys = (storageKeys: readonly Hex[], name = 'storageKeys'): StorageKey[] =>
+  readItems(name, storageKeys, text => ({ bytes: decodeArgument('', text, 32), text }))
 
 /** Describes an argument by kind and length. Only numbers are shown: a secret may have been passed by mistake. */
 export const invalid = (path: string, expected: string, value: unknown): ArgumentError =>
@@ -52,10 +48,6 @@ export const invalid = (path: string, expected: string, value: unknown): Argumen
 
 function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${`${value}`.slice(0, 80)}`
-  if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : kindOf(value)
+  if (typeof value !== 'string') return isArray(value) ? 'an array' : kindOf(value)
   return isHex(value) ? `${value.length / 2 - 1} bytes` : `a string of ${value.length} characters`
 }
-
-/** Names the kind of a value for error messages, without its content. */
-export const kindOf = (value: unknown): string =>
-  value === undefined || value === null ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -91,8 +91,9 @@ export function bytesToHex(bytes: Uint8Array): Hex {
 /** The unsigned big-endian integer that `bytes` spell. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
   // Most numbers are small, and parsing fewer digits is faster.
-  const start = bytes.findIndex(byte => byte !== 0)
-  return start < 0 ? 0n : BigInt(bytesToHex(bytes.subarray(start)))
+  let start = 0
+  while (start < bytes.length && byteAt(bytes, start) === 0) start++
+  return start === bytes.length ? 0n : BigInt(bytesToHex(bytes.subarray(start)))
 }
 
 /** Big-endian, left-padded with zeros to `length` bytes. The caller ensures that 0 <= value < 256^length. */
@@ -111,7 +112,10 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && compareBytes(a, b) === 0
 
 /** Whether every byte is zero. */
-export const isZero = (bytes: Uint8Array): boolean => bytes.every(byte => byte === 0)
+export function isZero(bytes: Uint8Array): boolean {
+  for (let index = 0; index < bytes.length; index++) if (byteAt(bytes, index) !== 0) return false
+  return true
+}
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))

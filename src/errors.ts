@@ -163,8 +163,12 @@ export function isProofError<Code extends ProofErrorCode = ProofErrorCode>(
   error: unknown,
   family?: Readonly<Record<Code, string>>,
 ): error is ProofError<Code> {
-  if (!hasBrand(error, 'ProofError')) return false
-  return family === undefined || Object.hasOwn(family, (error as ProofError).code)
+  try {
+    return hasBrand(error, 'ProofError') && (family === undefined || Object.hasOwn(family, Object(error).code))
+  } catch {
+    // A stranger may carry the brand, and a getter in place of the code.
+    return false
+  }
 }
 
 /**

@@ -4,6 +4,7 @@
  *
  * @module rollup-state-proof/mimc
  */
+
 import { mimc as scheme } from './scheme/mimc.ts'
 import type { Scheme } from './scheme/scheme.ts'
 

@@ -1,6 +1,48 @@
-import { invalid } from './arguments.ts'
+import { invalid, isArray, readKeys } from './arguments.ts'
+import type { Hex } from './bytes.ts'
+import { ArgumentError, atPath, printable } from './errors.ts'
 
-/** Checks of options that `verifyProof` does not have. */
+/** Objects that callers pass, and checks of what `verifyProof` does not take. */
+
+/**
+ * Copies the own fields of an object from the caller. An unknown name is refused, because a mistake would go unnoticed: with
+ * `storagekeys`, no storage key would be requested.
+ *
+ * @param what the name of the object; empty for the argument itself
+ * @throws ArgumentError
+ */
+export function readOptions<T extends object>(what: string, options: T, names: readonly string[]): T {
+  const own = atPath(what, () => copyPlain(options))
+  const unknown = Object.keys(own).find(name => !names.includes(name))
+  if (unknown === undefined) return own
+  const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
+  const expected = meant ?? `no field but ${names.join(', ')}`
+  throw new ArgumentError({ path: fieldOf(what, printable(unknown)), expected, found: 'an unknown field' })
+}
+
+/**
+ * Without a prototype, so that nothing comes from a polluted Object.prototype. What a class or `Object.create` lends to the
+ * object, or what is hidden in it, would be ignored as a misspelt field would be: such an object is refused.
+ */
+function copyPlain<T extends object>(options: T): T {
+  if (typeof options !== 'object' || options === null || isArray(options)) throw invalid('', 'an object', options)
+  try {
+    const above = Reflect.getPrototypeOf(options)
+    const isPlain = above === null || Reflect.getPrototypeOf(above) === null
+    const copy: T = { __proto__: null, ...options }
+    if (isPlain && Object.getOwnPropertyNames(options).length === Object.keys(copy).length) return copy
+  } catch {
+    // A getter or a proxy can throw anything.
+  }
+  throw new ArgumentError({ expected: 'a plain object', found: 'one that inherits, hides or refuses fields' })
+}
+
+/** The path of a field of the object `what`. */
+export const fieldOf = (what: string, name: string): string => (what === '' ? name : `${what}.${name}`)
+
+/** {@link readKeys} as bytes only. */
+export const decodeKeys = (storageKeys: readonly Hex[], name?: string): Uint8Array[] =>
+  readKeys(storageKeys, name).map(({ bytes }) => bytes)
 
 /** @throws ArgumentError unless it is a bigint of at most `bits` bits */
 export function verifyUint(path: string, value: unknown, bits: number): bigint {

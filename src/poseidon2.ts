@@ -4,6 +4,7 @@
  *
  * @module rollup-state-proof/poseidon2
  */
+
 import { poseidon2 as scheme } from './scheme/poseidon2.ts'
 import type { Scheme } from './scheme/scheme.ts'
 

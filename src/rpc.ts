@@ -1,3 +1,9 @@
+/**
+ * Clients over URLs or any EIP-1193 providers: they fetch and verify in one call, record evidence, follow finalizations, and say
+ * what to do when an endpoint fails.
+ *
+ * @module rollup-state-proof/rpc
+ */
 export type { Rollup } from './anchor/rollup.ts'
 export type { Hex } from './bytes.ts'
 export type { ProofError } from './errors.ts'

@@ -5,6 +5,7 @@
  * @module rollup-state-proof/world
  */
 export type { Hex } from './bytes.ts'
+export type { Scheme } from './scheme/scheme.ts'
 export type {
   AccountProof,
   ExistenceProof,

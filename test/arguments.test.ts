@@ -1,6 +1,7 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../src/arguments.ts'
-import { verifyFunction, verifyUint, verifyWhole } from '../src/options.ts'
+import { decodeArgument, invalid, readItems } from '../src/arguments.ts'
+import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../src/options.ts'
 import { refusal, verdict } from './refusal.ts'
 
 const fail = (): never => {
@@ -9,8 +10,8 @@ const fail = (): never => {
 
 describe('readOptions', () => {
   it('copies own fields, and nothing that is inherited', () => {
-    const options = Object.assign(Object.create({ inherited: 1 }), { a: 1, b: undefined })
-    const own = readOptions('', options, ['a', 'b', 'inherited'])
+    const options = { a: 1, b: undefined }
+    const own = readOptions('', options, ['a', 'b', 'toString'])
     expect(Object.getPrototypeOf(own)).toBe(null)
     expect(Object.keys(own)).toEqual(['a', 'b'])
     expect(own).not.toBe(options)
@@ -24,6 +25,28 @@ describe('readOptions', () => {
     expect(readOptions('', counting, ['a']).a).toBe(0)
     expect(reads).toBe(1)
     expect(Object.keys(readOptions('', {}, []))).toEqual([])
+  })
+
+  it('refuses an object that inherits or hides fields, because they would be ignored', () => {
+    class Options {
+      a = 1
+      get b() {
+        return 2
+      }
+    }
+    const hiding = Object.defineProperty({ a: 1 }, 'b', { value: 2 })
+    for (const options of [new Options(), Object.create({ b: 2 }), Object.create(Object.create({ b: 2 })), hiding]) {
+      const { path, expected, found } = refusal(() => readOptions('x', options, ['a', 'b']))
+      expect([path, expected, found]).toEqual(['x', 'a plain object', 'one that inherits, hides or refuses fields'])
+    }
+    // Of another realm, whose Object.prototype is another object.
+    expect(readOptions('', runInNewContext('({ a: 1 })'), ['a'])).toEqual({ a: 1 })
+    expect(readOptions('', Object.assign(Object.create(null), { a: 1 }), ['a', 'b'])).toEqual({ a: 1 })
+    // A name of every object is no option.
+    expect(readOptions('', { a: 1 }, ['a', 'toString'])).toEqual({ a: 1 })
+    expect(verdict(() => readOptions('x', new Proxy({}, { getPrototypeOf: fail }), ['a']))).toBe(
+      'ARGUMENT_INVALID at x',
+    )
   })
 
   it('refuses an unknown name, and says which one was meant', () => {
@@ -58,12 +81,12 @@ describe('readOptions', () => {
       [Symbol('x'), 'a symbol'],
       [fail, 'a function'],
       [[], 'an array'],
-      [proxy, 'what cannot be read'],
-      [new Proxy({}, { ownKeys: fail }), 'what cannot be read'],
-      [Object.defineProperty({}, 'a', { get: fail, enumerable: true }), 'what cannot be read'],
+      [proxy, 'an object that cannot be read'],
+      [new Proxy({}, { ownKeys: fail }), 'one that inherits, hides or refuses fields'],
+      [Object.defineProperty({}, 'a', { get: fail, enumerable: true }), 'one that inherits, hides or refuses fields'],
     ]
     for (const [options, found] of cases) {
-      const said = { code: 'ARGUMENT_INVALID', expected: 'an object', found }
+      const said = { code: 'ARGUMENT_INVALID', found }
       expect(
         refusal(() => readOptions('', options as object, ['a'])),
         found,
@@ -116,6 +139,22 @@ it('decodes storage keys, and names the one that is wrong', () => {
   for (const wrong of [undefined, null, key, { length: 0 }, new Set([key])]) {
     expect(verdict(() => decodeKeys(wrong as never))).toBe('ARGUMENT_INVALID at storageKeys')
   }
+})
+
+it('reads each item of an array once, and no further than the first that is refused', () => {
+  const { proxy, revoke } = Proxy.revocable([], {})
+  revoke()
+  const looping = Object.defineProperty([1, 2], Symbol.iterator, { value: fail })
+  expect(readItems('a', looping, item => item + 1)).toEqual([2, 3])
+  expect(readItems('a', new Array(1), item => item)).toEqual([undefined])
+  const endless: number[] = new Array(2 ** 32 - 1)
+  expect(() => readItems('a', endless, fail)).toThrow('a trap')
+  const unreadable = [new Proxy([], { get: fail }), Object.defineProperty([1], 0, { get: fail })]
+  for (const items of unreadable) {
+    const { path, found } = refusal(() => readItems<number, number>('a', items, item => item))
+    expect([path.slice(0, 1), found]).toEqual(['a', 'an object that cannot be read'])
+  }
+  expect(refusal(() => readItems('a', proxy, item => item)).found).toBe('an object that cannot be read')
 })
 
 it('describes an argument without what it holds, but for numbers', () => {

@@ -146,6 +146,11 @@ it('recognizes nothing else, and never throws', () => {
     expect([isProofError(stranger), isArgumentError(stranger), isRefusal(stranger)]).toEqual([false, false, false])
     expect(isProofError(stranger, answerErrorMeanings)).toBe(false)
   }
+  const forged = [{ get: fail }, { value: { toString: fail } }, { value: 'constructor' }, { value: undefined }].map(
+    code => Object.defineProperty(brandError(new Error('x'), 'ProofError'), 'code', code),
+  )
+  for (const error of forged) expect(isProofError(error, answerErrorMeanings)).toBe(false)
+  expect(isProofError(new ProofError('BAD_HEX'), null as never)).toBe(false)
   expect([hasBrand(branded, 'EndpointError'), hasBrand(branded, 'ProofError')]).toEqual([true, false])
 })
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { bigintToBytes, bytesToHex, hexToBytes } from '../src/bytes.ts'
+import { createScheme, hashSchemeOf } from '../src/scheme/genuine.ts'
 import { mimc } from '../src/scheme/mimc.ts'
 import { poseidon2 } from '../src/scheme/poseidon2.ts'
-import { createScheme, type HashScheme, hashSchemeOf, type Scheme } from '../src/scheme/scheme.ts'
+import type { HashScheme, Scheme } from '../src/scheme/scheme.ts'
 import { refusal } from './refusal.ts'
 
 /** The bytes 01, 02, 03, ... */
@@ -132,6 +133,7 @@ describe('hashSchemeOf', () => {
       [Object.defineProperties({}, { ...descriptors, isCanonical: { value: () => true } }), 'an object'],
       [Object.setPrototypeOf({ isCanonical: () => true }, poseidon2), 'an object'],
       [new Proxy(poseidon2, {}), 'an object'],
+      [new Proxy({}, { get: () => expect.unreachable() }), 'an object'],
       [{ poseidon2 }, 'an object'],
     ]
     for (const [value, found] of strangers) {
@@ -139,11 +141,11 @@ describe('hashSchemeOf', () => {
       const said = { code: 'ARGUMENT_INVALID', path: 'scheme', expected, found }
       expect(refusal(() => hashSchemeOf(value as Scheme))).toMatchObject(said)
     }
-    expect(strangers.length).toBe(20)
+    expect(strangers.length).toBe(21)
   })
 
   it('accepts the scheme of another copy of the package', async () => {
-    const other = '../src/scheme/scheme.ts?copy'
+    const other = '../src/scheme/genuine.ts?copy'
     const copy: { createScheme: typeof createScheme; hashSchemeOf: typeof hashSchemeOf } = await import(other)
     expect(copy.createScheme).not.toBe(createScheme)
     const scheme = copy.createScheme(Object.create(poseidon2))

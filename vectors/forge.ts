@@ -1,6 +1,6 @@
 import { bytesToHex, concatBytes, hexToBytes } from '../src/bytes.ts'
 import type { Hex, Scheme } from '../src/index.ts'
-import { hashSchemeOf } from '../src/scheme/scheme.ts'
+import { hashSchemeOf } from '../src/scheme/genuine.ts'
 import { emptySubtreeDigests } from '../src/tree/empty-subtrees.ts'
 import { HEAD_INDEX, type Leaf, TAIL_INDEX } from '../src/tree/leaf.ts'
 import { encodeOpening, indexWord, initialSentinels } from '../src/world/encode.ts'

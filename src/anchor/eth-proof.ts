@@ -1,10 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeArgument, decodeKeys, readOptions } from '../arguments.ts'
+import { decodeArgument, readKeys, type StorageKey } from '../arguments.ts'
 import { bigintToBytes, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { bytesUpTo, hexOf, optional } from '../json/decoders.ts'
 import type { Shape } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
+import { readOptions } from '../options.ts'
 import { MAX_NODE_COUNT, MAX_NODE_LENGTH } from './limits.ts'
 import { decodeInteger, decodeRlp } from './rlp.ts'
 import { emptyTrieRoot, unusedNodes, verifyTrieProof } from './trie.ts'
@@ -110,16 +111,15 @@ export function verifyEthProof<const Keys extends readonly Hex[] = []>(
 interface DecodedEthClaim {
   readonly stateRoot: Uint8Array
   readonly address: Uint8Array
-  readonly keys: readonly { readonly bytes: Uint8Array; readonly text: Hex }[]
+  readonly keys: readonly StorageKey[]
 }
 
 /** @throws ArgumentError */
 export function decodeEthClaim({ l1StateRoot, address, storageKeys = [] }: EthProofClaim): DecodedEthClaim {
-  const keyTexts = Array.isArray(storageKeys) ? Array.from(storageKeys) : storageKeys
   return {
     stateRoot: decodeArgument('l1StateRoot', l1StateRoot, 32),
     address: decodeArgument('address', address, 20),
-    keys: decodeKeys(keyTexts).map((bytes, index) => ({ bytes, text: keyTexts[index] as Hex })),
+    keys: readKeys(storageKeys),
   }
 }
 

@@ -1,10 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { readOptions } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, concatBytes, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
 import { hexOf } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
-import { verifyUint } from '../options.ts'
+import { readOptions, verifyUint } from '../options.ts'
 
 /**
  * What the rollup contract hashed at its last finalization, according to its log. It is a hint and proves nothing: it counts

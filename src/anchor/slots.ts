@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { decodeArgument, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readItems } from '../arguments.ts'
 import { bigintToBytes, bytesToBigint, bytesToHex, concatBytes, type Hex } from '../bytes.ts'
-import { verifyUint } from '../options.ts'
+import { readOptions, verifyUint } from '../options.ts'
 
 const WORD_LENGTH = 32
 const ADDRESS_LENGTH = 20
@@ -29,9 +29,8 @@ const SLOT_COUNT = 1n << 256n
 export function mappingSlot(entry: { slot: bigint | Hex; keys: readonly (bigint | Hex)[] }): Hex {
   const { slot, keys } = readOptions('', entry, ['slot', 'keys'])
   const declared = word('slot', slot)
-  if (!Array.isArray(keys) || keys.length === 0) throw invalid('keys', 'an array of at least one key', keys)
-  // Array.from, unlike reduce, visits holes.
-  const words = Array.from(keys, (key, index) => mappingKey(`keys[${index}]`, key))
+  const words = readItems('keys', keys, mappingKey)
+  if (words.length === 0) throw invalid('keys', 'at least one key', keys)
   return bytesToHex(words.reduce<Uint8Array>((running, key) => keccak_256(concatBytes(key, running)), declared))
 }
 
@@ -81,10 +80,10 @@ export function slotKey(slot: bigint): Hex {
   return bytesToHex(bigintToBytes(verifyUint('slot', slot, 256), WORD_LENGTH))
 }
 
-function mappingKey(name: string, key: bigint | Hex): Uint8Array {
+function mappingKey(key: bigint | Hex): Uint8Array {
   const isAddress = typeof key === 'string' && key.length === 2 + 2 * ADDRESS_LENGTH
-  if (!isAddress) return word(name, key)
-  return concatBytes(new Uint8Array(WORD_LENGTH - ADDRESS_LENGTH), decodeArgument(name, key, ADDRESS_LENGTH))
+  if (!isAddress) return word('', key)
+  return concatBytes(new Uint8Array(WORD_LENGTH - ADDRESS_LENGTH), decodeArgument('', key, ADDRESS_LENGTH))
 }
 
 /** A number as 32 bytes, big-endian; 32 bytes unchanged. */

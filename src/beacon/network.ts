@@ -1,8 +1,9 @@
-import { decodeArgument, readOptions } from '../arguments.ts'
+import { decodeArgument } from '../arguments.ts'
 import { type Hex, hexToBytes } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, refusal } from '../errors.ts'
 import { atMost, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
+import { readOptions } from '../options.ts'
 import { MAX_FORKS } from './limits.ts'
 
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */

@@ -26,8 +26,13 @@ export interface TrustedBeaconBlock {
    * Proves an L1 block from the consensus part of a bundle, or throws a ProofError. It is part of what you trust.
    *
    * @param consensus an untrusted `BundleConsensus`, parsed from JSON
+   * @param blockRoot the `beaconBlockRoot`, 32 bytes. It is an argument so that whoever copies this object and states another
+   * root gets proofs from that root
    */
-  verifyConsensus: (consensus: { bootstrap: unknown; updates: unknown; finality: unknown }) => ProvenConsensus
+  verifyConsensus: (
+    consensus: { bootstrap: unknown; updates: unknown; finality: unknown },
+    blockRoot: Hex,
+  ) => ProvenConsensus
   /** What it takes to follow the chain from this block: for `beaconBlockHash` of `rollup-state-proof/rpc`. */
   lightClient: BeaconLightClient
 }
@@ -84,11 +89,11 @@ export interface ProvenConsensus {
  */
 export function trustBeaconBlock(block: TrustedBlock): TrustedBeaconBlock {
   const { network, root } = decodeTrustedBlock(block)
-  const [source, blockRoot] = [network.source, bytesToHex(root)]
+  const { source } = network
   return {
-    beaconBlockRoot: blockRoot,
+    beaconBlockRoot: bytesToHex(root),
     network: source.name,
-    verifyConsensus: answers => verifyConsensus(answers, { network: source, blockRoot }),
+    verifyConsensus: (answers, blockRoot) => verifyConsensus(answers, { network: source, blockRoot }),
     lightClient: { network: source, verifyCommittee, verifyBootstrap, verifyUpdate, verifyFinality },
   }
 }

@@ -1,9 +1,10 @@
-import { decodeArgument, readOptions } from '../arguments.ts'
+import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, type ProofErrorCode, refusal } from '../errors.ts'
 import { atMost } from '../json/decoders.ts'
 import { isGiven } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
+import { readOptions } from '../options.ts'
 import { mismatch } from '../tree/path.ts'
 import { type Committee, type DecodedCommittee, decodeCommittee, encodeCommittee, rootOfKeys } from './committee.ts'
 import {

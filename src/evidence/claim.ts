@@ -1,9 +1,10 @@
 import { readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../errors.ts'
-import { hashSchemeOf } from '../scheme/scheme.ts'
+import { readOptions } from '../options.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { DecodedEvidence } from './decode.ts'
 import type { EvidenceClaim, Reach, Trusted } from './types.ts'
 
@@ -26,8 +27,8 @@ export function decodeClaim(claim: EvidenceClaim) {
 
 /** The keys as the caller wrote them, and in lower case. */
 function decodeStorageKeys(storageKeys: readonly Hex[]) {
-  const written = Array.isArray(storageKeys) ? Array.from(storageKeys) : storageKeys
-  return { written, lowerCase: decodeKeys(written).map(bytesToHex) }
+  const keys = readKeys(storageKeys)
+  return { written: keys.map(({ text }) => text), lowerCase: keys.map(({ bytes }) => bytesToHex(bytes)) }
 }
 
 /** What the caller states, decoded; undefined if it is left to the bundle. @throws ArgumentError if it is missing */

@@ -2,15 +2,17 @@ import { ETH_PROOF_SHAPE } from '../anchor/eth-proof.ts'
 import { type FinalizedState, verifyFinalizedState } from '../anchor/finalized-state.ts'
 import { encodeHeader } from '../anchor/header.ts'
 import { type Rollup, readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid } from '../arguments.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { type Admission, pickKnown, type Shape } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
+import { decodeKeys, readOptions } from '../options.ts'
 import { ANSWER_SHAPE, unwrapResponse } from '../proof/known-answer.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { type BundleConsensus, CONSENSUS_FIELDS, CONSENSUS_SHAPE, decodeConsensus } from './consensus.ts'
 import { KIND, VERSION } from './decode.ts'
 import { MAX_PROOF_LENGTH } from './limits.ts'
@@ -84,6 +86,7 @@ export interface BundleParts {
 export function createBundle(parts: BundleParts): EvidenceBundle {
   const { scheme, rollup, l2BlockNumber, address, storageKeys = [], answer, consensus, l1 } = readParts(parts)
   const { name, address: rollupAddress } = readRollup(rollup)
+  const keys = decodeKeys(storageKeys).map(bytesToHex)
   return {
     version: VERSION,
     kind: KIND,
@@ -94,9 +97,9 @@ export function createBundle(parts: BundleParts): EvidenceBundle {
     ...(l1 !== undefined && { l1: encodeL1(l1) }),
     request: {
       address: bytesToHex(decodeArgument('address', address, 20)),
-      storageKeys: decodeKeys(storageKeys).map(bytesToHex),
+      storageKeys: keys,
     },
-    answer: knownFields('answer', unwrapResponse(answer).result, ANSWER_SHAPE, storageKeys.length + 1),
+    answer: knownFields('answer', unwrapResponse(answer).result, ANSWER_SHAPE, keys.length + 1),
   }
 }
 

@@ -66,7 +66,7 @@ export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): Ver
     const unproven = { currentL2BlockNumber: undefined, finalizedTimestamp: undefined, l1Block: undefined }
     return { ...state, l2BlockNumber: claim.l2BlockNumber, ...unproven, trustedInput: kind }
   }
-  const proven = beaconBlock && verifyConsensus(evidence.consensus, beaconBlock)
+  const proven = beaconBlock && verifyConsensus(evidence.consensus, beaconBlock, root)
   const l1Block = proven
     ? verifyFinalizedL1Header(evidence, proven.l1BlockHash)
     : kind === 'l1BlockHash'
@@ -83,13 +83,14 @@ export function verifyDecoded(bundle: unknown, claim: DecodedEvidenceClaim): Ver
 function verifyConsensus(
   consensus: unknown,
   { network, verifyConsensus }: Pick<TrustedBeaconBlock, 'network' | 'verifyConsensus'>,
+  blockRoot: Hex,
 ): ProvenConsensus {
   if (consensus === undefined)
     throw new ProofError('EVIDENCE_CONSENSUS_MISSING', { path: 'consensus', found: 'nothing' })
   const proven = atPath('consensus', () => {
     const { network: label, ...answers } = decodeConsensus(consensus)
     verifyLabel('EVIDENCE_NETWORK_MISMATCH', 'network', network, label)
-    return verifyConsensus(answers)
+    return verifyConsensus(answers, blockRoot)
   })
   // Without this check, a function that returns nothing would let the beacon block root pass for an L1 state root.
   decodeArgument('trusted.verifyConsensus().l1BlockHash', proven?.l1BlockHash, 32)

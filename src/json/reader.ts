@@ -1,4 +1,3 @@
-import { kindOf } from '../arguments.ts'
 import { hexToBytes } from '../bytes.ts'
 import { atPath, type FailureCode, failure } from '../errors.ts'
 
@@ -12,19 +11,23 @@ export type JsonReader = ReturnType<typeof readerOf>
  * @param code the error code for a value that has the wrong shape or cannot be read
  */
 export function readerOf(code: FailureCode) {
-  /** A getter or a proxy can throw anything. */
-  const tryRead = <T>(read: () => T): T => {
+  const unreadable = () => failure(code, { found: 'an object that cannot be read' })
+  /** `Array.isArray` throws on a revoked proxy. */
+  const isArray = (value: unknown): value is readonly unknown[] => {
     try {
-      return read()
+      return Array.isArray(value)
     } catch {
-      throw failure(code, { found: 'an object that cannot be read' })
+      throw unreadable()
     }
   }
-  /** `Array.isArray` throws on a revoked proxy. */
-  const isArray = (value: unknown): value is readonly unknown[] => tryRead(() => Array.isArray(value))
-  /** Inherited properties count as missing. */
-  const own = (source: object, name: PropertyKey): unknown =>
-    tryRead(() => (Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined))
+  /** Inherited properties count as missing. A getter or a proxy can throw anything. */
+  const own = (source: object, name: PropertyKey): unknown => {
+    try {
+      return Object.hasOwn(source, name) ? Reflect.get(source, name) : undefined
+    } catch {
+      throw unreadable()
+    }
+  }
   const malformed = (expected: string, value: unknown) =>
     failure(code, { expected, found: isArray(value) ? 'an array' : kindOf(value) })
   const string = (value: unknown): string => {
@@ -77,3 +80,7 @@ export function readerOf(code: FailureCode) {
     },
   }
 }
+
+/** Names the kind of a value for error messages, without its content. */
+export const kindOf = (value: unknown): string =>
+  value === undefined || value === null ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

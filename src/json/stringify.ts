@@ -13,7 +13,12 @@
  * ```
  */
 export function stringify(value: unknown, space?: string | number | undefined): string {
-  const encode = (_: string, part: unknown) => (typeof part === 'bigint' ? `${part}` : part)
+  function encode(this: unknown, name: string, part: unknown): unknown {
+    // A toJSON that the program gave to all bigints, often for want of this function, has been called on the part already.
+    const own: unknown = Reflect.get(Object(this), name)
+    const number = typeof own === 'bigint' || own instanceof BigInt ? own : part
+    return typeof number === 'bigint' || number instanceof BigInt ? `${number}` : part
+  }
   // The compiler does not know that it returns undefined for undefined, functions and symbols.
   const text: string | undefined = JSON.stringify(value, encode, space)
   return text ?? 'null'

@@ -1,6 +1,6 @@
-import { decodeArgument, decodeKeys, readOptions } from '../arguments.ts'
+import { decodeArgument, readKeys, type StorageKey } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
-import { type HashScheme, hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 
 /** What you asked for, and the root you trust. Never take either from the answer. */
 export interface Claim<Keys extends readonly Hex[] = readonly Hex[]> {
@@ -18,25 +18,12 @@ export interface Claim<Keys extends readonly Hex[] = readonly Hex[]> {
 export interface DecodedClaim {
   readonly stateRoot: Uint8Array
   readonly address: Uint8Array
-  /** Also as the caller wrote them. */
-  readonly storageKeys: readonly { readonly bytes: Uint8Array; readonly text: Hex }[]
+  readonly storageKeys: readonly StorageKey[]
 }
 
-const OPTIONS = ['stateRoot', 'address', 'storageKeys']
-
-/** @throws ArgumentError */
-export function decodeClaim(claim: Claim): { scheme: HashScheme; claim: DecodedClaim } {
-  const { scheme, ...asked } = readOptions('', claim, ['scheme', ...OPTIONS])
-  return { scheme: hashSchemeOf(scheme), claim: decodeVerifierClaim(asked) }
-}
-
-/** Decodes the claim of a call to a verifier, which already has a scheme. @throws ArgumentError */
-export function decodeVerifierClaim(claim: Omit<Claim, 'scheme'>): DecodedClaim {
-  const { stateRoot, address, storageKeys = [] } = readOptions('', claim, OPTIONS)
-  return {
-    stateRoot: decodeArgument('stateRoot', stateRoot, 32),
-    address: decodeArgument('address', address, 20),
-    // Each key exists, because it was decoded.
-    storageKeys: decodeKeys(storageKeys).map((bytes, index) => ({ bytes, text: storageKeys[index] as Hex })),
-  }
-}
+/** The arguments of a claim, besides its scheme. @throws ArgumentError */
+export const decodeClaim = ({ stateRoot, address, storageKeys = [] }: Omit<Claim, 'scheme'>): DecodedClaim => ({
+  stateRoot: decodeArgument('stateRoot', stateRoot, 32),
+  address: decodeArgument('address', address, 20),
+  storageKeys: readKeys(storageKeys),
+})

@@ -66,8 +66,9 @@ export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim)
     if (leaf === null) throw new ProofError('STORAGE_PROOF_UNEXPECTED', { found: 'a proof' })
     return verifyLeafProof(trees.storage, { root: storageRootOf(leaf.value), key }, leafProof)
   }
+  const place = (index: number) => () => `storageProofs[${index}]`
   const storage = claim.storageKeys.map(({ text, bytes }, index) =>
-    atPath(`storageProofs[${index}]`, () => toSlot(text, verifySlot(bytes, storageProofs.at(index) ?? null))),
+    atPath(place(index), () => toSlot(text, verifySlot(bytes, storageProofs.at(index) ?? null))),
   )
   return { account, storage }
 }

@@ -1,6 +1,7 @@
 import { readChainId, type readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
+import { readOptions } from '../options.ts'
 import { MAX_BLOCK_HASHES } from './limits.ts'
 
 /** The supported hard forks. */

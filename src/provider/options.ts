@@ -1,12 +1,14 @@
 import type { L1Block } from '../anchor/header.ts'
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { invalid, readOptions } from '../arguments.ts'
+import { invalid, readItems } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { ArgumentError, isArgumentError } from '../errors.ts'
+import { readOptions } from '../options.ts'
 import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
 import { verifyFunction, verifySignal, verifyTimeout, verifyWhole } from '../rpc/options.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { endpointsOf } from './chain.ts'
 import {
   chainIdOf,
@@ -153,9 +155,8 @@ function verifyOptions(options: VerifiedProviderOptions) {
 
 /** Returns a copy, so that later additions to the list have no effect. */
 function verifyForward(forward: readonly string[]): readonly string[] {
-  if (!Array.isArray(forward)) throw invalid('forward', 'an array', forward)
-  return Array.from(forward, (method: unknown) => {
+  return readItems('forward', forward, (method: unknown) => {
     if (typeof method === 'string' && method !== '') return method
-    throw invalid('forward', 'names of methods', method)
+    throw invalid('', 'the name of a method', method)
   })
 }

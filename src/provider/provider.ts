@@ -1,5 +1,5 @@
-import { readOptions } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
+import { readOptions } from '../options.ts'
 import { verifyFunction, verifySignal } from '../rpc/options.ts'
 import { callProvider, orAbort } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'

@@ -1,6 +1,7 @@
 import type { Hex } from '../bytes.ts'
 import type { ProvenAccount, VerifiedState } from '../proof/verify.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 
 /** keccak256 of the empty string. */
 export const EMPTY_CODE_HASH: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'

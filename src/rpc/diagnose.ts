@@ -1,6 +1,6 @@
 import { excerpt, isProofError, ProofError } from '../errors.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { EndpointError, type EndpointErrorCode, isEndpointError } from './error.ts'
+import { EndpointError, type EndpointErrorCode, isKnownError } from './error.ts'
 import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
 import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
 
@@ -31,7 +31,7 @@ export function diagnoseWith(
   params: readonly unknown[] = [],
 ): EndpointError | ProofError {
   try {
-    if (isEndpointError(error)) return redactError(error, redact)
+    if (isKnownError(error)) return redactError(error, redact)
     if (isProofError(error)) {
       const cause = redactError(error, redact)
       if (cause.code === 'FOREIGN_PROOF') return new EndpointError('ETH_PROOF_ANSWER', { cause })
@@ -47,9 +47,10 @@ export function diagnoseWith(
 function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Redact): EndpointError {
   const chain = causeChain(error)
   // Checked by name, because the code of a DOMException is not a JSON-RPC code.
-  const names = chain.map(link => field(link, 'name'))
-  if (names.includes('TimeoutError')) return new EndpointError('TIMEOUT')
-  if (names.includes('AbortError')) return new EndpointError('ABORTED')
+  const isNamed = (name: string) => (link: object) => field(link, 'name') === name
+  if (chain.some(isNamed('TimeoutError'))) return new EndpointError('TIMEOUT')
+  // What the endpoint wrote must not pass for the decision of the caller, after which nobody else is asked.
+  if (chain.filter(link => !isPlain(link)).some(isNamed('AbortError'))) return new EndpointError('ABORTED')
   for (const link of chain) {
     const [code, data] = [field(link, 'code'), field(link, 'data')]
     if (typeof code === 'number' && Number.isInteger(code)) {
@@ -73,6 +74,12 @@ function causeChain(error: unknown): object[] {
   }
   follow(error, 0)
   return chain
+}
+
+/** Whether it is an object without a class, such as the error of a JSON-RPC response, which libraries keep as the `cause`. */
+function isPlain(link: object): boolean {
+  const prototype = Reflect.getPrototypeOf(link)
+  return prototype === null || Reflect.getPrototypeOf(prototype) === null
 }
 
 /** A field that the library or its class has set, never one of a polluted `Object.prototype`. A getter can throw. */
@@ -219,7 +226,7 @@ export function redactError(error: EndpointError | ProofError, redact: Redact): 
  */
 export function redactCause(error: unknown, redact: Redact, depth = 0): Error | undefined {
   if (error === undefined || depth > MAX_DEPTH) return undefined
-  if (isProofError(error) || isEndpointError(error)) return redactError(error, redact)
+  if (isProofError(error) || isKnownError(error)) return redactError(error, redact)
   if (typeof error !== 'object' || error === null) return new Error(excerpt(admitText(error, redact)))
   const text = (name: string): string => {
     const value = field(error, name)

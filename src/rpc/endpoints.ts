@@ -1,4 +1,4 @@
-import { invalid } from '../arguments.ts'
+import { invalid, isArray, readItems } from '../arguments.ts'
 import { atPath, type ProofError } from '../errors.ts'
 import { redactFailure } from './diagnose.ts'
 import { atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
@@ -28,6 +28,12 @@ export interface Endpoints {
    * the layer
    */
   run<T>(work: (provider: AnyProvider) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` with every endpoint, one after another, and returns what is not null. For what a single endpoint could hide.
+   *
+   * @throws as `run`, if there is nothing and one failed
+   */
+  each<T>(work: (provider: AnyProvider) => Promise<T | null>): Promise<T[]>
 }
 
 const hopeOf = (error: unknown): number => (isMissing(error) ? 1 : isPassing(error) ? 2 : 0)
@@ -45,10 +51,8 @@ export function openEndpoints(
   layer?: Layer,
   { onFailure, ...http }: HttpOptions & { onFailure?: OnFailure | undefined } = {},
 ): Endpoints {
-  const isList = (value: EndpointsOption): value is readonly Endpoint[] => Array.isArray(value)
-  const providers = isList(given)
-    ? Array.from(given, (one, index) => openOne(`${name}[${index}]`, one, http))
-    : [openOne(name, given, http)]
+  const isList = (value: EndpointsOption): value is readonly Endpoint[] => atPath(name, () => isArray(value))
+  const providers = isList(given) ? readItems(name, given, one => openOne('', one, http)) : [openOne(name, given, http)]
   if (providers.length === 0) throw invalid(name, 'at least one endpoint', given)
   return createEndpoints(providers, layer, onFailure)
 }
@@ -65,27 +69,47 @@ export const only = (provider: AnyProvider): Endpoints => createEndpoints([provi
 /** @param onFailure is told of endpoints of a layer only */
 function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFailure?: OnFailure): Endpoints {
   let current = 0
+
+  /** What `work` makes of one endpoint; undefined if it fails. */
+  async function attempt<T>(index: number, work: (provider: AnyProvider) => Promise<T>, failures: unknown[]) {
+    const provider = providers[index]
+    if (provider === undefined) return undefined
+    try {
+      return { value: await (layer === undefined ? work(provider) : atEndpoint(layer, () => work(provider))) }
+    } catch (thrown) {
+      const error = redactFailure(thrown, provider)
+      if (!isFailure(error)) throw error
+      if (layer !== undefined) onFailure?.(layer, index, error)
+      failures.push(error)
+      // Another work may have moved on from it already.
+      if (current === index) current = (index + 1) % providers.length
+      return undefined
+    }
+  }
+
   return {
     providers,
     async run(work) {
       const failures: unknown[] = []
       const begin = current
       for (const turn of providers.keys()) {
-        const index = (begin + turn) % providers.length
-        const provider = providers[index]
-        if (provider === undefined) break
-        try {
-          return await (layer === undefined ? work(provider) : atEndpoint(layer, () => work(provider)))
-        } catch (thrown) {
-          const error = redactFailure(thrown, provider)
-          if (!isFailure(error)) throw error
-          if (layer !== undefined) onFailure?.(layer, index, error)
-          failures.push(error)
-          // Another work may have moved on from it already.
-          if (current === index) current = (index + 1) % providers.length
-        }
+        const outcome = await attempt((begin + turn) % providers.length, work, failures)
+        if (outcome) return outcome.value
       }
-      throw failures.reduce((best, error) => (hopeOf(error) > hopeOf(best) ? error : best))
+      throw mostHopeful(failures)
+    },
+    async each<T>(work: (provider: AnyProvider) => Promise<T | null>) {
+      const failures: unknown[] = []
+      const values: T[] = []
+      for (const index of providers.keys()) {
+        const { value } = (await attempt(index, work, failures)) ?? { value: null }
+        if (value !== null) values.push(value)
+      }
+      if (values.length === 0 && failures.length > 0) throw mostHopeful(failures)
+      return values
     },
   }
 }
+
+const mostHopeful = (failures: readonly unknown[]): unknown =>
+  failures.reduce((best, error) => (hopeOf(error) > hopeOf(best) ? error : best))

@@ -116,7 +116,7 @@ const prospects: Readonly<Record<EndpointErrorCode, Prospect>> = {
 
 /** null for an error that is not of this library, or of a later version of it. */
 function prospectOf(error: unknown): Prospect | null {
-  if (isEndpointError(error)) return prospects[error.code] ?? null
+  if (isEndpointError(error)) return isKnownError(error) ? prospects[error.code] : null
   return isProofError(error) ? 'wrong' : isArgumentError(error) ? 'fix' : null
 }
 
@@ -245,6 +245,10 @@ export class EndpointError extends Error {
  * ```
  */
 export const isEndpointError = (error: unknown): error is EndpointError => hasBrand(error, 'EndpointError')
+
+/** Whether it is an {@link EndpointError} with a code of this version. A later copy has others, and a stranger any value. */
+export const isKnownError = (error: unknown): error is EndpointError =>
+  isEndpointError(error) && Object.hasOwn(meanings, error.code)
 
 /** The error of what a signal has ended. */
 export const abortedBy = (signal: AbortSignal): EndpointError =>

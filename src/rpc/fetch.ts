@@ -1,13 +1,14 @@
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readKeys } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
-import { verifyUint } from '../options.ts'
-import { type Claim, decodeClaim } from '../proof/claim.ts'
+import { readOwn } from '../json/known-fields.ts'
+import { decodeKeys, readOptions, verifyUint } from '../options.ts'
+import type { Claim } from '../proof/claim.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
-import { verifyProof } from '../verifier/verify-proof.ts'
+import { readClaim, verifyProof } from '../verifier/verify-proof.ts'
 import { diagnoseWith } from './diagnose.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { verifySignal, verifyWhole } from './options.ts'
@@ -95,7 +96,7 @@ export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options:
   const wanted = decodeRequest(request)
   const { trusted, onProgress } = bare(options)
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
-  if (trusted) decodeClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
+  if (trusted) readClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
   let { resumeFrom } = bare(options)
   let stopped: { readonly error: unknown } | undefined
   const keep = (made: FetchProgress, keyCount: number) => {
@@ -164,7 +165,7 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
   const answers = isFixed ? readFetched(resumeFrom, owner, admission(), redact, verify) : []
   const readCount = answers.length
   let done = answers.reduce((sum, { keyCount }) => sum + keyCount, 0)
-  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ask(storageKeys)
+  if (readCount === 0 && storageKeys.length <= maxKeysPerRequest) return ownFields(await ask(storageKeys))
   while (done < storageKeys.length) {
     const keys = storageKeys.slice(done, done + maxKeysPerRequest)
     answers.push(readPartialAnswer(await ask(keys), keys.length))
@@ -184,6 +185,16 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
   return { accountProof: answers[0]?.accountProof, storageProofs: answers.flatMap(answer => answer.storageProofs) }
 }
 
+/**
+ * Without the fields of `eth_getProof`, which nobody verifies beside those of the method. An answer in that format is passed on
+ * as it is, to be refused as such.
+ */
+function ownFields(answer: unknown): unknown {
+  const [accountProof, storageProofs] = ['accountProof', 'storageProofs'].map(name => readOwn(Object(answer), name))
+  const isOwn = typeof accountProof === 'object' && accountProof !== null && !Array.isArray(accountProof)
+  return isOwn ? { accountProof, storageProofs } : answer
+}
+
 /** A {@link ProofRequest} with the state root that you trust. The block is a number, because the root belongs to one block. */
 export interface StateRequest<Keys extends readonly Hex[] = readonly Hex[]> extends Claim<Keys> {
   /** The L2 block of `stateRoot`, which L1 has finalized. */
@@ -199,7 +210,10 @@ export interface RollupClient {
    *
    * @param options the `signal` aborts the request
    */
-  getBlockNumber(options?: RequestOptions): Promise<bigint>
+  getBlockNumber(options?: {
+    /** Aborts the request. */
+    signal?: AbortSignal | undefined
+  }): Promise<bigint>
   /**
    * Returns the endpoint's answer, reduced to the fields that the method defines. It is not verified.
    *
@@ -263,11 +277,15 @@ export function createRollupClient(
       return fetchAnswer(endpoints, wanted, how({ signal }))
     },
     async getVerifiedState<const Keys extends readonly Hex[] = []>(request: StateRequest<Keys>) {
-      const { l2BlockNumber, signal, ...claim } = readOptions('', request, STATE_FIELDS)
-      const { address, storageKeys } = claim
+      const { l2BlockNumber, signal, ...asked } = readOptions('', request, STATE_FIELDS)
+      const { address } = asked
+      // A copy, because the caller may change the array before the answer is here.
+      const storageKeys =
+        asked.storageKeys && (readKeys(asked.storageKeys).map(({ text }) => text) as readonly Hex[] as Keys)
+      const claim = { ...asked, storageKeys }
       verifyUint('l2BlockNumber', l2BlockNumber, 64)
       // Before any request, so that a wrong claim does not look like a fault of the answer.
-      decodeClaim(claim)
+      readClaim(claim)
       const wanted = { address, storageKeys, l2BlockNumber }
       const verify = (answer: unknown) => verifyProof<Keys>(answer, claim)
       return (await fetchVerified(endpoints, wanted, how({ signal }), verify)).verified

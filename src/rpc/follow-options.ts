@@ -1,9 +1,10 @@
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readItems } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
-import { verifyUint } from '../options.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { decodeKeys, readOptions, verifyUint } from '../options.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
 import type { EndpointError, Layer } from './error.ts'
 import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
@@ -28,19 +29,36 @@ export type FollowEvent =
       /** It asked for the trusted L1 block hash. */
       name: 'follow.poll'
       /** The L1 block, if it is new. */
-      attributes: { 'l1.block.number'?: number | undefined }
+      attributes: {
+        /** Number of the L1 block. */
+        'l1.block.number'?: number | undefined
+      }
     }
   | {
       /** It yields an item. */
       name: 'follow.finalization'
       /** The two blocks, and the time of the L2 block in seconds since 1970, if it is proven. */
-      attributes: { 'l2.block.number': number; 'l1.block.number': number; 'l2.block.timestamp'?: number | undefined }
+      attributes: {
+        /** Number of the L2 block. */
+        'l2.block.number': number
+        /** Number of the L1 block. */
+        'l1.block.number': number
+        /** In seconds since 1970. */
+        'l2.block.timestamp'?: number | undefined
+      }
     }
   | {
       /** An endpoint failed, or its answer was refused. */
       name: 'follow.request.failed'
       /** Which endpoint: its layer, and its index from 0. */
-      attributes: { layer: Layer; 'endpoint.index': number; 'error.type': string }
+      attributes: {
+        /** What it serves. */
+        layer: Layer
+        /** From 0. */
+        'endpoint.index': number
+        /** The code of the error. */
+        'error.type': string
+      }
       /** What failed. */
       error: EndpointError | ProofError
     }
@@ -48,7 +66,10 @@ export type FollowEvent =
       /** The logs of an L1 endpoint lack the newest finalization. */
       name: 'follow.logs.unusable'
       /** The index of the L1 endpoint, from 0. */
-      attributes: { 'endpoint.index': number }
+      attributes: {
+        /** From 0. */
+        'endpoint.index': number
+      }
     }
   | {
       /**
@@ -58,13 +79,23 @@ export type FollowEvent =
        */
       name: 'follow.hint.refused' | 'follow.proof.unavailable' | 'follow.skipped'
       /** The L2 block. */
-      attributes: { 'l2.block.number': number }
+      attributes: {
+        /** Number of the L2 block. */
+        'l2.block.number': number
+      }
     }
   | {
       /** After a failure, it waits. */
       name: 'follow.retry'
       /** How many failures in a row, and how long it waits, in milliseconds. */
-      attributes: { 'retry.count': number; 'retry.delay': number; 'error.type': string }
+      attributes: {
+        /** From 1. */
+        'retry.count': number
+        /** In milliseconds. */
+        'retry.delay': number
+        /** The code of the error. */
+        'error.type': string
+      }
       /** What failed. */
       error: EndpointError | ProofError
     }
@@ -131,7 +162,6 @@ export function verifyFollowOptions(options: FollowOptions) {
   verifyFunction('onEvent', onEvent)
   verifySignal(signal)
   if (typeof scheme !== 'function') hashSchemeOf(scheme)
-  if (!Array.isArray(requests)) throw invalid('requests', 'an array', requests)
   const onFailure: OnFailure = (layer, index, error) => {
     const attributes = { layer, 'endpoint.index': index, 'error.type': error.code }
     onEvent?.({ name: 'follow.request.failed', attributes, error })
@@ -142,7 +172,7 @@ export function verifyFollowOptions(options: FollowOptions) {
     rollup,
     schemeAt: typeof scheme === 'function' ? scheme : () => scheme,
     l1BlockHash,
-    requests: Array.from(requests, readRequest),
+    requests: readItems('requests', requests, readRequest),
     from,
     position: resumeFrom === undefined ? null : readState(resumeFrom, rollup.address),
     ...{ newestOnly, skipUnavailable, pollInterval, maxBackoff, onEvent, signal },
@@ -150,11 +180,10 @@ export function verifyFollowOptions(options: FollowOptions) {
   }
 }
 
-function readRequest(request: FollowRequest, index: number) {
-  const place = `requests[${index}]`
-  const { address, storageKeys = [] } = readOptions(place, request, ['address', 'storageKeys'])
+function readRequest(request: FollowRequest) {
+  const { address, storageKeys = [] } = readOptions('', request, ['address', 'storageKeys'])
   return {
-    address: bytesToHex(decodeArgument(`${place}.address`, address, 20)),
-    storageKeys: decodeKeys(storageKeys, `${place}.storageKeys`).map(bytesToHex),
+    address: bytesToHex(decodeArgument('address', address, 20)),
+    storageKeys: decodeKeys(storageKeys).map(bytesToHex),
   }
 }

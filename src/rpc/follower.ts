@@ -5,7 +5,7 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { createBundle } from '../evidence/create.ts'
 import type { EvidenceBundle, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
-import { hashSchemeOf } from '../scheme/scheme.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
 import { diagnoseWith } from './diagnose.ts'
 import type { Endpoints } from './endpoints.ts'
 import { EndpointError, isMissing, isPassing } from './error.ts'
@@ -55,9 +55,17 @@ export interface FollowedFinalization<Requests extends readonly FollowRequest[] 
 /** One proven state per request. If the compiler knows how many requests there are, it knows how many states there are. */
 export type VerifiedRequests<Requests extends readonly FollowRequest[]> = {
   -readonly [Index in keyof Requests]: VerifiedEvidence<
-    { l1BlockHash: Hex },
+    {
+      /** Hash of `l1Block`. */
+      l1BlockHash: Hex
+    },
     bigint,
-    Requests[Index] extends { storageKeys: infer Keys extends readonly Hex[] } ? Keys : readonly Hex[]
+    Requests[Index] extends {
+      /** Of the request. */
+      storageKeys: infer Keys extends readonly Hex[]
+    }
+      ? Keys
+      : readonly Hex[]
   >
 }
 

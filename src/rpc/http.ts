@@ -1,6 +1,7 @@
-import { invalid, readOptions } from '../arguments.ts'
+import { invalid, isArray } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
 import { ExcessiveJson, parseBounded } from '../json/parse.ts'
+import { readOptions } from '../options.ts'
 import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
@@ -58,11 +59,10 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
   let nextId = 1
 
   const provider: RequestProvider = {
-    async request({ method, params = [] }) {
-      if (!Array.isArray(params)) throw invalid('params', 'an array', params)
-      const request = { jsonrpc: '2.0', id: nextId++, method, params } as const
+    async request(args) {
+      const request = readRequest(args, nextId++)
+      const body = encodeRequest(request)
       const send = (signal: AbortSignal) => {
-        const body = JSON.stringify(request)
         // A redirected POST may arrive as another method, at another place.
         return fetch(target, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal, ...oneCoding() })
       }
@@ -71,6 +71,24 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
   }
   setRedactor(provider, redact)
   return provider
+}
+
+/** Other fields are ignored, because clients send them. @throws ArgumentError */
+function readRequest(args: Parameters<RequestProvider['request']>[0], id: number): RpcRequest {
+  // Despite the type, there may be none.
+  const { method, params = [] }: { method?: unknown; params?: unknown } = Object(args)
+  if (typeof method !== 'string') throw invalid('method', 'the name of a method', method)
+  if (!isArray(params)) throw invalid('params', 'an array', params)
+  return { jsonrpc: '2.0', id, method, params }
+}
+
+/** @throws ArgumentError for what JSON cannot express, because it is not that the endpoint does not answer */
+function encodeRequest(request: RpcRequest): string {
+  try {
+    return JSON.stringify(request)
+  } catch {
+    throw new ArgumentError({ path: 'params', expected: 'JSON', found: 'a bigint, or an array that contains itself' })
+  }
 }
 
 /** A beacon API: answers `GET` requests with JSON. */
@@ -112,7 +130,8 @@ export function createBeaconApi(url: string | URL, options: HttpOptions = {}): B
   const { redact, maxResponseLength, exchange } = createConnection(url, options)
   const base = new URL(url)
   const api: BeaconApi = {
-    get(path, signal, maxLength = maxResponseLength) {
+    async get(path, signal, maxLength = maxResponseLength) {
+      if (typeof path !== 'string') throw invalid('path', 'a string', path)
       const target = new URL(base)
       const [name = '', query = ''] = path.split('?', 2)
       target.pathname = `${base.pathname.replace(/\/$/, '')}${name}`
@@ -179,7 +198,14 @@ function createConnection(url: string | URL, options: HttpOptions) {
 }
 
 /** Whether it is a `URL`, of this realm or another. */
-export const isUrl = (value: unknown): value is URL => Object.prototype.toString.call(value) === '[object URL]'
+export function isUrl(value: unknown): value is URL {
+  try {
+    return Object.prototype.toString.call(value) === '[object URL]'
+  } catch {
+    // A proxy can throw anything.
+    return false
+  }
+}
 
 function parseUrl(url: string | URL): URL {
   if (typeof url !== 'string' && !isUrl(url)) throw invalid('url', 'a URL of http or https', url)

@@ -1,6 +1,7 @@
 import type { L1Block } from '../anchor/header.ts'
-import { invalid, readOptions } from '../arguments.ts'
+import { invalid, isArray, readItems } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
+import { readOptions } from '../options.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
 import { isUrl } from './http.ts'
@@ -89,13 +90,10 @@ export interface AgreementOptions {
  * ```
  */
 export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOptions = {}): () => Promise<Hex> {
-  if (!Array.isArray(l1s)) throw invalid('l1s', 'an array of endpoints', l1s)
-  // A copy, so that later changes to the array do not change who must agree.
-  const given: readonly Endpoint[] = Array.from(l1s)
+  const given = readItems('l1s', l1s, readSource)
+  const sources = given.map(({ source }) => source)
   const count = given.length
-  const sources = given.map((l1, index) => openEndpoints(`l1s[${index}]`, l1))
-  const distinct = new Set(given.map(l1 => (typeof l1 === 'string' || isUrl(l1) ? new URL(l1).href : l1)))
-  if (distinct.size < count) throw invalid('l1s', 'each endpoint once', l1s)
+  if (new Set(given.map(({ identity }) => identity)).size < count) throw invalid('l1s', 'each endpoint once', l1s)
   const own = readOptions('', options, ['quorum', 'timeoutMs', 'onDissent'])
   const { quorum = Math.floor(count / 2) + 1, timeoutMs: timeout = 10_000, onDissent } = own
   verifyWhole('quorum', quorum, 1, count)
@@ -147,6 +145,17 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
 }
 
 /** What a source says about one block. A failure is described by its code alone. */
+function readSource(l1: Endpoint) {
+  // Two lists of the same endpoint would look like two endpoints.
+  if (isArray(l1)) throw invalid('', 'one endpoint', l1)
+  const source = openEndpoints('', l1)
+  if (typeof l1 !== 'string' && !isUrl(l1)) return { source, identity: l1 }
+  const url = new URL(l1)
+  // It is not sent.
+  url.hash = ''
+  return { source, identity: url.href }
+}
+
 interface Vote {
   readonly block?: L1Block
   readonly failure?: string | undefined

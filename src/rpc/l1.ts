@@ -220,36 +220,41 @@ export async function* walkLogs(
 
 /** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. */
 export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: number): AsyncGenerator<Anchor> {
-  let known: Sample = { at: l1Block.number, value: await fetchNewest(source, l1Block) }
-  yield await fetchAnchor(source, l1Block, known.value)
+  const newest: Sample = { at: l1Block.number, value: await fetchNewest(source, l1Block) }
+  yield await fetchAnchor(source, l1Block, newest.value)
+  const previous = previousFrom(source, l1Block, newest)
+  let known = newest.value
   for (let count = 1; count < most; count++) {
-    const previous = await fetchPrevious(source, l1Block, known)
-    if (previous === null) return
-    known = previous.sample
-    yield previous.anchor
+    const anchor = await previous(known)
+    if (anchor === null) return
+    known = anchor.l2BlockNumber
+    yield anchor
   }
 }
 
-/** The finalization before this one, if an endpoint knows one that is proven; null if each says that there is none. */
-async function fetchPrevious(source: L1Source, l1Block: L1Block, known: Sample) {
+/**
+ * Makes a function that returns the newest finalization below an L2 block, proven; null if there is none. Each endpoint goes back
+ * on its own, so one that hides finalizations hides nothing that another one tells.
+ */
+function previousFrom(source: L1Source, l1Block: L1Block, newest: Sample) {
   const { l1 } = source
-  let deniedBy = 0
-  try {
-    return await l1.run(async provider => {
-      const sample = await findPrevious(provider, source, known)
-      const anchor =
-        sample &&
-        (await unless('ANCHOR_NO_ROOT', fetchAnchor({ ...source, l1: only(provider) }, l1Block, sample.value)))
-      if (sample !== null && anchor !== null) return { sample, anchor }
+  const samples = new Map<AnyProvider, Sample | null>(l1.providers.map(provider => [provider, newest]))
+  return async (below: bigint): Promise<Anchor | null> => {
+    const anchors = await l1.each(async provider => {
+      let sample = samples.get(provider) ?? null
+      while (sample !== null && sample.value >= below) sample = await findPrevious(provider, source, sample)
+      samples.set(provider, sample)
+      if (sample === null) return null
+      const alone = { ...source, l1: only(provider) }
+      const anchor = await unless('ANCHOR_NO_ROOT', fetchAnchor(alone, l1Block, sample.value))
       // Before the contract was deployed, its storage was zero.
-      if (sample !== null && sample.value !== 0n) throw invented(sample.value)
-      if (++deniedBy === l1.providers.length) return null
-      // Not proven, so another endpoint may know better.
-      throw new EndpointError('L1_HISTORY_MISSING', { found: 'no earlier finalization', layer: 'L1' })
+      if (anchor !== null || sample.value === 0n) return anchor
+      throw invented(sample.value)
     })
-  } catch (error) {
-    if (isEndpointError(error) && error.code === 'L1_HISTORY_MISSING' && deniedBy > 0) return null
-    throw error
+    return anchors.reduce<Anchor | null>(
+      (best, one) => (one.l2BlockNumber > (best?.l2BlockNumber ?? -1n) ? one : best),
+      null,
+    )
   }
 }
 

@@ -34,7 +34,14 @@ export function isProvider(value: unknown): value is AnyProvider {
   return isObject && (hasMethod(value, 'request') || hasMethod(value, 'send'))
 }
 
-const hasMethod = (source: object, name: string): boolean => typeof Reflect.get(source, name) === 'function'
+function hasMethod(source: object, name: string): boolean {
+  try {
+    return typeof Reflect.get(source, name) === 'function'
+  } catch {
+    // A getter or a proxy can throw anything.
+    return false
+  }
+}
 
 function send(provider: AnyProvider, method: string, params: readonly unknown[]): Promise<unknown> {
   return 'request' in provider && typeof provider.request === 'function'

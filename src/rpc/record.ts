@@ -1,14 +1,15 @@
 import type { L1Block } from '../anchor/header.ts'
 import { type Rollup, readRollup } from '../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../arguments.ts'
+import { decodeArgument, invalid, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { createBundle } from '../evidence/create.ts'
 import type { EvidenceBundle, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
-import { verifyUint } from '../options.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { readOptions, verifyUint } from '../options.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
 import { type ConsensusProgress, fetchConsensus, verifyBeaconSource } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
@@ -127,7 +128,15 @@ export interface Recorded<Keys extends readonly Hex[] = readonly Hex[]> {
   /** The bundle, verified; plain JSON. */
   bundle: EvidenceBundle
   /** What the bundle proves to whoever trusts the hash of its L1 block, or the beacon block. */
-  verified: VerifiedEvidence<TrustedBeaconBlock | { l1BlockHash: Hex }, bigint, Keys>
+  verified: VerifiedEvidence<
+    | TrustedBeaconBlock
+    | {
+        /** Hash of its L1 block. */
+        l1BlockHash: Hex
+      },
+    bigint,
+    Keys
+  >
   /**
    * Where the hash of the L1 block comes from. If it is the word of an L1 endpoint, nothing proves it: compare the hash with a
    * source that you trust. From a trusted beacon block, it is proven.
@@ -204,8 +213,11 @@ function verifyRecordOptions(options: RecordOptions) {
   verifySignal(signal)
   const beacon = own.beacon && readOptions('beacon', own.beacon, ['apis', 'trusted'])
   if (beacon) verifyBeaconSource(beacon, 'beacon.')
-  const keys = decodeKeys(storageKeys).map(bytesToHex)
-  const asked = { address: bytesToHex(decodeArgument('address', own.address, 20)), storageKeys: keys }
+  const keys = readKeys(storageKeys)
+  const asked = {
+    address: bytesToHex(decodeArgument('address', own.address, 20)),
+    storageKeys: keys.map(({ bytes }) => bytesToHex(bytes)),
+  }
   /** Whether an L2 endpoint said that it does not hold a block, since this was last reset. */
   const missed = { isAny: false }
   const onFailure: OnFailure = (layer, index, error) => {
@@ -215,7 +227,7 @@ function verifyRecordOptions(options: RecordOptions) {
   return {
     l1: openEndpoints('l1', own.l1, 'L1', { onFailure, signal }),
     l2: openEndpoints('l2', own.l2, 'L2', { onFailure, signal }),
-    ...{ scheme, rollup, ...asked, keysAsWritten: Array.from(storageKeys), l2BlockNumber, l1BlockNumber, beacon },
+    ...{ scheme, rollup, ...asked, keysAsWritten: keys.map(({ text }) => text), l2BlockNumber, l1BlockNumber, beacon },
     ...{ maxFinalizations, onProgress, signal, missed, resumeFrom: own.resumeFrom ?? undefined },
     how: { method, maxKeysPerRequest },
     owner: { ...asked, rollup: rollup.address, scheme: scheme.name },

@@ -2,7 +2,8 @@ import { bigintToBytes, concatBytes } from '../bytes.ts'
 import { BLS12377_ORDER, isCanonicalBls12377 } from '../field/bls12377.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import { mimcHasher } from '../hash/mimc/index.ts'
-import { createScheme, type HashScheme } from './scheme.ts'
+import { createScheme } from './genuine.ts'
+import type { HashScheme } from './scheme.ts'
 
 const HALF_WORD = 16
 const ZEROS = /* @__PURE__ */ new Uint8Array(HALF_WORD)

@@ -1,9 +1,8 @@
-import { invalid } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
 
 /** Marks a scheme of this package, in any copy of it. The number changes when the members of {@link HashScheme} do. */
-const genuine: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/scheme/1')
+export const genuine: unique symbol = /* @__PURE__ */ Symbol.for('rollup-state-proof/scheme/1')
 
 /**
  * A hash scheme of the rollup. There are two: `mimc` from `rollup-state-proof/mimc`, `poseidon2` from
@@ -56,15 +55,4 @@ export interface HashScheme extends Scheme {
   tailKey(): Uint8Array
   /** The root of a tree with only HEAD and TAIL, 32 bytes: the storage root of an account without storage. */
   readonly emptyTreeRoot: Hex
-}
-
-/** Makes a scheme that {@link hashSchemeOf} accepts, and that nobody can change. */
-export const createScheme = (parts: Omit<HashScheme, typeof genuine>): HashScheme =>
-  // It names itself, so that neither a copy of it nor an object that inherits from it is genuine.
-  Object.freeze(Object.defineProperty(parts, genuine, { value: parts }) as HashScheme)
-
-/** What a scheme consists of. @throws ArgumentError unless it is `mimc` or `poseidon2` of any copy of this package */
-export function hashSchemeOf(scheme: Scheme): HashScheme {
-  if (scheme && scheme[genuine] === scheme) return scheme as HashScheme
-  throw invalid('scheme', 'mimc or poseidon2 of this package', scheme)
 }

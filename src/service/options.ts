@@ -1,6 +1,6 @@
 import { type Rollup, readChainId, readRollup } from '../anchor/rollup.ts'
-import { invalid, readOptions } from '../arguments.ts'
-import { verifyFunction, verifyWhole } from '../options.ts'
+import { invalid } from '../arguments.ts'
+import { readOptions, verifyFunction, verifyWhole } from '../options.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceChainOptions } from './chain.ts'
 import type { FaultFunction } from './faults.ts'

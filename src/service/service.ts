@@ -1,6 +1,6 @@
-import { invalid, readOptions } from '../arguments.ts'
+import { invalid } from '../arguments.ts'
 import { createHttpServer } from '../http/server.ts'
-import { verifyWhole } from '../options.ts'
+import { readOptions, verifyWhole } from '../options.ts'
 import { MAX_TIMEOUT } from '../rpc/limits.ts'
 import { lazyBeacon, type SimulatedBeacon } from './beacon.ts'
 import { createChain, type ServiceChain } from './chain.ts'

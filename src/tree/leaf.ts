@@ -1,4 +1,4 @@
-import { bytesToBigint } from '../bytes.ts'
+import { byteAt, bytesToBigint } from '../bytes.ts'
 import { ProofError, refusal } from '../errors.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 
@@ -64,7 +64,8 @@ export function decodeIndexWord(scheme: HashScheme, word: Uint8Array, limit: num
   const x = scheme.decodeWord(word)
   if (x === null) throw new ProofError('NON_CANONICAL', { found: 'stray bytes in an index word' })
   // Inexact above 2^53, but no such index is below the limit, even when rounded.
-  const index = x.reduce((running, byte) => running * 256 + byte, 0)
+  let index = 0
+  for (let byte = 0; byte < 32; byte++) index = index * 256 + byteAt(x, byte)
   if (index >= limit) throw refusal('INDEX_OUT_OF_RANGE', `below ${limit}`, bytesToBigint(x))
   return index
 }

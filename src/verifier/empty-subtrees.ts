@@ -1,9 +1,10 @@
-import { bytesToHex, concatBytes, type Hex } from '../bytes.ts'
+import { byteAt, bytesToHex, concatBytes, equalBytes, type Hex } from '../bytes.ts'
 import type { Hasher } from '../hash/hasher.ts'
 import { plainTrees, type Tree, type Trees } from '../proof/tree.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { emptySubtreeDigests } from '../tree/empty-subtrees.ts'
 import { TREE_DEPTH } from '../tree/leaf.ts'
+import { INNER_LENGTH } from '../tree/path.ts'
 import { hashUnknown } from './hash-unknown.ts'
 
 /** A subtree whose leaves are all missing: as served, the message that its node spells, and the hash of this message. */
@@ -40,13 +41,17 @@ export function emptySubtrees(hasher: Hasher): ReadonlyMap<number, EmptySubtree>
 
 /**
  * A tree that decodes and hashes like `tree`, but neither decodes nor hashes `subtrees`. Above the highest leaf index in use,
- * all siblings on a path are empty, and the same in every tree. A node is known by its whole text. It is decoded to an array
- * that nobody else holds, by which its message is known.
+ * all siblings on a path are empty, and the same in every tree. A node is known by its whole text, a message by all its bytes.
  */
 export function knowSubtrees(tree: Tree, subtrees: ReadonlyMap<number, EmptySubtree>): Tree {
   const { hasher } = tree.scheme
-  const digests = new Map([...subtrees.values()].map(({ preimage, digest }) => [preimage, digest]))
-  const recall = (message: Uint8Array): Uint8Array | undefined => digests.get(message)
+  const byEnd = new Map([...subtrees.values()].map(subtree => [endOf(subtree.preimage), subtree]))
+  const recall = (message: Uint8Array): Uint8Array | undefined => {
+    const subtree = byEnd.get(endOf(message))
+    if (subtree === undefined) return undefined
+    // The bytes decide. The first comparison only saves time, because `decodeInner` returns this very array.
+    return subtree.preimage === message || equalBytes(subtree.preimage, message) ? subtree.digest : undefined
+  }
   const knowing: Hasher = { ...hasher, hashBatch: messages => hashUnknown(messages, recall, hasher.hashBatch) }
   return {
     ...tree,
@@ -58,3 +63,7 @@ export function knowSubtrees(tree: Tree, subtrees: ReadonlyMap<number, EmptySubt
     },
   }
 }
+
+/** Enough to tell the empty subtrees apart: two that share it cost only time. */
+const endOf = (message: Uint8Array): number =>
+  byteAt(message, INNER_LENGTH - 2) * 256 + byteAt(message, INNER_LENGTH - 1)

@@ -1,9 +1,11 @@
 import type { Hex } from '../bytes.ts'
-import { type Claim, decodeVerifierClaim } from '../proof/claim.ts'
+import type { Claim } from '../proof/claim.ts'
 import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
-import { hashSchemeOf, type Scheme } from '../scheme/scheme.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { Scheme } from '../scheme/scheme.ts'
 import { quickTrees } from './empty-subtrees.ts'
 import { rememberingTree } from './remembering-tree.ts'
+import { readVerifierClaim } from './verify-proof.ts'
 
 /** A {@link Claim} without the scheme, which the verifier has. */
 export type VerifierClaim<Keys extends readonly Hex[] = readonly Hex[]> = Omit<Claim<Keys>, 'scheme'>
@@ -59,6 +61,6 @@ export function createVerifierWithin(digests: number, scheme: Scheme): Verifier 
   return {
     verifyProof: <Keys extends readonly Hex[]>(answer: unknown, claim: VerifierClaim<Keys>) =>
       // There is one slot per key.
-      verifyAnswer(trees, answer, decodeVerifierClaim(claim)) as VerifiedState<Keys>,
+      verifyAnswer(trees, answer, readVerifierClaim(claim)) as VerifiedState<Keys>,
   }
 }

@@ -1,6 +1,9 @@
 import type { Hex } from '../bytes.ts'
-import { type Claim, decodeClaim } from '../proof/claim.ts'
+import { readOptions } from '../options.ts'
+import { type Claim, type DecodedClaim, decodeClaim } from '../proof/claim.ts'
 import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
+import { hashSchemeOf } from '../scheme/genuine.ts'
+import type { HashScheme } from '../scheme/scheme.ts'
 import { quickTrees } from './empty-subtrees.ts'
 
 /**
@@ -31,7 +34,19 @@ export function verifyProof<const Keys extends readonly Hex[] = []>(
   answer: unknown,
   claim: Claim<Keys>,
 ): VerifiedState<Keys> {
-  const { scheme, claim: decoded } = decodeClaim(claim)
+  const { scheme, claim: decoded } = readClaim(claim)
   // There is one slot per key.
   return verifyAnswer(quickTrees(scheme), answer, decoded) as VerifiedState<Keys>
 }
+
+const FIELDS = ['stateRoot', 'address', 'storageKeys']
+
+/** @throws ArgumentError */
+export function readClaim(claim: Claim): { scheme: HashScheme; claim: DecodedClaim } {
+  const { scheme, ...asked } = readOptions('', claim, ['scheme', ...FIELDS])
+  return { scheme: hashSchemeOf(scheme), claim: decodeClaim(asked) }
+}
+
+/** The claim of a call to a verifier, which already has a scheme. @throws ArgumentError */
+export const readVerifierClaim = (claim: Omit<Claim, 'scheme'>): DecodedClaim =>
+  decodeClaim(readOptions('', claim, FIELDS))

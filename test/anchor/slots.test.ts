@@ -63,7 +63,7 @@ it('refuses block numbers that the rollup contract cannot have', () => {
 it('says which argument is wrong, and what it expects', () => {
   const WORD = '0x-prefixed hexadecimal of 32 bytes'
   const NUMBER = 'a bigint from 0 to 2^256 - 1'
-  const KEYS = 'an array of at least one key'
+  const [ARRAY, KEYS] = ['an array', 'at least one key']
   const EITHER = `a bigint, or ${WORD}`
   const tooLarge = 2n ** 256n
   const mapping = (entry: unknown) => () => mappingSlot(entry as { slot: bigint; keys: bigint[] })
@@ -72,9 +72,9 @@ it('says which argument is wrong, and what it expects', () => {
     [mapping(undefined), '', 'an object', 'nothing'],
     [mapping(5n), '', 'an object', 'the bigint 5'],
     [mapping({ keys: [1n] }), 'slot', EITHER, 'nothing'],
-    [mapping({ slot: 1n }), 'keys', KEYS, 'nothing'],
+    [mapping({ slot: 1n }), 'keys', ARRAY, 'nothing'],
     [mapping({ slot: 1n, keys: [] }), 'keys', KEYS, 'an array'],
-    [mapping({ slot: 1n, keys: A }), 'keys', KEYS, '20 bytes'],
+    [mapping({ slot: 1n, keys: A }), 'keys', ARRAY, 'a string'],
     [mapping({ slot: 1n, key: A }), 'key', 'no field but slot, keys', 'an unknown field'],
     [mapping({ slot: 1n, Keys: [A] }), 'Keys', 'keys', 'an unknown field'],
     [mapping({ slot: 5, keys: [A] }), 'slot', EITHER, 'the number 5'],

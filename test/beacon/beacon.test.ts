@@ -232,7 +232,7 @@ it('carries the verification of a trusted block with it, as a whole and step by 
   const answers = { finality: undefined, ...input.answers }
   const { beaconBlockRoot, network, verifyConsensus: verify, lightClient } = trustBeaconBlock(trustedIn(input))
   expect({ beaconBlockRoot, network }).toEqual({ beaconBlockRoot: input.blockRoot, network: input.network.name })
-  expect(verify(answers)).toEqual(verifyConsensus(input.answers, trustedIn(input)))
+  expect(verify(answers, beaconBlockRoot)).toEqual(verifyConsensus(input.answers, trustedIn(input)))
   const verifyCommittee = expect.any(Function)
   expect(lightClient).toEqual({
     network: input.network,
@@ -243,9 +243,8 @@ it('carries the verification of a trusted block with it, as a whole and step by 
   })
   const other = { ...input.network, genesisValidatorsRoot: `0x${'01'.repeat(32)}` as const }
   const elsewhere = trustBeaconBlock({ ...trustedIn(input), network: other })
-  expect(verdict(() => elsewhere.verifyConsensus(answers))).toMatch(/^BEACON_SIGNATURE_MISMATCH/)
-  const another = trustBeaconBlock({ ...trustedIn(input), blockRoot: `0x${'01'.repeat(32)}` })
-  expect(verdict(() => another.verifyConsensus(answers))).toMatch(/^BEACON_ROOT_MISMATCH/)
+  expect(verdict(() => elsewhere.verifyConsensus(answers, beaconBlockRoot))).toMatch(/^BEACON_SIGNATURE_MISMATCH/)
+  expect(verdict(() => verify(answers, `0x${'01'.repeat(32)}`))).toMatch(/^BEACON_ROOT_MISMATCH/)
 })
 
 it('reads 512 updates, and none of 513', () => {

@@ -4,12 +4,13 @@ import { mimcPlain } from '../../src/hash/mimc/plain.ts'
 import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
 import { poseidon2Plain } from '../../src/hash/poseidon2/plain.ts'
 import { type Claim, type Hex, type Scheme, type VerifiedState, verifyProof } from '../../src/index.ts'
-import { decodeClaim } from '../../src/proof/claim.ts'
 import { plainTrees, type Trees } from '../../src/proof/tree.ts'
 import { verifyAnswer } from '../../src/proof/verify.ts'
+import { createScheme } from '../../src/scheme/genuine.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import { createScheme, type HashScheme } from '../../src/scheme/scheme.ts'
+import type { HashScheme } from '../../src/scheme/scheme.ts'
+import { readClaim } from '../../src/verifier/verify-proof.ts'
 import { createWorld, type World } from '../../src/world.ts'
 import { addressFor, keyFor, wordFor } from '../../vectors/vector.ts'
 import { mimcReference } from '../hash/reference/mimc.ts'
@@ -39,7 +40,7 @@ function engineOf(
 
 /** `verifyProof` with other trees of the scheme. */
 export function verifyWith(treesOf: (scheme: HashScheme) => Trees, answer: unknown, claim: Claim): VerifiedState {
-  const { scheme, claim: decoded } = decodeClaim(claim)
+  const { scheme, claim: decoded } = readClaim(claim)
   return verifyAnswer(treesOf(scheme), answer, decoded)
 }
 

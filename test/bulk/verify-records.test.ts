@@ -137,6 +137,29 @@ it('finds a record unreadable that names malformed parts, and goes on', async ()
   ])
 })
 
+it('judges all records by the claim as it was stated, even if it is changed meanwhile', async () => {
+  const lies: object[] = [
+    { scheme: 'mimc', stateRoot: word(1), address: OTHER },
+    { trusted: {}, rollup: {} },
+  ]
+  for (const [record, stated] of [[result, STATED] as const, [bundle, FOR_BUNDLES] as const]) {
+    const trusted: object = { l2StateRoot: stateRoot }
+    const claim = {
+      ...stated,
+      storageKeys: [...storageKeys],
+      ...('trusted' in stated && { trusted, rollup: { ...ROLLUP } }),
+    }
+    const verdicts: string[] = []
+    for await (const { verdict } of verifyRecords([record, record, record], claim as RecordClaim)) {
+      verdicts.push(verdict)
+      claim.storageKeys[0] = verdicts.length === 1 ? word(2) : '0x'
+      Object.assign(trusted, { l2StateRoot: word(1) })
+      Object.assign(claim, ...lies)
+    }
+    expect(verdicts).toEqual(['present', 'present', 'present'])
+  }
+})
+
 it('refuses bytes, which are no records, and names readLines', async () => {
   const bytes = new TextEncoder().encode(`${JSON.stringify(recording)}\n`)
   const message = expect.objectContaining({

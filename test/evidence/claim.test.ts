@@ -58,10 +58,12 @@ it('takes exactly one trusted input, of its own properties', () => {
       throw new Error('a trap')
     },
   })
-  for (const trusted of [{}, Object.create({ l1BlockHash: hash }), { l1BlockHash: hash, l2StateRoot: hash }]) {
+  for (const trusted of [{}, { l1BlockHash: hash, l2StateRoot: hash }]) {
     expect(refusal(trusting(trusted))).toMatchObject({ code: 'ARGUMENT_INVALID', path: 'trusted', expected })
   }
-  for (const trusted of [undefined, null, 7, 'l1BlockHash', unreadable]) {
+  expect(verdict(trusting(Object.create({ l1BlockHash: hash })))).toBe('ARGUMENT_INVALID at trusted')
+  expect(verdict(trusting(unreadable))).toBe('ARGUMENT_INVALID at trusted')
+  for (const trusted of [undefined, null, 7, 'l1BlockHash']) {
     const error = { code: 'ARGUMENT_INVALID', path: 'trusted', expected: 'an object' }
     expect(refusal(trusting(trusted))).toMatchObject(error)
   }
@@ -187,13 +189,13 @@ it('requires the consensus part of the same network, and copies what is proven f
   if (!('verifyConsensus' in trusted)) throw new Error('not a beacon block')
   const talkative: Trusted = {
     ...trusted,
-    verifyConsensus: answers => ({ ...trusted.verifyConsensus(answers), trusted: 'forged' }),
+    verifyConsensus: (...args) => ({ ...trusted.verifyConsensus(...args), trusted: 'forged' }),
   }
   expect(verifyEvidence(bundle, { ...claim, trusted: talkative })).toEqual(honest)
   const forged = `0x${'00'.repeat(32)}` as const
   const lying: Trusted = {
     ...trusted,
-    verifyConsensus: answers => ({ ...trusted.verifyConsensus(answers), l1BlockHash: forged }),
+    verifyConsensus: (...args) => ({ ...trusted.verifyConsensus(...args), l1BlockHash: forged }),
   }
   expect(refusal(() => verifyEvidence(bundle, { ...claim, trusted: lying }))).toMatchObject({
     code: 'EVIDENCE_L1_BLOCK_MISMATCH',
@@ -204,6 +206,10 @@ it('requires the consensus part of the same network, and copies what is proven f
   const silent = { ...trusted, verifyConsensus: () => ({}) } as unknown as Trusted
   expect(verdict(() => verifyEvidence(bundle, { ...claim, trusted: silent }))).toBe(
     'ARGUMENT_INVALID at trusted.verifyConsensus().l1BlockHash',
+  )
+  // A copy that states another root is no claim on the block that it was made for.
+  expect(verdict(() => verifyEvidence(bundle, { ...claim, trusted: { ...trusted, beaconBlockRoot: forged } }))).toBe(
+    'BEACON_ROOT_MISMATCH at consensus.bootstrap.data',
   )
   // Other faults of the header keep their codes.
   expect(verdict(() => verifyEvidence({ ...bundle, l1: { ...bundle.l1, header: '0x0' } }, claim))).toBe(

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { kindOf } from '../../src/arguments.ts'
 import { ProofError } from '../../src/errors.ts'
-import { readerOf } from '../../src/json/reader.ts'
+import { kindOf, readerOf } from '../../src/json/reader.ts'
 import { refusal } from '../refusal.ts'
 
 const reader = readerOf('MALFORMED_RESPONSE')

@@ -21,3 +21,18 @@ it('writes bigints as decimal strings, and everything else as JSON.stringify doe
 it('always returns JSON', () => {
   for (const nothing of [undefined, () => 1, Symbol('x'), null]) expect(stringify(nothing)).toBe('null')
 })
+
+it('loses no digit if the program has taught bigints a toJSON of its own', () => {
+  const toJSON = () => 1
+  Object.defineProperty(BigInt.prototype, 'toJSON', { value: toJSON, configurable: true })
+  try {
+    expect(stringify({ balance: 10n ** 30n, other: { toJSON } })).toBe(`{"balance":"1${'0'.repeat(30)}","other":1}`)
+    expect(stringify(7n)).toBe('"7"')
+  } finally {
+    Reflect.deleteProperty(BigInt.prototype, 'toJSON')
+  }
+})
+
+it('writes bigints as objects, and those that a toJSON returns', () => {
+  expect(stringify([Object(5n), { toJSON: () => 6n }, { toJSON: () => Object(7n) }])).toBe('["5","6","7"]')
+})

@@ -10,9 +10,9 @@ import {
   safely,
   verifyProof,
 } from '../../src/index.ts'
+import { createScheme } from '../../src/scheme/genuine.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import { createScheme } from '../../src/scheme/scheme.ts'
 import { verifyExistence, verifyNonExistence } from '../../src/verifier/leaf-api.ts'
 import { createWorld } from '../../src/world.ts'
 import type { LooseAnswer, LooseLeafProof } from '../../vectors/forge.ts'

@@ -146,7 +146,7 @@ describe('options', () => {
       [{ onView: 'log' }, 'onView'],
       [{ signal: {} }, 'signal'],
       [{ forward: 'eth_gasPrice' }, 'forward'],
-      [{ forward: [7] }, 'forward'],
+      [{ forward: [7] }, 'forward[0]'],
       [{ forward: ['eth_call'] }, 'forward'],
       [{ environment: 7 }, 'environment'],
       [{ environment: { basefee: 7n } }, 'environment.basefee'],

@@ -127,7 +127,8 @@ it.each(kinds)('gets the honest answer beside an endpoint that %s', async (name,
   // Whoever claims the true block has not failed, if another endpoint sent the updates.
   expect([...failed]).toEqual(name === 'has no updates' ? [] : [0])
   const { bootstrap, updates, finality } = consensus
-  expect((await trust(10n)).verifyConsensus({ bootstrap, updates, finality })).toMatchObject(proven)
+  const trusted = await trust(10n)
+  expect(trusted.verifyConsensus({ bootstrap, updates, finality }, trusted.beaconBlockRoot)).toMatchObject(proven)
 })
 
 it('refuses a forged update before it fetches more of them', async () => {

@@ -241,7 +241,6 @@ it('records from whichever endpoints tell the truth, and says which failed', asy
       'leaves out a slot',
       to('eth_getProof', answer => ({ ...Object(answer), storageProof: Object(answer).storageProof.slice(0, 1) })),
     ],
-    ['denies that there was an earlier finalization', to('eth_getStorageAt', () => word(8))],
     ['makes one up', to('eth_getStorageAt', () => word(5))],
   ]
   const lagging = l2Of(
@@ -261,7 +260,44 @@ it('records from whichever endpoints tell the truth, and says which failed', asy
       what,
     ).toBe(true)
   }
-  expect(lies.length).toBe(7)
+  expect(lies.length).toBe(6)
+})
+
+it('is shown every earlier finalization that an endpoint tells of', async () => {
+  const kept = (block: string) =>
+    to('rollup_getProof', (answer, _, params) =>
+      params[2] === block ? answer : fail('BLOCK_MISSING')(answer, '', [], 0),
+    )
+  const hiding: [string, Change][] = [
+    ['all', to('eth_getStorageAt', () => word(8))],
+    ['some', to('eth_getStorageAt', () => word(0))],
+    [
+      'some, and when',
+      to('eth_getStorageAt', (_, __, [, , at]) => word(BigInt(String(at)) > 40n ? 8 : BigInt(String(at)) > 2n ? 3 : 0)),
+    ],
+  ]
+  let found = 0
+  for (const [what, lie] of hiding) {
+    for (const l1 of [
+      [l1Of(lie), l1Of()],
+      [l1Of(), l1Of(lie)],
+      [l1Of(), l1Of(fail('TIMEOUT')), l1Of(lie)],
+    ]) {
+      for (const [block, number] of [
+        ['0x4', 4n],
+        ['0x3', 3n],
+        ['0x0', 0n],
+      ] as const) {
+        const { verified } = await recordEvidence({ l1, l2: l2Of(kept(block)), ...recording })
+        expect(verified.l2BlockNumber, what).toBe(number)
+        found++
+      }
+    }
+  }
+  expect(found).toBe(27)
+  // A denial proves nothing while another endpoint is down.
+  const unsure = { l1: [l1Of(to('eth_getStorageAt', () => word(8))), l1Of(to('eth_getStorageAt', fail('TIMEOUT')))] }
+  expect(await codeOf(recordEvidence({ ...unsure, l2: l2Of(kept('0x4')), ...recording }))).toBe('TIMEOUT')
 })
 
 it('takes the timestamp from whichever endpoint serves the log', async () => {
@@ -386,6 +422,28 @@ it('passes on the reason, whoever notices the abort first', async () => {
   }
   expect(await causeOf(createRollupClient(alert).getBlockNumber({ signal: controller.signal }))).toBe(reason)
   expect(await codeOf(createRollupClient(alert).getBlockNumber({ signal }))).toBe('ABORTED')
+})
+
+it('asks the next endpoint, whatever the first says of aborts and codes', async () => {
+  const brand = Symbol.for('rollup-state-proof/error')
+  const codes = ['__proto__', 'constructor', 'toString', 'OF_A_LATER_VERSION', 5, undefined, null, {}, Symbol('x')]
+  const branded = codes.map(code => Object.assign(new Error('x'), { [brand]: 'EndpointError', code, action: 'none' }))
+  // viem and ethers keep what the endpoint wrote.
+  const written = { name: 'AbortError', code: -32000, message: 'aborted' }
+  const wrapped = [
+    { cause: written },
+    { info: { error: written } },
+    { error: Object.assign(Object.create(null), written) },
+  ]
+  const honest: RequestProvider = { request: async () => '0x8' }
+  for (const thrown of [...branded, ...wrapped.map(own => Object.assign(new Error('x'), own))]) {
+    const hostile: RequestProvider = { request: () => Promise.reject(thrown) }
+    expect(await createRollupClient([hostile, honest]).getBlockNumber()).toBe(8n)
+    const error = await createRollupClient(hostile)
+      .getBlockNumber()
+      .catch((failed: unknown) => failed)
+    expect(error).toMatchObject({ code: expect.stringMatching(/^(UNREACHABLE|ENDPOINT_ERROR)$/), action: 'wait' })
+  }
 })
 
 it('quotes no key of an endpoint whose answer it refuses', async () => {

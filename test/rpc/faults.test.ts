@@ -116,6 +116,14 @@ it('returns only what was verified', async () => {
     ...other.getProof(CONTRACT, asked as typeof keys),
   })
   expect(await fetchAnswer(providing(each), request, { trusted, maxKeysPerRequest: 3 })).toEqual(TRUE)
+  // Fields of eth_getProof, which it looks at only to refuse such answers.
+  const both = { ...TRUE, storageHash: word(1), storageProof: [] }
+  const known = await fetchAnswer(
+    providing(() => both),
+    request,
+    { trusted },
+  )
+  expect(Object.keys(Object(known)).sort()).toEqual(['accountProof', 'storageProofs'])
   const nested = { result: { result: TRUE } }
   expect(
     await codeOf(() =>

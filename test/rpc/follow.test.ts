@@ -224,6 +224,8 @@ it('sends one request if nothing is new, and six per finalization', async () => 
 
 it('lists missed finalizations from the logs of any endpoint, or without logs from older states', async () => {
   const silent = to('eth_getLogs', () => fail(-32601, 'no such method'))
+  const hiding: Tamper = (answer, method, params) =>
+    method === 'eth_getStorageAt' && answer === word(4) ? word(3) : silent(answer, method, params)
   const cut = to('eth_getLogs', (logs: unknown[]) => logs.slice(0, -1))
   const middle = to('eth_getLogs', (logs: unknown[]) => logs.filter((_, index) => index !== 2))
   const noise = to('eth_getLogs', (logs: { topics: string[] }[]) => [
@@ -234,6 +236,7 @@ it('lists missed finalizations from the logs of any endpoint, or without logs fr
   const cases: [string, readonly (Tamper | undefined)[], number[]][] = [
     ['an honest one', [undefined], [2, 3, 4, 5, 6]],
     ['one without logs', [silent], [2, 3, 4, 5, 6]],
+    ['one without logs that hides one, beside another without logs', [hiding, silent], [2, 3, 4, 5, 6]],
     ['one that leaves out the newest', [cut], [2, 3, 4, 5, 6]],
     ['one that leaves out another, beside an honest one', [middle, undefined], [2, 3, 4, 5, 6]],
     ['one that makes up some', [noise], [2, 3, 4, 5, 6]],
@@ -244,7 +247,7 @@ it('lists missed finalizations from the logs of any endpoint, or without logs fr
     const { numbers, error } = await collect({ chain: chainOf(6), l1, options: { fromL2BlockNumber: 2n } })
     expect(numbers, `${name}: ${error}`).toEqual(expected)
   }
-  expect(cases.length).toBe(6)
+  expect(cases.length).toBe(7)
 })
 
 it('refuses finalizations that never happened', async () => {

@@ -42,7 +42,11 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
   // Both endpoints may have the same URL. Then all requests get the answers of L1.
   const { fetch, count } = hostileFetch({ random, chain, rate, l1Url })
   vi.stubGlobal('fetch', fetch)
-  const provider = createHttpProvider(url, { timeoutMs: 1000, maxRetries: 0 })
+  const open = (each: string) => createHttpProvider(each, { timeoutMs: 1000, maxRetries: 0 })
+  // One endpoint, or several. All are hostile.
+  const [urls, l1Urls] = [url, l1Url].map(each => (random() < 0.3 ? [each, endpoint()] : [each]))
+  const [provider, l1] = [urls, l1Urls].map(each => (each ?? []).map(open))
+  if (provider === undefined || l1 === undefined) throw new Error('two layers')
   const request = { address: CONTRACT, storageKeys, l2BlockNumber: 8n }
   const options = { maxKeysPerRequest: 1 + Math.floor(random() * 5) }
   const steps: RecordProgress[] = []
@@ -70,7 +74,6 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
       for (const text of shown) expect(text.length).toBeLessThan(MAX_HELD)
       expect(shown.join()).not.toContain('unknown')
     } else {
-      const l1 = createHttpProvider(l1Url, { timeoutMs: 1000, maxRetries: 0 })
       const onProgress = (progress: RecordProgress) => void steps.push(progress)
       const asked = { scheme: poseidon2, rollup: ROLLUP, address: CONTRACT, storageKeys }
       const { verified: evidence, bundle } = await recordEvidence({
@@ -97,7 +100,7 @@ async function converse(seed: number, kind: number): Promise<Outcome> {
     expect(text.length).toBeLessThan(MAX_HELD)
     shown.push(text)
   }
-  expect(keysIn(shown.join('\n'), [url, l1Url])).toEqual([])
+  expect(keysIn(shown.join('\n'), [...(urls ?? []), ...(l1Urls ?? [])])).toEqual([])
   expect(count()).toBeLessThan(600)
   return { shown: shown.join('\n'), accepted }
 }

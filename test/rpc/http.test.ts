@@ -223,3 +223,32 @@ it('reads a response with one coding', async () => {
     response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }).end(gzipSync(ok(id)))
   expect((await ask(zipped)).outcome).toBe('0x7')
 })
+
+it('refuses a request that is none, instead of blaming the endpoint', async () => {
+  const { url, turns } = await startServer((response, id) => response.end(ok(id)))
+  const provider = createHttpProvider(url)
+  const around: unknown[] = []
+  around.push(around)
+  const cases: [string, unknown][] = [
+    ...[undefined, null, 'eth_chainId', {}, { method: 7 }, { method: null }].map((args): [string, unknown] => [
+      'method',
+      args,
+    ]),
+    ...[[1n], [{ gas: 1n }], around, {}, 'x', 0].map((params): [string, unknown] => [
+      'params',
+      { method: 'eth_call', params },
+    ]),
+  ]
+  for (const [path, args] of cases) {
+    const asked = provider.request(args as Parameters<typeof provider.request>[0])
+    await expect(asked, path).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', path })
+  }
+  const api = createBeaconApi(url)
+  for (const path of [undefined, 7, null]) {
+    await expect(api.get(path as never)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', path: 'path' })
+  }
+  expect(turns()).toBe(0)
+  // Clients send further fields.
+  const args = { method: 'eth_chainId', params: undefined, chainId: 7 }
+  expect(await provider.request(args)).toBe('0x7')
+})

@@ -155,6 +155,49 @@ const verifier = core.createVerifier(scheme)
 const client = rpc.createRollupClient(l2)
 const draft = () => tree.fork()
 
+/** What exported functions return, whose functions are walked over as well. */
+export const objects: Readonly<Record<string, object>> = {
+  'createVerifier()': verifier,
+  'createWorld()': tree,
+  'createRollupClient()': client,
+  'createHttpProvider()': rpc.createHttpProvider(l1),
+  'createBeaconApi()': api,
+  'createVerifiedProvider()': provider.createVerifiedProvider({ ...source, l1BlockHash: follow.l1BlockHash }),
+  'createService()': devnet,
+  'createService().chain': devnet.chain,
+  'createService().chain.l1': devnet.chain.l1,
+  'createService().beacon': devnet.beacon,
+}
+
+/** Functions of these objects that have no option to misspell, by what they take. */
+export const WITHOUT_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  nothing: [
+    ...[
+      'createWorld().stateRoot',
+      'createWorld().fork',
+      'createVerifiedProvider().refresh',
+      'createVerifiedProvider().view',
+    ],
+    ...['addBlock', 'finalize', 'latest', 'finalized', 'provable'].map(name => `createService().chain.${name}`),
+    'createService().chain.l1.addBlock',
+  ],
+  'a request, which is answered with an error of its own': [
+    ...['createHttpProvider().request', 'createBeaconApi().get', 'createVerifiedProvider().request'],
+    'createService().beacon.answer',
+  ],
+  'an event that never occurs': ['createVerifiedProvider().on', 'createVerifiedProvider().removeListener'],
+  'a port and a host, which the system refuses': ['createService().listen'],
+  'what to look up in a simulation': [
+    ...['createService().chain.at', 'createService().chain.timestamp', 'createService().beacon.blockRoot'],
+    ...['reorganize', 'blockNumber', 'getBlock', 'numberOf', 'getProof', 'getStorage'].map(
+      name => `createService().chain.l1.${name}`,
+    ),
+  ],
+  'what only the service asks for: it is not in the type': ['finalizations', 'nextBlock', 'forget'].map(
+    name => `createService().chain.l1.${name}`,
+  ),
+}
+
 export const cases: Readonly<Record<string, Case>> = {
   verifyProof: {
     call: core.verifyProof,
@@ -450,6 +493,12 @@ export const cases: Readonly<Record<string, Case>> = {
       ...['chainId', 'l1ChainId', 'apiKeys', 'publicRate', 'maxLogRange', 'accessList', 'faults'].map(n => `0.${n}`),
       ...['contractVersion', 'l1Unfinalized', 'l1History', 'clock'].map(name => `0.${name}`),
     ],
+  },
+  'createService().close': {
+    call: (options?: never) =>
+      service.createService({ genesis: tree, rollup: { address: rollup.address } }).close(options),
+    args: [{ graceMs: 1 }],
+    optional: ['0', '0.graceMs'],
   },
   'createService().chain.l1.finalize': {
     call: (finalization: never) => {

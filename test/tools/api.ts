@@ -27,7 +27,7 @@ interface EntryPoint {
 export function readApi(): { entryPoints: readonly EntryPoint[]; checker: ts.TypeChecker } {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
   const doors = Object.keys(manifest.exports)
-    .filter(subpath => subpath !== './package.json')
+    .filter(subpath => !subpath.endsWith('.json'))
     .map(subpath => ({
       specifier: `${manifest.name}${subpath.slice(1)}`,
       file: `src/${subpath.slice(2) || 'index'}.ts`,

@@ -9,8 +9,8 @@ import ts from 'typescript'
 /** The files in reading order for an auditor: each comes after the files it uses. The trees have no memory, the hashes are plain. */
 export const TRUSTED_PATH = [
   'src/bytes.ts',
-  'src/arguments.ts',
   'src/json/reader.ts',
+  'src/arguments.ts',
   'src/field/bls12377.ts',
   'src/field/koalabear.ts',
   'src/hash/hasher.ts',
@@ -43,6 +43,8 @@ const INSTEAD_OF_PLAIN = [
   'src/tree/empty-subtrees.ts',
   'src/verifier/hash-unknown.ts',
   'src/verifier/empty-subtrees.ts',
+  'src/options.ts',
+  'src/scheme/genuine.ts',
   'src/verifier/verify-proof.ts',
 ]
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { bytesToHex } from '../../src/bytes.ts'
+import { createScheme } from '../../src/scheme/genuine.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import { createScheme, type HashScheme } from '../../src/scheme/scheme.ts'
+import type { HashScheme } from '../../src/scheme/scheme.ts'
 import { createWorld } from '../../src/world.ts'
 import { naiveRoot } from './naive.ts'
 import {

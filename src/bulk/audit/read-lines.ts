@@ -1,5 +1,5 @@
-import { invalid, readOptions } from '../../arguments.ts'
-import { verifyWhole } from '../../options.ts'
+import { invalid } from '../../arguments.ts'
+import { readOptions, verifyWhole } from '../../options.ts'
 import { DEFAULT_LINE_LENGTH, MAX_LINE_LENGTH } from '../limits.ts'
 import { linesOf, readBatches } from './lines.ts'
 

@@ -1,9 +1,10 @@
 import type { Rollup } from '../../anchor/rollup.ts'
-import { decodeArgument, decodeKeys, invalid, readOptions } from '../../arguments.ts'
+import { decodeArgument, invalid, readKeys } from '../../arguments.ts'
 import type { Hex } from '../../bytes.ts'
 import { schemeNamed } from '../../document/answer.ts'
-import { decodeClaim } from '../../evidence/claim.ts'
+import { type DecodedEvidenceClaim, decodeClaim } from '../../evidence/claim.ts'
 import type { Trusted } from '../../evidence/types.ts'
+import { readOptions } from '../../options.ts'
 import { poseidon2 } from '../../scheme/poseidon2.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 
@@ -37,7 +38,7 @@ export type RecordClaim = {
     }
 )
 
-/** A validated {@link RecordClaim}. What is left to the record is undefined. */
+/** A validated copy of a {@link RecordClaim}, so that nobody changes it between two records. What is left to them is undefined. */
 export type DecodedRecordClaim = ReturnType<typeof readRecordClaim>
 
 const FIELDS = ['scheme', 'stateRoot', 'address', 'storageKeys', 'rollup', 'trusted']
@@ -45,38 +46,50 @@ const FIELDS = ['scheme', 'stateRoot', 'address', 'storageKeys', 'rollup', 'trus
 /** @throws ArgumentError */
 export function readRecordClaim(claim: RecordClaim) {
   const { scheme, stateRoot, address, storageKeys, rollup, trusted } = readOptions('', claim, FIELDS)
+  const about = {
+    scheme: stated('scheme', scheme, requireScheme),
+    address: stated('address', address, hexOf('address', 20)),
+    storageKeys: stated('storageKeys', storageKeys, keys => readKeys(keys).map(({ text }) => text)),
+  }
   const isForBundles = rollup !== undefined || trusted !== undefined
   const isForAnswers = !isForBundles || stateRoot !== undefined
   return {
-    scheme: stated('scheme', scheme, requireScheme),
-    address: stated('address', address, hex => decodeArgument('address', hex, 20)),
-    storageKeys: stated('storageKeys', storageKeys, keys => decodeKeys(keys)),
+    ...about,
     /** For answers; null if they are not to be judged. */
-    root: isForAnswers
-      ? { stateRoot: stated('stateRoot', stateRoot, root => decodeArgument('stateRoot', root, 32)) }
-      : null,
+    root: isForAnswers ? { stateRoot: stated('stateRoot', stateRoot, hexOf('stateRoot', 32)) } : null,
     /** For bundles; null if they are not to be judged. */
-    anchor: isForBundles ? readAnchor(rollup, trusted) : null,
+    anchor: isForBundles ? readAnchor(rollup, trusted, about) : null,
   }
 }
 
 /** @returns undefined if it is left to the record */
-function stated<T>(path: string, value: T | 'fromRecord' | undefined, verify: (value: T) => void): T | undefined {
+function stated<T>(path: string, value: T | 'fromRecord' | undefined, read: (value: T) => T): T | undefined {
   if (value === 'fromRecord') return undefined
   if (value === undefined) throw invalid(path, "a value, or 'fromRecord'", value)
-  verify(value)
-  return value
+  return read(value)
 }
 
-function requireScheme(name: string): void {
+function requireScheme(name: Scheme['name']): Scheme['name'] {
   if (schemeNamed(name) === undefined) throw invalid('scheme', "'mimc', 'poseidon2' or 'fromRecord'", name)
+  return name
+}
+
+const hexOf = (path: string, length: number) => (hex: Hex) => {
+  decodeArgument(path, hex, length)
+  return hex
 }
 
 /** @throws ArgumentError here and once, because each bundle would be refused otherwise */
-function readAnchor(rollup: Rollup | undefined, trusted: Trusted | undefined) {
+function readAnchor(
+  rollup: Rollup | undefined,
+  trusted: Trusted | undefined,
+  about: { readonly address: Hex | undefined; readonly storageKeys: readonly Hex[] | undefined },
+): Omit<DecodedEvidenceClaim, 'scheme'> {
   // Despite the type, either may be missing: this refuses it.
   const anchor = { rollup, trusted } as { rollup: Rollup; trusted: Trusted }
-  const left = { l2BlockNumber: 'fromBundle', address: 'fromBundle', storageKeys: 'fromBundle' } as const
-  decodeClaim({ scheme: poseidon2, ...anchor, ...left })
-  return anchor
+  // The scheme is that of each bundle, if the caller states none.
+  return decodeClaim({
+    ...{ scheme: poseidon2, ...anchor, l2BlockNumber: 'fromBundle' },
+    ...{ address: about.address ?? 'fromBundle', storageKeys: about.storageKeys ?? 'fromBundle' },
+  })
 }

@@ -6,10 +6,11 @@ import { DocumentError } from '../../document/error.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../../document/input-file.ts'
 import { fieldIn } from '../../document/value.ts'
 import { ArgumentError, isArgumentError, isProofError, type ProofErrorCode } from '../../errors.ts'
-import { verifyEvidence } from '../../evidence/verify.ts'
+import { verifyDecoded } from '../../evidence/verify.ts'
 import { lowerCase } from '../../hex.ts'
 import { parseBounded } from '../../json/parse.ts'
 import type { ProvenAccount, ProvenSlot, VerifiedState } from '../../proof/verify.ts'
+import { hashSchemeOf } from '../../scheme/genuine.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../../verifier/verifier.ts'
 import { TEXTS_IN_PLACE_OF_LINES } from './read-lines.ts'
@@ -233,11 +234,7 @@ function judgeBundle({ bundle }: BundleFile, claim: DecodedRecordClaim): Verdict
   if (anchor === null) return unreadable('an evidence bundle: state the rollup, and what you trust')
   const scheme = schemeNamed(claim.scheme ?? fieldIn(bundle, 'scheme'))
   if (scheme === undefined) return unreadable(UNKNOWN_SCHEME)
-  const evidence = verifyEvidence(bundle, {
-    ...{ scheme, ...anchor },
-    l2BlockNumber: 'fromBundle',
-    ...{ address: address ?? 'fromBundle', storageKeys: storageKeys ?? 'fromBundle' },
-  })
+  const evidence = verifyDecoded(bundle, { ...anchor, scheme: hashSchemeOf(scheme) })
   const sourceOf = (stated: unknown): ClaimSource => (stated === undefined ? 'record' : 'user')
   const { l2BlockNumber } = evidence
   return proven(evidence, {

@@ -5,6 +5,7 @@ import type { RowFormat, Target } from '../../bulk/snapshot/snapshot.ts'
 import { isHexOf } from '../../document/layout.ts'
 import { lowerCase } from '../../hex.ts'
 import type { Hex } from '../../index.ts'
+import { stringify } from '../../json/stringify.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_ADDRESS_LINE, MAX_ADDRESSES, MAX_STORAGE_KEYS } from '../limits.ts'
@@ -81,7 +82,7 @@ export function describeWanted(wanted: Wanted) {
   return {
     command: 'snapshot',
     addresses: `${holders.length}, SHA-256 ${createHash('sha256').update(holders.join('\n')).digest('hex')}`,
-    target: JSON.stringify(target, (_, field) => (typeof field === 'bigint' ? `${field}` : field)),
+    target: stringify(target),
     scheme: scheme.name,
     rollup: rollup.address.toLowerCase(),
     layout: `${rollup.layout?.stateRootHashes ?? 'default'}, ${rollup.layout?.currentL2BlockNumber ?? 'default'}`,

@@ -1,4 +1,5 @@
 import { beaconRows, formatTime, type Row, timeRow } from '../../document/wording.ts'
+import { stringify } from '../../json/stringify.ts'
 import { revertReason } from '../../provider/revert.ts'
 import type { CallOutcome, StatedCall, VerifiedCall } from '../../provider.ts'
 import type { Output } from '../command.ts'
@@ -32,7 +33,7 @@ export function formatCall(verified: VerifiedCall, stream: Output, stated: Omit<
     ['value', `${call.value} wei`, said('value')],
     ['gas limit', `${call.gas}`],
     ...Object.entries(environment).map(
-      ([name, value]): Row => [name, spell(value), 'NOT proven: stated by whoever recorded it'],
+      ([name, value]): Row => [name, stringify(value), 'NOT proven: stated by whoever recorded it'],
     ),
     ['gas used', `${gasUsed}`],
     ...outcomeRows(verified),
@@ -47,6 +48,3 @@ function outcomeRows(verified: CallOutcome): Row[] {
   const reason = revertReason(verified.revertData)
   return [['reverted with', verified.revertData], ...(reason === null ? [] : [['which says', reason] as const])]
 }
-
-const spell = (value: unknown): string =>
-  JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part))
