@@ -1,6 +1,6 @@
 import { messageOf, printable } from '../document/value.ts'
 import type { ArgumentError } from '../errors.ts'
-import { redactUrls } from '../rpc/redact.ts'
+import { removeUrls } from '../rpc/redact.ts'
 import { MAX_MESSAGE_LENGTH } from './limits.ts'
 
 /** Wrong usage or unreadable input: nothing was verified, and the caller has to change something. Exit code 2. */
@@ -57,7 +57,7 @@ export function orUsageError<T>(what: string, work: () => T): T {
 
 /** What to print of any error. */
 export const briefMessage = (error: unknown): string =>
-  printable(redactUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))
+  printable(removeUrls(messageOf(error).slice(0, MAX_MESSAGE_LENGTH)))
 
 /** The code of an error from Node, such as `EPIPE`. */
 export const codeOf = (error: unknown): string | undefined =>

@@ -173,7 +173,8 @@ const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'finalized', 
 /** Goes by the code if it is specific. Endpoints use -32600, -32602 and -32000 so broadly that only the words can tell. */
 function nameEndpointError(code: number, text: string, params: readonly unknown[]): EndpointErrorCode {
   const hasTag = params.some(param => TAGS.includes(param))
-  if (text.includes('BLOCK_MISSING_IN_CHAIN')) return 'BLOCK_MISSING'
+  // The second is what Geth says of a state that it has dropped.
+  if (/BLOCK_MISSING_IN_CHAIN|missing trie node/i.test(text)) return 'BLOCK_MISSING'
   if (code === -32601 || code === 4200) return 'METHOD_UNKNOWN'
   if (code === -32005 || code === 429 || /rate.?limit|too many requests/i.test(text)) return 'RATE_LIMITED'
   if (code === 401 || code === 403 || code === 4100 || /api.?key|unauthorized/i.test(text)) return 'UNAUTHORIZED'

@@ -34,14 +34,16 @@ const ANYWHERE_LENGTH = 4
 const MIN_LABEL_LENGTH = 8
 const IN_HEX_LENGTH = 16
 
-const withoutUrls = (text: string) =>
+/** Without what has the form of a URL. The paths of files stay. */
+export const removeUrls = (text: string): string =>
   text
     // The locations in a stack trace are files of the program.
     .replace(URL_TEXT, (found, at: number) =>
       found.startsWith(':///') && text.slice(Math.max(at - 4, 0), at) === 'file' ? found : '[URL]',
     )
     .replace(/(?:https?|wss?)\[URL\]/gi, '[URL]')
-    .replace(VERSIONED_PATH, '[URL]')
+
+const withoutUrls = (text: string) => removeUrls(text).replace(VERSIONED_PATH, '[URL]')
 
 /** For an endpoint whose URL is unknown: removes what looks like a URL. */
 export const redactUrls: Redact = Object.assign(withoutUrls, { trimCut: (text: string) => text, isInHex: () => false })

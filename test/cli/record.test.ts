@@ -322,6 +322,22 @@ it('asks the next endpoint where one fails', async () => {
   expect(fetched).toMatchObject({ code: 0, stdout: expect.stringContaining('Verified') })
 })
 
+it('keeps its own words, whatever the URL consists of', async () => {
+  const words = ['false', 'fetched', 'error', 'UNREACHABLE', 'message', 'endpoint', 'null', 'answer', '":"']
+  for (const word of words) {
+    const url = `http://127.0.0.1:1/${word}`
+    const claim = ['--scheme', 'poseidon2', '--rollup', ROLLUP.address, '--address', CONTRACT]
+    const output = join(folderOf(), 'v3')
+    const args = ['record', '--l1', url, '--l2', url, ...claim, '-o', output]
+    const { stdout } = await runHere([...args, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ fetched: false, error: { code: 'UNREACHABLE', layer: 'L1' } })
+    expect(stdout + (await runHere(args)).stderr).not.toMatch(/\[(?:key|URL)\]/)
+  }
+  expect(words).toHaveLength(9)
+  const { stderr } = await runHere(['verify', '/data/v3/no-such-file'])
+  expect(stderr).toContain('cannot read /data/v3/no-such-file')
+})
+
 it('reads URLs from the environment too, and prints no key', async () => {
   const { file, folder, url, l1Url, claim, service } = await startDemo()
   vi.stubEnv('L1_URL', `${l1Url}/v3/${SECRET}`)

@@ -95,6 +95,11 @@ const cases: [string, EndpointErrorCode, Answer, HttpOptions?][] = [
     'BLOCK_MISSING',
     (r, id) => r.writeHead(400).end(failed(id, -32600, 'BLOCK_MISSING_IN_CHAIN')),
   ],
+  [
+    'a state that Geth has dropped',
+    'BLOCK_MISSING',
+    (r, id) => r.end(failed(id, -32000, 'missing trie node 0a1b (path ) state 0x0a1b is not available')),
+  ],
   ['a missing block', 'BLOCK_MISSING', (r, id) => r.end(failed(id, -32600, 'BLOCK_MISSING_IN_CHAIN - block 9'))],
   ['an unknown method', 'METHOD_UNKNOWN', (r, id) => r.end(failed(id, -32601, 'nope'))],
   ['an unknown method in words', 'METHOD_UNKNOWN', (r, id) => r.end(failed(id, -32600, 'Method not supported'))],

@@ -84,7 +84,8 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
   const { l2BlockNumber, stateRoot } = item
   const claim = { ...request, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
   const outcome = safely(() => verifyEvidence(bundle, claim))
-  if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`)
+  if (!outcome.ok)
+    throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`, 'move it away')
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isArgumentError } from '../../index.ts'
-import { redactorOf } from '../../rpc/redact.ts'
+import { type Redact, redactorFor, redactorOf } from '../../rpc/redact.ts'
 import {
   type BeaconApi,
   createBeaconApi,
@@ -16,13 +16,20 @@ export type Connections = ReturnType<typeof createConnections>
 /** @param timeout per request, including retries, in seconds @param signal aborts all requests */
 export function createConnections(timeout: string, signal: AbortSignal) {
   const redactors: ((text: string) => string)[] = []
+  const opened: object[] = []
 
-  function connect<T>(flag: string, url: string, create: (url: string, options: HttpOptions) => T, more = {}): T {
+  function connect<T extends object>(
+    flag: string,
+    url: string,
+    create: (url: string, options: HttpOptions) => T,
+    more = {},
+  ): T {
     const options = { timeoutMs: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal, ...more }
     try {
-      const opened = create(url, options)
+      const provider = create(url, options)
       redactors.push(redactorOf(new URL(url)))
-      return opened
+      opened.push(provider)
+      return provider
     } catch (error) {
       throw isArgumentError(error) ? argumentRefused(error, `--${flag}`) : error
     }
@@ -46,6 +53,8 @@ export function createConnections(timeout: string, signal: AbortSignal) {
       (urls ?? inEnvironment('beacon')).map(url => connect('beacon', url, createBeaconApi)),
     /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
     redact: (text: string): string => redactors.reduce((running, redact) => redact(running), text),
+    /** The same, for texts that may be cut. */
+    redactor: (): Redact => redactorFor(...opened),
   }
 }
 

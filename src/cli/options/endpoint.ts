@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type EvidenceClaim, lineaLayout } from '../../anchor.ts'
 import { isProofError, type ProofError } from '../../index.ts'
+import { redactError } from '../../rpc/diagnose.ts'
 import { type EndpointError, endpointErrorMeanings, isEndpointError } from '../../rpc.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -55,7 +56,6 @@ export async function withEndpoints(
   const controller = new AbortController()
   const end = () => controller.abort()
   const connections = createConnections(timeout, controller.signal)
-  const { redact } = connections
   for (const name of SIGNALS) process.once(name, end)
   try {
     if (json && output === '-') throw new UsageError('--json and --output - both need standard output')
@@ -63,8 +63,10 @@ export async function withEndpoints(
   } catch (error) {
     endProgress(io)
     if (!isProofError(error) && !isEndpointError(error)) throw error
-    if (json) io.stdout.write(redact(toJson({ fetched: false, error: describeFailure(error) })))
-    else io.stderr.write(redact(formatFailure(error, output, io)))
+    // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
+    const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
+    if (json) io.stdout.write(toJson({ fetched: false, error: describeFailure(failure) }))
+    else io.stderr.write(formatFailure(failure, output, io))
     return isProofError(error) ? exitCodes.notVerified : exitCodes.noAnswer
   } finally {
     for (const name of SIGNALS) process.off(name, end)
