@@ -7,6 +7,7 @@ import {
   isArgumentError,
   isProofError,
   type ProofErrorCode,
+  printable,
 } from '../errors.ts'
 import { diagnose } from '../rpc/diagnose.ts'
 import { type EndpointErrorCode, isEndpointError, type Layer } from '../rpc/error.ts'
@@ -74,8 +75,11 @@ function actionOf(reason: ProviderErrorReason, cause: Error | undefined): ErrorA
 export interface ProviderErrorData {
   /** What the contract returned. */
   REVERTED: Hex
-  /** No more than the reason. */
-  METHOD_REFUSED: ReasonData<'METHOD_REFUSED'>
+  /** Which method. */
+  METHOD_REFUSED: ReasonData<'METHOD_REFUSED'> & {
+    /** Its name, up to 80 characters. */
+    method: string
+  }
   /** No more than the reason. */
   PARAMS_INVALID: ReasonData<'PARAMS_INVALID'>
   /** How the execution ended. */
@@ -244,12 +248,19 @@ export async function withProviderErrors<T>(work: () => Promise<T>): Promise<T> 
 }
 
 /** The reasons that say it all. */
-type BareReason = 'METHOD_REFUSED' | 'PARAMS_INVALID' | 'BLOCK_UNPROVEN' | 'LIMIT_REACHED' | 'TIMEOUT' | 'EVM_MISSING'
+type BareReason = 'PARAMS_INVALID' | 'BLOCK_UNPROVEN' | 'LIMIT_REACHED' | 'TIMEOUT' | 'EVM_MISSING'
 
 /** An error whose data are the reason alone. */
 export const refusedFor = (reason: BareReason, details?: ProviderErrorDetails): ProviderError =>
   // The cast is safe: all of these data have this one field.
   new ProviderError(reason, { reason } as ProviderErrorData[BareReason], details)
+
+/** In the words by which ethers knows that a method is unsupported: it then does without, where it can. */
+export function refusedMethod(method: string): ProviderError {
+  const reason = 'METHOD_REFUSED'
+  const name = printable(method.slice(0, 80))
+  return new ProviderError(reason, { reason, method: name }, { found: `Here, the method ${name} does not exist.` })
+}
 
 export const invalidParams = (found: string): ProviderError => refusedFor('PARAMS_INVALID', { found })
 

@@ -41,7 +41,11 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
    * `beaconBlockHash` in `rollup-state-proof/rpc`, or ask a light client. Called whenever the provider looks for a newer block.
    */
   l1BlockHash: () => Promise<Hex> | Hex
-  /** Methods to pass to `l2` unchanged. Their results are not proven. Default: none. */
+  /**
+   * Methods to pass to `l2` unchanged. Their results are not proven. Default: none. Methods that are proven here cannot be
+   * forwarded, except the block tag `pending` of `eth_getTransactionCount`, which wallets need to send: if it is listed, only
+   * requests with this tag are forwarded.
+   */
   forward?: readonly string[] | undefined
   /** Block values that no proof covers, as you state them. Default: none. */
   environment?: Environment | undefined

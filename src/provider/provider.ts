@@ -3,7 +3,7 @@ import { readOptions } from '../options.ts'
 import { verifyFunction, verifySignal } from '../rpc/options.ts'
 import { callProvider, orAbort } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
-import { invalidParams, refusedFor, withProviderErrors } from './error.ts'
+import { invalidParams, refusedMethod, withProviderErrors } from './error.ts'
 import { createMethods } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
@@ -60,6 +60,9 @@ export interface VerifiedProvider {
   view(): Promise<ProviderView>
 }
 
+/** Proven, but wallets also need the nonce after their transactions that are still pending, which nothing proves. */
+const NONCE = 'eth_getTransactionCount'
+
 /**
  * An EIP-1193 provider over endpoints of L1 and of the rollup, none of which it trusts. viem and ethers work with it unchanged,
  * and every value is proven from an L1 block hash.
@@ -106,14 +109,15 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
     const expected = `methods other than ${method}, which is proven here`
-    if (methods.has(method)) throw new ArgumentError({ path: 'forward', expected })
+    if (methods.has(method) && method !== NONCE) throw new ArgumentError({ path: 'forward', expected })
   }
   async function answer(args: unknown, pace: Pace): Promise<unknown> {
     const { method, params = [] } = Object(args)
     if (typeof method !== 'string') throw invalidParams('The request names no method.')
     const prove = methods.get(method)
-    if (prove !== undefined) return prove(params, pace)
-    if (!forwarded.has(method)) throw refusedFor('METHOD_REFUSED')
+    const isPendingNonce = method === NONCE && forwarded.has(NONCE) && Array.isArray(params) && params[1] === 'pending'
+    if (prove !== undefined && !isPendingNonce) return prove(params, pace)
+    if (!forwarded.has(method)) throw refusedMethod(method)
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
     return settings.l2.run(provider => callProvider(provider, method, params, pace.signal))

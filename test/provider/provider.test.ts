@@ -30,8 +30,13 @@ describe('methods', () => {
   it('refuses unprovable methods, and forwards those that it is told to', async () => {
     const { provider } = createEndpoints(demoState)
     for (const method of ['eth_gasPrice', 'eth_getLogs', 'eth_sendRawTransaction', 'eth_getProof', 'constructor']) {
-      await expect(request(provider(), method), method).rejects.toMatchObject({ code: 4200, reason: 'METHOD_REFUSED' })
+      const refused = { code: 4200, reason: 'METHOD_REFUSED', data: { method } }
+      const asked = request(provider(), method)
+      await expect(asked, method).rejects.toMatchObject(refused)
+      await expect(asked).rejects.toThrow(`the method ${method} does not exist`)
     }
+    const hostile = { reason: 'METHOD_REFUSED', data: { method: `?${'x'.repeat(79)}` } }
+    await expect(request(provider(), `\u202e${'x'.repeat(9999)}`)).rejects.toMatchObject(hostile)
     const forwarding = provider({ forward: ['eth_gasPrice', 'eth_sendRawTransaction'] })
     expect(await request(forwarding, 'eth_gasPrice')).toBe('0x7')
     await expect(request(forwarding, 'eth_sendRawTransaction', '0x')).rejects.toMatchObject({
@@ -40,6 +45,26 @@ describe('methods', () => {
     const wrong = { method: 'eth_gasPrice', params: { to: 'x' } }
     await expect(forwarding.request(wrong)).rejects.toMatchObject({ reason: 'PARAMS_INVALID' })
     expect(() => provider({ forward: ['eth_call'] })).toThrow('proven here')
+  })
+
+  it('forwards the pending nonce if it is told to, and proves every other one', async () => {
+    const { l2, provider } = createEndpoints(demoState)
+    const asked: unknown[] = []
+    const spying: RequestProvider = {
+      async request({ method, params }) {
+        if (method !== 'eth_getTransactionCount') return l2.request({ method, params })
+        asked.push(params)
+        return '0x63'
+      },
+    }
+    const nonce = 'eth_getTransactionCount'
+    const wallet = provider({ l2: spying, forward: [nonce, 'eth_sendRawTransaction'] })
+    expect(await request(wallet, nonce, ALICE, 'pending')).toBe('0x63')
+    for (const block of [['latest'], [], ['0x0']]) expect(await request(wallet, nonce, ALICE, ...block)).toBe('0x5')
+    expect(asked).toEqual([[ALICE, 'pending']])
+    const refused = { reason: 'PARAMS_INVALID' }
+    await expect(request(wallet, 'eth_getBalance', ALICE, 'pending')).rejects.toMatchObject(refused)
+    await expect(request(provider({ l2: spying }), nonce, ALICE, 'pending')).rejects.toMatchObject(refused)
   })
 
   it('answers for the configured chain', async () => {
