@@ -2,6 +2,8 @@
 
 /** Depth of arrays and objects. Honest documents have at most a dozen. */
 export const MAX_JSON_DEPTH = 64
+/** The same in a file: a vector may hold an answer that is nested deep, whose verdict is a refusal. */
+export const MAX_FILE_DEPTH = 1024
 /** Values that any document may have. */
 export const FREE_JSON_VALUES = 1024
 /** Characters for each further value. An honest value has 20 or more. */

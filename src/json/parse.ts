@@ -15,7 +15,7 @@ export class ExcessiveJson extends Error {
  *
  * @throws SyntaxError, as `JSON.parse`; {@link ExcessiveJson}
  */
-export function parseBounded(text: string): unknown {
+export function parseBounded(text: string, maxDepth = MAX_JSON_DEPTH): unknown {
   const most = FREE_JSON_VALUES + text.length / CHARACTERS_PER_VALUE
   let [depth, values] = [0, 1]
   for (let index = 0; index < text.length; index++) {
@@ -24,7 +24,7 @@ export function parseBounded(text: string): unknown {
     else if (code === COMMA) values++
     else if ((code | EITHER) === (OPEN | EITHER)) {
       values++
-      if (++depth > MAX_JSON_DEPTH) throw new ExcessiveJson(`nested more than ${MAX_JSON_DEPTH} levels deep`)
+      if (++depth > maxDepth) throw new ExcessiveJson(`nested more than ${maxDepth} levels deep`)
     } else if ((code | EITHER) === (CLOSE | EITHER)) depth--
     if (values > most) throw new ExcessiveJson('too many values for its length')
   }

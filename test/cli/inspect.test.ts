@@ -181,7 +181,7 @@ it('survives hostile files', async () => {
       expect([0, 1, 2]).toContain((await inspect(text)).code)
     }
   }
-  const many = JSON.stringify({ accountProof: {}, storageProofs: new Array(100_000).fill(0) })
+  const many = JSON.stringify({ accountProof: {}, storageProofs: new Array(100_000).fill('0x00000000') })
   const { lines, json } = await inspect(many)
   expect(lines.length).toBeLessThan(10_000)
   expect(json.fields.storageProofs.more).toBe(99_000)
