@@ -4,12 +4,20 @@ import { ExcessiveJson, parseBounded } from '../json/parse.ts'
 import { readOptions } from '../options.ts'
 import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
-import { DEFAULT_RESPONSE_LENGTH } from './limits.ts'
+import {
+  CODE_RESPONSE_LENGTH,
+  DEFAULT_RESPONSE_LENGTH,
+  HEADER_RESPONSE_LENGTH,
+  LARGE_RESPONSE_LENGTH,
+  LARGE_RESPONSES,
+  PROOF_RESPONSE_LENGTH,
+  SHORT_RESPONSE_LENGTH,
+} from './limits.ts'
 import { oneCoding } from './one-coding.ts'
 import { verifySignal, verifyTimeout, verifyWhole } from './options.ts'
-import type { RequestProvider } from './provider.ts'
+import { orAbort, type RequestProvider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
-import { sleep } from './waiting.ts'
+import { createSemaphore, sleep } from './waiting.ts'
 
 /** Limits for requests. */
 export interface HttpOptions {
@@ -66,7 +74,8 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
         // A redirected POST may arrive as another method, at another place.
         return fetch(target, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal, ...oneCoding() })
       }
-      return exchange(send, response => readAnswer(response, request, maxResponseLength, redact))
+      const maxLength = Math.min(lengthOf(method, params), maxResponseLength)
+      return exchange(send, (response, hold) => readAnswer(response, request, { maxLength, hold }, redact))
     },
   }
   setRedactor(provider, redact)
@@ -138,8 +147,8 @@ export function createBeaconApi(url: string | URL, options: HttpOptions = {}): B
       for (const [key, value] of new URLSearchParams(query)) target.searchParams.set(key, value)
       const send = (abort: AbortSignal) =>
         fetch(target, { headers: { Accept: 'application/json' }, redirect: 'manual', signal: abort, ...oneCoding() })
-      const read = async (response: Response) => {
-        if (response.ok) return readJson(response, Math.min(maxLength, maxResponseLength))
+      const read = async (response: Response, hold: Hold) => {
+        if (response.ok) return readJson(response, { maxLength: Math.min(maxLength, maxResponseLength), hold })
         await response.body?.cancel()
         throw diagnoseStatus(response.status)
       }
@@ -162,10 +171,11 @@ function createConnection(url: string | URL, options: HttpOptions) {
   verifyWhole('maxResponseLength', maxResponseLength, 1)
   verifyWhole('maxRetries', maxRetries, 0)
   verifySignal(signal)
+  const large = createSemaphore(LARGE_RESPONSES)
 
   async function exchange(
     send: (abort: AbortSignal) => Promise<Response>,
-    read: (response: Response) => Promise<unknown>,
+    read: (response: Response, hold: Hold) => Promise<unknown>,
     ownSignal?: AbortSignal,
   ): Promise<unknown> {
     const end = Date.now() + timeout
@@ -177,7 +187,7 @@ function createConnection(url: string | URL, options: HttpOptions) {
       for (let retries = 0; ; retries++) {
         const response = await send(abort)
         const { status } = response
-        if (status !== 429 && status !== 503) return await read(response)
+        if (status !== 429 && status !== 503) return await holding(large, abort, hold => read(response, hold))
         const retryAfter = readRetryAfter(response)
         await response.body?.cancel()
         const wait = retryAfter ?? FIRST_WAIT * 2 ** retries * (1 + Math.random())
@@ -195,6 +205,47 @@ function createConnection(url: string | URL, options: HttpOptions) {
   }
 
   return { redact, maxResponseLength, exchange }
+}
+
+/** Waits until a response may be long: only a few at a time are, so that many together do not fill the memory. */
+type Hold = () => Promise<void>
+
+/** Runs `work`, and then lets others be long. */
+async function holding<T>(
+  large: ReturnType<typeof createSemaphore>,
+  abort: AbortSignal,
+  work: (hold: Hold) => Promise<T>,
+): Promise<T> {
+  let end = () => {}
+  const ended = new Promise<void>(resolve => {
+    end = resolve
+  })
+  let held: Promise<void> | undefined
+  const take = () =>
+    new Promise<void>(resolve => {
+      void large.run(() => {
+        resolve()
+        return ended
+      })
+    })
+  try {
+    return await work(() => (held ??= orAbort(take, abort)))
+  } finally {
+    end()
+  }
+}
+
+/** Methods whose results are a number or a word. */
+const SHORT_ANSWERS =
+  /^(?:eth_(?:chainId|blockNumber|gasPrice|maxPriorityFeePerGas|getBalance|getTransactionCount|getStorageAt)|net_version)$/
+
+/** The longest useful answer to a request. */
+function lengthOf(method: string, params: readonly unknown[]): number {
+  if (SHORT_ANSWERS.test(method)) return SHORT_RESPONSE_LENGTH
+  const [, second] = params
+  if (/^[a-z]+_getProof$/.test(method)) return ((Array.isArray(second) ? second.length : 0) + 2) * PROOF_RESPONSE_LENGTH
+  if (method === 'eth_getCode') return CODE_RESPONSE_LENGTH
+  return /^eth_getBlockBy/.test(method) && second === false ? HEADER_RESPONSE_LENGTH : Number.POSITIVE_INFINITY
 }
 
 /** Whether it is a `URL`, of this realm or another. */
@@ -228,17 +279,18 @@ function systemCodeIn(error: unknown): { found?: string } {
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? { found: code } : {}
 }
 
-async function readAnswer(
-  response: Response,
-  request: RpcRequest,
-  maxLength: number,
-  redact: Redact,
-): Promise<unknown> {
-  if (response.ok) return parseResponse(await readJson(response, maxLength), request, redact)
+/** How long a response may be. */
+interface Room {
+  readonly maxLength: number
+  readonly hold: Hold
+}
+
+async function readAnswer(response: Response, request: RpcRequest, room: Room, redact: Redact): Promise<unknown> {
+  if (response.ok) return parseResponse(await readJson(response, room), request, redact)
   // Some endpoints explain an HTTP error with a JSON-RPC error in the body. These two statuses say enough.
   if (response.status === 401 || response.status === 403) await response.body?.cancel()
   else {
-    const text = await readText(response, maxLength)
+    const text = await readText(response, room)
     try {
       parseResponse(parseBounded(text), request, redact)
     } catch (error) {
@@ -249,7 +301,7 @@ async function readAnswer(
 }
 
 /** The body. Never holds more than `maxLength` bytes of it. */
-async function readText(response: Response, maxLength: number): Promise<string> {
+async function readText(response: Response, { maxLength, hold }: Room): Promise<string> {
   const decoder = new TextDecoder('utf-8')
   const reader = response.body?.getReader()
   let text = ''
@@ -263,12 +315,13 @@ async function readText(response: Response, maxLength: number): Promise<string> 
       throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${maxLength} bytes` })
     }
     text += decoder.decode(value, { stream: true })
+    if (length > LARGE_RESPONSE_LENGTH) await hold()
   }
   return text + decoder.decode()
 }
 
-async function readJson(response: Response, maxLength: number): Promise<unknown> {
-  const text = await readText(response, maxLength)
+async function readJson(response: Response, room: Room): Promise<unknown> {
+  const text = await readText(response, room)
   try {
     return parseBounded(text)
   } catch (error) {

@@ -10,6 +10,19 @@ export const MAX_CAUSES = 32
 /** Default limit for one HTTP response, in bytes after decompression. */
 export const DEFAULT_RESPONSE_LENGTH = 2 ** 24
 
+/** Bytes of a response above which only a few are read at once. Almost every honest answer is shorter. */
+export const LARGE_RESPONSE_LENGTH = 2 ** 20
+/** Responses of an endpoint that are longer, at once. The others wait. */
+export const LARGE_RESPONSES = 4
+/** The response to a request for a number or a word. The rest is for an error that is explained at length. */
+export const SHORT_RESPONSE_LENGTH = 2 ** 16
+/** For each key of a proof: L1's are the longest, with 65 nodes of 532 bytes. Two more are for the account. */
+export const PROOF_RESPONSE_LENGTH = 2 ** 17
+/** The code of a contract: 1 MiB in hexadecimal. */
+export const CODE_RESPONSE_LENGTH = 2 ** 22
+/** A block with the hashes of its transactions. */
+export const HEADER_RESPONSE_LENGTH = 2 ** 21
+
 /** A leaf proof has up to 14,000 characters: two paths of 42 nodes. This leaves room for a longer encoding. */
 export const MAX_PROOF_LENGTH = 2 ** 16
 /** All partial answers together. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import {
   createBeaconApi,
   createHttpProvider,
@@ -256,4 +256,64 @@ it('refuses a request that is none, instead of blaming the endpoint', async () =
   // Clients send further fields.
   const args = { method: 'eth_chainId', params: undefined, chainId: 7 }
   expect(await provider.request(args)).toBe('0x7')
+})
+
+it.each([
+  ['eth_blockNumber', [], 2 ** 16],
+  ['eth_getStorageAt', ['0x', '0x0', 'latest'], 2 ** 16],
+  ['rollup_getProof', ['0x', ['0x1', '0x2'], '0x7'], 2 ** 19],
+  ['eth_getProof', ['0x', [], '0x7'], 2 ** 18],
+  ['eth_getBlockByHash', ['0x', false], 2 ** 21],
+  ['eth_getCode', ['0x', 'latest'], 2 ** 22],
+  ['eth_getBlockByHash', ['0x', true], 2 ** 24],
+  ['eth_getLogs', [{}], 2 ** 24],
+])('reads of an answer no more than its kind can need: %s', async (method, params, limit) => {
+  const { url } = await startServer((response, id, turn) => {
+    const around = ok(id, '').length
+    response.end(ok(id, 'x'.repeat(limit - around + turn)))
+  })
+  const provider = createHttpProvider(url)
+  expect(await provider.request({ method, params })).toMatch(/^x+$/)
+  await expect(provider.request({ method, params })).rejects.toMatchObject({
+    code: 'RESPONSE_TOO_LARGE',
+    found: `more than ${limit} bytes`,
+  })
+})
+
+it('reads only a few long answers at once, and lets the others wait for their turn or their signal', async () => {
+  const part = new TextEncoder().encode(' '.repeat(2 ** 20 + 1))
+  let [started, further, finish] = [0, 0, () => {}]
+  const finished = new Promise<void>(resolve => {
+    finish = resolve
+  })
+  vi.stubGlobal('fetch', async (_: unknown, { body }: { body: string }) => {
+    const { id } = JSON.parse(body)
+    let turn = 0
+    const pull = async (stream: ReadableStreamDefaultController<Uint8Array>) => {
+      turn++
+      if (turn === 1) started++
+      if (turn === 2) {
+        further++
+        await finished
+      }
+      stream.enqueue(turn < 3 ? part : new TextEncoder().encode(ok(id)))
+      if (turn === 3) stream.close()
+    }
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+  })
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const controller = new AbortController()
+  const { signal } = controller
+  const patient = createHttpProvider('http://127.0.0.1:1')
+  const answers = Array.from({ length: 9 }, () => patient.request({ method: 'x' }))
+  const ending = createHttpProvider('http://127.0.0.1:1', { signal })
+  const ended = Promise.allSettled(Array.from({ length: 6 }, () => ending.request({ method: 'x' })))
+  for (let turn = 0; turn < 200; turn++) await new Promise(resolve => setImmediate(resolve))
+  // Of each endpoint.
+  expect([started, further]).toEqual([15, 8])
+  controller.abort()
+  finish()
+  expect(await Promise.all(answers)).toEqual(Array(9).fill('0x7'))
+  const codes = (await ended).map(one => Reflect.get(Object(Reflect.get(one, 'reason')), 'code'))
+  expect(codes.slice(4)).toEqual(['ABORTED', 'ABORTED'])
 })
