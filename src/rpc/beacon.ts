@@ -68,7 +68,7 @@ const CONSENSUS_OPTIONS = [
 export interface FetchedConsensus {
   /** Known fields only; verified. */
   consensus: BundleConsensus
-  /** What `trusted.verifyConsensus` returned. */
+  /** What `trusted.verifyConsensus` returns for it. */
   proven: ProvenConsensus
 }
 

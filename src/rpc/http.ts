@@ -74,7 +74,7 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
         // A redirected POST may arrive as another method, at another place.
         return fetch(target, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal, ...oneCoding() })
       }
-      const maxLength = Math.min(lengthOf(method, params), maxResponseLength)
+      const maxLength = Math.min(lengthOf(request), maxResponseLength)
       return exchange(send, (response, hold) => readAnswer(response, request, { maxLength, hold }, redact))
     },
   }
@@ -240,7 +240,7 @@ const SHORT_ANSWERS =
   /^(?:eth_(?:chainId|blockNumber|gasPrice|maxPriorityFeePerGas|getBalance|getTransactionCount|getStorageAt)|net_version)$/
 
 /** The longest useful answer to a request. */
-function lengthOf(method: string, params: readonly unknown[]): number {
+function lengthOf({ method, params }: RpcRequest): number {
   if (SHORT_ANSWERS.test(method)) return SHORT_RESPONSE_LENGTH
   const [, second] = params
   if (/^[a-z]+_getProof$/.test(method)) return ((Array.isArray(second) ? second.length : 0) + 2) * PROOF_RESPONSE_LENGTH

@@ -11,7 +11,7 @@ import { readOptions, verifyUint } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
-import { type ConsensusProgress, fetchConsensus, verifyBeaconSource } from './beacon.ts'
+import { type ConsensusProgress, fetchConsensus, verifyBeaconSource, verifySeconds } from './beacon.ts'
 import { redactProofErrors } from './diagnose.ts'
 import { type Endpoint, type OnFailure, only, openEndpoints } from './endpoints.ts'
 import { EndpointError, isEndpointError, isFailure, isMissing, type Layer } from './error.ts'
@@ -57,6 +57,8 @@ export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]> ext
         apis: readonly BeaconApi[]
         /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
         trusted: TrustedBeaconBlock
+        /** Maximum age of the trusted block, in seconds. Default: no limit. */
+        maxTrustedAgeSeconds?: number | undefined
       }
     | undefined
   /** How many finalizations to try, from the newest back. Default: 8. */
@@ -211,8 +213,9 @@ function verifyRecordOptions(options: RecordOptions) {
   verifyWhole('maxFinalizations', maxFinalizations, 1)
   verifyFunction('onProgress', onProgress)
   verifySignal(signal)
-  const beacon = own.beacon && readOptions('beacon', own.beacon, ['apis', 'trusted'])
+  const beacon = own.beacon && readOptions('beacon', own.beacon, ['apis', 'trusted', 'maxTrustedAgeSeconds'])
   if (beacon) verifyBeaconSource(beacon, 'beacon.')
+  verifySeconds({ 'beacon.maxTrustedAgeSeconds': beacon?.maxTrustedAgeSeconds ?? 0 })
   const keys = readKeys(storageKeys)
   const asked = {
     address: bytesToHex(decodeArgument('address', own.address, 20)),

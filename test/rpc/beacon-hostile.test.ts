@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import * as beacon from '../../src/beacon.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
 import {
   type BeaconApi,
   type BeaconFailure,
@@ -8,9 +9,12 @@ import {
   createBeaconApi,
   EndpointError,
   fetchConsensus,
+  recordEvidence,
 } from '../../src/rpc.ts'
 import { ANY, apiOf, type Change, codeOf, down, forge, startDemo } from './beacon-apis.ts'
-import { startServer } from './servers.ts'
+import { ROLLUP, startServer } from './servers.ts'
+
+const silent = { request: () => new Promise(() => {}) }
 
 type Demo = Awaited<ReturnType<typeof startDemo>>
 
@@ -202,6 +206,9 @@ it('checks the age of what it proves from at every call, and by the rules of the
   expect(await codeOf(fetchConsensus({ apis: [api], trusted: await trust(63n), ...limit }))).toBe(
     'BEACON_CHECKPOINT_OLD',
   )
+  const record = { l1: silent, l2: silent, scheme: poseidon2, rollup: ROLLUP, address: ROLLUP.address }
+  const recorded = recordEvidence({ ...record, beacon: { apis: [api], trusted: await trust(63n), ...limit } })
+  expect(await codeOf(recorded)).toBe('BEACON_CHECKPOINT_OLD')
   // A clock that is behind makes everything look young.
   vi.setSystemTime((signed - 60) * 1000)
   expect(await codeOf(beaconBlockHash({ apis: [api, down], trusted: await trust(60n) })())).toBe('CLOCK_BEHIND')

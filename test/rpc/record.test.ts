@@ -253,6 +253,7 @@ it('sends nothing if an option is missing, misspelt or wrong', async () => {
     ['beacon.apis', { beacon: { ...beacon, apis: [] } }],
     ['beacon.trusted', { beacon: { apis: beacon.apis } }],
     ['beacon.api', { beacon: { ...beacon, api: 1 } }],
+    ['beacon.maxTrustedAgeSeconds', { beacon: { ...beacon, maxTrustedAgeSeconds: -1 } }],
     ['method', { method: 7 }],
     ['maxKeysPerRequest', { maxKeysPerRequest: 0 }],
     ['maxFinalizations', { maxFinalizations: 0 }],
@@ -264,7 +265,7 @@ it('sends nothing if an option is missing, misspelt or wrong', async () => {
     const recording = recordEvidence({ ...good, ...change } as RecordOptions)
     await expect(recording, path).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', action: 'fix', path })
   }
-  expect(wrong.length).toBe(31)
+  expect(wrong.length).toBe(32)
   await expect(recordEvidence(undefined as never)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
   expect([...l1.asked, ...l2.asked]).toEqual([])
 })
