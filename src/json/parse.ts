@@ -32,7 +32,7 @@ export function parseBounded(text: string, maxDepth = MAX_JSON_DEPTH): unknown {
 }
 
 /** The index of the quote that ends the string which begins at `start`; the end of the text if it has none. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let [from, end] = [start, text.indexOf('"', start + 1)]
   while (end !== -1) {
     let backslashes = 0

@@ -1,7 +1,22 @@
 import { readOwn } from '../json/known-fields.ts'
+import { endOfString } from '../json/parse.ts'
 
-/** A string, a number, a bracket or a comma; anything else separates them. Linear: no two alternatives begin alike. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[-\d][-+.\deE]*|[[\]{},:]/gs
+/** Strings, numbers, brackets, commas and colons, in order; anything else separates them. */
+function* tokensOf(text: string): Generator<string, void> {
+  const number = /[-+.\deE]*/y
+  for (let index = 0; index < text.length; index++) {
+    const first = text.charAt(index)
+    let token = /[[\]{},:]/.test(first) ? first : ''
+    if (first === '"') token = text.slice(index, endOfString(text, index) + 1)
+    if (/[-\d]/.test(first)) {
+      number.lastIndex = index
+      token = number.exec(text)?.[0] ?? ''
+    }
+    if (token === '') continue
+    yield token
+    index += token.length - 1
+  }
+}
 
 /**
  * The ids of a message's requests as the client wrote them, where JavaScript cannot hold the number: an answer must carry
@@ -17,7 +32,7 @@ export function idTexts(text: string, content: unknown): readonly (string | unde
   const ids: (string | undefined)[] = []
   const fieldsAt = Array.isArray(content) ? 2 : 1
   let [depth, index, key, before] = [0, 0, '', '']
-  for (const [token] of text.matchAll(TOKEN)) {
+  for (const token of tokensOf(text)) {
     if (token === '{' || token === '[') depth++
     else if (token === '}' || token === ']') depth--
     else if (token === ',' && depth === fieldsAt - 1) index++
