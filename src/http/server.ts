@@ -1,24 +1,28 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { CHECK_INTERVAL, HEADERS_TIMEOUT, REQUEST_TIMEOUT, SEND_TIMEOUT } from './limits.ts'
 
+const TIMES = { headers: HEADERS_TIMEOUT, request: REQUEST_TIMEOUT, check: CHECK_INTERVAL }
+
 /**
  * @param answer sends the response. If it rejects, the connection is closed: usually the client disconnected midway
  * @param maxConnections Default: no limit
+ * @param times for other times in tests
  */
 export function createHttpServer(
   answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   maxConnections?: number,
+  times: { readonly headers: number; readonly request: number; readonly check: number } = TIMES,
 ) {
   let isClosing = false
-  const server = createServer({ connectionsCheckingInterval: CHECK_INTERVAL }, (request, response) => {
+  const server = createServer({ connectionsCheckingInterval: times.check }, (request, response) => {
     // An idle keep-alive connection would keep the server from closing.
     response.on('close', () => {
       if (isClosing) server.closeIdleConnections()
     })
     answer(request, response).catch(() => response.destroy())
   })
-  server.requestTimeout = REQUEST_TIMEOUT
-  server.headersTimeout = HEADERS_TIMEOUT
+  server.requestTimeout = times.request
+  server.headersTimeout = times.headers
   if (maxConnections !== undefined) server.maxConnections = maxConnections
 
   return {

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
+import { g1, precompile } from '../provider/precompile-inputs.ts'
 import { folderOf, runHere } from './io.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
@@ -101,6 +102,22 @@ it('records a call from a beacon checkpoint, and verifies it from there', async 
   expect((await runHere([...record, '--l1-block', '5'])).stderr).toContain('cannot be combined with --checkpoint')
 })
 
+it('ends a call at the deadline', async () => {
+  const folder = folderOf()
+  const file = join(folder, 'call.json')
+  // A sum of 2,500 products of points. With this gas, it is not begun.
+  const data = `0x${(g1(1n) + 'ff'.repeat(32)).repeat(2500)}`
+  const call = ['--call', precompile(0x0c), data, '--gas', '17000000']
+  const recorded = await runHere(['record', ...endpoints, ...STATED, ...call, '-o', file])
+  expect(recorded.stdout).toContain('Verified: the call failed')
+  const hash = /--l1-block-hash (0x[0-9a-f]{64})/.exec(recorded.stdout)?.[1] ?? ''
+  const bundle = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...bundle, call: { ...bundle.call, gas: '0x2faf080' } }))
+  const verify = ['verify', file, ...STATED, '--l1-block-hash', hash, '--deadline', '1']
+  const { code, stderr } = await runHere(verify)
+  expect([code, stderr]).toEqual([2, expect.stringContaining('(--deadline SECONDS)')])
+})
+
 it('refuses an L1 block with a hash other than the stated one', async () => {
   const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', join(folderOf(), 'call.json')]
   const refused = await runHere([...record, '--l1-block-hash', `0x${'11'.repeat(32)}`])
@@ -128,6 +145,8 @@ it('names the option whose value the library refuses', async () => {
     [[...record, '--hardfork', 'frontier'], '--hardfork: expected'],
     [[...record, '--environment', 'coinbase=0x1'], '--environment: expected'],
     [record.toSpliced(record.indexOf('--chain-id'), 2), '--chain-id: expected the chain id of the rollup'],
+    [[...record, '--deadline', '0'], '--deadline: expected 1 to 86400'],
+    [[...proxy, '--deadline', '0'], '--deadline: expected 1 to 86400'],
     [[...proxy, '--hardfork', 'frontier'], '--hardfork: expected'],
     [[...proxy, '--forward', 'eth_call'], '--forward'],
     [[...proxy, '--max-gas', '1'], '--max-gas: expected'],
@@ -139,7 +158,7 @@ it('names the option whose value the library refuses', async () => {
     const { code, stderr } = await runHere(args)
     expect([code, stderr], args.join(' ')).toEqual([2, expect.stringContaining(`rollup-state-proof: ${message}`)])
   }
-  expect(cases.length).toBe(10)
+  expect(cases.length).toBe(12)
 })
 
 it('refuses incompatible options', async () => {

@@ -3,7 +3,7 @@ import { recordCall, verifyCallEvidence } from '../../provider.ts'
 import type { Io } from '../command.ts'
 import { refuseOverwrite } from '../files/output-file.ts'
 import type { RecordedCall, RecordFlags, Subject } from '../files/recorded-file.ts'
-import { callClaimOf, callFailed, callRequestOf, environmentOf } from '../options/chain-flags.ts'
+import { callClaimOf, callFailed, callRequestOf, deadlineOf, environmentOf } from '../options/chain-flags.ts'
 import { showProgress } from '../options/endpoint.ts'
 import { blockClaimOf, blockRequestOf } from '../options/flags.ts'
 import { trustedIn } from '../options/record-trust.ts'
@@ -15,16 +15,17 @@ export function callSubject(flags: RecordFlags, io: Io): Subject<RecordedCall> {
   const { to = '0x', data = '0x' } = call
   const request = { ...blockRequestOf(flags), ...about, call: { ...call, to, data }, environment: environmentOf(flags) }
   const claim = { ...blockClaimOf(flags), ...callClaimOf(flags) }
+  const deadline = deadlineOf(flags)
   return {
     keyCount: 0,
     askedFor: () => ({ command: 'record --call', to, data }),
     fetch([l1, l2], options) {
       showProgress(io, 'looking for the newest finalized block, then executing the call')
-      return recordCall({ l1, l2, ...request, ...options }).catch(callFailed)
+      return recordCall({ l1, l2, ...request, ...options, ...deadline }).catch(callFailed)
     },
     async verifyExisting(bundle, trust, path) {
       if (readInputFile(bundle).kind !== 'call evidence') throw refuseOverwrite(path, 'is not a call as evidence')
-      return verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) })
+      return verifyCallEvidence(bundle, { ...claim, trusted: trustedIn(bundle, trust) }, deadline)
     },
     format: ({ verified: evidence }, _, stream) => [formatCall(evidence, stream, claim.call)],
     verifyArguments: ({ verified: { call } }) => ['--call', call.to, call.data, '--from', call.from],

@@ -13,7 +13,7 @@ const moreOptions = {
   ...optionsOf('l2-block', 'layout-roots-slot', 'layout-current-slot', 'method', 'keys-per-request', 'timeout'),
   ...optionsOf('output', 'force', 'json'),
 }
-const callOptions = optionsOf('call', 'from', 'value', 'gas', 'chain-id', 'environment', 'hardfork')
+const callOptions = optionsOf('call', 'from', 'value', 'gas', 'chain-id', 'environment', 'hardfork', 'deadline')
 
 const help = `Usage: rollup-state-proof record --l1 URL --l2 URL --scheme SCHEME
          --rollup ROLLUP (--address ADDRESS | --call TO DATA) -o FILE [options]

@@ -10,7 +10,7 @@ import { type Command, exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { isFolder, readJson } from '../files/input.ts'
 import { MAX_INPUT_MIB } from '../limits.ts'
-import { callClaimOf, callFailed } from '../options/chain-flags.ts'
+import { callClaimOf, callFailed, deadlineOf } from '../options/chain-flags.ts'
 import { type Flags, formatOptions, optionsOf, text } from '../options/declared.ts'
 import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } from '../options/flags.ts'
 import { parsePath } from '../options/parse.ts'
@@ -25,7 +25,7 @@ const subjectOptions = {
   'l2-block': text('NUMBER', 'the L2 block'),
   ...optionsOf('network', 'layout-roots-slot', 'layout-current-slot'),
 }
-const callOptions = optionsOf('call', 'from', 'value', 'gas', 'hardfork', 'chain-id')
+const callOptions = optionsOf('call', 'from', 'value', 'gas', 'hardfork', 'chain-id', 'deadline')
 
 const help = `Usage: rollup-state-proof verify FILE [options]
 
@@ -92,7 +92,7 @@ export const command: Command = {
     }
     if (has(callOptions)) {
       throw new UsageError(
-        `${path} is not a call as evidence: --call, --from, --value, --gas, --hardfork and --chain-id are for calls`,
+        `${path} is not a call as evidence: --call, --from, --value, --gas, --hardfork, --chain-id and --deadline are for calls`,
       )
     }
     const isVector = file.kind === 'function vector' || file.kind === 'evidence vector'
@@ -143,7 +143,7 @@ async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<Verdic
   const trusted = await trustedOf(flags, io)
   const claim: CallClaim = { ...blockClaimOf(flags), ...about, call, trusted }
   try {
-    const verified = await verifyCallEvidence(bundle, claim).catch(callFailed)
+    const verified = await verifyCallEvidence(bundle, claim, deadlineOf(flags)).catch(callFailed)
     const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
     return { verified: true, json: { ...verified, age: ageOf(verified) }, format }
   } catch (error) {

@@ -7,7 +7,7 @@ import { type Environment, isProviderError } from '../../provider.ts'
 import { UsageError } from '../errors.ts'
 import type { Flags } from './declared.ts'
 import { rollupOf } from './flags.ts'
-import { integerOf, requireHex, toInteger } from './parse.ts'
+import { integerOf, requireHex, toInteger, wholeNumber } from './parse.ts'
 
 /** @throws UsageError */
 export const methodOf = (flags: Flags): string =>
@@ -60,9 +60,17 @@ export function callClaimOf(flags: Flags) {
   return { chainId, hardfork, call: { from, to, data, value, gas } } as const
 }
 
+/** How long executing a call may take. @throws UsageError */
+export function deadlineOf({ deadline }: Flags): { readonly timeoutMs?: number } {
+  return deadline === undefined ? {} : { timeoutMs: 1000 * wholeNumber('--deadline', deadline, 1, 86_400) }
+}
+
 /** Turns errors that the user can fix into UsageErrors: a value to state, a package to install, a call that cannot start. */
 export function callFailed(error: unknown): never {
   if (!isProviderError(error)) throw error
-  const hint = error.reason === 'VALUE_UNPROVEN' ? ' (--environment NAME=VALUE)' : ''
-  throw new UsageError(`${error.message}${hint}`)
+  const hints: Readonly<Record<string, string>> = {
+    VALUE_UNPROVEN: ' (--environment NAME=VALUE)',
+    TIMEOUT: ' (--deadline SECONDS)',
+  }
+  throw new UsageError(`${error.message}${hints[error.reason] ?? ''}`)
 }

@@ -77,6 +77,7 @@ const declared = {
   gas: text('N', 'the gas limit of the transaction, at most 50000000 (default: 50000000)'),
   'chain-id': text('N', 'the chain id of the rollup (default: that of mainnet or sepolia)'),
   hardfork: text('NAME', 'the hard fork of the rollup at the L2 block (default: prague)'),
+  deadline: text('SECONDS', 'the time for executing the call (default: 10)'),
   environment: list(
     'NAME=VALUE',
     'a block value that no proof covers: timestamp, baseFee, blobBaseFee, gasLimit, coinbase or prevRandao',
