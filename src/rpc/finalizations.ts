@@ -1,8 +1,8 @@
 import { type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
 import { atEndpoint, isFailure, isPassing } from './error.ts'
-import { fetchAnchor, findPrevious, invented, type L1Source, type Sample, unless, walkLogs } from './l1.ts'
-import { MAX_LISTED } from './limits.ts'
+import { fetchAnchor, findPrevious, invented, type L1Source, readCurrent, type Sample, unless, walkLogs } from './l1.ts'
+import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LISTED } from './limits.ts'
 import type { AnyProvider } from './provider.ts'
 
 /** A finalization that an endpoint named: a hint. Storage proves or refutes it. */
@@ -124,8 +124,19 @@ async function listFromLogs(
 ): Promise<Map<bigint, FinalizedState> | Error | null> {
   const found = new Map<bigint, FinalizedState>()
   const oldest = l1After === null ? 0n : l1After + 1n
+  let [requests, empty] = [0n, 0]
   for await (const logs of walkLogs(provider, source, [finalizedStateTopics], l1Block.number, oldest)) {
     if (!Array.isArray(logs)) return logs
+    requests++
+    empty = logs.length === 0 ? empty + 1 : 0
+    if (empty === MAX_EMPTY_LOG_REQUESTS) {
+      if (!found.has(newest)) return null
+      // Before the contract was deployed, its storage was zero.
+      const at = l1Block.number - requests * BLOCKS_PER_REQUEST
+      const current = at < 0n ? 0n : await readCurrent(provider, source, at).catch(orFailure)
+      if (current === 0n || (typeof current === 'bigint' && current <= after)) break
+      empty = 0
+    }
     for (const { l2BlockNumber, finalizedState } of logs) {
       const isNew = l2BlockNumber > after && l2BlockNumber <= newest && !found.has(l2BlockNumber)
       if (isNew) found.set(l2BlockNumber, finalizedState)

@@ -303,7 +303,8 @@ export async function findPrevious(provider: AnyProvider, source: L1Source, newe
 /** These codes are specific. Any other error for an old block most likely means that the endpoint no longer has its state. */
 const UNAMBIGUOUS: readonly EndpointErrorCode[] = ['RATE_LIMITED', 'UNAUTHORIZED', 'METHOD_UNKNOWN']
 
-async function readCurrent(provider: AnyProvider, { rollup, signal }: L1Source, at: bigint): Promise<bigint> {
+/** `currentL2BlockNumber` at an L1 block, not proven. */
+export async function readCurrent(provider: AnyProvider, { rollup, signal }: L1Source, at: bigint): Promise<bigint> {
   const { address, layout = lineaLayout } = rollup
   const params = [address, slotKey(layout.currentL2BlockNumber), encodeQuantity(at)]
   const value = await callProvider(provider, 'eth_getStorageAt', params, signal).catch((error: unknown) => {

@@ -62,6 +62,8 @@ export const MAX_TIMEOUT = 2 ** 31 - 1
 export const MAX_INTERVAL = 2 ** 30
 /** Rounds in a row in which every endpoint fails for a reason that does not pass. With growing waits, they take minutes. */
 export const MAX_REFUSED_ROUNDS = 8
+/** Requests for logs in a row that may find none: about a month of L1 blocks. */
+export const MAX_EMPTY_LOG_REQUESTS = 100
 /** Rounds in a row in which a failing endpoint's list of finalizations is waited for: it may list what the others omit. */
 export const MAX_LIST_ROUNDS = 8
 /** Rounds in a row in which no endpoint has the proofs of a finalization while one has those of a newer one, before it is skipped. */

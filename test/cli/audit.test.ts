@@ -372,6 +372,13 @@ it('reads a line again that was incomplete, and has grown', async () => {
   expect(kinds()).toEqual(['unreadable: not JSON', 'present', 'present', 'present'])
 })
 
+it('verifies nothing if there is nothing', async () => {
+  for (const stdin of ['', gzipSync('')]) {
+    const { code, stderr } = await audit([], { stdin })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('There were no records.')])
+  }
+})
+
 it('fails if its output is removed under way', async () => {
   for (const what of ['', 'out']) {
     const folder = join(folderOf(), 'results')

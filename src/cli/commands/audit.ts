@@ -64,7 +64,7 @@ ${formatOptions(limitOptions)}
 The summary goes to standard output with -o, and to standard error without.
 
 Exit code: 0 all records verified; 1 some were refused or unreadable; 2 wrong
-usage, or an input or output failed before its end.
+usage, there were no records, or an input or output failed before its end.
 
 Examples:
   rollup-state-proof audit answers.ndjson.gz --scheme poseidon2 \\
@@ -114,6 +114,8 @@ export const command: Command = {
     // With --json, the summary already says it.
     if (failure !== undefined && json) return exitCodes.unusable
     if (failure !== undefined) throw new UsageError(failure.message)
+    // Nothing was verified: the input is most likely not the one that was meant.
+    if (summary.lines === 0) return exitCodes.unusable
     return summary.refused + summary.unreadable > 0 ? exitCodes.notVerified : exitCodes.verified
   },
 }

@@ -63,8 +63,8 @@ ${hiddenUrls}
 After a crash, the program of --exec may run again for the same bundle.
 
 Exit code: 0 ended by Ctrl-C or --once; 1 an answer does not verify; 2 wrong
-usage, or a file cannot be written; 3 an endpoint failed for good, or the L1
-sources disagree; 4 the program of --exec failed.
+usage, or a file cannot be written; 3 an endpoint failed for good, the L1
+sources disagree, or Ctrl-C came before --once; 4 the program of --exec failed.
 
 Examples:
   rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet \\
@@ -137,7 +137,8 @@ export const command: Command = {
       endProgress(io)
       if (signal.aborted) io.stderr.write('stopped: run the same command again to continue\n')
       else if (count === 0) io.stderr.write('no new finalization with proofs\n')
-      return exitCodes.verified
+      // With --once, 0 says that nothing was left to fetch.
+      return signal.aborted && values.once ? exitCodes.noAnswer : exitCodes.verified
     })
   },
 }
