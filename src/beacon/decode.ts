@@ -4,7 +4,7 @@ import { bytesUpTo, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { BEACON_FIELDS, EXECUTION_FIELDS } from './fields.ts'
 import { MAX_DIGITS, MAX_EXTRA_LENGTH } from './limits.ts'
-import { type DecodedNetwork, forkAt, type Layout, verifyVersion } from './network.ts'
+import { type DecodedNetwork, forkAt, GLOAS_EXECUTION, type Layout, verifyVersion } from './network.ts'
 import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } from './ssz.ts'
 
 /** Decodes the beacon API's JSON to bytes and integers. Every length, count and spelling is checked here. */
@@ -121,7 +121,7 @@ function decodeSigned(field: Field, network: DecodedNetwork): SignedUpdate {
   const attested = field('attested_header', headerOf(network))
   const finalized = field('finalized_header', header => {
     verifyFinalized(header)
-    return headerOf(network)(header)
+    return headerOf(network, attested.layout)(header)
   })
   const finalityBranch = field('finality_branch', branchOf(attested.layout.finalizedRoot))
   return { attested, finalized, finalityBranch, ...field('sync_aggregate', decodeAggregate), signatureSlot }
@@ -143,16 +143,35 @@ function verifyFinalized(header: unknown): void {
 
 const readSlot = (beacon: unknown): bigint => reader.fieldsOf(beacon, ['slot'])('slot', uint64)
 
+/** In a Gloas update, an earlier finalized header may be in the form of Gloas: the block hash in place of all fields. */
+const CONVERTED: Pick<Layout, 'execution' | 'executionKind'> = { execution: 812, executionKind: 'gloas' }
+
+/** @param attested the layout of the update that holds the header */
 const headerOf =
-  (network: DecodedNetwork) =>
+  (network: DecodedNetwork, attested?: Layout) =>
   (source: unknown): Header => {
     const field = reader.fieldsOf(source, ['beacon', 'execution', 'execution_block_hash', 'execution_branch'])
     const beacon = field('beacon', decodeBeacon)
-    const { layout } = atPath('beacon.slot', () => forkAt(network, beacon.slot))
+    const fork = atPath('beacon.slot', () => forkAt(network, beacon.slot))
+    const mayBeConverted = attested?.executionKind === 'gloas' && fork.layout.executionKind === 'deneb'
+    if (mayBeConverted && field('execution_block_hash', optional(reader.bytesOf(32))) !== undefined) {
+      const layout = { ...fork.layout, ...CONVERTED }
+      const execution = field('execution_block_hash', executionOf(layout))
+      return { ...beacon, layout, execution, executionBranch: field('execution_branch', decodeConvertedBranch) }
+    }
+    const { layout } = fork
     const isGloas = layout.executionKind === 'gloas'
     const execution = field(isGloas ? 'execution_block_hash' : 'execution', executionOf(layout))
     return { ...beacon, layout, execution, executionBranch: field('execution_branch', branchOf(layout.execution)) }
   }
+
+/** A branch as long as that of a Gloas header, which zeros precede: `normalize_merkle_branch` of the specification. */
+function decodeConvertedBranch(source: unknown): Uint8Array[] {
+  const branch = branchOf(GLOAS_EXECUTION)(source)
+  const zeros = branch.splice(0, branchLength(GLOAS_EXECUTION) - branchLength(CONVERTED.execution))
+  if (zeros.every(hash => hash.every(byte => byte === 0))) return branch
+  throw refusal('BEACON_BRANCH_LENGTH', `${zeros.length} hashes of zeros before the branch`, 'other hashes')
+}
 
 export function decodeBeacon(source: unknown): BeaconHeader {
   const field = reader.fieldsOf(source, BEACON_FIELDS)

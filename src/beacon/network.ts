@@ -122,12 +122,15 @@ const altairState = { finalizedRoot: 105, currentCommittee: 54, nextCommittee: 5
 const electraState = { finalizedRoot: 169, currentCommittee: 86, nextCommittee: 87 }
 const gloasState = { finalizedRoot: 735, currentCommittee: 2945, nextCommittee: 2946 }
 
+/** In the body: the hash of the parent execution block. */
+export const GLOAS_EXECUTION = 2856
+
 const layouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map<string, Layout>([
   ['capella', { ...altairState, execution: 25, executionKind: 'capella' }],
   ['deneb', { ...altairState, execution: 25, executionKind: 'deneb' }],
   ['electra', { ...electraState, execution: 25, executionKind: 'deneb' }],
   ['fulu', { ...electraState, execution: 25, executionKind: 'deneb' }],
-  ['gloas', { ...gloasState, execution: 2856, executionKind: 'gloas' }],
+  ['gloas', { ...gloasState, execution: GLOAS_EXECUTION, executionKind: 'gloas' }],
 ])
 
 /** Forks without execution headers in light-client data. */

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { ssz } from '@lodestar/types'
 import { expect, it } from 'vitest'
 import { decodeCommittee } from '../../src/beacon/committee.ts'
 import { decodeFinality } from '../../src/beacon/decode.ts'
@@ -317,4 +319,45 @@ it('decodes the keys of absent members once for each of the committees used last
   // Two more committees since it was used last: forgotten.
   for (const other of [word('1'), word('2')]) signersKey(keys, other, bits)
   expect(verdict(() => signersKey(unusable, root, bits))).toBe('BEACON_KEY_POINT at aggregatePubkey')
+})
+
+it('accepts a finalized Fulu header in the form of Gloas, inside a Gloas update only', () => {
+  const { committee, answers } = readValid('fork-between-finalized-and-attested').input
+  type Header = { execution: object; execution_branch: string[]; execution_block_hash: string }
+  const given = answers.finality as { data: { finalized_header: Header } }
+  const type = ssz.deneb.ExecutionPayloadHeader
+  const execution = type.fromJson(given.data.finalized_header.execution)
+  // With an SSZ library that is not the one under test.
+  let level = Object.entries(type.fields).map(([name, field]) =>
+    Buffer.from((field as { hashTreeRoot(value: unknown): Uint8Array }).hashTreeRoot(Reflect.get(execution, name))),
+  )
+  level = [...level, ...Array.from({ length: 32 - level.length }, () => Buffer.alloc(32))]
+  const branch: string[] = []
+  for (let index = 12; level.length > 1; index >>= 1) {
+    branch.push(`0x${level[index ^ 1]?.toString('hex')}`)
+    const pairs = level.filter((_, place) => place % 2 === 0).map((left, pair) => [left, level[2 * pair + 1]])
+    level = pairs.map(([left, right]) =>
+      createHash('sha256')
+        .update(left ?? '')
+        .update(right ?? '')
+        .digest(),
+    )
+  }
+  const zeros = `0x${'00'.repeat(32)}`
+  const { execution: _, execution_branch: last, ...rest } = given.data.finalized_header
+  const hash = `0x${Buffer.from(execution.blockHash).toString('hex')}`
+  const converted = (change: object = {}) => {
+    const header = { ...rest, execution_block_hash: hash, execution_branch: [zeros, zeros, ...branch, ...last] }
+    return { ...given, data: { ...given.data, finalized_header: { ...header, ...change } } }
+  }
+  const proven = verifyFinality(converted(), committee)
+  expect(proven).toEqual({ ...verifyFinality(given, committee), l1BlockNumber: undefined, l1Timestamp: undefined })
+  const codeOf = (change: object) => verdict(() => verifyFinality(converted(change), committee))
+  expect(codeOf({ execution_block_hash: word('1') })).toMatch(/^BEACON_EXECUTION_MISMATCH/)
+  expect(codeOf({ execution_branch: [...branch, ...last] })).toMatch(/^BEACON_BRANCH_LENGTH/)
+  expect(codeOf({ execution_branch: [zeros, word('1'), ...branch, ...last] })).toMatch(/^BEACON_BRANCH_LENGTH/)
+  // A fork earlier, the update is none of Gloas.
+  const forks = committee.network.forks.map(fork => (fork.name === 'gloas' ? { ...fork, epoch: 10 ** 6 } : fork))
+  const earlier = { ...committee, network: { ...committee.network, forks } }
+  expect(verdict(() => verifyFinality({ ...converted(), version: 'fulu' }, earlier))).toMatch(/^BEACON_(?!EXECUTION)/)
 })
