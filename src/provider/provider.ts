@@ -9,7 +9,18 @@ import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } 
 import { inPace, type Pace } from './pace.ts'
 import { createViews, describe } from './view.ts'
 
-/** How to answer one request. */
+/**
+ * How to answer one request.
+ *
+ * @example
+ * ```ts
+ * import type { RequestOptions, VerifiedProvider } from 'rollup-state-proof/provider'
+ *
+ * const options: RequestOptions = { signal: AbortSignal.timeout(2000) }
+ * const ask = (provider: VerifiedProvider) => provider.request({ method: 'eth_blockNumber' }, options)
+ * console.log(typeof ask) // function
+ * ```
+ */
 export interface RequestOptions {
   /** Ends the request, with `ENDPOINT_FAILED` and `ABORTED` in its data: for example because who asked is gone. */
   signal?: AbortSignal | undefined

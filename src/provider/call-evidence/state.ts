@@ -34,14 +34,22 @@ export async function verifyAnswers(
   return accounts
 }
 
-/** The state in a bundle: its verified answers, and its codes. @param pause called before each account or slot */
-export function readBundle(
+/**
+ * The state in a bundle: its verified answers, and its codes.
+ *
+ * @param pause called before each code, and before each account or slot that is read
+ */
+export async function readBundle(
   accounts: ReadonlyMap<Hex, HeldAccount>,
   codes: readonly Uint8Array[],
   pause: Pause,
-): StateReader {
+): Promise<StateReader> {
   const missing = (path: string, expected: string) => new ProofError('CALL_STATE_MISSING', { path, expected })
-  const codesByHash = new Map(codes.map(code => [bytesToHex(keccak_256(code)), code]))
+  const codesByHash = new Map<Hex, Uint8Array>()
+  for (const code of codes) {
+    await pause()
+    codesByHash.set(bytesToHex(keccak_256(code)), code)
+  }
   return createStateReader({
     async read(address, key) {
       await pause()

@@ -54,7 +54,7 @@ async function verifyExecution(
   if (finalizedTimestamp !== undefined && environment.timestamp !== undefined) {
     throw unused('environment.timestamp', 'a timestamp beside the one that L1 proves')
   }
-  const state = noteReads(readBundle(accounts, decoded.codes, pace.pause))
+  const state = noteReads(await readBundle(accounts, decoded.codes, pace.pause))
   const values = watchEnvironment(environment, finalizedTimestamp)
   const packages = await loadEvm()
   const request = { ...call, gasPrice: 0n, maxGasPrice: 0n, accessList: [] }
