@@ -26,6 +26,7 @@ import { MAX_KEYS } from './limits.ts'
 import type { OpenedFile } from './opened-file.ts'
 import { type FieldName, isStated, keysIn, type Statement } from './statement.ts'
 import {
+  constantSources,
   displayAccount,
   displayRows,
   evidenceSourcesOf,
@@ -256,7 +257,7 @@ function judgeBundle(file: OpenedFile, statement: Statement, scheme: HashScheme)
   return verified(
     { ...basis, stateRoot: { value: proven.stateRoot, source } },
     proven,
-    verdictOf(proven, proven.trustedInput, sources),
+    verdictOf(proven, proven.trustedInput, { ...sources, ...constantSources(statement) }),
     { chain: displayRows(chainRows(chain, proven)), notes: bundleNotes(sources, proven).map(capitalized) },
   )
 }

@@ -1,6 +1,6 @@
 import type { LeafForm, LeafPath } from '../document/answer.ts'
 import type { Source } from '../document/claim.ts'
-import type { EvidenceSources } from '../document/evidence.ts'
+import { type EvidenceSources, rollupNamed } from '../document/evidence.ts'
 import { brief } from '../document/value.ts'
 import { accountRows, capitalized, type Row, sourceWords, toEther, trustedNames } from '../document/wording.ts'
 import type { ProvenAccount } from '../index.ts'
@@ -50,8 +50,24 @@ export function displayAccount(account: ProvenAccount): Row[] {
   ])
 }
 
+/** Who stated the constants that the verdict rests on, too: the storage layout of the contract, and the network. */
+export function constantSources({
+  rollup,
+  rootsSlot,
+  currentSlot,
+  trustedKind,
+  network,
+}: Statement): Record<string, Source> {
+  const slots = rollupNamed(rollup.value) === undefined ? { rootsSlot, currentSlot } : {}
+  const used = { ...slots, ...(trustedKind.value === 'beaconBlockRoot' && { network }) }
+  return Object.fromEntries(
+    Object.entries(used).flatMap(([name, field]) => (field.value === '' ? [] : [[name, field.source]])),
+  )
+}
+
 export function questionRows({ isBundle }: OpenedFile, statement: Statement): Row[] {
   const { trustedKind, scheme, trusted, network, rollup, l2Block, address, storageKeys } = statement
+  const { rootsSlot, currentSlot } = statement
   const row = (name: string, { value, source }: Field): Row[] =>
     value === '' ? [] : [[name, brief(value), sourceWords[source]]]
   const count = keysIn(statement).length
@@ -61,6 +77,7 @@ export function questionRows({ isBundle }: OpenedFile, statement: Statement): Ro
     ...(trustedKind.value === 'beaconBlockRoot' ? row('Network', network) : []),
     ...row('Scheme', scheme),
     ...(isBundle ? [...row('Rollup', rollup), ...row('L2 block', l2Block)] : []),
+    ...(isBundle ? [...row('Slot of the roots', rootsSlot), ...row('Slot of the newest block', currentSlot)] : []),
     ...row('Address', address),
     ...(count > 0 ? row('Storage keys', { ...storageKeys, value: `${count}` }) : noKeys),
   ]

@@ -151,6 +151,20 @@ it('leaves the rollup to the user unless the bundle is for a known one', () => {
   expect(cleared.chain.filter(([, , source]) => source === 'from the bundle, not stated by you').length).toBe(4)
   const mainnet = { ...bundle, rollup: { address: '0xD19D4B5D358258f05D7B411E21A1460D11B0876F' } }
   expect(openFile(mainnet).suggested.rollup).toEqual({ value: 'mainnet', source: 'bundle' })
+  // The layout decides which storage is believed, so it counts as much as the contract.
+  const user = (field: { readonly value: string }) => ({ value: field.value, source: 'user' as const })
+  const all = Object.fromEntries(Object.entries(stated).map(([name, field]) => [name, user(field)])) as typeof stated
+  expect(judge(file, all).report).toMatchObject({ verdict: 'verified', isStated: true })
+  for (const [name, slot] of [
+    ['rootsSlot', '282'],
+    ['currentSlot', '281'],
+  ] as const) {
+    const ofFile = judge(file, { ...all, [name]: { value: slot, source: 'file' as const } }).report
+    expect(ofFile).toMatchObject({ verdict: 'verified', isStated: false })
+    expect(ofFile.headline).toContain('with other inputs from the file')
+    expect(ofFile.question).toContainEqual([expect.stringContaining('Slot of the'), slot, 'from the file'])
+    expect(judge(file, { ...all, [name]: { value: slot, source: 'user' as const } }).report.isStated).toBe(true)
+  }
   const wrongSlot = { ...stated, rootsSlot: { value: 'x', source: 'user' as const } }
   expect(judge(file, wrongSlot).report).toMatchObject({
     verdict: 'unjudged',
