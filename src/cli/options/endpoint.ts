@@ -75,7 +75,8 @@ export async function withEndpoints(
 
 function describeFailure(error: ProofError | EndpointError): object {
   if (isProofError(error)) return describeError(error)
-  const { code, action, layer, message, status, report } = error
+  const { code, action, message, status, report } = error
+  const layer = code === 'ABORTED' ? undefined : error.layer
   return { code, action, meaning: endpointErrorMeanings[code], layer, message, status, report }
 }
 
@@ -85,6 +86,8 @@ function formatFailure(error: ProofError | EndpointError, output = '', { stderr 
   const hint = existsSync(partial)
     ? `What came is in ${printable(partial)}: run the same command again to continue.\n`
     : ''
+  // The user's own signal, with which no endpoint has to do.
+  if (error.code === 'ABORTED') return `Stopped.\n${hint}`
   return `${paint(stderr, 'red', 'Not fetched:')} ${printable(error.message)}\n${hint}`
 }
 
