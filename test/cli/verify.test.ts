@@ -271,7 +271,8 @@ it('survives JSON nested a million levels deep', async () => {
   }
   const nested = JSON.stringify({ ...vector, expected: { valid: true, account: 'x', storage: [] } })
   const deep = nested.replace('"x"', `${'{"nonce":'.repeat(1e5)}0${'}'.repeat(1e5)}`)
-  expect((await runHere(['verify', '-'], { stdin: deep })).code).toBe(1)
+  const { code, stderr } = await runHere(['verify', '-'], { stdin: deep })
+  expect([code, stderr]).toEqual([2, expect.stringContaining('nested more than 1024 levels deep')])
 })
 
 it('accepts a byte order mark', async () => {

@@ -206,21 +206,25 @@ const hostile: [string, string | string[]][] = [
   ['six of all kinds', 'br, deflate, x-gzip, gzip, br, gzip'],
   ['a thousand', coded(1000, 'br').join()],
 ]
-it.each(hostile)('lives on after a response with %s, then silence or an end', async (_, encoding) => {
-  const runs = ['rpc', 'beacon'].flatMap(kind => [false, true].map(isCut => ({ kind, isCut })))
-  const outcomes = await Promise.all(
-    runs.map(async ({ kind, isCut }) => {
-      const { url } = await startServer((response, id, turn) => {
-        if (turn > 0) return void response.end(ok(id))
-        response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': encoding }).write(Buffer.alloc(50_000, 7))
-        if (isCut) setTimeout(() => response.destroy(), 100)
-      })
-      return (await run(process.execPath, ['--import', 'tsx', 'test/rpc/coded-program.ts', kind, url])).stdout
-    }),
-  )
-  for (const outcome of outcomes) expect(outcome).toMatch(/^(?:TIMEOUT|UNREACHABLE|NOT_JSON)\n$/)
-  expect(outcomes).toHaveLength(4)
-})
+it.each(hostile)(
+  'lives on after a response with %s, then silence or an end',
+  async (_, encoding) => {
+    const runs = ['rpc', 'beacon'].flatMap(kind => [false, true].map(isCut => ({ kind, isCut })))
+    const outcomes = await Promise.all(
+      runs.map(async ({ kind, isCut }) => {
+        const { url } = await startServer((response, id, turn) => {
+          if (turn > 0) return void response.end(ok(id))
+          response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': encoding }).write(Buffer.alloc(50_000, 7))
+          if (isCut) setTimeout(() => response.destroy(), 100)
+        })
+        return (await run(process.execPath, ['--import', 'tsx', 'test/rpc/coded-program.ts', kind, url])).stdout
+      }),
+    )
+    for (const outcome of outcomes) expect(outcome).toMatch(/^(?:TIMEOUT|UNREACHABLE|NOT_JSON)\n$/)
+    expect(outcomes).toHaveLength(4)
+  },
+  60_000,
+)
 const run = promisify(execFile)
 
 it('reads a response with one coding', async () => {
@@ -267,18 +271,22 @@ it.each([
   ['eth_getCode', ['0x', 'latest'], 2 ** 22],
   ['eth_getBlockByHash', ['0x', true], 2 ** 24],
   ['eth_getLogs', [{}], 2 ** 24],
-])('reads of an answer no more than its kind can need: %s', async (method, params, limit) => {
-  const { url } = await startServer((response, id, turn) => {
-    const around = ok(id, '').length
-    response.end(ok(id, 'x'.repeat(limit - around + turn)))
-  })
-  const provider = createHttpProvider(url)
-  expect(await provider.request({ method, params })).toMatch(/^x+$/)
-  await expect(provider.request({ method, params })).rejects.toMatchObject({
-    code: 'RESPONSE_TOO_LARGE',
-    found: `more than ${limit} bytes`,
-  })
-})
+])(
+  'reads of an answer no more than its kind can need: %s',
+  async (method, params, limit) => {
+    const { url } = await startServer((response, id, turn) => {
+      const around = ok(id, '').length
+      response.end(ok(id, 'x'.repeat(limit - around + turn)))
+    })
+    const provider = createHttpProvider(url)
+    expect(await provider.request({ method, params })).toMatch(/^x+$/)
+    await expect(provider.request({ method, params })).rejects.toMatchObject({
+      code: 'RESPONSE_TOO_LARGE',
+      found: `more than ${limit} bytes`,
+    })
+  },
+  60_000,
+)
 
 it('reads only a few long answers at once, and lets the others wait for their turn or their signal', async () => {
   const part = new TextEncoder().encode(' '.repeat(2 ** 20 + 1))
