@@ -279,7 +279,8 @@ it.each([
       response.end(ok(id, 'x'.repeat(limit - around + turn)))
     })
     const provider = createHttpProvider(url)
-    expect(await provider.request({ method, params })).toMatch(/^x+$/)
+    const answer = String(await provider.request({ method, params }))
+  expect(answer.length).toBeGreaterThan(limit - 100)
     await expect(provider.request({ method, params })).rejects.toMatchObject({
       code: 'RESPONSE_TOO_LARGE',
       found: `more than ${limit} bytes`,
