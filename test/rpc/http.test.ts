@@ -280,7 +280,7 @@ it.each([
     })
     const provider = createHttpProvider(url)
     const answer = String(await provider.request({ method, params }))
-  expect(answer.length).toBeGreaterThan(limit - 100)
+    expect(answer.length).toBeGreaterThan(limit - 100)
     await expect(provider.request({ method, params })).rejects.toMatchObject({
       code: 'RESPONSE_TOO_LARGE',
       found: `more than ${limit} bytes`,
