@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes, isHex } from './bytes.ts'
+import { type Hex, hexLength, hexToBytes, isHex } from './bytes.ts'
 import { ArgumentError, atPath } from './errors.ts'
 import { kindOf, readerOf } from './json/reader.ts'
 
@@ -27,7 +27,11 @@ export const readItems = <T, U>(name: string, items: readonly T[], decode: (item
 
 /** @throws ArgumentError if the argument is not hexadecimal of `length` bytes; of any length if none is given */
 export function decodeArgument(name: string, value: unknown, length?: number): Uint8Array {
-  if (isHex(value, length)) return hexToBytes(value, value.length / 2 - 1)
+  try {
+    if (typeof value === 'string') return hexToBytes(value, length ?? hexLength(value))
+  } catch {
+    // Reported below: the codes of hexToBytes describe the answer, not the caller's argument.
+  }
   throw invalid(name, `0x-prefixed hexadecimal${length === undefined ? '' : ` of ${length} bytes`}`, value)
 }
 

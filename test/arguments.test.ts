@@ -12,7 +12,8 @@ describe('readOptions', () => {
   it('copies own fields, and nothing that is inherited', () => {
     const options = { a: 1, b: undefined }
     const own = readOptions('', options, ['a', 'b', 'toString'])
-    expect(Object.getPrototypeOf(own)).toBe(null)
+    expect(Object.getPrototypeOf(Object.getPrototypeOf(own))).toBe(null)
+    expect('toString' in own).toBe(false)
     expect(Object.keys(own)).toEqual(['a', 'b'])
     expect(own).not.toBe(options)
     // Each field is read once.

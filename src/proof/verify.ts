@@ -75,7 +75,5 @@ export function verifyAnswer(trees: Trees, answer: unknown, claim: DecodedClaim)
 
 const toSlot = (key: Hex, leaf: ProvenLeaf | null): ProvenSlot =>
   leaf === null
-    ? { key, exists: false, value: ZERO, leafIndex: null }
+    ? { key, exists: false, value: `0x${'00'.repeat(32)}`, leafIndex: null }
     : { key, exists: true, value: bytesToHex(leaf.value), leafIndex: leaf.leafIndex }
-
-const ZERO = `0x${'00'.repeat(32)}` as const
