@@ -219,7 +219,7 @@ export function atPath<T>(segment: string | (() => string), work: () => T): T {
     const { code, path, expected, found } = error
     const place = typeof segment === 'string' ? segment : segment()
     throw failure(code, {
-      path: path === '' || path.startsWith('[') ? place + path : `${place}.${path}`,
+      path: place === '' || path === '' || path.startsWith('[') ? place + path : `${place}.${path}`,
       expected,
       found,
     })

@@ -11,14 +11,15 @@ import { ArgumentError, atPath, printable } from './errors.ts'
  * @param what the name of the object; empty for the argument itself
  * @throws ArgumentError
  */
-export function readOptions<T extends object>(what: string, options: T, names: readonly string[]): T {
-  const own = atPath(what, () => copyPlain(options))
-  const unknown = Object.keys(own).find(name => !names.includes(name))
-  if (unknown === undefined) return own
-  const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
-  const expected = meant ?? `no field but ${names.join(', ')}`
-  throw new ArgumentError({ path: fieldOf(what, printable(unknown)), expected, found: 'an unknown field' })
-}
+export const readOptions = <T extends object>(what: string, options: T, names: readonly string[]): T =>
+  atPath(what, () => {
+    const own = copyPlain(options)
+    const unknown = Object.keys(own).find(name => !names.includes(name))
+    if (unknown === undefined) return own
+    const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
+    const expected = meant ?? `no field but ${names.join(', ')}`
+    throw new ArgumentError({ path: printable(unknown), expected, found: 'an unknown field' })
+  })
 
 /** Inherits from nothing. What inherits from it is faster than what has no prototype. */
 const NOTHING = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null))
@@ -30,27 +31,46 @@ const NOTHING = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null
 function copyPlain<T extends object>(options: T): T {
   if (typeof options !== 'object' || options === null || isArray(options)) throw invalid('', 'an object', options)
   try {
-    const above = Reflect.getPrototypeOf(options)
-    const isPlain = above === null || Reflect.getPrototypeOf(above) === null
     const copy: T = Object.assign(Object.create(NOTHING), options)
-    if (isPlain && Object.getOwnPropertyNames(options).length === Object.keys(copy).length) return copy
+    if (isPlain(options) && Object.getOwnPropertyNames(options).length === Object.keys(copy).length) return copy
   } catch {
     // A getter or a proxy can throw anything.
   }
   throw new ArgumentError({ expected: 'a plain object', found: 'one that inherits, hides or refuses fields' })
 }
 
-/** The path of a field of the object `what`. */
-export const fieldOf = (what: string, name: string): string => (what === '' ? name : `${what}.${name}`)
+/** Whether it is an object without a class, of any realm. */
+export function isPlain(value: object): boolean {
+  const prototype = Reflect.getPrototypeOf(value)
+  return prototype === null || Reflect.getPrototypeOf(prototype) === null
+}
 
 /** {@link readKeys} as bytes only. */
 export const decodeKeys = (storageKeys: readonly Hex[], name?: string): Uint8Array[] =>
   readKeys(storageKeys, name).map(({ bytes }) => bytes)
 
-/** @throws ArgumentError unless it is a bigint of at most `bits` bits */
-export function verifyUint(path: string, value: unknown, bits: number): bigint {
-  if (typeof value === 'bigint' && value >= 0n && value < 1n << BigInt(bits)) return value
-  throw invalid(path, `a bigint from 0 to 2^${bits} - 1`, value)
+/** @throws ArgumentError unless it is a bigint from `least` on, of at most `bits` bits */
+export function verifyUint(path: string, value: unknown, bits: number, least = 0n): bigint {
+  if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return value
+  throw invalid(path, `a bigint from ${least} to 2^${bits} - 1`, value)
+}
+
+/**
+ * What the caller states, decoded; undefined if it is left to another.
+ *
+ * @param left how the caller says so: `fromBundle`, `fromRecord`
+ * @throws ArgumentError if it is missing
+ */
+export function unlessLeft<T, U, Left extends string>(
+  left: Left,
+  path: string,
+  stated: T | Left | undefined,
+  decode: (stated: T) => U,
+): U | undefined {
+  if (stated === left) return undefined
+  if (stated === undefined) throw invalid(path, `a value, or '${left}'`, stated)
+  // What is left to another was returned above.
+  return decode(stated as T)
 }
 
 /** @throws ArgumentError unless it is a whole number from `min` to `max` */

@@ -222,6 +222,7 @@ it('prefixes the path of a wrong argument, too', () => {
   expect(isArgumentError(thrown(() => atPath('trusted', raise(''))))).toBe(true)
   expect(thrown(() => atPath('trusted', raise('')))).toMatchObject({ path: 'trusted' })
   expect(thrown(() => atPath('keys', raise('[1]')))).toMatchObject({ path: 'keys[1]' })
+  expect(thrown(() => atPath('', raise('network')))).toMatchObject({ path: 'network' })
 })
 
 it('prefixes the path, and changes nothing else', () => {

@@ -4,6 +4,7 @@ import { ArgumentError, atPath, excerpt, refusal } from '../errors.ts'
 import { atMost, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions } from '../options.ts'
+import { SECONDS_PER_SLOT, SLOTS_PER_EPOCH, SLOTS_PER_PERIOD } from './clock.ts'
 import { MAX_FORKS } from './limits.ts'
 
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */
@@ -101,12 +102,8 @@ export const hoodiBeacon: BeaconNetwork = {
   ],
 }
 
-const SECONDS_PER_SLOT = 12n
-export const SLOTS_PER_EPOCH = 32n
-export const SLOTS_PER_PERIOD = 8192n
-
 /** The sync-committee period of a slot. */
-export const periodOf = (slot: bigint): number => Number(slot / SLOTS_PER_PERIOD)
+export const periodOf = (slot: bigint): number => Number(slot / BigInt(SLOTS_PER_PERIOD))
 
 /** The layout of a fork: generalized indices in the beacon state and in the block body. */
 export interface Layout {
@@ -199,7 +196,7 @@ export function decodeCount(value: unknown): number {
 
 /** When a slot begins, in seconds since 1970. */
 export const timeOfSlot = ({ source }: DecodedNetwork, slot: bigint): bigint =>
-  BigInt(source.genesisTime) + slot * SECONDS_PER_SLOT
+  BigInt(source.genesisTime) + slot * BigInt(SECONDS_PER_SLOT)
 
 interface Fork {
   readonly name: string
@@ -210,7 +207,7 @@ interface Fork {
 /** The fork that a slot is in. */
 export function forkAt(network: DecodedNetwork, slot: bigint): Fork {
   const fork = network.source.forks.findLast(
-    ({ epoch }) => epoch !== undefined && slot >= BigInt(epoch) * SLOTS_PER_EPOCH,
+    ({ epoch }) => epoch !== undefined && slot >= BigInt(epoch) * BigInt(SLOTS_PER_EPOCH),
   )
   const layout = layouts.get(fork?.name ?? '')
   if (fork === undefined || layout === undefined) {

@@ -1,9 +1,9 @@
 import { readRollup, verifyBlockNumber } from '../anchor/rollup.ts'
-import { decodeArgument, invalid, readKeys } from '../arguments.ts'
+import { decodeArgument, readKeys } from '../arguments.ts'
 import type { TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { ArgumentError, excerpt, ProofError, type ProofErrorCode } from '../errors.ts'
-import { readOptions } from '../options.ts'
+import { readOptions, unlessLeft } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { DecodedEvidence } from './decode.ts'
 import type { EvidenceClaim, Reach, Trusted } from './types.ts'
@@ -32,15 +32,11 @@ function decodeStorageKeys(storageKeys: readonly Hex[]) {
 }
 
 /** What the caller states, decoded; undefined if it is left to the bundle. @throws ArgumentError if it is missing */
-export function unlessFromBundle<T, U>(
+export const unlessFromBundle = <T, U>(
   path: string,
   stated: T | 'fromBundle',
   decode: (stated: T) => U,
-): U | undefined {
-  if (stated === 'fromBundle') return undefined
-  if (stated === undefined) throw invalid(path, "a value, or 'fromBundle'", stated)
-  return decode(stated)
-}
+): U | undefined => unlessLeft('fromBundle', path, stated, decode)
 
 const BEACON_FIELDS = ['network', 'verifyConsensus', 'lightClient']
 const KINDS: readonly Reach[] = ['beaconBlockRoot', 'l1BlockHash', 'l1StateRoot', 'l2StateRoot']

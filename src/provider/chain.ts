@@ -1,7 +1,6 @@
-import { decodeQuantity } from '../hex.ts'
 import type { Endpoints } from '../rpc/endpoints.ts'
 import { EndpointError } from '../rpc/error.ts'
-import { type AnyProvider, callProvider, orAbort } from '../rpc/provider.ts'
+import { type AnyProvider, callProvider, orAbort, parseQuantity } from '../rpc/provider.ts'
 
 /**
  * Endpoints of a chain. Before its first request, each is asked once which chain it serves. `signal` ends the wait for them.
@@ -12,8 +11,7 @@ export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: Abort
   const verified = new Map<AnyProvider, Promise<void>>()
 
   async function verify(provider: AnyProvider): Promise<void> {
-    const found = decodeQuantity(await callProvider(provider, 'eth_chainId', [], signal), 256)
-    if (found === null) throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
+    const found = parseQuantity(await callProvider(provider, 'eth_chainId', [], signal), 256)
     if (found !== chainId) throw new EndpointError('CHAIN_MISMATCH', { found: `chain ${found} instead of ${chainId}` })
   }
 

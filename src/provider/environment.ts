@@ -1,7 +1,7 @@
 import { readChainId, type readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { readOptions } from '../options.ts'
+import { readOptions, verifyUint } from '../options.ts'
 import { MAX_BLOCK_HASHES } from './limits.ts'
 
 /** The supported hard forks. */
@@ -52,7 +52,7 @@ export function verifyEnvironment(environment: Environment = {}): Environment {
   const own = readOptions('environment', environment, ENVIRONMENT_FIELDS)
   const field = <T>(name: keyof Environment, verify: (place: string, value: unknown) => T): T | undefined =>
     own[name] === undefined ? undefined : verify(`environment.${name}`, own[name])
-  const quantity = (bits: number) => (place: string, value: unknown) => verifyBigint(place, value, 0n, bits)
+  const quantity = (bits: number) => (place: string, value: unknown) => verifyUint(place, value, bits)
   return onlyGiven<Environment>({
     timestamp: field('timestamp', quantity(64)),
     gasLimit: field('gasLimit', quantity(64)),
@@ -91,12 +91,6 @@ export function chainIdOf(rollup: ReturnType<typeof readRollup>, chainId: number
   if (found === undefined) throw invalid('chainId', 'the chain id of the rollup', chainId)
   if (rollup.chainId === undefined || rollup.chainId === found) return found
   throw invalid('chainId', `${rollup.chainId}, as in rollup.chainId`, found)
-}
-
-/** @throws ArgumentError */
-export function verifyBigint(name: string, value: unknown, least: bigint, bits: number): bigint {
-  if (typeof value === 'bigint' && value >= least && value < 1n << BigInt(bits)) return value
-  throw invalid(name, `a bigint from ${least} to 2^${bits} - 1`, value)
 }
 
 /** The first hard fork, or one of the later ones. */

@@ -3,10 +3,10 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { invalid, readItems } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
 import { ArgumentError, isArgumentError } from '../errors.ts'
-import { readOptions } from '../options.ts'
+import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
 import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
-import { verifyFunction, verifySignal, verifyTimeout, verifyWhole } from '../rpc/options.ts'
+import { verifySignal, verifyTimeout } from '../rpc/options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { endpointsOf } from './chain.ts'
@@ -15,7 +15,6 @@ import {
   DEFAULT_HARDFORK,
   type Environment,
   type Hardfork,
-  verifyBigint,
   verifyEnvironment,
   verifyHardfork,
 } from './environment.ts'
@@ -128,7 +127,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', 'a function', l1BlockHash)
   verifyFunction('onView', onView)
   if (typeof prefetch !== 'boolean') throw invalid('prefetch', 'true or false', prefetch)
-  verifyBigint('maxGas', maxGas, 21_000n, 64)
+  verifyUint('maxGas', maxGas, 64, 21_000n)
   verifyHardfork(hardfork)
   verifyWhole('maxRequests', maxRequests, 1)
   verifyWhole('maxFinalizations', maxFinalizations, 1)

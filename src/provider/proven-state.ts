@@ -85,9 +85,7 @@ export function createProvenState(source: StateSource): ProvenState {
     load: async (address, keys) => void (await batches.prove(address, keys)),
     async getProof(method, address, keys) {
       const { answer } = await fetchProven(source, method, address, keys)
-      // Only these fields were verified. Any other would look proven.
-      const { accountProof, storageProofs } = Object(answer)
-      return { accountProof, storageProofs }
+      return answer
     },
   }
 }

@@ -1,6 +1,6 @@
 import { ArgumentError } from '../errors.ts'
-import { readOptions } from '../options.ts'
-import { verifyFunction, verifySignal } from '../rpc/options.ts'
+import { readOptions, verifyFunction } from '../options.ts'
+import { verifySignal } from '../rpc/options.ts'
 import { callProvider, orAbort } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, withProviderErrors } from './error.ts'

@@ -1,3 +1,4 @@
+import { SLOTS_PER_PERIOD } from '../beacon/clock.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
 import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
 import { pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
@@ -7,8 +8,6 @@ import { BEACON_STEP_LENGTH, FINALITY_LENGTH } from './limits.ts'
 import { admissionOf } from './partial-answers.ts'
 import { redactorFor } from './redact.ts'
 
-export const SLOTS_PER_PERIOD = 8192n
-export const SECONDS_PER_SLOT = 12n
 const LIGHT_CLIENT = '/eth/v1/beacon/light_client'
 
 /** Fetches one document of at most `length` characters, and keeps its known fields. */
@@ -56,7 +55,7 @@ export function readClaimed(source: unknown, ...names: string[]): bigint {
 
 /** The period of a slot that an endpoint claims. @throws EndpointError if the slot is impossibly large */
 export function periodOf(slot: bigint): number {
-  const period = slot / SLOTS_PER_PERIOD
+  const period = slot / BigInt(SLOTS_PER_PERIOD)
   if (period < 2n ** 32n) return Number(period)
   throw new EndpointError('ANSWER_MALFORMED', { found: `slot ${slot}`, layer: 'beacon' })
 }

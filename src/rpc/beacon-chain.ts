@@ -1,8 +1,9 @@
+import { SECONDS_PER_SLOT } from '../beacon/clock.ts'
 import type { Committee } from '../beacon/committee.ts'
 import type { BeaconLightClient } from '../beacon/trusted-block.ts'
 import type { VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } from '../beacon/verify.ts'
 import { ProofError } from '../errors.ts'
-import { countPeriods, fetchFinality, fetchUpdates, periodOf, readClaimed, SECONDS_PER_SLOT } from './beacon-api.ts'
+import { countPeriods, fetchFinality, fetchUpdates, periodOf, readClaimed } from './beacon-api.ts'
 import type { Session } from './beacon-session.ts'
 import { EndpointError } from './error.ts'
 import { MAX_UPDATES_AT_ONCE } from './limits.ts'
@@ -111,8 +112,8 @@ export async function extendChain(
 
 /** Checks that the time of a signature is not after that of this machine. @throws EndpointError `CLOCK_BEHIND` */
 function verifyClock({ slot, slotTimestamp }: VerifiedFinality, signatureSlot: bigint): void {
-  const ahead = Number(slotTimestamp + (signatureSlot - slot) * SECONDS_PER_SLOT) - Date.now() / 1000
-  if (ahead > Number(SECONDS_PER_SLOT)) {
+  const ahead = Number(slotTimestamp + (signatureSlot - slot) * BigInt(SECONDS_PER_SLOT)) - Date.now() / 1000
+  if (ahead > SECONDS_PER_SLOT) {
     throw new EndpointError('CLOCK_BEHIND', { found: `${Math.round(ahead)} seconds` })
   }
 }

@@ -1,15 +1,16 @@
 import { decodeArgument, invalid } from '../arguments.ts'
+import { SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../beacon/clock.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { BeaconLightClient, ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { BundleConsensus } from '../evidence/consensus.ts'
-import { readOptions } from '../options.ts'
-import { fetchBootstrap, periodOf, SECONDS_PER_SLOT } from './beacon-api.ts'
+import { readOptions, verifyFunction } from '../options.ts'
+import { fetchBootstrap, periodOf } from './beacon-api.ts'
 import { extendChain, type KnownBlock, type Steps } from './beacon-chain.ts'
 import { createPool, unavailable, withSession } from './beacon-session.ts'
 import { EndpointError } from './error.ts'
 import type { BeaconApi } from './http.ts'
 import { BEACON_TOTAL_MS } from './limits.ts'
-import { verifyFunction, verifySignal, verifyTimeout } from './options.ts'
+import { verifySignal, verifyTimeout } from './options.ts'
 
 /** One period's update as JSON, in bytes: a bundle grows by this for each period since the trusted block. */
 const BYTES_PER_PERIOD = 64_000
@@ -103,21 +104,15 @@ export interface FetchedConsensus {
  */
 export async function fetchConsensus(options: ConsensusOptions): Promise<FetchedConsensus> {
   const own = readOptions('', options, CONSENSUS_OPTIONS)
-  const { apis, trusted, onProgress, signal, maxTrustedAgeSeconds = Number.POSITIVE_INFINITY } = own
-  const { timeoutMs = 10_000, totalTimeoutMs = BEACON_TOTAL_MS } = own
-  verifyBeaconSource({ apis, trusted })
-  const beacon = lightClientOf(trusted)
+  const { trusted, onProgress, maxTrustedAgeSeconds = Number.POSITIVE_INFINITY } = own
+  const { beacon, pool, limits } = readBeaconSource(own)
   verifyFunction('onProgress', onProgress)
-  verifySignal(signal)
   verifySeconds({ maxTrustedAgeSeconds })
-  verifyTimeout(timeoutMs)
-  verifyTimeout(totalTimeoutMs, 'totalTimeoutMs')
-  const pool = createPool(Array.from(apis))
   const report = (progress: ConsensusProgress) => onProgress?.(progress)
   const onFailure = (index: number, code: string) => {
     if (pool.apis.length > 1) report({ step: 'endpointFailed', index, code })
   }
-  return withSession(pool, { timeoutMs, totalTimeoutMs, signal, onFailure }, async session => {
+  return withSession(pool, { ...limits, onFailure }, async session => {
     const { bootstrap, block } = await session.race(
       (api, signal) => fetchBootstrap(api, trusted.beaconBlockRoot, signal),
       async bootstrap => ({ bootstrap, block: verifyTrusted(bootstrap, trusted) }),
@@ -142,7 +137,7 @@ function collectorOf({ committee, slotTimestamp, slot }: KnownBlock, report: (pr
   const start = committee.period
   // No endpoint can claim more periods than the clock allows for.
   const today = periodOf(
-    slot + BigInt(Math.max(Math.floor(Date.now() / 1000) - Number(slotTimestamp), 0)) / SECONDS_PER_SLOT,
+    slot + BigInt(Math.max(Math.floor(Date.now() / 1000) - Number(slotTimestamp), 0)) / BigInt(SECONDS_PER_SLOT),
   )
   const steps: Steps = {
     onClaim(claimed) {
@@ -177,10 +172,23 @@ export function verifyBeaconSource({ apis, trusted }: Pick<ConsensusOptions, 'ap
   decodeArgument(`${place}trusted.beaconBlockRoot`, trusted.beaconBlockRoot, 32)
 }
 
+/** The endpoints, what verifies their answers, and how long to wait for them. @throws ArgumentError */
+export function readBeaconSource(
+  own: Pick<ConsensusOptions, 'apis' | 'trusted' | 'timeoutMs' | 'totalTimeoutMs' | 'signal'>,
+) {
+  const { apis, trusted, timeoutMs = 10_000, totalTimeoutMs = BEACON_TOTAL_MS, signal } = own
+  verifyBeaconSource({ apis, trusted })
+  const beacon = lightClientOf(trusted)
+  verifyTimeout(timeoutMs)
+  verifyTimeout(totalTimeoutMs, 'totalTimeoutMs')
+  verifySignal(signal)
+  return { beacon, pool: createPool(Array.from(apis)), limits: { timeoutMs, totalTimeoutMs, signal } }
+}
+
 const FUNCTIONS = ['verifyCommittee', 'verifyBootstrap', 'verifyUpdate', 'verifyFinality'] as const
 
 /** @throws ArgumentError */
-export function lightClientOf({ lightClient }: TrustedBeaconBlock): BeaconLightClient {
+function lightClientOf({ lightClient }: TrustedBeaconBlock): BeaconLightClient {
   const beacon = readOptions('trusted.lightClient', lightClient, ['network', ...FUNCTIONS])
   for (const name of FUNCTIONS) {
     if (typeof beacon[name] !== 'function') throw invalid(`trusted.lightClient.${name}`, 'a function', beacon[name])
@@ -201,7 +209,7 @@ export const verifyTrusted = (
   { beaconBlockRoot, lightClient: { network, verifyBootstrap } }: TrustedBeaconBlock,
 ): KnownBlock => verifyBootstrap(bootstrap, { network, blockRoot: beaconBlockRoot })
 
-const DAY = 86_400
+export const DAY = 86_400
 
 /** The age of a block in seconds, by the clock of this machine. */
 export const ageOf = ({ slotTimestamp }: Pick<KnownBlock, 'slotTimestamp'>): number =>
@@ -220,7 +228,7 @@ export function verifyTrustedAge(
 ): void {
   const age = ageOf(block)
   const gloas = network.forks.find(({ name }) => name === 'gloas')?.epoch ?? Number.POSITIVE_INFINITY
-  const epoch = (Number(block.slot) + age / 12) / 32
+  const epoch = (Number(block.slot) + age / SECONDS_PER_SLOT) / SLOTS_PER_EPOCH
   if (age > (limit ?? (epoch < gloas ? 14 : 7) * DAY)) {
     throw new EndpointError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(age / DAY)} days`, layer: 'beacon' })
   }

@@ -1,5 +1,6 @@
 import { excerpt, isProofError, ProofError } from '../errors.ts'
 import { readOwn } from '../json/known-fields.ts'
+import { isPlain } from '../options.ts'
 import { EndpointError, type EndpointErrorCode, isKnownError } from './error.ts'
 import { MAX_CAUSES, MAX_DEPTH } from './limits.ts'
 import { admitText, type Redact, redactorFor, redactUrls } from './redact.ts'
@@ -49,7 +50,8 @@ function diagnoseThrown(error: unknown, params: readonly unknown[], redact: Reda
   // Checked by name, because the code of a DOMException is not a JSON-RPC code.
   const isNamed = (name: string) => (link: object) => field(link, 'name') === name
   if (chain.some(isNamed('TimeoutError'))) return new EndpointError('TIMEOUT')
-  // What the endpoint wrote must not pass for the decision of the caller, after which nobody else is asked.
+  // What the endpoint wrote, an object without a class that libraries keep as the `cause`, must not pass for the decision of
+  // the caller, after which nobody else is asked.
   if (chain.filter(link => !isPlain(link)).some(isNamed('AbortError'))) return new EndpointError('ABORTED')
   for (const link of chain) {
     const [code, data] = [field(link, 'code'), field(link, 'data')]
@@ -74,12 +76,6 @@ function causeChain(error: unknown): object[] {
   }
   follow(error, 0)
   return chain
-}
-
-/** Whether it is an object without a class, such as the error of a JSON-RPC response, which libraries keep as the `cause`. */
-function isPlain(link: object): boolean {
-  const prototype = Reflect.getPrototypeOf(link)
-  return prototype === null || Reflect.getPrototypeOf(prototype) === null
 }
 
 /** A field that the library or its class has set, never one of a polluted `Object.prototype`. A getter can throw. */
@@ -237,9 +233,9 @@ export function redactCause(error: unknown, redact: Redact, depth = 0): Error | 
   const cause = redactCause(inner, redact, depth + 1)
   const [name, message, stack] = ['name', 'message', 'stack'].map(text)
   const [cleanName, cleanMessage, cleanStack] = [name, message, stack].map(part => admitText(part, redact))
-  const isPlain = Object.getOwnPropertyNames(error).every(own => ['name', 'message', 'stack', 'cause'].includes(own))
+  const hasNoMore = Object.getOwnPropertyNames(error).every(own => ['name', 'message', 'stack', 'cause'].includes(own))
   const isClean = cleanName === name && cleanMessage === message && cleanStack === stack && cause === inner
-  if (error instanceof Error && isPlain && isClean) return error
+  if (error instanceof Error && hasNoMore && isClean) return error
   const code = field(error, 'code')
   const copy = new Error(cleanMessage === '' ? admitText(error, redact) : cleanMessage, cause && { cause })
   if (cleanName !== '') copy.name = cleanName ?? ''

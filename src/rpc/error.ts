@@ -132,6 +132,12 @@ function actionOf(code: EndpointErrorCode): ErrorAction {
 /** Whether an endpoint caused the error, so that it makes sense to ask it or another one again. */
 export const isFailure = (error: unknown): error is EndpointError | ProofError => FAILURES.includes(prospectOf(error))
 
+/** For `catch`: the failure of an endpoint as a value. Anything else is thrown again. */
+export function orFailure(error: unknown): EndpointError | ProofError {
+  if (isFailure(error)) return error
+  throw error
+}
+
 /** Whether the same request to the same endpoint may succeed later. */
 export const isPassing = (error: unknown): boolean => PASSING.includes(prospectOf(error))
 

@@ -4,14 +4,14 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, isProofError } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { decodeKeys, readOptions, verifyUint } from '../options.ts'
+import { decodeKeys, readOptions, verifyUint, verifyWhole } from '../options.ts'
 import type { Claim } from '../proof/claim.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { readClaim, verifyProof } from '../verifier/verify-proof.ts'
 import { diagnoseWith } from './diagnose.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
-import { verifySignal, verifyWhole } from './options.ts'
+import { verifySignal } from './options.ts'
 import {
   admitAnswer,
   answerAdmission,

@@ -1,6 +1,6 @@
 import { type FinalizedState, finalizedStateTopics } from '../anchor/finalized-state.ts'
 import type { L1Block } from '../anchor/header.ts'
-import { atEndpoint, isFailure, isPassing } from './error.ts'
+import { atEndpoint, isPassing, orFailure } from './error.ts'
 import { fetchAnchor, findPrevious, invented, type L1Source, readCurrent, type Sample, unless, walkLogs } from './l1.ts'
 import { BLOCKS_PER_REQUEST, MAX_EMPTY_LOG_REQUESTS, MAX_LISTED } from './limits.ts'
 import type { AnyProvider } from './provider.ts'
@@ -75,11 +75,6 @@ export async function listFinalizations(source: L1Source, range: ListRange, list
   // One finalization hides no other if it comes right after the last.
   if (found.size === 0 || range.newest > range.after + 1n) failures.throwIfAny(found.size === 0)
   return hintsOf(found)
-}
-
-const orFailure = (error: unknown): Error => {
-  if (isFailure(error)) return error
-  throw error
 }
 
 /** The last failure of each endpoint. */

@@ -1,18 +1,17 @@
 import { invalid } from '../arguments.ts'
+import { SECONDS_PER_SLOT, SLOTS_PER_PERIOD } from '../beacon/clock.ts'
 import type { Committee } from '../beacon/committee.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { BeaconLightClient, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { Hex } from '../bytes.ts'
 import { ArgumentError, atPath, isProofError } from '../errors.ts'
-import { readOptions } from '../options.ts'
-import { ageOf, lightClientOf, verifyBeaconSource, verifySeconds, verifyTrusted, verifyTrustedAge } from './beacon.ts'
-import { fetchBootstrap, SECONDS_PER_SLOT, SLOTS_PER_PERIOD } from './beacon-api.ts'
+import { readOptions, verifyFunction } from '../options.ts'
+import { ageOf, DAY, readBeaconSource, verifySeconds, verifyTrusted, verifyTrustedAge } from './beacon.ts'
+import { fetchBootstrap } from './beacon-api.ts'
 import { type Chain, extendChain, type KnownBlock } from './beacon-chain.ts'
-import { allFailed, createPool, type Session, withSession } from './beacon-session.ts'
+import { allFailed, type Session, withSession } from './beacon-session.ts'
 import { EndpointError, isFailure } from './error.ts'
 import type { BeaconApi } from './http.ts'
-import { BEACON_TOTAL_MS } from './limits.ts'
-import { verifyFunction, verifySignal, verifyTimeout } from './options.ts'
 
 /** An endpoint that failed, lied or lags, and how. */
 export interface BeaconFailure {
@@ -71,8 +70,6 @@ export interface BeaconBlockHashOptions {
   signal?: AbortSignal | undefined
 }
 
-const DAY = 86_400
-
 /**
  * Follows a beacon chain over several endpoints, none of which is trusted: a source of L1 block hashes for the verified
  * provider and for `verifyEvidence`. One honest endpoint suffices: the newest proven block counts, so an endpoint cannot hide
@@ -108,8 +105,7 @@ const DAY = 86_400
  */
 export function beaconBlockHash(options: BeaconBlockHashOptions): () => Promise<Hex> {
   const settings = verifyOptions(options)
-  const { trusted, beacon, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds } = settings
-  const pool = createPool(settings.apis)
+  const { trusted, beacon, pool, onProgress, onFailure, maxAgeSeconds, maxTrustedAgeSeconds } = settings
   const resumed = settings.resumeFrom && readBeaconProgress(settings.resumeFrom, beacon)
   let chain = resumed && chainFrom(resumed)
   /** The block that `onProgress` has received. */
@@ -179,21 +175,15 @@ const OPTIONS = [
 ]
 
 function verifyOptions(options: BeaconBlockHashOptions) {
-  const { apis, trusted, onProgress, onFailure, signal, ...own } = readOptions('', options, OPTIONS)
-  const { maxAgeSeconds = DAY, maxTrustedAgeSeconds, resumeFrom } = own
-  const { timeoutMs = 10_000, totalTimeoutMs = BEACON_TOTAL_MS } = own
-  verifyBeaconSource({ apis, trusted })
-  const beacon = lightClientOf(trusted)
-  verifyTimeout(timeoutMs)
-  verifyTimeout(totalTimeoutMs, 'totalTimeoutMs')
+  const own = readOptions('', options, OPTIONS)
+  const { trusted, onProgress, onFailure, maxAgeSeconds = DAY, maxTrustedAgeSeconds, resumeFrom } = own
+  const source = readBeaconSource(own)
   verifyFunction('onProgress', onProgress)
   verifyFunction('onFailure', onFailure)
-  verifySignal(signal)
   verifySeconds({ maxAgeSeconds, maxTrustedAgeSeconds: maxTrustedAgeSeconds ?? 0 })
-  const source = { apis: Array.from(apis), trusted: { ...trusted, lightClient: beacon }, beacon }
-  const limits = { timeoutMs, totalTimeoutMs, signal }
   const ages = { maxAgeSeconds, maxTrustedAgeSeconds }
-  return { ...source, ...ages, limits, resumeFrom: resumeFrom ?? undefined, onProgress, onFailure }
+  const trust = { ...trusted, lightClient: source.beacon }
+  return { ...source, ...ages, trusted: trust, resumeFrom: resumeFrom ?? undefined, onProgress, onFailure }
 }
 
 function writeBeaconProgress({ committee, l1BlockHash, blockRoot, slot, slotTimestamp }: KnownBlock): BeaconProgress {
@@ -224,9 +214,9 @@ function readBeaconProgress(state: BeaconProgress, beacon: BeaconLightClient): K
   if (rootOf(committee.network) !== rootOf(network)) throw invalid('resumeFrom', 'one of the same network', state)
   verifyStored(() => beacon.verifyCommittee(stored))
   const known = { committee: stored, l1BlockHash, blockRoot, slot: BigInt(slot), slotTimestamp: BigInt(slotTimestamp) }
-  const time = BigInt(network.genesisTime) + known.slot * SECONDS_PER_SLOT
+  const time = BigInt(network.genesisTime) + known.slot * BigInt(SECONDS_PER_SLOT)
   if (known.slotTimestamp !== time) throw invalid('resumeFrom.finalized.slotTimestamp', `${time}`, known.slotTimestamp)
-  const ahead = stored.period - Number(known.slot / SLOTS_PER_PERIOD)
+  const ahead = stored.period - Number(known.slot / BigInt(SLOTS_PER_PERIOD))
   // A committee signs for a block of its own period or, at its beginning, of the one before.
   if (ahead !== 0 && ahead !== 1) {
     throw invalid('resumeFrom.committee.period', 'the period of the slot, or the next', stored.period)

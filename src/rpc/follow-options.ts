@@ -2,7 +2,7 @@ import { type Rollup, readRollup } from '../anchor/rollup.ts'
 import { decodeArgument, invalid, readItems } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { ProofError } from '../errors.ts'
-import { decodeKeys, readOptions, verifyUint } from '../options.ts'
+import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { type Endpoint, type OnFailure, openEndpoints } from './endpoints.ts'
@@ -10,7 +10,7 @@ import type { EndpointError, Layer } from './error.ts'
 import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import { readState } from './follow-state.ts'
 import { MAX_INTERVAL } from './limits.ts'
-import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { verifySignal } from './options.ts'
 
 /** An account and its slots to prove at every finalization. */
 export interface FollowRequest {

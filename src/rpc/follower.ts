@@ -246,8 +246,6 @@ async function prove(
     const bundle = createBundle({ ...claim, answer, l1: { block, proof, finalizedState } })
     // The parts were verified one by one. This verifies the whole.
     const proven = verifyEvidence(bundle, { ...claim, trusted: { l1BlockHash: l1Block.hash } })
-    if (proven.trustedInput !== 'l1BlockHash')
-      throw new EndpointError('L1_CONTRADICTION', { found: 'another kind of bundle' })
     evidence.push(bundle)
     states.push(proven)
   }

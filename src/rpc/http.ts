@@ -1,7 +1,7 @@
 import { invalid, isArray } from '../arguments.ts'
 import { ArgumentError } from '../errors.ts'
 import { ExcessiveJson, parseBounded } from '../json/parse.ts'
-import { readOptions } from '../options.ts'
+import { readOptions, verifyWhole } from '../options.ts'
 import { diagnoseStatus, parseResponse, type RpcRequest, redactCause } from './diagnose.ts'
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import {
@@ -14,7 +14,7 @@ import {
   SHORT_RESPONSE_LENGTH,
 } from './limits.ts'
 import { oneCoding } from './one-coding.ts'
-import { verifySignal, verifyTimeout, verifyWhole } from './options.ts'
+import { verifySignal, verifyTimeout } from './options.ts'
 import { orAbort, type RequestProvider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
 import { createSemaphore, sleep } from './waiting.ts'

@@ -1,12 +1,12 @@
 import type { L1Block } from '../anchor/header.ts'
 import { invalid, isArray, readItems } from '../arguments.ts'
 import type { Hex } from '../bytes.ts'
-import { readOptions } from '../options.ts'
+import { readOptions, verifyFunction, verifyWhole } from '../options.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
 import { isUrl } from './http.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
-import { verifyFunction, verifyTimeout, verifyWhole } from './options.ts'
+import { verifyTimeout } from './options.ts'
 import { inTime } from './waiting.ts'
 
 /**

@@ -14,7 +14,7 @@ import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErr
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
 import { type Endpoints, only } from './endpoints.ts'
-import { EndpointError, type EndpointErrorCode, isEndpointError, isFailure } from './error.ts'
+import { EndpointError, type EndpointErrorCode, isEndpointError, isFailure, orFailure } from './error.ts'
 import { BLOCKS_PER_REQUEST, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
 import { type AnyProvider, callProvider } from './provider.ts'
@@ -205,10 +205,7 @@ export async function* walkLogs(
     const begin = toBlock - BLOCKS_PER_REQUEST + 1n
     const blocks = { fromBlock: encodeQuantity(begin > oldest ? begin : oldest), toBlock: encodeQuantity(toBlock) }
     const filter = { address: rollup.address, topics, ...blocks }
-    const logs = await callProvider(provider, 'eth_getLogs', [filter], signal).catch((error: unknown) => {
-      if (isFailure(error)) return error
-      throw error
-    })
+    const logs = await callProvider(provider, 'eth_getLogs', [filter], signal).catch(orFailure)
     if (isFailure(logs)) return yield logs
     if (!Array.isArray(logs) || logs.length > MAX_LOGS) return yield null
     yield logs

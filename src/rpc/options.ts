@@ -2,8 +2,6 @@ import { invalid } from '../arguments.ts'
 import { verifyWhole } from '../options.ts'
 import { MAX_TIMEOUT } from './limits.ts'
 
-export { verifyFunction, verifyWhole } from '../options.ts'
-
 export const verifyTimeout = (timeoutMs: number, name = 'timeoutMs'): number =>
   verifyWhole(name, timeoutMs, 1, MAX_TIMEOUT)
 

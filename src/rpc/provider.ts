@@ -79,9 +79,9 @@ export async function orAbort<T>(work: () => Promise<T> | T, signal: AbortSignal
   })
 }
 
-/** A JSON-RPC quantity of at most 64 bits. @throws EndpointError `ANSWER_MALFORMED` */
-export function parseQuantity(value: unknown): bigint {
-  const quantity = decodeQuantity(value, 64)
+/** A JSON-RPC quantity of at most `bits` bits. @throws EndpointError `ANSWER_MALFORMED` */
+export function parseQuantity(value: unknown, bits = 64): bigint {
+  const quantity = decodeQuantity(value, bits)
   if (quantity !== null) return quantity
   throw new EndpointError('ANSWER_MALFORMED', { found: 'something that is not a quantity' })
 }

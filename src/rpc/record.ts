@@ -7,7 +7,7 @@ import { createBundle } from '../evidence/create.ts'
 import type { EvidenceBundle, VerifiedEvidence } from '../evidence/types.ts'
 import { verifyEvidence } from '../evidence/verify.ts'
 import { encodeQuantity } from '../hex.ts'
-import { readOptions, verifyUint } from '../options.ts'
+import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { verifyProof } from '../verifier/verify-proof.ts'
@@ -27,7 +27,7 @@ import {
   type L1Source,
   walkAnchors,
 } from './l1.ts'
-import { verifyFunction, verifySignal, verifyWhole } from './options.ts'
+import { verifySignal } from './options.ts'
 import { answerAdmission, type FetchProgress, fetchedMismatch, readFetched } from './partial-answers.ts'
 import { parseQuantity } from './provider.ts'
 import { redactorFor } from './redact.ts'

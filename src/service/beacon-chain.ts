@@ -1,13 +1,6 @@
+import { SLOTS_PER_EPOCH, SLOTS_PER_PERIOD } from '../beacon/clock.ts'
 import { decodeBeacon, executionOf } from '../beacon/decode.ts'
-import {
-  type BeaconNetwork,
-  decodeNetwork,
-  forkAt,
-  type Layout,
-  periodOf,
-  SLOTS_PER_EPOCH,
-  SLOTS_PER_PERIOD,
-} from '../beacon/network.ts'
+import { type BeaconNetwork, decodeNetwork, forkAt, type Layout, periodOf } from '../beacon/network.ts'
 import { hashPair, rootOfUint } from '../beacon/ssz.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { BASE_FEE, type Block, EMPTY_TRIE, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'
@@ -23,7 +16,7 @@ export type BeaconChain = ReturnType<typeof createBeaconChain>
  */
 function slotsPerBlock(unfinalized: number): bigint {
   const blocks = 2 ** Math.ceil(Math.log2(Math.max(8, unfinalized + 2)))
-  return BigInt(Math.max(2, Number(SLOTS_PER_PERIOD) / blocks))
+  return BigInt(Math.max(2, SLOTS_PER_PERIOD / blocks))
 }
 
 /**
@@ -46,7 +39,7 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
     const finalized = finalizedIn(l1Block)
     const period = periodOf(slot)
     const state = new Map([
-      [fork.layout.finalizedRoot ^ 1, rootOfUint((finalized?.slot ?? 0n) / SLOTS_PER_EPOCH)],
+      [fork.layout.finalizedRoot ^ 1, rootOfUint((finalized?.slot ?? 0n) / BigInt(SLOTS_PER_EPOCH))],
       [fork.layout.finalizedRoot, hexToBytes(finalized?.root ?? ZERO_HASH, 32)],
       [fork.layout.currentCommittee, committeeOf(period).root],
       [fork.layout.nextCommittee, committeeOf(period + 1).root],
@@ -72,7 +65,7 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
     },
     /** The newest block of a period that can be attested. It may be the next block of all, with an empty L1 block. */
     attestedIn(period = Number.MAX_SAFE_INTEGER): BeaconBlock | undefined {
-      const lastOfPeriod = (BigInt(period) + 1n) * (SLOTS_PER_PERIOD / spacing) - 2n
+      const lastOfPeriod = (BigInt(period) + 1n) * (BigInt(SLOTS_PER_PERIOD) / spacing) - 2n
       return lastOfPeriod <= blocks.newest() ? blocks.at(lastOfPeriod) : makeBlock(l1.nextBlock())
     },
     finalizedIn,

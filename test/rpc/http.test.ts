@@ -191,11 +191,11 @@ it('asks a URL object like its text', async () => {
 it('refuses megabytes of brackets before they are parsed, of either kind of endpoint', async () => {
   const brackets = `[${'[],'.repeat(2 ** 22)}0]`
   const { url, turns } = await startServer(response => void response.writeHead(200, JSON_TYPE).end(brackets))
-  const asked = [createBeaconApi(url).get('/eth/v1/x'), createHttpProvider(url).request({ method: 'x' })]
-  for (const answer of asked) {
-    await expect(answer).rejects.toMatchObject({ code: 'ANSWER_MALFORMED', found: 'too many values for its length' })
+  const asks = [() => createBeaconApi(url).get('/eth/v1/x'), () => createHttpProvider(url).request({ method: 'x' })]
+  for (const ask of asks) {
+    await expect(ask()).rejects.toMatchObject({ code: 'ANSWER_MALFORMED', found: 'too many values for its length' })
   }
-  expect([asked.length, turns()]).toEqual([2, 2])
+  expect([asks.length, turns()]).toEqual([2, 2])
 })
 
 const coded = (times: number, value = 'gzip') => Array<string>(times).fill(value)

@@ -4,7 +4,7 @@ import type { Hex } from '../../bytes.ts'
 import { schemeNamed } from '../../document/answer.ts'
 import { type DecodedEvidenceClaim, decodeClaim } from '../../evidence/claim.ts'
 import type { Trusted } from '../../evidence/types.ts'
-import { readOptions } from '../../options.ts'
+import { readOptions, unlessLeft } from '../../options.ts'
 import { poseidon2 } from '../../scheme/poseidon2.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 
@@ -63,11 +63,8 @@ export function readRecordClaim(claim: RecordClaim) {
 }
 
 /** @returns undefined if it is left to the record */
-function stated<T>(path: string, value: T | 'fromRecord' | undefined, read: (value: T) => T): T | undefined {
-  if (value === 'fromRecord') return undefined
-  if (value === undefined) throw invalid(path, "a value, or 'fromRecord'", value)
-  return read(value)
-}
+const stated = <T>(path: string, value: T | 'fromRecord' | undefined, read: (value: T) => T): T | undefined =>
+  unlessLeft('fromRecord', path, value, read)
 
 function requireScheme(name: Scheme['name']): Scheme['name'] {
   if (schemeNamed(name) === undefined) throw invalid('scheme', "'mimc', 'poseidon2' or 'fromRecord'", name)

@@ -4,16 +4,16 @@ import { bytesToHex, type Hex } from '../../bytes.ts'
 import { ArgumentError } from '../../errors.ts'
 import { createBundle } from '../../evidence/create.ts'
 import { encodeQuantity, lowerCase } from '../../hex.ts'
-import { readOptions, verifyUint } from '../../options.ts'
+import { readOptions, verifyUint, verifyWhole } from '../../options.ts'
 import { redactProofErrors } from '../../rpc/diagnose.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
 import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
-import { verifySignal, verifyTimeout, verifyWhole } from '../../rpc/options.ts'
+import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
 import { recordEvidence } from '../../rpc/record.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
 import { type CallRequest, NOBODY } from '../call-request.ts'
 import { endpointsOf } from '../chain.ts'
-import { chainIdOf, DEFAULT_HARDFORK, verifyBigint, verifyEnvironment, verifyHardfork } from '../environment.ts'
+import { chainIdOf, DEFAULT_HARDFORK, verifyEnvironment, verifyHardfork } from '../environment.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
@@ -66,7 +66,7 @@ function readRecordOptions(options: CallRecordOptions) {
 function decodeCall(call: CallRecordOptions['call']): CallRequest & { readonly to: Hex; readonly gas: bigint } {
   const stated = readOptions('call', call, ['from', 'to', 'data', 'value', 'gas'])
   const { from = NOBODY, to, data = '0x', value = 0n, gas = CALL_GAS } = stated
-  verifyBigint('call.gas', gas, 21_000n, 64)
+  verifyUint('call.gas', gas, 64, 21_000n)
   if (gas > CALL_GAS) throw invalid('call.gas', `at most ${CALL_GAS}`, gas)
   if (typeof data !== 'string' || data.length > 2 + 2 * MAX_DATA_BYTES || !/^0x(?:[0-9a-f]{2})*$/i.test(data)) {
     throw new ArgumentError({ path: 'call.data', expected: 'hexadecimal of at most 1 MiB' })

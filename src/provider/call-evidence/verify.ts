@@ -6,7 +6,7 @@ import { verifyDecoded } from '../../evidence/verify.ts'
 import { readOptions, verifyUint } from '../../options.ts'
 import { abortedBy } from '../../rpc/error.ts'
 import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
-import { chainIdOf, verifyBigint, verifyHardfork } from '../environment.ts'
+import { chainIdOf, verifyHardfork } from '../environment.ts'
 import { isProviderError } from '../error.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { type Execution, execute } from '../execute.ts'
@@ -77,7 +77,7 @@ function decodeCallClaim(claim: CallClaim) {
     evidence,
     chainId: chainIdOf(evidence.rollup, chainId),
     hardfork: unlessFromBundle('hardfork', hardfork, verifyHardfork),
-    maxGas: verifyBigint('maxGas', maxGas, 21_000n, 64),
+    maxGas: verifyUint('maxGas', maxGas, 64, 21_000n),
     call: call === 'fromBundle' ? {} : decodeStatedCall(call, maxGas),
   }
 }
