@@ -55,7 +55,7 @@ export const isBundleFile = (file: InputFile): file is BundleFile =>
 /**
  * Tells what a parsed JSON text is by the names of its fields. It checks nothing else.
  *
- * @throws DocumentError if it states a scheme, as vectors and recordings do, but holds no answer
+ * @throws DocumentError if it states a scheme, as vectors and recordings do, but holds no answer, or is of another version
  */
 export function readInputFile(content: unknown): InputFile {
   const has = (...names: string[]) => hasFields(content, ...names)
@@ -74,9 +74,11 @@ export function readInputFile(content: unknown): InputFile {
   // Anything that calls itself a JSON-RPC response came from an endpoint, so the user stated nothing in it.
   const isResponse = has('jsonrpc')
   if (!isResponse && has('scheme')) {
-    const { stateRoot, address, storageKeys } = fields
+    const { stateRoot, address, storageKeys, version = 1 } = fields
     const stated = { scheme, stateRoot, address, storageKeys }
     if (has('answer')) return { kind: 'vector', description, stated, answer, expected }
+    // Recordings of other programs say none.
+    if (version !== 1) throw new DocumentError('it is not version 1')
     if (has('result')) return { kind: 'recording', description, stated, answer: result, expected: { valid: true } }
     throw new DocumentError('it has a scheme, but neither an answer nor a result')
   }

@@ -51,6 +51,14 @@ export const brief = (text: string): string =>
     ? `${printable(text.slice(0, MAX_TEXT_CHARACTERS))}… (${text.length} characters)`
     : printable(text)
 
+/** Why what this program wrote cannot be read as version 1 of its format; undefined if it can. */
+export function otherVersion(content: unknown): string | undefined {
+  const version = fieldIn(content, 'version')
+  return version === 1
+    ? undefined
+    : `is of version ${brief(show(version))} of its format, of which this program reads 1`
+}
+
 /** Parses a JSON text in UTF-8. @throws DocumentError */
 export function parseJson(bytes: Uint8Array): unknown {
   // The decoder is fatal, because it must not replace bytes silently. It drops a leading BOM.

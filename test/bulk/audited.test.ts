@@ -58,7 +58,7 @@ it('writes each verdict as JSON, whatever it contains', async () => {
     const expected = lines.map(({ line }, index) => {
       const verdict = line.length > 2 ** 20 ? tooLong : verify(readRecord(line))
       for (const name of Object.keys(verdict)) seen.add(name)
-      return toJson({ line: index + 1, ...(file !== undefined && { file }), ...verdict }).replaceAll(
+      return toJson({ line: index + 1, ...(file !== undefined && { file }), version: 1, ...verdict }).replaceAll(
         '\u2028',
         '\\u2028',
       )

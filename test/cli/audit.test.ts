@@ -185,6 +185,8 @@ it('prefers stated inputs over those in a record, and reports the sources', asyn
   const sample = sampleOf(poseidon2)
   const other = `0x${'00'.repeat(32)}`
   const stdin = Buffer.from(`${JSON.stringify(sample)}\n${JSON.stringify(sample.result)}\n`)
+  const later = await audit([], { stdin: JSON.stringify({ version: 2, ...sample }) })
+  expect(parseLines(later.stdout).map(kindOf)).toEqual(['unreadable: it is not version 1'])
   const free = await audit([], { stdin })
   expect(parseLines(free.stdout)).toMatchObject([
     {
@@ -317,6 +319,14 @@ it('does not resume the output of another audit', async () => {
     expect(readFileSync(out, 'utf8')).toBe(content)
   }
   expect(altered).toHaveLength(6)
+  for (const version of [2, null]) {
+    const content = `${JSON.stringify({ ...JSON.parse(`${verdict}`), version })}\n`
+    writeFileSync(out, content)
+    const { code, stderr } = await audit([file, '-o', out])
+    const reason = `exists, and holds a verdict that is of version ${version} of its format`
+    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)])
+    expect(readFileSync(out, 'utf8')).toBe(content)
+  }
 })
 
 it('vouches for no line that it has not read: what was judged before must be the same', async () => {

@@ -48,6 +48,7 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
   )
   expect(first.stdout).toMatch(/L2 block 9 {2}of 20\S+Z, \d+ days old {2}/)
   expect(index()[2]).toEqual({
+    version: 1,
     l2BlockNumber: '9',
     stateRoot: service.chain.at(9n)?.stateRoot(),
     finalizedTimestamp: `${service.chain.timestamp(9n)}`,
@@ -136,6 +137,14 @@ it('does not change foreign files', async () => {
   writeFileSync(join(folder, '9.json'), '{}')
   const foreign = await follow('--from', '9')
   expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('is not a bundle of this finalization')])
+  const indexed = JSON.parse(readFileSync(join(folder, 'index.ndjson'), 'utf8'))
+  for (const version of [2, undefined]) {
+    writeFileSync(join(folder, 'index.ndjson'), `${JSON.stringify({ ...indexed, version })}\n`)
+    const { code, stderr } = await follow('--from', '9')
+    const reason = `index.ndjson exists, and is of version ${version ?? 'nothing'} of its format`
+    expect([code, stderr]).toEqual([2, expect.stringContaining(reason)])
+    expect(stderr).not.toContain('--force')
+  }
   appendFileSync(join(folder, 'index.ndjson'), 'something else\n')
   expect(await follow('--from', '9')).toMatchObject({ code: 2, stderr: expect.stringContaining('is not an index') })
   writeFileSync(join(parent, 'file'), '')

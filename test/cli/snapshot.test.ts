@@ -289,6 +289,10 @@ describe('--check', () => {
         { problems: expect.arrayContaining([expect.objectContaining({ kind: 'answer unreadable' })]) },
       ],
       [
+        { kept: honest.kept.replace('"version":1', '"version":2') },
+        { problems: expect.arrayContaining([expect.objectContaining({ kind: 'answer unreadable' })]) },
+      ],
+      [
         { kept: honest.kept.replace('"result"', '"other"') },
         { problems: expect.arrayContaining([expect.objectContaining({ code: 'MALFORMED_RESPONSE' })]) },
       ],
@@ -300,7 +304,7 @@ describe('--check', () => {
       writeFileSync(at('kept.gz'), gzipSync(kept))
       expect(await check()).toMatchObject({ code: 1, ok: false, ...expected })
     }
-    expect(cases).toHaveLength(14)
+    expect(cases).toHaveLength(15)
 
     const wrongHash = await check(word(1))
     expect(wrongHash).toMatchObject({ code: 1, ok: false, error: { code: 'HEADER_HASH_MISMATCH' } })
@@ -336,7 +340,7 @@ describe('--check', () => {
       const storageKeys = addresses.slice(begin, begin + 60).map(address => mappingSlot({ slot: 5n, keys: [address] }))
       const result = forged.getProof(CONTRACT, storageKeys)
       forgedAnswers.push(
-        `${JSON.stringify({ scheme: 'poseidon2', stateRoot: forged.stateRoot(), address: CONTRACT, storageKeys, result })}\n`,
+        `${JSON.stringify({ version: 1, scheme: 'poseidon2', stateRoot: forged.stateRoot(), address: CONTRACT, storageKeys, result })}\n`,
       )
     }
     const forgedRows = addresses.map(

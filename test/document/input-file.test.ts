@@ -14,6 +14,7 @@ const files: readonly (readonly [name: string, content: unknown, kind: InputFile
   ['an error', { jsonrpc: '2.0', error: { code: 1 } }, 'JSON-RPC response'],
   ['an error without a version', { error: { code: 1 } }, 'JSON-RPC response'],
   ['a recording', { ...claim, result: answer }, 'recording'],
+  ['a recording that says its version', { version: 1, ...claim, result: answer }, 'recording'],
   ['a vector', contract, 'vector'],
   ['a vector that also has a result', { ...contract, result: answer }, 'vector'],
   ['a bundle', evidence.bundle, 'evidence bundle'],
@@ -34,6 +35,13 @@ it.each(files)('recognizes %s by its fields', (_name, content, kind) => {
   const file = readInputFile(content)
   expect(file.kind).toBe(kind)
   expect(isBundleFile(file)).toBe(kind.startsWith('evidence'))
+})
+
+it('refuses a recording of another version', () => {
+  for (const version of [2, '1', null]) {
+    const read = () => readInputFile({ version, ...claim, result: answer })
+    expect(read).toThrow('it is not version 1')
+  }
 })
 
 it('recognizes the same in a line of NDJSON', () => {

@@ -84,7 +84,7 @@ export function addTally(sum: Tally, more: Tally): void {
 function formatVerdict(line: number, file: string | undefined, verdict: Verdict): string {
   const place =
     file === undefined ? `{"line":${line}` : `{"line":${line},"file":${escapeUnprintable(JSON.stringify(file))}`
-  return `${place},${'account' in verdict ? formatProven(verdict) : JSON.stringify(verdict).slice(1)}\n`
+  return `${place},"version":1,${'account' in verdict ? formatProven(verdict) : JSON.stringify(verdict).slice(1)}\n`
 }
 
 /**

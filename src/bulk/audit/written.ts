@@ -1,4 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
+import { DocumentError } from '../../document/error.ts'
+import { otherVersion } from '../../document/value.ts'
 import { countVerdict, createTally, type Tally } from './audited.ts'
 import { CHUNK_LENGTH } from './input.ts'
 import { linesOf, readBatches } from './lines.ts'
@@ -24,6 +26,7 @@ export async function endOfLastLine(file: FileHandle): Promise<number> {
  * Counts the verdicts that earlier runs wrote.
  *
  * @param length of what is read, in bytes
+ * @throws DocumentError for a verdict of another version
  * @throws Error if a line is not a verdict, or a verdict is missing
  */
 export async function readWritten(file: FileHandle, length: number): Promise<Tally> {
@@ -38,6 +41,8 @@ export async function readWritten(file: FileHandle, length: number): Promise<Tal
       const verdict = JSON.parse(text)
       // A shallow check is enough: the file is the user's own, and only has to be what this program writes.
       if (typeof verdict?.verdict !== 'string') throw new Error('a line is not a verdict')
+      const other = otherVersion(verdict)
+      if (other !== undefined) throw new DocumentError(`holds a verdict that ${other}`)
       line = verdict.line === 1 ? 1 : line + 1
       if (verdict.line !== line) throw new Error('a verdict is missing')
       countVerdict(tally, verdict, `${text}\n`)

@@ -1,5 +1,5 @@
 import type { Hex } from '../../bytes.ts'
-import { fieldIn, itemsOf } from '../../document/value.ts'
+import { fieldIn, itemsOf, otherVersion } from '../../document/value.ts'
 import { safely } from '../../verifier/safe.ts'
 import type { Verifier } from '../../verifier/verifier.ts'
 import { type RowFormat, requestFor, rowWriter, type Target } from './snapshot.ts'
@@ -27,7 +27,7 @@ export type RowProblem =
   | { readonly kind: 'refused' }
   | { readonly kind: 'row missing' }
   | { readonly kind: 'answer missing' }
-  /** The kept answer is too long, or not JSON. */
+  /** The kept answer is too long, not JSON, or of another version. */
   | { readonly kind: 'answer unreadable' }
   | { readonly kind: 'answer refused'; readonly code: string; readonly path: string }
   /** `proven` is the row that the answer proves. */
@@ -90,7 +90,7 @@ function readRecording(text: string | null | undefined) {
   try {
     const recording: unknown = JSON.parse(text ?? '')
     const [answer, keys] = ['result', 'storageKeys'].map(name => fieldIn(recording, name))
-    return { isReadable: true, answer, keyCount: itemsOf(keys).length }
+    return { isReadable: otherVersion(recording) === undefined, answer, keyCount: itemsOf(keys).length }
   } catch {
     return { isReadable: false, answer: undefined, keyCount: 1 }
   }

@@ -224,7 +224,7 @@ export async function writeSnapshot(
       if ('refusal' in part) onRefused(part.request, part.refusal.code)
       else if (sink.keepsAnswers) {
         const { address, storageKeys } = part.request
-        const recording = { scheme: scheme.name, stateRoot, address, storageKeys, result: part.answer }
+        const recording = { version: 1, scheme: scheme.name, stateRoot, address, storageKeys, result: part.answer }
         kept += `${JSON.stringify(recording)}\n`
       }
     }

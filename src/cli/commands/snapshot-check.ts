@@ -114,7 +114,7 @@ function wordsOf(problem: Problem): string[] {
     refused: 'refused: no answer of the endpoint verified',
     'row missing': 'the row is missing',
     'answer missing': 'no answer is kept for it',
-    'answer unreadable': 'the kept answer is not JSON, or too long',
+    'answer unreadable': 'the kept answer is not JSON, too long, or of another version',
   }
   return [holder, words[kind]]
 }

@@ -10,6 +10,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type EvidenceClaim, verifyEvidence } from '../../anchor.ts'
+import { parseNumber } from '../../document/evidence.ts'
+import { fieldIn, otherVersion } from '../../document/value.ts'
 import { safely } from '../../index.ts'
 import type { FollowedFinalization } from '../../rpc.ts'
 import { orUsageError, UsageError } from '../errors.ts'
@@ -24,6 +26,9 @@ export type FollowedClaim = Required<Pick<EvidenceClaim, 'scheme' | 'rollup' | '
 /** In bytes. Every line of the index is shorter. */
 const MAX_LINE_LENGTH = 4096
 
+/** Of this command. It has no --force. */
+const REMEDY = 'move it away'
+
 /**
  * Where `follow` writes: a bundle per finalization, an index of them, and its progress. Creates the folder if missing.
  *
@@ -37,7 +42,7 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
   })
   // Held until the process ends, or `close`.
   const claimed = await claim(path)
-  const file = progressFile(join(path, 'state.json'), askedFor, 'move it away')
+  const file = progressFile(join(path, 'state.json'), askedFor, REMEDY)
   const indexPath = join(path, 'index.ndjson')
   const { progress, ...index } = await (async () => ({ progress: await file.read(), ...mendIndex(indexPath) }))().catch(
     error => {
@@ -61,7 +66,7 @@ export async function openFollowFolder(path: string, request: FollowedClaim, ask
       else writeWhole(bundlePath, serialize(bundlePath, item.bundles[0]), false)
       if (indexed === null || l2BlockNumber > indexed) {
         const l1 = { l1BlockNumber: l1Block.number, l1BlockHash: l1Block.hash }
-        const line = toJson({ l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file: name })
+        const line = toJson({ version: 1, l2BlockNumber, stateRoot, finalizedTimestamp, ...l1, file: name })
         // On systems where a folder cannot be claimed, this detects a second run.
         const isChanged = (statRegular(indexPath)?.size ?? 0) !== length
         if (isChanged) throw new UsageError(`${indexPath}: another program has changed it`)
@@ -84,8 +89,7 @@ async function verifyExisting(path: string, item: FollowedFinalization, request:
   const { l2BlockNumber, stateRoot } = item
   const claim = { ...request, l2BlockNumber, trusted: { l2StateRoot: stateRoot } }
   const outcome = safely(() => verifyEvidence(bundle, claim))
-  if (!outcome.ok)
-    throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`, 'move it away')
+  if (!outcome.ok) throw refuseOverwrite(path, `is not a bundle of this finalization (${outcome.error.code})`, REMEDY)
 }
 
 /**
@@ -98,11 +102,21 @@ function mendIndex(path: string): { indexed: bigint | null; length: number } {
   return orUsageError(`cannot read ${path}`, () => {
     const bytes = readFileSync(path)
     const end = bytes.lastIndexOf('\n') + 1
-    const line = bytes.toString('utf8', 0, end).trimEnd().split('\n').at(-1) ?? ''
-    const block = /"l2BlockNumber":"(\d{1,20})"/.exec(line)?.[1]
-    const isForeign = line === '' ? bytes.length > MAX_LINE_LENGTH : block === undefined
-    if (isForeign) throw new UsageError(`${path} is not an index of this program`)
+    const last = bytes.toString('utf8', 0, end).trimEnd().split('\n').at(-1) ?? ''
+    const line = parseLine(last)
+    const indexed = parseNumber(fieldIn(line, 'l2BlockNumber'), 64)
+    const isEmpty = last === '' && bytes.length <= MAX_LINE_LENGTH
+    const other = indexed === null ? 'is not an index of this program' : otherVersion(line)
+    if (other !== undefined && !isEmpty) throw refuseOverwrite(path, other, REMEDY)
     truncateSync(path, end)
-    return { indexed: block === undefined ? null : BigInt(block), length: end }
+    return { indexed, length: end }
   })
+}
+
+function parseLine(text: string): unknown {
+  try {
+    return text.length > MAX_LINE_LENGTH ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { brief, fieldIn, isObject, show } from '../../document/value.ts'
+import { fieldIn, isObject, otherVersion } from '../../document/value.ts'
 import type { Io } from '../command.ts'
 import { orUsageError, UsageError } from '../errors.ts'
 import { MAX_INPUT_BYTES, MAX_INPUT_MIB } from '../limits.ts'
@@ -85,14 +85,6 @@ export function statRegular(path: string): Stats | undefined {
 
 /** What a file of progress says that it is. */
 const PROGRESS = 'progress of rollup-state-proof'
-
-/** Why a file of this program cannot be read as version 1 of its format; undefined if it can. */
-export function otherVersion(content: unknown): string | undefined {
-  const version = fieldIn(content, 'version')
-  return version === 1
-    ? undefined
-    : `is of version ${brief(show(version))} of its format, of which this program reads 1`
-}
 
 /** A file that says what a run was asked for, and how far it is. */
 export type ProgressFile = ReturnType<typeof progressFile>

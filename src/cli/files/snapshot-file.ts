@@ -3,19 +3,11 @@ import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { EvidenceBundle } from '../../anchor.ts'
 import type { SnapshotProgress } from '../../bulk/snapshot/snapshot.ts'
-import { fieldIn, isObject } from '../../document/value.ts'
+import { fieldIn, isObject, otherVersion } from '../../document/value.ts'
 import type { Wanted } from '../options/snapshot-options.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { digestOf } from './input.ts'
-import {
-  type AskedFor,
-  otherVersion,
-  progressFile,
-  readExisting,
-  refuseOverwrite,
-  statRegular,
-  writeWhole,
-} from './output-file.ts'
+import { type AskedFor, progressFile, readExisting, refuseOverwrite, statRegular, writeWhole } from './output-file.ts'
 
 /** How far a snapshot is, and the bundle that proves its state root. */
 export interface SavedProgress extends SnapshotProgress {

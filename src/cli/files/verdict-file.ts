@@ -3,6 +3,7 @@ import { ChangedInput, type Judged, type JudgedBatch } from '../../bulk/audit/au
 import { createTally, type Tally } from '../../bulk/audit/audited.ts'
 import { createLineDigest } from '../../bulk/audit/line-digest.ts'
 import { endOfLastLine, readWritten } from '../../bulk/audit/written.ts'
+import { DocumentError } from '../../document/error.ts'
 import { fieldIn, itemsOf } from '../../document/value.ts'
 import { withGrowingFiles } from './growing-file.ts'
 import { type AskedFor, progressFile, refuseOverwrite } from './output-file.ts'
@@ -56,8 +57,11 @@ export async function withVerdictFile<T>(
       const all = await readWritten(file.handle, end)
       return end === length ? all : readWritten(file.handle, length)
     }
-    const written = await readAll().catch(() => {
-      throw refuseOverwrite(path, 'holds something other than verdicts')
+    const written = await readAll().catch((error: unknown) => {
+      throw refuseOverwrite(
+        path,
+        error instanceof DocumentError ? error.message : 'holds something other than verdicts',
+      )
     })
     if (written.lines !== judged.lines) throw refuseOverwrite(path, 'holds other verdicts than those that were written')
     await file.truncate(length)
