@@ -5,7 +5,7 @@ import { hashPair, rootOfUint } from '../beacon/ssz.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { BASE_FEE, type Block, EMPTY_TRIE, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'
 import { createBlockStore } from './block-store.ts'
-import { createCommittees } from './committee.ts'
+import { committeeOf } from './committee.ts'
 import type { L1 } from './simulated-l1.ts'
 
 export type BeaconChain = ReturnType<typeof createBeaconChain>
@@ -26,7 +26,6 @@ function slotsPerBlock(unfinalized: number): bigint {
  */
 export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: number) {
   const decoded = decodeNetwork(network)
-  const committeeOf = createCommittees()
   const spacing = slotsPerBlock(unfinalized)
   const blocks = createBlockStore<BeaconBlock>(({ root }) => root)
 
@@ -52,7 +51,6 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
     newest: blocks.newest,
     withRoot: (root: Hex) => blocks.at(blocks.numberOf(root) ?? -1n),
     network: decoded,
-    committeeOf,
     /** Adds beacon blocks for new L1 blocks, and drops those of L1 blocks that have been pruned or replaced. */
     catchUp(): void {
       blocks.forget(l1.blocks.oldest())

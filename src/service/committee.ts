@@ -12,8 +12,11 @@ const DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'
 
 const { Point, Fn } = { Point: bls12_381.G1.Point, Fn: bls12_381.fields.Fr }
 
-/** The public keys, computed once and shared by all services in this process. */
+type SimulatedCommittee = ReturnType<typeof makeCommittee>
+
+/** Computed once and shared by all services in this process: the public keys, and at most {@link POOL_SIZE} committees. */
 let pool: readonly Uint8Array[] | undefined
+const made = /* @__PURE__ */ new Map<number, SimulatedCommittee>()
 
 function createPool(): readonly Uint8Array[] {
   const points = [Point.BASE.multiply(firstSecret())]
@@ -40,37 +43,32 @@ const firstSecret = (): bigint =>
  * The secret keys are consecutive numbers. So each public key is one addition away from the previous one, and the aggregate
  * signature of many members is a single signature by the sum of their keys. This is a simulation: everybody knows these keys.
  */
-export function createCommittees() {
+function makeCommittee(shift: number) {
   const first = firstSecret()
   pool ??= createPool()
   const keys = pool
-  const made = new Map<number, ReturnType<typeof makeCommittee>>()
-
-  function makeCommittee(shift: number) {
-    const members = Array.from({ length: COMMITTEE_SIZE }, (_, index) => (shift + index) % POOL_SIZE)
-    const pubkeys = members.map(member => keys[member] ?? new Uint8Array(48))
-    const secretOf = (signs: (index: number) => boolean): bigint =>
-      members.reduce((sum, member, index) => (signs(index) ? Fn.add(sum, first + BigInt(member)) : sum), 0n)
-    const aggregate = Point.BASE.multiply(secretOf(() => true)).toBytes()
-    return {
-      /** 48 bytes each, like the aggregate. */
-      pubkeys,
-      aggregate,
-      root: hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregate)),
-      /** @param signs whether the member at this index signs @returns 96 bytes */
-      sign(message: Uint8Array, signs: (index: number) => boolean): Uint8Array {
-        const { longSignatures } = bls12_381
-        const signature = longSignatures.sign(longSignatures.hash(message, DOMAIN), Fn.toBytes(secretOf(signs)))
-        return longSignatures.Signature.toBytes(signature)
-      },
-    }
+  const members = Array.from({ length: COMMITTEE_SIZE }, (_, index) => (shift + index) % POOL_SIZE)
+  const pubkeys = members.map(member => keys[member] ?? new Uint8Array(48))
+  const secretOf = (signs: (index: number) => boolean): bigint =>
+    members.reduce((sum, member, index) => (signs(index) ? Fn.add(sum, first + BigInt(member)) : sum), 0n)
+  const aggregate = Point.BASE.multiply(secretOf(() => true)).toBytes()
+  return {
+    /** 48 bytes each, like the aggregate. */
+    pubkeys,
+    aggregate,
+    root: hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregate)),
+    /** @param signs whether the member at this index signs @returns 96 bytes */
+    sign(message: Uint8Array, signs: (index: number) => boolean): Uint8Array {
+      const { longSignatures } = bls12_381
+      const signature = longSignatures.sign(longSignatures.hash(message, DOMAIN), Fn.toBytes(secretOf(signs)))
+      return longSignatures.Signature.toBytes(signature)
+    },
   }
+}
 
-  return (period: number) => {
-    const shift = (period * STEP) % POOL_SIZE
-    const committee = made.get(shift) ?? makeCommittee(shift)
-    // Bounded: there are at most POOL_SIZE shifts.
-    made.set(shift, committee)
-    return committee
-  }
+export function committeeOf(period: number): SimulatedCommittee {
+  const shift = (period * STEP) % POOL_SIZE
+  const committee = made.get(shift) ?? makeCommittee(shift)
+  made.set(shift, committee)
+  return committee
 }

@@ -3,6 +3,7 @@ import { periodOf } from '../beacon/network.ts'
 import { signingRoot } from '../beacon/signature.ts'
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { type BeaconBlock, type BeaconChain, sparseBranch } from './beacon-chain.ts'
+import { committeeOf } from './committee.ts'
 import { MAX_REMEMBERED } from './limits.ts'
 
 /** The light-client part of the beacon API. Each answer is null if there is none. */
@@ -11,7 +12,7 @@ export function createLightClientApi(chain: BeaconChain) {
 
   /** The committee of the period of a block or of the next period, with its proof from the state of the block. */
   function describeCommittee({ slot, fork, state }: BeaconBlock, which: 'current' | 'next') {
-    const { pubkeys, aggregate } = chain.committeeOf(periodOf(slot) + (which === 'next' ? 1 : 0))
+    const { pubkeys, aggregate } = committeeOf(periodOf(slot) + (which === 'next' ? 1 : 0))
     return {
       [`${which}_sync_committee`]: { pubkeys: pubkeys.map(bytesToHex), aggregate_pubkey: bytesToHex(aggregate) },
       [`${which}_sync_committee_branch`]: sparseBranch(state, fork.layout[`${which}Committee`]),
@@ -31,7 +32,7 @@ export function createLightClientApi(chain: BeaconChain) {
       finality_branch: sparseBranch(attested.state, layout.finalizedRoot),
       sync_aggregate: {
         sync_committee_bits: bytesToHex(bitsOf(signs)),
-        sync_committee_signature: bytesToHex(chain.committeeOf(periodOf(signatureSlot)).sign(message, signs)),
+        sync_committee_signature: bytesToHex(committeeOf(periodOf(signatureSlot)).sign(message, signs)),
       },
       signature_slot: `${signatureSlot}`,
     }

@@ -1,9 +1,11 @@
+import { vi } from 'vitest'
 import * as beacon from '../../src/beacon.ts'
 import type { Hex } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
 import { type BeaconApi, type BeaconBlockHashOptions, beaconBlockHash, EndpointError } from '../../src/rpc.ts'
-import { addDemoBlocks } from '../../src/service/demo.ts'
-import type { Service } from '../../src/service.ts'
-import { startService } from './servers.ts'
+import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
+import { createService, type Service } from '../../src/service.ts'
+import { ROLLUP, startService } from './servers.ts'
 
 /** The demo, whose blocks have a fixed time long ago. */
 export const ANY = { maxAgeSeconds: Number.POSITIVE_INFINITY, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
@@ -30,7 +32,16 @@ export const down: BeaconApi = {
 
 export async function startDemo() {
   const started = await startService()
-  const { service } = started
+  return { ...started, ...demoOf(started.service) }
+}
+
+/** A demo that does not listen, so that several tests may share it. */
+export function quietDemo() {
+  const service = createService({ genesis: demoWorld(poseidon2), rollup: ROLLUP })
+  return demoOf(service)
+}
+
+function demoOf(service: Service) {
   addDemoBlocks(service.chain)
   const { network } = service.beacon
   const rootOf = async (block: bigint): Promise<Hex> => (await service.beacon.blockRoot(block)) ?? '0x'
@@ -39,7 +50,7 @@ export async function startDemo() {
   const head = () => hashOf(service.chain.l1.blockNumber())
   const follow = async (apis: BeaconApi[], options: Partial<BeaconBlockHashOptions> = {}, block = 60n) =>
     beaconBlockHash({ apis, trusted: await trust(block), ...ANY, ...options })
-  return { ...started, network, rootOf, hashOf, head, follow, trust }
+  return { service, network, rootOf, hashOf, head, follow, trust }
 }
 
 export const codeOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -55,4 +66,23 @@ export const forge: Change = (body, path) => {
   // It claims to be newer than any.
   update.data.finalized_header.beacon.slot = `${BigInt(update.data.finalized_header.beacon.slot) + 1n}`
   return update
+}
+
+/** The only clock of what it runs. Returns what `work` returns, and the milliseconds that it waited for. */
+export async function timed<T>(work: () => Promise<T>): Promise<{ value: T; waited: number }> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    let [isDone, waited] = [false, 0]
+    const value = work().finally(() => {
+      isDone = true
+    })
+    value.catch(() => {})
+    for (; !isDone && waited < 3_600_000; waited += 20) {
+      await vi.advanceTimersByTimeAsync(20)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    return { value: await value, waited }
+  } finally {
+    vi.useRealTimers()
+  }
 }
