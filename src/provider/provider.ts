@@ -1,7 +1,7 @@
 import { ArgumentError } from '../errors.ts'
 import { readOptions, verifyFunction } from '../options.ts'
 import { verifySignal } from '../rpc/options.ts'
-import { callProvider, orAbort } from '../rpc/provider.ts'
+import { callProvider } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, withProviderErrors } from './error.ts'
 import { createMethods } from './methods.ts'
@@ -60,15 +60,17 @@ export interface VerifiedProvider {
    * Looks for a newer block to answer from. Requests in flight keep their block. The view never goes back: it stays if
    * nothing newer is proven.
    *
-   * @throws ProviderError if the endpoints fail or lie; the view stays
+   * @param options how to end the wait early. The search goes on for others
+   * @throws ProviderError if the endpoints fail or lie; the view stays. `TIMEOUT` after `timeoutMs`, as requests do
    */
-  refresh(): Promise<ProviderView>
+  refresh(options?: Pick<RequestOptions, 'signal'>): Promise<ProviderView>
   /**
    * The block from which the provider answers. Looks for one if there is none yet.
    *
+   * @param options how to end the wait early
    * @throws ProviderError as {@link VerifiedProvider.refresh} does
    */
-  view(): Promise<ProviderView>
+  view(options?: Pick<RequestOptions, 'signal'>): Promise<ProviderView>
 }
 
 /** Proven, but wallets also need the nonce after their transactions that are still pending, which nothing proves. */
@@ -144,7 +146,6 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       verifyFunction('options.admit', admit)
       return inPace({ timeoutMs: settings.timeoutMs, signals: [settings.signal, signal], admit }, work)
     })
-  const searching = <T>(work: () => Promise<T>) => withProviderErrors(() => orAbort(work, settings.signal))
 
   return {
     // What the caller says of the result is not checked, as in every such client.
@@ -152,7 +153,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
       answering(pace => answer(args, pace) as Promise<Result>, options),
     on: () => {},
     removeListener: () => {},
-    refresh: () => searching(async () => describe(await views.refresh())),
-    view: () => searching(async () => describe(await views.current())),
+    refresh: options => answering(async () => describe(await views.refresh()), options),
+    view: options => answering(async () => describe(await views.current()), options),
   }
 }

@@ -1,4 +1,6 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, it } from 'vitest'
+import { bytesToHex, hexToBytes } from '../../src/bytes.ts'
 import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type CallBundle, type CallClaim, isProviderError, recordCall, verifyCallEvidence } from '../../src/provider.ts'
@@ -103,6 +105,26 @@ it('has one deadline for an estimate, an access list, and what waits for an endp
   }
 })
 
+it('has the same deadline, and a signal, for its view', async () => {
+  const never = () => new Promise<never>(() => {})
+  const silent: object[] = [{ l1: { request: never } }, { l2: { request: never } }, { l1BlockHash: never }]
+  const abort = { signal: AbortSignal.timeout(20) }
+  for (const options of silent) {
+    for (const name of ['view', 'refresh'] as const) {
+      const late = { reason: 'TIMEOUT', data: { reason: 'TIMEOUT' } }
+      await expect(
+        endless()
+          .provider({ ...options, timeoutMs: 50 })
+          [name](),
+        name,
+      ).rejects.toMatchObject(late)
+      const aborted = { reason: 'ENDPOINT_FAILED', data: { error: 'ABORTED' } }
+      await expect(endless().provider(options)[name](abort), name).rejects.toMatchObject(aborted)
+    }
+  }
+  expect(silent.length).toBe(3)
+}, 10_000)
+
 it('answers another client while calls compute', async () => {
   const provider = endless().provider({ timeoutMs: 1500 })
   const balance = { method: 'eth_getBalance', params: [LOOP] }
@@ -140,6 +162,22 @@ describe('a call as evidence', () => {
     const aborted = await aborting(signal => verifyCallEvidence(bundle, claim, { signal }))
     expect([reasonOf(aborted.error), aborted.ticks > 0]).toEqual(['ABORTED', true])
     await expect(verifyCallEvidence(bundle, claim, { timeoutMs: 0 })).rejects.toThrow('timeoutMs')
+  })
+
+  it('has the deadline for its anchor, too', async () => {
+    const { bundle, claim } = await bundleOf('0x00')
+    const { header } = bundle.l1 as { header: Hex }
+    const l1BlockHash = bytesToHex(keccak_256(hexToBytes(header, header.length / 2 - 1)))
+    // Proves the block, in more time than there is.
+    const verifyConsensus = () => {
+      const began = Date.now()
+      while (Date.now() - began < 150);
+      return { l1BlockHash } as never
+    }
+    const trusted = { beaconBlockRoot: l1BlockHash, network: 'devnet', verifyConsensus, lightClient: {} as never }
+    const consensus = { network: 'devnet', bootstrap: {}, updates: [], finality: {} }
+    const asked = verifyCallEvidence({ ...bundle, consensus }, { ...claim, trusted }, { timeoutMs: 100 })
+    await expect(asked).rejects.toMatchObject({ reason: 'TIMEOUT' })
   })
 
   it('ends at the deadline while it is recorded', async () => {

@@ -125,8 +125,8 @@ export interface CallVerifyOptions {
   /** Aborts the verification of the state and the execution of the call, at any time. */
   signal?: AbortSignal | undefined
   /**
-   * Milliseconds for both, once the state root is proven. Then the verification fails with `TIMEOUT`: whoever makes a bundle
-   * chooses how long the call computes. Default: 10,000.
+   * Milliseconds for everything. Then the verification fails with `TIMEOUT`: whoever makes a bundle chooses how long the call
+   * computes. Proving the state root is one step, which nothing interrupts. Default: 10,000.
    */
   timeoutMs?: number | undefined
 }

@@ -4,7 +4,6 @@ import { ArgumentError, excerpt, isProofError, ProofError } from '../../errors.t
 import { type DecodedEvidenceClaim, decodeClaim, unlessFromBundle } from '../../evidence/claim.ts'
 import { verifyDecoded } from '../../evidence/verify.ts'
 import { readOptions, verifyUint } from '../../options.ts'
-import { abortedBy } from '../../rpc/error.ts'
 import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
 import { chainIdOf, verifyHardfork } from '../environment.ts'
 import { isProviderError } from '../error.ts'
@@ -31,15 +30,14 @@ export async function verifyCallEvidence(
   const { signal, timeoutMs = DEFAULT_TIMEOUT } = readOptions('', options, ['signal', 'timeoutMs'])
   verifySignal(signal)
   verifyTimeout(timeoutMs)
-  if (signal?.aborted) throw abortedBy(signal)
 
-  const decoded = decodeCallEvidence(bundle, wanted.maxGas)
-  verifyExpected(decoded, wanted)
-  const anchor = verifyAnchor(decoded, wanted.evidence)
-  const verified = await inPace({ timeoutMs, signals: [signal] }, pace =>
-    verifyExecution(decoded, wanted.evidence.scheme, anchor, pace),
-  )
-  return { ...anchor, ...verified }
+  return inPace({ timeoutMs, signals: [signal] }, async pace => {
+    const decoded = decodeCallEvidence(bundle, wanted.maxGas)
+    verifyExpected(decoded, wanted)
+    const anchor = verifyAnchor(decoded, wanted.evidence)
+    await pace.pause()
+    return { ...anchor, ...(await verifyExecution(decoded, wanted.evidence.scheme, anchor, pace)) }
+  })
 }
 
 /** Verifies the state in a bundle, and executes the call on it. */

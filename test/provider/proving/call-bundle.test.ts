@@ -526,9 +526,9 @@ it('can be aborted while it is verified, even if it reads nothing from a network
   expect([turns > 2 * bundle.answers.length, ended]).toEqual([true, 'returned'])
   for (let turn = 1; turn <= turns; turn++)
     expect(await abortAtTurn(turn, bundle)).toEqual({ turns: turn, ended: 'ABORTED' })
-  // There is a turn before each answer.
+  // There is a turn after the anchor, and one before each answer.
   const { length } = bundle.answers
   const broken = { ...bundle, answers: bundle.answers.with(length - 1, { ...Object(bundle.answers[0]), answer: {} }) }
-  expect(await abortAtTurn(length, broken)).toEqual({ turns: length, ended: 'ABORTED' })
-  expect(await abortAtTurn(length + 1, broken)).toMatchObject({ turns: length, ended: 'CALL_STATE_UNUSED' })
+  expect(await abortAtTurn(length + 1, broken)).toEqual({ turns: length + 1, ended: 'ABORTED' })
+  expect(await abortAtTurn(length + 2, broken)).toMatchObject({ turns: length + 1, ended: 'CALL_STATE_UNUSED' })
 })
