@@ -45,7 +45,10 @@ export function createExplorer(maxMib: number): (request: Request) => Promise<Re
 
 async function readJson(blob: Blob, maxMib: number): Promise<unknown> {
   if (blob.size > maxMib * 2 ** 20) throw new DocumentError(`The file is larger than ${maxMib} MiB.`)
-  const bytes = await blob.arrayBuffer()
+  const bytes = await blob.arrayBuffer().catch(() => {
+    // Some browsers take a folder for a file until it is read.
+    throw new DocumentError('It cannot be read. It is a folder, or it was moved or changed meanwhile.')
+  })
   try {
     return parseJson(new Uint8Array(bytes))
   } catch (error) {

@@ -100,11 +100,21 @@ async function attempt(work: () => Promise<void>): Promise<void> {
   } catch (error) {
     const message = messageOf(error)
     // The request was abandoned.
-    if (message === '') return
-    loaded = null
-    fileStatus.textContent = message
-    showVerdict('Nothing to verify', message)
+    if (message !== '') showProblem(message)
   }
+}
+
+function showProblem(message: string): void {
+  loaded = null
+  fileStatus.textContent = message
+  showVerdict('Nothing to verify', message)
+}
+
+/** Shows why nothing is opened, and drops what was asked before. */
+function refuse(message: string): void {
+  clearTimeout(timer)
+  engine.forget()
+  showProblem(message)
 }
 
 function judgeSoon(delay: number, then: () => void = () => {}): void {
@@ -123,16 +133,19 @@ function openExample(example: Example, scrolls = true): void {
   void open(new Blob([JSON.stringify(example.content)]), `Example “${example.title}”`, example, scrolls)
 }
 
-const openFile = (file: File): void => void open(file, file.name.slice(0, MAX_NAME_CHARACTERS), null)
+function openFiles([file, ...others]: readonly File[]): void {
+  paste.value = ''
+  if (others.length > 0) refuse(`These are ${1 + others.length} files. This page shows one at a time.`)
+  else if (file) void open(file, file.name.slice(0, MAX_NAME_CHARACTERS), null)
+}
 
 /** @returns whether there was anything to open */
 function openTransfer(data: DataTransfer | null): boolean {
-  const [file] = data?.files ?? []
-  if (file) {
-    paste.value = ''
-    openFile(file)
-    return true
-  }
+  const files = [...(data?.files ?? [])]
+  const isFolder = files.length === 1 && data?.items[0]?.webkitGetAsEntry()?.isDirectory
+  if (isFolder) refuse('This is a folder. Open one of the files in it.')
+  else openFiles(files)
+  if (files.length > 0) return true
   const example = rollupStateProofExamples[Number.parseInt(data?.getData(EXAMPLE_TYPE) ?? '', 10)]
   if (example) openExample(example)
   else if (data?.getData('text')) takeText(data.getData('text'))
@@ -164,8 +177,7 @@ function listExamples(): void {
 function listen(): void {
   const file = byId('file', HTMLInputElement)
   file.addEventListener('change', () => {
-    const [chosen] = file.files ?? []
-    if (chosen) openFile(chosen)
+    openFiles([...(file.files ?? [])])
     file.value = ''
   })
   paste.addEventListener('paste', event => {

@@ -289,6 +289,23 @@ async function checkWaysIn(): Promise<string> {
   await page.locator('#verdict[data-verdict="verified"]').waitFor()
   assert.match(await page.locator('#file-status').innerText(), /^dropped\.json: vector, 5 storage proofs/)
 
+  // Dropped as a desktop does it.
+  const devtools = await opened.context.newCDPSession(page)
+  const other = join(folder, 'other.json')
+  writeFileSync(other, JSON.stringify(contract))
+  const drops: readonly (readonly [files: string[], says: RegExp])[] = [
+    [[folder], /^This is a folder\. Open one of the files in it\.$/],
+    [[other, other, other], /^These are 3 files\. This page shows one at a time\.$/],
+    [[other], /^other\.json: vector, 5 storage proofs/],
+  ]
+  for (const [files, says] of drops) {
+    for (const type of ['dragEnter', 'drop'] as const) {
+      const data = { items: [], files, dragOperationsMask: 1 }
+      await devtools.send('Input.dispatchDragEvent', { type, x: 100, y: 100, data })
+    }
+    await page.locator('#file-status', { hasText: says }).waitFor()
+  }
+
   // High enough that nothing scrolls under the pointer.
   await page.setViewportSize({ width: 1280, height: 1600 })
   await page.locator('#examples li', { hasText: 'Root of another block' }).dragTo(page.locator('#drop'))

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { allCodes } from '../../src/error-meanings.ts'
 import { failure } from '../../src/errors.ts'
 import { type Check, findFailed, listSteps, placeError } from '../../src/explorer/checks.ts'
+import { createExplorer } from '../../src/explorer/explore.ts'
 import { type Judgement, judge } from '../../src/explorer/judge.ts'
 import { type OpenedFile, openFile, statementFrom } from '../../src/explorer/opened-file.ts'
 import { viewProof } from '../../src/explorer/proof-view.ts'
@@ -42,6 +43,15 @@ const NOT_EXPLORED: Readonly<Record<string, string>> = {
   'claim-rollup-misspelt': 'the same',
   'claim-no-address': 'an empty field leaves the address to the bundle, and the page says so',
 }
+
+it('says in words that a file cannot be read', async () => {
+  const folder = Object.assign(new Blob(['{}']), {
+    arrayBuffer: () => Promise.reject(new DOMException('A requested file could not be found', 'NotFoundError')),
+  })
+  const reply = await createExplorer(1)({ id: 1, kind: 'load', blob: folder })
+  const message = 'It cannot be read. It is a folder, or it was moved or changed meanwhile.'
+  expect(reply).toEqual({ id: 1, kind: 'problem', message })
+})
 
 for (const scheme of ['mimc', 'poseidon2', 'evidence'] as const) {
   const isProof = ({ vector: { operation } }: { vector: { operation?: string } }) =>
