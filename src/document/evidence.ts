@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { lineaLayout, lineaRollup, lineaSepoliaRollup, type Rollup } from '../anchor/rollup.ts'
-import { type BeaconNetwork, mainnetBeacon, sepoliaBeacon } from '../beacon/network.ts'
+import { type BeaconNetwork, decodeNetwork, mainnetBeacon, sepoliaBeacon } from '../beacon/network.ts'
 import { trustBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { Refusal } from '../errors.ts'
@@ -90,6 +90,20 @@ function toNumber(name: string, text: unknown, bits: number): bigint {
 export type EvidenceSources = Readonly<
   Record<'trusted' | 'scheme' | 'rollup' | 'l2BlockNumber' | 'address' | 'storageKeys', Source>
 >
+
+/** Who stated the constants that a verdict also rests on: a layout other than Linea's, and the network of a beacon block. */
+export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup' | 'trusted'>, by: 'user' | 'file') {
+  const { lightClient } = fieldsOf(trusted)
+  const network = fieldIn(lightClient, 'network')
+  const known = networkNamed(String(fieldIn(network, 'name')))
+  // The user can only name one. Any other is the content of a file.
+  const isNamed = known !== undefined && JSON.stringify(decodeNetwork(known).source) === JSON.stringify(network)
+  const ofNetwork: Source = isNamed ? by : 'file'
+  return {
+    ...(rollup.layout !== undefined && rollup.layout !== lineaLayout && { layout: by }),
+    ...(network !== undefined && { network: ofNetwork }),
+  }
+}
 
 /** Who stated each part: `by`, or the bundle. */
 export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file'): EvidenceSources {

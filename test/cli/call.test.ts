@@ -35,7 +35,11 @@ it('records a call, and verifies it offline', async () => {
   const args = line.trim().split(' ').slice(2)
   expect(await runHere(args)).toMatchObject({ code: 0 })
   const { code, stdout } = await runHere([...args, '--json'])
-  const { verified, returnData, trustedInput, call } = JSON.parse(stdout)
+  const { verified, returnData, trustedInput, call, sources } = JSON.parse(stdout)
+  expect(sources).toEqual({
+    ...{ trusted: 'flag', scheme: 'flag', rollup: 'flag', l2BlockNumber: 'bundle' },
+    ...{ from: 'flag', to: 'flag', data: 'flag', value: 'bundle', gas: 'flag' },
+  })
   expect([code, verified, trustedInput, call.to, call.from]).toEqual([0, true, 'l1BlockHash', TOKEN, ALICE])
   expect(BigInt(returnData)).toBeGreaterThan(0n)
 

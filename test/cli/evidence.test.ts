@@ -80,12 +80,51 @@ it('marks unstated inputs in the report and in JSON', async () => {
     verified: true,
     trustedInput: 'l1BlockHash',
     trusted: { l1BlockHash: blockHash },
-    sources: { l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
+    sources: {
+      ...{ trusted: 'flag', scheme: 'flag', rollup: 'flag' },
+      ...{ l2BlockNumber: 'bundle', address: 'bundle', storageKeys: 'bundle' },
+    },
     l1Block: { number: '24000000', timestamp: `${0x69000000}`, hash: blockHash },
     l2BlockNumber: '436',
     currentL2BlockNumber: '448',
     account: { nonce: '3', balance: '5' },
   })
+})
+
+it('says of a storage layout and of the constants of a network who stated them', async () => {
+  const vector = read('valid/poseidon2-own-layout')
+  const layout = 'roots in slot 5, newest block in slot 7'
+  const byFile = await runHere(['verify', fileOf(vector)])
+  expect(byFile.stdout).toMatch(new RegExp(`storage layout +${layout} +from the file\n`))
+  expect(byFile.stdout).not.toMatch(/(?<!not )stated by you/)
+  const json = JSON.parse((await runHere(['verify', fileOf(vector), '--json'])).stdout)
+  expect(json.sources).toMatchObject({ trusted: 'file', scheme: 'file', rollup: 'file', layout: 'file' })
+
+  const slots = ['--layout-roots-slot', '5', '--layout-current-slot', '7']
+  const byUser = await runHere(['verify', fileOf(vector.bundle), ...flagsOf(vector), ...slots])
+  expect(byUser.stdout).toMatch(new RegExp(`storage layout +${layout} +stated by you\n`))
+
+  const { claim, scheme, bundle } = read('valid/poseidon2-beacon-block-root')
+  const { network, beaconBlockRoot } = Object(claim.trusted)
+  const flags: readonly string[] = [
+    '--scheme',
+    scheme,
+    '--rollup',
+    claim.rollup.address,
+    '--checkpoint',
+    beaconBlockRoot,
+  ]
+  const args = ['verify', fileOf(bundle), ...flags, '--network', fileOf(network)]
+  expect((await runHere(args)).stdout).toMatch(/network +vectors +from the file\n/)
+  expect(JSON.parse((await runHere([...args, '--json'])).stdout).sources).toMatchObject({
+    ...{ trusted: 'flag', network: 'file' },
+  })
+  // A name that this program knows does not make its constants known.
+  const other = fileOf({ ...network, name: 'mainnet' })
+  const named = await runHere(['verify', fileOf(bundle), ...flags, '--network', other, '--json'])
+  expect(JSON.parse(named.stdout)).toMatchObject({ trusted: { network: 'mainnet' }, sources: { network: 'file' } })
+  const known = await runHere(['verify', fileOf(bundle), ...flags, '--network', 'mainnet', '--json'])
+  expect(JSON.parse(known.stdout)).toMatchObject({ trusted: { network: 'mainnet' }, sources: { network: 'flag' } })
 })
 
 it('reports how far the chain of evidence reaches', async () => {

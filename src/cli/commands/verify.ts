@@ -1,5 +1,6 @@
 import { verifyEvidence } from '../../anchor.ts'
-import { claimOfVector } from '../../document/evidence.ts'
+import type { Source } from '../../document/claim.ts'
+import { claimOfVector, constantSources } from '../../document/evidence.ts'
 import { compare, spellEvidence, spellState } from '../../document/expected.ts'
 import { isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
 import { printable } from '../../document/value.ts'
@@ -16,7 +17,7 @@ import { blockClaimOf, claimOfFlags, requireClaim, trustedOf, verifyAnswer } fro
 import { parsePath } from '../options/parse.ts'
 import { formatCall } from '../output/call-report.ts'
 import { reportOnBundle } from '../output/evidence-report.ts'
-import { paint, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
+import { describeSources, paint, reportOnAnswer, reportOnError, toJson, type VerdictReport } from '../output/report.ts'
 
 const answerOptions = optionsOf('scheme', 'state-root', 'address', 'storage-key', 'mapping', 'json')
 const trustedOptions = optionsOf('checkpoint', 'l1-block-hash', 'l1-state-root')
@@ -142,12 +143,20 @@ async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<Verdic
   const { call, ...about } = callClaimOf(flags)
   const trusted = await trustedOf(flags, io)
   const claim: CallClaim = { ...blockClaimOf(flags), ...about, call, trusted }
+  const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
+  const sources = describeSources({
+    ...{ trusted: 'user', scheme: 'user', rollup: 'user', l2BlockNumber: of(claim.l2BlockNumber) },
+    ...constantSources(claim, 'user'),
+    ...Object.fromEntries(Object.entries(call).map(([name, value]) => [name, of(value)])),
+  })
   try {
     const verified = await verifyCallEvidence(bundle, claim, deadlineOf(flags)).catch(callFailed)
     const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
-    return { verified: true, json: { ...verified, age: ageOf(verified) }, format }
+    return { verified: true, json: { sources, ...verified, age: ageOf(verified) }, format }
   } catch (error) {
     if (!isProofError(error)) throw error
-    return reportOnError(error, {}, [['call', call.to === 'fromBundle' ? 'whatever the bundle is for' : call.to]])
+    return reportOnError(error, { sources }, [
+      ['call', call.to === 'fromBundle' ? 'whatever the bundle is for' : call.to],
+    ])
   }
 }

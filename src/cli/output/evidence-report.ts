@@ -1,6 +1,6 @@
 import type { EvidenceClaim, Trusted, VerifiedEvidence } from '../../anchor.ts'
 import type { Source } from '../../document/claim.ts'
-import { evidenceSources, type Link, linkOf, links, linksFrom } from '../../document/evidence.ts'
+import { constantSources, evidenceSources, type Link, linkOf, links, linksFrom } from '../../document/evidence.ts'
 import { fieldIn, fieldsOf, isObject, show } from '../../document/value.ts'
 import { ageOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
 import type { Outcome } from '../../index.ts'
@@ -26,6 +26,16 @@ const trustedRows = (trusted: Trusted, source: ClaimSource): Row[] =>
     return words === undefined ? [] : [['trusted', `${show(words)} ${show(value)}`, sourceWords[source]]]
   })
 
+function constantRows({ rollup, trusted }: EvidenceClaim, sources: ReturnType<typeof constantSources>): Row[] {
+  const { stateRootHashes, currentL2BlockNumber } = fieldsOf(rollup.layout)
+  const layout = `roots in slot ${show(stateRootHashes)}, newest block in slot ${show(currentL2BlockNumber)}`
+  const { network } = fieldsOf(trusted)
+  return [
+    ...(sources.network ? [['network', show(network), sourceWords[sources.network]] as const] : []),
+    ...(sources.layout ? [['storage layout', layout, sourceWords[sources.layout]] as const] : []),
+  ]
+}
+
 const formatRollup = ({ rollup }: EvidenceClaim): string =>
   `${show(rollup.address)}${rollup.name === undefined ? '' : ` (${show(rollup.name)})`}`
 
@@ -38,17 +48,17 @@ export function reportOnBundle(
 ): VerdictReport {
   const { scheme, rollup, trusted } = claim
   const sources = evidenceSources(claim, source)
-  const { l2BlockNumber, address, storageKeys } = sources
+  const constants = constantSources(claim, source)
   // A beacon block comes with what verifies from it, which the user has not stated.
   const { lightClient: _, ...shown } = fieldsOf(trusted)
   const stated = {
     trusted: isObject(trusted) ? shown : trusted,
     scheme: scheme.name,
     rollup,
-    sources: describeSources({ l2BlockNumber, address, storageKeys }),
+    sources: describeSources({ ...sources, ...constants }),
   }
   const named = { scheme: scheme.name, rollup: formatRollup(claim) }
-  const trustedRow = trustedRows(trusted, source)
+  const trustedRow = [...trustedRows(trusted, source), ...constantRows(claim, constants)]
   const heading = (stream: Output) => paint(stream, 'bold', 'Chain of evidence')
   if (!outcome.ok) {
     const brokenLink = linkOf(outcome.error)
