@@ -101,3 +101,19 @@ it('links each leaf of the list to its neighbours in both directions', () => {
   expect(arrows.filter(arrow => arrow === 'leaf -> HEAD' || arrow === 'TAIL -> leaf')).toHaveLength(2)
   expect(arrows.filter(arrow => arrow === 'leaf -> leaf')).toHaveLength(4)
 })
+
+it('draws the chain of trust as it is proven', () => {
+  expect(arrowsOf(read('trust'))).toEqual([
+    'checkpoint -> sync committees',
+    'sync committees -> finalized beacon block',
+    'finalized beacon block -> L1 block hash',
+    'L1 header -> L1 state root',
+    'L1 state root -> rollup contract',
+    'rollup contract -> L2 state root',
+    'L1 block hash -> L1 header',
+    'account tree -> account',
+    'account -> storage root',
+    'storage root -> slot',
+    'L2 state root -> account tree',
+  ])
+})
