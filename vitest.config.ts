@@ -48,8 +48,8 @@ export const LAYERS = {
 }
 /** These run first, with coverage, which slows all code down. */
 const CORE = [...LAYERS.path, ...LAYERS.anchor, ...LAYERS.beacon, ...LAYERS.provider]
-/** Slow tests of the same layers, which reach no more lines than the others. */
-export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hostile'].map(
+/** Slow tests of the same layers, which reach no more lines than the others. The last sets the environment of its worker. */
+export const SLOW = ['verifier/full-memory', 'verifier/quick-trees', 'beacon/hostile', 'beacon/minimal'].map(
   name => `test/${name}.test.ts`,
 )
 

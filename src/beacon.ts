@@ -4,6 +4,7 @@
  *
  * @module rollup-state-proof/beacon
  */
+export type { BeaconPreset } from './beacon/clock.ts'
 export type { Committee } from './beacon/committee.ts'
 export { type BeaconFork, type BeaconNetwork, hoodiBeacon, mainnetBeacon, sepoliaBeacon } from './beacon/network.ts'
 export {
@@ -16,6 +17,7 @@ export {
   type BeaconBlock,
   type ConsensusAnswers,
   type TrustedBlock,
+  type UnfinalizedBlock,
   type VerifiedBootstrap,
   type VerifiedConsensus,
   type VerifiedFinality,
@@ -23,6 +25,7 @@ export {
   verifyBootstrap,
   verifyConsensus,
   verifyFinality,
+  verifyUnfinalized,
   verifyUpdate,
 } from './beacon/verify.ts'
 export { beaconErrorMeanings } from './error-meanings.ts'

@@ -88,7 +88,7 @@ const beacon = {
   BEACON_MALFORMED: 'This does not have the shape of a beacon API answer for light clients.',
   BEACON_INTEGER: 'An integer of the beacon API is not a decimal string without leading zeros, or exceeds its width.',
   BEACON_FORK_UNKNOWN: 'A slot is before Capella, or in a fork that is missing from the network’s table.',
-  BEACON_COMMITTEE_SIZE: 'A sync committee does not have exactly 512 keys.',
+  BEACON_COMMITTEE_SIZE: 'A sync committee does not have exactly 512 keys, or as many as the network states.',
   BEACON_KEY_ENCODING: 'A public key is not compressed, not reduced, or the point at infinity.',
   BEACON_KEY_POINT: 'A public key is not a point on the curve, or not in the subgroup.',
   BEACON_COMMITTEE_ROOT: 'The keys of the stored committee do not hash to its root.',
@@ -106,7 +106,7 @@ const beacon = {
     'The next committee in the update is not final: the finalized block is in an earlier period.',
   BEACON_FINALITY_MISMATCH: 'The finalized header is not the one in the attested beacon state.',
   BEACON_NEXT_COMMITTEE_MISMATCH: 'The next committee in the update is not the one in the attested beacon state.',
-  BEACON_TOO_FEW_SIGNERS: 'Fewer than 342 of the 512 members of the committee have signed.',
+  BEACON_TOO_FEW_SIGNERS: 'Fewer than two thirds of the committee have signed: 342 of 512 members.',
   BEACON_SIGNATURE_POINT: 'The signature is not a compressed point in the subgroup, or is the point at infinity.',
   BEACON_SIGNATURE_MISMATCH:
     'The signature over this header is not that of the committee members that the update lists as signers.',
@@ -154,7 +154,7 @@ export const evidenceErrorMeanings: Readonly<Record<EvidenceErrorCode, string>> 
  * ```ts
  * import { beaconErrorMeanings } from 'rollup-state-proof/beacon'
  *
- * console.log(beaconErrorMeanings.BEACON_COMMITTEE_SIZE) // A sync committee does not have exactly 512 keys.
+ * console.log(beaconErrorMeanings.BEACON_COMMITTEE_SIZE) // A sync committee does not have exactly 512 keys, or as many as the network states.
  * ```
  */
 export const beaconErrorMeanings: Readonly<Record<BeaconErrorCode, string>> = beacon

@@ -2,13 +2,14 @@ import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import { mismatch } from '../tree/path.ts'
-import { decodeKey, decodePubkeys, type Keys } from './decode.ts'
+import { decodeKey, type Keys, pubkeysOf } from './decode.ts'
 import { type BeaconNetwork, type DecodedNetwork, decodeCount, decodeNetworkFields, fieldsOf } from './network.ts'
 import { hashPair, merkleize, rootOfBytes } from './ssz.ts'
 
 /**
- * A proven sync committee: 512 validators who sign the chain's headers for one period of 8,192 slots, about 27 hours. It is
- * plain data of about 52,000 characters, which `JSON.stringify` and `JSON.parse` store and restore.
+ * A proven sync committee: 512 validators who sign the chain's headers for one period of 8,192 slots, about 27 hours. Networks
+ * with a preset of their own have other numbers. It is plain data of about 52,000 characters, which `JSON.stringify` and
+ * `JSON.parse` store and restore.
  *
  * `network`, `period` and `root` are what you trust about a stored committee: whoever can change them chooses the committee.
  * The keys are hashed and compared with `root` at every use, so they may be kept anywhere.
@@ -48,14 +49,14 @@ export function encodeCommittee(network: DecodedNetwork, period: number, keys: K
   }
 }
 
-/** @throws ArgumentError, `BEACON_COMMITTEE_ROOT`; what {@link decodePubkeys} throws for a stored key */
+/** @throws ArgumentError, `BEACON_COMMITTEE_ROOT`; what {@link pubkeysOf} throws for a stored key */
 export function decodeCommittee(committee: unknown): DecodedCommittee {
   return atPath('committee', () => {
     const field = fieldsOf(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])
     const network = field('network', decodeNetworkFields)
     const period = field('period', decodeCount)
     const root = field('root', root => decodeArgument('', root, 32))
-    const keys = { pubkeys: field('pubkeys', decodePubkeys), aggregatePubkey: field('aggregatePubkey', decodeKey) }
+    const keys = { pubkeys: field('pubkeys', pubkeysOf(network)), aggregatePubkey: field('aggregatePubkey', decodeKey) }
     const found = rootOfKeys(keys)
     if (!equalBytes(found, root)) throw mismatch('BEACON_COMMITTEE_ROOT', root, found)
     return { network, period, root: bytesToHex(root), keys }

@@ -9,7 +9,6 @@ import { branchLength, merkleize, rootOfBytes, rootOfShortList, rootOfUint } fro
 
 /** Decodes the beacon API's JSON to bytes and integers. Every length, count and spelling is checked here. */
 
-export const COMMITTEE_SIZE = 512
 const KEY_LENGTH = 48
 const SIGNATURE_LENGTH = 96
 
@@ -51,15 +50,19 @@ interface Bootstrap {
   readonly branch: readonly Uint8Array[]
 }
 
-/** What a finality update and a committee update have in common. */
-export interface SignedUpdate {
+/** What all updates have in common: a header, and who signed it. */
+export interface SignedHeader {
   readonly attested: Header
-  readonly finalized: Header
-  readonly finalityBranch: readonly Uint8Array[]
-  /** 64 bytes. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
+  /** One bit per member. Bit i is bit i mod 8 of byte i / 8, counted from the lowest. */
   readonly bits: Uint8Array
   readonly signature: Uint8Array
   readonly signatureSlot: bigint
+}
+
+/** What a finality update and a committee update have in common. */
+export interface SignedUpdate extends SignedHeader {
+  readonly finalized: Header
+  readonly finalityBranch: readonly Uint8Array[]
 }
 
 interface CommitteeUpdate extends SignedUpdate {
@@ -83,13 +86,19 @@ export function decodeBootstrap(source: unknown, network: DecodedNetwork): Boots
     const header = field('header', headerOf(network))
     return {
       header,
-      keys: field('current_sync_committee', decodeKeys),
+      keys: field('current_sync_committee', keysOf(network)),
       branch: field('current_sync_committee_branch', branchOf(header.layout.currentCommittee)),
     }
   })
 }
 
-const SIGNED = ['attested_header', 'finalized_header', 'finality_branch', 'sync_aggregate', 'signature_slot'] as const
+const SIGNED_HEADER = ['attested_header', 'sync_aggregate', 'signature_slot'] as const
+const SIGNED = [...SIGNED_HEADER, 'finalized_header', 'finality_branch'] as const
+
+/** Decodes what an optimistic update holds, of which every other update has more. */
+export function decodeSignedHeader(source: unknown, network: DecodedNetwork): SignedHeader {
+  return decodeAnswer(source, network, data => signedHeaderOf(reader.fieldsOf(data, SIGNED_HEADER), network))
+}
 
 export function decodeFinality(source: unknown, network: DecodedNetwork): SignedUpdate {
   return decodeAnswer(source, network, data => decodeSigned(reader.fieldsOf(data, SIGNED), network))
@@ -102,7 +111,7 @@ export function decodeUpdate(source: unknown, network: DecodedNetwork): Committe
     const signed = decodeSigned(field, network)
     return {
       ...signed,
-      nextKeys: field('next_sync_committee', decodeKeys),
+      nextKeys: field('next_sync_committee', keysOf(network)),
       nextBranch: field('next_sync_committee_branch', branchOf(signed.attested.layout.nextCommittee)),
     }
   })
@@ -114,26 +123,34 @@ export function readSignatureSlot(source: unknown): bigint {
   return reader.fieldsOf(source, ['data'])('data', readSlot)
 }
 
-type Field = <T>(name: (typeof SIGNED)[number], decode: (value: unknown) => T) => T
+type Field<Name> = <T>(name: Name, decode: (value: unknown) => T) => T
 
-function decodeSigned(field: Field, network: DecodedNetwork): SignedUpdate {
-  const signatureSlot = field('signature_slot', uint64)
-  const attested = field('attested_header', headerOf(network))
+const signedHeaderOf = (field: Field<(typeof SIGNED_HEADER)[number]>, network: DecodedNetwork): SignedHeader => ({
+  signatureSlot: field('signature_slot', uint64),
+  attested: field('attested_header', headerOf(network)),
+  ...field('sync_aggregate', aggregateOf(network)),
+})
+
+function decodeSigned(field: Field<(typeof SIGNED)[number]>, network: DecodedNetwork): SignedUpdate {
+  const signed = signedHeaderOf(field, network)
+  const { attested } = signed
   const finalized = field('finalized_header', header => {
     verifyFinalized(header)
     return headerOf(network, attested.layout)(header)
   })
   const finalityBranch = field('finality_branch', branchOf(attested.layout.finalizedRoot))
-  return { attested, finalized, finalityBranch, ...field('sync_aggregate', decodeAggregate), signatureSlot }
+  return { ...signed, finalized, finalityBranch }
 }
 
-function decodeAggregate(source: unknown): Pick<SignedUpdate, 'bits' | 'signature'> {
-  const field = reader.fieldsOf(source, ['sync_committee_bits', 'sync_committee_signature'])
-  return {
-    bits: field('sync_committee_bits', reader.bytesOf(COMMITTEE_SIZE / 8)),
-    signature: field('sync_committee_signature', reader.bytesOf(SIGNATURE_LENGTH)),
+const aggregateOf =
+  ({ preset }: DecodedNetwork) =>
+  (source: unknown): Pick<SignedUpdate, 'bits' | 'signature'> => {
+    const field = reader.fieldsOf(source, ['sync_committee_bits', 'sync_committee_signature'])
+    return {
+      bits: field('sync_committee_bits', reader.bytesOf(preset.committeeSize / 8)),
+      signature: field('sync_committee_signature', reader.bytesOf(SIGNATURE_LENGTH)),
+    }
   }
-}
 
 /** An update from before the chain has finalized anything has a header of zeros or none. */
 function verifyFinalized(header: unknown): void {
@@ -219,15 +236,20 @@ function rootOf(type: ExecutionField[1], value: unknown): Uint8Array {
 }
 
 /** The keys of a committee. Whether they are points of the curve is checked where they are used. */
-function decodeKeys(source: unknown): Keys {
-  const field = reader.fieldsOf(source, ['pubkeys', 'aggregate_pubkey'])
-  return { pubkeys: field('pubkeys', decodePubkeys), aggregatePubkey: field('aggregate_pubkey', decodeKey) }
-}
+const keysOf =
+  (network: DecodedNetwork) =>
+  (source: unknown): Keys => {
+    const field = reader.fieldsOf(source, ['pubkeys', 'aggregate_pubkey'])
+    return { pubkeys: field('pubkeys', pubkeysOf(network)), aggregatePubkey: field('aggregate_pubkey', decodeKey) }
+  }
 
-export const decodePubkeys = (source: unknown): Uint8Array[] => reader.items(source, verifySize, decodeKey)
+export const pubkeysOf =
+  ({ preset }: DecodedNetwork) =>
+  (source: unknown): Uint8Array[] =>
+    reader.items(source, count => verifySize(count, preset.committeeSize), decodeKey)
 
-function verifySize(count: number): void {
-  if (count !== COMMITTEE_SIZE) throw refusal('BEACON_COMMITTEE_SIZE', `${COMMITTEE_SIZE} keys`, count)
+function verifySize(count: number, size: number): void {
+  if (count !== size) throw refusal('BEACON_COMMITTEE_SIZE', `${size} keys`, count)
 }
 
 /** The modulus of the field that holds the coordinate of a key, 48 bytes. */

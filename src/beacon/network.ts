@@ -4,7 +4,7 @@ import { ArgumentError, atPath, excerpt, refusal } from '../errors.ts'
 import { atMost, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions } from '../options.ts'
-import { SECONDS_PER_SLOT, SLOTS_PER_EPOCH, SLOTS_PER_PERIOD } from './clock.ts'
+import { type BeaconPreset, MAINNET_PRESET } from './clock.ts'
 import { MAX_FORKS } from './limits.ts'
 
 /** A fork of a consensus network: its first epoch, and the version that its signatures commit to. */
@@ -27,6 +27,8 @@ export interface BeaconNetwork {
   genesisTime: number
   /** Ordered by epoch, from Capella on. Forks without an epoch come last. */
   forks: readonly BeaconFork[]
+  /** Committee size and lengths of time. Left out where they are those of mainnet, as on its test networks. */
+  preset?: BeaconPreset | undefined
 }
 
 /**
@@ -102,9 +104,6 @@ export const hoodiBeacon: BeaconNetwork = {
   ],
 }
 
-/** The sync-committee period of a slot. */
-export const periodOf = (slot: bigint): number => Number(slot / BigInt(SLOTS_PER_PERIOD))
-
 /** The layout of a fork: generalized indices in the beacon state and in the block body. */
 export interface Layout {
   readonly finalizedRoot: number
@@ -137,6 +136,7 @@ const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
 export interface DecodedNetwork {
   readonly source: BeaconNetwork
   readonly genesisValidatorsRoot: Uint8Array
+  readonly preset: Readonly<BeaconPreset>
 }
 
 const reader = readerOf('ARGUMENT_INVALID')
@@ -146,14 +146,17 @@ export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('netwo
 
 /** @throws ArgumentError */
 export function decodeNetworkFields(network: unknown): DecodedNetwork {
-  const field = fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks'])
+  const field = fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks', 'preset'])
+  const preset = field('preset', optional(decodePreset))
   const source: BeaconNetwork = {
     genesisValidatorsRoot: field('genesisValidatorsRoot', hexOf(32)),
     forks: field('forks', decodeForks),
     name: field('name', reader.string),
     genesisTime: field('genesisTime', decodeCount),
+    ...(preset && { preset }),
   }
-  return { source, genesisValidatorsRoot: hexToBytes(source.genesisValidatorsRoot, 32) }
+  const genesisValidatorsRoot = hexToBytes(source.genesisValidatorsRoot, 32)
+  return { source, genesisValidatorsRoot, preset: preset ?? MAINNET_PRESET }
 }
 
 /** Like that of a reader, for an object of the caller: no other fields. @throws ArgumentError */
@@ -187,6 +190,22 @@ function decodeFork(fork: unknown): BeaconFork {
   }
 }
 
+function decodePreset(preset: unknown): BeaconPreset {
+  const field = fieldsOf(preset, ['committeeSize', 'slotsPerEpoch', 'epochsPerPeriod', 'secondsPerSlot'])
+  return {
+    committeeSize: field('committeeSize', size => decodeMultiple(size, 8)),
+    slotsPerEpoch: field('slotsPerEpoch', decodeMultiple),
+    epochsPerPeriod: field('epochsPerPeriod', decodeMultiple),
+    secondsPerSlot: field('secondsPerSlot', decodeMultiple),
+  }
+}
+
+function decodeMultiple(value: unknown, unit = 1): number {
+  const count = decodeCount(value)
+  if (count === 0 || count % unit !== 0) throw new ArgumentError({ expected: `a positive multiple of ${unit}` })
+  return count
+}
+
 export function decodeCount(value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
     throw new ArgumentError({ expected: 'an integer from 0 to 2^53 - 1' })
@@ -195,8 +214,8 @@ export function decodeCount(value: unknown): number {
 }
 
 /** When a slot begins, in seconds since 1970. */
-export const timeOfSlot = ({ source }: DecodedNetwork, slot: bigint): bigint =>
-  BigInt(source.genesisTime) + slot * BigInt(SECONDS_PER_SLOT)
+export const timeOfSlot = ({ source, preset }: DecodedNetwork, slot: bigint): bigint =>
+  BigInt(source.genesisTime) + slot * BigInt(preset.secondsPerSlot)
 
 interface Fork {
   readonly name: string
@@ -207,7 +226,7 @@ interface Fork {
 /** The fork that a slot is in. */
 export function forkAt(network: DecodedNetwork, slot: bigint): Fork {
   const fork = network.source.forks.findLast(
-    ({ epoch }) => epoch !== undefined && slot >= BigInt(epoch) * BigInt(SLOTS_PER_EPOCH),
+    ({ epoch }) => epoch !== undefined && slot >= BigInt(epoch) * BigInt(network.preset.slotsPerEpoch),
   )
   const layout = layouts.get(fork?.name ?? '')
   if (fork === undefined || layout === undefined) {

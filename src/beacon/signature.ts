@@ -1,26 +1,25 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { byteAt, concatBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
-import { COMMITTEE_SIZE, type Keys } from './decode.ts'
+import type { Keys } from './decode.ts'
 import { MAX_REMEMBERED } from './limits.ts'
 import { hashPair, rootOfBytes } from './ssz.ts'
 
 const { longSignatures, G1 } = bls12_381
 type PublicKey = ReturnType<typeof G1.Point.fromBytes>
 
-/** Two thirds of the committee, rounded up. */
-const MIN_SIGNERS = 342
-
 const CIPHERSUITE = /* @__PURE__ */ new TextEncoder().encode('BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_')
 const DOMAIN_SYNC_COMMITTEE = /* @__PURE__ */ Uint8Array.of(7, 0, 0, 0)
 
 const hasSigned = (bits: Uint8Array, index: number): boolean => ((byteAt(bits, index >> 3) >> (index & 7)) & 1) === 1
 
-/** @throws ProofError `BEACON_TOO_FEW_SIGNERS` */
+/** Two thirds of the committee have to sign. @param bits one per member @throws ProofError `BEACON_TOO_FEW_SIGNERS` */
 export function verifySigners(bits: Uint8Array): number {
+  const size = 8 * bits.length
+  const needed = Math.ceil((2 * size) / 3)
   let signers = 0
-  for (let index = 0; index < COMMITTEE_SIZE; index++) if (hasSigned(bits, index)) signers++
-  if (signers < MIN_SIGNERS) throw refusal('BEACON_TOO_FEW_SIGNERS', `at least ${MIN_SIGNERS}`, signers)
+  for (let index = 0; index < size; index++) if (hasSigned(bits, index)) signers++
+  if (signers < needed) throw refusal('BEACON_TOO_FEW_SIGNERS', `at least ${needed}`, signers)
   return signers
 }
 

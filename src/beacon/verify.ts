@@ -6,17 +6,20 @@ import { isGiven } from '../json/known-fields.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions } from '../options.ts'
 import { mismatch } from '../tree/path.ts'
+import { periodOf } from './clock.ts'
 import { type Committee, type DecodedCommittee, decodeCommittee, encodeCommittee, rootOfKeys } from './committee.ts'
 import {
   decodeBootstrap,
   decodeFinality,
+  decodeSignedHeader,
   decodeUpdate,
   type Header,
   readSignatureSlot,
+  type SignedHeader,
   type SignedUpdate,
 } from './decode.ts'
 import { MAX_UPDATES } from './limits.ts'
-import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, periodOf, timeOfSlot } from './network.ts'
+import { type BeaconNetwork, type DecodedNetwork, decodeNetwork, forkAt, timeOfSlot } from './network.ts'
 import { signersKey, signingRoot, verifySignature, verifySigners } from './signature.ts'
 import { rootOfBranch } from './ssz.ts'
 
@@ -59,6 +62,12 @@ export interface VerifiedFinality extends BeaconBlock {
   signers: number
   /** The period of the committee that signed. */
   period: number
+}
+
+/** A beacon block that a committee has signed, and that is NOT final: the chain may still replace it. */
+export interface UnfinalizedBlock extends Omit<VerifiedFinality, 'l1BlockHash'> {
+  /** Hash of the L1 block in it, 32 bytes, which may vanish from L1. From Gloas on, that of its parent. */
+  unfinalizedL1BlockHash: Hex
 }
 
 /** What a committee update proves: a finalized block, and the committee of the next period. */
@@ -122,7 +131,7 @@ export function verifyBootstrap(bootstrap: unknown, trusted: TrustedBlock): Veri
     if (!equalBytes(stateRoot, header.stateRoot)) {
       throw mismatch('BEACON_COMMITTEE_MISMATCH', header.stateRoot, stateRoot)
     }
-    return { ...toBlock(header, network), committee: encodeCommittee(network, periodOf(header.slot), keys) }
+    return { ...toBlock(header, network), committee: encodeCommittee(network, periodOf(network, header.slot), keys) }
   })
 }
 
@@ -153,13 +162,13 @@ export function verifyUpdate(update: unknown, committee: Committee): VerifiedUpd
   return atPath('data', () => {
     const { attested, finalized, nextKeys, nextBranch } = decoded
     verifyPeriod(decoded, signing)
-    verifyPeriodOfNextCommittee(attested, finalized, signing.period)
+    verifyPeriodOfNextCommittee(attested, finalized, signing)
     verifyFinalized(decoded)
     const stateRoot = rootOfBranch(rootOfKeys(nextKeys), nextBranch, attested.layout.nextCommittee)
     if (!equalBytes(stateRoot, attested.stateRoot)) {
       throw mismatch('BEACON_NEXT_COMMITTEE_MISMATCH', attested.stateRoot, stateRoot)
     }
-    const verified = verifySigned(decoded, signing)
+    const verified = verifySigned(decoded, finalized, signing)
     return { ...verified, committee: encodeCommittee(signing.network, signing.period + 1, nextKeys) }
   })
 }
@@ -191,7 +200,38 @@ export function verifyFinality(update: unknown, committee: Committee): VerifiedF
   return atPath('data', () => {
     verifyPeriod(decoded, signing)
     verifyFinalized(decoded)
-    return verifySigned(decoded, signing)
+    return verifySigned(decoded, decoded.finalized, signing)
+  })
+}
+
+/**
+ * Verifies that the committee has signed for a block that is NOT final. It is minutes newer than a finalized block, but the
+ * chain may still replace it, and no validator has to lose anything for that. Where that matters, use {@link verifyFinality}.
+ *
+ * @param update an optimistic update, `{ version, data }`, parsed from JSON; or a finality or committee update
+ * @param committee the committee of the period of the signature
+ * @throws what {@link verifyFinality} throws, except what is about the finalized block
+ *
+ * @example
+ * ```ts
+ * import { type Committee, verifyUnfinalized } from 'rollup-state-proof/beacon'
+ *
+ * async function newestL1BlockHash(api: string, committee: Committee) {
+ *   const response = await fetch(`${api}/eth/v1/beacon/light_client/optimistic_update`)
+ *   return verifyUnfinalized(await response.json(), committee).unfinalizedL1BlockHash
+ * }
+ * ```
+ */
+export function verifyUnfinalized(update: unknown, committee: Committee): UnfinalizedBlock {
+  const signing = decodeCommittee(committee)
+  const decoded = decodeSignedHeader(update, signing.network)
+  return atPath('data', () => {
+    const { attested, signatureSlot } = decoded
+    verifyOrder(signatureSlot > attested.slot, 'signature slot > attested slot', [signatureSlot, attested.slot])
+    verifySignaturePeriod(decoded, signing)
+    atPath('attested_header', () => verifyExecution(attested))
+    const { l1BlockHash: unfinalizedL1BlockHash, ...block } = verifySigned(decoded, attested, signing)
+    return { unfinalizedL1BlockHash, ...block }
   })
 }
 
@@ -245,35 +285,44 @@ export function verifyConsensus(answers: ConsensusAnswers, trusted: TrustedBlock
 
 /** The committee of the signature's period. If there is none, the newest, which {@link verifyFinality} then refuses. */
 function committeeFor(finality: unknown, steps: readonly { committee: Committee }[], newest: Committee): Committee {
-  const period = periodOf(readSignatureSlot(finality))
+  const period = periodOf(newest.network, readSignatureSlot(finality))
   return steps.find(({ committee }) => committee.period === period)?.committee ?? newest
 }
 
 /** Checks the order of the three slots, and that this committee is the one to sign. */
-function verifyPeriod({ attested, finalized, signatureSlot }: SignedUpdate, { period }: DecodedCommittee): void {
-  if (!(signatureSlot > attested.slot && attested.slot >= finalized.slot)) {
-    const expected = 'signature slot > attested slot >= finalized slot'
-    throw refusal('BEACON_SLOT_ORDER', expected, `${signatureSlot}, ${attested.slot}, ${finalized.slot}`)
-  }
-  if (periodOf(signatureSlot) !== period) {
-    throw wrongPeriod('BEACON_SIGNATURE_PERIOD', 'signature_slot', `${period}, that of the committee`, signatureSlot)
-  }
+function verifyPeriod(update: SignedUpdate, signing: DecodedCommittee): void {
+  const [signature, attested, finalized] = [update.signatureSlot, update.attested.slot, update.finalized.slot]
+  const expected = 'signature slot > attested slot >= finalized slot'
+  verifyOrder(signature > attested && attested >= finalized, expected, [signature, attested, finalized])
+  verifySignaturePeriod(update, signing)
 }
 
-const wrongPeriod = (code: ProofErrorCode, path: string, expected: string | number, slot: bigint): ProofError =>
-  new ProofError(code, { path, expected: `period ${expected}`, found: `period ${periodOf(slot)}` })
+function verifyOrder(isOrdered: boolean, expected: string, slots: readonly bigint[]): void {
+  if (!isOrdered) throw refusal('BEACON_SLOT_ORDER', expected, slots.join(', '))
+}
+
+const verifySignaturePeriod = ({ signatureSlot }: SignedHeader, signing: DecodedCommittee): void =>
+  verifyPeriodOf('BEACON_SIGNATURE_PERIOD', 'signature_slot', signatureSlot, signing, ', that of the committee')
+
+function verifyPeriodOf(
+  code: ProofErrorCode,
+  path: string,
+  slot: bigint,
+  { network, period }: DecodedCommittee,
+  which = '',
+): void {
+  const found = periodOf(network, slot)
+  if (found === period) return
+  throw new ProofError(code, { path, expected: `period ${period}${which}`, found: `period ${found}` })
+}
 
 /**
  * The next committee of the attested state belongs to the period after that of the attested slot. It is settled once a block of
  * that slot's period is finalized: until then, another branch of the chain may have a different one.
  */
-function verifyPeriodOfNextCommittee(attested: Header, finalized: Header, period: number): void {
-  if (periodOf(attested.slot) !== period) {
-    throw wrongPeriod('BEACON_ATTESTED_PERIOD', 'attested_header', period, attested.slot)
-  }
-  if (periodOf(finalized.slot) !== period) {
-    throw wrongPeriod('BEACON_FINALIZED_PERIOD', 'finalized_header', period, finalized.slot)
-  }
+function verifyPeriodOfNextCommittee(attested: Header, finalized: Header, signing: DecodedCommittee): void {
+  verifyPeriodOf('BEACON_ATTESTED_PERIOD', 'attested_header', attested.slot, signing)
+  verifyPeriodOf('BEACON_FINALIZED_PERIOD', 'finalized_header', finalized.slot, signing)
 }
 
 /** Checks that the attested state names the finalized header, and that both headers contain the L1 blocks they claim. */
@@ -291,15 +340,20 @@ function verifyExecution({ execution, executionBranch, layout, bodyRoot }: Heade
   if (!equalBytes(found, bodyRoot)) throw mismatch('BEACON_EXECUTION_MISMATCH', bodyRoot, found)
 }
 
-/** Checks that enough of the committee signed the attested header. Comes last, because it takes the longest. */
-function verifySigned(update: SignedUpdate, { network, period, root, keys }: DecodedCommittee): VerifiedFinality {
-  const { attested, finalized, bits, signature, signatureSlot } = update
+/**
+ * Checks that enough of the committee signed the attested header. Comes last, because it takes the longest.
+ *
+ * @param proven the header that this proves
+ */
+function verifySigned(update: SignedHeader, proven: Header, signing: DecodedCommittee): VerifiedFinality {
+  const { attested, bits, signature, signatureSlot } = update
+  const { network, period, root, keys } = signing
   const signers = verifySigners(bits)
   // A validator signs with the fork of the slot before: that of the block that it has just seen.
   const { version } = atPath('signature_slot', () => forkAt(network, signatureSlot - 1n))
   const message = signingRoot(attested.root, version, network.genesisValidatorsRoot)
   verifySignature(signature, message, signersKey(keys, root, bits))
-  return { ...toBlock(finalized, network), signers, period }
+  return { ...toBlock(proven, network), signers, period }
 }
 
 function toBlock({ slot, root, execution }: Header, network: DecodedNetwork): BeaconBlock {

@@ -1,5 +1,6 @@
-import { SLOTS_PER_PERIOD } from '../beacon/clock.ts'
+import { periodOf } from '../beacon/clock.ts'
 import { MAX_UPDATES } from '../beacon/limits.ts'
+import type { BeaconNetwork } from '../beacon/network.ts'
 import { BOOTSTRAP_SHAPE, FINALITY_SHAPE, UPDATES_SHAPE } from '../evidence/consensus.ts'
 import { pickKnown, readOwn, type Shape } from '../json/known-fields.ts'
 import { abortedBy, EndpointError, isEndpointError } from './error.ts'
@@ -54,9 +55,9 @@ export function readClaimed(source: unknown, ...names: string[]): bigint {
 }
 
 /** The period of a slot that an endpoint claims. @throws EndpointError if the slot is impossibly large */
-export function periodOf(slot: bigint): number {
-  const period = slot / BigInt(SLOTS_PER_PERIOD)
-  if (period < 2n ** 32n) return Number(period)
+export function claimedPeriod(network: BeaconNetwork, slot: bigint): number {
+  const period = periodOf(network, slot)
+  if (period < 2 ** 32) return period
   throw new EndpointError('ANSWER_MALFORMED', { found: `slot ${slot}`, layer: 'beacon' })
 }
 

@@ -1,9 +1,10 @@
-import { SECONDS_PER_SLOT } from '../beacon/clock.ts'
+import { clockOf } from '../beacon/clock.ts'
 import type { Committee } from '../beacon/committee.ts'
+import type { BeaconNetwork } from '../beacon/network.ts'
 import type { BeaconLightClient } from '../beacon/trusted-block.ts'
 import type { VerifiedBootstrap, VerifiedFinality, VerifiedUpdate } from '../beacon/verify.ts'
 import { ProofError } from '../errors.ts'
-import { countPeriods, fetchFinality, fetchUpdates, periodOf, readClaimed } from './beacon-api.ts'
+import { claimedPeriod, countPeriods, fetchFinality, fetchUpdates, readClaimed } from './beacon-api.ts'
 import type { Session } from './beacon-session.ts'
 import { EndpointError } from './error.ts'
 import { MAX_UPDATES_AT_ONCE } from './limits.ts'
@@ -46,11 +47,12 @@ export async function extendChain(
   isEnough: () => boolean,
   steps: Steps = {},
 ): Promise<void> {
+  const { network } = beacon
   const start = chain.best.slot
   let stepping: Promise<void> | undefined
 
   function improve(verified: VerifiedFinality, committee: Committee, source: unknown): void {
-    verifyClock(verified, readClaimed(source, 'data', 'signature_slot'))
+    verifyClock(network, verified, readClaimed(source, 'data', 'signature_slot'))
     if (verified.slot > chain.best.slot) chain.best = { ...verified, committee }
   }
 
@@ -87,7 +89,7 @@ export async function extendChain(
     const finality = await session.ask(index, fetchFinality)
     heard()
     const slot = readClaimed(finality, 'data', 'finalized_header', 'beacon', 'slot')
-    const period = periodOf(readClaimed(finality, 'data', 'signature_slot'))
+    const period = claimedPeriod(network, readClaimed(finality, 'data', 'signature_slot'))
     if (slot < start) throw new ProofError('BEACON_OLDER_THAN_CHECKPOINT')
     countPeriods(newestOf(chain).period, period)
     session.tell(() => steps.onClaim?.(period))
@@ -111,9 +113,10 @@ export async function extendChain(
 }
 
 /** Checks that the time of a signature is not after that of this machine. @throws EndpointError `CLOCK_BEHIND` */
-function verifyClock({ slot, slotTimestamp }: VerifiedFinality, signatureSlot: bigint): void {
-  const ahead = Number(slotTimestamp + (signatureSlot - slot) * BigInt(SECONDS_PER_SLOT)) - Date.now() / 1000
-  if (ahead > SECONDS_PER_SLOT) {
+function verifyClock(network: BeaconNetwork, { slot, slotTimestamp }: VerifiedFinality, signatureSlot: bigint): void {
+  const { secondsPerSlot } = clockOf(network)
+  const ahead = Number(slotTimestamp + (signatureSlot - slot) * BigInt(secondsPerSlot)) - Date.now() / 1000
+  if (ahead > secondsPerSlot) {
     throw new EndpointError('CLOCK_BEHIND', { found: `${Math.round(ahead)} seconds` })
   }
 }

@@ -1,10 +1,10 @@
 import { decodeArgument, invalid } from '../arguments.ts'
-import { SECONDS_PER_SLOT, SLOTS_PER_EPOCH } from '../beacon/clock.ts'
+import { clockOf } from '../beacon/clock.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { BeaconLightClient, ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
 import type { BundleConsensus } from '../evidence/consensus.ts'
 import { readOptions, verifyFunction } from '../options.ts'
-import { fetchBootstrap, periodOf } from './beacon-api.ts'
+import { claimedPeriod, fetchBootstrap } from './beacon-api.ts'
 import { extendChain, type KnownBlock, type Steps } from './beacon-chain.ts'
 import { createPool, unavailable, withSession } from './beacon-session.ts'
 import { EndpointError } from './error.ts'
@@ -119,7 +119,7 @@ export async function fetchConsensus(options: ConsensusOptions): Promise<Fetched
       true,
     )
     verifyTrustedAge(block, beacon.network, maxTrustedAgeSeconds)
-    const collected = collectorOf(block, report)
+    const collected = collectorOf(block, beacon.network, report)
     const chain = { best: block, newestSlot: block.slot - 1n, committees: [block.committee] }
     await extendChain(session, chain, beacon, () => true, collected.steps)
     const found = collected.result()
@@ -130,15 +130,18 @@ export async function fetchConsensus(options: ConsensusOptions): Promise<Fetched
 }
 
 /** Keeps the answers that lead to the newest finalized block, and reports the progress. */
-function collectorOf({ committee, slotTimestamp, slot }: KnownBlock, report: (progress: ConsensusProgress) => void) {
+function collectorOf(
+  { committee, slotTimestamp, slot }: KnownBlock,
+  network: BeaconNetwork,
+  report: (progress: ConsensusProgress) => void,
+) {
   const updates: unknown[] = []
   let newest: { readonly finality: unknown; readonly proven: ProvenConsensus } | undefined
   let periods = -1
   const start = committee.period
   // No endpoint can claim more periods than the clock allows for.
-  const today = periodOf(
-    slot + BigInt(Math.max(Math.floor(Date.now() / 1000) - Number(slotTimestamp), 0)) / BigInt(SECONDS_PER_SLOT),
-  )
+  const passed = Math.max(Math.floor(Date.now() / 1000) - Number(slotTimestamp), 0)
+  const today = claimedPeriod(network, slot + BigInt(passed) / BigInt(clockOf(network).secondsPerSlot))
   const steps: Steps = {
     onClaim(claimed) {
       const count = Math.max(Math.min(claimed, today) - start, 0)
@@ -228,7 +231,8 @@ export function verifyTrustedAge(
 ): void {
   const age = ageOf(block)
   const gloas = network.forks.find(({ name }) => name === 'gloas')?.epoch ?? Number.POSITIVE_INFINITY
-  const epoch = (Number(block.slot) + age / SECONDS_PER_SLOT) / SLOTS_PER_EPOCH
+  const { secondsPerSlot, slotsPerEpoch } = clockOf(network)
+  const epoch = (Number(block.slot) + age / secondsPerSlot) / slotsPerEpoch
   if (age > (limit ?? (epoch < gloas ? 14 : 7) * DAY)) {
     throw new EndpointError('BEACON_CHECKPOINT_OLD', { found: `${Math.round(age / DAY)} days`, layer: 'beacon' })
   }

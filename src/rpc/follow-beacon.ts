@@ -1,5 +1,5 @@
 import { invalid } from '../arguments.ts'
-import { SECONDS_PER_SLOT, SLOTS_PER_PERIOD } from '../beacon/clock.ts'
+import { clockOf, periodOf } from '../beacon/clock.ts'
 import type { Committee } from '../beacon/committee.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { BeaconLightClient, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
@@ -214,9 +214,9 @@ function readBeaconProgress(state: BeaconProgress, beacon: BeaconLightClient): K
   if (rootOf(committee.network) !== rootOf(network)) throw invalid('resumeFrom', 'one of the same network', state)
   verifyStored(() => beacon.verifyCommittee(stored))
   const known = { committee: stored, l1BlockHash, blockRoot, slot: BigInt(slot), slotTimestamp: BigInt(slotTimestamp) }
-  const time = BigInt(network.genesisTime) + known.slot * BigInt(SECONDS_PER_SLOT)
+  const time = BigInt(network.genesisTime) + known.slot * BigInt(clockOf(network).secondsPerSlot)
   if (known.slotTimestamp !== time) throw invalid('resumeFrom.finalized.slotTimestamp', `${time}`, known.slotTimestamp)
-  const ahead = stored.period - Number(known.slot / BigInt(SLOTS_PER_PERIOD))
+  const ahead = stored.period - periodOf(network, known.slot)
   // A committee signs for a block of its own period or, at its beginning, of the one before.
   if (ahead !== 0 && ahead !== 1) {
     throw invalid('resumeFrom.committee.period', 'the period of the slot, or the next', stored.period)

@@ -1,6 +1,6 @@
-import { SLOTS_PER_EPOCH, SLOTS_PER_PERIOD } from '../beacon/clock.ts'
+import { clockOf, periodOf } from '../beacon/clock.ts'
 import { decodeBeacon, executionOf } from '../beacon/decode.ts'
-import { type BeaconNetwork, decodeNetwork, forkAt, type Layout, periodOf } from '../beacon/network.ts'
+import { type BeaconNetwork, decodeNetwork, forkAt, type Layout } from '../beacon/network.ts'
 import { hashPair, rootOfUint } from '../beacon/ssz.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { BASE_FEE, type Block, EMPTY_TRIE, GAS_LIMIT, ZERO_HASH, zeros } from './block.ts'
@@ -14,9 +14,9 @@ export type BeaconChain = ReturnType<typeof createBeaconChain>
  * The number of slots between beacon blocks. A period has at least 8 beacon blocks, and enough that one of them can be
  * finalized in the state of another.
  */
-function slotsPerBlock(unfinalized: number): bigint {
+function slotsPerBlock(slotsPerPeriod: number, unfinalized: number): bigint {
   const blocks = 2 ** Math.ceil(Math.log2(Math.max(8, unfinalized + 2)))
-  return BigInt(Math.max(2, SLOTS_PER_PERIOD / blocks))
+  return BigInt(Math.max(2, slotsPerPeriod / blocks))
 }
 
 /**
@@ -26,7 +26,8 @@ function slotsPerBlock(unfinalized: number): bigint {
  */
 export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: number) {
   const decoded = decodeNetwork(network)
-  const spacing = slotsPerBlock(unfinalized)
+  const { slotsPerEpoch, slotsPerPeriod } = clockOf(network)
+  const spacing = slotsPerBlock(slotsPerPeriod, unfinalized)
   const blocks = createBlockStore<BeaconBlock>(({ root }) => root)
 
   /** The beacon block that is final in the state of this L1 block's beacon block. */
@@ -36,9 +37,9 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
     const slot = (l1Block.number + 1n) * spacing
     const fork = forkAt(decoded, slot)
     const finalized = finalizedIn(l1Block)
-    const period = periodOf(slot)
+    const period = periodOf(network, slot)
     const state = new Map([
-      [fork.layout.finalizedRoot ^ 1, rootOfUint((finalized?.slot ?? 0n) / BigInt(SLOTS_PER_EPOCH))],
+      [fork.layout.finalizedRoot ^ 1, rootOfUint((finalized?.slot ?? 0n) / BigInt(slotsPerEpoch))],
       [fork.layout.finalizedRoot, hexToBytes(finalized?.root ?? ZERO_HASH, 32)],
       [fork.layout.currentCommittee, committeeOf(period).root],
       [fork.layout.nextCommittee, committeeOf(period + 1).root],
@@ -63,7 +64,7 @@ export function createBeaconChain(l1: L1, network: BeaconNetwork, unfinalized: n
     },
     /** The newest block of a period that can be attested. It may be the next block of all, with an empty L1 block. */
     attestedIn(period = Number.MAX_SAFE_INTEGER): BeaconBlock | undefined {
-      const lastOfPeriod = (BigInt(period) + 1n) * (BigInt(SLOTS_PER_PERIOD) / spacing) - 2n
+      const lastOfPeriod = (BigInt(period) + 1n) * (BigInt(slotsPerPeriod) / spacing) - 2n
       return lastOfPeriod <= blocks.newest() ? blocks.at(lastOfPeriod) : makeBlock(l1.nextBlock())
     },
     finalizedIn,

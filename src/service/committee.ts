@@ -1,10 +1,11 @@
 import { normalizeZ } from '@noble/curves/abstract/curve.js'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { COMMITTEE_SIZE } from '../beacon/decode.ts'
+import { MAINNET_PRESET } from '../beacon/clock.ts'
 import { hashPair, merkleize, rootOfBytes } from '../beacon/ssz.ts'
 import { bigintToBytes, byteAt, bytesToBigint } from '../bytes.ts'
 
+const { committeeSize } = MAINNET_PRESET
 /** More keys than a committee has members, so that the members change with each period. */
 const POOL_SIZE = 640
 const STEP = 37
@@ -47,7 +48,7 @@ function makeCommittee(shift: number) {
   const first = firstSecret()
   pool ??= createPool()
   const keys = pool
-  const members = Array.from({ length: COMMITTEE_SIZE }, (_, index) => (shift + index) % POOL_SIZE)
+  const members = Array.from({ length: committeeSize }, (_, index) => (shift + index) % POOL_SIZE)
   const pubkeys = members.map(member => keys[member] ?? new Uint8Array(48))
   const secretOf = (signs: (index: number) => boolean): bigint =>
     members.reduce((sum, member, index) => (signs(index) ? Fn.add(sum, first + BigInt(member)) : sum), 0n)

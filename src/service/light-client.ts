@@ -1,5 +1,4 @@
-import { COMMITTEE_SIZE } from '../beacon/decode.ts'
-import { periodOf } from '../beacon/network.ts'
+import { MAINNET_PRESET, periodOf } from '../beacon/clock.ts'
 import { signingRoot } from '../beacon/signature.ts'
 import { byteAt, bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { type BeaconBlock, type BeaconChain, sparseBranch } from './beacon-chain.ts'
@@ -12,7 +11,7 @@ export function createLightClientApi(chain: BeaconChain) {
 
   /** The committee of the period of a block or of the next period, with its proof from the state of the block. */
   function describeCommittee({ slot, fork, state }: BeaconBlock, which: 'current' | 'next') {
-    const { pubkeys, aggregate } = committeeOf(periodOf(slot) + (which === 'next' ? 1 : 0))
+    const { pubkeys, aggregate } = committeeOf(periodOf(chain.network, slot) + (which === 'next' ? 1 : 0))
     return {
       [`${which}_sync_committee`]: { pubkeys: pubkeys.map(bytesToHex), aggregate_pubkey: bytesToHex(aggregate) },
       [`${which}_sync_committee_branch`]: sparseBranch(state, fork.layout[`${which}Committee`]),
@@ -32,7 +31,7 @@ export function createLightClientApi(chain: BeaconChain) {
       finality_branch: sparseBranch(attested.state, layout.finalizedRoot),
       sync_aggregate: {
         sync_committee_bits: bytesToHex(bitsOf(signs)),
-        sync_committee_signature: bytesToHex(committeeOf(periodOf(signatureSlot)).sign(message, signs)),
+        sync_committee_signature: bytesToHex(committeeOf(periodOf(chain.network, signatureSlot)).sign(message, signs)),
       },
       signature_slot: `${signatureSlot}`,
     }
@@ -49,7 +48,8 @@ export function createLightClientApi(chain: BeaconChain) {
     update(period: number): object | null {
       const [attested, finalized] = newestOf(period)
       if (!attested || !finalized) return null
-      if (periodOf(attested.slot) !== period || periodOf(finalized.slot) !== period) return null
+      if (periodOf(chain.network, attested.slot) !== period || periodOf(chain.network, finalized.slot) !== period)
+        return null
       return remember(`update ${attested.root}`, () => attest(attested, finalized, false))
     },
     finalityUpdate(): object | null {
@@ -72,8 +72,8 @@ function participation({ slot, l1Block }: BeaconBlock): (index: number) => boole
 }
 
 function bitsOf(signs: (index: number) => boolean): Uint8Array {
-  const bits = new Uint8Array(COMMITTEE_SIZE / 8)
-  for (let index = 0; index < COMMITTEE_SIZE; index++) {
+  const bits = new Uint8Array(MAINNET_PRESET.committeeSize / 8)
+  for (let index = 0; index < MAINNET_PRESET.committeeSize; index++) {
     if (signs(index)) bits[index >> 3] = byteAt(bits, index >> 3) | (1 << (index & 7))
   }
   return bits

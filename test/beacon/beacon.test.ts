@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { ssz } from '@lodestar/types'
 import { expect, it } from 'vitest'
+import { MAINNET_PRESET } from '../../src/beacon/clock.ts'
 import { decodeCommittee } from '../../src/beacon/committee.ts'
-import { decodeFinality } from '../../src/beacon/decode.ts'
 import { decodeNetwork, forkAt } from '../../src/beacon/network.ts'
 import { signersKey } from '../../src/beacon/signature.ts'
 import {
@@ -15,10 +14,12 @@ import {
   verifyBootstrap,
   verifyConsensus,
   verifyFinality,
+  verifyUnfinalized,
   verifyUpdate,
 } from '../../src/beacon.ts'
 import { refusal, verdict } from '../refusal.ts'
 import { strided } from '../size.ts'
+import { convertHeader } from './converted.ts'
 import { namesIn, readInvalid, readValid, trustedIn } from './vectors.ts'
 
 const REAL = '../shared/vectors/beacon/mainnet-capella-periods-862-864.json'
@@ -119,6 +120,18 @@ it('refuses malformed networks, trusted blocks and committees', () => {
       'network.forks[0].epoch',
     ],
     [{ ...trusted, network: { ...mainnetBeacon, name: 7 } }, 'network.name'],
+    ...[
+      { committeeSize: 12 },
+      { slotsPerEpoch: 0 },
+      { epochsPerPeriod: 0.5 },
+      { secondsPerSlot: '6' },
+      { seconds: 6 },
+    ].map((change): [unknown, string] => [
+      { ...trusted, network: { ...network, preset: { ...MAINNET_PRESET, ...change } } },
+      `network.preset.${Object.keys(change)}`,
+    ]),
+    [{ ...trusted, network: { ...network, preset: { committeeSize: 512 } } }, 'network.preset.slotsPerEpoch'],
+    [{ ...trusted, network: { ...network, preset: [] } }, 'network.preset'],
   ]
   for (const [block, path] of bad) {
     const expected = `ARGUMENT_INVALID${path === '' ? '' : ` at ${path}`}`
@@ -288,6 +301,65 @@ it('takes answers with these names only', () => {
   expect(verdictOf(undefined)).toBe('ARGUMENT_INVALID')
 })
 
+it('takes the preset of mainnet unless another is stated', () => {
+  const stated = { ...MAINNET_PRESET, committeeSize: 32 }
+  expect(decodeNetwork({ ...mainnetBeacon, preset: stated })).toMatchObject({
+    preset: stated,
+    source: { preset: stated },
+  })
+  for (const preset of [undefined, null]) {
+    const decoded = decodeNetwork({ ...mainnetBeacon, preset })
+    expect(decoded.preset).toEqual({ committeeSize: 512, slotsPerEpoch: 32, epochsPerPeriod: 256, secondsPerSlot: 12 })
+    expect(decoded.source).toEqual(mainnetBeacon)
+  }
+})
+
+it('verifies a block that is signed and not final, under that name', () => {
+  const { input } = readValid('fulu')
+  interface Header {
+    beacon: { slot: string }
+    execution: { block_hash: string; block_number: string; timestamp: string }
+    execution_branch: string[]
+  }
+  interface Data {
+    attested_header: Header
+    finalized_header: Header
+    finality_branch: string[]
+    sync_aggregate: object
+  }
+  const { finality, bootstrap } = input.answers as { finality: { data: Data }; bootstrap: object }
+  const { finalized_header, finality_branch, ...data } = finality.data
+  const optimistic = { version: 'fulu', data }
+  const found = verifyUnfinalized(optimistic, input.committee)
+  const { beacon, execution } = data.attested_header
+  expect(found).toEqual({
+    ...{ unfinalizedL1BlockHash: execution.block_hash, l1BlockNumber: BigInt(execution.block_number) },
+    ...{ l1Timestamp: BigInt(execution.timestamp), slot: BigInt(beacon.slot), blockRoot: found.blockRoot },
+    ...{ slotTimestamp: found.l1Timestamp, signers: 508, period: input.committee.period },
+  })
+  expect(found.slot).toBeGreaterThan(verifyFinality(finality, input.committee).slot)
+  expect(verifyUnfinalized(finality, input.committee)).toEqual(found)
+  expect(verdict(() => verifyFinality(optimistic, input.committee))).toBe(
+    'BEACON_FINALITY_MISSING at data.finalized_header',
+  )
+  const codeWith = (change: object) =>
+    verdict(() => verifyUnfinalized({ ...optimistic, data: { ...data, ...change } }, input.committee))
+  expect(codeWith({ signature_slot: beacon.slot })).toBe('BEACON_SLOT_ORDER at data')
+  expect(codeWith({ signature_slot: `${BigInt(beacon.slot) + 8192n}` })).toBe(
+    'BEACON_SIGNATURE_PERIOD at data.signature_slot',
+  )
+  expect(codeWith({ attested_header: finalized_header })).toBe('BEACON_SIGNATURE_MISMATCH at data')
+  const other = { beacon, execution: { ...execution, block_hash: word('1') }, execution_branch: [] }
+  expect(codeWith({ attested_header: other })).toBe('BEACON_BRANCH_LENGTH at data.attested_header.execution_branch')
+  const { execution_branch: branch } = data.attested_header
+  expect(codeWith({ attested_header: { ...other, execution_branch: branch } })).toBe(
+    'BEACON_EXECUTION_MISMATCH at data.attested_header',
+  )
+  const aggregate = { ...data.sync_aggregate, sync_committee_bits: `0x${'00'.repeat(64)}` }
+  expect(codeWith({ sync_aggregate: aggregate })).toBe('BEACON_TOO_FEW_SIGNERS at data')
+  expect(verdict(() => verifyUnfinalized(bootstrap, input.committee))).toMatch(/^BEACON_MALFORMED/)
+})
+
 it('takes epochs from 0, as whole numbers', () => {
   const withEpoch = (epoch: unknown) => () =>
     decodeNetwork({ ...mainnetBeacon, forks: [{ name: 'capella', version: '0x01020304', epoch }] })
@@ -304,8 +376,8 @@ it('takes epochs from 0, as whole numbers', () => {
 })
 
 it('decodes the keys of absent members once for each of the committees used last', () => {
-  const { committee, answers } = readValid('signers-342').input
-  const { bits } = decodeFinality(answers.finality, decodeNetwork(committee.network))
+  const { committee } = readValid('signers-342').input
+  const bits = new Uint8Array(64).fill(0xff, 1)
   const { keys, root } = decodeCommittee(committee)
   const unusable = { pubkeys: keys.pubkeys.map(() => new Uint8Array(48)), aggregatePubkey: new Uint8Array(48) }
   const found = signersKey(keys, root, bits)
@@ -323,39 +395,20 @@ it('decodes the keys of absent members once for each of the committees used last
 
 it('accepts a finalized Fulu header in the form of Gloas, inside a Gloas update only', () => {
   const { committee, answers } = readValid('fork-between-finalized-and-attested').input
-  type Header = { execution: object; execution_branch: string[]; execution_block_hash: string }
+  type Header = Parameters<typeof convertHeader>[0]
   const given = answers.finality as { data: { finalized_header: Header } }
-  const type = ssz.deneb.ExecutionPayloadHeader
-  const execution = type.fromJson(given.data.finalized_header.execution)
-  // With an SSZ library that is not the one under test.
-  let level = Object.entries(type.fields).map(([name, field]) =>
-    Buffer.from((field as { hashTreeRoot(value: unknown): Uint8Array }).hashTreeRoot(Reflect.get(execution, name))),
-  )
-  level = [...level, ...Array.from({ length: 32 - level.length }, () => Buffer.alloc(32))]
-  const branch: string[] = []
-  for (let index = 12; level.length > 1; index >>= 1) {
-    branch.push(`0x${level[index ^ 1]?.toString('hex')}`)
-    const pairs = level.filter((_, place) => place % 2 === 0).map((left, pair) => [left, level[2 * pair + 1]])
-    level = pairs.map(([left, right]) =>
-      createHash('sha256')
-        .update(left ?? '')
-        .update(right ?? '')
-        .digest(),
-    )
-  }
-  const zeros = `0x${'00'.repeat(32)}`
-  const { execution: _, execution_branch: last, ...rest } = given.data.finalized_header
-  const hash = `0x${Buffer.from(execution.blockHash).toString('hex')}`
-  const converted = (change: object = {}) => {
-    const header = { ...rest, execution_block_hash: hash, execution_branch: [zeros, zeros, ...branch, ...last] }
-    return { ...given, data: { ...given.data, finalized_header: { ...header, ...change } } }
-  }
+  const header = convertHeader(given.data.finalized_header, ssz)
+  const [first = '', _, ...branch] = header.execution_branch
+  const converted = (change: object = {}) => ({
+    ...given,
+    data: { ...given.data, finalized_header: { ...header, ...change } },
+  })
   const proven = verifyFinality(converted(), committee)
   expect(proven).toEqual({ ...verifyFinality(given, committee), l1BlockNumber: undefined, l1Timestamp: undefined })
   const codeOf = (change: object) => verdict(() => verifyFinality(converted(change), committee))
   expect(codeOf({ execution_block_hash: word('1') })).toMatch(/^BEACON_EXECUTION_MISMATCH/)
-  expect(codeOf({ execution_branch: [...branch, ...last] })).toMatch(/^BEACON_BRANCH_LENGTH/)
-  expect(codeOf({ execution_branch: [zeros, word('1'), ...branch, ...last] })).toMatch(/^BEACON_BRANCH_LENGTH/)
+  expect(codeOf({ execution_branch: branch })).toMatch(/^BEACON_BRANCH_LENGTH/)
+  expect(codeOf({ execution_branch: [first, word('1'), ...branch] })).toMatch(/^BEACON_BRANCH_LENGTH/)
   // A fork earlier, the update is none of Gloas.
   const forks = committee.network.forks.map(fork => (fork.name === 'gloas' ? { ...fork, epoch: 10 ** 6 } : fork))
   const earlier = { ...committee, network: { ...committee.network, forks } }

@@ -306,6 +306,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   verifyUpdate: { call: beacon.verifyUpdate, args: [firstUpdate, committee], free: ofCommittee },
   verifyFinality: { call: beacon.verifyFinality, args: [answers.finality, nextCommittee], free: ofCommittee },
+  verifyUnfinalized: { call: beacon.verifyUnfinalized, args: [answers.finality, nextCommittee], free: ofCommittee },
   verifyConsensus: {
     call: beacon.verifyConsensus,
     args: [answers, { network, blockRoot }],

@@ -35,10 +35,10 @@ export interface Signers {
   readonly keys: ApiCommittee
 }
 
-/** Creates 512 keys. Their secrets are consecutive, so that each public key takes one addition. */
-export function createCommittee(name: string): Signers {
+/** Creates the keys of a committee. Their secrets are consecutive, so that each public key takes one addition. */
+export function createCommittee(name: string, size = 512): Signers {
   const first = BigInt(bytesFor(`committee ${name}`, 31))
-  const secrets = Array.from({ length: 512 }, (_, index) => first + BigInt(index))
+  const secrets = Array.from({ length: size }, (_, index) => first + BigInt(index))
   let point = G1.Point.BASE.multiply(first)
   const points = secrets.map(() => {
     const current = point
@@ -210,7 +210,7 @@ function signatureOf(root: Uint8Array, scalar: bigint): Hex {
 
 export function sign(header: Made, { secrets }: Pick<Signers, 'secrets'>, signing: Signing) {
   const absent = new Set(signing.absent)
-  const bits = new Uint8Array(64)
+  const bits = new Uint8Array(secrets.length / 8)
   for (const index of secrets.keys())
     if (!absent.has(index)) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
   const scalar = sum(secrets.filter((_, index) => !absent.has(index)))

@@ -28,6 +28,7 @@ interface SszType {
   hashTreeRoot(value: unknown): Uint8Array
   toJson(value: unknown): Record<string, unknown>
   fromJson(json: unknown): unknown
+  deserialize(bytes: Uint8Array): unknown
   getPathInfo(path: readonly string[]): { gindex: bigint }
 }
 
