@@ -7,17 +7,18 @@ import { abortedBy, EndpointError, isEndpointError } from './error.ts'
 import {
   CODE_RESPONSE_LENGTH,
   DEFAULT_RESPONSE_LENGTH,
+  ENDPOINT_SHARE,
   HEADER_RESPONSE_LENGTH,
+  HELD_LENGTH,
   LARGE_RESPONSE_LENGTH,
-  LARGE_RESPONSES,
   PROOF_RESPONSE_LENGTH,
   SHORT_RESPONSE_LENGTH,
 } from './limits.ts'
 import { oneCoding } from './one-coding.ts'
 import { verifySignal, verifyTimeout } from './options.ts'
-import { orAbort, type RequestProvider } from './provider.ts'
+import type { RequestProvider } from './provider.ts'
 import { type Redact, redactorOf, setRedactor } from './redact.ts'
-import { createSemaphore, sleep } from './waiting.ts'
+import { type Budget, createBudget, sleep } from './waiting.ts'
 
 /** Limits for requests. */
 export interface HttpOptions {
@@ -171,7 +172,7 @@ function createConnection(url: string | URL, options: HttpOptions) {
   verifyWhole('maxResponseLength', maxResponseLength, 1)
   verifyWhole('maxRetries', maxRetries, 0)
   verifySignal(signal)
-  const large = createSemaphore(LARGE_RESPONSES)
+  const share = createBudget(HELD_LENGTH / ENDPOINT_SHARE)
 
   async function exchange(
     send: (abort: AbortSignal) => Promise<Response>,
@@ -187,7 +188,7 @@ function createConnection(url: string | URL, options: HttpOptions) {
       for (let retries = 0; ; retries++) {
         const response = await send(abort)
         const { status } = response
-        if (status !== 429 && status !== 503) return await holding(large, abort, hold => read(response, hold))
+        if (status !== 429 && status !== 503) return await holding(share, abort, hold => read(response, hold))
         const retryAfter = readRetryAfter(response)
         await response.body?.cancel()
         const wait = retryAfter ?? FIRST_WAIT * 2 ** retries * (1 + Math.random())
@@ -207,31 +208,27 @@ function createConnection(url: string | URL, options: HttpOptions) {
   return { redact, maxResponseLength, exchange }
 }
 
-/** Waits until a response may be long: only a few at a time are, so that many together do not fill the memory. */
-type Hold = () => Promise<void>
+/**
+ * The room for long responses. There is one for the process, because its memory is what many endpoints together would fill:
+ * each of them is opened on its own, and knows of no other.
+ */
+const room = createBudget(HELD_LENGTH)
 
-/** Runs `work`, and then lets others be long. */
-async function holding<T>(
-  large: ReturnType<typeof createSemaphore>,
-  abort: AbortSignal,
-  work: (hold: Hold) => Promise<T>,
-): Promise<T> {
-  let end = () => {}
-  const ended = new Promise<void>(resolve => {
-    end = resolve
-  })
-  let held: Promise<void> | undefined
-  const take = () =>
-    new Promise<void>(resolve => {
-      void large.run(() => {
-        resolve()
-        return ended
-      })
-    })
+/** Waits until there is room for a response of up to `length` bytes. */
+type Hold = (length: number) => Promise<void>
+
+/** Runs `work`, and then leaves the room that it holds to others. */
+async function holding<T>(share: Budget, abort: AbortSignal, work: (hold: Hold) => Promise<T>): Promise<T> {
+  const held: (() => void)[] = []
+  // All that it may need, at once and in this order: two halves that wait for each other would wait for ever.
+  const hold = async (length: number) => {
+    if (held.length > 0) return
+    for (const budget of [share, room]) held.push(await budget.take(length, abort))
+  }
   try {
-    return await work(() => (held ??= orAbort(take, abort)))
+    return await work(hold)
   } finally {
-    end()
+    for (const release of held) release()
   }
 }
 
@@ -300,24 +297,40 @@ async function readAnswer(response: Response, request: RpcRequest, room: Room, r
   throw diagnoseStatus(response.status)
 }
 
-/** The body. Never holds more than `maxLength` bytes of it. */
+/** The body. Never holds more than `maxLength` bytes of it, and waits for room before most of them. */
 async function readText(response: Response, { maxLength, hold }: Room): Promise<string> {
-  const decoder = new TextDecoder('utf-8')
   const reader = response.body?.getReader()
-  let text = ''
+  // Joined, because the pieces may be as short as the endpoint likes.
+  const blocks: Uint8Array[] = []
   let length = 0
   while (reader !== undefined) {
     const { done, value } = await reader.read()
     if (done) break
-    length += value.length
-    if (length > maxLength) {
+    if (length + value.length > maxLength) {
       await reader.cancel()
       throw new EndpointError('RESPONSE_TOO_LARGE', { found: `more than ${maxLength} bytes` })
     }
-    text += decoder.decode(value, { stream: true })
-    if (length > LARGE_RESPONSE_LENGTH) await hold()
+    length = append(blocks, length, value)
+    if (length > LARGE_RESPONSE_LENGTH) await hold(maxLength)
   }
-  return text + decoder.decode()
+  const decoder = new TextDecoder('utf-8')
+  const decode = (block: Uint8Array, index: number) =>
+    decoder.decode(block.subarray(0, length - index * BLOCK_LENGTH), { stream: true })
+  return blocks.map(decode).join('') + decoder.decode()
+}
+
+const BLOCK_LENGTH = 2 ** 14
+
+/** Adds a piece to blocks that hold `length` bytes. @returns how many they hold then */
+function append(blocks: Uint8Array[], length: number, piece: Uint8Array): number {
+  for (let done = 0; done < piece.length; ) {
+    const filled = (length + done) % BLOCK_LENGTH
+    if (filled === 0) blocks.push(new Uint8Array(BLOCK_LENGTH))
+    const part = piece.subarray(done, done + BLOCK_LENGTH - filled)
+    blocks.at(-1)?.set(part, filled)
+    done += part.length
+  }
+  return length + piece.length
 }
 
 async function readJson(response: Response, room: Room): Promise<unknown> {

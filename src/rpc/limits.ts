@@ -10,10 +10,12 @@ export const MAX_CAUSES = 32
 /** Default limit for one HTTP response, in bytes after decompression. */
 export const DEFAULT_RESPONSE_LENGTH = 2 ** 24
 
-/** Bytes of a response above which only a few are read at once. Almost every honest answer is shorter. */
+/** Bytes of a response above which it counts as long. Almost every honest answer is shorter, and never waits for others. */
 export const LARGE_RESPONSE_LENGTH = 2 ** 20
-/** Responses of an endpoint that are longer, at once. The others wait. */
-export const LARGE_RESPONSES = 4
+/** Bytes for which long responses of the whole process have room at once. The others wait. */
+export const HELD_LENGTH = 2 ** 26
+/** One endpoint gets this part of them, so that it cannot keep the others waiting. */
+export const ENDPOINT_SHARE = 2
 /** The response to a request for a number or a word. The rest is for an error that is explained at length. */
 export const SHORT_RESPONSE_LENGTH = 2 ** 16
 /** For each key of a proof: L1's are the longest, with 65 nodes of 532 bytes. Two more are for the account. */

@@ -78,3 +78,43 @@ export function createSemaphore(count: number) {
     },
   }
 }
+
+export type Budget = ReturnType<typeof createBudget>
+
+/** Lets works hold `total` of something together; the others wait, in order. One that needs more holds all of it. */
+export function createBudget(total: number) {
+  const waiting: { readonly amount: number; readonly begin: () => void }[] = []
+  let free = total
+  const serve = () => {
+    for (let next = waiting[0]; next !== undefined && next.amount <= free; next = waiting[0]) {
+      waiting.shift()
+      free -= next.amount
+      next.begin()
+    }
+  }
+  return {
+    /** @returns what gives it back. @throws EndpointError `ABORTED` */
+    take(wanted: number, signal: AbortSignal): Promise<() => void> {
+      const amount = Math.min(wanted, total)
+      return new Promise((resolve, reject) => {
+        const end = () => {
+          waiting.splice(waiting.indexOf(turn), 1)
+          reject(abortedBy(signal))
+          serve()
+        }
+        const begin = () => {
+          signal.removeEventListener('abort', end)
+          resolve(() => {
+            free += amount
+            serve()
+          })
+        }
+        const turn = { amount, begin }
+        waiting.push(turn)
+        if (signal.aborted) return end()
+        signal.addEventListener('abort', end, { once: true })
+        serve()
+      })
+    },
+  }
+}

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { ENDPOINT_SHARE, HELD_LENGTH } from '../../src/rpc/limits.ts'
 import {
   createBeaconApi,
   createHttpProvider,
@@ -206,25 +207,25 @@ const hostile: [string, string | string[]][] = [
   ['six of all kinds', 'br, deflate, x-gzip, gzip, br, gzip'],
   ['a thousand', coded(1000, 'br').join()],
 ]
-it.each(hostile)(
-  'lives on after a response with %s, then silence or an end',
-  async (_, encoding) => {
-    const runs = ['rpc', 'beacon'].flatMap(kind => [false, true].map(isCut => ({ kind, isCut })))
-    const outcomes = await Promise.all(
-      runs.map(async ({ kind, isCut }) => {
-        const { url } = await startServer((response, id, turn) => {
-          if (turn > 0) return void response.end(ok(id))
-          response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': encoding }).write(Buffer.alloc(50_000, 7))
-          if (isCut) setTimeout(() => response.destroy(), 100)
-        })
-        return (await run(process.execPath, ['--import', 'tsx', 'test/rpc/coded-program.ts', kind, url])).stdout
-      }),
-    )
-    for (const outcome of outcomes) expect(outcome).toMatch(/^(?:TIMEOUT|UNREACHABLE|NOT_JSON)\n$/)
-    expect(outcomes).toHaveLength(4)
-  },
-  60_000,
-)
+it('lives on after a response with any number of codings, then silence or an end', async () => {
+  const urls = hostile.flatMap(([, encoding]) =>
+    [false, true].map(async isCut => {
+      const asked = new Set<string>()
+      const { url } = await startServer((response, id, _, __, target) => {
+        if (asked.has(target)) return void response.end(ok(id))
+        asked.add(target)
+        response.writeHead(200, { ...JSON_TYPE, 'Content-Encoding': encoding }).write(Buffer.alloc(50_000, 7))
+        if (isCut) setTimeout(() => response.destroy(), 100)
+      })
+      return url
+    }),
+  )
+  // One process for all of them, because it takes longer to start than to ask.
+  const program = ['--import', 'tsx', 'test/rpc/coded-program.ts', ...(await Promise.all(urls))]
+  const outcomes = (await run(process.execPath, program)).stdout.trim().split('\n')
+  expect(outcomes).toHaveLength(20)
+  for (const outcome of outcomes) expect(outcome).toMatch(/^(?:TIMEOUT|UNREACHABLE|NOT_JSON)$/)
+}, 60_000)
 const run = promisify(execFile)
 
 it('reads a response with one coding', async () => {
@@ -289,40 +290,101 @@ it.each([
   60_000,
 )
 
-it('reads only a few long answers at once, and lets the others wait for their turn or their signal', async () => {
-  const part = new TextEncoder().encode(' '.repeat(2 ** 20 + 1))
-  let [started, further, finish] = [0, 0, () => {}]
-  const finished = new Promise<void>(resolve => {
-    finish = resolve
-  })
-  vi.stubGlobal('fetch', async (_: unknown, { body }: { body: string }) => {
-    const { id } = JSON.parse(body)
-    let turn = 0
-    const pull = async (stream: ReadableStreamDefaultController<Uint8Array>) => {
-      turn++
-      if (turn === 1) started++
-      if (turn === 2) {
-        further++
-        await finished
-      }
-      stream.enqueue(turn < 3 ? part : new TextEncoder().encode(ok(id)))
-      if (turn === 3) stream.close()
+const MIB = 2 ** 20
+/** Answers every request with this many MiB of spaces, and then a result or nothing. Counts the bytes that are held. */
+function stubLongAnswers(mebibytes: number, isEnding = true) {
+  const part = new Uint8Array(MIB).fill(0x20)
+  const held = { bytes: 0 }
+  vi.stubGlobal('fetch', async (_: unknown, { body, signal }: { body: string; signal: AbortSignal }) => {
+    let [turn, own] = [0, 0]
+    const end = () => {
+      held.bytes -= own
+      own = 0
     }
-    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+    const pull = async (stream: ReadableStreamDefaultController<Uint8Array>) => {
+      await new Promise(resolve => setImmediate(resolve))
+      if (signal.aborted) return
+      if (turn++ < mebibytes) {
+        own += MIB
+        held.bytes += MIB
+        return stream.enqueue(part)
+      }
+      if (!isEnding) return new Promise<void>(() => {})
+      stream.enqueue(new TextEncoder().encode(ok(JSON.parse(body).id)))
+      stream.close()
+      end()
+    }
+    const start = (stream: ReadableStreamDefaultController<Uint8Array>) =>
+      signal.addEventListener('abort', () => {
+        end()
+        stream.error(signal.reason)
+      })
+    return new Response(new ReadableStream({ start, pull, cancel: end }, { highWaterMark: 0 }))
   })
   onTestFinished(() => void vi.unstubAllGlobals())
-  const controller = new AbortController()
-  const { signal } = controller
-  const patient = createHttpProvider('http://127.0.0.1:1')
-  const answers = Array.from({ length: 9 }, () => patient.request({ method: 'x' }))
-  const ending = createHttpProvider('http://127.0.0.1:1', { signal })
-  const ended = Promise.allSettled(Array.from({ length: 6 }, () => ending.request({ method: 'x' })))
+  return held
+}
+const URL_OF_NOBODY = 'http://127.0.0.1:1'
+const someTurns = async () => {
   for (let turn = 0; turn < 200; turn++) await new Promise(resolve => setImmediate(resolve))
-  // Of each endpoint.
-  expect([started, further]).toEqual([15, 8])
-  controller.abort()
-  finish()
-  expect(await Promise.all(answers)).toEqual(Array(9).fill('0x7'))
-  const codes = (await ended).map(one => Reflect.get(Object(Reflect.get(one, 'reason')), 'code'))
-  expect(codes.slice(4)).toEqual(['ABORTED', 'ABORTED'])
+}
+
+it('holds a bounded number of bytes of all answers in flight, of one endpoint and of all together', async () => {
+  const held = stubLongAnswers(15, false)
+  const controller = new AbortController()
+  const open = () => createHttpProvider(URL_OF_NOBODY, { signal: controller.signal })
+  const one = open()
+  const asked = Array.from({ length: 10 }, () => one.request({ method: 'x' }))
+  const outcomes = Promise.allSettled(asked)
+  await someTurns()
+  // Each may read what is not long, and one piece more, before it waits.
+  expect(held.bytes).toBeLessThanOrEqual(HELD_LENGTH / ENDPOINT_SHARE + 10 * 2 * MIB)
+  const others = Promise.allSettled(Array.from({ length: 20 }, () => open().request({ method: 'x' })))
+  await someTurns()
+  expect(held.bytes).toBeLessThanOrEqual(HELD_LENGTH + 30 * 2 * MIB)
+  // One endpoint alone leaves room for others.
+  expect(held.bytes).toBeGreaterThan(HELD_LENGTH / ENDPOINT_SHARE + 10 * 2 * MIB + 20 * 2 * MIB)
+  controller.abort('enough')
+  const all = [...(await outcomes), ...(await others)]
+  for (const outcome of all) expect(outcome).toMatchObject({ reason: { code: 'ABORTED', cause: 'enough' } })
+  expect([all.length, held.bytes]).toEqual([30, 0])
+})
+
+it('lets long answers wait for each other until their deadline, and makes room however one ends', async () => {
+  // One that may be longer than all others together is read alone.
+  const most = { maxResponseLength: 2 * HELD_LENGTH }
+  const held = stubLongAnswers(3, false)
+  const hanging = createHttpProvider(URL_OF_NOBODY, { ...most, timeoutMs: 1000 }).request({ method: 'x' })
+  const hung = Promise.allSettled([hanging])
+  while (held.bytes < 3 * MIB) await someTurns()
+  stubLongAnswers(3)
+  const late = createHttpProvider(URL_OF_NOBODY, { timeoutMs: 50 }).request({ method: 'x' })
+  await expect(late).rejects.toMatchObject({ code: 'TIMEOUT' })
+  const asked = Array.from({ length: 3 }, () => createHttpProvider(URL_OF_NOBODY, most).request({ method: 'x' }))
+  const header = { method: 'eth_getBlockByHash', params: ['0x', false] }
+  const tooLong = createHttpProvider(URL_OF_NOBODY).request(header)
+  await expect(tooLong).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
+  expect(await hung).toMatchObject([{ reason: { code: 'TIMEOUT' } }])
+  expect(await Promise.all(asked)).toEqual(['0x7', '0x7', '0x7'])
+})
+
+it('needs little memory for an answer in very many pieces', async () => {
+  const pieces = [...new TextEncoder().encode(ok(1, 'ä€😀'.repeat(20_000)))]
+  const body = () => {
+    let turn = 0
+    const pull = (stream: ReadableStreamDefaultController<Uint8Array>) => {
+      const byte = pieces[turn++]
+      if (byte === undefined) stream.close()
+      else stream.enqueue(Uint8Array.of(byte))
+    }
+    return new ReadableStream({ pull }, { highWaterMark: 0 })
+  }
+  vi.stubGlobal('fetch', async () => new Response(body()))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const decode = vi.spyOn(TextDecoder.prototype, 'decode')
+  onTestFinished(() => decode.mockRestore())
+  expect(await createHttpProvider(URL_OF_NOBODY).request({ method: 'x' })).toBe('ä€😀'.repeat(20_000))
+  expect(pieces.length).toBeGreaterThan(180_000)
+  // Each of them would leave a string behind.
+  expect(decode.mock.calls.length).toBeLessThan(30)
 })
