@@ -80,6 +80,17 @@ export function verifyWhole(what: string, value: number, min: number, max = Numb
   throw invalid(what, `a whole number ${range}`, value)
 }
 
+/** Whether it is an object with such a method. */
+export function hasMethod(source: unknown, name: PropertyKey): boolean {
+  const isObject = (typeof source === 'object' && source !== null) || typeof source === 'function'
+  try {
+    return isObject && typeof Reflect.get(source, name) === 'function'
+  } catch {
+    // A getter or a proxy can throw anything.
+    return false
+  }
+}
+
 export function verifyFunction(what: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw invalid(what, 'a function', value)
 }

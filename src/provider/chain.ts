@@ -27,13 +27,14 @@ export function endpointsOf(chainId: bigint, endpoints: Endpoints, signal: Abort
 
   return {
     ...endpoints,
-    run: work =>
+    run: (work, over) =>
       orAbort(
         () =>
-          endpoints.run(async provider => {
+          endpoints.run(async (provider, attempt) => {
             await verifyOnce(provider)
-            return work(provider)
-          }),
+            attempt.heard()
+            return work(provider, attempt)
+          }, over),
         signal,
       ),
   }

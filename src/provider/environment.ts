@@ -67,7 +67,7 @@ export function verifyEnvironment(environment: Environment = {}): Environment {
 const bytesOf = (length: number) => (place: string, value: unknown) => bytesToHex(decodeArgument(place, value, length))
 
 function verifyBlockHashes(place: string, value: unknown): Record<string, Hex> {
-  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : undefined
+  const entries = entriesOf(value)
   if (!entries?.every(([number]) => isBlockNumber(number))) {
     throw invalid(place, 'an object of hashes by decimal block number', value)
   }
@@ -75,6 +75,15 @@ function verifyBlockHashes(place: string, value: unknown): Record<string, Hex> {
   return onlyGiven(
     Object.fromEntries(entries.map(([number, hash]) => [number, bytesOf(32)(`${place}.${number}`, hash)])),
   )
+}
+
+function entriesOf(value: unknown): [string, unknown][] | undefined {
+  try {
+    return typeof value === 'object' && value !== null ? Object.entries(value) : undefined
+  } catch {
+    // A proxy can throw anything.
+    return undefined
+  }
 }
 
 export const isBlockNumber = (text: string): boolean => /^(0|[1-9][0-9]{0,19})$/.test(text)

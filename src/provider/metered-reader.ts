@@ -96,7 +96,7 @@ async function fetchHint({ from, to, data, value, gas }: CallRequest, { l2, bloc
   }
   try {
     const asked = [transaction, encodeQuantity(block)]
-    const answer = await l2.run(provider => callProvider(provider, 'eth_createAccessList', asked))
+    const answer = await l2.run((provider, { signal }) => callProvider(provider, 'eth_createAccessList', asked, signal))
     let left = MAX_HINTED_KEYS
     for (const entry of listIn(answer, 'accessList').slice(0, MAX_HINTED_CONTRACTS)) {
       const address = params.bytes('address', readOwn(Object(entry), 'address'), 20)

@@ -53,8 +53,8 @@ export function createProvenState(source: StateSource): ProvenState {
 
   async function fetchCode(address: Hex, codeHash: Hex): Promise<Uint8Array> {
     const block = encodeQuantity(source.block)
-    const bytes = await source.l2.run(async provider =>
-      verifyCode(await callProvider(provider, 'eth_getCode', [address, block]), codeHash),
+    const bytes = await source.l2.run(async (provider, { signal }) =>
+      verifyCode(await callProvider(provider, 'eth_getCode', [address, block], signal), codeHash),
     )
     codes.set(codeHash, bytes, bytes.length)
     return bytes

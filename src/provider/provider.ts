@@ -133,7 +133,7 @@ export function createVerifiedProvider(options: VerifiedProviderOptions): Verifi
     if (!forwarded.has(method)) throw refusedMethod(method)
     if (!Array.isArray(params)) throw invalidParams('They are not an array.')
     await pace.beSlow()
-    return settings.l2.run(provider => callProvider(provider, method, params, pace.signal))
+    return settings.l2.run((provider, attempt) => callProvider(provider, method, params, attempt.signal), pace.signal)
   }
 
   /** An aborted provider does not answer from its memory either. */

@@ -1,9 +1,10 @@
-import { decodeArgument, invalid } from '../arguments.ts'
+import { decodeArgument, invalid, isArray, readItems } from '../arguments.ts'
 import { clockOf } from '../beacon/clock.ts'
 import type { BeaconNetwork } from '../beacon/network.ts'
 import type { BeaconLightClient, ProvenConsensus, TrustedBeaconBlock } from '../beacon/trusted-block.ts'
+import { atPath } from '../errors.ts'
 import type { BundleConsensus } from '../evidence/consensus.ts'
-import { readOptions, verifyFunction } from '../options.ts'
+import { hasMethod, readOptions, verifyFunction } from '../options.ts'
 import { claimedPeriod, fetchBootstrap } from './beacon-api.ts'
 import { extendChain, type KnownBlock, type Steps } from './beacon-chain.ts'
 import { createPool, unavailable, withSession } from './beacon-session.ts'
@@ -166,11 +167,12 @@ const BEACON_FIELDS = ['beaconBlockRoot', 'network', 'verifyConsensus', 'lightCl
 
 /** @param place of the two in the caller's options @throws ArgumentError */
 export function verifyBeaconSource({ apis, trusted }: Pick<ConsensusOptions, 'apis' | 'trusted'>, place = ''): void {
-  if (!Array.isArray(apis) || apis.length === 0 || Array.from(apis).some(api => typeof api?.get !== 'function')) {
-    throw invalid(`${place}apis`, 'an array of one or more beacon APIs', apis)
-  }
+  atPath(`${place}apis`, () => {
+    if (isArray(apis) && apis.length > 0 && readItems('', apis, api => hasMethod(api, 'get')).every(Boolean)) return
+    throw invalid('', 'an array of one or more beacon APIs', apis)
+  })
   const expected = 'what trustBeaconBlock of rollup-state-proof/beacon returns'
-  if (typeof trusted?.verifyConsensus !== 'function') throw invalid(`${place}trusted`, expected, trusted)
+  if (!hasMethod(trusted, 'verifyConsensus')) throw invalid(`${place}trusted`, expected, trusted)
   readOptions(`${place}trusted`, trusted, BEACON_FIELDS)
   decodeArgument(`${place}trusted.beaconBlockRoot`, trusted.beaconBlockRoot, 32)
 }

@@ -1,8 +1,9 @@
 import { invalid, isArray, readItems } from '../arguments.ts'
 import { atPath, type ProofError } from '../errors.ts'
 import { redactFailure } from './diagnose.ts'
-import { atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
+import { abortedBy, atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from './http.ts'
+import { STAGGER_MS } from './limits.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from './provider.ts'
 
 /**
@@ -17,19 +18,30 @@ export type EndpointsOption = Endpoint | readonly Endpoint[]
 /** Called with every failure, and the index of the endpoint. */
 export type OnFailure = (layer: Layer, index: number, error: EndpointError | ProofError) => void
 
+/** One endpoint's attempt at a piece of work. */
+export interface Attempt {
+  /** Aborted when the work has ended: another endpoint has done it, or the caller has aborted. */
+  readonly signal: AbortSignal
+  /** To call whenever the endpoint has answered a part of the work: it is not silent. */
+  heard(): void
+}
+
+/** What to do with one endpoint. */
+type Work<T> = (provider: AnyProvider, attempt: Attempt) => Promise<T>
+
 /** One or more endpoints for the same data. None is trusted. */
 export interface Endpoints {
   readonly providers: readonly AnyProvider[]
   /**
-   * Runs `work` with the endpoint that last succeeded. If it fails, tries each of the others. `work` must verify what it
-   * returns, because its result is final.
+   * Runs `work` with the endpoint that last succeeded. Tries each of the others when one has failed, or has been silent for
+   * {@link STAGGER_MS}. `work` must verify what it returns, because the first result is final.
    *
    * @throws what is no failure of an endpoint, at once. If all fail: the failure that is most likely to pass with time, with
    * the layer
    */
-  run<T>(work: (provider: AnyProvider) => Promise<T>): Promise<T>
+  run<T>(work: Work<T>, signal?: AbortSignal): Promise<T>
   /**
-   * Runs `work` with every endpoint, one after another, and returns what is not null. For what a single endpoint could hide.
+   * Runs `work` with every endpoint at once, and returns what is not null. For what a single endpoint could hide.
    *
    * @throws as `run`, if there is nothing and one failed
    */
@@ -71,7 +83,7 @@ function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFai
   let current = 0
 
   /** What `work` makes of one endpoint; undefined if it fails. */
-  async function attempt<T>(index: number, work: (provider: AnyProvider) => Promise<T>, failures: unknown[]) {
+  async function tryOne<T>(index: number, work: (provider: AnyProvider) => Promise<T>, failures: unknown[]) {
     const provider = providers[index]
     if (provider === undefined) return undefined
     try {
@@ -89,25 +101,73 @@ function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFai
 
   return {
     providers,
-    async run(work) {
+    async run<T>(work: Work<T>, signal?: AbortSignal) {
       const failures: unknown[] = []
-      const begin = current
-      for (const turn of providers.keys()) {
-        const outcome = await attempt((begin + turn) % providers.length, work, failures)
-        if (outcome) return outcome.value
-      }
-      throw mostHopeful(failures)
+      const first = current
+      const found = await race(providers.length, signal, async (turn, attempt) => {
+        const index = (first + turn) % providers.length
+        const outcome = await tryOne(index, provider => work(provider, attempt), failures)
+        // A silent one is not asked first again.
+        if (outcome && !attempt.signal.aborted && current === first) current = index
+        return outcome
+      })
+      if (found === undefined) throw mostHopeful(failures)
+      return found.value
     },
     async each<T>(work: (provider: AnyProvider) => Promise<T | null>) {
       const failures: unknown[] = []
-      const values: T[] = []
-      for (const index of providers.keys()) {
-        const { value } = (await attempt(index, work, failures)) ?? { value: null }
-        if (value !== null) values.push(value)
-      }
+      const outcomes = await Promise.all([...providers.keys()].map(index => tryOne(index, work, failures)))
+      const values = outcomes.flatMap(outcome =>
+        outcome === undefined || outcome.value === null ? [] : [outcome.value],
+      )
       if (values.length === 0 && failures.length > 0) throw mostHopeful(failures)
       return values
     },
+  }
+}
+
+/**
+ * The first outcome of `count` attempts, begun one after another: the next when one has failed, or the last one begun has been
+ * silent for {@link STAGGER_MS}. When it returns, all others are aborted, and none is waited for.
+ *
+ * @param attempt its outcome is undefined if it has failed; what it throws ends all
+ * @returns undefined if all have failed
+ */
+export async function race<T>(
+  count: number,
+  signal: AbortSignal | undefined,
+  attempt: (turn: number, attempt: Attempt) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  if (signal?.aborted) throw abortedBy(signal)
+  const ending = new AbortController()
+  const end = () => ending.abort(signal?.reason)
+  signal?.addEventListener('abort', end, { once: true })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  try {
+    return await new Promise((resolve, reject) => {
+      let [begun, failed] = [0, 0]
+      const wait = (turn: number) => {
+        if (turn !== begun - 1 || ending.signal.aborted) return
+        clearTimeout(timer)
+        timer = setTimeout(begin, STAGGER_MS)
+      }
+      const begin = () => {
+        if (failed === count) resolve(undefined)
+        if (begun === count || ending.signal.aborted) return
+        const turn = begun++
+        wait(turn)
+        attempt(turn, { signal: ending.signal, heard: () => wait(turn) }).then(outcome => {
+          if (outcome !== undefined) return resolve(outcome)
+          failed++
+          begin()
+        }, reject)
+      }
+      begin()
+    })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+    ending.abort()
   }
 }
 

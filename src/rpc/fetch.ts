@@ -10,7 +10,7 @@ import type { VerifiedState } from '../proof/verify.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { readClaim, verifyProof } from '../verifier/verify-proof.ts'
 import { diagnoseWith } from './diagnose.ts'
-import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
+import { type Attempt, type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { verifySignal } from './options.ts'
 import {
   admitAnswer,
@@ -94,12 +94,16 @@ export interface FetchOptions extends ClientSettings {
  */
 export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options: FetchOptions): Promise<unknown> {
   const wanted = decodeRequest(request)
-  const { trusted, onProgress } = bare(options)
+  const { trusted, onProgress, signal } = bare(options)
   // Checked before any request, so that a wrong claim does not look like a fault of the answer.
   if (trusted) readClaim({ ...trusted, address: wanted.address, storageKeys: wanted.storageKeys })
   let { resumeFrom } = bare(options)
+  let kept = 0
   let stopped: { readonly error: unknown } | undefined
   const keep = (made: FetchProgress, keyCount: number) => {
+    // Two endpoints may be at it at once.
+    if (trusted && keyCount <= kept) return
+    kept = keyCount
     // What was not verified may be wrong, so the next endpoint must not build on it.
     if (trusted) resumeFrom = made
     try {
@@ -111,7 +115,8 @@ export async function fetchAnswer(l2: Endpoints, request: ProofRequest, options:
     }
   }
   try {
-    return await l2.run(provider => fetchFrom(provider, wanted, { ...options, resumeFrom, onProgress: keep }))
+    const how = () => ({ ...options, resumeFrom, onProgress: keep })
+    return await l2.run((provider, attempt) => fetchFrom(provider, wanted, how(), attempt), signal)
   } catch (error) {
     throw stopped === undefined ? error : stopped.error
   }
@@ -129,14 +134,14 @@ export async function fetchVerified<T>(
   verify: (answer: unknown) => T,
 ): Promise<{ answer: unknown; verified: T }> {
   const wanted = decodeRequest(request)
-  return l2.run(async provider => {
-    const answer = await fetchFrom(provider, wanted, options)
+  return l2.run(async (provider, attempt) => {
+    const answer = await fetchFrom(provider, wanted, options, attempt)
     try {
       return { answer, verified: verify(answer) }
     } catch (error) {
       throw isProofError(error) ? diagnoseWith(redactorFor(provider), error) : error
     }
-  })
+  }, bare(options).signal)
 }
 
 /** Without a prototype, so that nothing comes from a polluted Object.prototype. */
@@ -144,8 +149,13 @@ const bare = <T extends object>(options: T): T => Object.assign(Object.create(nu
 
 type DecodedRequest = ReturnType<typeof decodeRequest>
 
-async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options: FetchOptions): Promise<unknown> {
-  const { method, maxKeysPerRequest, trusted, resumeFrom, onProgress, signal } = bare(options)
+async function fetchFrom(
+  provider: AnyProvider,
+  request: DecodedRequest,
+  options: FetchOptions,
+  attempt: Attempt,
+): Promise<unknown> {
+  const { method, maxKeysPerRequest, trusted, resumeFrom, onProgress } = bare(options)
   const { address, storageKeys, block, isFixed } = request
   const redact = redactorFor(provider)
   const admission = () =>
@@ -156,8 +166,10 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
   }
   const all = admission()
   const ask = async (keys: readonly Hex[]) => {
-    const answer = admitAnswer(await callProvider(provider, method, [address, keys, block], signal), all, redact)
+    const said = await callProvider(provider, method, [address, keys, block], attempt.signal)
+    const answer = admitAnswer(said, all, redact)
     verify(answer, keys)
+    attempt.heard()
     return answer
   }
 
@@ -173,7 +185,7 @@ async function fetchFrom(provider: AnyProvider, request: DecodedRequest, options
       verifyAgreement(answers)
     } catch (error) {
       // The new answer counts, not what was stored: start over without it.
-      if (readCount > 0) return fetchFrom(provider, request, { ...options, resumeFrom: undefined })
+      if (readCount > 0) return fetchFrom(provider, request, { ...options, resumeFrom: undefined }, attempt)
       throw error
     }
     done += keys.length
@@ -270,7 +282,10 @@ export function createRollupClient(
   return {
     async getBlockNumber(request = {}) {
       const { signal } = how(readOptions('', request, ['signal']))
-      return endpoints.run(async provider => parseQuantity(await callProvider(provider, 'eth_blockNumber', [], signal)))
+      return endpoints.run(
+        async (provider, attempt) => parseQuantity(await callProvider(provider, 'eth_blockNumber', [], attempt.signal)),
+        signal,
+      )
     },
     async getProof(request) {
       const { signal, ...wanted } = readOptions('', request, [...REQUEST_FIELDS, 'signal'])

@@ -12,12 +12,13 @@ import {
   HELD_LENGTH,
   LARGE_RESPONSE_LENGTH,
   PROOF_RESPONSE_LENGTH,
+  REQUEST_TIMEOUT_MS,
   SHORT_RESPONSE_LENGTH,
 } from './limits.ts'
 import { oneCoding } from './one-coding.ts'
-import { verifySignal, verifyTimeout } from './options.ts'
+import { isSignal, verifySignal, verifyTimeout } from './options.ts'
 import type { RequestProvider } from './provider.ts'
-import { type Redact, redactorOf, setRedactor } from './redact.ts'
+import { type Redact, redactorOf, setOrigin } from './redact.ts'
 import { type Budget, createBudget, sleep } from './waiting.ts'
 
 /** Limits for requests. */
@@ -62,13 +63,15 @@ const HTTP_OPTIONS = ['timeoutMs', 'signal', 'maxResponseLength', 'maxRetries']
  * ```
  */
 export function createHttpProvider(url: string | URL, options: HttpOptions = {}): RequestProvider {
-  const { redact, maxResponseLength, exchange } = createConnection(url, options)
+  const { origin, maxResponseLength, exchange } = createConnection(url, options)
+  const { redact } = origin
   // A URL object may be changed later.
   const target = `${url}`
   let nextId = 1
 
   const provider: RequestProvider = {
-    async request(args) {
+    /** @param over ends the request: from `callProvider`. Clients pass other things */
+    async request(args, over?: unknown) {
       const request = readRequest(args, nextId++)
       const body = encodeRequest(request)
       const send = (signal: AbortSignal) => {
@@ -76,10 +79,14 @@ export function createHttpProvider(url: string | URL, options: HttpOptions = {})
         return fetch(target, { method: 'POST', headers: HEADERS, body, redirect: 'manual', signal, ...oneCoding() })
       }
       const maxLength = Math.min(lengthOf(request), maxResponseLength)
-      return exchange(send, (response, hold) => readAnswer(response, request, { maxLength, hold }, redact))
+      return exchange(
+        send,
+        (response, hold) => readAnswer(response, request, { maxLength, hold }, redact),
+        isSignal(over) ? over : undefined,
+      )
     },
   }
-  setRedactor(provider, redact)
+  setOrigin(provider, origin)
   return provider
 }
 
@@ -137,7 +144,7 @@ export interface BeaconApi {
  * ```
  */
 export function createBeaconApi(url: string | URL, options: HttpOptions = {}): BeaconApi {
-  const { redact, maxResponseLength, exchange } = createConnection(url, options)
+  const { origin, maxResponseLength, exchange } = createConnection(url, options)
   const base = new URL(url)
   const api: BeaconApi = {
     async get(path, signal, maxLength = maxResponseLength) {
@@ -156,7 +163,7 @@ export function createBeaconApi(url: string | URL, options: HttpOptions = {}): B
       return exchange(send, read, signal)
     },
   }
-  setRedactor(api, redact)
+  setOrigin(api, origin)
   return api
 }
 
@@ -165,9 +172,17 @@ const FIRST_WAIT = 250
 
 /** What all requests to one URL share: their limits, and the retries while the endpoint is busy. Throws EndpointErrors only. */
 function createConnection(url: string | URL, options: HttpOptions) {
-  const redact = redactorOf(parseUrl(url))
+  const parsed = parseUrl(url)
+  const redact = redactorOf(parsed)
+  // It is not sent.
+  parsed.hash = ''
   const own = readOptions('', options, HTTP_OPTIONS)
-  const { timeoutMs: timeout = 30_000, signal, maxResponseLength = DEFAULT_RESPONSE_LENGTH, maxRetries = 4 } = own
+  const {
+    timeoutMs: timeout = REQUEST_TIMEOUT_MS,
+    signal,
+    maxResponseLength = DEFAULT_RESPONSE_LENGTH,
+    maxRetries = 4,
+  } = own
   verifyTimeout(timeout)
   verifyWhole('maxResponseLength', maxResponseLength, 1)
   verifyWhole('maxRetries', maxRetries, 0)
@@ -205,7 +220,7 @@ function createConnection(url: string | URL, options: HttpOptions) {
     }
   }
 
-  return { redact, maxResponseLength, exchange }
+  return { origin: { redact, href: parsed.href }, maxResponseLength, exchange }
 }
 
 /**

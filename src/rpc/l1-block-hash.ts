@@ -4,9 +4,9 @@ import type { Hex } from '../bytes.ts'
 import { readOptions, verifyFunction, verifyWhole } from '../options.ts'
 import { type Endpoint, type Endpoints, openEndpoints } from './endpoints.ts'
 import { EndpointError } from './error.ts'
-import { isUrl } from './http.ts'
 import { fetchL1Block, type L1BlockTag } from './l1.ts'
 import { verifyTimeout } from './options.ts'
+import { originOf } from './redact.ts'
 import { inTime } from './waiting.ts'
 
 /**
@@ -74,7 +74,7 @@ export interface AgreementOptions {
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { agreeingBlockHash, createHttpProvider } from 'rollup-state-proof/rpc'
+ * import { agreeingBlockHash } from 'rollup-state-proof/rpc'
  * import { createService } from 'rollup-state-proof/service'
  * import { demoWorld } from 'rollup-state-proof/service/demo'
  *
@@ -82,9 +82,9 @@ export interface AgreementOptions {
  * const service = createService({ genesis: demoWorld(poseidon2), rollup })
  * const { l1Url } = await service.listen()
  *
- * const unreachable = createHttpProvider('http://127.0.0.1:1')
- * const providers = [createHttpProvider(l1Url), unreachable, createHttpProvider(l1Url)]
- * const l1BlockHash = agreeingBlockHash(providers, { quorum: 2, onDissent: odd => console.log(odd[0]?.index) }) // 1
+ * // In production: three with different operators.
+ * const sources = [l1Url, 'http://127.0.0.1:1', `${l1Url}/?other`]
+ * const l1BlockHash = agreeingBlockHash(sources, { quorum: 2, onDissent: odd => console.log(odd[0]?.index) }) // 1
  * console.log((await l1BlockHash()).length) // 66
  * await service.close()
  * ```
@@ -149,11 +149,9 @@ function readSource(l1: Endpoint) {
   // Two lists of the same endpoint would look like two endpoints.
   if (isArray(l1)) throw invalid('', 'one endpoint', l1)
   const source = openEndpoints('', l1)
-  if (typeof l1 !== 'string' && !isUrl(l1)) return { source, identity: l1 }
-  const url = new URL(l1)
-  // It is not sent.
-  url.hash = ''
-  return { source, identity: url.href }
+  // A URL counts once, as it is or in a provider.
+  const [provider] = source.providers
+  return { source, identity: (provider && originOf(provider)?.href) ?? provider }
 }
 
 interface Vote {

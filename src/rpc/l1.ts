@@ -13,12 +13,13 @@ import { bytesToHex, type Hex, hexLength, hexToBytes } from '../bytes.ts'
 import { ArgumentError, atPath, excerpt, isProofError, ProofError, type ProofErrorCode } from '../errors.ts'
 import { encodeQuantity } from '../hex.ts'
 import { readOwn } from '../json/known-fields.ts'
-import { type Endpoints, only } from './endpoints.ts'
+import { type Attempt, type Endpoints, only, race } from './endpoints.ts'
 import { EndpointError, type EndpointErrorCode, isEndpointError, isFailure, orFailure } from './error.ts'
-import { BLOCKS_PER_REQUEST, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
+import { BLOCKS_PER_REQUEST, HINT_MS, MAX_L1_PROOF_LENGTH, MAX_LOG_REQUESTS, MAX_LOGS } from './limits.ts'
 import { admissionOf, admitAnswer } from './partial-answers.ts'
 import { type AnyProvider, callProvider } from './provider.ts'
 import { redactorFor } from './redact.ts'
+import { inTime } from './waiting.ts'
 
 /** The L1 endpoints, and the rollup to look for there. */
 export interface L1Source {
@@ -51,9 +52,9 @@ async function fetchProof<T>(
   verify: (proof: unknown) => T,
 ): Promise<T> {
   const params = [rollup.address, storageKeys, encodeQuantity(l1BlockNumber)]
-  const outcome = await l1.run(async provider => {
+  const outcome = await l1.run(async (provider, attempt) => {
     const redact = redactorFor(provider)
-    const answer = await callProvider(provider, 'eth_getProof', params, signal)
+    const answer = await callProvider(provider, 'eth_getProof', params, attempt.signal)
     const proof = admitAnswer(answer, admissionOf(MAX_L1_PROOF_LENGTH, redact), redact, ETH_PROOF_SHAPE)
     try {
       return { value: atPath('l1.proof', () => verify(proof)) }
@@ -62,7 +63,7 @@ async function fetchProof<T>(
       if (isProofError(error) && error.code.startsWith('ANCHOR_')) return { fact: error }
       throw error
     }
-  })
+  }, signal)
   if ('fact' in outcome) throw outcome.fact
   return outcome.value
 }
@@ -80,7 +81,7 @@ interface FetchedL1Block {
 export const fetchL1Block = (
   { l1, signal }: Omit<L1Source, 'rollup'>,
   id: bigint | L1BlockTag | Hex,
-): Promise<FetchedL1Block> => l1.run(provider => fetchL1BlockFrom(provider, id, signal))
+): Promise<FetchedL1Block> => l1.run((provider, attempt) => fetchL1BlockFrom(provider, id, attempt.signal), signal)
 
 async function fetchL1BlockFrom(
   provider: AnyProvider,
@@ -142,13 +143,20 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
   const { l2BlockNumber, currentL2BlockNumber } = anchor
   const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
   if (isKept === undefined || l2BlockNumber !== currentL2BlockNumber) return anchor
-  for (const provider of source.l1.providers) {
-    const hint = await fetchFinalizedState(provider, source, l1Block.number, l2BlockNumber)
-    const proven = hint && (await fetchHinted(source, l1Block, l2BlockNumber, hint))
-    if (proven) return proven
+  const { providers } = source.l1
+  const fetchFrom = async (turn: number, { signal }: Attempt): Promise<Anchor | undefined> => {
+    const [provider, own] = [providers[turn], { ...source, signal }]
+    const hint = provider && (await fetchFinalizedState(provider, own, l1Block.number, l2BlockNumber))
+    return (hint && (await fetchHinted(own, l1Block, l2BlockNumber, hint))) ?? undefined
   }
-  // If the hints are wrong, or the contract has another layout, what is proven without a hint stays proven.
-  return anchor
+  try {
+    const proven = await inTime(HINT_MS, signal => race(providers.length, signal, fetchFrom), source.signal)
+    // If the hints are wrong, or the contract has another layout, what is proven without a hint stays proven.
+    return proven ?? anchor
+  } catch (error) {
+    if (isEndpointError(error) && error.code === 'TIMEOUT') return anchor
+    throw error
+  }
 }
 
 /** What `work` resolves to; null if it is refused with this code. */

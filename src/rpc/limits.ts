@@ -42,7 +42,7 @@ export const FINALITY_LENGTH = 2 ** 16
 export const MAX_UPDATES_AT_ONCE = 8
 /** Beacon APIs that are asked at once. A further one is asked when one of them has answered or is silent. */
 export const BEACON_APIS_AT_ONCE = 8
-/** Milliseconds of silence after which another beacon API is asked as well. */
+/** Milliseconds of silence after which another endpoint is asked as well. */
 export const STAGGER_MS = 1_000
 /** Milliseconds that other beacon APIs have once one has proven a recent block. */
 export const STRAGGLE_MS = 2_000
@@ -55,9 +55,13 @@ export const BEACON_TOTAL_MS = 300_000
 export const BLOCKS_PER_REQUEST = 2_000n
 /** Requests for the log of one finalization: about three days of L1 blocks. */
 export const MAX_LOG_REQUESTS = 10n
+/** Milliseconds for the log of one finalization, which only adds a timestamp to what is proven. */
+export const HINT_MS = 10_000
 /** Logs per request: far more than the finalizations in that many blocks. */
 export const MAX_LOGS = 2_000
 
+/** Milliseconds for one request with its retries, unless the caller allows more. */
+export const REQUEST_TIMEOUT_MS = 30_000
 /** Milliseconds that a request may take: timers take at most 31 bits. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
 /** Milliseconds between two polls or attempts of a follower. */

@@ -1,7 +1,10 @@
 import { decodeQuantity } from '../hex.ts'
+import { hasMethod } from '../options.ts'
 import { diagnoseWith } from './diagnose.ts'
 import { abortedBy, EndpointError } from './error.ts'
-import { redactorFor } from './redact.ts'
+import { REQUEST_TIMEOUT_MS } from './limits.ts'
+import { originOf, redactorFor } from './redact.ts'
+import { inTime } from './waiting.ts'
 
 /** An EIP-1193 provider. viem's clients and transports, browser wallets and light clients are such providers. */
 export interface RequestProvider {
@@ -29,27 +32,25 @@ export interface SendProvider {
 export type AnyProvider = RequestProvider | SendProvider
 
 /** Whether it has a method to send a request. */
-export function isProvider(value: unknown): value is AnyProvider {
-  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  return isObject && (hasMethod(value, 'request') || hasMethod(value, 'send'))
-}
+export const isProvider = (value: unknown): value is AnyProvider =>
+  hasMethod(value, 'request') || hasMethod(value, 'send')
 
-function hasMethod(source: object, name: string): boolean {
-  try {
-    return typeof Reflect.get(source, name) === 'function'
-  } catch {
-    // A getter or a proxy can throw anything.
-    return false
-  }
-}
-
-function send(provider: AnyProvider, method: string, params: readonly unknown[]): Promise<unknown> {
+/** @param over for a provider of this library alone: others may take a second argument for something else */
+function send(
+  provider: AnyProvider,
+  method: string,
+  params: readonly unknown[],
+  ...over: readonly AbortSignal[]
+): Promise<unknown> {
   return 'request' in provider && typeof provider.request === 'function'
-    ? provider.request({ method, params })
+    ? Reflect.apply(provider.request, provider, [{ method, params }, ...over])
     : (provider as SendProvider).send(method, [...params])
 }
 
-/** Sends one request. Throws what {@link diagnoseWith} makes of the provider's errors. `signal` ends the wait. */
+/**
+ * Sends one request. Throws what {@link diagnoseWith} makes of the provider's errors. `signal` ends the wait. So does the time
+ * for a request: a provider of the caller has as much as a URL, and is not waited for any longer.
+ */
 export async function callProvider(
   provider: AnyProvider,
   method: string,
@@ -58,7 +59,9 @@ export async function callProvider(
 ): Promise<unknown> {
   if (signal?.aborted) throw abortedBy(signal)
   try {
-    return await orAbort(() => send(provider, method, params), signal)
+    const isTimed = originOf(provider) !== undefined
+    if (!isTimed) return await inTime(REQUEST_TIMEOUT_MS, async () => send(provider, method, params), signal)
+    return await orAbort(() => send(provider, method, params, ...(signal ? [signal] : [])), signal)
   } catch (error) {
     throw diagnoseWith(redactorFor(provider), error, params)
   }

@@ -249,12 +249,13 @@ function createRecorder(settings: Settings) {
     const isProvable = beacon === undefined && l1.providers.length > 1
     // Nothing but its own word says which block an endpoint names. It must at least be able to prove something in it.
     const { block, l1Block } = isProvable
-      ? await l1.run(async provider => {
-          const alone = { ...source, l1: only(provider) }
+      ? await l1.run(async (provider, attempt) => {
+          const alone = { ...source, l1: only(provider), signal: attempt.signal }
           const found = await fetchL1Block(alone, id)
+          attempt.heard()
           await fetchNewest(alone, found.l1Block)
           return found
-        })
+        }, signal)
       : await fetchL1Block(source, id)
     onProgress?.({ step: 'l1Block', l1Block })
     return { block, l1Block, consensus: fetched?.consensus }

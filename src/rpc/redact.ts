@@ -106,14 +106,23 @@ function patternOf(character: string): string {
   return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}|${percent}|${escaped})`
 }
 
-const REDACTORS = new WeakMap<object, Redact>()
+/** What is known of a provider or beacon API over a URL. */
+interface Origin {
+  readonly redact: Redact
+  /** What is asked, the same for every spelling of it. */
+  readonly href: string
+}
 
-/** Remembers how to redact the URL of this provider. */
-export const setRedactor = (provider: object, redact: Redact): void => void REDACTORS.set(provider, redact)
+const ORIGINS = new WeakMap<object, Origin>()
+
+export const setOrigin = (provider: object, origin: Origin): void => void ORIGINS.set(provider, origin)
+
+/** Undefined for the caller's own providers. */
+export const originOf = (provider: object): Origin | undefined => ORIGINS.get(provider)
 
 /** Removes the URL of each of these providers if it is known, and anything that looks like a URL in any case. */
 export function redactorFor(...providers: readonly object[]): Redact {
-  const all = providers.map(provider => REDACTORS.get(provider) ?? redactUrls)
+  const all = providers.map(provider => ORIGINS.get(provider)?.redact ?? redactUrls)
   const [only] = all
   if (all.length === 1 && only !== undefined) return only
   return Object.assign((text: string) => all.reduce((running, redact) => redact(running), text), {

@@ -1,8 +1,8 @@
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
-import { invalid } from '../arguments.ts'
+import { invalid, readItems } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
-import { readOptions, verifyWhole } from '../options.ts'
+import { hasMethod, readOptions, verifyWhole } from '../options.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceChain } from './chain.ts'
@@ -104,12 +104,11 @@ export interface DemoBlocksOptions {
  */
 export function addDemoBlocks(chain: ServiceChain, options: DemoBlocksOptions = {}): void {
   const { counts = [3, 1, 4], l1Blocks = 20 } = readOptions('', options, ['counts', 'l1Blocks'])
-  if (typeof chain?.addBlock !== 'function') throw invalid('chain', 'the chain of a service', chain)
-  if (!Array.isArray(counts)) throw invalid('counts', 'an array', counts)
-  for (const [index, count] of counts.entries()) verifyWhole(`counts[${index}]`, count, 0)
+  if (!hasMethod(chain, 'addBlock')) throw invalid('chain', 'the chain of a service', chain)
+  const blockCounts = readItems('counts', counts, count => verifyWhole('', count, 0))
   verifyWhole('l1Blocks', l1Blocks, 0)
   const { pending, addBlock, finalize, l1, latest } = chain
-  for (const blocks of counts) {
+  for (const blocks of blockCounts) {
     for (let added = 0; added < blocks; added++) {
       const number = latest() + 1n
       pending.setAccount(DEMO_PAYEE, { balance: 5n + number })

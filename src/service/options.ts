@@ -1,6 +1,6 @@
 import { type Rollup, readChainId, readRollup } from '../anchor/rollup.ts'
-import { invalid } from '../arguments.ts'
-import { readOptions, verifyFunction, verifyWhole } from '../options.ts'
+import { invalid, readItems } from '../arguments.ts'
+import { hasMethod, readOptions, verifyFunction, verifyWhole } from '../options.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceChainOptions } from './chain.ts'
 import type { FaultFunction } from './faults.ts'
@@ -49,10 +49,11 @@ export function readServiceOptions(options: ServiceOptions) {
   const { genesis, apiKeys = [], contractVersion = 8 } = own
   const rollup = readRollup(own.rollup)
   const { chainId = rollup.chainId ?? 1337n, l1ChainId = rollup.l1ChainId ?? 1338n } = own
-  if (typeof genesis?.fork !== 'function') throw invalid('genesis', 'a world', genesis)
-  if (!Array.isArray(apiKeys) || !apiKeys.every(key => typeof key === 'string')) {
-    throw invalid('apiKeys', 'an array of strings', apiKeys)
-  }
+  if (!hasMethod(genesis, 'fork')) throw invalid('genesis', 'a world', genesis)
+  const keys = readItems('apiKeys', apiKeys, (key: unknown) => {
+    if (typeof key === 'string') return key
+    throw invalid('', 'a string', key)
+  })
   if (contractVersion !== 7 && contractVersion !== 8) throw invalid('contractVersion', '7 or 8', contractVersion)
   for (const [name, least] of COUNTS) {
     const count = own[name]
@@ -60,5 +61,5 @@ export function readServiceOptions(options: ServiceOptions) {
   }
   for (const name of ['accessList', 'faults', 'clock'] as const) verifyFunction(name, own[name])
   const chainIds = { chainId: readChainId('chainId', chainId), l1ChainId: readChainId('l1ChainId', l1ChainId) }
-  return { ...own, rollup, ...chainIds, apiKeys: new Set<string>(apiKeys) }
+  return { ...own, rollup, ...chainIds, apiKeys: new Set(keys) }
 }

@@ -108,10 +108,11 @@ export function verifyNonExistence(
 }
 
 function decodeLeafClaim(claim: LeafProofClaim): { tree: Tree; leafClaim: LeafClaim } {
-  const isSlot = ['storageRoot', 'storageKey'].some(name => Object.hasOwn(Object(claim), name))
+  const given = readOptions('', claim, ['scheme', 'storageRoot', 'storageKey', 'stateRoot', 'address'])
+  const isSlot = ['storageRoot', 'storageKey'].some(name => Object.hasOwn(given, name))
   const [rootName, keyName] = isSlot ? ['storageRoot', 'storageKey'] : ['stateRoot', 'address']
   const { scheme, ...own }: { scheme: Scheme; [name: string]: unknown } = {
-    ...readOptions('', claim, ['scheme', rootName, keyName]),
+    ...readOptions('', given, ['scheme', rootName, keyName]),
   }
   const { account, storage } = quickTrees(hashSchemeOf(scheme))
   const root = decodeArgument(rootName, own[rootName], 32)

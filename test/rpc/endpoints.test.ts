@@ -1,10 +1,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { encodeHeader } from '../../src/anchor.ts'
 import { bytesToHex } from '../../src/bytes.ts'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type OnFailure, openEndpoints } from '../../src/rpc/endpoints.ts'
+import { HINT_MS, REQUEST_TIMEOUT_MS, STAGGER_MS } from '../../src/rpc/limits.ts'
 import { callProvider } from '../../src/rpc/provider.ts'
 import {
   createHttpProvider,
@@ -472,4 +473,96 @@ it('shows no part of the URL of any of them', async () => {
     expect(`${everythingIn(error)} ${JSON.stringify(steps)}`).not.toMatch(/secret|127\.0/)
   }
   expect(steps.length).toBe(2)
+})
+
+/** Milliseconds until the work has ended, by a clock that is turned by hand, and its outcome. */
+async function timeOf(work: () => Promise<unknown>) {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const begin = Date.now()
+  let ended: { readonly outcome: unknown } | undefined
+  work()
+    .catch((error: unknown) => error)
+    .then(outcome => {
+      ended = { outcome }
+    })
+  while (ended === undefined && Date.now() - begin < 600_000) await vi.advanceTimersByTimeAsync(100)
+  return { outcome: ended?.outcome, milliseconds: Date.now() - begin }
+}
+
+/** Never answers what `isAsked` picks; asks `other` for the rest. */
+const silent = (other: RequestProvider, isAsked: (method: string) => boolean = () => true): RequestProvider => ({
+  request: args => (isAsked(args.method) ? new Promise(() => {}) : other.request(args)),
+})
+
+it('does not wait for a provider that never answers while another one does', async () => {
+  const l1BlockHash = Reflect.get(chain.l1.getBlock(63n) ?? {}, 'hash')
+  let works = 0
+  // All methods, or one that comes late.
+  for (const late of [undefined, 'eth_getLogs', 'eth_getProof', 'rollup_getProof']) {
+    const isAsked = (method: string) => late === undefined || method === late
+    const [l1, l2] = [l1Of(), l2Of()].map(honest => [silent(honest, isAsked), honest] as const)
+    for (const work of [
+      () => createRollupClient(l2 ?? []).getBlockNumber(),
+      () => createRollupClient(l2 ?? [], { maxKeysPerRequest: 2 }).getVerifiedState(claim),
+      () => fetchVerifiedRoot({ l1: l1 ?? [], rollup: ROLLUP, l1BlockHash }),
+      () => finalizedBlockHash(l1 ?? [])(),
+      () => recordEvidence({ l1: l1 ?? [], l2: l2 ?? [], ...recording }),
+    ]) {
+      const { outcome, milliseconds } = await timeOf(work)
+      expect(outcome).not.toBeInstanceOf(Error)
+      expect(outcome).toBeDefined()
+      expect(milliseconds).toBeLessThan(5_000)
+      works++
+    }
+  }
+  expect(works).toBe(20)
+})
+
+it('gives a provider as much time as a URL, and the log of a finalization some of it', async () => {
+  const { outcome, milliseconds } = await timeOf(() => createRollupClient(silent(l2Of())).getBlockNumber())
+  expect(outcome).toMatchObject({ code: 'TIMEOUT' })
+  expect(milliseconds).toBe(REQUEST_TIMEOUT_MS)
+  const l1BlockHash = Reflect.get(chain.l1.getBlock(63n) ?? {}, 'hash')
+  const l1 = silent(l1Of(), method => method === 'eth_getLogs')
+  const root = await timeOf(() => fetchVerifiedRoot({ l1, rollup: ROLLUP, l1BlockHash }))
+  expect(root.outcome).toMatchObject({ l2BlockNumber: 8n, finalizedTimestamp: undefined })
+  expect(root.milliseconds).toBe(HINT_MS)
+})
+
+it('asks no other endpoint while one answers part by part', async () => {
+  const honest = l2Of()
+  const slow: RequestProvider = {
+    async request(args) {
+      await new Promise(resolve => setTimeout(resolve, 0.9 * STAGGER_MS))
+      return honest.request(args)
+    },
+  }
+  const other = l2Of()
+  const client = createRollupClient([slow, other], { maxKeysPerRequest: 1 })
+  expect((await timeOf(() => client.getVerifiedState(claim))).milliseconds).toBeGreaterThan(4 * STAGGER_MS)
+  expect([honest.asked.length, other.asked]).toEqual([5, []])
+  // One that falls silent is overtaken, and asked last from then on.
+  const fading: RequestProvider = {
+    request: args => (honest.asked.length < 7 ? honest.request(args) : new Promise(() => {})),
+  }
+  const again = createRollupClient([fading, other], { maxKeysPerRequest: 1 })
+  for (const count of [5, 10]) {
+    expect((await timeOf(() => again.getVerifiedState(claim))).outcome).toMatchObject({ storage: { length: 5 } })
+    expect([honest.asked.length, other.asked.length]).toEqual([7, count])
+  }
+})
+
+it('ends the request of an endpoint that another one has overtaken', async () => {
+  let close = () => {}
+  const closed = new Promise<void>(resolve => {
+    close = resolve
+  })
+  const { url } = await startServer(response => {
+    response.on('close', () => close())
+    response.writeHead(200).write(' ')
+  })
+  expect(await createRollupClient([url, l2Of()]).getBlockNumber()).toBe(8n)
+  const late = new Promise(resolve => setTimeout(resolve, 10_000, 'late').unref())
+  expect(await Promise.race([closed, late])).toBe(undefined)
 })

@@ -1,9 +1,16 @@
 import { afterAll, expect, it } from 'vitest'
 import { createBundle, verifyEthProof, verifyEvidence } from '../../src/anchor.ts'
+import { verifyRecords } from '../../src/bulk.ts'
 import { createVerifier, type Hex, mappingSlot, verifyProof } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createVerifiedProvider } from '../../src/provider.ts'
-import { agreeingBlockHash, createRollupClient, followFinalizations, recordEvidence } from '../../src/rpc.ts'
+import {
+  agreeingBlockHash,
+  createHttpProvider,
+  createRollupClient,
+  followFinalizations,
+  recordEvidence,
+} from '../../src/rpc.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
 import { refusal, verdict } from '../refusal.ts'
@@ -74,6 +81,7 @@ it('refuses an argument that cannot be read', async () => {
   const lists = [proxy, listTrap, itemTrap] as never[]
   const source = { l1, l2, rollup, scheme: poseidon2, l1BlockHash: () => first }
   const l1StateRoot = first
+  const recordClaim = { ...claim, scheme: 'poseidon2', storageKeys: [] } as const
   const readers: [string, (odd: never) => unknown, odd: never[]][] = [
     ['storageKeys', storageKeys => verifyProof({}, { ...claim, storageKeys }), lists],
     ['storageKeys', storageKeys => verifyEthProof({}, { l1StateRoot, address, storageKeys }), lists],
@@ -83,12 +91,13 @@ it('refuses an argument that cannot be read', async () => {
     ['forward', forward => createVerifiedProvider({ ...source, forward }), [proxy, listTrap] as never[]],
     ['l1s', l1s => agreeingBlockHash(l1s), lists],
     ['l2', endpoint => createRollupClient(endpoint), [...lists, trap] as never[]],
+    ['records', records => verifyRecords(records, recordClaim), [proxy, trap] as never[]],
     ['scheme', scheme => verifyProof({}, { ...claim, scheme }), [proxy, trap] as never[]],
   ]
   for (const [path, read, odd] of readers) {
     for (const one of odd) expect(verdict(() => read(one)).replace(/\[0\]$/, '')).toBe(`ARGUMENT_INVALID at ${path}`)
   }
-  expect(readers.length).toBe(9)
+  expect(readers.length).toBe(10)
 })
 
 it('counts no L1 endpoint twice, in whatever way it is listed', () => {
@@ -96,8 +105,11 @@ it('counts no L1 endpoint twice, in whatever way it is listed', () => {
     [[l1], [l1]],
     [`${l1}#1`, `${l1}#2`],
     [l1, new URL(l1)],
+    [l1, createHttpProvider(`${l1}#3`, { maxRetries: 1 })],
+    [createHttpProvider(l1), createHttpProvider(l1.replace('http', 'HTTP'))],
   ]
   for (const sources of twice)
     expect(verdict(() => agreeingBlockHash(sources as string[]))).toMatch(/^ARGUMENT_INVALID at l1s/)
+  expect(twice.length).toBe(5)
   expect(refusal(() => agreeingBlockHash([[l1]] as never)).path).toBe('l1s[0]')
 })

@@ -103,6 +103,13 @@ function oddFor(value: unknown, place: string): readonly unknown[] {
   return typeof value !== 'string' || LABELS.test(place) ? [] : ['x', '0x1']
 }
 
+/** A proxy of the same kind whose every use throws. */
+function revokedOf(value: unknown): object {
+  const { proxy, revoke } = Proxy.revocable(Array.isArray(value) ? [] : {}, {})
+  revoke()
+  return proxy
+}
+
 /** The calls that must be refused. */
 function spoil(one: Case): Spoilt[] {
   const { args, optional = [] } = one
@@ -132,6 +139,9 @@ function spoil(one: Case): Spoilt[] {
     const [value, place] = [at(args, path), path.join('.')]
     const wrong = typeof value === 'object' && value !== null ? 5 : { wrong: 1 }
     spoilt.push({ what: `${place} of another type`, args: change(path, () => wrong) })
+    // A function that throws is the caller's: what it throws is passed on.
+    if (typeof value !== 'function')
+      spoilt.push({ what: `a revoked proxy for ${place}`, args: change(path, revokedOf) })
     for (const odd of oddFor(value, place)) spoilt.push({ what: `${odd} for ${place}`, args: change(path, () => odd) })
   }
   for (const path of fields) {

@@ -1,5 +1,5 @@
 import { invalid } from '../../arguments.ts'
-import { readOptions, verifyWhole } from '../../options.ts'
+import { hasMethod, readOptions, verifyWhole } from '../../options.ts'
 import { DEFAULT_LINE_LENGTH, MAX_LINE_LENGTH } from '../limits.ts'
 import { linesOf, readBatches } from './lines.ts'
 
@@ -58,8 +58,7 @@ export function readLines(
 ): AsyncGenerator<string, void, undefined> {
   const { maxLineLength = DEFAULT_LINE_LENGTH } = readOptions('', options, ['maxLineLength'])
   verifyWhole('maxLineLength', maxLineLength, 1, MAX_LINE_LENGTH)
-  const isObject = typeof stream === 'object' && stream !== null
-  if (!isObject || !(Symbol.asyncIterator in stream || 'getReader' in stream)) {
+  if (!hasMethod(stream, Symbol.asyncIterator) && !hasMethod(stream, 'getReader')) {
     throw invalid('stream', 'a stream of bytes', stream)
   }
   return linesIn(Symbol.asyncIterator in stream ? stream : chunksOf(stream), maxLineLength)

@@ -5,10 +5,11 @@ import { type ClaimProblem, completeClaim, isProblem, type Source } from '../../
 import { DocumentError } from '../../document/error.ts'
 import { type AnswerFile, type BundleFile, isBundleFile, readInputFile } from '../../document/input-file.ts'
 import { fieldIn } from '../../document/value.ts'
-import { ArgumentError, isArgumentError, isProofError, type ProofErrorCode } from '../../errors.ts'
+import { ArgumentError, atPath, isArgumentError, isProofError, type ProofErrorCode } from '../../errors.ts'
 import { verifyDecoded } from '../../evidence/verify.ts'
 import { lowerCase } from '../../hex.ts'
 import { parseBounded } from '../../json/parse.ts'
+import { hasMethod } from '../../options.ts'
 import type { ProvenAccount, ProvenSlot, VerifiedState } from '../../proof/verify.ts'
 import { hashSchemeOf } from '../../scheme/genuine.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
@@ -111,9 +112,10 @@ export function verifyRecords(
   records: Iterable<unknown> | AsyncIterable<unknown>,
   claim: RecordClaim,
 ): AsyncGenerator<Verdict, void, undefined> {
-  const isList = typeof records === 'object' && records !== null
-  if (!isList || !(Symbol.iterator in records || Symbol.asyncIterator in records)) {
-    throw invalid('records', 'an array, a generator, or readLines(stream)', records)
+  if (!hasMethod(records, Symbol.iterator) && !hasMethod(records, Symbol.asyncIterator)) {
+    atPath('records', () => {
+      throw invalid('', 'an array, a generator, or readLines(stream)', records)
+    })
   }
   refuseBytes(records)
   return judgeAll(records, createRecordVerifier(claim))

@@ -7,6 +7,7 @@ import {
   agreeingBlockHash,
   type BeaconProgress,
   beaconBlockHash,
+  type DissentingSource,
   finalizedBlockHash,
   type RequestProvider,
 } from '../../rpc.ts'
@@ -85,16 +86,19 @@ export async function openL1Source(
     const trust = 'the L1 endpoint ALONE: it could make up an L1, so add --l1-agree, --checkpoint or --l1-hash-module'
     return { l1BlockHash: finalizedBlockHash(only), trust, isAlone: true }
   }
-  if (new Set(urls).size < urls.length) throw new UsageError('--l1-agree: the same URL twice is one source')
   const flag = urls.length > 0 ? 'l1-agree' : 'l1'
   const providers = urls.length > 0 ? connections.open(flag, urls) : l1
   const count = providers.length
   const needed = quorum === undefined ? Math.floor(count / 2) + 1 : wholeNumber('--quorum', quorum, 1, count)
-  const l1BlockHash = agreeingBlockHash(providers, {
-    quorum: needed,
-    onDissent: sources => tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`)),
-  })
-  return { l1BlockHash, trust: `${needed} of ${count} L1 endpoints that must agree` }
+  const toldOf = (sources: readonly DissentingSource[]) =>
+    tell(sources.map(({ index, found }) => `--${flag} number ${index + 1} ${found}`))
+  try {
+    const l1BlockHash = agreeingBlockHash(providers, { quorum: needed, onDissent: toldOf })
+    return { l1BlockHash, trust: `${needed} of ${count} L1 endpoints that must agree` }
+  } catch (error) {
+    // Nothing else of it can be wrong.
+    throw isArgumentError(error) ? new UsageError(`--${flag}: the same URL twice is one source`) : error
+  }
 }
 
 async function importSource(file: string): Promise<L1Source['l1BlockHash']> {
