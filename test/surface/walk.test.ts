@@ -164,7 +164,10 @@ function spoil(one: Case): Spoilt[] {
 describe.each(Object.entries(cases))('%s', (_, one) => {
   it('accepts the call as it is, and without each optional part', async () => {
     expect(typeof one.call).toBe('function')
-    expect(await outcomeOf(one, one.args)).toEqual({ outcome: 'accepted' })
+    const first = await outcomeOf(one, one.args)
+    // While other cases compute, the service closes a connection that the next request uses.
+    const { outcome } = first.outcome.includes('ECONNRESET') ? await outcomeOf(one, one.args) : first
+    expect(outcome).toBe('accepted')
     for (const place of one.optional ?? []) {
       const path = place.split('.')
       expect(
