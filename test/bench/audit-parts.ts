@@ -1,12 +1,8 @@
-import type { Batch } from '../../src/bulk/audit/lines.ts'
-
-/** The built modules that `audit` runs, not a copy inside this bundle: bundled code is a few percent faster. */
-const built = (name: string) => import(new URL(`../bulk/${name}.js`, import.meta.url).href)
-const { BATCH_LENGTH }: typeof import('../../src/bulk/audit/audit.ts') = await built('audit')
-const { textsOf }: typeof import('../../src/bulk/audit/audited.ts') = await built('audited')
-const { readFileChunks, unpack }: typeof import('../../src/bulk/audit/input.ts') = await built('input')
-const { linesOf, readBatches }: typeof import('../../src/bulk/audit/lines.ts') = await built('lines')
-const { createRecordVerifier }: typeof import('../../src/bulk/audit/record.ts') = await built('record')
+import { BATCH_LENGTH } from '../../src/bulk/audit/audit.ts'
+import { textsOf } from '../../src/bulk/audit/audited.ts'
+import { readFileChunks, unpack } from '../../src/bulk/audit/input.ts'
+import { type Batch, linesOf, readBatches } from '../../src/bulk/audit/lines.ts'
+import { createRecordVerifier } from '../../src/bulk/audit/record.ts'
 
 /**
  * Does the work of an audit on one thread, up to one of its steps, and nothing else. Usage: `audit-parts.mjs FILE STEP`, where

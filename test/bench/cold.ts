@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { cpSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { writeModules } from '../package/build.ts'
 import { median } from './measure.ts'
 
 const VECTOR = resolve('vectors/poseidon2/valid/account.json')
@@ -14,15 +16,32 @@ const { verifyProof } = await import('${doorUrl('index')}')
 const { poseidon2 } = await import('${doorUrl('poseidon2')}')
 verifyProof(answer, { scheme: poseidon2, stateRoot, address, storageKeys })`
 
-function processMs(script: string): number {
+const scriptMs = (script: string): number => processMs(['--input-type=module', '-e', script])
+
+function processMs(args: readonly string[]): number {
   const start = performance.now()
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
   return performance.now() - start
 }
 
 /** Median milliseconds of fresh processes, run in turns: Node alone, and Node with a first verification by the package. */
 export function measureColdStart(turns: number): { bare: number; first: number } {
-  const times = Array.from({ length: turns }, () => ({ bare: processMs(BARE), first: processMs(FIRST) }))
+  const times = Array.from({ length: turns }, () => ({ bare: scriptMs(BARE), first: scriptMs(FIRST) }))
   return { bare: median(times.map(({ bare }) => bare)), first: median(times.map(({ first }) => first)) }
+}
+
+/** The command with a file per module, to compare with. */
+const MODULES = 'node_modules/.cache/rollup-state-proof-modules'
+
+/** Median milliseconds of `verify` in fresh processes, run in turns: with a file per module, and as it is built. */
+export async function measureCommand(turns: number): Promise<{ modules: number; bundled: number }> {
+  await writeModules(`${MODULES}/dist`)
+  cpSync('package.json', `${MODULES}/package.json`)
+  const verify = (program: string) => processMs([program, 'verify', VECTOR])
+  const times = Array.from({ length: turns }, () => ({
+    modules: verify(`${MODULES}/dist/cli/main.js`),
+    bundled: verify('dist/cli/main.js'),
+  }))
+  return { modules: median(times.map(({ modules }) => modules)), bundled: median(times.map(({ bundled }) => bundled)) }
 }
