@@ -3,6 +3,7 @@ import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
 import { atPath } from '../errors.ts'
 import { mismatch } from '../tree/path.ts'
 import { decodeKey, type Keys, pubkeysOf } from './decode.ts'
+import { createMemory } from './memory.ts'
 import { type BeaconNetwork, type DecodedNetwork, decodeCount, decodeNetworkFields, fieldsOf } from './network.ts'
 import { hashPair, merkleize, rootOfBytes } from './ssz.ts'
 
@@ -12,7 +13,8 @@ import { hashPair, merkleize, rootOfBytes } from './ssz.ts'
  * `JSON.parse` store and restore.
  *
  * `network`, `period` and `root` are what you trust about a stored committee: whoever can change them chooses the committee.
- * The keys are hashed and compared with `root` at every use, so they may be kept anywhere.
+ * The keys of a stored committee are hashed and compared with `root` at every use, so they may be kept anywhere. A committee that
+ * a function has returned is frozen.
  */
 export interface Committee {
   /** The network whose chain it signs. Replace it if its fork table has grown since the committee was stored. */
@@ -39,18 +41,27 @@ export interface DecodedCommittee {
 export const rootOfKeys = ({ pubkeys, aggregatePubkey }: Keys): Uint8Array =>
   hashPair(merkleize(pubkeys.map(rootOfBytes)), rootOfBytes(aggregatePubkey))
 
-export function encodeCommittee(network: DecodedNetwork, period: number, keys: Keys): Committee {
-  return {
+/** Committees that were just proven, which need not be decoded and hashed again: they are frozen, and cannot have changed. */
+const proven = /* @__PURE__ */ createMemory<unknown, DecodedCommittee>()
+
+/** @param rootBytes that of `keys` @returns it frozen, with all that it holds */
+export function encodeCommittee(network: DecodedNetwork, period: number, keys: Keys, rootBytes: Uint8Array): Committee {
+  const root = bytesToHex(rootBytes)
+  const committee = Object.freeze({
     network: network.source,
     period,
-    root: bytesToHex(rootOfKeys(keys)),
-    pubkeys: keys.pubkeys.map(bytesToHex),
+    root,
+    pubkeys: Object.freeze(keys.pubkeys.map(bytesToHex)),
     aggregatePubkey: bytesToHex(keys.aggregatePubkey),
-  }
+  })
+  proven.keep(committee, { network, period, root, keys })
+  return committee
 }
 
 /** @throws ArgumentError, `BEACON_COMMITTEE_ROOT`; what {@link pubkeysOf} throws for a stored key */
 export function decodeCommittee(committee: unknown): DecodedCommittee {
+  const known = proven.get(committee)
+  if (known !== undefined) return proven.keep(committee, known)
   return atPath('committee', () => {
     const field = fieldsOf(committee, ['network', 'period', 'root', 'pubkeys', 'aggregatePubkey'])
     const network = field('network', decodeNetworkFields)

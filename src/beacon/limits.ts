@@ -8,5 +8,5 @@ export const MAX_DIGITS = 78
 export const MAX_FORKS = 64
 /** Committee updates since the trusted block: about 19 months on mainnet. 512 take a minute or two, and about 30 MB of JSON. */
 export const MAX_UPDATES = 512
-/** Committees whose decoded keys are remembered, about 300 kB each: the one that signs, and one more while they change. */
+/** Committees whose decoded keys are remembered, about 400 kB each: the one that signs, and one more while they change. */
 export const MAX_REMEMBERED = 2

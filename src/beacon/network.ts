@@ -132,7 +132,7 @@ const layouts: ReadonlyMap<string, Layout> = /* @__PURE__ */ new Map<string, Lay
 /** Forks without execution headers in light-client data. */
 const EARLY_FORKS = ['phase0', 'altair', 'bellatrix']
 
-/** A checked {@link BeaconNetwork}: a copy of the known fields, and the root as bytes. */
+/** A checked {@link BeaconNetwork}: a frozen copy of the known fields, and the root as bytes. */
 export interface DecodedNetwork {
   readonly source: BeaconNetwork
   readonly genesisValidatorsRoot: Uint8Array
@@ -148,13 +148,13 @@ export const decodeNetwork = (network: unknown): DecodedNetwork => atPath('netwo
 export function decodeNetworkFields(network: unknown): DecodedNetwork {
   const field = fieldsOf(network, ['name', 'genesisValidatorsRoot', 'genesisTime', 'forks', 'preset'])
   const preset = field('preset', optional(decodePreset))
-  const source: BeaconNetwork = {
+  const source: BeaconNetwork = Object.freeze({
     genesisValidatorsRoot: field('genesisValidatorsRoot', hexOf(32)),
     forks: field('forks', decodeForks),
     name: field('name', reader.string),
     genesisTime: field('genesisTime', decodeCount),
     ...(preset && { preset }),
-  }
+  })
   const genesisValidatorsRoot = hexToBytes(source.genesisValidatorsRoot, 32)
   return { source, genesisValidatorsRoot, preset: preset ?? MAINNET_PRESET }
 }
@@ -172,32 +172,32 @@ const hexOf =
     return value as Hex // decodeArgument has checked it
   }
 
-function decodeForks(value: unknown): BeaconFork[] {
+function decodeForks(value: unknown): readonly BeaconFork[] {
   const forks = reader.items(value, atMost('ARGUMENT_INVALID', MAX_FORKS), decodeFork)
   const epochs = forks.map(({ epoch }) => epoch ?? Number.POSITIVE_INFINITY)
   if (epochs.some((epoch, index) => epoch < (epochs[index - 1] ?? 0))) {
     throw new ArgumentError({ expected: 'the order of their epochs' })
   }
-  return forks
+  return Object.freeze(forks)
 }
 
 function decodeFork(fork: unknown): BeaconFork {
   const field = fieldsOf(fork, ['name', 'version', 'epoch'])
-  return {
+  return Object.freeze({
     version: field('version', hexOf(4)),
     name: field('name', reader.string),
     epoch: field('epoch', optional(decodeCount)),
-  }
+  })
 }
 
 function decodePreset(preset: unknown): BeaconPreset {
   const field = fieldsOf(preset, ['committeeSize', 'slotsPerEpoch', 'epochsPerPeriod', 'secondsPerSlot'])
-  return {
+  return Object.freeze({
     committeeSize: field('committeeSize', size => decodeMultiple(size, 8)),
     slotsPerEpoch: field('slotsPerEpoch', decodeMultiple),
     epochsPerPeriod: field('epochsPerPeriod', decodeMultiple),
     secondsPerSlot: field('secondsPerSlot', decodeMultiple),
-  }
+  })
 }
 
 function decodeMultiple(value: unknown, unit = 1): number {

@@ -2,7 +2,7 @@ import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { byteAt, concatBytes, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
 import type { Keys } from './decode.ts'
-import { MAX_REMEMBERED } from './limits.ts'
+import { createMemory } from './memory.ts'
 import { hashPair, rootOfBytes } from './ssz.ts'
 
 const { longSignatures, G1 } = bls12_381
@@ -29,16 +29,7 @@ type Points = Map<number, PublicKey>
  * Keys that were decoded, for the committees used last, by their roots: a root has only one list of keys, and was compared with
  * them. A committee signs for 27 hours, mostly with the same members absent, and decoding their keys takes the most time.
  */
-const remembered = /* @__PURE__ */ new Map<Hex, Points>()
-
-function pointsOf(root: Hex): Points {
-  const points = remembered.get(root) ?? new Map()
-  // The last entry is the one used last.
-  remembered.delete(root)
-  remembered.set(root, points)
-  for (const old of remembered.keys()) if (remembered.size > MAX_REMEMBERED) remembered.delete(old)
-  return points
-}
+const remembered = /* @__PURE__ */ createMemory<Hex, Points>()
 
 /**
  * The sum of the signers' keys: the aggregate key of the committee minus the keys of those who did not sign. These are less
@@ -48,7 +39,7 @@ function pointsOf(root: Hex): Points {
  * @throws ProofError `BEACON_KEY_POINT`
  */
 export function signersKey({ pubkeys, aggregatePubkey }: Keys, root: Hex, bits: Uint8Array): PublicKey {
-  const points = pointsOf(root)
+  const points = remembered.keep(root, remembered.get(root) ?? new Map())
   const remember = (index: number, decode: () => PublicKey): PublicKey => {
     const point = points.get(index) ?? decode()
     points.set(index, point)

@@ -127,11 +127,15 @@ export function verifyBootstrap(bootstrap: unknown, trusted: TrustedBlock): Veri
   return atPath('data', () => {
     if (!equalBytes(header.root, trustedRoot)) throw mismatch('BEACON_ROOT_MISMATCH', trustedRoot, header.root)
     atPath('header', () => verifyExecution(header))
-    const stateRoot = rootOfBranch(rootOfKeys(keys), branch, header.layout.currentCommittee)
+    const root = rootOfKeys(keys)
+    const stateRoot = rootOfBranch(root, branch, header.layout.currentCommittee)
     if (!equalBytes(stateRoot, header.stateRoot)) {
       throw mismatch('BEACON_COMMITTEE_MISMATCH', header.stateRoot, stateRoot)
     }
-    return { ...toBlock(header, network), committee: encodeCommittee(network, periodOf(network, header.slot), keys) }
+    return {
+      ...toBlock(header, network),
+      committee: encodeCommittee(network, periodOf(network, header.slot), keys, root),
+    }
   })
 }
 
@@ -164,12 +168,13 @@ export function verifyUpdate(update: unknown, committee: Committee): VerifiedUpd
     verifyPeriod(decoded, signing)
     verifyPeriodOfNextCommittee(attested, finalized, signing)
     verifyFinalized(decoded)
-    const stateRoot = rootOfBranch(rootOfKeys(nextKeys), nextBranch, attested.layout.nextCommittee)
+    const nextRoot = rootOfKeys(nextKeys)
+    const stateRoot = rootOfBranch(nextRoot, nextBranch, attested.layout.nextCommittee)
     if (!equalBytes(stateRoot, attested.stateRoot)) {
       throw mismatch('BEACON_NEXT_COMMITTEE_MISMATCH', attested.stateRoot, stateRoot)
     }
     const verified = verifySigned(decoded, finalized, signing)
-    return { ...verified, committee: encodeCommittee(signing.network, signing.period + 1, nextKeys) }
+    return { ...verified, committee: encodeCommittee(signing.network, signing.period + 1, nextKeys, nextRoot) }
   })
 }
 

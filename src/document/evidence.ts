@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { lineaLayout, lineaRollup, lineaSepoliaRollup, type Rollup } from '../anchor/rollup.ts'
-import { type BeaconNetwork, decodeNetwork, mainnetBeacon, sepoliaBeacon } from '../beacon/network.ts'
+import { type BeaconNetwork, decodeNetwork, hoodiBeacon, mainnetBeacon, sepoliaBeacon } from '../beacon/network.ts'
 import { trustBeaconBlock } from '../beacon/trusted-block.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import type { Refusal } from '../errors.ts'
@@ -14,18 +14,19 @@ import { fieldIn, fieldsOf, isObject, show } from './value.ts'
 
 /** The claim against which a bundle is verified, and the links of its chain. */
 
-const known = new Map<string, { readonly rollup: Rollup; readonly network: BeaconNetwork }>([
-  ['mainnet', { rollup: lineaRollup, network: mainnetBeacon }],
-  ['sepolia', { rollup: lineaSepoliaRollup, network: sepoliaBeacon }],
+const rollups = new Map([
+  ['mainnet', lineaRollup],
+  ['sepolia', lineaSepoliaRollup],
 ])
+const networks = new Map([mainnetBeacon, sepoliaBeacon, hoodiBeacon].map(network => [network.name, network]))
 
-export const rollupNamed = (name: string): Rollup | undefined => known.get(name)?.rollup
-export const networkNamed = (name: string): BeaconNetwork | undefined => known.get(name)?.network
+export const rollupNamed = (name: string): Rollup | undefined => rollups.get(name)
+export const networkNamed = (name: string): BeaconNetwork | undefined => networks.get(name)
 
 /** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */
 export function nameOfRollup(contract: unknown): string | undefined {
   const isSame = (address: string) => typeof contract === 'string' && contract.toLowerCase() === address.toLowerCase()
-  return [...known].find(([, { rollup }]) => isSame(rollup.address))?.[0]
+  return [...rollups].find(([, { address }]) => isSame(address))?.[0]
 }
 
 /** The contract of a fork, with the slots that differ from Linea's. */

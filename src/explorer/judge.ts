@@ -132,7 +132,7 @@ function findInputErrors(file: OpenedFile, statement: Statement): InputError[] {
   return [
     ...ofAnswer,
     ...(statement.trustedKind.value === 'beaconBlockRoot'
-      ? check('network', () => networkOf(file, statement) !== null, 'Expected mainnet or sepolia.')
+      ? check('network', () => networkOf(file, statement) !== null, 'Expected mainnet, sepolia or hoodi.')
       : []),
     ...check(
       'rollup',

@@ -375,6 +375,35 @@ it('takes epochs from 0, as whole numbers', () => {
   expect(verdict(() => decodeNetwork({ ...mainnetBeacon, forks: many.slice(1) }))).toBe('accepted')
 })
 
+it('does not decode a committee again that was just proven, unless it is a copy', () => {
+  const { input } = readValid('fulu')
+  const [update] = input.answers.updates as unknown[]
+  const first = verifyBootstrap(input.answers.bootstrap, trustedIn(input)).committee
+  const known = decodeCommittee(first)
+  expect(decodeCommittee(first)).toBe(known)
+  const copy = structuredClone(first)
+  expect(decodeCommittee(copy)).toEqual(known)
+  expect(decodeCommittee(copy)).not.toBe(decodeCommittee(copy))
+  // What is remembered cannot be changed: neither its keys nor the forks of its network.
+  const { pubkeys, network } = first
+  const [fork] = network.forks
+  for (const part of [first, pubkeys, network, network.forks, fork]) expect(Object.isFrozen(part)).toBe(true)
+  expect(() => Object.assign(first, { period: 7 })).toThrow(TypeError)
+  const [key = '0x', ...rest] = pubkeys
+  expect(verdict(() => decodeCommittee({ ...first, pubkeys: [...rest, key] }))).toBe(
+    'BEACON_COMMITTEE_ROOT at committee',
+  )
+  // Of the two that were used last.
+  const second = verifyUpdate(update, first).committee
+  expect(decodeCommittee(second)).toBe(decodeCommittee(second))
+  expect(decodeCommittee(first)).toBe(known)
+  for (let count = 0; count < 2; count++) verifyUpdate(update, first)
+  expect(decodeCommittee(first)).toBe(known)
+  for (let count = 0; count < 2; count++) verifyBootstrap(input.answers.bootstrap, trustedIn(input))
+  expect(decodeCommittee(first)).not.toBe(known)
+  expect(decodeCommittee(first)).toEqual(known)
+})
+
 it('decodes the keys of absent members once for each of the committees used last', () => {
   const { committee } = readValid('signers-342').input
   const bits = new Uint8Array(64).fill(0xff, 1)

@@ -69,6 +69,11 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
 
   const other = await verify('--checkpoint', `0x${'11'.repeat(32)}`, ...network)
   expect([other.code, other.stderr.includes('BEACON_ROOT_MISMATCH')]).toEqual([1, true])
+  const elsewhere = await verify('--checkpoint', `${checkpoint[1]}`, '--network', 'hoodi')
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([
+    1,
+    expect.stringMatching(/EVIDENCE_NETWORK_MISMATCH[\s\S]*hoodi/),
+  ])
   expect(other.stderr).toMatch(/BROKEN +trusted beacon block -> sync committees -> finalized L1 block hash/)
   bundle.consensus.updates.pop()
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle))
@@ -102,10 +107,11 @@ it('refuses incompatible options before it fetches anything', async () => {
       () => verify('--checkpoint', root, '--network', join(folder, 'bundle.json')),
     ],
     ['cannot read', () => verify('--checkpoint', root, '--network', join(folder, 'none.json'))],
+    ['Did you mean hoodi?', () => verify('--checkpoint', root, '--network', 'hodi')],
   ]
   for (const [text, run] of cases) {
     const { code, stderr } = await run()
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) })
   }
-  expect(cases.length).toBe(12)
+  expect(cases.length).toBe(13)
 })

@@ -48,7 +48,10 @@ const declared = {
   'l1-state-root': text('ROOT', 'the state root of an L1 block, 32 bytes'),
   checkpoint: text('ROOT', 'the root of a finalized beacon block, 32 bytes, at most two weeks old when you trusted it'),
   beacon: list('URL', "a beacon API of L1's consensus layer (or BEACON_URL), asked if those before it fail"),
-  network: text('NETWORK', "with --checkpoint: mainnet, sepolia, or a file with your own (default: the rollup's)"),
+  network: text(
+    'NETWORK',
+    "with --checkpoint: mainnet, sepolia, hoodi, or a file with your own (default: the rollup's)",
+  ),
   'l2-block': text(
     'NUMBER',
     'the L2 block, which must be the last of a finalization (default: the newest with a proof)',

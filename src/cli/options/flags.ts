@@ -117,10 +117,12 @@ export async function networkOf({ network, rollup = '' }: Flags, io: Io): Promis
   const known = networkNamed(network ?? rollup)
   if (known !== undefined) return known
   if (network === undefined) {
-    throw new UsageError('--network is needed with --checkpoint: mainnet, sepolia, or a file with your own network')
+    throw new UsageError(
+      '--network is needed with --checkpoint: mainnet, sepolia, hoodi, or a file with your own network',
+    )
   }
   const content = await readJson(network, io).catch((error: unknown) => {
-    const suggestion = error instanceof UsageError ? didYouMean(network, NETWORKS) : ''
+    const suggestion = error instanceof UsageError ? didYouMean(network, [...NETWORKS, 'hoodi']) : ''
     throw suggestion === ''
       ? error
       : new UsageError(`--network: no such network, and ${messageOf(error)}.${suggestion}`)
