@@ -32,6 +32,9 @@ export interface Execution {
   readonly accessList: AccessList
 }
 
+/** The most code of a transaction that creates a contract, in bytes (EIP-3860). */
+const MAX_INIT_CODE = 49_152
+
 /**
  * Executes a call on a state. If `reader` throws, or the call reads a value that no proof covers, the execution ends with
  * that error, even if the contract would handle it.
@@ -56,6 +59,9 @@ export async function execute(
   const costs = intrinsicGas(call, data, context.hardfork)
   const least = max(costs.gas, costs.floor)
   if (gas < least) throw executionFailed(`intrinsic gas too low: ${gas} of ${least}`)
+  if (call.to === null && isSince('shanghai', context.hardfork) && data.length > MAX_INIT_CODE) {
+    throw executionFailed(`max initcode size exceeded: ${data.length} of ${MAX_INIT_CODE}`)
+  }
 
   const caller = addressOf(call.from)
   const sender = (await state.getAccount(caller)) ?? util.createAccount({})

@@ -41,8 +41,8 @@ export function worldOf(state: FullState): World {
 }
 
 /**
- * The reference: the EVM's own state manager, holding the whole state, so that nothing is ever missing. The result does not
- * include the intrinsic gas of the transaction.
+ * What a node would do: the EVM with its own state manager, holding the whole state, so that nothing is ever missing. The
+ * result does not include the intrinsic gas of the transaction.
  */
 export async function runFull(state: FullState, call: FullCall, blockNumber: bigint, gas: bigint) {
   const common = createCustomCommon({ chainId: Number(CHAIN_ID) }, Mainnet, { hardfork: 'prague' })
@@ -85,10 +85,7 @@ export async function runFull(state: FullState, call: FullCall, blockNumber: big
     block: { header },
   })
   return {
-    failure: execResult.exceptionError?.error ?? null,
-    returnData: bytesToHex(execResult.returnValue),
     gas: execResult.executionGasUsed,
-    refund: execResult.gasRefund ?? 0n,
     accessList: [...(evm.journal.accessList ?? [])].map(([address, keys]) => ({
       address: `0x${address}` as Hex,
       storageKeys: [...keys].map(key => `0x${key}` as Hex),

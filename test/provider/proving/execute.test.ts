@@ -79,6 +79,17 @@ describe('the gas of a transaction', () => {
     expect((await run({ code: '600154', gas: 23_102n })).failure).toBe('out of gas')
   })
 
+  it('does not begin a creation with too much code, since Shanghai', async () => {
+    const creation = (size: number, hardfork: Hardfork) =>
+      run({ call: { to: null, data: `0x${'00'.repeat(size)}` }, hardfork, gas: 1_000_000n })
+    const refused = { reason: 'EXECUTION_FAILED', data: { error: 'max initcode size exceeded: 49153 of 49152' } }
+    for (const hardfork of HARDFORKS.slice(2)) {
+      await expect(creation(49_153, hardfork)).rejects.toMatchObject(refused)
+      expect((await creation(49_152, hardfork)).failure).toBe(null)
+    }
+    expect((await creation(49_153, 'paris')).failure).toBe(null)
+  })
+
   it('is refunded up to a fifth, but not below the floor', async () => {
     const clear = (slot: string) => `600060${slot}55`
     expect(await gasOf({ code: clear('01') })).toBe(21_000n + 5006n - 4800n)

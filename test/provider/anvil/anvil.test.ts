@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Hex } from '../../../src/index.ts'
+import { readCall } from '../../../src/provider/call-request.ts'
+import { HARDFORKS, type Hardfork } from '../../../src/provider/environment.ts'
+import { isProviderError } from '../../../src/provider/error.ts'
+import { loadEvm } from '../../../src/provider/evm-packages.ts'
+import { execute } from '../../../src/provider/execute.ts'
+import { inPace } from '../../../src/provider/pace.ts'
+import type { VerifiedProvider } from '../../../src/provider.ts'
+import { sized, strided } from '../../size.ts'
+import { createEndpoints, UNHURRIED } from '../endpoints.ts'
+import { CHAIN_ID } from '../full-state.ts'
+import { readerOver } from '../proving/full-reader.ts'
+import { type Anvil, findAnvil, startAnvil, type Traced } from './anvil.ts'
+import { addDifferences } from './differences.ts'
+import * as machine from './machine-cases.ts'
+import { addPrecompiles, withExactGas } from './precompile-cases.ts'
+import { addRandom } from './random-cases.ts'
+import { BLOCK, type Case, createScene, ENVIRONMENT, GAS, RICH } from './scene.ts'
+import * as states from './state-cases.ts'
+
+const scene = createScene()
+for (const add of [...Object.values(states), ...Object.values(machine), addPrecompiles, addRandom]) add(scene)
+const differences = addDifferences(scene)
+
+/** One call deep enough to reach the bottom of the stack. */
+const MOST_GAS = 2n ** 41n
+/** One call of so many is made through the provider, too. */
+const PROVIDER_STRIDE = strided(2)
+
+const anvil = findAnvil()
+if ('missing' in anvil) console.warn(`skipped ${scene.cases.length} calls, because there is no anvil: ${anvil.missing}`)
+
+const packages = await loadEvm()
+const reader = readerOver(scene.state)
+const endpoints = createEndpoints(scene.state, false)
+for (let block = 0n; block < BLOCK; block++) endpoints.chain.addBlock()
+endpoints.chain.finalize()
+
+const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
+
+/** The parameter of `eth_call`, for both. */
+function parameterOf({ from = RICH, to, data = '0x', gas = GAS, value = 0n, accessList = [], ...fees }: Case) {
+  const { maxFeePerGas, maxPriorityFeePerGas, gasPrice = maxFeePerGas === undefined ? 0n : undefined } = fees
+  const quantities = { value, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas }
+  return Object.fromEntries([
+    ...Object.entries({ from, ...(to !== null && { to }), data, accessList }),
+    ...Object.entries(quantities).flatMap(([name, value]) => (value === undefined ? [] : [[name, quantity(value)]])),
+  ])
+}
+
+type Outcome = Omit<Traced, 'innerGas'>
+
+/** Executes a call as `eth_call` does, and tells how much gas the transaction uses. */
+async function executed(one: Case): Promise<Outcome> {
+  const context = { chainId: CHAIN_ID, hardfork: one.hardfork, blockNumber: BLOCK, environment: ENVIRONMENT }
+  const call = readCall(parameterOf(one), CHAIN_ID, ENVIRONMENT.baseFee)
+  try {
+    const { failure, returnData, gasUsed } = await inPace(UNHURRIED, pace =>
+      execute(packages, reader, call, one.gas ?? GAS, context, pace),
+    )
+    if (failure === null) return { ending: 'returned', data: returnData, gas: gasUsed }
+    return failure === 'revert'
+      ? { ending: 'reverted', data: returnData, gas: gasUsed }
+      : { ending: 'failed', data: '0x', gas: gasUsed }
+  } catch (error) {
+    if (isProviderError(error) && error.reason === 'EXECUTION_FAILED') return { ending: 'refused', data: '0x', gas: 0n }
+    throw error
+  }
+}
+
+/** What a client of the provider gets. It does not learn whether a call that failed had begun, nor its gas. */
+async function requested(provider: VerifiedProvider, one: Case) {
+  try {
+    const data = await provider.request({ method: 'eth_call', params: [parameterOf(one), 'latest'] })
+    return { ending: 'returned', data }
+  } catch (error) {
+    if (!isProviderError(error)) throw error
+    if (error.reason === 'REVERTED') return { ending: 'reverted', data: error.data }
+    if (error.reason === 'EXECUTION_FAILED') return { ending: 'failed', data: '0x' }
+    throw error
+  }
+}
+
+/** How many calls were compared, by category and by how they ended. */
+const counts: Record<string, number> = {}
+const endings: Record<string, number> = {}
+let throughProvider = 0
+
+/** How many there have to be. */
+const EXPECTED = {
+  ...{ storage: 100, 'transient storage': 50, 'access lists': 143, creation: 196, collisions: 60, delegation: 170 },
+  ...{ accounts: 82, 'self-destruction': 88, values: 108, environment: 134, 'intrinsic gas': 216, 'static calls': 60 },
+  ...{ depth: 36, 'return data': 106, reverts: 102, memory: 102, instructions: 195, 'all instructions': 3 * sized(1) },
+  ...{ precompiles: 503, 'drawn programs': 10 * sized(12) },
+}
+
+const nameOf = (one: Case): string => `${one.hardfork}, ${one.category}: ${one.what.slice(0, 200)}`
+
+describe.skipIf('missing' in anvil)('calls, compared with anvil', () => {
+  const nodes = new Map<Hardfork, Anvil>()
+  beforeAll(async () => {
+    if ('missing' in anvil) return
+    for (const hardfork of HARDFORKS)
+      nodes.set(hardfork, await startAnvil(anvil.path, hardfork, scene.state, BLOCK, ENVIRONMENT))
+  })
+  afterAll(() => Promise.all([...nodes.values()].map(node => node.close())))
+
+  const nodeOf = (hardfork: Hardfork): Anvil => {
+    const node = nodes.get(hardfork)
+    if (node === undefined) throw new Error('anvil has not started')
+    return node
+  }
+
+  async function compare(hardfork: Hardfork, cases: readonly Case[], traced: readonly Traced[]): Promise<void> {
+    const provider = endpoints.provider({ hardfork, environment: ENVIRONMENT, maxGas: MOST_GAS, timeoutMs: 3_600_000 })
+    for (const [index, one] of cases.entries()) {
+      const { innerGas: _, ...expected } = traced[index] as Traced
+      expect(await executed(one), nameOf(one)).toEqual(expected)
+      counts[one.category] = (counts[one.category] ?? 0) + 1
+      endings[expected.ending] = (endings[expected.ending] ?? 0) + 1
+      if (index % PROVIDER_STRIDE !== 0) continue
+      const { ending, data } = expected
+      expect(await requested(provider, one), nameOf(one)).toEqual({
+        ending: ending === 'refused' ? 'failed' : ending,
+        data,
+      })
+      throughProvider++
+    }
+  }
+
+  it.each(HARDFORKS)('return, revert with, and cost the same: %s', async hardfork => {
+    const node = nodeOf(hardfork)
+    const cases = scene.cases.filter(one => one.hardfork === hardfork)
+    const plain = cases.filter(({ probe }) => probe === undefined)
+    const probes = cases.filter(({ probe }) => probe !== undefined)
+    const shown = await node.trace(probes.map(parameterOf))
+    const exact = probes.flatMap((one, index) => withExactGas(one, shown[index]?.innerGas))
+    const all = [...plain, ...exact]
+    await compare(hardfork, all, await node.trace(all.map(parameterOf)))
+  })
+
+  it('are as many as they are meant to be', () => {
+    console.info(`calls compared with ${'version' in anvil ? anvil.version : ''}:`, counts, endings, {
+      throughProvider,
+    })
+    expect(counts).toEqual(EXPECTED)
+    for (const ending of ['returned', 'reverted', 'failed', 'refused'])
+      expect(endings[ending], ending).toBeGreaterThan(80)
+    expect(throughProvider).toBeGreaterThan(1000)
+  })
+
+  it('differ only where they have to', async () => {
+    const provider = endpoints.provider({ environment: ENVIRONMENT })
+    const london = endpoints.provider({ environment: ENVIRONMENT, hardfork: 'london' })
+    for (const { one, theirs, ours } of differences) {
+      const [traced] = await nodeOf(one.hardfork).trace([parameterOf(one)])
+      expect(traced, nameOf(one)).toMatchObject({ ending: 'returned', data: theirs })
+      const asked = requested(one.hardfork === 'london' ? london : provider, one)
+      if (ours.startsWith('0x')) expect(await asked, nameOf(one)).toEqual({ ending: 'returned', data: ours })
+      else await expect(asked, nameOf(one)).rejects.toMatchObject({ reason: ours })
+    }
+    expect(differences).toHaveLength(6)
+  })
+})
