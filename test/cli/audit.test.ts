@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import { gunzipSync, gzipSync, constants as zlib } from 'node:zlib'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createBundle } from '../../src/anchor.ts'
+import { claim } from '../../src/cli/files/growing-file.ts'
 import { run as runCommand } from '../../src/cli/run.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { runProgram } from '../bulk/program.ts'
@@ -398,6 +398,7 @@ it('fails if its output is removed under way', async () => {
       rmSync(join(folder, what), { recursive: true })
       yield Buffer.from('3\n')
     }
+    await expect(claim(join(folder, 'none'))).rejects.toMatchObject({ name: 'UsageError' })
     const { code, stdout, stderr } = await audit(['-o', join(folder, 'out')], { stdin: removing() })
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/out: it was removed|cannot write/)])
   }
@@ -519,7 +520,14 @@ it('stops quietly if its output is closed', async () => {
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
 })
 
+/** The clock by which progress is shown. */
+function useFakeIntervals() {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
 it('says why standard output fails, and shows no more progress', async () => {
+  useFakeIntervals()
   const stdout = new Writable({
     write: (_, __, done) => done(Object.assign(new Error('no space left'), { code: 'ENOSPC' })),
   })
@@ -535,16 +543,17 @@ it('says why standard output fails, and shows no more progress', async () => {
   expect(code).toBe(2)
   expect(text).toContain('cannot write standard output: no space left')
   // Longer than the interval at which progress is shown.
-  await setTimeout(700)
+  vi.advanceTimersByTime(700)
   expect(stderr.text()).toBe(text)
 })
 
 it('shows progress on a terminal in one line that it removes at the end', async () => {
+  useFakeIntervals()
   const record = Buffer.from(`${JSON.stringify(sampleOf(poseidon2))}\n`)
   async function* slow(): AsyncGenerator<Uint8Array> {
     for (let turn = 0; turn < 2; turn++) {
       yield record
-      await setTimeout(600)
+      vi.advanceTimersByTime(600)
     }
   }
   const out = join(folderOf(), 'out.ndjson')

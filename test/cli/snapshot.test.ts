@@ -14,7 +14,7 @@ import { ROLLUP, word } from '../rpc/servers.ts'
 import { folderOf, runHere } from './io.ts'
 
 /** For a thorough run, use 50,000 addresses and 20 kills. */
-const { SNAPSHOT_ADDRESSES = '200', SNAPSHOT_KILLS = '2' } = process.env
+const { SNAPSHOT_ADDRESSES = '130', SNAPSHOT_KILLS = '2' } = process.env
 const [COUNT, KILLS] = [Number(SNAPSHOT_ADDRESSES), Number(SNAPSHOT_KILLS)]
 
 const CONTRACT: Hex = `0x${'c0'.repeat(20)}`
@@ -244,7 +244,7 @@ describe('--check', () => {
     expect(shown.stdout).toMatch(/L2 state root +0x[0-9a-f]{64} +proven/)
 
     const holder = addressOf(6)
-    const refused = await take('rows.ndjson', [], faultsAbout(holder))
+    const refused = await take('rows.ndjson', [], faultsAbout(holder, 1000))
     const problems = [{ line: 7, holder, kind: 'refused' }]
     expect(await refused.check()).toMatchObject({ code: 1, ok: false, proven: COUNT - 1, problems })
     // An answer about one key is a lie, so each of its 60 holders has an answer of its own.
@@ -419,7 +419,7 @@ it('leaves no files if it fails before the first row', async () => {
 it('leaves its progress if the endpoint fails permanently, and refuses foreign files', async () => {
   let isGone = false
   const { args, folder } = await start(({ endpoint, turn }) => {
-    if (endpoint !== 'l2' || turn < 200 || !isGone) return undefined
+    if (endpoint !== 'l2' || turn < COUNT || !isGone) return undefined
     return { kind: 'error', code: -32601, message: 'no such method' }
   })
   isGone = true

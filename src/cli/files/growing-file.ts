@@ -106,11 +106,11 @@ async function openGrowingFile(path: string) {
  * that process ends, however it ends. A lock file would stay behind.
  *
  * @returns undefined on systems without such names
- * @throws UsageError if another run has claimed it
+ * @throws UsageError if another run has claimed it, or it is gone
  */
 export async function claim(path: string): Promise<Server | undefined> {
   if (process.platform !== 'linux') return undefined
-  const { dev, ino } = statSync(path, { bigint: true })
+  const { dev, ino } = orUsageError(`cannot write ${path}`, () => statSync(path, { bigint: true }))
   const server = createServer(socket => socket.destroy()).unref()
   try {
     await once(server.listen(`\0rollup-state-proof-${dev}-${ino}`), 'listening')
