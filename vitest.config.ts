@@ -8,6 +8,7 @@ const LONGEST = [
     'documents/examples',
     'surface/walk',
     'hash/kernels',
+    'provider/anvil/anvil',
     'provider/lies',
     'engines',
     'verifier/quick-trees',

@@ -28,8 +28,16 @@ const MOST_GAS = 2n ** 41n
 /** One call of so many is made through the provider, too. */
 const PROVIDER_STRIDE = strided(2)
 
+/** How many there have to be. */
+const EXPECTED = {
+  ...{ storage: 100, 'transient storage': 50, 'access lists': 143, creation: 196, collisions: 60, delegation: 170 },
+  ...{ accounts: 82, 'self-destruction': 88, values: 108, environment: 134, 'intrinsic gas': 216, 'static calls': 60 },
+  ...{ depth: 36, 'return data': 106, reverts: 102, memory: 102, instructions: 195, 'all instructions': 3 * sized(1) },
+  ...{ precompiles: 503, 'drawn programs': 10 * sized(12) },
+}
 const anvil = findAnvil()
-if ('missing' in anvil) console.warn(`skipped ${scene.cases.length} calls, because there is no anvil: ${anvil.missing}`)
+const total = Object.values(EXPECTED).reduce((sum, count) => sum + count, 0)
+if ('missing' in anvil) console.warn(`skipped ${total} calls, because there is no anvil: ${anvil.missing}`)
 
 const packages = await loadEvm()
 const reader = readerOver(scene.state)
@@ -86,14 +94,6 @@ async function requested(provider: VerifiedProvider, one: Case) {
 const counts: Record<string, number> = {}
 const endings: Record<string, number> = {}
 let throughProvider = 0
-
-/** How many there have to be. */
-const EXPECTED = {
-  ...{ storage: 100, 'transient storage': 50, 'access lists': 143, creation: 196, collisions: 60, delegation: 170 },
-  ...{ accounts: 82, 'self-destruction': 88, values: 108, environment: 134, 'intrinsic gas': 216, 'static calls': 60 },
-  ...{ depth: 36, 'return data': 106, reverts: 102, memory: 102, instructions: 195, 'all instructions': 3 * sized(1) },
-  ...{ precompiles: 503, 'drawn programs': 10 * sized(12) },
-}
 
 const nameOf = (one: Case): string => `${one.hardfork}, ${one.category}: ${one.what.slice(0, 200)}`
 
