@@ -3,6 +3,7 @@ import { isGiven } from '../json/known-fields.ts'
 import { invalidParams, unprovenValue } from './error.ts'
 import { MAX_DATA_BYTES, MAX_LISTED } from './limits.ts'
 import { params } from './params.ts'
+import { NOBODY } from './state-reader.ts'
 
 /** The addresses and slots that a transaction declares in advance. */
 export type AccessList = readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
@@ -23,8 +24,6 @@ export interface CallRequest {
   readonly accessList: AccessList
 }
 
-/** The default sender of a call. */
-export const NOBODY: Hex = `0x${'0'.repeat(40)}`
 /** Fields that do not affect a call. Nodes ignore them, too. */
 const IGNORED = ['nonce', 'type']
 const READ = [

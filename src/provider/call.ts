@@ -1,18 +1,8 @@
-import type { CallRequest } from './call-request.ts'
+import { type CallPlan, type CallSources, planCall } from './call-plan.ts'
 import { executionFailed, isProviderError, ProviderError } from './error.ts'
 import { loadEvm } from './evm-packages.ts'
-import { type Execution, type ExecutionContext, execute } from './execute.ts'
+import { type Execution, execute } from './execute.ts'
 import type { Pace } from './pace.ts'
-import type { StateReader } from './state-reader.ts'
-
-/** A call, where it is executed, and how much gas it may use. */
-export interface CallPlan {
-  readonly call: CallRequest
-  readonly reader: StateReader
-  readonly context: ExecutionContext
-  readonly maxGas: bigint
-  readonly pace: Pace
-}
 
 /** The highest gas limit of a transaction in Osaka (EIP-7825). */
 const OSAKA_MAX_GAS = 1n << 24n
@@ -20,7 +10,8 @@ const OSAKA_MAX_GAS = 1n << 24n
 const TOLERANCE = 15n
 
 /** The result of `eth_call`. @throws ProviderError `REVERTED`, `EXECUTION_FAILED` */
-export async function runCall(plan: CallPlan): Promise<string> {
+export async function runCall(sources: CallSources, given: unknown, pace: Pace): Promise<string> {
+  const plan = await planCall(sources, given, pace, 2)
   return requireSuccess(await executePlan(plan, gasOf(plan))).returnData
 }
 
@@ -30,7 +21,8 @@ export async function runCall(plan: CallPlan): Promise<string> {
  *
  * @throws ProviderError `REVERTED`, `EXECUTION_FAILED` if no amount of gas suffices
  */
-export async function estimateGas(plan: CallPlan): Promise<bigint> {
+export async function estimateGas(sources: CallSources, given: unknown, pace: Pace): Promise<bigint> {
+  const plan = await planCall(sources, given, pace, 2)
   const { call, reader, context } = plan
   let most = gasOf(plan)
   if (context.hardfork === 'osaka' && most > OSAKA_MAX_GAS) most = OSAKA_MAX_GAS
@@ -56,7 +48,8 @@ export async function estimateGas(plan: CallPlan): Promise<bigint> {
 }
 
 /** Declaring what a call touches changes its gas costs, and so perhaps what it does. Repeats until the list is stable. */
-export async function createAccessList(plan: CallPlan): Promise<object> {
+export async function createAccessList(sources: CallSources, given: unknown, pace: Pace): Promise<object> {
+  const plan = await planCall(sources, given, pace, 0)
   let call = plan.call
   for (let round = 0; ; round++) {
     const { accessList, gasUsed, failure } = await executePlan({ ...plan, call }, gasOf(plan))
@@ -70,7 +63,9 @@ export async function createAccessList(plan: CallPlan): Promise<object> {
 const gasOf = ({ call, maxGas }: CallPlan): bigint => (call.gas === null || call.gas > maxGas ? maxGas : call.gas)
 
 async function executePlan({ call, reader, context, pace }: CallPlan, gas: bigint): Promise<Execution> {
-  return execute(await loadEvm(), reader, call, gas, context, pace)
+  const execution = await execute(await loadEvm(), reader, call, gas, context, pace)
+  reader.remember()
+  return execution
 }
 
 async function succeeds(plan: CallPlan, gas: bigint): Promise<boolean> {

@@ -5,14 +5,16 @@ export const MAX_DATA_BYTES = 2 ** 20
 /** Items in one list of a request: the addresses of an access list, or the slots of an address. */
 export const MAX_LISTED = 1024
 
-/** Contracts in an endpoint's hint about what a call will read. */
+/** Contracts in a hint about what a call will read: that of an endpoint, or what an earlier call read. */
 export const MAX_HINTED_CONTRACTS = 32
 /** Slots in such a hint, of all contracts together. */
 export const MAX_HINTED_KEYS = 1024
 
 /** Accounts and slots that a view caches, at about 300 bytes each. */
 export const MAX_CACHED_ENTRIES = 2 ** 16
-/** Code that a view caches, in bytes. */
+/** What earlier calls read, as hints for the same calls: accounts, slots, and words of their data, at about 150 bytes each. */
+export const MAX_KNOWN_READS = 2 ** 16
+/** Code that a provider caches, of all views together, in bytes. */
 export const MAX_CACHED_CODE_BYTES = 2 ** 24
 /** Views of earlier blocks that a provider caches. */
 export const MAX_OTHER_VIEWS = 4

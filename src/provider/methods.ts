@@ -1,10 +1,9 @@
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
-import type { CallPlan } from './call.ts'
-import { readCall, refuseOverrides } from './call-request.ts'
 import type { CurrentView } from './current-view.ts'
+import type { KnownCodes } from './known-codes.ts'
+import { createKnownReads } from './known-reads.ts'
 import { MAX_LISTED } from './limits.ts'
-import { meterReads } from './metered-reader.ts'
 import type { VerifiedOptions } from './options.ts'
 import type { Pace } from './pace.ts'
 import { params } from './params.ts'
@@ -19,6 +18,7 @@ const execution = () => import('./call.ts')
 /** The methods whose results are proven, by name. */
 export function createMethods(
   settings: VerifiedOptions,
+  codes: KnownCodes,
   { current, heldAt }: CurrentView,
 ): ReadonlyMap<string, Method> {
   const { chainId, l2 } = settings
@@ -57,7 +57,7 @@ export function createMethods(
     return chainId
   }
 
-  const planCall = createPlanner(settings, heldAt)
+  const sources = { settings, codes, reads: createKnownReads(), heldAt }
   const methods: Readonly<Record<string, Method>> = {
     eth_chainId: async given => encodeQuantity(await chainFor(given)),
     net_version: async given => (await chainFor(given)).toString(),
@@ -77,29 +77,9 @@ export function createMethods(
     },
     rollup_getProof: getProof('rollup_getProof'),
     linea_getProof: getProof('linea_getProof'),
-    eth_call: async (given, pace) => (await execution()).runCall(await planCall(given, pace, 2)),
-    eth_estimateGas: async (given, pace) =>
-      encodeQuantity(await (await execution()).estimateGas(await planCall(given, pace, 2))),
-    eth_createAccessList: async (given, pace) => (await execution()).createAccessList(await planCall(given, pace, 0)),
+    eth_call: async (given, pace) => (await execution()).runCall(sources, given, pace),
+    eth_estimateGas: async (given, pace) => encodeQuantity(await (await execution()).estimateGas(sources, given, pace)),
+    eth_createAccessList: async (given, pace) => (await execution()).createAccessList(sources, given, pace),
   }
   return new Map(Object.entries(methods))
-}
-
-/** Reads what a client wants executed, and prepares it. */
-function createPlanner(settings: VerifiedOptions, heldAt: CurrentView['heldAt']) {
-  const { chainId, maxGas, hardfork } = settings
-  return async (given: unknown, pace: Pace, overrides: number): Promise<CallPlan> => {
-    const [transaction, block, ...rest] = params.take(given, 1, 2 + overrides)
-    refuseOverrides(...rest)
-    const call = readCall(transaction, chainId, settings.environment.baseFee)
-    const { l2BlockNumber: blockNumber, timestamp, state } = await heldAt(block, pace)
-    // Without a prototype, as they are themselves.
-    const environment = Object.assign(
-      Object.create(null),
-      timestamp !== undefined && { timestamp },
-      settings.environment,
-    )
-    const reader = meterReads(state, call, { ...settings, block: blockNumber, pace })
-    return { call, reader, maxGas, pace, context: { chainId, hardfork, blockNumber, environment } }
-  }
 }

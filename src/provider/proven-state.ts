@@ -7,7 +7,8 @@ import { callProvider } from '../rpc/provider.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
-import { MAX_CACHED_CODE_BYTES, MAX_CACHED_ENTRIES } from './limits.ts'
+import type { KnownCodes } from './known-codes.ts'
+import { MAX_CACHED_ENTRIES } from './limits.ts'
 import type { VerifiedOptions } from './options.ts'
 import {
   createStateReader,
@@ -18,13 +19,17 @@ import {
   toProvenAccount,
 } from './state-reader.ts'
 
+const NO_CODE = new Uint8Array(0)
+
 /** The state of one L2 block. Each part is fetched and proven when it is first read. */
 export interface ProvenState extends StateReader {
   /** Whether this is cached, so that reading it takes no request. */
   holds(address: Hex, key?: Hex): boolean
   holdsCode(address: Hex): boolean
-  /** Proves the account with these slots, in one request per `maxKeysPerRequest` slots. */
+  /** Proves the account with these slots, in one request per `maxKeysPerRequest` slots, all at once. */
   load(address: Hex, keys: readonly Hex[]): Promise<void>
+  /** Fetches the code of the account while the account is proven, which then says whether it is the right one. */
+  loadCode(address: Hex): Promise<void>
   /** The endpoint's own answer for the account and these slots, verified. */
   getProof(method: string, address: Hex, keys: readonly Hex[]): Promise<unknown>
 }
@@ -35,29 +40,43 @@ export interface StateSource extends Pick<VerifiedOptions, 'l2' | 'method' | 'ma
   readonly stateRoot: Hex
   readonly scheme: Scheme
   readonly verifier: Verifier
+  readonly codes: KnownCodes
 }
 
 export function createProvenState(source: StateSource): ProvenState {
-  const { scheme, method } = source
+  const { scheme, method, maxKeysPerRequest, codes } = source
   const accounts = createCache<Hex, { account: HeldAccount['account']; slots: Map<Hex, Hex> }>(MAX_CACHED_ENTRIES)
-  const codes = createCache<Hex, Uint8Array>(MAX_CACHED_CODE_BYTES)
+  /** By hash; by address where the hash is not proven yet. */
   const loadingCodes = new Map<Hex, Promise<Uint8Array>>()
 
   const batches = createBatches(async (address, keys) => {
-    const proven = toProvenAccount((await fetchProven(source, method, address, keys)).state, scheme)
-    const known = accounts.get(address) ?? { account: proven.account, slots: new Map<Hex, Hex>() }
-    for (const [key, value] of proven.slots) known.slots.set(key, value)
+    const count = Math.max(1, Math.ceil(keys.length / maxKeysPerRequest))
+    const parts = Array.from({ length: count }, (_, part) =>
+      keys.slice(part * maxKeysPerRequest, (part + 1) * maxKeysPerRequest),
+    )
+    const answers = await inOrder(parts.map(part => fetchProven(source, method, address, part)))
+    const proven = answers.map(({ state }) => toProvenAccount(state, scheme))
+    const known = accounts.get(address) ?? { account: proven[0]?.account ?? null, slots: new Map<Hex, Hex>() }
+    for (const { slots } of proven) for (const [key, value] of slots) known.slots.set(key, value)
     accounts.set(address, known, 1 + known.slots.size)
-    return proven
+    return known
   })
 
-  async function fetchCode(address: Hex, codeHash: Hex): Promise<Uint8Array> {
+  /** @param codeHash of the proven account @param id the hash, or the address */
+  function fetchCode(address: Hex, codeHash: Hex | Promise<Hex>, id: Hex): Promise<Uint8Array> {
     const block = encodeQuantity(source.block)
-    const bytes = await source.l2.run(async (provider, { signal }) =>
-      verifyCode(await callProvider(provider, 'eth_getCode', [address, block], signal), codeHash),
-    )
-    codes.set(codeHash, bytes, bytes.length)
-    return bytes
+    const fetching = source.l2
+      .run(async (provider, { signal }) => {
+        const answer = await callProvider(provider, 'eth_getCode', [address, block], signal)
+        const expected = await codeHash
+        if (expected === EMPTY_CODE_HASH) return NO_CODE
+        const code = verifyCode(answer, expected)
+        codes.set(expected, code)
+        return code
+      })
+      .finally(() => loadingCodes.delete(id))
+    loadingCodes.set(id, fetching)
+    return fetching
   }
 
   const reader = createStateReader({
@@ -66,11 +85,9 @@ export function createProvenState(source: StateSource): ProvenState {
       return isProven(known, key) ? known : batches.read(address, key)
     },
     async readCode(codeHash, address) {
-      const known = codes.get(codeHash) ?? loadingCodes.get(codeHash)
-      if (known !== undefined) return known
-      const code = fetchCode(address, codeHash).finally(() => loadingCodes.delete(codeHash))
-      loadingCodes.set(codeHash, code)
-      return code
+      codes.note(address, codeHash)
+      if (codes.get(codeHash) === undefined) await loadingCodes.get(address)
+      return codes.get(codeHash) ?? loadingCodes.get(codeHash) ?? fetchCode(address, codeHash, codeHash)
     },
   })
 
@@ -81,6 +98,12 @@ export function createProvenState(source: StateSource): ProvenState {
       const known = accounts.get(address)
       const codeHash = known?.account?.codeHash ?? EMPTY_CODE_HASH
       return known !== undefined && (codeHash === EMPTY_CODE_HASH || codes.get(codeHash) !== undefined)
+    },
+    async loadCode(address) {
+      // If the account is not proven, the code is of no use, and that is no fault of who sends it.
+      const none = () => EMPTY_CODE_HASH
+      const codeHash = reader.getAccount(address).then(account => account?.codeHash ?? EMPTY_CODE_HASH, none)
+      await (loadingCodes.get(address) ?? fetchCode(address, codeHash, address))
     },
     load: async (address, keys) => void (await batches.prove(address, keys)),
     async getProof(method, address, keys) {
@@ -138,6 +161,15 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[]) => Promise<He
     read: (address: Hex, key: Hex | undefined): Promise<HeldAccount> =>
       loading.get(address + (key ?? '')) ?? prove(address, key === undefined ? [] : [key]),
   }
+}
+
+/** What all of them resolve to. If some fail, all are waited for, so that always the same failure counts: that of the first. */
+async function inOrder<T>(works: readonly Promise<T>[]): Promise<T[]> {
+  const ended = await Promise.allSettled(works)
+  return ended.map(one => {
+    if (one.status === 'rejected') throw one.reason
+    return one.value
+  })
 }
 
 /** Resolves after everything that the current tick has started. */

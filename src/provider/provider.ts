@@ -4,6 +4,7 @@ import { verifySignal } from '../rpc/options.ts'
 import { callProvider } from '../rpc/provider.ts'
 import { createCurrentView } from './current-view.ts'
 import { invalidParams, refusedMethod, withProviderErrors } from './error.ts'
+import { createKnownCodes } from './known-codes.ts'
 import { createMethods } from './methods.ts'
 import { type ProviderView, readVerifiedOptions, type VerifiedProviderOptions } from './options.ts'
 import { inPace, type Pace } from './pace.ts'
@@ -117,8 +118,9 @@ const NONCE = 'eth_getTransactionCount'
  */
 export function createVerifiedProvider(options: VerifiedProviderOptions): VerifiedProvider {
   const settings = readVerifiedOptions(options)
-  const views = createCurrentView(createViews(settings), settings.onView)
-  const methods = createMethods(settings, views)
+  const codes = createKnownCodes()
+  const views = createCurrentView(createViews({ ...settings, codes }), settings.onView)
+  const methods = createMethods(settings, codes, views)
   const forwarded = new Set(settings.forward)
   for (const method of forwarded) {
     const expected = `methods other than ${method}, which is proven here`

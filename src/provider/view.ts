@@ -1,22 +1,25 @@
 import type { L1Block } from '../anchor/header.ts'
 import { decodeArgument } from '../arguments.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
-import { isProofError } from '../errors.ts'
+import { isProofError, type ProofError } from '../errors.ts'
 import { EndpointError, isMissing } from '../rpc/error.ts'
-import { type Anchor, fetchAnchor, fetchL1Block, fetchTimestamp, type L1Source, walkAnchors } from '../rpc/l1.ts'
+import { fetchAnchor, fetchL1Block, fetchNewest, fetchTimed, type L1Source, walkAnchors } from '../rpc/l1.ts'
 import { orAbort } from '../rpc/provider.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { createVerifier, type Verifier } from '../verifier/verifier.ts'
 import { createCache } from './cache.ts'
-import { NOBODY } from './call-request.ts'
 import { refusedFor } from './error.ts'
+import type { KnownCodes } from './known-codes.ts'
 import type { ProviderView, VerifiedOptions } from './options.ts'
 import { createProvenState, type ProvenState } from './proven-state.ts'
+import { NOBODY } from './state-reader.ts'
 
 /** A proven block with its state. */
 export interface Held extends Omit<ProviderView, 'ageSeconds'> {
   readonly state: ProvenState
+  /** The last finalized L2 block at the L1 block. */
+  readonly newest: bigint
 }
 
 /** What users see of it. */
@@ -30,12 +33,15 @@ export function describe({ l2BlockNumber, stateRoot, l1Block, timestamp }: Held)
 export type ViewSource = Pick<
   VerifiedOptions,
   'l1' | 'l2' | 'rollup' | 'schemeAt' | 'l1BlockHash' | 'method' | 'maxKeysPerRequest' | 'maxFinalizations' | 'signal'
->
+> & {
+  /** Shared by all views. */
+  readonly codes: KnownCodes
+}
 
 export type Views = ReturnType<typeof createViews>
 
 export function createViews(source: ViewSource) {
-  const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations, signal } = source
+  const { l1, l2, rollup, schemeAt, method, maxKeysPerRequest, maxFinalizations, signal, codes } = source
   const l1Source: L1Source = { l1, rollup, signal }
   // There are two schemes. A `schemeAt` that creates a new object each time must not fill the memory.
   const verifiers = createCache<Scheme, Verifier>(2)
@@ -44,19 +50,32 @@ export function createViews(source: ViewSource) {
     const scheme = hashSchemeOf(schemeAt(block))
     const verifier = verifiers.get(scheme) ?? createVerifier(scheme)
     verifiers.set(scheme, verifier, 1)
-    return createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier })
+    return createProvenState({ l2, block, stateRoot, method, maxKeysPerRequest, scheme, verifier, codes })
   }
 
-  /** At this finalization; null if the L2 endpoint does not have its proofs. */
-  async function hold(current: Held | null, l1Block: L1Block, anchor: Anchor): Promise<Held | null> {
-    const { l2BlockNumber, stateRoot } = anchor
-    const same = current?.l2BlockNumber === l2BlockNumber ? current : null
-    if (same !== null) verifySame(`L2 block ${l2BlockNumber}`, 'root', same.stateRoot, stateRoot)
-    const state = same?.state ?? stateOf(l2BlockNumber, stateRoot)
-    if (same === null && !(await isHeld(state))) return null
-    // Keep a proven timestamp, because L1 holds it only for the newest finalization.
-    const timestamp = same?.timestamp ?? (await fetchTimestamp(l1Source, l1Block, anchor)).finalizedTimestamp
-    return { l2BlockNumber, stateRoot, l1Block, timestamp, state }
+  /** The last finalized L2 block at this L1 block, and the view as it is proven from there. */
+  async function look(current: Held | null, l1Block: L1Block): Promise<{ newest: bigint; kept: Held | null }> {
+    if (current === null) return { newest: await fetchNewest(l1Source, l1Block), kept: null }
+    const { l2BlockNumber, stateRoot, newest } = current
+    if (l1Block === current.l1Block) return { newest, kept: current }
+    const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).catch(orUnproven)
+    if (isProofError(anchor)) return { newest: await fetchNewest(l1Source, l1Block), kept: current }
+    verifySame(`L2 block ${l2BlockNumber}`, 'root', stateRoot, anchor.stateRoot)
+    const { currentL2BlockNumber } = anchor
+    return { newest: currentL2BlockNumber, kept: { ...current, l1Block, newest: currentL2BlockNumber } }
+  }
+
+  /** The newest finalization whose proofs the L2 endpoint has; otherwise what is kept, if nothing is above it. */
+  async function walk(kept: Held | null, l1Block: L1Block, newest: bigint): Promise<Held> {
+    const tried: bigint[] = []
+    for await (const { l2BlockNumber, stateRoot } of walkAnchors(l1Source, l1Block, maxFinalizations, newest)) {
+      if (kept !== null && l2BlockNumber <= kept.l2BlockNumber) return kept
+      const state = stateOf(l2BlockNumber, stateRoot)
+      if (await isHeld(state)) return { l2BlockNumber, stateRoot, l1Block, newest, timestamp: undefined, state }
+      tried.push(l2BlockNumber)
+    }
+    if (kept !== null) return kept
+    throw new EndpointError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
   }
 
   return {
@@ -66,35 +85,39 @@ export function createViews(source: ViewSource) {
      * @throws the error with which an endpoint's answer is refused; EndpointError `L1_DISAGREEMENT` if a final block has changed
      */
     async find(current: Held | null): Promise<Held> {
+      // Meanwhile, L2 says which chain it serves. If that fails, it is asked again by what needs it.
+      if (current === null) l2.run(async () => {}).catch(() => {})
       const hash = bytesToHex(decodeArgument('l1BlockHash', await orAbort(source.l1BlockHash, signal), 32))
-      const { l1Block } = await fetchL1Block(l1Source, hash)
+      const l1Block = hash === current?.l1Block.hash ? current.l1Block : (await fetchL1Block(l1Source, hash)).l1Block
       const { number } = l1Block
       if (current !== null && number < current.l1Block.number) return current
-      if (number === current?.l1Block.number)
-        verifySame(`L1 block ${number}`, 'hash', current.l1Block.hash, l1Block.hash)
-      const tried: bigint[] = []
-      for await (const anchor of walkAnchors(l1Source, l1Block, maxFinalizations)) {
-        if (current !== null && anchor.l2BlockNumber < current.l2BlockNumber) return current
-        const held = await hold(current, l1Block, anchor)
-        if (held !== null) return held
-        tried.push(anchor.l2BlockNumber)
-      }
-      if (current !== null) return current
-      throw new EndpointError('PROOF_UNAVAILABLE', { found: `tried ${tried.join(', ')}`, layer: 'L2' })
+      if (number === current?.l1Block.number) verifySame(`L1 block ${number}`, 'hash', current.l1Block.hash, hash)
+
+      const { newest, kept } = await look(current, l1Block)
+      if (kept !== null && newest < kept.l2BlockNumber) return kept
+      if (kept?.l2BlockNumber === newest && kept.timestamp !== undefined) return kept
+      // L1 proves the timestamp of the newest finalization only. Waited for last, so that an earlier error counts.
+      const timed = fetchTimed(l1Source, l1Block, newest)
+      timed.catch(() => {})
+      const found = kept?.l2BlockNumber === newest ? kept : await walk(kept, l1Block, newest)
+      if (found.l2BlockNumber !== newest) return found
+      return { ...found, timestamp: (await timed)?.finalizedTimestamp }
     },
     /** The view of another block, if L1 holds its state root. @throws ProviderError `BLOCK_UNPROVEN` */
-    async findAt({ l1Block }: Held, l2BlockNumber: bigint): Promise<Held> {
-      try {
-        const { stateRoot } = await fetchAnchor(l1Source, l1Block, l2BlockNumber)
-        const state = stateOf(l2BlockNumber, stateRoot)
-        return { l2BlockNumber, stateRoot, l1Block, timestamp: undefined, state }
-      } catch (error) {
-        const isUnproven = isProofError(error) && ['ANCHOR_NO_ROOT', 'ANCHOR_BLOCK_AHEAD'].includes(error.code)
-        if (isUnproven) throw refusedFor('BLOCK_UNPROVEN', { cause: error })
-        throw error
-      }
+    async findAt({ l1Block, newest }: Held, l2BlockNumber: bigint): Promise<Held> {
+      const anchor = await fetchAnchor(l1Source, l1Block, l2BlockNumber).catch(orUnproven)
+      if (isProofError(anchor)) throw refusedFor('BLOCK_UNPROVEN', { cause: anchor })
+      const { stateRoot } = anchor
+      const state = stateOf(l2BlockNumber, stateRoot)
+      return { l2BlockNumber, stateRoot, l1Block, newest, timestamp: undefined, state }
     },
   }
+}
+
+/** For `catch`: that L1 holds no root of the block, as a value. Anything else is thrown again. */
+function orUnproven(error: unknown): ProofError {
+  if (isProofError(error) && ['ANCHOR_NO_ROOT', 'ANCHOR_BLOCK_AHEAD'].includes(error.code)) return error
+  throw error
 }
 
 /** What is final never changes. */

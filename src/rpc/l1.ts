@@ -141,8 +141,15 @@ export async function fetchAnchor(
  */
 export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor: Anchor): Promise<Anchor> {
   const { l2BlockNumber, currentL2BlockNumber } = anchor
+  if (l2BlockNumber !== currentL2BlockNumber) return anchor
+  // If the hints are wrong, or the contract has another layout, what is proven without a hint stays proven.
+  return (await fetchTimed(source, l1Block, l2BlockNumber)) ?? anchor
+}
+
+/** The anchor of the newest finalization with its timestamp; null if that cannot be proven. */
+export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
   const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
-  if (isKept === undefined || l2BlockNumber !== currentL2BlockNumber) return anchor
+  if (isKept === undefined) return null
   const { providers } = source.l1
   const fetchFrom = async (turn: number, { signal }: Attempt): Promise<Anchor | undefined> => {
     const [provider, own] = [providers[turn], { ...source, signal }]
@@ -150,11 +157,9 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
     return (hint && (await fetchHinted(own, l1Block, l2BlockNumber, hint))) ?? undefined
   }
   try {
-    const proven = await inTime(HINT_MS, signal => race(providers.length, signal, fetchFrom), source.signal)
-    // If the hints are wrong, or the contract has another layout, what is proven without a hint stays proven.
-    return proven ?? anchor
+    return (await inTime(HINT_MS, signal => race(providers.length, signal, fetchFrom), source.signal)) ?? null
   } catch (error) {
-    if (isEndpointError(error) && error.code === 'TIMEOUT') return anchor
+    if (isEndpointError(error) && error.code === 'TIMEOUT') return null
     throw error
   }
 }
@@ -223,9 +228,14 @@ export async function* walkLogs(
   }
 }
 
-/** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. */
-export async function* walkAnchors(source: L1Source, l1Block: L1Block, most: number): AsyncGenerator<Anchor> {
-  const newest: Sample = { at: l1Block.number, value: await fetchNewest(source, l1Block) }
+/** Yields the last blocks of up to `most` finalizations, newest first, all proven at `l1Block`. @param value the newest one */
+export async function* walkAnchors(
+  source: L1Source,
+  l1Block: L1Block,
+  most: number,
+  value?: bigint,
+): AsyncGenerator<Anchor> {
+  const newest: Sample = { at: l1Block.number, value: value ?? (await fetchNewest(source, l1Block)) }
   yield await fetchAnchor(source, l1Block, newest.value)
   const previous = previousFrom(source, l1Block, newest)
   let known = newest.value

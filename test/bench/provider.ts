@@ -1,58 +1,68 @@
 /**
- * `npm run bench:provider`: the endpoint requests and milliseconds that calls to a verified provider take, with in-process
- * endpoints, compared with an EVM over the whole state. Prints Markdown.
+ * `npm run bench:provider`: how many waves of requests, requests and milliseconds it takes to ask a verified provider, with
+ * in-process endpoints that answer after 50 milliseconds; and calls without any request, compared with an EVM over the whole
+ * state. Prints Markdown.
  */
-import { encodeFunctionData } from 'viem'
-import type { Hex } from '../../src/index.ts'
-import { ALICE, demoState, MANY, manyAbi, TOKEN, tokenAbi } from '../provider/contracts.ts'
-import { createEndpoints } from '../provider/endpoints.ts'
+import type { VerifiedProvider } from '../../src/provider.ts'
+import { demoState } from '../provider/contracts.ts'
+import { createEndpoints, type Endpoints } from '../provider/endpoints.ts'
 import { runFull } from '../provider/full-state.ts'
+import { CALLS, countWaves, finalize } from '../provider/waves.ts'
 import { median } from './measure.ts'
 
-const ROUNDS = 7
-const balanceOf = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [ALICE] })
-const sum = encodeFunctionData({ abi: manyAbi, functionName: 'sum' })
+const [ROUNDS, LATENCY] = [5, 50]
 
-/** The median of several runs, in milliseconds. */
-async function measure(prepare: () => Promise<() => Promise<unknown>>): Promise<number> {
+type Step = (provider: VerifiedProvider, endpoints: Endpoints) => unknown
+
+/** The last step is measured, after the others. */
+async function row(name: string, steps: readonly Step[]): Promise<void> {
+  const [times, rounds]: [number[], string[][][]] = [[], []]
+  for (let round = 0; round < ROUNDS; round++) {
+    const endpoints = createEndpoints(demoState, true, true)
+    const waves = countWaves(endpoints, LATENCY)
+    const provider = endpoints.provider(waves.options)
+    for (const step of steps.slice(0, -1)) await step(provider, endpoints)
+    waves.take()
+    const begin = performance.now()
+    await steps.at(-1)?.(provider, endpoints)
+    times.push(performance.now() - begin)
+    rounds.push(waves.take())
+  }
+  const [counts, requests] = [rounds.map(({ length }) => length), rounds.map(round => round.flat().length)]
+  console.log(`| ${name} | ${median(counts)} | ${median(requests)} | ${median(times).toFixed(0)} |`)
+}
+
+async function local(name: string, { params }: (typeof CALLS)[keyof typeof CALLS]): Promise<void> {
   const times: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const work = await prepare()
     const begin = performance.now()
-    await work()
+    await runFull(demoState, params[0] as Parameters<typeof runFull>[1], 0n, 10_000_000n)
     times.push(performance.now() - begin)
   }
-  return median(times)
+  console.log(`| ${name}, the EVM over the whole state in memory | | | ${median(times).toFixed(1)} |`)
 }
 
-async function row(name: string, request: { method: string; params: unknown[] }, hint: boolean, isWarm: boolean) {
-  let requests = 0
-  const milliseconds = await measure(async () => {
-    const endpoints = createEndpoints(demoState, hint)
-    const provider = endpoints.provider()
-    await provider.view()
-    if (isWarm) await provider.request(request)
-    endpoints.asked.length = 0
-    return async () => {
-      await provider.request(request)
-      requests = endpoints.asked.length
-    }
-  })
-  console.log(`| ${name} | ${requests} | ${milliseconds.toFixed(1)} |`)
-}
+const view: Step = provider => provider.view()
+const refresh: Step = provider => provider.refresh()
+const ask =
+  (name: keyof typeof CALLS): Step =>
+  provider =>
+    provider.request(CALLS[name])
+const news: Step = (_, endpoints) => finalize(endpoints)
+const newL1Block: Step = (_, { chain }) => chain.l1.addBlock()
 
-async function local(name: string, to: Hex, data: Hex) {
-  const milliseconds = await measure(async () => () => runFull(demoState, { from: ALICE, to, data }, 0n, 10_000_000n))
-  console.log(`| ${name}, the EVM over the whole state in memory | | ${milliseconds.toFixed(1)} |`)
+console.log('| what | waves | requests | milliseconds |\n|---|--:|--:|--:|')
+// Loads the EVM.
+await createEndpoints(demoState).provider().request(CALLS.balanceOf)
+await row('the first view', [view])
+await row('refresh, the same L1 block', [view, refresh])
+await row('refresh, a new L1 block, nothing finalized', [view, newL1Block, refresh])
+await row('refresh, a newer finalization', [view, news, refresh])
+for (const name of ['balanceOf', 'quote', 'slots'] as const) {
+  const what = { balanceOf: '`balanceOf`', quote: 'a quote', slots: '200 slots' }[name]
+  await row(`${what}, with the first view`, [ask(name)])
+  await row(`${what}, cold`, [view, ask(name)])
+  await row(`${what}, after a newer finalization`, [view, ask(name), news, refresh, ask(name)])
+  await row(`${what}, warm`, [view, ask(name), ask(name)])
+  await local(what, CALLS[name])
 }
-
-const callOf = (to: Hex, data: Hex) => ({ method: 'eth_call', params: [{ from: ALICE, to, data }, 'latest'] })
-console.log('| what | requests | milliseconds |\n|---|---|---|')
-await row('`eth_getBalance`', { method: 'eth_getBalance', params: [ALICE, 'latest'] }, true, false)
-await row('`balanceOf`, cold', callOf(TOKEN, balanceOf), true, false)
-await row('`balanceOf`, warm', callOf(TOKEN, balanceOf), true, true)
-await local('`balanceOf`', TOKEN, balanceOf)
-await row('200 slots, with a hint', callOf(MANY, sum), true, false)
-await row('200 slots, without a hint', callOf(MANY, sum), false, false)
-await row('200 slots, warm', callOf(MANY, sum), true, true)
-await local('200 slots', MANY, sum)

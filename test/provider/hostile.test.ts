@@ -1,4 +1,4 @@
-import { JsonRpcApiProvider, type JsonRpcPayload, type JsonRpcResult } from 'ethers'
+import { JsonRpcApiProvider, type JsonRpcError, type JsonRpcPayload, type JsonRpcResult } from 'ethers'
 import { encodeFunctionData } from 'viem'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isArgumentError } from '../../src/index.ts'
@@ -126,13 +126,16 @@ describe('the options of a provider', () => {
         this.inner = inner
         this._start()
       }
-      async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
+      async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<(JsonRpcResult | JsonRpcError)[]> {
         const all = Array.isArray(payload) ? payload : [payload]
         return Promise.all(
-          all.map(async ({ id, method, params }) => ({
-            id,
-            result: await this.inner.request({ method, params: params as unknown[] }),
-          })),
+          all.map(async ({ id, method, params }) => {
+            const asked = this.inner.request({ method, params: params as unknown[] })
+            return asked.then(
+              result => ({ id, result }),
+              ({ code, message }) => ({ id, error: { code, message } }),
+            )
+          }),
         )
       }
     }

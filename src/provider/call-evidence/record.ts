@@ -11,16 +11,18 @@ import { fetchAnswer, verifyClientOptions } from '../../rpc/fetch.ts'
 import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
 import { recordEvidence } from '../../rpc/record.ts'
 import { createVerifier } from '../../verifier/verifier.ts'
-import { type CallRequest, NOBODY } from '../call-request.ts'
+import type { CallRequest } from '../call-request.ts'
 import { endpointsOf } from '../chain.ts'
 import { chainIdOf, DEFAULT_HARDFORK, verifyEnvironment, verifyHardfork } from '../environment.ts'
 import { loadEvm } from '../evm-packages.ts'
 import { execute } from '../execute.ts'
+import { createKnownCodes } from '../known-codes.ts'
+import { createKnownReads } from '../known-reads.ts'
 import { CALL_GAS, DEFAULT_MAX_REQUESTS, DEFAULT_TIMEOUT, MAX_DATA_BYTES } from '../limits.ts'
 import { meterReads } from '../metered-reader.ts'
 import { inPace } from '../pace.ts'
 import { createProvenState } from '../proven-state.ts'
-import { noteReads } from '../state-reader.ts'
+import { NOBODY, noteReads } from '../state-reader.ts'
 import { encodeEnvironment, watchEnvironment } from './environment.ts'
 import type { CallBundle, CallRecordOptions, RecordedCall } from './types.ts'
 import { verifyCallEvidence } from './verify.ts'
@@ -88,13 +90,15 @@ async function recordVerified(wanted: Wanted): Promise<RecordedCall> {
   const recorded = await recordEvidence({ ...endpoints, ...first, ...how, ...wanted.others })
   const { l2BlockNumber, stateRoot, finalizedTimestamp, l1Block } = recorded.verified
 
-  const source = { l2, block: l2BlockNumber, ...how, scheme }
+  const source = { l2, block: l2BlockNumber, ...how, scheme, codes: createKnownCodes() }
   const proven = createProvenState({ ...source, stateRoot, verifier: createVerifier(scheme) })
   const values = watchEnvironment(environment, finalizedTimestamp)
   const context = { chainId, hardfork, blockNumber: l2BlockNumber, environment: values.environment }
   const { timeoutMs, signal, maxRequests } = wanted
   const state = await inPace({ timeoutMs, signals: [signal] }, async pace => {
-    const noted = noteReads(meterReads(proven, call, { ...source, maxRequests, prefetch: true, pace }))
+    const noted = noteReads(
+      meterReads(proven, call, { ...source, maxRequests, prefetch: true, reads: createKnownReads(), pace }),
+    )
     await execute(await loadEvm(), noted.reader, call, call.gas, context, pace)
     return noted
   })

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { bytesToHex } from '../../../src/bytes.ts'
 import { createVerifier, type Hex, ProofError } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
+import { createKnownCodes } from '../../../src/provider/known-codes.ts'
 import { createProvenState } from '../../../src/provider/proven-state.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
 import { EndpointError } from '../../../src/rpc.ts'
@@ -21,17 +22,17 @@ for (const address of [CONTRACT, TWIN]) world.setAccount(address, { nonce: 1n, c
 for (let slot = 1; slot < 6; slot++) world.setStorage(CONTRACT, { key: word(slot), value: word(slot * 10) })
 
 /** A state over an endpoint that logs what it is asked for, and may answer something else. */
-function setUp(change: (answer: unknown, method: string) => unknown = answer => answer) {
+function setUp(change: (answer: unknown, method: string, keys: Hex[]) => unknown = answer => answer) {
   const log: string[] = []
   const request = async ({ method, params }: { method: string; params?: unknown }) => {
     const [address, keys, block] = params as [Hex, Hex[], string]
     const short = (hex: Hex) => Number(BigInt(hex) & 255n).toString(16)
     if (method === 'eth_getCode') {
       log.push(`code ${short(address)} at ${keys}`)
-      return change(address === CONTRACT || address === TWIN ? CODE : '0x', method)
+      return change(address === CONTRACT || address === TWIN ? CODE : '0x', method, [])
     }
     log.push(`${method} ${short(address)} ${keys.map(short)} at ${block}`)
-    return change(JSON.parse(JSON.stringify(world.getProof(address, keys))), method)
+    return change(JSON.parse(JSON.stringify(world.getProof(address, keys))), method, keys)
   }
   const source = {
     l2: openEndpoints('l2', { request }, 'L2'),
@@ -39,7 +40,7 @@ function setUp(change: (answer: unknown, method: string) => unknown = answer => 
     stateRoot: world.stateRoot(),
     scheme: poseidon2,
   }
-  const how = { verifier: createVerifier(poseidon2), method: 'proof', maxKeysPerRequest: 2 }
+  const how = { verifier: createVerifier(poseidon2), method: 'proof', maxKeysPerRequest: 2, codes: createKnownCodes() }
   return { log, state: createProvenState({ ...source, ...how }) }
 }
 /** What was asked for since. */
@@ -129,6 +130,37 @@ it('loads many slots in as many requests as they need', async () => {
     [10, 20, 30, 40, 50].map(word),
   )
   expect(log).toEqual([])
+})
+
+it('fails with the first of several requests for slots, whichever fails first', async () => {
+  for (const isReversed of [false, true]) {
+    const { state } = setUp(async (_, __, keys) => {
+      if (keys.includes(word(3)) === isReversed) await new Promise(resolve => setTimeout(resolve, 20))
+      throw Object.assign(new Error('no'), { code: keys.includes(word(3)) ? -32601 : -32000 })
+    })
+    await expect(state.load(CONTRACT, [1, 2, 3].map(word))).rejects.toMatchObject({ code: 'ENDPOINT_ERROR' })
+  }
+})
+
+it('fetches a code while the account is proven, and keeps it only if it is the right one', async () => {
+  const { log, state } = setUp()
+  await Promise.all([state.loadCode(CONTRACT), state.loadCode(CONTRACT), state.loadCode(PERSON)])
+  expect(take(log)).toEqual(['code c0 at 0x10', 'code a1 at 0x10', 'proof c0  at 0x10', 'proof a1  at 0x10'])
+  expect([state.holdsCode(CONTRACT), state.holdsCode(PERSON)]).toEqual([true, true])
+  // A code on its way is waited for.
+  const other = setUp()
+  const loading = other.state.loadCode(CONTRACT)
+  expect(bytesToHex(await other.state.getCode(CONTRACT))).toBe(CODE)
+  await loading
+  expect(take(other.log)).toEqual(['code c0 at 0x10', 'proof c0  at 0x10'])
+  // That of an absent account, and of one that is not proven, is of no use.
+  const failing = setUp((_, method) => (method === 'proof' ? {} : '0x6002'))
+  await failing.state.loadCode(CONTRACT)
+  await setUp().state.loadCode(ABSENT)
+  expect(failing.state.holdsCode(CONTRACT)).toBe(false)
+  const lying = setUp((answer, method) => (method === 'proof' ? answer : '0x6002'))
+  await expect(lying.state.loadCode(CONTRACT)).rejects.toMatchObject({ code: 'CODE_HASH_MISMATCH' })
+  expect(lying.state.holdsCode(CONTRACT)).toBe(false)
 })
 
 it('fetches each code once, whichever account has it', async () => {

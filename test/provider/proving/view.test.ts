@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { readRollup } from '../../../src/anchor/rollup.ts'
 import type { Hex } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
+import { createKnownCodes } from '../../../src/provider/known-codes.ts'
 import { createViews, describe, type ViewSource } from '../../../src/provider/view.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
 import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
@@ -23,6 +24,7 @@ function setUp(more: Partial<ViewSource> = {}, bob = 2n) {
     rollup: readRollup(ROLLUP),
     signal: undefined,
     maxKeysPerRequest: 100,
+    codes: createKnownCodes(),
     maxFinalizations: 8,
     ...more,
   })
@@ -91,13 +93,15 @@ it('moves forward, and stays where nothing newer is proven', async () => {
   const atNewer = await still.views.find(null)
   known = older
   expect(await still.views.find(atNewer)).toBe(atNewer)
-  // If only the newest finalization is tried and its proofs are missing, there is nothing newer.
+  // If only the newest finalization is tried and its proofs are missing, there is nothing newer, but a newer proof.
   const once = setUp({ maxFinalizations: 1 })
   once.finalize(3n)
   const before = await once.views.find(null)
   once.finalize(4n)
   once.withhold(2)
-  expect(await once.views.find(before)).toBe(before)
+  const stayed = await once.views.find(before)
+  expect(stayed).toEqual({ ...before, l1Block: stayed.l1Block, newest: 2n })
+  expect(stayed.l1Block.number).toBe(once.chain.l1.blockNumber())
   await expect(once.views.find(null)).rejects.toThrow('tried 2')
 })
 
@@ -155,6 +159,18 @@ it('passes on the errors of endpoints and sources', async () => {
   await expect(scheme.views.find(null)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', path: 'scheme' })
 })
 
+it('passes on the error of the state before that of the timestamp', async () => {
+  const { views, lie } = setUp()
+  const no = () => Promise.reject(new Error('no'))
+  // The anchor with a timestamp takes more slots.
+  lie.l1 = (method, answer, [, keys]) => (method === 'eth_getProof' && Object(keys).length > 2 ? no() : answer)
+  await expect(views.find(null)).rejects.toMatchObject({ layer: 'L1' })
+  lie.l2 = no
+  await expect(views.find(null)).rejects.toMatchObject({ layer: 'L2' })
+  const elsewhere = setUp({ l2: { providers: [], each: async () => [], run: no } })
+  await expect(elsewhere.views.find(null)).rejects.toThrow('no')
+})
+
 it('finds the blocks of earlier finalizations, at the L1 block of the view', async () => {
   const asked: bigint[] = []
   const { views, finalize, chain, lie } = setUp({
@@ -197,7 +213,7 @@ it('describes a view with its age, by the clock of this machine', () => {
   vi.useFakeTimers({ now: 5_000_999 })
   onTestFinished(() => void vi.useRealTimers())
   const l1Block = { number: 7n, hash: word(1), stateRoot: word(2), timestamp: 4000n }
-  const held = { l2BlockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, state: {} as never }
+  const held = { l2BlockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, newest: 3n, state: {} as never }
   const described = describe(held)
   expect(described).toEqual({ l2BlockNumber: 3n, stateRoot: word(3), l1Block, timestamp: 3000n, ageSeconds: 2000 })
   expect(described.l1Block).not.toBe(l1Block)

@@ -1,0 +1,235 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { bytesToHex } from '../../src/bytes.ts'
+import type { Hex } from '../../src/index.ts'
+import { isProviderError, type VerifiedProvider } from '../../src/provider.ts'
+import type { RequestProvider } from '../../src/rpc.ts'
+import { sized } from '../size.ts'
+import { BOB, demoState, MANY, TOKEN } from './contracts.ts'
+import { createEndpoints, type Endpoints, type Tamper, word } from './endpoints.ts'
+import { bytesOf, type FullCall, type FullState, worldOf } from './full-state.ts'
+import { worlds } from './programs.ts'
+import { CALLS, countWaves, finalize } from './waves.ts'
+
+/** Without the contract of 240 slots. */
+const fewSlots = new Map([...demoState].filter(([address]) => address !== MANY))
+
+/** How many requests there are in each wave, of what a provider is asked, one after the other. */
+async function wavesOf(...steps: ((provider: VerifiedProvider, endpoints: Endpoints) => unknown)[]) {
+  const endpoints = createEndpoints(fewSlots, true, true)
+  const waves = countWaves(endpoints)
+  const provider = endpoints.provider(waves.options)
+  const found: string[][][] = []
+  for (const step of steps) {
+    await step(provider, endpoints)
+    found.push(waves.take())
+  }
+  return found
+}
+const view = (provider: VerifiedProvider) => provider.view()
+const refresh = (provider: VerifiedProvider) => provider.refresh()
+const news = (_: VerifiedProvider, endpoints: Endpoints) => finalize(endpoints)
+const ask = (name: keyof typeof CALLS) => (provider: VerifiedProvider) => provider.request(CALLS[name])
+const countsOf = (waves: string[][]) => waves.map(({ length }) => length)
+
+it('finds a view in few waves, and that there is no newer one in one', async () => {
+  const newL1Block = (_: VerifiedProvider, { chain }: Endpoints) => chain.l1.addBlock()
+  const [first, same, , later, , newer] = await wavesOf(view, refresh, newL1Block, refresh, news, refresh)
+  expect(first).toEqual([
+    ['eth_chainId', 'l1BlockHash'],
+    ['eth_getBlockByHash'],
+    ['eth_getProof'],
+    ['eth_getLogs', 'eth_getProof'],
+    ['eth_getProof', 'rollup_getProof'],
+  ])
+  expect(same).toEqual([['l1BlockHash']])
+  expect(later).toEqual([['l1BlockHash'], ['eth_getBlockByHash'], ['eth_getProof']])
+  expect(newer && countsOf(newer)).toEqual([1, 1, 1, 2, 2])
+})
+
+it('executes a call in two waves, and the same call at a newer block in one', async () => {
+  for (const [name, cold, again] of [
+    ['balanceOf', [4, 1], [2]],
+    ['quote', [4, 4], [4]],
+  ] as const) {
+    const [, first, warm, , , next] = await wavesOf(view, ask(name), ask(name), news, refresh, ask(name))
+    expect(first && countsOf(first), name).toEqual(cold)
+    expect(warm, name).toEqual([])
+    // The codes are known by their hashes.
+    expect(next && countsOf(next), name).toEqual(again)
+    expect(new Set(next?.flat()), name).toEqual(new Set(['rollup_getProof']))
+  }
+})
+
+/** The result, or why there is none. */
+const outcomeOf = (asked: Promise<unknown>) =>
+  asked.catch((error: unknown) => {
+    if (!isProviderError(error)) throw error
+    return { reason: error.reason, data: error.data, message: error.message }
+  })
+const callOf = ({ gas, value, ...call }: FullCall) => ({
+  method: 'eth_call',
+  params: [{ ...call, gas: `0x${(gas ?? 0n).toString(16)}`, value: `0x${(value ?? 0n).toString(16)}` }],
+})
+
+/** The same accounts with other values, in which each contract has the code of the next. */
+function changed(state: FullState): FullState {
+  const codes = [...state.values()].map(({ code }) => code)
+  const entries = [...state].map(([address, { storage = {}, ...account }], index) => {
+    const code = account.code && codes[(index + 1) % codes.length]
+    const slots = Object.entries(storage).map(([key, value]) => [key, word(BigInt(value) ^ 3n)])
+    return [address, { ...account, ...(code && { code }), storage: Object.fromEntries(slots) }] as const
+  })
+  return new Map(entries)
+}
+
+/** Finalizes a block with this state. From then on, the endpoint has the codes of both blocks. */
+function move(endpoints: Endpoints, next: FullState): RequestProvider {
+  const { pending } = endpoints.chain
+  for (const [address, { nonce = 0n, balance = 0n, code = '0x', storage = {} }] of next) {
+    const codeHash = bytesToHex(keccak_256(bytesOf(code)))
+    pending.setAccount(address, { nonce, balance, codeHash, codeSize: BigInt(code.length / 2 - 1) })
+    for (const [key, value] of Object.entries(storage)) pending.setStorage(address, { key: key as Hex, value })
+  }
+  return {
+    async request({ method, params }) {
+      const [address, block] = params as [Hex, Hex]
+      if (method !== 'eth_getCode' || block === '0x0') return endpoints.l2.request({ method, params })
+      return next.get(address)?.code ?? '0x'
+    },
+  }
+}
+
+it('gives what it gives without hints, whatever the same calls have read before', async () => {
+  let calls = 0
+  await fc.assert(
+    fc.asyncProperty(worlds, async ({ state, calls: asked }) => {
+      const endpoints = createEndpoints(state)
+      const l2 = move(endpoints, changed(state))
+      const hinted = endpoints.provider({ l2 })
+      for (const block of [0, 1]) {
+        if (block === 1) finalize(endpoints)
+        expect((await hinted.refresh()).l2BlockNumber).toBe(BigInt(block))
+        const plain = endpoints.provider({ l2, prefetch: false })
+        for (const call of asked.slice(0, 5)) {
+          const [found, expected] = [outcomeOf(hinted.request(callOf(call))), outcomeOf(plain.request(callOf(call)))]
+          expect(await found).toEqual(await expected)
+          calls++
+        }
+      }
+    }),
+    { seed: 5, numRuns: sized(2), endOnFailure: true },
+  )
+  expect(calls).toBeGreaterThanOrEqual(20)
+})
+
+it('refuses the code that a contract had before by its hash, and fetches the one that it has', async () => {
+  const endpoints = createEndpoints(fewSlots)
+  const next = new Map(fewSlots).set(TOKEN, { ...demoState.get(TOKEN), code: demoState.get(MANY)?.code ?? '0x' })
+  const l2 = move(endpoints, next)
+  let isLying = true
+  const lying: RequestProvider = {
+    request: args => (isLying && args.method === 'eth_getCode' ? endpoints.l2.request(args) : l2.request(args)),
+  }
+  const provider = endpoints.provider({ l2: lying })
+  expect(await provider.request(CALLS.balanceOf)).toBe(word(100))
+  finalize(endpoints)
+  await provider.refresh()
+  const refused = { reason: 'PROOF_REFUSED', data: { error: 'CODE_HASH_MISMATCH' } }
+  await expect(provider.request(CALLS.balanceOf)).rejects.toMatchObject(refused)
+  isLying = false
+  const plain = endpoints.provider({ l2, prefetch: false })
+  expect(await outcomeOf(provider.request(CALLS.balanceOf))).toEqual(await outcomeOf(plain.request(CALLS.balanceOf)))
+})
+
+const [world, otherWorld] = [worldOf(fewSlots), worldOf(changed(fewSlots))]
+/** A wrong answer: the proof of another account, or the code of another contract; then one of another block, and none. */
+const LIES: readonly ((method: string, params: readonly unknown[]) => unknown)[] = [
+  (method, [, keys]) => (method === 'eth_getCode' ? '0x00' : world.getProof(BOB, keys as Hex[])),
+  (method, [address, keys]) => (method === 'eth_getCode' ? '0x' : otherWorld.getProof(address as Hex, keys as Hex[])),
+  () => Promise.reject(new Error('no')),
+]
+
+it('gives the same error, whichever answer of a wave is wrong, in whichever order they arrive', async () => {
+  const endpoints = createEndpoints(fewSlots)
+  const nameOf = (method: string, [to]: readonly unknown[]) => `${method} ${typeof to === 'string' ? to : ''}`
+  const named: string[] = []
+  type Lies = ReadonlyMap<string, (typeof LIES)[number] | undefined>
+  async function run(lies: Lies, isReversed: boolean) {
+    endpoints.lie.l2 = null
+    const { options } = countWaves(endpoints, 0, wave => (isReversed ? wave.toReversed() : wave))
+    const provider = endpoints.provider({ l2: options.l2 })
+    await provider.view()
+    const tamper: Tamper = (method, answer, params) => {
+      const name = nameOf(method, params)
+      if (!named.includes(name)) named.push(name)
+      const lie = lies.get(name)
+      return lie ? lie(method, params) : answer
+    }
+    endpoints.lie.l2 = tamper
+    return outcomeOf(provider.request(CALLS.quote))
+  }
+  const truth = await run(new Map(), false)
+  expect(typeof truth).toBe('string')
+  const places = [...named]
+  expect(places.length).toBe(8)
+  const errors: unknown[] = []
+  for (const [index, place] of places.entries()) {
+    const other = places[(index + 3) % places.length] ?? ''
+    const lies: Lies = new Map([
+      [place, LIES[index % 3]],
+      [other, LIES[(index + 1) % 3]],
+    ])
+    const [found, reversed] = [await run(lies, false), await run(lies, true)]
+    expect(found, `${place}, ${other}`).toEqual(reversed)
+    expect(found, `${place}, ${other}`).not.toEqual(truth)
+    errors.push(found)
+  }
+  expect(new Set(errors.map(error => Reflect.get(Object(error), 'reason')))).toEqual(
+    new Set(['PROOF_REFUSED', 'ENDPOINT_FAILED']),
+  )
+  // Nothing but a wrong hint is forgiven.
+  for (const lie of LIES) {
+    expect(await run(new Map([[places.find(name => name.includes('AccessList')) ?? '', lie]]), false)).toBe(truth)
+  }
+})
+
+it('gives the error of the root, then that of the state, then that of the timestamp', async () => {
+  const boom = () => Promise.reject(new Error('no'))
+  for (const isReversed of [false, true]) {
+    const endpoints = createEndpoints(fewSlots, true, true)
+    const waves = countWaves(endpoints, 0, wave => (isReversed ? wave.toReversed() : wave))
+    const errorOf = async (isWrong: (method: string, params: readonly unknown[]) => boolean) => {
+      endpoints.lie.l1 = (method, answer, params) => (isWrong(method, params) ? boom() : answer)
+      endpoints.lie.l2 = (method, answer, params) => (isWrong(method, params) ? boom() : answer)
+      const { reason, data } = Object(await outcomeOf(endpoints.provider(waves.options).view()))
+      return reason && data.layer
+    }
+    const keysOf = ([, keys]: readonly unknown[]) => (Array.isArray(keys) ? keys.length : 0)
+    const [root, state, time] = [
+      (method: string, params: readonly unknown[]) => method === 'eth_getProof' && keysOf(params) === 2,
+      (method: string) => method === 'rollup_getProof',
+      (method: string, params: readonly unknown[]) => method === 'eth_getProof' && keysOf(params) > 2,
+    ]
+    expect(await errorOf((method, params) => root(method, params) || state(method))).toBe('L1')
+    expect(await errorOf((method, params) => state(method) || time(method, params))).toBe('L2')
+    expect(await errorOf(time)).toBe('L1')
+    // Logs are only hints.
+    expect(await errorOf(method => method === 'eth_getLogs')).toBeUndefined()
+  }
+})
+
+it('spends no more requests on hints than a call may have', async () => {
+  const endpoints = createEndpoints(fewSlots)
+  const accounts = Array.from({ length: 200 }, (_, index) => ({
+    address: `0x${(index + 1000).toString(16).padStart(40, '0')}`,
+    storageKeys: [word(index)],
+  }))
+  endpoints.lie.l2 = (method, answer) => (method === 'eth_createAccessList' ? { accessList: accounts } : answer)
+  const provider = endpoints.provider({ maxRequests: 20 })
+  await provider.view()
+  endpoints.asked.length = 0
+  await outcomeOf(provider.request(CALLS.quote))
+  expect(endpoints.asked.length).toBeLessThanOrEqual(20)
+})
