@@ -107,6 +107,8 @@ export function createEndpoints(state: FullState, hint = true, logs = false): En
     provider: (options = {}) =>
       createVerifiedProvider({
         ...{ l1: l1Provider, l2: l2Provider, rollup: ROLLUP, scheme: poseidon2, chainId: CHAIN_ID, l1BlockHash },
+        // Enough on any machine.
+        timeoutMs: 100_000,
         ...options,
       }),
   }
