@@ -5,23 +5,23 @@ import { type Bundle, measureBundles } from './bench/bundles.ts'
 
 /** The maximum size of each import, in bytes: minified, gzipped. Raise a limit only for good reason. */
 const limits: Readonly<Record<string, readonly [minified: number, gzipped: number]>> = {
-  'rollup-state-proof': [29_100, 11_500],
+  'rollup-state-proof': [31_000, 12_200],
   '…/mimc': [14_900, 7_600],
   '…/poseidon2': [18_400, 7_100],
-  '…/anchor': [51_400, 18_600],
+  '…/anchor': [53_700, 19_600],
   '…/beacon': [97_500, 36_000],
-  '…/bulk': [86_000, 34_000],
+  '…/bulk': [88_000, 34_800],
   '…/world': [18_800, 7_600],
-  '…/rpc': [108_800, 40_500],
+  '…/rpc': [111_100, 41_500],
   // Without the EVM, which is imported on first use.
-  '…/provider': [98_400, 38_000],
+  '…/provider': [100_500, 38_900],
   // Without the curve, which is imported on the first request to the beacon API.
   '…/service': [43_800, 17_500],
   '…/service/demo': [28_200, 11_200],
-  'verifyProof and poseidon2': [32_600, 13_000],
-  'verifyProof and mimc': [27_300, 12_900],
+  'verifyProof and poseidon2': [34_800, 13_900],
+  'verifyProof and mimc': [29_600, 13_800],
   'mappingSlot alone': [11_300, 4_700],
-  'createRollupClient alone': [44_800, 17_600],
+  'createRollupClient alone': [47_000, 18_600],
 }
 
 let bundles: Record<string, Bundle>
@@ -63,7 +63,7 @@ it('bundles only what each import needs', () => {
     expect(
       files.filter(
         file =>
-          !/^src\/((field|hash|json|scheme|tree|proof)\/|verifier\/(verify-proof|empty-subtrees|hash-unknown)|(arguments|bytes|errors|mimc|options|poseidon2)\.ts$)/.test(
+          !/^src\/((field|hash|json|scheme|tree|proof)\/|verifier\/(verify-proof|empty-subtrees|hash-unknown|remember-last|shared-nodes)|(arguments|bytes|errors|mimc|options|poseidon2)\.ts$)/.test(
             file,
           ),
       ),

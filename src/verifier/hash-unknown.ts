@@ -7,20 +7,19 @@ export function hashUnknown(
   recall: (message: Uint8Array, index: number) => Uint8Array | undefined,
   hashBatch: Hasher['hashBatch'],
 ): Uint8Array[] {
-  const digests: Uint8Array[] = []
   const unknown: Uint8Array[] = []
-  const places: number[] = []
   const pending = zeroDigest()
-  for (const [index, message] of messages.entries()) {
+  const digests = messages.map((message, index) => {
     const digest = recall(message, index)
-    digests.push(digest ?? pending)
-    if (digest !== undefined) continue
-    unknown.push(message)
-    places.push(index)
-  }
+    if (digest === undefined) unknown.push(message)
+    return digest ?? pending
+  })
   if (unknown.length === 0) return digests
   const hashed = hashBatch(unknown)
-  // There are as many digests as messages.
-  for (const [index, place] of places.entries()) digests[place] = hashed[index] as Uint8Array
+  let next = 0
+  for (let index = 0; index < digests.length; index++) {
+    // There are as many digests as messages.
+    if (digests[index] === pending) digests[index] = hashed[next++] as Uint8Array
+  }
   return digests
 }

@@ -1,5 +1,6 @@
 import type { Hasher } from '../hash/hasher.ts'
 import { hashUnknown } from './hash-unknown.ts'
+import { meetingLevel } from './shared-nodes.ts'
 
 /** In bytes: a digest, and the longest message that the table holds, a leaf opening of poseidon2. */
 const [DIGEST, LONGEST] = [32, 192]
@@ -117,15 +118,6 @@ function rememberingFold({ message, digest }: Memory, locate: (length: number) =
     last.leafIndex = leafIndex
     return digest.bytes.slice()
   }
-}
-
-/** The level from which both paths have the same siblings on the same sides. */
-function meetingLevel(last: Fold, siblings: readonly Uint8Array[], leafIndex: number): number {
-  let level = siblings.length
-  while (level > 0 && last.siblings[level - 1] === siblings[level - 1]) level--
-  const placeOf = (index: number) => Math.floor(index / 2 ** level)
-  while (placeOf(last.leafIndex) !== placeOf(leafIndex)) level++
-  return level
 }
 
 /** Words are in the platform's byte order, which is enough to compare and copy them. */

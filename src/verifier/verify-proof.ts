@@ -5,6 +5,7 @@ import { type VerifiedState, verifyAnswer } from '../proof/verify.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { HashScheme } from '../scheme/scheme.ts'
 import { quickTrees } from './empty-subtrees.ts'
+import { shareNodes } from './shared-nodes.ts'
 
 /**
  * Verifies a `rollup_getProof` (`linea_getProof`) answer against a trusted state root. Pure and synchronous.
@@ -36,7 +37,7 @@ export function verifyProof<const Keys extends readonly Hex[] = []>(
 ): VerifiedState<Keys> {
   const { scheme, claim: decoded } = readClaim(claim)
   // There is one slot per key.
-  return verifyAnswer(quickTrees(scheme), answer, decoded) as VerifiedState<Keys>
+  return verifyAnswer(shareNodes(quickTrees(scheme)), answer, decoded) as VerifiedState<Keys>
 }
 
 const FIELDS = ['stateRoot', 'address', 'storageKeys']

@@ -43,6 +43,8 @@ const INSTEAD_OF_PLAIN = [
   'src/tree/empty-subtrees.ts',
   'src/verifier/hash-unknown.ts',
   'src/verifier/empty-subtrees.ts',
+  'src/verifier/remember-last.ts',
+  'src/verifier/shared-nodes.ts',
   'src/options.ts',
   'src/scheme/genuine.ts',
   'src/verifier/verify-proof.ts',

@@ -1,9 +1,13 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { bytesToHex } from '../../src/bytes.ts'
-import { hasherOf } from '../../src/hash/hasher.ts'
+import { type Hasher, hasherOf } from '../../src/hash/hasher.ts'
 import { poseidon2Kernel } from '../../src/hash/poseidon2/kernel.ts'
+import { plainTrees } from '../../src/proof/tree.ts'
+import { createScheme } from '../../src/scheme/genuine.ts'
+import { poseidon2 } from '../../src/scheme/poseidon2.ts'
 import { rememberingHasher } from '../../src/verifier/remembering-hasher.ts'
+import { shareNodes } from '../../src/verifier/shared-nodes.ts'
 import { randomStream } from '../hash/messages.ts'
 import { sized } from '../size.ts'
 
@@ -38,23 +42,40 @@ const call = fc.oneof(
   }),
 )
 
-it.each([1, 2, 256])('gives the same digests as the underlying hasher, with %i places', places => {
-  const counts = { hash: 0, hashBatch: 0, foldPath: 0 }
-  const property = fc.property(fc.array(call, { minLength: 30, maxLength: 60, size: 'max' }), calls => {
-    const remembering = rememberingHasher(fresh, places)
-    for (const one of calls) {
-      counts[one.kind]++
-      const [found, expected] = [remembering, fresh].map(hasher => {
-        if (one.kind === 'hash') return bytesToHex(hasher.hash(one.bytes))
-        if (one.kind === 'hashBatch') return hasher.hashBatch(one.messages).map(bytesToHex).join()
-        return bytesToHex(hasher.foldPath(one.digest, one.siblings, one.leafIndex))
-      })
-      expect(found).toBe(expected)
-    }
-  })
-  fc.assert(property, { seed: 5, numRuns: sized(15) })
-  expect(Math.min(...Object.values(counts))).toBeGreaterThan(50)
-})
+/** The hasher of an answer with more than one path. */
+function sharingHasher(): Hasher {
+  const { storage } = shareNodes(plainTrees(createScheme(Object.create(poseidon2, { hasher: { value: fresh } }))))
+  for (let path = 0; path < 2; path++) storage.decodeRootNode(`0x${'00'.repeat(96)}`, 0)
+  return storage.scheme.hasher
+}
+
+const hashers = {
+  '1 place': () => rememberingHasher(fresh, 1),
+  '2 places': () => rememberingHasher(fresh, 2),
+  '256 places': () => rememberingHasher(fresh, 256),
+  'the memory of one answer': sharingHasher,
+}
+
+it.each(Object.keys(hashers) as (keyof typeof hashers)[])(
+  'gives the same digests as the hasher below, with %s',
+  name => {
+    const counts = { hash: 0, hashBatch: 0, foldPath: 0 }
+    const property = fc.property(fc.array(call, { minLength: 30, maxLength: 60, size: 'max' }), calls => {
+      const remembering = hashers[name]()
+      for (const one of calls) {
+        counts[one.kind]++
+        const [found, expected] = [remembering, fresh].map(hasher => {
+          if (one.kind === 'hash') return bytesToHex(hasher.hash(one.bytes))
+          if (one.kind === 'hashBatch') return hasher.hashBatch(one.messages).map(bytesToHex).join()
+          return bytesToHex(hasher.foldPath(one.digest, one.siblings, one.leafIndex))
+        })
+        expect(found).toBe(expected)
+      }
+    })
+    fc.assert(property, { seed: 5, numRuns: sized(15) })
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(50)
+  },
+)
 
 it('hashes each remembered message once', () => {
   const hash = vi.fn(fresh.hash)

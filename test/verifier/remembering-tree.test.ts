@@ -3,7 +3,7 @@ import { createVerifier, type Hex, safely, verifyProof } from '../../src/index.t
 import { createScheme } from '../../src/scheme/genuine.ts'
 import { mimc } from '../../src/scheme/mimc.ts'
 import { poseidon2 } from '../../src/scheme/poseidon2.ts'
-import { rememberLast } from '../../src/verifier/remembering-tree.ts'
+import { rememberLast } from '../../src/verifier/remember-last.ts'
 import { createWorld } from '../../src/world.ts'
 import { addressFor } from '../../vectors/vector.ts'
 
