@@ -485,6 +485,20 @@ export function addValues(scene: Scene): void {
       })
     }
   }
+  // What a frame sent and wrote is undone if it fails. All three numbers show in the result.
+  for (const kind of ['CALL', 'CALLCODE', 'DELEGATECALL'] as const) {
+    for (const ending of [['REVERT'], ['INVALID'], ['STOP']]) {
+      const target = scene.program(9, 1, 'SSTORE', 0, 0, ...ending)
+      const look = ['SELFBALANCE', 256, 'MUL', 'ADD', n(target), 'BALANCE', 'ADD', 1, 'SLOAD', 65_536, 'MUL', 'ADD']
+      const reach = [0, 0, 0, 0, ...(kind === 'DELEGATECALL' ? [] : [3]), n(target), 60_000, kind]
+      const to = scene.place({
+        code: assemble(...reach, ...look, ...RETURN),
+        balance: 30n,
+        storage: { [word(1)]: word(5) },
+      })
+      scene.ask('values', ['london', 'prague'], { what: `${kind} that ends with ${ending}, then its traces`, to })
+    }
+  }
   const sees = scene.program('CALLVALUE', 'SELFBALANCE', 'ADD', 'CALLER', 'BALANCE', 'ADD', ...RETURN)
   for (const to of [sees, ABSENT, EMPTY, PRECOMPILE]) {
     for (const [from, value] of [
