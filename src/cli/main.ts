@@ -1,22 +1,11 @@
 #!/usr/bin/env node
-import { exitCodes } from './command.ts'
-import { briefMessage, codeOf } from './errors.ts'
-import { run } from './run.ts'
-
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', error => {
-    // A reader that closes the pipe early (`| head -1`) does not change the verdict. A report lost in any other way does.
-    if (codeOf(error) !== 'EPIPE') process.exitCode = exitCodes.unusable
-  })
+/** Imports nothing before it knows the version, because an older Node would end in a SyntaxError while it links the modules. */
+const { node } = process.versions
+const [major = 0, minor = 0] = node.split('.').map(Number)
+if (major > 20 || (major === 20 && minor >= 19)) await import('./start.ts')
+else {
+  process.stderr.write(`rollup-state-proof: it needs Node 20.19 or later, and this is Node ${node}\n`)
+  process.exitCode = 2
 }
 
-// Node's own exit code for a crash is 1, which here means that something did not verify.
-process.on('uncaughtException', error => {
-  process.stderr.write(`rollup-state-proof: unexpected: ${briefMessage(error)}\n`, () =>
-    process.exit(exitCodes.unusable),
-  )
-})
-
-const exitCode = await run(process.argv.slice(2), process)
-// Not process.exit, which could lose output that is still on its way to a pipe.
-process.exitCode ??= exitCode
+export {}

@@ -16,9 +16,19 @@ const verifyWith = (scheme: string): string =>
 const entries = {
   'rollup-state-proof': "export * from './src/index.ts'",
   ...Object.fromEntries(
-    ['mimc', 'poseidon2', 'anchor', 'beacon', 'bulk', 'world', 'rpc', 'provider', 'service', 'service/demo'].map(
-      door => [`…/${door}`, `export * from './src/${door}.ts'`],
-    ),
+    [
+      'mimc',
+      'poseidon2',
+      'anchor',
+      'beacon',
+      'bulk',
+      'world',
+      'rpc',
+      'provider',
+      'provider/evm',
+      'service',
+      'service/demo',
+    ].map(door => [`…/${door}`, `export * from './src/${door}.ts'`]),
   ),
   'verifyProof and poseidon2': verifyWith('poseidon2'),
   'verifyProof and mimc': verifyWith('mimc'),

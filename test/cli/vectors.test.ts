@@ -121,7 +121,9 @@ it('reports how many calls it did not run if their packages are not installed', 
   const { code, stdout } = await runWithout('vectors', folder)
   expect(code).toBe(0)
   expect(stdout).toContain('1 of 1 files as expected.')
-  expect(stdout).toContain('Note: 2 of 3 files were not run. Calls need the packages @ethereumjs/evm')
+  expect(stdout).toContain(
+    'Note: 2 of 3 files were not run. Calls need three packages: `npm install @ethereumjs/common',
+  )
   const lines = (await runWithout('vectors', folder, '--json')).stdout.trimEnd().split('\n')
   expect(lines.map(line => JSON.parse(line))).toMatchObject([
     { outcome: 'verified' },

@@ -3,7 +3,12 @@ import { setTimeout } from 'node:timers/promises'
 import { formatTime } from '../../document/wording.ts'
 import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
-import { createVerifiedProvider, type ProviderView, type VerifiedProvider } from '../../provider.ts'
+import {
+  createVerifiedProvider,
+  type ProviderView,
+  providerErrorMeanings,
+  type VerifiedProvider,
+} from '../../provider.ts'
 import { type Command, exitCodes, type Io } from '../command.ts'
 import { cannotListen, UsageError } from '../errors.ts'
 import { PROXY_LIMITS } from '../limits.ts'
@@ -133,6 +138,15 @@ export const command: Command = {
   },
 }
 
+/** Whether the optional packages are installed. */
+function hasEvm(): boolean {
+  try {
+    return ['evm', 'common', 'util'].every(name => import.meta.resolve(`@ethereumjs/${name}`))
+  } catch {
+    return false
+  }
+}
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Polls for a newer view. */
@@ -156,9 +170,10 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
 
   return {
     listening(url: string, trust: string, forward: readonly string[]): void {
+      const missing = hasEvm() ? {} : { missing: providerErrorMeanings.EVM_MISSING }
       const unproven = forward.map(printable).join(', ') || 'nothing: other methods are refused'
-      const rows = Object.entries({ proxy: url, trusted: trust, unproven })
-      write('listening', { url, trust, forward }, formatTable(rows))
+      const rows = Object.entries({ proxy: url, trusted: trust, unproven, ...missing })
+      write('listening', { url, trust, forward, ...missing }, formatTable(rows))
     },
     view({ l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }: ProviderView): void {
       const since =
