@@ -7,6 +7,7 @@ const doors = [
   'bulk',
   'rpc',
   'provider',
+  'provider/evm',
   'service',
   'service/demo',
   'world',

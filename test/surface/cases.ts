@@ -4,6 +4,7 @@ import * as bulk from '../../src/bulk.ts'
 import * as core from '../../src/index.ts'
 import * as mimc from '../../src/mimc.ts'
 import * as poseidon2 from '../../src/poseidon2.ts'
+import * as evm from '../../src/provider/evm.ts'
 import * as provider from '../../src/provider.ts'
 import * as rpc from '../../src/rpc.ts'
 import * as demo from '../../src/service/demo.ts'
@@ -32,6 +33,7 @@ export const doors: Readonly<Record<string, object>> = {
   './world': world,
   './rpc': rpc,
   './provider': provider,
+  './provider/evm': evm,
   './service': service,
   './service/demo': demo,
 }
