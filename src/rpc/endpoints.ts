@@ -3,7 +3,7 @@ import { atPath, type ProofError } from '../errors.ts'
 import { redactFailure } from './diagnose.ts'
 import { abortedBy, atEndpoint, type EndpointError, isFailure, isMissing, isPassing, type Layer } from './error.ts'
 import { createHttpProvider, type HttpOptions, isUrl } from './http.ts'
-import { STAGGER_MS } from './limits.ts'
+import { SILENCE_MS } from './limits.ts'
 import { type AnyProvider, isProvider, type RequestProvider, type SendProvider } from './provider.ts'
 
 /**
@@ -32,9 +32,11 @@ type Work<T> = (provider: AnyProvider, attempt: Attempt) => Promise<T>
 /** One or more endpoints for the same data. None is trusted. */
 export interface Endpoints {
   readonly providers: readonly AnyProvider[]
+  /** The same, from the one that last succeeded on. */
+  ranked(): readonly AnyProvider[]
   /**
    * Runs `work` with the endpoint that last succeeded. Tries each of the others when one has failed, or has been silent for
-   * {@link STAGGER_MS}. `work` must verify what it returns, because the first result is final.
+   * {@link SILENCE_MS}. `work` must verify what it returns, because the first result is final.
    *
    * @throws what is no failure of an endpoint, at once. If all fail: the failure that is most likely to pass with time, with
    * the layer
@@ -101,6 +103,7 @@ function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFai
 
   return {
     providers,
+    ranked: () => [...providers.slice(current), ...providers.slice(0, current)],
     async run<T>(work: Work<T>, signal?: AbortSignal) {
       const failures: unknown[] = []
       const first = current
@@ -128,7 +131,7 @@ function createEndpoints(providers: readonly AnyProvider[], layer?: Layer, onFai
 
 /**
  * The first outcome of `count` attempts, begun one after another: the next when one has failed, or the last one begun has been
- * silent for {@link STAGGER_MS}. When it returns, all others are aborted, and none is waited for.
+ * silent for {@link SILENCE_MS}. When it returns, all others are aborted, and none is waited for.
  *
  * @param attempt its outcome is undefined if it has failed; what it throws ends all
  * @returns undefined if all have failed
@@ -149,7 +152,7 @@ export async function race<T>(
       const wait = (turn: number) => {
         if (turn !== begun - 1 || ending.signal.aborted) return
         clearTimeout(timer)
-        timer = setTimeout(begin, STAGGER_MS)
+        timer = setTimeout(begin, SILENCE_MS)
       }
       const begin = () => {
         if (failed === count) resolve(undefined)

@@ -150,7 +150,7 @@ export async function fetchTimestamp(source: L1Source, l1Block: L1Block, anchor:
 export async function fetchTimed(source: L1Source, l1Block: L1Block, l2BlockNumber: bigint): Promise<Anchor | null> {
   const { finalizedState: isKept } = source.rollup.layout ?? lineaLayout
   if (isKept === undefined) return null
-  const { providers } = source.l1
+  const providers = source.l1.ranked()
   const fetchFrom = async (turn: number, { signal }: Attempt): Promise<Anchor | undefined> => {
     const [provider, own] = [providers[turn], { ...source, signal }]
     const hint = provider && (await fetchFinalizedState(provider, own, l1Block.number, l2BlockNumber))

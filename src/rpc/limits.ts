@@ -42,7 +42,9 @@ export const FINALITY_LENGTH = 2 ** 16
 export const MAX_UPDATES_AT_ONCE = 8
 /** Beacon APIs that are asked at once. A further one is asked when one of them has answered or is silent. */
 export const BEACON_APIS_AT_ONCE = 8
-/** Milliseconds of silence after which another endpoint is asked as well. */
+/** Milliseconds of silence after which another endpoint of L1 or L2 is asked as well. */
+export const SILENCE_MS = 500
+/** Milliseconds of silence after which another beacon API is asked as well. */
 export const STAGGER_MS = 1_000
 /** Milliseconds that other beacon APIs have once one has proven a recent block. */
 export const STRAGGLE_MS = 2_000

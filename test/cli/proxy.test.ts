@@ -2,18 +2,21 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createPublicClient, encodeFunctionData, http, parseAbi } from 'viem'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
+import { run } from '../../src/cli/run.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { type Answering, createJsonRpcServer, type ServerLimits } from '../../src/provider/json-rpc.ts'
 import type { RequestProvider } from '../../src/rpc.ts'
 import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
 import { PROGRAM } from '../package/build.ts'
-import { folderOf, runHere } from './io.ts'
+import { startServer } from '../rpc/servers.ts'
+import { collector, folderOf, runHere } from './io.ts'
 import { startProxyProcess } from './proxy-process.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
@@ -406,6 +409,28 @@ it('ends when it is told to, and answers others, while a call computes', async (
   expect(proxy.events.at(-1)).toMatchObject({ event: 'stopped' })
   await Promise.all(calls)
 })
+
+it.each([[], ['--json']])(
+  'prints nothing that an endpoint has written to move the cursor, to mislead or to leak a key: %s',
+  async (...json) => {
+    const said = `\u001b[2J\u0007\u202e\u2066\u009b0m at https://x.example/v3/SECRET-KEY-0123 SECRET-KEY-0123 ${'x'.repeat(2 ** 16)}`
+    const { url } = await startServer((response, id) =>
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: said, data: [said] } })),
+    )
+    const hostile = `${url}/v3/SECRET-KEY-0123`
+    const network = ['--l1', hostile, '--l2', hostile, '--rollup', ROLLUP, '--scheme', 'poseidon2', '--chain-id', '1']
+    const stdout = collector(false)
+    const io = { stdin: Readable.from([]), stdout: stdout.stream, stderr: collector(false).stream }
+    const ended = run(['proxy', ...network, '--port', '0', ...json.flat()], io)
+    while (!/no newer block|"failure"/.test(stdout.text())) await setTimeout(20)
+    process.emit('SIGHUP')
+    expect(await ended).toBe(0)
+    expect(stdout.text()).toContain('ENDPOINT_ERROR')
+    expect(stdout.text()).not.toMatch(/SECRET|x\.example|127\.0\.0\.1:\d+\/v3/)
+    expect(stdout.text().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+    expect(stdout.text().length).toBeLessThan(5_000)
+  },
+)
 
 it('takes the L1 block hash from a user module', async () => {
   const { service, url: l2, l1Url: l1 } = await startService()
