@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { PROGRAM } from '../package/build.ts'
@@ -50,5 +51,11 @@ itOnLinux('only Linux has /dev/full')('does not exit with success if the report 
 it('is the command that the package installs', () => {
   const { bin } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(bin).toEqual({ 'rollup-state-proof': './dist/cli/main.js' })
-  expect(readFileSync('src/cli/main.ts', 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+  expect(readFileSync(PROGRAM, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+  // Bundled, beside the script of its workers. What it alone uses is in no other file.
+  const files = readdirSync(dirname(PROGRAM))
+  expect(files.filter(name => !/^\w+-[A-Z0-9]{8}\.js$/.test(name)).sort()).toEqual(['main.js', 'worker.js'])
+  const modules = readdirSync(dirname(dirname(PROGRAM)), { recursive: true, encoding: 'utf8' })
+  expect(modules.filter(name => /bulk[/\\]snapshot[/\\]|[/\\]unverified\.|[/\\]pool\./.test(name))).toEqual([])
+  expect(modules).toContain(join('bulk', 'audit', 'record.js'))
 })
