@@ -49,7 +49,7 @@ export function createProvenState(source: StateSource): ProvenState {
   /** By hash; by address where the hash is not proven yet. */
   const loadingCodes = new Map<Hex, Promise<Uint8Array>>()
 
-  const batches = createBatches(async (address, keys) => {
+  const readProven = createBatches(async (address, keys) => {
     const count = Math.max(1, Math.ceil(keys.length / maxKeysPerRequest))
     const parts = Array.from({ length: count }, (_, part) =>
       keys.slice(part * maxKeysPerRequest, (part + 1) * maxKeysPerRequest),
@@ -82,7 +82,7 @@ export function createProvenState(source: StateSource): ProvenState {
   const reader = createStateReader({
     async read(address, key) {
       const known = accounts.get(address)
-      return isProven(known, key) ? known : batches.read(address, key)
+      return isProven(known, key) ? known : readProven(address, key)
     },
     async readCode(codeHash, address) {
       codes.note(address, codeHash)
@@ -105,7 +105,10 @@ export function createProvenState(source: StateSource): ProvenState {
       const codeHash = reader.getAccount(address).then(account => account?.codeHash ?? EMPTY_CODE_HASH, none)
       await (loadingCodes.get(address) ?? fetchCode(address, codeHash, address))
     },
-    load: async (address, keys) => void (await batches.prove(address, keys)),
+    async load(address, keys) {
+      const places = keys.length === 0 ? [undefined] : keys
+      await inOrder(places.map(key => readProven(address, key)))
+    },
     async getProof(method, address, keys) {
       const { answer } = await fetchProven(source, method, address, keys)
       return answer
@@ -143,10 +146,10 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[]) => Promise<He
     return batch
   }
 
-  function prove(address: Hex, keys: readonly Hex[]): Promise<HeldAccount> {
+  function prove(address: Hex, key: Hex | undefined): Promise<HeldAccount> {
     const batch = waiting.get(address) ?? begin(address)
-    for (const key of keys) batch.keys.add(key)
-    for (const id of [address, ...keys.map(key => address + key)]) {
+    if (key !== undefined) batch.keys.add(key)
+    for (const id of [address, address + (key ?? '')]) {
       loading.set(id, batch.answer)
       const forget = () => {
         if (loading.get(id) === batch.answer) loading.delete(id)
@@ -156,11 +159,8 @@ function createBatches(fetch: (address: Hex, keys: readonly Hex[]) => Promise<He
     return batch.answer
   }
 
-  return {
-    prove,
-    read: (address: Hex, key: Hex | undefined): Promise<HeldAccount> =>
-      loading.get(address + (key ?? '')) ?? prove(address, key === undefined ? [] : [key]),
-  }
+  return (address: Hex, key: Hex | undefined): Promise<HeldAccount> =>
+    loading.get(address + (key ?? '')) ?? prove(address, key)
 }
 
 /** What all of them resolve to. If some fail, all are waited for, so that always the same failure counts: that of the first. */

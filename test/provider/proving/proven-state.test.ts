@@ -132,6 +132,22 @@ it('loads many slots in as many requests as they need', async () => {
   expect(log).toEqual([])
 })
 
+it('loads nothing that is on its way', async () => {
+  const { log, state } = setUp(async answer => {
+    await new Promise(resolve => setTimeout(resolve, 20))
+    return answer
+  })
+  const pause = () => new Promise(resolve => setTimeout(resolve, 5))
+  const loads: Promise<void>[] = []
+  for (const keys of [[], [], [1, 2], [2], [2, 3]]) {
+    loads.push(state.load(CONTRACT, keys.map(word)))
+    await pause()
+  }
+  await Promise.all(loads)
+  expect(take(log).map(line => line.slice(0, -8))).toEqual(['proof c0 ', 'proof c0 1,2', 'proof c0 3'])
+  expect([1, 2, 3].every(slot => state.holds(CONTRACT, word(slot)))).toBe(true)
+})
+
 it('fails with the first of several requests for slots, whichever fails first', async () => {
   for (const isReversed of [false, true]) {
     const { state } = setUp(async (_, __, keys) => {
