@@ -45,6 +45,7 @@ function accept(scheme: 'mimc' | 'poseidon2', claim: VectorClaim, bundle: unknow
     ...verified.beaconBlock,
     slot: quantity(verified.beaconBlock.slot),
     slotTimestamp: quantity(verified.beaconBlock.slotTimestamp),
+    trustedSlotTimestamp: quantity(verified.beaconBlock.trustedSlotTimestamp),
   }
   return {
     valid: true,

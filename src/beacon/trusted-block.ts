@@ -61,6 +61,8 @@ export interface ProvenConsensus {
   slot: bigint
   /** When that slot began, in seconds since 1970. */
   slotTimestamp: bigint
+  /** When the slot of the trusted block began, in seconds since 1970. */
+  trustedSlotTimestamp: bigint
   /** How many of the 512 members of the sync committee signed. */
   signers: number
   /** The period of that committee. */

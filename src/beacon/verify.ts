@@ -78,6 +78,8 @@ export interface VerifiedUpdate extends VerifiedFinality {
 
 /** What a chain from a trusted block proves: a finalized block, and who signed for it. */
 export interface VerifiedConsensus extends VerifiedFinality {
+  /** When the slot of the trusted block began, in seconds since 1970: compare it with your clock, see {@link TrustedBlock}. */
+  trustedSlotTimestamp: bigint
   /** The committee of `period`. Store it: next time {@link verifyFinality} and {@link verifyUpdate} start from it. */
   committee: Committee
 }
@@ -285,7 +287,7 @@ export function verifyConsensus(answers: ConsensusAnswers, trusted: TrustedBlock
   if (finalized.slot < start.slot) {
     throw refusal('BEACON_OLDER_THAN_CHECKPOINT', `slot ${start.slot} or later`, `slot ${finalized.slot}`)
   }
-  return finalized
+  return { ...finalized, trustedSlotTimestamp: start.slotTimestamp }
 }
 
 /** The committee of the signature's period. If there is none, the newest, which {@link verifyFinality} then refuses. */

@@ -108,11 +108,16 @@ export interface ChainClaim {
 }
 
 /** The rows from the trusted beacon block to the finalized one. Empty for any other trusted input. */
-export function beaconRows({ beaconBlock }: { trustedInput: Reach; readonly beaconBlock?: ProvenBeaconBlock }): Row[] {
+export function beaconRows(
+  { beaconBlock }: { trustedInput: Reach; readonly beaconBlock?: ProvenBeaconBlock },
+  now = clockSeconds(),
+): Row[] {
   if (beaconBlock === undefined) return []
-  const { trustedBlockRoot, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
+  const { trustedBlockRoot, trustedSlotTimestamp, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
+  const age = formatAge(trustedAgeOf(trustedSlotTimestamp, now))
   return [
     ['trusted beacon block', trustedBlockRoot, 'trusted'],
+    ['age of that block', age, 'by this clock: it must have been trusted within two weeks, one since Gloas'],
     ['sync committee', `of period ${period}`, 'proven from the trusted block, period by period'],
     ['signers', `${signers} of 512`, `of the committee of period ${period}`],
     ['beacon block', blockRoot, 'proven final by these signatures'],
@@ -135,6 +140,18 @@ export interface StateAge {
 type Timed = Pick<VerifiedEvidence, 'finalizedTimestamp' | 'l1Block'>
 
 const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
+
+/** The age of the trusted beacon block in seconds, by this machine's clock, never negative. */
+const trustedAgeOf = (slotTimestamp: bigint, now: bigint): bigint => (now > slotTimestamp ? now - slotTimestamp : 0n)
+
+/** The age of the state, and that of the trusted beacon block in seconds, for programs. */
+export function agesOf(evidence: Timed & { readonly beaconBlock?: ProvenBeaconBlock }, now = clockSeconds()) {
+  const { beaconBlock } = evidence
+  return {
+    age: ageOf(evidence, now),
+    ...(beaconBlock && { trustedBeaconBlockAge: trustedAgeOf(beaconBlock.trustedSlotTimestamp, now) }),
+  }
+}
 
 /** @returns undefined if the bundle proves neither time */
 export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds()): StateAge | undefined {

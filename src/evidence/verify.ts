@@ -99,8 +99,8 @@ function verifyConsensus(
 
 /** Copied field by field, because the function may return further fields. */
 const toBeaconBlock = (proven: ProvenConsensus, trustedBlockRoot: Hex): ProvenBeaconBlock => {
-  const { blockRoot, slot, slotTimestamp, signers, period } = proven
-  return { trustedBlockRoot, blockRoot, slot, slotTimestamp, signers, period }
+  const { blockRoot, slot, slotTimestamp, trustedSlotTimestamp, signers, period } = proven
+  return { trustedBlockRoot, trustedSlotTimestamp, blockRoot, slot, slotTimestamp, signers, period }
 }
 
 /** {@link verifyL1Header} for a proven hash. If the hash differs, the bundle has the header of another block. */

@@ -51,7 +51,7 @@ export interface ConsensusOptions {
   trusted: TrustedBeaconBlock
   /** Called at every step. It may throw to end the fetch, for example if the size is too large. */
   onProgress?: ((progress: ConsensusProgress) => void) | undefined
-  /** Maximum age of the trusted block, in seconds. Default: no limit. */
+  /** Maximum age of the trusted block, in seconds. Default: 14 days, 7 from Gloas on; `Infinity` for no limit. */
   maxTrustedAgeSeconds?: number | undefined
   /** How long an endpoint may take for one answer, in milliseconds. Default: 10,000. */
   timeoutMs?: number | undefined
@@ -79,7 +79,7 @@ export interface FetchedConsensus {
  * one after another until one sends an answer that verifies. None of them is trusted.
  *
  * @param options the beacon APIs, and the beacon block
- * @throws EndpointError if the endpoint fails, ProofError if its answer does not verify. With several endpoints:
+ * @throws EndpointError if the endpoint fails, `BEACON_CHECKPOINT_OLD`, `CLOCK_BEHIND`; ProofError if its answer does not verify. With several endpoints:
  * `BEACON_UNAVAILABLE`, which lists each by its index. `ABORTED`. ArgumentError
  *
  * @example
@@ -98,17 +98,18 @@ export interface FetchedConsensus {
  * const blockRoot = await service.beacon.blockRoot(60n)
  * if (blockRoot === undefined) throw new Error('no such block')
  * const trusted = trustBeaconBlock({ network: service.beacon.network, blockRoot })
- * const { proven } = await fetchConsensus({ apis: [createBeaconApi(beaconUrl)], trusted })
+ * const any = { maxTrustedAgeSeconds: Infinity } // the clock of the demo stands still
+ * const { proven } = await fetchConsensus({ apis: [createBeaconApi(beaconUrl)], trusted, ...any })
  * console.log(proven.signers >= 342) // true
  * await service.close()
  * ```
  */
 export async function fetchConsensus(options: ConsensusOptions): Promise<FetchedConsensus> {
   const own = readOptions('', options, CONSENSUS_OPTIONS)
-  const { trusted, onProgress, maxTrustedAgeSeconds = Number.POSITIVE_INFINITY } = own
+  const { trusted, onProgress, maxTrustedAgeSeconds } = own
   const { beacon, pool, limits } = readBeaconSource(own)
   verifyFunction('onProgress', onProgress)
-  verifySeconds({ maxTrustedAgeSeconds })
+  verifySeconds({ maxTrustedAgeSeconds: maxTrustedAgeSeconds ?? 0 })
   const report = (progress: ConsensusProgress) => onProgress?.(progress)
   const onFailure = (index: number, code: string) => {
     if (pool.apis.length > 1) report({ step: 'endpointFailed', index, code })
@@ -131,18 +132,14 @@ export async function fetchConsensus(options: ConsensusOptions): Promise<Fetched
 }
 
 /** Keeps the answers that lead to the newest finalized block, and reports the progress. */
-function collectorOf(
-  { committee, slotTimestamp, slot }: KnownBlock,
-  network: BeaconNetwork,
-  report: (progress: ConsensusProgress) => void,
-) {
+function collectorOf(block: KnownBlock, network: BeaconNetwork, report: (progress: ConsensusProgress) => void) {
   const updates: unknown[] = []
   let newest: { readonly finality: unknown; readonly proven: ProvenConsensus } | undefined
   let periods = -1
-  const start = committee.period
+  const start = block.committee.period
   // No endpoint can claim more periods than the clock allows for.
-  const passed = Math.max(Math.floor(Date.now() / 1000) - Number(slotTimestamp), 0)
-  const today = claimedPeriod(network, slot + BigInt(passed) / BigInt(clockOf(network).secondsPerSlot))
+  const passed = Math.max(Math.floor(Date.now() / 1000) - Number(block.slotTimestamp), 0)
+  const today = claimedPeriod(network, block.slot + BigInt(passed) / BigInt(clockOf(network).secondsPerSlot))
   const steps: Steps = {
     onClaim(claimed) {
       const count = Math.max(Math.min(claimed, today) - start, 0)
@@ -156,7 +153,11 @@ function collectorOf(
       report({ step: 'updates', done: updates.length, periods })
     },
     onFinality(finality, { l1BlockHash, blockRoot, slot, slotTimestamp, signers, period }) {
-      newest = { finality, proven: { l1BlockHash, blockRoot, slot, slotTimestamp, signers, period } }
+      const trustedSlotTimestamp = block.slotTimestamp
+      newest = {
+        finality,
+        proven: { l1BlockHash, blockRoot, slot, slotTimestamp, trustedSlotTimestamp, signers, period },
+      }
     },
   }
   const result = () => newest && { ...newest, updates: updates.slice(0, newest.proven.period - start) }

@@ -57,7 +57,7 @@ export interface RecordOptions<Keys extends readonly Hex[] = readonly Hex[]> ext
         apis: readonly BeaconApi[]
         /** What `trustBeaconBlock` of `rollup-state-proof/beacon` returns. */
         trusted: TrustedBeaconBlock
-        /** Maximum age of the trusted block, in seconds. Default: no limit. */
+        /** Maximum age of the trusted block, in seconds. Default: 14 days, 7 from Gloas on; `Infinity` for no limit. */
         maxTrustedAgeSeconds?: number | undefined
       }
     | undefined

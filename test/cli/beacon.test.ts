@@ -17,9 +17,11 @@ async function startDemo() {
   const network = ['--network', join(folder, 'network.json')]
   const endpoints = ['--l1', l1Url, '--l2', url]
   const rootOf = async (block: bigint) => `${await service.beacon.blockRoot(block)}`
-  const record = (...more: string[]) => runHere(['record', ...endpoints, ...claim, '-o', file, ...more])
+  const anyAge = (more: string[]) => (more.includes('--checkpoint') ? ['--checkpoint-max-age', '4000000000'] : [])
+  const record = (...more: string[]) =>
+    runHere(['record', ...endpoints, ...claim, '-o', file, ...anyAge(more), ...more])
   const verify = (...more: string[]) => runHere(['verify', file, ...claim, ...more])
-  return { service, beaconUrl, folder, file, claim, network, rootOf, record, verify }
+  return { service, beaconUrl, folder, file, claim, endpoints, network, rootOf, record, verify }
 }
 
 it('records a bundle from a beacon checkpoint, and verifies it offline', async () => {
@@ -52,7 +54,14 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
     expect(verified.stdout).toContain(text)
   }
   const { stdout } = await verify(...checkpoint, '--json')
-  const { beaconBlock, trusted, trustedInput, l1Block } = JSON.parse(stdout)
+  const { beaconBlock, trusted, trustedInput, l1Block, trustedBeaconBlockAge } = JSON.parse(stdout)
+  const started = BigInt(beaconBlock.trustedSlotTimestamp)
+  const { genesisTime } = service.beacon.network
+  expect(started).toBe(BigInt(genesisTime + 12 * 1024 * 54))
+  const age = BigInt(Math.floor(Date.now() / 1000)) - started
+  expect(BigInt(trustedBeaconBlockAge)).toBeGreaterThan(0n)
+  expect(BigInt(trustedBeaconBlockAge)).toBeLessThanOrEqual(age)
+  for (const report of [recorded, verified]) expect(report.stdout).toMatch(/age of that block +\d+ days/)
   expect(trusted).toEqual({ beaconBlockRoot: checkpoint[1], network: expect.any(String) })
   expect(trustedInput).toBe('beaconBlockRoot')
   expect(beaconBlock.trustedBlockRoot).toBe(checkpoint[1])
@@ -85,13 +94,14 @@ it('records a bundle from a beacon checkpoint, and verifies it offline', async (
 })
 
 it('refuses incompatible options before it fetches anything', async () => {
-  const { beaconUrl, folder, network, rootOf, record, verify } = await startDemo()
+  const { beaconUrl, folder, network, rootOf, record, verify, endpoints, claim } = await startDemo()
   const root = await rootOf(60n)
   writeFileSync(join(folder, 'bundle.json'), '{"version":1,"rollup":{},"request":{},"answer":{}}')
   const cases: [string, () => ReturnType<typeof record>][] = [
     ['--beacon is needed', () => record('--checkpoint', root, ...network)],
     ['--checkpoint is needed', () => record('--beacon', beaconUrl)],
     ['--network needs --checkpoint', () => record(...network)],
+    ['--checkpoint-max-age goes with', () => record('--checkpoint-max-age', '7')],
     ['--network is needed', () => record('--beacon', beaconUrl, '--checkpoint', root)],
     [
       'cannot be combined with',
@@ -113,5 +123,18 @@ it('refuses incompatible options before it fetches anything', async () => {
     const { code, stderr } = await run()
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) })
   }
-  expect(cases.length).toBe(13)
+  expect(cases.length).toBe(14)
+  const output = ['-o', join(folder, 'old.json')]
+  const old = await runHere([
+    'record',
+    ...endpoints,
+    ...claim,
+    ...output,
+    '--beacon',
+    beaconUrl,
+    '--checkpoint',
+    root,
+    ...network,
+  ])
+  expect([old.code, old.stderr]).toEqual([3, expect.stringContaining('BEACON_CHECKPOINT_OLD')])
 })

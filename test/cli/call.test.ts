@@ -69,13 +69,14 @@ it('records a call, and verifies it offline', async () => {
 it('records a call from a beacon checkpoint, and verifies it from there', async () => {
   const folder = folderOf({ 'network.json': service.beacon.network })
   const file = join(folder, 'call.json')
+  const ANY_AGE = ['--checkpoint-max-age', '4000000000']
   const checkpoint = [
     '--checkpoint',
     `${await service.beacon.blockRoot(60n)}`,
     '--network',
     join(folder, 'network.json'),
   ]
-  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', file, ...checkpoint]
+  const record = ['record', ...endpoints, ...STATED, '--call', TOKEN, BALANCE, '-o', file, ...checkpoint, ...ANY_AGE]
   const recorded = await runHere([...record, '--beacon', 'http://127.0.0.1:1', '--beacon', beaconUrl])
   expect(recorded).toMatchObject({ code: 0 })
   expect(recorded.stderr).toContain('beacon endpoint 1 failed (UNREACHABLE); asking the next\n')

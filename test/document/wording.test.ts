@@ -115,8 +115,16 @@ it('lists the chain from the trusted input down, each row with what it rests on'
   expect(rows).toContain('address: from the bundle, not stated by you')
   expect(rows).toContain('scheme: stated by you')
   const beacon = names('poseidon2-beacon-block-root')
-  expect(beacon.slice(0, 6).map(row => row.split(':')[0])).toEqual([
-    ...['trusted beacon block', 'sync committee', 'signers', 'beacon block', 'beacon slot', 'L1 block hash'],
+  expect(beacon.slice(0, 7).map(row => row.split(':')[0])).toEqual([
+    ...[
+      'trusted beacon block',
+      'age of that block',
+      'sync committee',
+      'signers',
+      'beacon block',
+      'beacon slot',
+      'L1 block hash',
+    ],
   ])
   expect(beacon).toContain('L1 block hash: proven by the finalized beacon block')
   const root = names('poseidon2-l2-root')

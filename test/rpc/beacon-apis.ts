@@ -8,7 +8,8 @@ import { createService, type Service } from '../../src/service.ts'
 import { ROLLUP, startService } from './servers.ts'
 
 /** The demo, whose blocks have a fixed time long ago. */
-export const ANY = { maxAgeSeconds: Number.POSITIVE_INFINITY, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
+export const ANY_TRUSTED = { maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
+export const ANY = { maxAgeSeconds: Number.POSITIVE_INFINITY, ...ANY_TRUSTED }
 export type Change = (body: unknown, path: string) => unknown
 
 /** The service without HTTP in between; what it answers is changed on the way. */

@@ -11,7 +11,18 @@ import {
   fetchConsensus,
   recordEvidence,
 } from '../../src/rpc.ts'
-import { ANY, apiOf, type Change, codeOf, down, forge, quietDemo, startDemo, timed } from './beacon-apis.ts'
+import {
+  ANY,
+  ANY_TRUSTED,
+  apiOf,
+  type Change,
+  codeOf,
+  down,
+  forge,
+  quietDemo,
+  startDemo,
+  timed,
+} from './beacon-apis.ts'
 import { ROLLUP, startServer } from './servers.ts'
 
 const silent = { request: () => new Promise(() => {}) }
@@ -112,7 +123,7 @@ it.each(kinds)('gets the honest answer beside an endpoint that %s', async (name,
   const l1BlockHash = await follow(apis, { onFailure }, 60n)
   const followed = await timed(l1BlockHash)
   expect(followed.value).toBe(head())
-  const fetched = await timed(() => fetchConsensus({ apis, trusted }))
+  const fetched = await timed(() => fetchConsensus({ ...ANY_TRUSTED, apis, trusted }))
   const { proven, consensus } = fetched.value
   expect(proven.l1BlockHash).toBe(head())
   expect(Math.max(followed.waited, fetched.waited)).toBeLessThan(5000)
@@ -126,7 +137,7 @@ it('refuses a forged update before it fetches more of them', async () => {
   const { service, trust } = await startDemo()
   const forged = apiOf(service, forgeUpdates)
   const trusted = await trust(0n)
-  expect(await codeOf(fetchConsensus({ apis: [forged], trusted }))).toBe('BEACON_SIGNATURE_MISMATCH')
+  expect(await codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [forged], trusted }))).toBe('BEACON_SIGNATURE_MISMATCH')
   expect(forged.asked).toEqual(['bootstrap', 'finality_update', 'updates'])
 })
 
@@ -189,6 +200,15 @@ it('checks the age of what it proves from at every call, and by the rules of the
   const old = () => codeOf(beaconBlockHash({ apis: [api], trusted, maxAgeSeconds })())
   expect(await old()).not.toBe('BEACON_CHECKPOINT_OLD')
   later(15)
+  // The default is that of beaconBlockHash, and may be stated.
+  for (const [days, code] of [
+    [7.1, 'BEACON_CHECKPOINT_OLD'],
+    [6.8, 'no error'],
+  ] as const) {
+    later(days)
+    expect(await codeOf(fetchConsensus({ apis: [api], trusted: await trust(63n) }))).toBe(code)
+  }
+  later(15)
   const limit = { maxTrustedAgeSeconds: 14 * 86_400 }
   expect(await codeOf(fetchConsensus({ apis: [api], trusted: await trust(63n), ...limit }))).toBe(
     'BEACON_CHECKPOINT_OLD',
@@ -196,6 +216,8 @@ it('checks the age of what it proves from at every call, and by the rules of the
   const record = { l1: silent, l2: silent, scheme: poseidon2, rollup: ROLLUP, address: ROLLUP.address }
   const recorded = recordEvidence({ ...record, beacon: { apis: [api], trusted: await trust(63n), ...limit } })
   expect(await codeOf(recorded)).toBe('BEACON_CHECKPOINT_OLD')
+  const byDefault = recordEvidence({ ...record, beacon: { apis: [api], trusted: await trust(63n) } })
+  expect(await codeOf(byDefault)).toBe('BEACON_CHECKPOINT_OLD')
   // A clock that is behind makes everything look young.
   vi.setSystemTime((signed - 60) * 1000)
   expect(await codeOf(beaconBlockHash({ apis: [api, down], trusted: await trust(60n) })())).toBe('CLOCK_BEHIND')
@@ -209,7 +231,7 @@ it('has one deadline for the whole, and lets the program work while it verifies'
   const call = await follow([slow], options, 10n)
   const one = await timed(() => codeOf(call()))
   const trusted = await trust(10n)
-  const two = await timed(() => codeOf(fetchConsensus({ apis: [slow], trusted, ...options })))
+  const two = await timed(() => codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [slow], trusted, ...options })))
   expect([one.value, two.value]).toEqual(['BEACON_UNAVAILABLE', 'TIMEOUT'])
   expect(Math.max(one.waited, two.waited)).toBeLessThan(4_000)
   let turns = 0
@@ -220,7 +242,9 @@ it('has one deadline for the whole, and lets the program work while it verifies'
   const controller = new AbortController()
   const { signal } = controller
   const abort = { onProgress: () => controller.abort('enough'), signal }
-  const error = await fetchConsensus({ apis: [apiOf(service)], trusted, ...abort }).catch((thrown: unknown) => thrown)
+  const error = await fetchConsensus({ ...ANY_TRUSTED, apis: [apiOf(service)], trusted, ...abort }).catch(
+    (thrown: unknown) => thrown,
+  )
   expect(error).toBeInstanceOf(EndpointError)
   expect(error).toMatchObject({ code: 'ABORTED', cause: 'enough' })
 })

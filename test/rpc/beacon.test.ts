@@ -9,7 +9,7 @@ import {
   EndpointError,
   fetchConsensus,
 } from '../../src/rpc.ts'
-import { ANY, apiOf, type Change, codeOf, down, forge, startDemo, timed } from './beacon-apis.ts'
+import { ANY, ANY_TRUSTED, apiOf, type Change, codeOf, down, forge, startDemo, timed } from './beacon-apis.ts'
 import { startServer, word } from './servers.ts'
 
 it('follows the chain from its beginning through all forks, stores its state and resumes from it', async () => {
@@ -203,6 +203,7 @@ it('fetches the consensus part from the first endpoint whose answers verify, kno
   )
   const told: string[] = []
   const { consensus, proven } = await fetchConsensus({
+    ...ANY_TRUSTED,
     apis: [down, apiOf(service, forge), chatty],
     trusted,
     onProgress: progress => void told.push(progress.step),
@@ -211,11 +212,18 @@ it('fetches the consensus part from the first endpoint whose answers verify, kno
   expect(JSON.stringify(consensus)).not.toMatch(/endpoint\.example/)
   expect(consensus.updates.length).toBe(1)
   expect(told).toEqual(['endpointFailed', 'size', 'updates', 'endpointFailed'])
-  expect(await fetchConsensus({ apis: [createBeaconApi(`${beaconUrl}/`)], trusted })).toEqual({ consensus, proven })
-  expect(await codeOf(fetchConsensus({ apis: [down, apiOf(service, forge)], trusted }))).toBe('BEACON_UNAVAILABLE')
-  expect(await codeOf(fetchConsensus({ apis: [down], trusted }))).toBe('UNREACHABLE')
+  expect(await fetchConsensus({ ...ANY_TRUSTED, apis: [createBeaconApi(`${beaconUrl}/`)], trusted })).toEqual({
+    consensus,
+    proven,
+  })
+  expect(await codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [down, apiOf(service, forge)], trusted }))).toBe(
+    'BEACON_UNAVAILABLE',
+  )
+  expect(await codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [down], trusted }))).toBe('UNREACHABLE')
   const elsewhere = beacon.trustBeaconBlock({ network, blockRoot: word(1) })
-  expect(await codeOf(fetchConsensus({ apis: [apiOf(service)], trusted: elsewhere }))).toBe('BLOCK_MISSING')
+  expect(await codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [apiOf(service)], trusted: elsewhere }))).toBe(
+    'BLOCK_MISSING',
+  )
 })
 
 it('ends with what onProgress throws, and asks no other endpoint', async () => {
@@ -228,7 +236,7 @@ it('ends with what onProgress throws, and asks no other endpoint', async () => {
       if (progress.step === step) throw new EndpointError('RESPONSE_TOO_LARGE')
     }
     const root = step === 'updates' ? beacon.trustBeaconBlock({ network, blockRoot: await rootOf(0n) }) : trusted
-    const fetching = () => codeOf(fetchConsensus({ apis: [first, other], trusted: root, onProgress }))
+    const fetching = () => codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [first, other], trusted: root, onProgress }))
     // Time passes only while nothing is computed: the other is not asked because the first is slow.
     expect((await timed(fetching)).value, step).toBe('RESPONSE_TOO_LARGE')
   }
@@ -251,7 +259,9 @@ it('bounds what an endpoint sends', async () => {
     ['BEACON_MALFORMED', (body, path) => (path.endsWith('updates') ? [7] : body)],
   ]
   for (const [code, change] of cases) {
-    expect(await codeOf(fetchConsensus({ apis: [apiOf(service, change)], trusted })), `${change}`).toBe(code)
+    expect(await codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [apiOf(service, change)], trusted })), `${change}`).toBe(
+      code,
+    )
   }
   expect(cases.length).toBe(8)
 })
@@ -265,9 +275,11 @@ it('keeps URLs and keys out of its errors, and honours limits', async () => {
   const trusted = beacon.trustBeaconBlock({ network, blockRoot: await rootOf(60n) })
   const refused = [`${url}/${KEY}`, `${url}?apikey=${KEY}`, `http://127.0.0.1:1/${KEY}`]
   for (const target of refused) {
-    const error = await fetchConsensus({ apis: [createBeaconApi(target, { timeoutMs: 5000 })], trusted }).catch(
-      error => error,
-    )
+    const error = await fetchConsensus({
+      ...ANY_TRUSTED,
+      apis: [createBeaconApi(target, { timeoutMs: 5000 })],
+      trusted,
+    }).catch(error => error)
     expect(error).toBeInstanceOf(EndpointError)
     expect(error.layer).toBe('beacon')
     expect(`${error.message} ${error.stack} ${error.cause}`).not.toContain(KEY)
@@ -277,7 +289,9 @@ it('keeps URLs and keys out of its errors, and honours limits', async () => {
   const reason = { why: 'enough' }
   controller.abort(reason)
   const { signal } = controller
-  const aborted = await fetchConsensus({ apis: [createBeaconApi(url)], trusted, signal }).catch(error => error)
+  const aborted = await fetchConsensus({ ...ANY_TRUSTED, apis: [createBeaconApi(url)], trusted, signal }).catch(
+    error => error,
+  )
   expect(aborted).toMatchObject({ code: 'ABORTED', cause: reason })
 })
 

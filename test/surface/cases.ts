@@ -99,7 +99,9 @@ asWhole(network)
 const blockRoot = (await devnet.beacon.blockRoot(55n)) ?? '0x'
 const trusted = beacon.trustBeaconBlock({ network, blockRoot })
 asWhole(trusted)
-const consensus = await rpc.fetchConsensus({ apis: [api], trusted })
+/** The clock of the devnet stands still. */
+const anyAge = { maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
+const consensus = await rpc.fetchConsensus({ apis: [api], trusted, ...anyAge })
 const { network: _, ...answers } = consensus.consensus
 const { committee } = beacon.verifyBootstrap(consensus.consensus.bootstrap, { network, blockRoot })
 const [firstUpdate] = Array.from(answers.updates as readonly unknown[])
@@ -387,13 +389,14 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   'recordEvidence, from a beacon block': {
     call: rpc.recordEvidence,
-    args: [{ ...source, address, beacon: { apis: [api], trusted } }],
+    args: [{ ...source, address, beacon: { apis: [api], trusted, ...anyAge } }],
     optional: [...ofSource, '0.beacon'],
+    free: ['0.beacon.maxTrustedAgeSeconds'],
   },
   fetchConsensus: {
     call: rpc.fetchConsensus,
-    args: [{ apis: [api], trusted, onProgress: ignore, signal }],
-    optional: ['0.onProgress', '0.signal'],
+    args: [{ apis: [api], trusted, onProgress: ignore, signal, ...anyAge }],
+    ...{ optional: ['0.onProgress', '0.signal'], free: ['0.maxTrustedAgeSeconds'] },
   },
   finalizedBlockHash: { call: rpc.finalizedBlockHash, args: [l1] },
   agreeingBlockHash: {

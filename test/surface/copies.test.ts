@@ -121,7 +121,8 @@ it('verifies from a beacon block that the other trusts', async () => {
   const blockRoot = (await service.beacon.blockRoot(55n)) ?? '0x'
   const trusted = other.beacon.trustBeaconBlock({ network: service.beacon.network, blockRoot })
   const apis = [other.rpc.createBeaconApi(CLOSED), other.rpc.createBeaconApi(beaconUrl)]
-  const request = { l1, l2, rollup, scheme: other.poseidon2, address, beacon: { apis, trusted } }
+  const beacon = { apis, trusted, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY }
+  const request = { l1, l2, rollup, scheme: other.poseidon2, address, beacon }
   const { bundle } = await rpc.recordEvidence(request)
   const stated = { scheme: poseidon2, rollup, trusted, address, l2BlockNumber: 8n, storageKeys: [] } as const
   expect(anchor.verifyEvidence(bundle, stated).beaconBlock.signers).toBeGreaterThan(341)

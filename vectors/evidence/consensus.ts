@@ -4,6 +4,7 @@ import { createCommittee, createHeader, firstPeriodOf, forgetStates, network, si
 
 const fork = 'fulu'
 const start = firstPeriodOf(fork) * 8192
+const CHECKPOINT = start + 320
 const SLOT = start + 928
 
 /** The consensus part of a bundle, and what it proves. Made once, because creating a committee is slow. */
@@ -20,7 +21,7 @@ export function makeConsensus(l1BlockHash: Hex): MadeConsensus {
   if (made?.l1BlockHash === l1BlockHash) return structuredClone(made.result)
   forgetStates()
   const signers = createCommittee('a')
-  const checkpoint = createHeader(fork, start + 320, { current: signers.keys })
+  const checkpoint = createHeader(fork, CHECKPOINT, { current: signers.keys })
   const finalized = createHeader(fork, SLOT, { l1BlockHash: hexToBytes(l1BlockHash, 32) })
   const attested = createHeader(fork, start + 1000, { finalizedRoot: finalized.root })
   const root = bytesToHex(checkpoint.root)
@@ -46,6 +47,7 @@ export function makeConsensus(l1BlockHash: Hex): MadeConsensus {
     },
     beaconBlock: {
       trustedBlockRoot: root,
+      trustedSlotTimestamp: quantity(network.genesisTime + 12 * CHECKPOINT),
       blockRoot: bytesToHex(finalized.root),
       slot: quantity(SLOT),
       slotTimestamp: quantity(network.genesisTime + 12 * SLOT),

@@ -4,7 +4,7 @@ import { claimOfVector, constantSources } from '../../document/evidence.ts'
 import { compare, spellEvidence, spellState } from '../../document/expected.ts'
 import { isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
 import { printable } from '../../document/value.ts'
-import { ageOf } from '../../document/wording.ts'
+import { agesOf } from '../../document/wording.ts'
 import { isArgumentError, isProofError, safely } from '../../index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../provider.ts'
 import { type Command, exitCodes, type Io, type Output } from '../command.ts'
@@ -152,7 +152,7 @@ async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<Verdic
   try {
     const verified = await verifyCallEvidence(bundle, claim, deadlineOf(flags)).catch(callFailed)
     const format = (stream: Output) => `${formatCall(verified, stream, call)}\n`
-    return { verified: true, json: { sources, ...verified, age: ageOf(verified) }, format }
+    return { verified: true, json: { sources, ...verified, ...agesOf(verified) }, format }
   } catch (error) {
     if (!isProofError(error)) throw error
     return reportOnError(error, { sources }, [

@@ -1,4 +1,4 @@
-import { ageOf, formatTime } from '../../document/wording.ts'
+import { agesOf, formatTime } from '../../document/wording.ts'
 import { ProofError } from '../../index.ts'
 import type { RecordedCall as LibraryCall } from '../../provider.ts'
 import type { ConsensusProgress, Recorded, RecordOptions, RecordProgress, RequestProvider } from '../../rpc.ts'
@@ -113,7 +113,7 @@ export async function recordToFile<T extends RecordedAnswer | RecordedCall>(
         ...subject.verifyArguments(recorded),
       ]
       return {
-        json: { sources: { l1BlockHash: hashSource }, ...verified, age: ageOf(verified), verify },
+        json: { sources: { l1BlockHash: hashSource }, ...verified, ...agesOf(verified), verify },
         lines: [
           ...subject.format(recorded, { ...place, hashSource }, stream),
           paint(stream, 'bold', sentence),

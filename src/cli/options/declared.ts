@@ -47,6 +47,10 @@ const declared = {
   'l1-block-hash': text('HASH', 'the hash of a finalized L1 block, 32 bytes, from a source that you trust'),
   'l1-state-root': text('ROOT', 'the state root of an L1 block, 32 bytes'),
   checkpoint: text('ROOT', 'the root of a finalized beacon block, 32 bytes, at most two weeks old when you trusted it'),
+  'checkpoint-max-age': text(
+    'SECONDS',
+    'refuse to begin with an older --checkpoint (default: 1209600, two weeks; one week since Gloas)',
+  ),
   beacon: list('URL', "a beacon API of L1's consensus layer (or BEACON_URL), asked if those before it fail"),
   network: text(
     'NETWORK',

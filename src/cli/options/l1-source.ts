@@ -34,9 +34,8 @@ export const l1SourceOptions = {
     'FILE',
     'keep the newest proven beacon block in FILE, and go on from it after a restart. Without it, each start begins at ROOT. Nobody else may be able to write to FILE',
   ),
-  ...optionsOf('network'),
+  ...optionsOf('network', 'checkpoint-max-age'),
   'beacon-max-age': text('SECONDS', 'refuse to use an older beacon block (default: 86400, a day)'),
-  'checkpoint-max-age': text('SECONDS', 'refuse to begin with an older --checkpoint (default: 1209600, two weeks)'),
 }
 
 export type L1SourceFlags = FlagsOf<typeof l1SourceOptions> & Flags

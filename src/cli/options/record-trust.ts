@@ -7,13 +7,13 @@ import { UsageError } from '../errors.ts'
 import type { Connections } from './connections.ts'
 import { type Flags, type FlagsOf, optionsOf, text } from './declared.ts'
 import { trustedBlockOf } from './flags.ts'
-import { requireHex, toInteger } from './parse.ts'
+import { integerOf, requireHex, toInteger } from './parse.ts'
 
 /** The options that say from which L1 block a bundle is recorded, and what is trusted for it. */
 export const recordTrustOptions = {
   'l1-block': text('BLOCK', 'the L1 block to prove from: a number, finalized, safe or latest (default: finalized)'),
   'l1-block-hash': text('HASH', 'the hash that this block must have, 32 bytes, from a source that you trust'),
-  ...optionsOf('checkpoint', 'beacon', 'network'),
+  ...optionsOf('checkpoint', 'checkpoint-max-age', 'beacon', 'network'),
 }
 
 export type RecordTrustFlags = FlagsOf<typeof recordTrustOptions> & Flags
@@ -29,29 +29,31 @@ export async function readRecordTrust(flags: RecordTrustFlags, io: Io) {
       const refused = '--l1-block and --l1-block-hash cannot be combined with --checkpoint, which proves the L1 block'
       throw new UsageError(refused)
     }
-    return { beacon: await trustedBlockOf(checkpoint, flags, io), l1BlockHash: undefined, l1Block: undefined }
+    const beacon = await trustedBlockOf(checkpoint, flags, io)
+    return { beacon, maxAge: integerOf(flags, 'checkpoint-max-age', 40), l1BlockHash: undefined, l1Block: undefined }
   }
   if (beacon !== undefined) {
     throw new UsageError('--checkpoint is needed with --beacon: the beacon block that you trust')
   }
   if (network !== undefined) throw new UsageError('--network needs --checkpoint')
+  if (flags['checkpoint-max-age'] !== undefined) throw new UsageError('--checkpoint-max-age goes with --checkpoint')
   requireHex('--l1-block-hash', 32, l1BlockHash)
   const isTag = l1Block === undefined || l1Block === 'finalized' || l1Block === 'safe' || l1Block === 'latest'
   const block: bigint | L1BlockTag = isTag ? (l1Block ?? 'finalized') : toInteger('--l1-block', l1Block, 64)
   // The hash that the L1 block has to have, and which one to prove from.
-  return { beacon: undefined, l1BlockHash: l1BlockHash && lowerCase(l1BlockHash), l1Block: block }
+  return { beacon: undefined, maxAge: undefined, l1BlockHash: l1BlockHash && lowerCase(l1BlockHash), l1Block: block }
 }
 
 /** The options of the library for this. @throws UsageError if no beacon API is given to prove the L1 block */
 export function trustOptionsOf(
-  { beacon, l1Block }: RecordTrust,
+  { beacon, maxAge, l1Block }: RecordTrust,
   urls: readonly string[] | undefined,
   { openBeacon }: Connections,
 ): Pick<RecordOptions, 'beacon' | 'l1BlockNumber'> {
   const apis = openBeacon(urls)
   if (beacon === undefined) return l1Block === undefined ? {} : { l1BlockNumber: l1Block }
   if (apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
-  return { beacon: { apis, trusted: beacon } }
+  return { beacon: { apis, trusted: beacon, ...(maxAge !== undefined && { maxTrustedAgeSeconds: Number(maxAge) }) } }
 }
 
 /** What to verify an existing file from: the hash of its own header, if the user states nothing. */

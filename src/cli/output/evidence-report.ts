@@ -2,7 +2,7 @@ import type { EvidenceClaim, Trusted, VerifiedEvidence } from '../../anchor.ts'
 import type { Source } from '../../document/claim.ts'
 import { constantSources, evidenceSources, type Link, linkOf, links, linksFrom } from '../../document/evidence.ts'
 import { fieldIn, fieldsOf, isObject, show } from '../../document/value.ts'
-import { ageOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
+import { agesOf, bundleNotes, chainRows, type Row, sourceWords, trustedNames } from '../../document/wording.ts'
 import type { Outcome } from '../../index.ts'
 import type { Output } from '../command.ts'
 import {
@@ -71,7 +71,7 @@ export function reportOnBundle(
   const chain = chainRows({ ...named, sources, trusted: show(fieldsOf(trusted)[evidence.trustedInput]) }, evidence)
   return {
     verified: true,
-    json: { ...stated, ...evidence, age: ageOf(evidence) },
+    json: { ...stated, ...evidence, ...agesOf(evidence) },
     format: stream =>
       `${[
         ...[formatVerdict(evidence, stream), formatTable(trustedRow), heading(stream), formatTable(chain)],

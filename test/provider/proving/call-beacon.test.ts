@@ -30,7 +30,7 @@ it('proves a call from a trusted beacon block', async () => {
     l1BlockHashFrom,
   } = await recordCall({
     ...options,
-    beacon: { apis: [createBeaconApi(beaconUrl)], trusted },
+    beacon: { apis: [createBeaconApi(beaconUrl)], trusted, maxTrustedAgeSeconds: Number.POSITIVE_INFINITY },
     onProgress: ({ step }) => void steps.push(step),
   })
   const head = Reflect.get(service.chain.l1.getBlock(3n) ?? {}, 'hash')
