@@ -13,6 +13,7 @@ import { addDemoBlocks, demoWorld } from '../../src/service/demo.ts'
 import { createService } from '../../src/service.ts'
 import { type ProxyProcess, startProxyProcess } from '../cli/proxy-process.ts'
 import { bn1, bn2, digits, g1, g2, POINT_EVALUATION } from '../provider/precompile-inputs.ts'
+import { loadProxy, startGate } from './load-proxy.ts'
 import { header, row } from './page.ts'
 
 const ROLLUP = '0x00000000000000000000000000000000000011ff'
@@ -71,6 +72,9 @@ async function inventLogs(response: ServerResponse, body: string, target: string
     response.end(JSON.stringify({ jsonrpc: '2.0', id: request.id, result: inventedLogs(ROLLUP) }))
     return
   }
+  await passOn(response, body, target)
+}
+async function passOn(response: ServerResponse, body: string, target: string): Promise<void> {
   const { url, l1Url, beaconUrl } = honest
   const to = target.startsWith('/l1') ? l1Url : target.startsWith('/l2') ? url : `${beaconUrl}${target.slice(7)}`
   const asked = await fetch(to, body === '' ? {} : { method: 'POST', headers: JSON_TYPE, body })
@@ -78,6 +82,8 @@ async function inventLogs(response: ServerResponse, body: string, target: string
 }
 
 const KINDS: Readonly<Record<string, Hostile>> = {
+  'none: both are honest': (response, body, target) =>
+    void passOn(response, body, target).catch(() => response.destroy()),
   silence: () => {},
   '16 MB of brackets': response => response.end(brackets),
   '16 MB of brackets, nested': response => response.end(nested),
@@ -134,8 +140,8 @@ process.on('exit', () => {
   for (const program of programs) program.kill('SIGKILL')
 })
 
-async function startProxy(more: readonly string[], heap: number): Promise<ProxyProcess> {
-  const network = ['--l1', honest.l1Url, '--l2', honest.url, '--rollup', ROLLUP, '--scheme', 'poseidon2']
+async function startProxy(more: readonly string[], heap: number, l2 = honest.url): Promise<ProxyProcess> {
+  const network = ['--l1', honest.l1Url, '--l2', l2, '--rollup', ROLLUP, '--scheme', 'poseidon2']
   const args = [...more, ...network, '--chain-id', '1337', '--port', '0']
   const node = [`--max-old-space-size=${heap}`, 'dist/cli/main.js']
   return startProxyProcess(node, args, program => programs.push(program))
@@ -239,9 +245,18 @@ async function tellOfCalls(): Promise<void> {
   console.log(`\n${lines.join('\n')}\n`)
 }
 
+async function tellOfLoad(): Promise<void> {
+  const gate = await startGate(honest.url)
+  const proxy = await startProxy(['--l1-agree', honest.l1Url], 1024, gate.url)
+  await loadProxy(proxy, gate.stall)
+  await proxy.end('SIGTERM')
+  gate.close()
+}
+
 const [what] = process.argv.slice(2)
-if (what !== 'calls') await tellOfEndpoints()
-if (what !== 'endpoints') await tellOfCalls()
+if (what === undefined || what === 'endpoints') await tellOfEndpoints()
+if (what === undefined || what === 'calls') await tellOfCalls()
+if (what === undefined || what === 'load') await tellOfLoad()
 rmSync(folder, { recursive: true })
 await service.close({ graceMs: 0 })
 process.exit()
