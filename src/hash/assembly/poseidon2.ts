@@ -71,7 +71,7 @@ const OUTPUT: usize = memory.data(16 * 1024)
 @inline function multiply(a: v128, b: v128): v128 {
   const low = i64x2.extmul_low_i32x4_s(a, b)
   const high = i64x2.extmul_high_i32x4_s(a, b)
-  const q = i32x4.mul(v128.shuffle<i32>(low, high, 0, 2, 4, 6), v128.load(P_INVERSE_LANES))
+  const q = i32x4.mul(i32x4.mul(a, b), v128.load(P_INVERSE_LANES))
   const qpLow = i64x2.extmul_low_i32x4_s(q, v128.load(P_LANES))
   const qpHigh = i64x2.extmul_high_i32x4_s(q, v128.load(P_LANES))
   return i32x4.sub(v128.shuffle<i32>(low, high, 1, 3, 5, 7), v128.shuffle<i32>(qpLow, qpHigh, 1, 3, 5, 7))
@@ -130,7 +130,8 @@ function encode(elements: usize, bytes: usize): void {
 
 /** The same modulo p, but smaller, by 2^31 = 2^24 - 1: a number in [0, 5p) ends below 1.1p, one in [0, 80p) below 1.7p. */
 @inline function fold(x: i64): i64 {
-  return (x & 0x7fffffff) + (x >> 31) * 0xffffff
+  const upper = x >> 31
+  return (x & 0x7fffffff) + (upper << 24) - upper
 }
 
 /**
@@ -178,19 +179,39 @@ function encode(elements: usize, bytes: usize): void {
   const s01 = add(s0, s1)
   const s23 = add(s2, s3)
   const all = add(s01, s23)
-  v128.store(STATE, add(add(all, s1), s01))
-  v128.store(STATE, add(add(all, s2), add(s1, s2)), 16)
-  v128.store(STATE, add(add(all, s3), s23), 32)
-  v128.store(STATE, add(add(all, s0), add(s3, s0)), 48)
+  v128.store(STATE, add(all, add(s1, s01)))
+  v128.store(STATE, add(all, add(s2, add(s1, s2))), 16)
+  v128.store(STATE, add(all, add(s3, s23)), 32)
+  v128.store(STATE, add(all, add(s0, add(s3, s0))), 48)
 }
 
+/** Keeps the state in locals, so that no round waits for the memory. */
 function fullRounds(keys: usize): void {
+  let v0 = v128.load(STATE)
+  let v1 = v128.load(STATE, 16)
+  let v2 = v128.load(STATE, 32)
+  let v3 = v128.load(STATE, 48)
   for (let end = keys + HALF_FULL * FULL_KEYS; keys < end; keys += FULL_KEYS) {
-    for (let vector: usize = 0; vector < 64; vector += 16) {
-      v128.store(STATE + vector, sBox(v128.load(STATE + vector), v128.load(keys + vector)))
-    }
-    externalMatrix()
+    v0 = sBox(v0, v128.load(keys))
+    v1 = sBox(v1, v128.load(keys, 16))
+    v2 = sBox(v2, v128.load(keys, 32))
+    v3 = sBox(v3, v128.load(keys, 48))
+    const s0 = add(v0, sumOfLanes(v0))
+    const s1 = add(v1, sumOfLanes(v1))
+    const s2 = add(v2, sumOfLanes(v2))
+    const s3 = add(v3, sumOfLanes(v3))
+    const s01 = add(s0, s1)
+    const s23 = add(s2, s3)
+    const all = add(s01, s23)
+    v0 = add(all, add(s1, s01))
+    v1 = add(all, add(s2, add(s1, s2)))
+    v2 = add(all, add(s3, s23))
+    v3 = add(all, add(s0, add(s3, s0)))
   }
+  v128.store(STATE, v0)
+  v128.store(STATE, v1, 16)
+  v128.store(STATE, v2, 32)
+  v128.store(STATE, v3, 48)
 }
 
 /**
