@@ -4,6 +4,7 @@ const doors = [
   'poseidon2',
   'anchor',
   'beacon',
+  'blocks',
   'bulk',
   'rpc',
   'provider',
@@ -44,7 +45,7 @@ export default {
   ],
   // The types of their keys are written out there.
   intentionallyNotExported: [
-    ...['answer', 'evidence', 'beacon'].map(family => `src/error-meanings.ts:${family}`),
+    ...['answer', 'evidence', 'beacon', 'blocks'].map(family => `src/error-meanings.ts:${family}`),
     ...['rpc', 'provider'].map(door => `src/${door}/error.ts:meanings`),
   ],
   treatWarningsAsErrors: true,

@@ -1,5 +1,5 @@
 /**
- * Every way in which verification can fail, with what it means in one sentence, by family: answers, evidence, beacon.
+ * Every way in which verification can fail, with what it means in one sentence, by family: answers, evidence, beacon, blocks.
  * `docs/checks.md` is the catalogue: why each check exists, what an attacker could do if it were missing, and the vectors
  * that show it.
  */
@@ -114,6 +114,34 @@ const beacon = {
   BEACON_OLDER_THAN_CHECKPOINT: 'The finalized block is older than the trusted block.',
 }
 
+const blocks = {
+  HISTORY_NO_CONTRACT: 'The contract that keeps block hashes (EIP-2935) does not exist in this state.',
+  HISTORY_NO_HASH: 'The contract that keeps block hashes has none for this block.',
+  HISTORY_OUTSIDE_WINDOW:
+    'The block is not one of the 8,191 before the block of the state, whose hashes the state holds.',
+
+  BLOCK_NUMBER_MISMATCH: 'The header has the trusted hash but is of a block other than the one asked for.',
+  BLOCK_MALFORMED: 'This does not have the shape of a block, transaction, receipt or log.',
+  BLOCK_TOO_LARGE: 'There are more headers, transactions, receipts, logs or bytes than can be verified.',
+  BLOCK_QUANTITY: 'A number in a transaction or receipt is not a quantity of JSON-RPC, or exceeds its width.',
+  BLOCK_TYPE_UNKNOWN: 'A transaction or receipt has a type other than the types 0 to 4 of Ethereum.',
+  BLOCK_FIELD_MISMATCH: 'A field of a transaction, receipt or log contradicts what is proven.',
+  BLOCK_COUNT_MISMATCH: 'The block does not have exactly one receipt for each transaction.',
+
+  TRANSACTIONS_ROOT_MISMATCH: 'The transactions do not hash to the root of the block’s transactions.',
+  TRANSACTION_CREATES: 'A transaction with blobs or authorizations has no recipient.',
+  TRANSACTION_BLOBS: 'A transaction of type 3 has no blob, or a blob hash of an unknown version.',
+  TRANSACTION_AUTHORIZATIONS: 'A transaction of type 4 has no authorization.',
+  TRANSACTION_PARITY: 'The v or yParity of a transaction is not one that its type has.',
+  TRANSACTION_SIGNATURE: 'The r or s of a signature is zero or too large, or s is in the upper half of its range.',
+  TRANSACTION_SENDER: 'The signature of a transaction is that of no public key.',
+
+  RECEIPTS_ROOT_MISMATCH: 'The receipts do not hash to the root of the block’s receipts.',
+  RECEIPT_STATUS: 'The status of a receipt is neither 0 nor 1.',
+  RECEIPT_GAS: 'A receipt has less cumulative gas than the one before it.',
+  RECEIPT_BLOOM: 'The bloom filter of a receipt is not that of its logs.',
+}
+
 /** The stable name of a check that `verifyProof` and its building blocks make. */
 export type AnswerErrorCode = keyof typeof answer
 
@@ -122,6 +150,9 @@ export type EvidenceErrorCode = keyof typeof evidence
 
 /** The stable name of a check of the consensus layer. */
 export type BeaconErrorCode = keyof typeof beacon
+
+/** The stable name of a check of blocks: headers by number, transactions, receipts and logs. */
+export type BlocksErrorCode = keyof typeof blocks
 
 /**
  * What each code of `verifyProof` means. A minor version may add codes; no version changes what one means.
@@ -159,13 +190,25 @@ export const evidenceErrorMeanings: Readonly<Record<EvidenceErrorCode, string>> 
  */
 export const beaconErrorMeanings: Readonly<Record<BeaconErrorCode, string>> = beacon
 
+/**
+ * What each further code of this entry point means. A minor version may add codes; no version changes what one means.
+ *
+ * @example
+ * ```ts
+ * import { blocksErrorMeanings } from 'rollup-state-proof/blocks'
+ *
+ * console.log(blocksErrorMeanings.RECEIPT_STATUS) // The status of a receipt is neither 0 nor 1.
+ * ```
+ */
+export const blocksErrorMeanings: Readonly<Record<BlocksErrorCode, string>> = blocks
+
 const argument = { ARGUMENT_INVALID: 'One of the caller’s own arguments is wrong.' }
 
 /** The meaning of a code of any family; empty if it is of none. */
 export function meaningOf(code: string): string {
-  const all: Readonly<Record<string, string>> = { ...answer, ...evidence, ...beacon, ...argument }
+  const all: Readonly<Record<string, string>> = { ...answer, ...evidence, ...beacon, ...blocks, ...argument }
   return (Object.hasOwn(all, code) && all[code]) || ''
 }
 
 /** Every code that a verifier can report. */
-export const allCodes = (): string[] => Object.keys({ ...answer, ...evidence, ...beacon, ...argument })
+export const allCodes = (): string[] => Object.keys({ ...answer, ...evidence, ...beacon, ...blocks, ...argument })

@@ -1,10 +1,11 @@
-import type { AnswerErrorCode, BeaconErrorCode, EvidenceErrorCode } from './error-meanings.ts'
+import type { AnswerErrorCode, BeaconErrorCode, BlocksErrorCode, EvidenceErrorCode } from './error-meanings.ts'
 
 /**
- * The stable name of a failed check. The codes form three families, each with the sentences that it stands for:
- * `answerErrorMeanings` (`rollup-state-proof`), `evidenceErrorMeanings` (`…/anchor`) and `beaconErrorMeanings` (`…/beacon`).
+ * The stable name of a failed check. The codes form four families, each with the sentences that it stands for:
+ * `answerErrorMeanings` (`rollup-state-proof`), `evidenceErrorMeanings` (`…/anchor`), `beaconErrorMeanings` (`…/beacon`) and
+ * `blocksErrorMeanings` (`…/blocks`).
  */
-export type ProofErrorCode = AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode
+export type ProofErrorCode = AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode
 
 /**
  * What to do about an error.
@@ -142,7 +143,8 @@ export class ArgumentError extends Error {
  * this package, which bundlers and package managers may install.
  *
  * @param error anything that was thrown
- * @param family if given, only its codes: `answerErrorMeanings`, `evidenceErrorMeanings` or `beaconErrorMeanings`
+ * @param family if given, only its codes: `answerErrorMeanings`, `evidenceErrorMeanings`, `beaconErrorMeanings` or
+ * `blocksErrorMeanings`
  * @returns false for anything else. It never throws
  *
  * @example

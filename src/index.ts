@@ -12,6 +12,7 @@ export {
   type AnswerErrorCode,
   answerErrorMeanings,
   type BeaconErrorCode,
+  type BlocksErrorCode,
   type EvidenceErrorCode,
 } from './error-meanings.ts'
 export {

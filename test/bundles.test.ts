@@ -10,6 +10,7 @@ const limits: Readonly<Record<string, readonly [minified: number, gzipped: numbe
   '…/poseidon2': [18_900, 7_200],
   '…/anchor': [53_700, 19_600],
   '…/beacon': [97_500, 36_000],
+  '…/blocks': [70_200, 26_700],
   '…/bulk': [88_000, 34_800],
   '…/world': [18_800, 7_600],
   '…/rpc': [111_100, 41_500],

@@ -21,6 +21,7 @@ const LAYERS = [
   'verifier',
   'anchor',
   'beacon',
+  'blocks',
   'evidence',
   'world',
   'rpc',

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { mimc } from '../src/mimc.ts'
 import { poseidon2 } from '../src/poseidon2.ts'
 import { generateBeacon } from './beacon/generate.ts'
+import { generateBlocks } from './blocks/generate.ts'
 import { generateCalls } from './calls/generate.ts'
 import { generateEvidence } from './evidence/generate.ts'
 import { invalidCases } from './invalid.ts'
@@ -58,10 +59,11 @@ async function generate(): Promise<Map<string, string>> {
     ...below('evidence', evidence),
     ...below('beacon', generateBeacon()),
     ...below('calls', await generateCalls()),
+    ...below('blocks', await generateBlocks()),
   ])
 }
 
-const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls'].flatMap(folder => [
+const FOLDERS = ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks'].flatMap(folder => [
   `${folder}/valid`,
   `${folder}/invalid`,
 ])

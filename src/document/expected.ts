@@ -2,14 +2,20 @@ import { verifyCode } from '../anchor/code.ts'
 import { encodeHeader } from '../anchor/header.ts'
 import type { Committee } from '../beacon/committee.ts'
 import { type ConsensusAnswers, type TrustedBlock, verifyConsensus, verifyFinality } from '../beacon/verify.ts'
+import { verifyBlock } from '../blocks/block.ts'
+import { type BlockClaim, verifyHeaderChain } from '../blocks/header.ts'
+import { type HistoryClaim, type ProvenHistory, readBlockHash } from '../blocks/history.ts'
+import { verifyReceipts } from '../blocks/receipts.ts'
+import { verifyTransactions } from '../blocks/transactions.ts'
 import type { Hex } from '../bytes.ts'
 import type { VerifiedEvidence } from '../evidence/types.ts'
 import { encodeQuantity } from '../hex.ts'
 import type { VerifiedState } from '../proof/verify.ts'
 import type { Outcome } from '../verifier/safe.ts'
 import { DocumentError } from './error.ts'
+import { parseNumber } from './evidence.ts'
 import type { Expected, FunctionVector } from './input-file.ts'
-import { fieldIn, fieldsOf, show } from './value.ts'
+import { type Fields, fieldIn, fieldsOf, show } from './value.ts'
 
 /**
  * Compares an outcome with what a file expects: one sentence per mismatch, none if the outcome is as expected.
@@ -56,7 +62,7 @@ const spellNumber = (value: unknown): unknown => {
  * @throws ProofError as the function does; DocumentError if the operation is unknown
  */
 export function runFunction({ operation, fields }: FunctionVector): object {
-  const { code, codeHash, block, input } = fields
+  const { code, codeHash, block, input, claim } = fields
   const { answers, committee, network, blockRoot } = fieldsOf(input)
   switch (operation) {
     case 'verifyCode':
@@ -72,9 +78,28 @@ export function runFunction({ operation, fields }: FunctionVector): object {
     }
     case 'verifyFinality':
       return verifyFinality(fieldIn(answers, 'finality'), committee as Committee)
+    case 'readBlockHash':
+    case 'verifyHeaderChain':
+    case 'verifyTransactions':
+    case 'verifyReceipts':
+    case 'verifyBlock':
+      return spellNumbers({ verified: runOverBlocks(operation, input, fieldsOf(claim)) })
     default:
       throw new DocumentError(`it is not a vector: unknown operation ${show(operation)}`)
   }
+}
+
+/** Calls a function over blocks. The numbers of a claim are quantities. */
+function runOverBlocks(operation: string, input: unknown, claim: Fields): unknown {
+  const numbers = ['number', 'stateBlock']
+    .filter(name => name in claim)
+    .map(name => [name, parseNumber(claim[name], 64)])
+  const stated: unknown = { ...claim, ...Object.fromEntries(numbers) }
+  if (operation === 'readBlockHash') return readBlockHash(input as ProvenHistory, stated as HistoryClaim)
+  if (operation === 'verifyHeaderChain') return verifyHeaderChain(input, stated as BlockClaim)
+  if (operation === 'verifyTransactions') return verifyTransactions(input, stated as { transactionsRoot: Hex })
+  if (operation === 'verifyReceipts') return verifyReceipts(input, stated as { receiptsRoot: Hex })
+  return verifyBlock(input, stated as BlockClaim)
 }
 
 const placed = (code: unknown, path: unknown): string => (path ? `${show(code)} at ${show(path)}` : show(code))

@@ -21,6 +21,7 @@ const entries = {
       'poseidon2',
       'anchor',
       'beacon',
+      'blocks',
       'bulk',
       'world',
       'rpc',

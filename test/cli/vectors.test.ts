@@ -39,6 +39,14 @@ it.each([
     },
   ],
   ['calls', { 'call invalid': 32, 'call valid': 3 }],
+  [
+    'blocks',
+    {
+      ...{ 'transactions invalid': 41, 'block invalid': 18, 'receipts invalid': 26, 'block headers invalid': 5 },
+      ...{ 'block hash invalid': 5, 'block valid': 1, 'block hash valid': 3, 'block headers valid': 1 },
+      ...{ 'receipts valid': 2, 'transactions valid': 3 },
+    },
+  ],
 ])('runs the %s vectors with every outcome as expected', async (folder, groups) => {
   const { code, stdout, stderr } = await runHere(['vectors', join('vectors', folder)])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

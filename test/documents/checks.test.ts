@@ -14,8 +14,17 @@ const codes = allCodes().sort()
 const isAnchorCode = (code: string) => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code)
 const isBeaconCode = (code: string) => code.startsWith('BEACON_')
 const isCallCode = (code: string) => code.startsWith('CALL_')
+const isBlocksCode = (code: string) => /^(HISTORY|BLOCK|TRANSACTIONS?|RECEIPTS?)_/.test(code)
 const folderOf = (code: string) =>
-  isBeaconCode(code) ? 'beacon' : isCallCode(code) ? 'calls' : isAnchorCode(code) ? 'evidence' : 'scheme'
+  isBlocksCode(code)
+    ? 'blocks'
+    : isBeaconCode(code)
+      ? 'beacon'
+      : isCallCode(code)
+        ? 'calls'
+        : isAnchorCode(code)
+          ? 'evidence'
+          : 'scheme'
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   // The page names codes to show which check failed. It raises none.
   .filter(file => file.endsWith('.ts') && file !== 'error-meanings.ts' && !file.startsWith('explorer/'))
@@ -42,7 +51,7 @@ it('names the function that does each check', () => {
   }
 })
 
-for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls']) {
+for (const scheme of ['mimc', 'poseidon2', 'evidence', 'beacon', 'calls', 'blocks']) {
   const folder = `vectors/${scheme}/invalid`
   const isShownHere = (code: string) => folderOf(code) === (/mimc|poseidon2/.test(scheme) ? 'scheme' : scheme)
   const raised = new Map(

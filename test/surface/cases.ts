@@ -1,5 +1,6 @@
 import * as anchor from '../../src/anchor.ts'
 import * as beacon from '../../src/beacon.ts'
+import * as blocks from '../../src/blocks.ts'
 import * as bulk from '../../src/bulk.ts'
 import * as core from '../../src/index.ts'
 import * as mimc from '../../src/mimc.ts'
@@ -29,6 +30,7 @@ export const doors: Readonly<Record<string, object>> = {
   './poseidon2': poseidon2,
   './anchor': anchor,
   './beacon': beacon,
+  './blocks': blocks,
   './bulk': bulk,
   './world': world,
   './rpc': rpc,
@@ -127,6 +129,10 @@ const block = await rpc.createHttpProvider(l1).request({
   method: 'eth_getBlockByNumber',
   params: [`0x${verified.l1Block.number.toString(16)}`, false],
 })
+const header = blocks.encodeHeader(block)
+const ofBlock = { hash: l1BlockHash, number: verified.l1Block.number }
+const { transactionsRoot, receiptsRoot } = blocks.verifyBlockHeader(header, ofBlock)
+const slotOfHistory = { key: blocks.historySlot(99n), value: hex('ab', 32) }
 const ofBundle = (name: string) => BigInt(Reflect.get(Object(Reflect.get(Object(bundle.l1), 'finalizedState')), name))
 const finalizedState = {
   messageNumber: ofBundle('messageNumber'),
@@ -426,6 +432,32 @@ export const cases: Readonly<Record<string, Case>> = {
       ...optionalOf('0', follow, 'l1', 'l2', 'scheme', 'rollup', 'l1BlockHash'),
       '0.requests.0.storageKeys',
     ],
+  },
+
+  historySlot: { call: blocks.historySlot, args: [99n] },
+  readBlockHash: {
+    call: blocks.readBlockHash,
+    args: [
+      { account: contract.account, storage: [slotOfHistory] },
+      { number: 99n, stateBlock: 100n },
+    ],
+    // An account and slots as they were proven, which have more fields.
+    free: ['0.account', '0.storage.0'],
+  },
+  verifyBlockHeader: { call: blocks.verifyBlockHeader, args: [header, ofBlock], free: ['0'] },
+  verifyHeaderChain: { call: blocks.verifyHeaderChain, args: [[header], ofBlock], free: ['0'] },
+  verifyTransactions: { call: blocks.verifyTransactions, args: [[], { transactionsRoot }], free: ['0'] },
+  verifyReceipts: { call: blocks.verifyReceipts, args: [[], { receiptsRoot }], free: ['0'] },
+  verifyBlock: {
+    call: blocks.verifyBlock,
+    args: [{ header, transactions: [], receipts: [] }, ofBlock],
+    free: ['0'],
+  },
+  filterLogs: {
+    call: blocks.filterLogs,
+    args: [[{ address: token, topics: [key] }], { address: [token], topics: [[key], null] }],
+    // A proven log has more fields.
+    ...{ optional: ['1.address', '1.topics'], free: ['0.0', '1.topics.1'] },
   },
 
   createVerifiedProvider: {

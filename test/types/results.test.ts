@@ -14,6 +14,7 @@ import {
   type ArgumentError,
   answerErrorMeanings,
   type BeaconErrorCode,
+  type BlocksErrorCode,
   type ErrorAction,
   type EvidenceErrorCode,
   type Hex,
@@ -141,7 +142,9 @@ it('narrows an outcome', () => {
 })
 
 it('knows all codes, by family', () => {
-  expectTypeOf<ProofErrorCode>().toEqualTypeOf<AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode>()
+  expectTypeOf<ProofErrorCode>().toEqualTypeOf<
+    AnswerErrorCode | EvidenceErrorCode | BeaconErrorCode | BlocksErrorCode
+  >()
   expectTypeOf(answerErrorMeanings).toEqualTypeOf<Readonly<Record<AnswerErrorCode, string>>>()
   const say = (error: unknown): string => {
     if (isProofError(error, answerErrorMeanings)) {

@@ -118,6 +118,11 @@ const subjects = new Map<unknown, string>([
   ['verifyConsensus', 'beacon'],
   ['verifyFinality', 'beacon'],
   ['verifyCallEvidence', 'call'],
+  ['readBlockHash', 'block hash'],
+  ['verifyHeaderChain', 'block headers'],
+  ['verifyTransactions', 'transactions'],
+  ['verifyReceipts', 'receipts'],
+  ['verifyBlock', 'block'],
 ])
 
 async function outcomeOf(file: FunctionVector): Promise<Outcome<{ readonly found: object }>> {

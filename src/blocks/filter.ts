@@ -1,0 +1,75 @@
+import { decodeArgument, invalid, isArray, readItems } from '../arguments.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
+import { atPath } from '../errors.ts'
+import { readerOf } from '../json/reader.ts'
+import { readOptions } from '../options.ts'
+import { MAX_TOPICS } from './limits.ts'
+import type { Log } from './receipts.ts'
+
+/** Which logs are asked for, as `eth_getLogs` has it. */
+export interface LogFilter {
+  /** The contract, or several of which any will do. Default: any contract. */
+  address?: Hex | readonly Hex[] | undefined
+  /**
+   * By place, the topic, or several of which any will do; null: any topic. A log with fewer topics does not match. Default: any
+   * topics.
+   */
+  topics?: readonly (Hex | readonly Hex[] | null)[] | undefined
+}
+
+const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
+
+/**
+ * The logs that a filter selects, as `eth_getLogs` does. Of all logs of a block, the result is complete.
+ *
+ * @param logs proven ones, such as those of `verifyReceipts` or `verifyBlock`
+ * @param filter which logs are asked for. An empty list counts as none, as endpoints have it
+ * @returns the same objects, in the same order
+ * @throws ArgumentError
+ *
+ * @example
+ * ```ts
+ * import { filterLogs } from 'rollup-state-proof/blocks'
+ *
+ * const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' as const
+ * const [token, other] = [`0x${'70'.repeat(20)}`, `0x${'71'.repeat(20)}`] as const
+ * const logs = [token, other].map(address => ({ address, topics: [transfer] }))
+ * console.log(filterLogs(logs, { address: token, topics: [transfer] }).length) // 1
+ * ```
+ */
+export function filterLogs<T extends Pick<Log, 'address' | 'topics'>>(logs: readonly T[], filter: LogFilter): T[] {
+  const { address, topics = [] } = readOptions('', filter, ['address', 'topics'])
+  const addresses = decodeChoice('address', address, 20)
+  const choices = readItems('topics', topics, topic => decodeChoice('', topic ?? undefined, 32))
+  if (choices.length > MAX_TOPICS) throw invalid('topics', `at most ${MAX_TOPICS}`, topics)
+  return readItems('logs', logs, log => ({ log, ...readLog(log) })).flatMap(({ log, address, topics }) => {
+    const isLongEnough = choices.length <= topics.length
+    const isChosen = isLongEnough && choices.every((choice, index) => includes(choice, topics[index]))
+    return isChosen && includes(addresses, address) ? [log] : []
+  })
+}
+
+/** No choice includes everything. */
+const includes = (choice: readonly Hex[], value: Hex | undefined): boolean =>
+  choice.length === 0 || choice.some(chosen => chosen === value)
+
+function decodeChoice(name: string, choice: unknown, length: number): Hex[] {
+  const decode = (value: unknown) => bytesToHex(decodeArgument('', value, length))
+  if (choice === undefined) return []
+  return isArray(choice) ? readItems(name, choice, decode) : [atPath(name, () => decode(choice))]
+}
+
+/** In lower case. @throws ArgumentError if it is no log */
+function readLog(log: unknown): { address: Hex; topics: Hex[] } {
+  const field = reader.fieldsOf(log, ['address', 'topics'])
+  return {
+    address: field('address', value => bytesToHex(decodeArgument('', value, 20))),
+    topics: field('topics', value =>
+      reader.items(
+        value,
+        () => {},
+        topic => bytesToHex(decodeArgument('', topic, 32)),
+      ),
+    ),
+  }
+}

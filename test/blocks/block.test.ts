@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import type { TransactionSerializable } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { beforeAll, expect, it } from 'vitest'
+import { encodeHeader, verifyBlock, verifyReceipts, verifyTransactions } from '../../src/blocks.ts'
+import type { Hex } from '../../src/index.ts'
+import {
+  CHAIN_ID,
+  type Content,
+  kinds,
+  makeBlock,
+  makeTruth,
+  type Sent,
+  type SentBlock,
+  seal,
+} from '../../vectors/blocks/truth.ts'
+import { named } from '../../vectors/evidence/l1.ts'
+import { sized } from '../size.ts'
+import { changesOf, refusalOf, spell } from './helpers.ts'
+
+let truth: SentBlock
+beforeAll(async () => {
+  truth = await makeTruth()
+})
+
+const partsOf = ({ block, transactions, receipts }: SentBlock) => ({
+  ...{ header: encodeHeader(block), transactions, receipts },
+})
+const claimOf = ({ block }: SentBlock) => ({ hash: block.hash, number: BigInt(block.number) })
+
+it('refuses every change of a field of a whole block', async () => {
+  const counts: Record<string, number> = {}
+  // Blocks of one transaction, because each check takes the whole block.
+  for (const content of await kinds()) {
+    const block = await makeBlock([content])
+    const [parts, claim] = [partsOf(block), claimOf(block)]
+    expect(verifyBlock(parts, claim).receipts.length).toBe(1)
+    for (const { path, changed } of changesOf(parts, '.')) {
+      expect(
+        refusalOf(() => verifyBlock(changed, claim)),
+        path,
+      ).not.toBe('accepted')
+      const part = path.split(/\W/)[1] ?? ''
+      counts[part] = (counts[part] ?? 0) + 1
+    }
+  }
+  expect(counts).toEqual({ header: 7, transactions: 160, receipts: 186 })
+})
+
+it('derives every field that was left out', () => {
+  const [parts, claim] = [partsOf(truth), claimOf(truth)]
+  const proven = spell(verifyBlock(parts, claim))
+  const hashed = {
+    transactions: ['type', 'nonce', 'gasPrice', 'maxPriorityFeePerGas', 'maxFeePerGas', 'gas', 'to', 'value', 'input'],
+    receipts: ['type', 'status', 'cumulativeGasUsed', 'logsBloom'],
+  }
+  const only = (sent: Sent, names: readonly string[]) => Object.fromEntries(names.map(name => [name, sent[name]]))
+  const lists = ['accessList', 'maxFeePerBlobGas', 'blobVersionedHashes', 'authorizationList', 'v', 'r', 's', 'chainId']
+  const sparse = {
+    header: parts.header,
+    transactions: parts.transactions.map(sent => only(sent, [...hashed.transactions, ...lists])),
+    receipts: parts.receipts.map(sent => ({
+      ...only(sent, hashed.receipts),
+      logs: (sent.logs as Sent[]).map(log => only(log, ['address', 'topics', 'data'])),
+    })),
+  }
+  expect(spell(verifyBlock(sparse, claim))).toEqual(proven)
+})
+
+it('passes on nothing that it does not know', () => {
+  const proven = spell(verifyBlock(partsOf(truth), claimOf(truth)))
+  const add = (sent: Sent) => ({ ...sent, revertReason: '0x01', blobGasPrice: '0x1', l1Fee: '0x2' })
+  const parts = { ...partsOf(truth), transactions: truth.transactions.map(add), receipts: truth.receipts.map(add) }
+  expect(spell(verifyBlock(parts, claimOf(truth)))).toEqual(proven)
+  expect(JSON.stringify(proven)).not.toMatch(/revertReason|blobGasPrice|l1Fee/)
+})
+
+it('knows no base fee before London, and no price but the one stated', async () => {
+  const [legacy] = await kinds()
+  const { block, transactions, receipts } = await makeBlock(legacy ? [legacy] : [])
+  const { baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas, parentBeaconBlockRoot, requestsHash, ...old } =
+    block
+  expect([baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas, requestsHash].length).toBe(5)
+  const unplaced = ({ blockHash: _, ...sent }: Sent) => sent
+  const sent = {
+    ...{ block: await seal(old, transactions, receipts), transactions: transactions.map(unplaced) },
+    receipts: receipts.map(unplaced),
+  }
+  const verified = verifyBlock(partsOf(sent), claimOf(sent))
+  expect([verified.transactions[0]?.gasPrice, verified.receipts[0]?.effectiveGasPrice]).toEqual([10n, 10n])
+  expect(Object.keys(verified.header).sort()).toEqual(Object.keys(sent.block).sort())
+  expect(parentBeaconBlockRoot).toBe(named('no beacon'))
+})
+
+const senders = ['one', 'two', 'three'].map(name => privateKeyToAccount(named(name)))
+const bytes = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((all): Hex => `0x${Buffer.from(all).toString('hex')}`)
+const data = fc.uint8Array({ maxLength: 80 }).map((all): Hex => `0x${Buffer.from(all).toString('hex')}`)
+const small = fc.bigInt({ min: 0n, max: 2n ** 70n })
+const log = fc.record({ address: bytes(20), topics: fc.array(bytes(32), { maxLength: 4 }), data })
+const accessList = fc.array(fc.record({ address: bytes(20), storageKeys: fc.array(bytes(32), { maxLength: 2 }) }), {
+  maxLength: 2,
+})
+const request = fc
+  .record({
+    ...{ kind: fc.integer({ min: 0, max: 4 }), nonce: fc.nat(), gas: fc.bigInt({ min: 0n, max: 2n ** 63n }) },
+    ...{ value: small, data, to: fc.option(bytes(20)), price: small, tip: small, accessList, isOld: fc.boolean() },
+    blob: bytes(31),
+  })
+  .map(({ kind, price, tip, to, blob, isOld, accessList, ...common }): TransactionSerializable => {
+    const recipient = to ?? (kind > 2 ? named('recipient', 20) : undefined)
+    const base = { ...common, ...(recipient && { to: recipient }) }
+    const fees = { maxFeePerGas: price + tip, maxPriorityFeePerGas: tip, chainId: CHAIN_ID, accessList }
+    if (kind === 0) return { type: 'legacy', ...base, gasPrice: price, ...(!isOld && { chainId: CHAIN_ID }) }
+    if (kind === 1) return { type: 'eip2930', ...base, gasPrice: price, chainId: CHAIN_ID, accessList }
+    if (kind === 2) return { type: 'eip1559', ...base, ...fees }
+    if (kind === 3) {
+      const blobVersionedHashes: Hex[] = [`0x01${blob.slice(2)}`]
+      return {
+        type: 'eip4844',
+        ...base,
+        ...fees,
+        maxFeePerBlobGas: price,
+        blobVersionedHashes,
+      } as TransactionSerializable
+    }
+    const authorization = { address: named('code', 20), chainId: 0, nonce: 1, r: named('r'), s: named('s'), yParity: 1 }
+    return { type: 'eip7702', ...base, ...fees, authorizationList: [authorization] }
+  })
+const content = fc.record({
+  ...{ request, sender: fc.constantFrom(...senders), status: fc.constantFrom(0 as const, 1 as const) },
+  ...{ gasUsed: fc.bigInt({ min: 0n, max: 2n ** 50n }), logs: fc.array(log, { maxLength: 3 }) },
+})
+
+it('verifies random blocks as viem signs them and @ethereumjs/mpt hashes them', async () => {
+  let transactionCount = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(content, { maxLength: 4 }), async contents => {
+      const sent = await makeBlock(contents as Content[], 77n)
+      const { header, transactions, receipts } = verifyBlock(partsOf(sent), claimOf(sent))
+      expect(header.number).toBe(77n)
+      expect(transactions.map(({ hash, from }) => [hash, from])).toEqual(
+        sent.transactions.map(({ hash, from }) => [hash, from]),
+      )
+      const { transactionsRoot, receiptsRoot } = header
+      expect(verifyTransactions(sent.transactions, { transactionsRoot }).length).toBe(contents.length)
+      expect(verifyReceipts(sent.receipts, { receiptsRoot }).length).toBe(receipts.length)
+      expect(receipts.flatMap(({ logs }) => logs.map(({ data }) => data))).toEqual(
+        contents.flatMap(({ logs }) => logs.map(({ data }) => data)),
+      )
+      transactionCount += transactions.length
+    }),
+    { seed: 33, numRuns: sized(25) },
+  )
+  expect(transactionCount).toBeGreaterThan(20)
+})
