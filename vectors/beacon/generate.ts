@@ -99,7 +99,7 @@ function createInput(fork: ForkName, options: Options = {}) {
       finality: { version: finalityForks?.attested ?? fork, data: finality.data },
     },
   }
-  return { input, finalized: finality.finalized, attested: finality.attested }
+  return { input, start: header, finalized: finality.finalized, attested: finality.attested }
 }
 
 const rootOf = ({ pubkeys, aggregate_pubkey }: ApiCommittee): Hex =>
@@ -129,7 +129,7 @@ function createValid(
   description = `${fork}: a checkpoint, one update, and finality in the period after.`,
   options: Options = {},
 ): ValidVector {
-  const { input, finalized } = createInput(fork, options)
+  const { input, start, finalized } = createInput(fork, options)
   const period = (options.period ?? firstPeriodOf(fork)) + 1
   const { execution, execution_block_hash } = finalized.json as {
     execution?: { block_hash: Hex; block_number: string; timestamp: string }
@@ -148,6 +148,7 @@ function createValid(
       blockRoot: bytesToHex(finalized.root),
       slot: `${finalized.slot}`,
       slotTimestamp: `${network.genesisTime + 12 * finalized.slot}`,
+      trustedSlotTimestamp: `${network.genesisTime + 12 * start.slot}`,
       signers: 512 - (options.finalitySigning?.absent ?? ABSENT).length,
       period,
       committeeRoot: rootOf(signersB.keys),

@@ -26,6 +26,7 @@ export interface Accepted {
   blockRoot: Hex
   slot: string
   slotTimestamp: string
+  trustedSlotTimestamp: string
   signers: number
   period: number
   committeeRoot: Hex
