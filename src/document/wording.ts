@@ -165,10 +165,10 @@ export function timeRow(evidence: Timed, now = clockSeconds()): Row {
   const { finalizedTimestamp, l1Block } = evidence
   const age = formatAge(ageOf(evidence, now)?.seconds ?? 0n)
   if (finalizedTimestamp !== undefined) {
-    return ['L2 block time', formatTime(finalizedTimestamp), `${age} ago, proven by the rollup contract`]
+    return ['L2 block time', formatTime(finalizedTimestamp), `${age} old, proven by the rollup contract`]
   }
-  if (l1Block === undefined) return ['L2 block time', 'age not provable']
-  return ['L2 block time', 'age not provable', `older than the L1 block, which was made ${age} ago`]
+  const row = ['L2 block time', 'not proven'] as const
+  return l1Block === undefined ? row : [...row, `at least ${age} old`]
 }
 
 const UNITS = [

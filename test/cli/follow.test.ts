@@ -44,7 +44,7 @@ it('writes a bundle per finalization, and resumes where it stopped', async () =>
   expect(readdirSync(folder).sort()).toEqual(['4.json', '5.json', '9.json', 'index.ndjson', 'state.json'])
   expect(first.stdout.trimEnd().split('\n').length).toBe(3)
   expect(first.stdout).toMatch(
-    /L2 block 4 {2}age not provable {2}the account exists, 2 of 3 slots exist {2}\S+4\.json\n/,
+    /L2 block 4 {2}time not proven {2}the account exists, 2 of 3 slots exist {2}\S+4\.json\n/,
   )
   expect(first.stdout).toMatch(/L2 block 9 {2}of 20\S+Z, \d+ days old {2}/)
   expect(index()[2]).toEqual({

@@ -121,11 +121,11 @@ it('reports the same in JSON', async () => {
   expect(verified.code).toBe(0)
   expect(JSON.parse(verified.stdout)).toMatchObject(proven)
   expect((await runHere(report.verify)).stdout).toMatch(
-    /L2 block time +20..-\S+Z +\d+ days ago, proven by the rollup contract/,
+    /L2 block time +20..-\S+Z +\d+ days old, proven by the rollup contract/,
   )
   expect((await runHere(['inspect', report.file])).stdout).toMatch(/timestamp +\d+ \(20..-\S+Z\)/)
   const plain = await record('--force', '--l2-block', '4')
-  expect(plain.stdout).toMatch(/L2 block time +age not provable +older than the L1 block, which was made \d+ days ago/)
+  expect(plain.stdout).toMatch(/L2 block time +not proven +at least \d+ days old/)
   const older = JSON.parse((await record('--json', '--force', '--l1-block', '43')).stdout)
   expect(older).toMatchObject({ l1Block: { number: '43' }, l2BlockNumber: '5' })
   const timeless = JSON.parse((await record('--json', '--force', '--l2-block', '4')).stdout)

@@ -90,7 +90,7 @@ export const command: Command = {
       const [l1, l2] = [endpoints.open('l1', values.l1), endpoints.open('l2', values.l2)]
       const onDissent = (text: string) => showProgress(io, `L1 block hash: ${printable(text)}`)
       const { l1BlockHash, trust, isAlone } = await openL1Source(values, l1, endpoints, io, onDissent)
-      if (isAlone) showProgress(io, `the L1 block hash is the word of ${trust}`)
+      if (isAlone) showProgress(io, `the L1 block hash comes from ${trust}`)
       const folder = await openFollowFolder(path, request, askedFor)
       const metrics = createMetrics()
       const server =
@@ -229,7 +229,7 @@ function format(item: FollowedFinalization, file: string, { stdout }: Io): strin
   const now = BigInt(Math.floor(Date.now() / 1000))
   const time =
     finalizedTimestamp === undefined
-      ? 'age not provable'
+      ? 'time not proven'
       : `of ${formatTime(finalizedTimestamp)}, ${formatAge(now > finalizedTimestamp ? now - finalizedTimestamp : 0n)} old`
   const { storage = [] } = state ?? {}
   const existing = storage.filter(({ exists }) => exists).length

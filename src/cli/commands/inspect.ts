@@ -18,7 +18,7 @@ Options:
 ${formatOptions(options)}
 
 Exit code: 0 printed, 1 printed but parts of it are malformed, 2 wrong usage or
-unreadable input. None means verified.
+unreadable input. No exit code means verified.
 
 Example:
   rollup-state-proof inspect bundle.json

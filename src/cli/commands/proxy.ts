@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { formatTime } from '../../document/wording.ts'
+import { formatAge, formatTime } from '../../document/wording.ts'
 import { HARDFORKS, type Hardfork } from '../../provider/environment.ts'
 import { createJsonRpcServer } from '../../provider/json-rpc.ts'
 import {
@@ -171,13 +171,13 @@ function createLog(json: boolean, io: Io, redact: (text: string) => string) {
   return {
     listening(url: string, trust: string, forward: readonly string[]): void {
       const missing = hasEvm() ? {} : { missing: providerErrorMeanings.EVM_MISSING }
-      const unproven = forward.map(printable).join(', ') || 'nothing: other methods are refused'
-      const rows = Object.entries({ proxy: url, trusted: trust, unproven, ...missing })
+      const unproven = forward.map(printable).join(', ') || 'none'
+      const rows = Object.entries({ proxy: url, trusted: trust, 'forwarded unproven': unproven, ...missing })
       write('listening', { url, trust, forward, ...missing }, formatTable(rows))
     },
     view({ l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }: ProviderView): void {
-      const since =
-        timestamp === undefined ? `older than ${ageSeconds} s` : `of ${formatTime(timestamp)}, ${ageSeconds} s old`
+      const age = `${formatAge(BigInt(ageSeconds))} old`
+      const since = timestamp === undefined ? `at least ${age}` : `of ${formatTime(timestamp)}, ${age}`
       const l1 = `proven from L1 block ${l1Block.number} ${l1Block.hash}`
       const view = { l2BlockNumber, stateRoot, l1Block, timestamp, ageSeconds }
       write('view', view, `  L2 block ${l2BlockNumber}, ${since}, ${l1}`)

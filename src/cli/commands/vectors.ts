@@ -90,7 +90,7 @@ function formatSummary(results: readonly FileResult[], { stdout }: Io): string[]
     'group' in result && !result.asExpected ? named('Not as expected', result.file, result.mismatches) : [],
   )
   const unusable = results.flatMap(result =>
-    'unusable' in result ? named('Not a case', result.file, [result.unusable]) : [],
+    'unusable' in result ? named('Skipped', result.file, [result.unusable]) : [],
   )
   const rows = groups.map(group => [group.group, `${group.cases}`, `${group.asExpected}`])
   const total = results.length - notRun

@@ -82,7 +82,7 @@ export async function openL1Source(
   if (file !== undefined) return { l1BlockHash: await importSource(file), trust: `the function in ${printable(file)}` }
   const [only] = l1
   if (isOne && only !== undefined) {
-    const trust = 'the L1 endpoint ALONE: it could make up an L1, so add --l1-agree, --checkpoint or --l1-hash-module'
+    const trust = 'one endpoint only, which could invent the hash. Add --l1-agree, --checkpoint or --l1-hash-module'
     return { l1BlockHash: finalizedBlockHash(only), trust, isAlone: true }
   }
   const flag = urls.length > 0 ? 'l1-agree' : 'l1'
