@@ -6,6 +6,9 @@ import { kindOf, readerOf } from './json/reader.ts'
 
 const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
 
+/** A caller may pass any number of items. */
+const anyCount = () => {}
+
 /** @throws ArgumentError for a revoked proxy */
 export const isArray = (value: unknown): value is readonly unknown[] => reader.isArray(value)
 
@@ -17,13 +20,7 @@ export const isArray = (value: unknown): value is readonly unknown[] => reader.i
  */
 export const readItems = <T, U>(name: string, items: readonly T[], decode: (item: T) => U): U[] =>
   // The caller's type says what an item is.
-  atPath(name, () =>
-    reader.items(
-      items,
-      () => {},
-      item => decode(item as T),
-    ),
-  )
+  atPath(name, () => reader.items(items, anyCount, item => decode(item as T)))
 
 /** @throws ArgumentError if the argument is not hexadecimal of `length` bytes; of any length if none is given */
 export function decodeArgument(name: string, value: unknown, length?: number): Uint8Array {

@@ -85,6 +85,8 @@ const digitAt = (hex: string, index: number): number => DIGIT_VALUES[hex.charCod
 export function bytesToHex(bytes: Uint8Array): Hex {
   let hex: Hex = '0x'
   for (let index = 0; index < bytes.length; index++) hex = `${hex}${BYTE_TEXTS[byteAt(bytes, index)]}`
+  // Reading one character makes the engine join the pieces, which would take thirty times the memory.
+  hex.charCodeAt(0)
   return hex
 }
 
