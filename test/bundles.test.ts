@@ -5,7 +5,7 @@ import { type Bundle, measureBundles } from './bench/bundles.ts'
 
 /** The maximum size of each import, in bytes: minified, gzipped. Raise a limit only for good reason. */
 const limits: Readonly<Record<string, readonly [minified: number, gzipped: number]>> = {
-  'rollup-state-proof': [31_000, 12_200],
+  'rollup-state-proof': [31_100, 12_200],
   '…/mimc': [14_900, 7_600],
   '…/poseidon2': [18_900, 7_200],
   '…/anchor': [53_700, 19_600],
@@ -19,8 +19,8 @@ const limits: Readonly<Record<string, readonly [minified: number, gzipped: numbe
   '…/provider/evm': [300, 200],
   // Without the curve, which is imported on the first request to the beacon API.
   '…/service': [43_800, 17_500],
-  '…/service/demo': [28_200, 11_200],
-  'verifyProof and poseidon2': [35_200, 13_900],
+  '…/service/demo': [28_300, 11_200],
+  'verifyProof and poseidon2': [35_200, 14_000],
   'verifyProof and mimc': [29_600, 13_800],
   'mappingSlot alone': [11_300, 4_700],
   'createRollupClient alone': [47_000, 18_600],
