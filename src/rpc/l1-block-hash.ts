@@ -74,7 +74,7 @@ export interface AgreementOptions {
  * @example
  * ```ts
  * import { poseidon2 } from 'rollup-state-proof/poseidon2'
- * import { agreeingBlockHash } from 'rollup-state-proof/rpc'
+ * import { agreeingBlockHash, createHttpProvider } from 'rollup-state-proof/rpc'
  * import { createService } from 'rollup-state-proof/service'
  * import { demoWorld } from 'rollup-state-proof/service/demo'
  *
@@ -83,7 +83,7 @@ export interface AgreementOptions {
  * const { l1Url } = await service.listen()
  *
  * // In production: three with different operators.
- * const sources = [l1Url, 'http://127.0.0.1:1', `${l1Url}/?other`]
+ * const sources = [l1Url, 'http://127.0.0.1:1', { request: createHttpProvider(l1Url).request }]
  * const l1BlockHash = agreeingBlockHash(sources, { quorum: 2, onDissent: odd => console.log(odd[0]?.index) }) // 1
  * console.log((await l1BlockHash()).length) // 66
  * await service.close()

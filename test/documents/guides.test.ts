@@ -1,9 +1,17 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { lineaRollup } from '../../src/anchor.ts'
+import { slotKey } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { finalizedBlockHash } from '../../src/rpc.ts'
+import { demoCode, tokenSlots } from '../../src/service/demo-contracts.generated.ts'
+import { readGenesis } from '../../src/service/genesis.ts'
+import { createService } from '../../src/service.ts'
 import { PACKAGE } from '../package/build.ts'
 import { blocksOf } from './blocks.ts'
 
@@ -15,8 +23,9 @@ import { blocksOf } from './blocks.ts'
  * and a clone is a folder of links to this repository. `sh` blocks with a `…` are patterns for the reader to fill in, which
  * `documents.test.ts` checks.
  */
-const GUIDES = ['light-client', 'relayer', 'auditor']
-const PORT = '8545'
+const GUIDES = ['light-client', 'proxy', 'evidence', 'checkpoint', 'relayer', 'auditor']
+/** The ports in the guides. Each run has others. */
+const PORTS = ['8545', '8546'] as const
 const ROOT = resolve('.')
 const { GUIDES_TARBALL: TARBALL } = process.env
 
@@ -60,7 +69,7 @@ git() { cp -a '${join(folder, 'clone')}' rollup-state-proof; }
 /** Printed before the output of each block. */
 const mark = (index: number) => `@@ ${index} @@`
 
-function scriptOf(blocks: ReturnType<typeof blocksOf>, port: string): string {
+function scriptOf(blocks: ReturnType<typeof blocksOf>): string {
   const steps = blocks.map(({ language, text }, index) => {
     if (language === 'js') {
       const name = /^\/\/ (\S+\.js)\n/.exec(text)?.[1]
@@ -68,20 +77,22 @@ function scriptOf(blocks: ReturnType<typeof blocksOf>, port: string): string {
       return `cat > ${name} <<'END OF THE FILE'\n${text}END OF THE FILE\n`
     }
     if (language !== 'sh' || text.includes('…')) return ''
-    const isServing = /\bserve\b.*&$/m.test(text)
-    // Until it answers, because it accepts connections before it prints.
-    const ask = `exec 3<>/dev/tcp/127.0.0.1/${PORT} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && read -r <&3`
-    const wait = isServing ? `for i in {1..300}; do (${ask}) && break; sleep 0.1; done 2>&-\n` : ''
+    const served = [...text.matchAll(/--port (\d+).* &$/gm)].map(([, port]) => {
+      // Until it answers, because it accepts connections before it prints.
+      const ask = `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && read -r <&3`
+      return `for i in {1..300}; do (${ask}) && break; sleep 0.1; done 2>&-\n`
+    })
+    const wait = served.join('')
     return `echo '${mark(index)}'\n${text}${wait}`
   })
-  return (preamble + steps.join('')).replaceAll(PORT, port)
+  return preamble + steps.join('')
 }
 
 function freePort(): Promise<string> {
   return new Promise(found => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address()
-      server.close(() => found(String(typeof address === 'object' ? address?.port : PORT)))
+      server.close(() => found(String(typeof address === 'object' ? address?.port : '')))
     })
   })
 }
@@ -105,12 +116,12 @@ it.each(GUIDES)('runs the guide %s', async name => {
   const blocks = blocksOf(`docs/${name}.md`)
   const cwd = join(folder, name)
   mkdirSync(cwd)
-  const port = await freePort()
-  const script = scriptOf(blocks, port)
+  const ports = await Promise.all(PORTS.map(async port => ({ port, free: await freePort() })))
+  const script = ports.reduce((text, { port, free }) => text.replaceAll(port, free), scriptOf(blocks))
   const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8', timeout: 110_000 })
   expect(status, stdout).toBe(0)
 
-  const printed = stdout.replaceAll(port, PORT)
+  const printed = ports.reduce((text, { port, free }) => text.replaceAll(free, port), stdout)
   let [run, compared, last] = [0, 0, -1]
   for (const [index, { language, text }] of blocks.entries()) {
     if (language === 'sh' && !text.includes('…')) {
@@ -126,6 +137,47 @@ it.each(GUIDES)('runs the guide %s', async name => {
   expect(run).toBeGreaterThan(2)
   expect(compared).toBeGreaterThan(0)
   console.info(`${name}: ${run} sh blocks run, ${compared} outputs compared`)
+})
+
+/** The commands and programs for mainnet, in the documents. */
+const MAINNET = { 'README.md': 'weth.js', 'docs/light-client.md': 'supply.js' }
+const PUBLIC = { l1Url: 'https://ethereum-rpc.publicnode.com', url: 'https://rpc.linea.build' }
+
+it('runs what the documents offer for mainnet, against a service with the same contracts', async () => {
+  const genesis = readGenesis(poseidon2, {
+    alloc: {
+      '0xe5D7C2a44FfDDf6b295A15c148167daaAf5Cf34f': { balance: '50000500000000000000000' },
+      '0x176211869cA2b568f2A7D4EE941E073a821EE1ff': {
+        code: demoCode.token,
+        storage: { [slotKey(tokenSlots.totalSupply)]: `0x${7_000_000n.toString(16)}` },
+      },
+    },
+  })
+  const service = createService({ genesis, rollup: lineaRollup })
+  const local = await service.listen()
+  const hash = await finalizedBlockHash(local.l1Url)()
+  const cwd = join(folder, 'mainnet')
+  mkdirSync(cwd)
+
+  let script = `${preamble}npm install rollup-state-proof\n`
+  for (const [file, name] of Object.entries(MAINNET)) {
+    const isHere = ({ language, text }: { language: string; text: string }) =>
+      language === 'js' ? text.startsWith(`// ${name}\n`) : /publicnode|weth\.json/.test(text) && language === 'sh'
+    const blocks = blocksOf(file).filter(isHere)
+    script += scriptOf(blocks.map(block => ({ ...block, text: block.text.replace('0x…', hash) }))).replace(preamble, '')
+    script += `node ${name}\n`
+  }
+  for (const name of ['l1Url', 'url'] as const) {
+    expect(script).toContain(PUBLIC[name])
+    script = script.replaceAll(PUBLIC[name], local[name])
+  }
+  expect(script).not.toMatch(/https:|…/)
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd, timeout: 60_000 })
+  await service.close()
+  expect(stdout.match(/^Verified: this account exists\.$/gm)).toHaveLength(2)
+  expect(stdout).toMatch(/balance +50000500000000000000000/)
+  expect(stdout).toContain('\n50000.5 ether at block 0\n')
+  expect(stdout).toMatch(/^7 USDC at block 0, at least \d+ minutes ago$/m)
 })
 
 it('leaves no files behind', () => expect(existsSync('bundle.json')).toBe(false))
