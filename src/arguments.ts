@@ -1,6 +1,6 @@
 import { type Hex, hexLength, hexToBytes, isHex } from './bytes.ts'
-import { ArgumentError, atPath } from './errors.ts'
-import { kindOf, readerOf } from './json/reader.ts'
+import { ArgumentError, atPath, describeLength, describeText, kindOf } from './errors.ts'
+import { readerOf } from './json/reader.ts'
 
 /** What callers pass. They may be untyped JavaScript, so every argument is validated, whatever its type says. */
 
@@ -50,5 +50,5 @@ export const invalid = (path: string, expected: string, value: unknown): Argumen
 function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return `the ${typeof value} ${`${value}`.slice(0, 80)}`
   if (typeof value !== 'string') return isArray(value) ? 'an array' : kindOf(value)
-  return isHex(value) ? `${value.length / 2 - 1} bytes` : `a string of ${value.length} characters`
+  return isHex(value) ? describeLength(value.length / 2 - 1) : describeText(value)
 }

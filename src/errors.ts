@@ -228,6 +228,44 @@ export function atPath<T>(segment: string | (() => string), work: () => T): T {
   }
 }
 
+/**
+ * Names the kind of a value for error messages, without its content. Two kinds are what newcomers pass most: the message says
+ * what is missing.
+ */
+export function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing'
+  if (typeof value === 'string') return isJsonText(value) ? JSON_TEXT : 'a string'
+  if (typeof value !== 'object') return `a ${typeof value}`
+  if (ArrayBuffer.isView(value)) return 'bytes, not hexadecimal text'
+  return isPromise(value) ? 'a promise: await it first' : 'an object'
+}
+
+const JSON_TEXT = 'JSON text: parse it first'
+const isJsonText = (text: string): boolean => /^\s{0,9}[[{]/.test(text.slice(0, 10))
+
+/** Whether it is a promise of this realm, which has no field of its own that could be missing. A proxy can throw anything. */
+export function isPromise(value: object): boolean {
+  try {
+    return Reflect.getPrototypeOf(value) === Promise.prototype
+  } catch {
+    return false
+  }
+}
+
+/** The length of hexadecimal, and what may have been passed: arguments are easily swapped. */
+export const describeLength = (bytes: number): string =>
+  `${bytes} bytes${bytes === 20 ? ' (an address?)' : bytes === 32 ? ' (a hash?)' : ''}`
+
+/** Describes text that is not hexadecimal, without its content: by what is missing, or by its length. */
+export function describeText(text: string): string {
+  const digits = text.startsWith('0x') ? text.length - 2 : text.length
+  // The length comes first, so that a huge text costs nothing.
+  const isDigits = digits >= 40 && digits <= 128 && /^(0x)?[0-9a-fA-F]+$/.test(text)
+  if (isDigits && digits % 2 === 1) return 'an odd number of digits'
+  if (isDigits) return `${describeLength(digits / 2)} without 0x`
+  return isJsonText(text) ? JSON_TEXT : `a string of ${text.length} characters`
+}
+
 /** The beginning of untrusted text, without control characters. */
 export const printable = (text: string): string => text.slice(0, 80).replace(/[^\x20-\x7e]/g, '?')
 

@@ -1,6 +1,6 @@
 import { invalid, isArray, readKeys } from './arguments.ts'
 import type { Hex } from './bytes.ts'
-import { ArgumentError, atPath, printable } from './errors.ts'
+import { ArgumentError, atPath, isPromise, printable } from './errors.ts'
 
 /** Objects that callers pass, and checks of what `verifyProof` does not take. */
 
@@ -29,7 +29,9 @@ const NOTHING = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null
  * object, or what is hidden in it, would be ignored as a misspelt field would be: such an object is refused.
  */
 function copyPlain<T extends object>(options: T): T {
-  if (typeof options !== 'object' || options === null || isArray(options)) throw invalid('', 'an object', options)
+  if (typeof options !== 'object' || options === null || isArray(options) || isPromise(options)) {
+    throw invalid('', 'an object', options)
+  }
   try {
     const copy: T = Object.assign(Object.create(NOTHING), options)
     if (isPlain(options) && Object.getOwnPropertyNames(options).length === Object.keys(copy).length) return copy

@@ -12,12 +12,15 @@ import {
   ArgumentError,
   atPath,
   brandError,
+  describeLength,
+  describeText,
   excerpt,
   failure,
   hasBrand,
   isArgumentError,
   isProofError,
   isRefusal,
+  kindOf,
   ProofError,
   printable,
 } from '../src/errors.ts'
@@ -251,6 +254,47 @@ it('prefixes the path, and changes nothing else', () => {
     )
     expect(passedOn).toMatchObject({ expected: undefined, found: undefined, ...only, path: 'key' })
   }
+})
+
+it('names the kind of a value, and what was forgotten, without its content', () => {
+  const hostile = new Proxy(
+    {},
+    {
+      getPrototypeOf: () => {
+        throw new Error('a trap')
+      },
+    },
+  )
+  const cases: [unknown, string][] = [
+    [undefined, 'nothing'],
+    [null, 'nothing'],
+    [{}, 'an object'],
+    [hostile, 'an object'],
+    [Promise.resolve(), 'a promise: await it first'],
+    [new Uint8Array(2), 'bytes, not hexadecimal text'],
+    ['x', 'a string'],
+    [' \n[1]', 'JSON text: parse it first'],
+    ['{', 'JSON text: parse it first'],
+    [`${' '.repeat(10)}{`, 'a string'],
+    [1, 'a number'],
+  ]
+  for (const [value, kind] of cases) expect(kindOf(value)).toBe(kind)
+})
+
+it('describes text that is not hexadecimal by what is missing', () => {
+  const cases: [string, string][] = [
+    ['{"a":1}', 'JSON text: parse it first'],
+    ['ab'.repeat(20), '20 bytes (an address?) without 0x'],
+    ['ab'.repeat(32), '32 bytes (a hash?) without 0x'],
+    ['ab'.repeat(64), '64 bytes without 0x'],
+    ['a'.repeat(41), 'an odd number of digits'],
+    [`0x${'a'.repeat(63)}`, 'an odd number of digits'],
+    ['ab'.repeat(65), 'a string of 130 characters'],
+    ['ab'.repeat(19), 'a string of 38 characters'],
+    [`0x${'zz'.repeat(20)}`, 'a string of 42 characters'],
+  ]
+  for (const [text, found] of cases) expect(describeText(text)).toBe(found)
+  expect([1, 20, 32].map(describeLength)).toEqual(['1 bytes', '20 bytes (an address?)', '32 bytes (a hash?)'])
 })
 
 it('passes on results and other errors without computing a path', () => {

@@ -137,7 +137,7 @@ describe('hashSchemeOf', () => {
       [{ poseidon2 }, 'an object'],
     ]
     for (const [value, found] of strangers) {
-      const expected = 'mimc or poseidon2 of this package'
+      const expected = "the object poseidon2 of 'rollup-state-proof/poseidon2' or mimc of 'rollup-state-proof/mimc'"
       const said = { code: 'ARGUMENT_INVALID', path: 'scheme', expected, found }
       expect(refusal(() => hashSchemeOf(value as Scheme))).toMatchObject(said)
     }

@@ -104,8 +104,11 @@ export const lineaSepoliaRollup: Rollup = {
 
 const ROLLUP_FIELDS = ['name', 'address', 'layout', 'method', 'chainId', 'l1ChainId']
 
+const KNOWN = "lineaRollup or lineaSepoliaRollup of 'rollup-state-proof/anchor'"
+
 /** A validated copy of the caller's argument `rollup`, its address in lower case. @throws ArgumentError */
 export function readRollup(rollup: Rollup) {
+  if (typeof rollup === 'string') throw invalid('rollup', `an object: ${KNOWN}, or { address } of your own`, rollup)
   const { name, address, layout, method, chainId, l1ChainId } = readOptions('rollup', rollup, ROLLUP_FIELDS)
   return {
     name: readText('rollup.name', name),
@@ -273,7 +276,12 @@ export function verifyAnchor(proof: unknown, claim: AnchorClaim): VerifiedAnchor
   if (currentL2BlockNumber !== undefined && l2BlockNumber > currentL2BlockNumber) {
     throw refusal('ANCHOR_BLOCK_AHEAD', `at most ${currentL2BlockNumber}`, l2BlockNumber)
   }
-  if (!root?.exists) throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]', found: 'no root' })
+  if (!root?.exists) {
+    const newest =
+      currentL2BlockNumber === undefined ? '' : `, such as ${currentL2BlockNumber}, the newest in this proof`
+    const [expected, found] = [`the last block of a finalization${newest}`, `no root for L2 block ${l2BlockNumber}`]
+    throw new ProofError('ANCHOR_NO_ROOT', { path: 'storageProof[0]', expected, found })
+  }
   const timestamp = finalizedState && verifyTimestamp(finalizedState, stateSlots)
   // The contract keeps this for its newest finalization only.
   const isNewest = currentL2BlockNumber === l2BlockNumber

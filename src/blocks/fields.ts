@@ -1,9 +1,9 @@
 import { encodeInteger, encodeRlp, type RlpItem } from '../anchor/rlp.ts'
 import { concatBytes, type Hex, hexToBytes } from '../bytes.ts'
-import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
+import { atPath, excerpt, kindOf, ProofError, refusal } from '../errors.ts'
 import { decodeQuantity, encodeQuantity, lowerCase } from '../hex.ts'
 import { atMost, bytesUpTo, hexOf } from '../json/decoders.ts'
-import { kindOf, readerOf } from '../json/reader.ts'
+import { readerOf } from '../json/reader.ts'
 import { MAX_DATA_LENGTH, MAX_LISTED } from './limits.ts'
 
 /** The fields of transactions, receipts and logs: read from JSON-RPC, written in RLP, compared with what is proven. */

@@ -21,6 +21,7 @@ const FIELDS = ['version', 'kind', 'scheme', 'rollup', 'l2BlockNumber', 'consens
 /** @throws ProofError `EVIDENCE_MALFORMED`, `EVIDENCE_VERSION`, `BAD_HEX`, `WRONG_LENGTH` */
 export function decodeEvidence(bundle: unknown) {
   const field = reader.fieldsOf(bundle, FIELDS)
+  if (field('version', unread) === undefined) refuseAnswer(bundle)
   field('version', verifyVersion)
   field('kind', verifyKind)
   return {
@@ -35,6 +36,13 @@ export function decodeEvidence(bundle: unknown) {
     consensus: field('consensus', unread),
     answer: field('answer', unread),
   }
+}
+
+/** A bare answer, or the response around it, is what people pass most in the place of a bundle. */
+function refuseAnswer(bundle: unknown): void {
+  const { accountProof, result } = reader.fields(bundle, ['accountProof', 'result'])
+  if (accountProof === undefined && result === undefined) return
+  throw refusal('EVIDENCE_MALFORMED', 'an evidence bundle', 'an answer alone: use verifyProof, with its state root')
 }
 
 export function verifyVersion(version: unknown): void {

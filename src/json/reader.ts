@@ -1,5 +1,5 @@
 import { hexToBytes } from '../bytes.ts'
-import { atPath, type FailureCode, failure } from '../errors.ts'
+import { atPath, type FailureCode, failure, isPromise, kindOf } from '../errors.ts'
 
 /** Reads one kind of untrusted JSON document, and refuses a value of the wrong shape with that kind's error code. */
 export type JsonReader = ReturnType<typeof readerOf>
@@ -35,11 +35,11 @@ export function readerOf(code: FailureCode) {
     return value
   }
   /** The named properties of an object. Null becomes undefined: some serializers write it for a missing field. */
-  function fields<Name extends string>(source: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
-    if (typeof source !== 'object' || source === null || isArray(source)) throw malformed('an object', source)
+  function fields<Name extends string>(value: unknown, names: readonly Name[]): Partial<Record<Name, unknown>> {
+    if (!value || typeof value !== 'object' || isArray(value) || isPromise(value)) throw malformed('an object', value)
     // No prototype, so that a polluted Object.prototype cannot supply a field.
     const fields: Partial<Record<Name, unknown>> = Object.create(null)
-    for (const name of names) fields[name] = own(source, name) ?? undefined
+    for (const name of names) fields[name] = own(value, name) ?? undefined
     return fields
   }
   return {
@@ -80,7 +80,3 @@ export function readerOf(code: FailureCode) {
     },
   }
 }
-
-/** Names the kind of a value for error messages, without its content. */
-export const kindOf = (value: unknown): string =>
-  value === undefined || value === null ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -8,7 +8,7 @@ import type { Decode, DecodedValue, Tree, Trees } from './tree.ts'
 
 const reader = readerOf('MALFORMED_RESPONSE')
 
-const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageProof'] as const
+const RESULT_FIELDS = ['accountProof', 'storageProofs', 'storageHash', 'storageProof', 'answer'] as const
 const EXISTENCE_FIELDS = ['leafIndex', 'proof'] as const
 const NON_EXISTENCE_FIELDS = ['leftLeafIndex', 'leftProof', 'rightLeafIndex', 'rightProof'] as const
 const LEAF_PROOF_FIELDS = ['key', ...EXISTENCE_FIELDS, ...NON_EXISTENCE_FIELDS] as const
@@ -38,7 +38,9 @@ export type DecodedLeafProof =
 export function decodeAnswer(trees: Trees, answer: unknown, keyCount: number) {
   const result = reader.fields(openResponse(answer), RESULT_FIELDS)
   const isForeign = result.storageHash !== undefined || result.storageProof !== undefined
-  if (isForeign && reader.isArray(result.accountProof)) throw new ProofError('FOREIGN_PROOF', { found: 'eth_getProof' })
+  if (isForeign && reader.isArray(result.accountProof)) throw refusal('FOREIGN_PROOF', 'linea_getProof', 'eth_getProof')
+  const isBundle = result.accountProof === undefined && result.answer !== undefined
+  if (isBundle) throw refusal('MALFORMED_RESPONSE', 'an answer', 'a bundle: use verifyEvidence')
   const accountProof = atPath('accountProof', () => decodeLeafProof(trees.account, result.accountProof))
   const decodeSlots = () => decodeStorageProofs(trees.storage, result.storageProofs, keyCount)
   return { accountProof, storageProofs: atPath('storageProofs', decodeSlots) }

@@ -6,7 +6,7 @@ import { ArgumentError, isArgumentError } from '../errors.ts'
 import { readOptions, verifyFunction, verifyUint, verifyWhole } from '../options.ts'
 import { type Endpoint, openEndpoints } from '../rpc/endpoints.ts'
 import { type RollupClientOptions, verifyClientOptions } from '../rpc/fetch.ts'
-import { verifySignal, verifyTimeout } from '../rpc/options.ts'
+import { verifyHashSource, verifySignal, verifyTimeout } from '../rpc/options.ts'
 import { hashSchemeOf } from '../scheme/genuine.ts'
 import type { Scheme } from '../scheme/scheme.ts'
 import { endpointsOf } from './chain.ts'
@@ -124,7 +124,7 @@ function verifyOptions(options: VerifiedProviderOptions) {
   const rollup = readRollup(own.rollup)
   const schemeAt = typeof scheme === 'function' ? scheme : () => scheme
   if (typeof scheme !== 'function') hashSchemeOf(scheme)
-  if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', 'a function', l1BlockHash)
+  verifyHashSource(l1BlockHash)
   verifyFunction('onView', onView)
   if (typeof prefetch !== 'boolean') throw invalid('prefetch', 'true or false', prefetch)
   verifyUint('maxGas', maxGas, 64, 21_000n)

@@ -10,7 +10,7 @@ import type { EndpointError, Layer } from './error.ts'
 import { type RollupClientOptions, verifyClientOptions } from './fetch.ts'
 import { readState } from './follow-state.ts'
 import { MAX_INTERVAL } from './limits.ts'
-import { verifySignal } from './options.ts'
+import { verifyHashSource, verifySignal } from './options.ts'
 
 /** An account and its slots to prove at every finalization. */
 export interface FollowRequest {
@@ -152,7 +152,7 @@ export function verifyFollowOptions(options: FollowOptions) {
   const { pollIntervalMs: pollInterval = 60_000, maxBackoffMs: maxBackoff = 300_000 } = own
   const resumeFrom = own.resumeFrom ?? undefined
   const rollup = readRollup(own.rollup)
-  if (typeof l1BlockHash !== 'function') throw invalid('l1BlockHash', 'a function', l1BlockHash)
+  verifyHashSource(l1BlockHash)
   if (from !== undefined) verifyUint('fromL2BlockNumber', from, 64)
   for (const [name, value] of Object.entries({ newestOnly, skipUnavailable })) {
     if (typeof value !== 'boolean') throw invalid(name, 'true or false', value)

@@ -7,6 +7,8 @@ export const createScheme = (parts: Omit<HashScheme, typeof genuine>): HashSchem
   // It names itself, so that neither a copy of it nor an object that inherits from it is genuine.
   Object.freeze(Object.defineProperty(parts, genuine, { value: parts }) as HashScheme)
 
+const importOf = (name: Scheme['name']) => `${name} of 'rollup-state-proof/${name}'`
+
 /** What a scheme consists of. @throws ArgumentError unless it is `mimc` or `poseidon2` of any copy of this package */
 export function hashSchemeOf(scheme: Scheme): HashScheme {
   try {
@@ -15,6 +17,6 @@ export function hashSchemeOf(scheme: Scheme): HashScheme {
     // A proxy can throw anything.
   }
   return atPath('scheme', () => {
-    throw invalid('', 'mimc or poseidon2 of this package', scheme)
+    throw invalid('', `the object ${importOf('poseidon2')} or ${importOf('mimc')}`, scheme)
   })
 }

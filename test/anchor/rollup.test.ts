@@ -85,7 +85,10 @@ it('refuses a block without a root, one ahead of the contract, and a missing con
     const proof = await l1.getProof(address, anchorStorageKeys({ rollup, l2BlockNumber }).map(BigInt))
     return refusal(() => verifyAnchor(proof, { l1StateRoot: l1.stateRoot, rollup: { address }, l2BlockNumber }))
   }
-  expect(await refusalOf(6n)).toMatchObject({ code: 'ANCHOR_NO_ROOT', path: 'storageProof[0]', found: 'no root' })
+  expect(await refusalOf(6n)).toMatchObject({
+    ...{ code: 'ANCHOR_NO_ROOT', path: 'storageProof[0]', found: 'no root for L2 block 6' },
+    expected: 'the last block of a finalization, such as 8, the newest in this proof',
+  })
   expect(await refusalOf(9n)).toMatchObject({ code: 'ANCHOR_BLOCK_AHEAD', expected: 'at most 8', found: '9' })
   expect(await refusalOf(7n, named('nobody', 20))).toMatchObject({
     code: 'ANCHOR_NO_CONTRACT',
@@ -94,6 +97,8 @@ it('refuses a block without a root, one ahead of the contract, and a missing con
   const nothing = await l1.getProof(rollup.address, anchorStorageKeys({ rollup, l2BlockNumber: 8n }).map(BigInt))
   const claim = { l1StateRoot: l1.stateRoot, rollup, l2BlockNumber: 8n }
   expect(verdict(() => verifyAnchor(nothing, claim))).toBe('ANCHOR_NO_ROOT at storageProof[0]')
+  const short = { ...nothing, storageProof: nothing.storageProof.slice(0, 1) }
+  expect(refusal(() => verifyAnchor(short, claim)).expected).toBe('the last block of a finalization')
 })
 
 it('proves no timestamp for a layout without slots for it', async () => {

@@ -79,7 +79,7 @@ it('says which argument is wrong, and what it expects', () => {
     [mapping({ slot: 1n, Keys: [A] }), 'Keys', 'keys', 'an unknown field'],
     [mapping({ slot: 5, keys: [A] }), 'slot', EITHER, 'the number 5'],
     [mapping({ slot: -1n, keys: [A] }), 'slot', NUMBER, 'the bigint -1'],
-    [mapping({ slot: A, keys: [A] }), 'slot', WORD, '20 bytes'],
+    [mapping({ slot: A, keys: [A] }), 'slot', WORD, '20 bytes (an address?)'],
     [mapping({ slot: 0n, keys: [1n, -1n] }), 'keys[1]', NUMBER, 'the bigint -1'],
     [mapping({ slot: 0n, keys: [tooLarge] }), 'keys[0]', NUMBER, `the bigint ${tooLarge}`],
     [mapping({ slot: 0n, keys: ['0x00'] }), 'keys[0]', WORD, '1 bytes'],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ProofError } from '../../src/errors.ts'
-import { kindOf, readerOf } from '../../src/json/reader.ts'
+import { readerOf } from '../../src/json/reader.ts'
 import { refusal } from '../refusal.ts'
 
 const reader = readerOf('MALFORMED_RESPONSE')
@@ -145,6 +145,7 @@ it('reads no items if the length is not a positive number', () => {
   }
 })
 
-it('names the kind of a value', () => {
-  expect([undefined, null, {}, 'x', 1].map(kindOf)).toEqual(['nothing', 'nothing', 'an object', 'a string', 'a number'])
+it('takes a promise for no object: it would be one that lacks every field', () => {
+  const { expected, found } = refusal(() => reader.fields(Promise.resolve({ name: 1 }), ['name']))
+  expect([expected, found]).toEqual(['an object', 'a promise: await it first'])
 })

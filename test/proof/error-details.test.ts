@@ -195,7 +195,9 @@ it('says what stands where there should be another proof, or none', () => {
   )
   const ethProof = { accountProof: ['0x'], storageProof: [] }
   const outcome = safely(() => verifyProof(ethProof, claim))
-  expect(outcome.ok ? 'accepted' : outcome.error.message).toBe('FOREIGN_PROOF: found eth_getProof')
+  expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
+    'FOREIGN_PROOF: expected linea_getProof, found eth_getProof',
+  )
 })
 
 it('reads an answer in an envelope, and not beside one', () => {

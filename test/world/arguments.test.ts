@@ -31,7 +31,7 @@ describe.each(schemes)('$name', scheme => {
       [
         'changes.snarkCodeHash',
         'a digest: every field element reduced',
-        '32 bytes',
+        '32 bytes (a hash?)',
         () => world.setAccount(BOB, { snarkCodeHash: word(TOO_LARGE - 1n) }),
       ],
       ['nextFreeNode', 'an integer from 3 to 2^40', 'the number 2', () => world.skipLeaves(2)],
