@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { askInOrder, createLimits } from '../../src/bulk/snapshot/in-order.ts'
 import { type SnapshotRequest, takeSnapshot } from '../../src/bulk/snapshot/snapshot.ts'
 import type { Hex } from '../../src/index.ts'
@@ -70,6 +70,33 @@ it('retries dropped requests without a listener warning', async () => {
   await setTimeout(0)
   process.off('warning', warn)
   expect(warnings).toEqual([])
+})
+
+it('waits for as long as it is told, but at most ten minutes, and gives up after twelve failures', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const busy = new EndpointError('RATE_LIMITED', { status: 429, retryAfterMs: 10 ** 9 })
+  for (const [error, minutes] of [
+    [busy, 10],
+    [new EndpointError('UNREACHABLE'), 1],
+  ] as const) {
+    let asked = 0
+    const ended: unknown[] = []
+    const ask = async () => {
+      asked++
+      throw error
+    }
+    collect(askInOrder({ items: [1], limits: createLimits(1, signal), ask, refuse })).catch(thrown =>
+      ended.push(thrown),
+    )
+    await vi.advanceTimersByTimeAsync(0)
+    expect(asked).toBe(1)
+    for (let count = 1; count <= 12; count++) {
+      if (error === busy) expect([asked, ended]).toEqual([count, count < 12 ? [] : [busy]])
+      await vi.advanceTimersByTimeAsync(minutes * 60_000)
+    }
+    expect([asked, ended]).toEqual([12, [error]])
+  }
 })
 
 it('gives up at once on a permanent error', async () => {

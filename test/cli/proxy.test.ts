@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { request as httpRequest } from 'node:http'
+import { request as httpRequest, Server } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createPublicClient, encodeFunctionData, http, parseAbi } from 'viem'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { serveProxy } from '../../src/cli/commands/proxy-server.ts'
 import { run } from '../../src/cli/run.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
@@ -237,6 +237,13 @@ it('bounds its memory over all clients, and frees that of closed connections', a
   isOver = true
   for (const request of hoards) request.destroy()
   while (status !== 200) status = await ask()
+})
+
+it('accepts 256 connections at once', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen')
+  onTestFinished(() => listen.mockRestore())
+  await serveHere(echo)
+  expect(listen.mock.contexts).toMatchObject([{ maxConnections: 256 }])
 })
 
 it('answers single requests, batches and notifications as JSON-RPC 2.0 requires', async () => {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, w
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { addAddress } from '../../src/cli/options/snapshot-options.ts'
 import { type Hex, mappingSlot } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { createService, type Fault, type FaultRequest } from '../../src/service.ts'
@@ -407,6 +408,13 @@ describe('--check', () => {
     })
     expect(await run(...check, '--rollup', '0x12')).toMatchObject({ code: 2 })
   })
+})
+
+it('reads two million addresses, and none of more', () => {
+  const list: Hex[] = new Array(1_999_999)
+  const add = () => addAddress(list, Buffer.from(CONTRACT), 'line 7')
+  add()
+  expect(add).toThrow('line 7: more than 2000000 addresses')
 })
 
 it('leaves no files if it fails before the first row', async () => {

@@ -1,7 +1,9 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import fs, { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { listJsonFiles } from '../../src/cli/files/input.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { collector, folderOf, runHere, sampleOf } from './io.ts'
 
@@ -235,6 +237,19 @@ it('fails on a folder without cases', async () => {
   expect(stderr).toContain('there are no vectors in')
   expect((await runHere(['vectors', 'no-such-folder'])).code).toBe(2)
   expect((await runHere(['vectors'])).code).toBe(2)
+})
+
+it('searches a folder of 200,000 entries, and none of more', () => {
+  const entries = vi.spyOn(fs, 'readdirSync')
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    entries.mockRestore()
+    syncBuiltinESMExports()
+  })
+  entries.mockReturnValue(new Array(200_000).fill({ name: '.hidden' }))
+  expect(listJsonFiles('.')).toEqual([])
+  entries.mockReturnValue(new Array(200_001).fill({ name: '.hidden' }))
+  expect(() => listJsonFiles('.')).toThrow('more than 200000 files')
 })
 
 it('shows progress on a terminal, and clears the line at the end', async () => {

@@ -1,11 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 /** Checks the table of bounds in `docs/threat-model.md`. */
-const ROW = /^\| .+ \| ([\d,]+)(?: (\w+))? \| `(\w+)` \| `(src\/[\w/]+\.ts)` \|$/gm
+const ROW =
+  /^\| .+ \| ([\d,]+)(?: (\w+))? \| `(\w+)` \| `(src\/[\w/]+\.ts)` \| \[([\w/-]+)\]\(\.\.\/(test\/[\w/-]+\.test\.ts)\) \|$/gm
 const UNITS: Readonly<Record<string, number>> = { '': 1, bytes: 1, KiB: 2 ** 10, MiB: 2 ** 20, ms: 1, s: 1000 }
 const rows = [...readFileSync('docs/threat-model.md', 'utf8').matchAll(ROW)].map(
-  ([, digits = '', unit = '', name = '', file = '']) => ({ digits, unit, name, file }),
+  ([, digits = '', unit = '', name = '', file = '', tests = '', path = '']) => ({
+    digits,
+    unit,
+    name,
+    file,
+    tests,
+    path,
+  }),
 )
 
 it('states the value of each bound', async () => {
@@ -14,6 +22,13 @@ it('states the value of each bound', async () => {
     const constants: Record<string, unknown> = await import(`../../${file}`)
     expect(Number(constants[name]), `${name} in ${file}`).toBe(Number(digits.replaceAll(',', '')) * (UNITS[unit] ?? 0))
   }
+})
+
+it('names for each bound the tests that fail without it', () => {
+  const table = readFileSync('docs/threat-model.md', 'utf8').split('\n| what | at most |')[1]?.split('\n\n')[0] ?? ''
+  // Without the rest of the head, and the line below it.
+  expect(table.split('\n').slice(2)).toHaveLength(rows.length)
+  expect(rows.filter(({ tests, path }) => path !== `test/${tests}.test.ts` || !existsSync(path))).toEqual([])
 })
 
 it('names the bounds of every layer', () => {

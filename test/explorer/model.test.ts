@@ -137,6 +137,20 @@ it('gives no verdict without a root, an address, a scheme or a rollup', () => {
   }
 })
 
+it('suggests 4,096 storage keys of a file, and none of more', () => {
+  const answers = vectorsIn('vectors/poseidon2/valid').map(({ vector }) => vector.answer)
+  const answer = answers.find(each => each?.storageProofs[0]?.key)
+  const [slot] = answer.storageProofs
+  for (const [count, known] of [
+    [4096, 4096],
+    [4097, 0],
+  ] as const) {
+    const { slotCount, suggested } = openFile({ ...answer, storageProofs: Array(count).fill(slot) })
+    expect(slotCount).toBe(count)
+    expect(suggested.storageKeys?.value.split('\n').filter(line => line !== '').length ?? 0).toBe(known)
+  }
+})
+
 it('leaves the rollup to the user unless the bundle is for a known one', () => {
   const vector = JSON.parse(readFileSync('vectors/evidence/valid/poseidon2-block-hash.json', 'utf8'))
   const { bundle, claim } = vector

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
+import { Server } from 'node:http'
 import { connect } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
-import { CHECK_INTERVAL, HEADERS_TIMEOUT } from '../../src/http/limits.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { CHECK_INTERVAL } from '../../src/http/limits.ts'
 import { createHttpServer, isJson, Refusal, readBody, send } from '../../src/http/server.ts'
 
 type Answer = Parameters<typeof createHttpServer>[0]
@@ -95,6 +96,17 @@ it('closes the connections of clients that send no headers, half of them, or hal
     return once(socket, 'close')
   })
   expect(await Promise.all(ended)).toHaveLength(3)
-  // Node's own interval is 30 s.
-  expect(CHECK_INTERVAL).toBeLessThan(HEADERS_TIMEOUT)
+})
+
+it('gives a client 10 s for the headers, and 30 s for a whole request and for reading on', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen')
+  onTestFinished(() => listen.mockRestore())
+  let untilRead: number | undefined
+  const { url } = await start(async (_, response) => {
+    send(response, 200, 'text/plain', 'yes')
+    untilRead = response.socket?.timeout
+  })
+  await (await fetch(url)).text()
+  expect(listen.mock.contexts).toMatchObject([{ headersTimeout: 10_000, requestTimeout: 30_000 }])
+  expect([CHECK_INTERVAL, untilRead]).toEqual([1000, 30_000])
 })

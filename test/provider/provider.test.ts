@@ -1,6 +1,8 @@
 import { encodeFunctionData } from 'viem'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { isArgumentError } from '../../src/index.ts'
+import { poseidon2 } from '../../src/poseidon2.ts'
+import { readVerifiedOptions } from '../../src/provider/options.ts'
 import { createVerifiedProvider, ProviderError, type ProviderView } from '../../src/provider.ts'
 import { finalizedBlockHash, type RequestProvider } from '../../src/rpc.ts'
 import { createService } from '../../src/service.ts'
@@ -137,6 +139,12 @@ describe('methods', () => {
 })
 
 describe('options', () => {
+  it('allow a call 50 million gas, 1,000 requests and 10 seconds by default', () => {
+    const { l1, l2, l1BlockHash } = createEndpoints(demoState)
+    const options = readVerifiedOptions({ l1, l2, l1BlockHash, rollup: ROLLUP, chainId: 1n, scheme: poseidon2 })
+    expect(options).toMatchObject({ maxGas: 50_000_000n, maxRequests: 1000, timeoutMs: 10_000 })
+  })
+
   it('are checked before any request is sent', () => {
     const { provider, asked } = createEndpoints(demoState)
     const ids = { address: ROLLUP.address, chainId: 1337 } as const

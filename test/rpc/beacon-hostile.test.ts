@@ -133,6 +133,27 @@ it.each(kinds)('gets the honest answer beside an endpoint that %s', async (name,
   expect(trusted.verifyConsensus({ bootstrap, updates, finality }, trusted.beaconBlockRoot)).toMatchObject(proven)
 })
 
+it('asks eight endpoints at once, and a further one when one is silent', async () => {
+  shared ??= quietDemo()
+  const { service, follow } = shared
+  const apis = Array.from({ length: 10 }, () => silentAt(apiOf(service), /finality/))
+  const controller = new AbortController()
+  const { signal } = controller
+  const l1BlockHash = await follow(apis, { signal })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const code = codeOf(l1BlockHash())
+  const asked: number[] = []
+  for (let waited = 0; waited < 1500; waited += 50) {
+    await vi.advanceTimersByTimeAsync(50)
+    await new Promise(resolve => setImmediate(resolve))
+    asked.push(apis.filter(({ asked }) => asked.includes('finality_update')).length)
+  }
+  expect([...new Set(asked)]).toEqual([8, 9])
+  controller.abort()
+  expect(await code).toBe('ABORTED')
+})
+
 it('refuses a forged update before it fetches more of them', async () => {
   const { service, trust } = await startDemo()
   const forged = apiOf(service, forgeUpdates)

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import * as beacon from '../../src/beacon.ts'
 import {
   type BeaconApi,
@@ -248,6 +248,7 @@ it('bounds what an endpoint sends', async () => {
   const trusted = beacon.trustBeaconBlock({ network, blockRoot: await rootOf(60n) })
   const slot = '99999999'
   const far = { data: { signature_slot: slot, finalized_header: { beacon: { slot } } } }
+  const long = { data: { signature_slot: '9'.repeat(2 ** 16) } }
   const cases: [string, Change][] = [
     ['BEACON_MALFORMED', () => null],
     ['BEACON_INTEGER', () => ({ data: { header: { beacon: { slot: '9'.repeat(1000) } } } })],
@@ -256,6 +257,7 @@ it('bounds what an endpoint sends', async () => {
     ['RESPONSE_TOO_LARGE', (body, path) => (path.endsWith('updates') ? Array(100_000).fill({}) : body)],
     ['RESPONSE_TOO_LARGE', () => ({ data: { header: { execution_branch: 'x'.repeat(10 ** 6) } } })],
     ['RESPONSE_TOO_LARGE', (body, path) => (path.endsWith('finality_update') ? far : body)],
+    ['RESPONSE_TOO_LARGE', (body, path) => (path.endsWith('finality_update') ? long : body)],
     ['BEACON_MALFORMED', (body, path) => (path.endsWith('updates') ? [7] : body)],
   ]
   for (const [code, change] of cases) {
@@ -263,7 +265,47 @@ it('bounds what an endpoint sends', async () => {
       code,
     )
   }
-  expect(cases.length).toBe(8)
+  expect(cases.length).toBe(9)
+})
+
+it('asks for eight updates at once, and reads of each answer what its kind needs', async () => {
+  const { service, network, rootOf } = await startDemo()
+  const trusted = beacon.trustBeaconBlock({ network, blockRoot: await rootOf(60n) })
+  const ahead: Change = (body, path) => {
+    if (!path.endsWith('finality_update')) return body
+    const { data } = body as { data: { signature_slot: string } }
+    data.signature_slot = `${BigInt(data.signature_slot) + 20n * 8192n}`
+    return body
+  }
+  const honest = apiOf(service, ahead)
+  const asked: [string, number | undefined][] = []
+  const api: BeaconApi = {
+    get(path, signal, length) {
+      asked.push([path.replace(/^.*\/|0x.*$|start_period=\d+&/g, ''), length])
+      return honest.get(path, signal)
+    },
+  }
+  expect(await codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [api], trusted }))).toBe('BLOCK_MISSING')
+  expect(asked.slice(0, 3)).toEqual([
+    ['', 2 ** 17],
+    ['finality_update', 2 ** 16],
+    ['updates?count=8', 2 ** 20],
+  ])
+})
+
+it('ends after five minutes, unless the caller allows more', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const hanging: BeaconApi = { get: () => new Promise(() => {}) }
+  const trusted = beacon.trustBeaconBlock({ network: beacon.mainnetBeacon, blockRoot: word(1) })
+  const codes: unknown[] = []
+  codeOf(fetchConsensus({ ...ANY_TRUSTED, apis: [hanging], trusted, timeoutMs: 10 ** 9 })).then(code =>
+    codes.push(code),
+  )
+  await vi.advanceTimersByTimeAsync(299_000)
+  expect(codes).toEqual([])
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(codes).toEqual(['TIMEOUT'])
 })
 
 it('keeps URLs and keys out of its errors, and honours limits', async () => {

@@ -4,6 +4,7 @@ import { createBundle, lineaLayout } from '../../src/anchor.ts'
 import { mainnetBeacon, trustBeaconBlock } from '../../src/beacon.ts'
 import { ProofError } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
+import { answerAdmission } from '../../src/rpc/partial-answers.ts'
 import { redactorOf } from '../../src/rpc/redact.ts'
 import {
   agreeingBlockHash,
@@ -94,6 +95,12 @@ it('bounds what it keeps by what was requested', async () => {
     expect(await codeOf(() => fetchAnswer(providing(lie), { ...request, storageKeys: [] }))).toBe('RESPONSE_TOO_LARGE')
   }
   expect(lies.length).toBe(3)
+})
+
+it('keeps at most 128 MiB of proofs, however many keys are requested', () => {
+  const admission = answerAdmission(2 ** 20, 1, redactorOf(new URL('https://endpoint.example')))
+  admission.charge(2 ** 27)
+  expect(() => admission.charge(1)).toThrow(expect.objectContaining({ code: 'RESPONSE_TOO_LARGE' }))
 })
 
 it('returns only what was verified', async () => {

@@ -1,36 +1,57 @@
 import { expect, it } from 'vitest'
 import { readRollup } from '../../src/anchor/rollup.ts'
+import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { openEndpoints } from '../../src/rpc/endpoints.ts'
 import { listFinalizations } from '../../src/rpc/finalizations.ts'
+import type { RequestProvider } from '../../src/rpc.ts'
 import { createChain } from '../../src/service/chain.ts'
 import { demoWorld } from '../../src/service/demo.ts'
 import { l1Methods } from '../../src/service/methods/l1.ts'
 import { ROLLUP, word } from './servers.ts'
 
-it('does not read logs back to the first block', async () => {
+/** The log of a finalization that ends with block 9. */
+function logOfNine(): { topics: readonly Hex[] } {
   const chain = createChain(demoWorld(poseidon2), ROLLUP)
   for (let count = 0; count < 9; count++) chain.addBlock()
   chain.finalize()
   const filter = { fromBlock: '0x0', toBlock: 'latest', address: ROLLUP.address }
-  const [log] = [l1Methods(chain, 1n).get('eth_getLogs')?.([filter])].flat().slice(-1)
+  return [l1Methods(chain, 1n).get('eth_getLogs')?.([filter])].flat().at(-1) as { topics: readonly Hex[] }
+}
+
+const l1Block = { number: 22_000_000n, hash: word(1), stateRoot: word(2) }
+
+function list(newest: bigint, request: RequestProvider['request']) {
+  const source = { l1: openEndpoints('l1', [{ request }], 'L1'), rollup: readRollup(ROLLUP), signal: undefined }
+  const listers = { inventors: new Set<number>(), absent: new Set<number>(), isLastRound: false, onUseless: () => {} }
+  return listFinalizations(source, { after: -1n, newest, l1After: null, l1Block } as never, listers)
+}
+
+it('lists some 50,000 finalizations, and asks for no more', async () => {
+  const log = logOfNine()
+  const [event, , ...rest] = log.topics
+  let below = 1_000_000
+  let asked = 0
+  const hints = await list(999_999n, async () => {
+    if (++asked > 30) throw new Error('enough')
+    below -= 2000
+    return Array.from({ length: 2000 }, (_, index) => ({ ...log, topics: [event, word(below + index), ...rest] }))
+  })
+  expect([asked, hints.length]).toEqual([26, 52_000])
+})
+
+it('does not read logs back to the first block', async () => {
+  const log = logOfNine()
   for (const [name, first] of [
     ['only the newest', [log]],
     ['none', []],
   ] as const) {
     const asked: string[] = []
-    const provider = {
-      async request({ method }: { method: string }) {
-        asked.push(method)
-        if (method === 'eth_getStorageAt') return word(0)
-        return asked.length === 1 ? first : []
-      },
-    }
-    const source = { l1: openEndpoints('l1', [provider], 'L1'), rollup: readRollup(ROLLUP), signal: undefined }
-    const l1Block = { number: 22_000_000n, hash: word(1), stateRoot: word(2) }
-    const listers = { inventors: new Set<number>(), absent: new Set<number>(), isLastRound: false, onUseless: () => {} }
-    const range = { after: -1n, newest: 9n, l1After: null, l1Block }
-    const hints = await listFinalizations(source, range as never, listers).catch(() => [])
+    const hints = await list(9n, async ({ method }) => {
+      asked.push(method)
+      if (method === 'eth_getStorageAt') return word(0)
+      return asked.length === 1 ? first : []
+    }).catch(() => [])
     expect(asked.filter(method => method === 'eth_getLogs').length, name).toBe(name === 'none' ? 100 : 101)
     expect(hints.length).toBe(name === 'none' ? 0 : 1)
   }

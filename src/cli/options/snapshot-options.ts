@@ -127,7 +127,8 @@ async function* chunksOf(file: string, { stdin }: Io): AsyncGenerator<Uint8Array
   for await (const chunk of file === '-' ? stdin : createReadStream(file)) yield Buffer.from(chunk)
 }
 
-function addAddress(addresses: Hex[], bytes: Uint8Array | null, place: string): void {
+/** Adds the address in a line, if there is one. @throws UsageError if it is none, or one too many */
+export function addAddress(addresses: Hex[], bytes: Uint8Array | null, place: string): void {
   const [text = ''] = Buffer.from(bytes ?? [])
     .toString()
     .split('#', 1)

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest'
+import type { Hex } from '../../../src/index.ts'
 import { createCache } from '../../../src/provider/cache.ts'
+import type { CallRequest } from '../../../src/provider/call-request.ts'
+import { createKnownCodes } from '../../../src/provider/known-codes.ts'
+import { collectReads, createKnownReads } from '../../../src/provider/known-reads.ts'
+import { at, word } from '../endpoints.ts'
 
 it('evicts the oldest values until the rest fits', () => {
   const cache = createCache<string, number>(10)
@@ -37,4 +42,38 @@ it('does not keep a value that never fits, and forgets what is deleted', () => {
   cache.delete('unknown')
   cache.set('c', 3, 10)
   expect(['b', 'c'].map(cache.get)).toEqual([undefined, 3])
+})
+
+it('keeps 16 MiB of codes', () => {
+  const codes = createKnownCodes()
+  // An entry counts as 256 bytes more than its code.
+  const code = new Uint8Array(2 ** 20 - 256)
+  for (let count = 0; count < 16; count++) codes.set(word(count), code)
+  expect(codes.get(word(0))).toBe(code)
+  codes.set(word(16), code)
+  expect([codes.get(word(0)), codes.get(word(1)) === code]).toEqual([undefined, true])
+})
+
+it('takes a hint about 32 contracts and 1,024 slots, and keeps 64 such hints', () => {
+  const noted = collectReads()
+  for (let count = 0; count < 33; count++) noted.account(at((16 + count).toString(16)))
+  for (let count = 0; count < 1026; count++) noted.slot(at('10'), word(count))
+  const { reads } = noted
+  expect([reads.size, reads.get(at('10'))?.keys.size]).toEqual([32, 1024])
+
+  const known = createKnownReads()
+  const callOf = (value: number, data: Hex = '0x') =>
+    ({ from: at('aa'), to: at('bb'), value: BigInt(value), data }) as CallRequest
+  const keys = new Set(Array.from({ length: 1022 }, (_, index) => word(index)))
+  // With the account, and a word for the data.
+  const hint = new Map([[at('10'), { keys, isCodeRead: false }]])
+  for (let count = 0; count < 64; count++) known.set(callOf(count), hint)
+  expect(known.get(callOf(0))).toBe(hint)
+  known.set(callOf(64), hint)
+  expect([known.get(callOf(0)), known.get(callOf(1))]).toEqual([undefined, hint])
+
+  // Data of 1,024 words, with its prefix, and of more.
+  const [long, tooLong] = [65_534, 65_536].map(digits => callOf(0, `0x${'0'.repeat(digits)}`))
+  for (const call of [long, tooLong]) call && known.set(call, new Map())
+  expect([long, tooLong].map(call => call && known.get(call))).toEqual([new Map(), undefined])
 })

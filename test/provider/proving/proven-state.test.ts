@@ -22,7 +22,10 @@ for (const address of [CONTRACT, TWIN]) world.setAccount(address, { nonce: 1n, c
 for (let slot = 1; slot < 6; slot++) world.setStorage(CONTRACT, { key: word(slot), value: word(slot * 10) })
 
 /** A state over an endpoint that logs what it is asked for, and may answer something else. */
-function setUp(change: (answer: unknown, method: string, keys: Hex[]) => unknown = answer => answer) {
+function setUp(
+  change: (answer: unknown, method: string, keys: Hex[]) => unknown = answer => answer,
+  verifier = createVerifier(poseidon2),
+) {
   const log: string[] = []
   const request = async ({ method, params }: { method: string; params?: unknown }) => {
     const [address, keys, block] = params as [Hex, Hex[], string]
@@ -40,7 +43,7 @@ function setUp(change: (answer: unknown, method: string, keys: Hex[]) => unknown
     stateRoot: world.stateRoot(),
     scheme: poseidon2,
   }
-  const how = { verifier: createVerifier(poseidon2), method: 'proof', maxKeysPerRequest: 2, codes: createKnownCodes() }
+  const how = { verifier, method: 'proof', maxKeysPerRequest: 2, codes: createKnownCodes() }
   return { log, state: createProvenState({ ...source, ...how }) }
 }
 /** What was asked for since. */
@@ -68,6 +71,23 @@ it('proves what is read, once, and remembers it', async () => {
   expect(await state.getStorage(CONTRACT, word(9))).toBe(word(0))
   for (const slot of [1, 2, 9]) await state.getStorage(CONTRACT, word(slot))
   expect(take(log)).toEqual(['proof c0 1 at 0x10', 'proof c0 2 at 0x10', 'proof c0 9 at 0x10'])
+})
+
+it('keeps 65,536 accounts and slots, and then forgets the oldest', async () => {
+  const storage = Array.from({ length: 65_535 }, (_, index) => ({ key: word(index), value: word(7) }))
+  for (const [count, isKept] of [
+    [65_534, true],
+    [65_535, false],
+  ] as const) {
+    // Proving that many takes minutes.
+    const verifyProof = (_: unknown, { address }: { address: Hex }): never =>
+      ({ account: { storageRoot: word(1) }, storage: address === CONTRACT ? storage.slice(0, count) : [] }) as never
+    const { state } = setUp(undefined, { verifyProof })
+    await state.load(PERSON, [])
+    expect(state.holds(PERSON)).toBe(true)
+    await state.load(CONTRACT, [])
+    expect([state.holds(PERSON), state.holds(CONTRACT, word(65_000))]).toEqual([isKept, true])
+  }
 })
 
 it('joins the reads of one account in the same tick, and shares the answer on its way', async () => {
