@@ -166,7 +166,7 @@ export type VerifiedEvidence<
       ? EvidenceState<Keys> & {
           /** All of this rests on an L2 state root: nothing of L1 is proven. */
           trustedInput: 'l2StateRoot'
-          /** The block that you stated; undefined if you stated none. Not proven. */
+          /** The block that you passed; undefined if you passed none. Not proven. */
           l2BlockNumber: Block extends bigint ? bigint : undefined
           /** Not proven. */
           currentL2BlockNumber: undefined

@@ -12,7 +12,7 @@ export const HARDFORKS: readonly Hardfork[] = ['london', 'paris', 'shanghai', 'c
 export const DEFAULT_HARDFORK: Hardfork = 'prague'
 
 /**
- * Block values that no proof covers, as you state them. A call that reads one of them uses your value, and fails if you
+ * Block values that no proof covers, as you pass them. A call that reads one of them uses your value, and fails if you
  * state none. Your values apply to every requested block.
  */
 export interface Environment {

@@ -20,7 +20,7 @@ const meanings = {
   EXECUTION_FAILED: 'The call failed without reverting.',
   BLOCK_UNPROVEN: 'No state root of this block is proven. Use `latest`, or the last block of an earlier finalization.',
   PROOF_REFUSED:
-    'The proof that an endpoint sent does not verify. If the scheme that you stated is right, do not use this endpoint.',
+    'The proof that an endpoint sent does not verify. If the scheme that you passed is right, do not use this endpoint.',
   VALUE_UNPROVEN:
     'The call reads a value of its block that no proof covers. If you know the value, state it in `environment`.',
   ENDPOINT_FAILED: 'An endpoint did not give a usable answer.',

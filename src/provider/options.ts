@@ -46,7 +46,7 @@ export interface VerifiedProviderOptions extends RollupClientOptions {
    * requests with this tag are forwarded.
    */
   forward?: readonly string[] | undefined
-  /** Block values that no proof covers, as you state them. Default: none. */
+  /** Block values that no proof covers, as you pass them. Default: none. */
   environment?: Environment | undefined
   /** Gas limit per call. Default: 50,000,000. */
   maxGas?: bigint | undefined

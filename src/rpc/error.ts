@@ -35,7 +35,7 @@ const meanings = {
   PROOF_UNAVAILABLE:
     'The endpoint holds proofs for none of these finalized blocks. Wait until it has caught up, or use another endpoint.',
   L1_HISTORY_MISSING:
-    'Finding earlier finalizations needs older L1 states, which the endpoint does not hold. Use an archive node, state the L2 block, or wait until the L2 endpoint holds the newest block.',
+    'Finding earlier finalizations needs older L1 states, which the endpoint does not hold. Use an archive node, pass the L2 block, or wait until the L2 endpoint holds the newest block.',
   L1_DISAGREEMENT:
     'Two sources, or one source at two times, name different finalized L1 blocks. Stop, and find out which is wrong.',
   L1_UNCONFIRMED:

@@ -10,7 +10,7 @@ import { originOf } from './redact.ts'
 import { inTime } from './waiting.ts'
 
 /**
- * A source of L1 block hashes: the newest finalized L1 block, on the word of one endpoint. Use an endpoint that you run, or at
+ * A source of L1 block hashes: the newest finalized L1 block that one endpoint names. Use an endpoint that you run, or at
  * least one that is independent of those you verify. Or let several agree, with {@link agreeingBlockHash}.
  *
  * @param l1 of several endpoints, the next is asked if one fails; each of them is trusted

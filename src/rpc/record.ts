@@ -140,7 +140,7 @@ export interface Recorded<Keys extends readonly Hex[] = readonly Hex[]> {
     Keys
   >
   /**
-   * Where the hash of the L1 block comes from. If it is the word of an L1 endpoint, nothing proves it: compare the hash with a
+   * Where the hash of the L1 block comes from. If it comes from an L1 endpoint, nothing proves it: compare the hash with a
    * source that you trust. From a trusted beacon block, it is proven.
    */
   l1BlockHashFrom: 'l1Endpoint' | 'beaconBlock'

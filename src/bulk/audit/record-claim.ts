@@ -9,7 +9,7 @@ import { poseidon2 } from '../../scheme/poseidon2.ts'
 import type { Scheme } from '../../scheme/scheme.ts'
 
 /**
- * What you state about all records: about answers, about evidence bundles, or about both. It overrides what a record says.
+ * What you know about all records: about answers, about evidence bundles, or about both. It overrides what a record says.
  * Where you write `'fromRecord'`, whoever made a record chooses: check the value that its verdict names.
  */
 export type RecordClaim = {

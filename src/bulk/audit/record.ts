@@ -88,7 +88,7 @@ const unreadable = (reason: string): UnreadableVerdict => ({ verdict: 'unreadabl
  * A record is a JSON text, or the value parsed from it. A bad record affects only its own verdict.
  *
  * @param records in any order, from an array, a generator or `readLines(stream)`
- * @param claim what you state about all records, and what you leave to each of them
+ * @param claim what you know about all records, and what you leave to each of them
  * @returns one verdict per record, in order. It throws what `records` throws, and ArgumentError if these are bytes
  * @throws ArgumentError if the claim misses a part, has an unknown one, or one that is invalid
  *

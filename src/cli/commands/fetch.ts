@@ -26,7 +26,7 @@ const help = `Usage: rollup-state-proof fetch --l2 URL --block BLOCK --address A
          [options]
 
 Fetches a rollup_getProof answer and writes it to a file for \`verify\`. It
-verifies the answer only if you state --state-root.
+verifies the answer only if you pass --state-root.
 
 Options:
 ${formatOptions(options)}
@@ -43,8 +43,9 @@ verifies; 1 the answer does not verify; 2 wrong usage, or the file cannot be
 written; 3 the endpoint failed: run the command again.
 
 Example:
-  rollup-state-proof fetch --l2 https://... --block 123 --address 0x... \\
-    --storage-key 0x... -o answer.json
+  export L2_URL=https://...
+  rollup-state-proof fetch --block 123 --address 0x... --storage-key 0x... \\
+    -o answer.json
 `
 
 const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]

@@ -67,12 +67,12 @@ usage, or a file cannot be written; 3 an endpoint failed for good, the L1
 sources disagree, or Ctrl-C came before --once; 4 the program of --exec failed.
 
 Examples:
-  rollup-state-proof follow --l1 https://... --l2 https://... --rollup mainnet \\
-    --scheme poseidon2 --address 0x... -o bundles
-  rollup-state-proof follow --l1 https://... --l1 https://... --l2 https://... \\
-    --rollup mainnet --scheme poseidon2 --address 0x... --storage-key 0x... \\
-    -o bundles --exec ./submit --metrics 9464 --checkpoint 0x... \\
-    --beacon https://... --beacon https://... --beacon-state beacon.json
+  export L1_URL='https://... https://...' L2_URL=https://... BEACON_URL=https://...
+  rollup-state-proof follow --rollup mainnet --scheme poseidon2 \\
+    --address 0x... -o bundles
+  rollup-state-proof follow --rollup mainnet --scheme poseidon2 \\
+    --address 0x... --storage-key 0x... -o bundles --exec ./submit \\
+    --metrics 9464 --checkpoint 0x... --beacon-state beacon.json
 `
 
 const all = { ...options, ...l1SourceOptions }

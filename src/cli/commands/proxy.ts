@@ -70,14 +70,13 @@ Exit code: 0 ended by Ctrl-C; 2 wrong usage, or the port is taken. An endpoint
 that fails does not end the proxy.
 
 Examples:
-  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet \\
-    --scheme poseidon2
-  rollup-state-proof proxy --l2 https://... --l1 https://... --rollup mainnet \\
-    --scheme poseidon2 --l1-agree https://... --l1-agree https://... \\
-    --l1-agree https://... --quorum 2 --allow-origin http://localhost:3000
-  rollup-state-proof proxy --l1 https://... --l2 https://... --rollup mainnet \\
-    --scheme poseidon2 --checkpoint 0x... --beacon https://... \\
-    --beacon https://... --beacon-state beacon.json
+  export L1_URL=https://... L2_URL=https://... BEACON_URL=https://...
+  rollup-state-proof proxy --rollup mainnet --scheme poseidon2
+  rollup-state-proof proxy --rollup mainnet --scheme poseidon2 \\
+    --l1-agree https://... --l1-agree https://... --l1-agree https://... \\
+    --quorum 2 --allow-origin http://localhost:3000
+  rollup-state-proof proxy --rollup mainnet --scheme poseidon2 \\
+    --checkpoint 0x... --beacon-state beacon.json
   curl -H 'Content-Type: application/json' http://127.0.0.1:8545 \\
     -d '{ "jsonrpc": "2.0", "id": 1, "method": "eth_getBalance",
           "params": ["0x...", "latest"] }'

@@ -22,7 +22,8 @@ Records an evidence bundle: finds the newest finalized L2 block for which the L2
 endpoint has proofs, fetches the L1 header, the proof of the rollup contract and
 the answer, verifies everything, and writes one file that \`verify\` can check
 even years later. The report ends with the L1 block hash on which the bundle
-rests, and says who stated that hash. Compare it with a source that you trust.
+rests, and says where that hash comes from. Compare it with a source that you
+trust.
 
 With --checkpoint and --beacon, the L1 block is proven from that beacon block,
 and the bundle grows by about 60 kB per 27 hours since then.
@@ -47,13 +48,13 @@ does not verify; 2 wrong usage, or the file cannot be written; 3 an endpoint
 failed: run the command again.
 
 Examples:
-  rollup-state-proof record --l1 https://... --l2 https://... \\
-    --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json
-  rollup-state-proof record --l1 https://... --l2 https://... \\
-    --scheme poseidon2 --rollup mainnet --address 0x... -o bundle.json \\
-    --beacon https://... --checkpoint 0x...
-  rollup-state-proof record --l1 https://... --l2 https://... \\
-    --scheme poseidon2 --rollup mainnet --call 0x... 0x... -o call.json
+  export L1_URL=https://... L2_URL=https://... BEACON_URL=https://...
+  rollup-state-proof record --scheme poseidon2 --rollup mainnet \\
+    --address 0x... -o bundle.json
+  rollup-state-proof record --scheme poseidon2 --rollup mainnet \\
+    --address 0x... -o bundle.json --checkpoint 0x...
+  rollup-state-proof record --scheme poseidon2 --rollup mainnet \\
+    --call 0x... 0x... -o call.json
 `
 
 export const command: Command = {

@@ -53,7 +53,7 @@ export async function checkFiles(wanted: Wanted, io: Io): Promise<number> {
       ['L2 state root', stateRoot, 'proven'],
     ]),
     ...(l2Block === undefined && l2BlockNumber !== currentL2BlockNumber
-      ? ['Note: this is an older state, and whoever made the files chose it. State the block with --l2-block.']
+      ? ['Note: this is an older state, and whoever made the files chose it. Pass the block with --l2-block.']
       : []),
   ]
   const found = { ok, ...about, currentL2BlockNumber, stateRoot, files, problems }

@@ -24,7 +24,7 @@ Options, which override the files:
 ${formatOptions(options)}
 
 Every *.json file is verified, except *.schema.json, hidden files and
-node_modules. Each file states its own scheme, root, address and keys. A verdict
+node_modules. Each file has its own scheme, root, address and keys. A verdict
 is only as good as its root: compare the root with one that you trust, or fix it
 for all files with --state-root. With --state-root and --scheme, the folder may
 also hold bare answers.

@@ -36,7 +36,7 @@ storageKeys, result), a test vector, an evidence bundle (an answer with the
 proofs that lead to it from L1), or a call as evidence. - is standard input.
 Files have at most ${MAX_INPUT_MIB} MiB.
 
-Options. An answer needs --scheme and --state-root. State the storage keys in
+Options. An answer needs --scheme and --state-root. Pass the storage keys in
 the order of the request:
 ${formatOptions(answerOptions)}
 

@@ -161,7 +161,7 @@ export type CallOutcome =
 /** The outcome of a call, and what it rests on. */
 export type VerifiedCall<Trust extends Trusted = Trusted> = CallAnchor<Trust> &
   CallOutcome & {
-    /** Chain id of the rollup, as you stated it. */
+    /** Chain id of the rollup, as you passed it. */
     chainId: bigint
     /** The hard fork under which it was executed. */
     hardfork: Hardfork
@@ -204,7 +204,7 @@ export interface CallRecordOptions extends Omit<RecordOptions, 'address' | 'stor
   /** The hard fork of the rollup at the L2 block. Default: `prague`. */
   hardfork?: Hardfork | undefined
   /**
-   * Block values that no proof covers, as you state them. The bundle keeps them apart from what is proven. Your timestamp is
+   * Block values that no proof covers, as you pass them. The bundle keeps them apart from what is proven. Your timestamp is
    * used only if L1 proves none. Default: none.
    */
   environment?: Environment | undefined
