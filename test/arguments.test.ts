@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { decodeArgument, invalid, readItems } from '../src/arguments.ts'
-import { decodeKeys, readOptions, verifyFunction, verifyUint, verifyWhole } from '../src/options.ts'
+import { decodeKeys, hasMethod, readOptions, verifyFunction, verifyUint, verifyWhole } from '../src/options.ts'
 import { refusal, verdict } from './refusal.ts'
 
 const fail = (): never => {
@@ -196,4 +196,14 @@ it('verifies numbers and functions', () => {
   for (const right of [undefined, fail]) expect(verdict(() => verifyFunction('f', right))).toBe('accepted')
   for (const wrong of [null, 1, {}, 'f'])
     expect(verdict(() => verifyFunction('f', wrong))).toBe('ARGUMENT_INVALID at f')
+})
+
+it('looks for a method without throwing', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  expect([proxy, null, 7, {}, { get: 7 }].map(source => hasMethod(source, 'get'))).toEqual(Array(5).fill(false))
+  expect([new Map(), Object.assign(() => {}, { get() {} })].map(source => hasMethod(source, 'get'))).toEqual([
+    true,
+    true,
+  ])
 })
