@@ -67,7 +67,8 @@ usage, or a file cannot be written; 3 an endpoint failed for good, the L1
 sources disagree, or Ctrl-C came before --once; 4 the program of --exec failed.
 
 Examples:
-  export L1_URL='https://... https://...' L2_URL=https://... BEACON_URL=https://...
+  export L1_URL='https://... https://...' L2_URL=https://...
+  export BEACON_URL=https://...
   rollup-state-proof follow --rollup mainnet --scheme poseidon2 \\
     --address 0x... -o bundles
   rollup-state-proof follow --rollup mainnet --scheme poseidon2 \\

@@ -131,9 +131,9 @@ export const formatOptions = (options: Options): string =>
     })
     .join('\n')
 
-export const hiddenUrls = `Pass URLs in the environment variables L1_URL, L2_URL and BEACON_URL, with spaces
-between URLs. So keys stay out of the process list and of your shell's history.
-URLs are never printed.`
+export const hiddenUrls = `Pass URLs in the environment variables L1_URL, L2_URL and BEACON_URL, with
+spaces between URLs, to keep them out of the process list. They are never
+printed.`
 
 export const resumable = `An interrupted run keeps its progress in FILE.partial: run the same command
 again to continue.`
