@@ -53,6 +53,7 @@ export async function execute(
   pace: Pace,
 ): Promise<Execution> {
   const { util } = packages
+  await pace.pause()
   const state = createEvmState(reader, packages, pace.signal)
   const addressOf = (hex: Hex): Address => new util.Address(bytesOf(hex))
   const data = bytesOf(call.data)
@@ -169,7 +170,8 @@ function paceSteps({ events }: EVM, pace: Pace): void {
   events.listenerCount = name => (name === 'step' && !pace.isDue() ? 0 : listenerCount(name))
   events.on('step', (_, proceed) => {
     pace.isDue()
-    pace.giveWay().then(proceed)
+    // If it may not go on, it is aborted, and ends at its next step.
+    pace.giveWay().then(proceed, proceed)
   })
 }
 

@@ -28,6 +28,8 @@ export const CALL_GAS = 50_000_000n
 export const DEFAULT_TIMEOUT = 10_000
 /** How long an execution may keep the thread before others get it, in milliseconds. */
 export const SLICE = 15
+/** Turns in a row for executions that begin, before one of those that used up their first turn gets one. */
+export const TURNS_OF_BEGINNERS = 4
 /** Pairs of points that a precompile works on without a pause: each takes 5 to 30 ms. */
 export const PAIRS_A_SLICE = 2
 /** Bytes of each argument of MODEXP. The rollup does not prove longer ones. */

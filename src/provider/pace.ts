@@ -1,7 +1,7 @@
 import { abortedBy } from '../rpc/error.ts'
 import { orAbort } from '../rpc/provider.ts'
 import { refusedFor } from './error.ts'
-import { SLICE } from './limits.ts'
+import { SLICE, TURNS_OF_BEGINNERS } from './limits.ts'
 
 /** How one piece of work shares the thread with others, and when it has to end. */
 export interface Pace {
@@ -14,21 +14,51 @@ export interface Pace {
    * has been admitted. @throws what the function throws that admits it
    */
   beSlow(): Promise<void>
-  /** Lets other tasks run, and waits for its turn. */
+  /** Waits for a turn to compute. @throws what `beSlow` does, if the work used up an earlier turn */
   giveWay(): Promise<void>
-  /** Lets other tasks run if that is due. @throws EndpointError `ABORTED` */
+  /** Waits for a turn if one is due: before it computes, and after each slice. @throws EndpointError `ABORTED`; as `giveWay` does */
   pause(): Promise<void>
 }
 
-/** All works that pause take turns, so that between two of their slices everybody else gets the thread. */
-let lastTurn: Promise<void> = Promise.resolve()
-const nextTurn = (): Promise<void> => {
-  lastTurn = lastTurn.then(() => new Promise(resolve => setTimeout(resolve)))
-  return lastTurn
+/** A work that waits for its turn. */
+interface Waiting {
+  readonly signal: AbortSignal
+  readonly begin: () => void
 }
 
+/**
+ * All works of the process that compute take turns, one per turn of the event loop: so everybody else waits for one slice, and
+ * not for one of each work. Works that begin go first, because most of them end in their first turn.
+ */
+function createTurns() {
+  const [beginning, further]: [Waiting[], Waiting[]] = [[], []]
+  let inARow = 0
+
+  /** There is a timer while a work waits, and no longer: one that was set earlier might fire before a deadline that has passed. */
+  const isIdle = () => beginning.length + further.length === 0
+  function next(): void {
+    // One that is aborted ends now, and needs no turn for that.
+    for (let isAborted = true; isAborted && !isIdle(); ) {
+      const mayBegin = further.length === 0 || inARow < TURNS_OF_BEGINNERS
+      const queue = beginning.length > 0 && mayBegin ? beginning : further
+      const work = queue.shift()
+      inARow = queue === beginning ? inARow + 1 : 0
+      work?.begin()
+      isAborted = work?.signal.aborted === true
+    }
+    if (!isIdle()) setTimeout(next)
+  }
+
+  return (isBeginning: boolean, signal: AbortSignal): Promise<void> => {
+    if (isIdle()) setTimeout(next)
+    return new Promise(begin => (isBeginning ? beginning : further).push({ signal, begin }))
+  }
+}
+const turn = createTurns()
+
 function createPace(signal: AbortSignal, admit: () => Promise<void>): Pace {
-  let began = Date.now()
+  // The first turn is due at once.
+  let began = Number.POSITIVE_INFINITY
   let admitted: Promise<void> | undefined
   const pace: Pace = {
     signal,
@@ -43,8 +73,9 @@ function createPace(signal: AbortSignal, admit: () => Promise<void>): Pace {
       return admitted
     },
     async giveWay() {
-      await pace.beSlow()
-      await nextTurn()
+      const isBeginning = began === Number.POSITIVE_INFINITY
+      if (!isBeginning) await pace.beSlow()
+      await turn(isBeginning, signal)
       began = Date.now()
     },
     async pause() {
@@ -61,7 +92,7 @@ export interface PaceOptions {
   readonly timeoutMs: number
   /** Each of them ends the work. */
   readonly signals: readonly (AbortSignal | undefined)[]
-  /** Called once, before the work is slow for the first time. Default: it may be slow. */
+  /** Called once, before the work is slow for the first time. What it throws ends the work. Default: it may be slow. */
   readonly admit?: (() => Promise<void>) | undefined
 }
 
@@ -69,7 +100,7 @@ export interface PaceOptions {
  * Runs work that ends in time: at its deadline, or when a signal is aborted, whoever waits for it gets an error at once, and the
  * work ends at its next pause.
  *
- * @throws ProviderError `TIMEOUT`; EndpointError `ABORTED`
+ * @throws ProviderError `TIMEOUT`; EndpointError `ABORTED`; what `admit` throws
  */
 export async function inPace<T>(
   { timeoutMs, signals, admit = async () => {} }: PaceOptions,
@@ -81,6 +112,14 @@ export async function inPace<T>(
     isLate = true
     controller.abort()
   }, timeoutMs)
+  // Whoever asked for admission may not tell its refusal from a failure of its own, so it ends the work as a whole.
+  let refusal: { readonly error: unknown } | undefined
+  const admitOnce = () =>
+    admit().catch(error => {
+      refusal = { error }
+      controller.abort()
+      throw error
+    })
   const given = signals.filter(signal => signal !== undefined)
   const ends = given.map(signal => [signal, () => controller.abort(signal.reason)] as const)
   for (const [signal, end] of ends) {
@@ -88,8 +127,9 @@ export async function inPace<T>(
     if (signal.aborted) end()
   }
   try {
-    return await orAbort(() => work(createPace(controller.signal, admit)), controller.signal)
+    return await orAbort(() => work(createPace(controller.signal, admitOnce)), controller.signal)
   } catch (error) {
+    if (refusal !== undefined) throw refusal.error
     if (isLate) throw refusedFor('TIMEOUT', { found: `It took ${timeoutMs} ms.` })
     throw error
   } finally {

@@ -367,10 +367,10 @@ function describeText(response: Response, text: string): string {
   return /^[{[]/.test(start) ? 'JSON that is cut off or broken' : 'a text'
 }
 
-/** Milliseconds; undefined if the header is missing or invalid. */
+/** Milliseconds, no more than a number counts exactly; undefined if the header is missing or invalid. */
 function readRetryAfter({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After')?.trim() ?? ''
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
   const date = Date.parse(value)
   return Number.isNaN(date) ? undefined : Math.max(date - Date.now(), 0)
 }

@@ -142,6 +142,25 @@ it('has the same deadline, and a signal, for its view', async () => {
   expect(silent.length).toBe(3)
 }, 10_000)
 
+it.each(['an endless loop', 'one pairing check of BN254'])('ends %s that may not be slow', async name => {
+  const what = ENDLESS[name] ?? {}
+  const provider = endpointsFor(what).provider()
+  const params = [{ to: what.to ?? LOOP, data: what.data ?? '0x' }, 'latest']
+  // What follows is nothing but computing.
+  for (const address of [LOOP, what.to ?? LOOP, at('00')]) {
+    await provider.request({ method: 'eth_getCode', params: [address] })
+  }
+  const rejections: unknown[] = []
+  const note = (error: unknown) => rejections.push(error)
+  process.on('unhandledRejection', note)
+  onTestFinished(() => void process.off('unhandledRejection', note))
+  const admit = () => Promise.reject(new Error('too many'))
+  const asked = provider.request({ method: 'eth_call', params }, { admit })
+  await expect(asked).rejects.toMatchObject({ reason: 'ENDPOINT_FAILED', cause: { cause: { message: 'too many' } } })
+  await new Promise(resolve => setTimeout(resolve))
+  expect(rejections).toEqual([])
+})
+
 it('answers another client while calls compute', async () => {
   const controller = new AbortController()
   const provider = endless().provider()

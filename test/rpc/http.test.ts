@@ -138,7 +138,11 @@ it('retries after 429 and 503, up to the limits on retries and waiting', async (
   const bare: Answer = (response, id, turn) =>
     turn === 0 ? end(503, '')(response, id, turn, '') : void response.end(ok(id))
   expect(await ask(bare)).toEqual({ outcome: '0x7', turns: 2 })
-  expect((await ask(end(429, '', { 'Retry-After': '3600' }))).turns).toBe(1)
+  // An hour, and more than a number holds.
+  for (const seconds of ['3600', '9999999999', '9'.repeat(400)]) {
+    const { outcome, turns } = await ask(end(429, '', { 'Retry-After': seconds }))
+    expect([outcome, turns]).toMatchObject([{ code: 'RATE_LIMITED', retryAfterMs: expect.any(Number) }, 1])
+  }
 })
 
 it('accepts JSON of any content type, and a null error as no error', async () => {
