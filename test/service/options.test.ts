@@ -44,7 +44,7 @@ it('refuses options that are misspelt, missing or wrong', () => {
       [-1, 0.5, 1n, '1', Number.NaN].map((count): [string, unknown] => [name, { ...right, [name]: count }]),
     ),
     ['apiKeys', { ...right, apiKeys: 'key' }],
-    ['apiKeys', { ...right, apiKeys: [1] }],
+    ['apiKeys[0]', { ...right, apiKeys: [1] }],
     ['contractVersion', { ...right, contractVersion: 9 }],
     ...['accessList', 'faults', 'clock'].map((name): [string, unknown] => [name, { ...right, [name]: {} }]),
   ]
