@@ -112,6 +112,19 @@ for (const fork of ['electra', 'gloas']) {
   })
 }
 
+it('reads 32 bytes of extra data, and none of more', () => {
+  const { input } = readValid('electra')
+  const { network: stated, answers } = input
+  const network = decodeNetwork(stated)
+  const withExtra = (length: number) => {
+    const path = ['data', 'finalized_header', 'execution', 'extra_data']
+    return verdict(() => decodeFinality(replaced(answers.finality, path, `0x${'00'.repeat(length)}`), network))
+  }
+  expect([0, 32, 33].map(withExtra).map(found => /^\w+/.exec(`${found}`)?.[0])).toEqual([
+    ...['accepted', 'accepted', 'WRONG_LENGTH'],
+  ])
+})
+
 it('refuses any value in place of an argument', () => {
   const { input } = readValid('gloas')
   const { network, blockRoot, committee } = input

@@ -2,8 +2,9 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { readRollup } from '../../../src/anchor/rollup.ts'
 import type { Hex } from '../../../src/index.ts'
 import { poseidon2 } from '../../../src/poseidon2.ts'
+import { createCurrentView } from '../../../src/provider/current-view.ts'
 import { createKnownCodes } from '../../../src/provider/known-codes.ts'
-import { createViews, describe, type ViewSource } from '../../../src/provider/view.ts'
+import { createViews, describe, type Held, type ViewSource } from '../../../src/provider/view.ts'
 import { openEndpoints } from '../../../src/rpc/endpoints.ts'
 import { at, createEndpoints, ROLLUP, word } from '../endpoints.ts'
 
@@ -207,6 +208,26 @@ it('finds the scheme of each block, and refuses one that is no scheme', async ()
   const newest = await views.find(null)
   expect(await newest.state.getAccount(BOB)).toMatchObject({ balance: 4n })
   await expect(views.findAt(newest, 1n)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' })
+})
+
+it('keeps the views of four earlier blocks', async () => {
+  const asked: bigint[] = []
+  const heldOf = (l2BlockNumber: bigint) => ({ l2BlockNumber }) as Held
+  const current = createCurrentView(
+    {
+      find: async () => heldOf(9n),
+      findAt: async (_, block) => {
+        asked.push(block)
+        return heldOf(block)
+      },
+    },
+    undefined,
+  )
+  for (const block of [1, 2, 3, 4, 1, 5, 2, 1]) {
+    expect(await current.heldAt(`0x${block}`, { beSlow: async () => {} })).toEqual({ l2BlockNumber: BigInt(block) })
+  }
+  // The fifth takes the place of the first.
+  expect(asked).toEqual([1n, 2n, 3n, 4n, 5n, 1n])
 })
 
 it('describes a view with its age, by the clock of this machine', () => {
