@@ -72,7 +72,7 @@ const mark = (index: number) => `@@ ${index} @@`
 function scriptOf(blocks: ReturnType<typeof blocksOf>): string {
   const steps = blocks.map(({ language, text }, index) => {
     if (language === 'js') {
-      const name = /^\/\/ (\S+\.js)\n/.exec(text)?.[1]
+      const name = /^\/\/ (\S+\.m?js)\n/.exec(text)?.[1]
       expect(name, text).toBeDefined()
       return `cat > ${name} <<'END OF THE FILE'\n${text}END OF THE FILE\n`
     }
@@ -140,7 +140,7 @@ it.each(GUIDES)('runs the guide %s', async name => {
 })
 
 /** The commands and programs for mainnet, in the documents. */
-const MAINNET = { 'README.md': 'weth.js', 'docs/light-client.md': 'supply.js' }
+const MAINNET = { 'README.md': 'weth.mjs', 'docs/light-client.md': 'supply.mjs' }
 const PUBLIC = { l1Url: 'https://ethereum-rpc.publicnode.com', url: 'https://rpc.linea.build' }
 
 it('runs what the documents offer for mainnet, against a service with the same contracts', async () => {
@@ -159,7 +159,7 @@ it('runs what the documents offer for mainnet, against a service with the same c
   const cwd = join(folder, 'mainnet')
   mkdirSync(cwd)
 
-  let script = `${preamble}npm install rollup-state-proof\n`
+  let script = `${preamble}npm init -y\nnpm install rollup-state-proof viem @ethereumjs/evm @ethereumjs/common @ethereumjs/util\n`
   for (const [file, name] of Object.entries(MAINNET)) {
     const isHere = ({ language, text }: { language: string; text: string }) =>
       language === 'js' ? text.startsWith(`// ${name}\n`) : /publicnode|weth\.json/.test(text) && language === 'sh'
