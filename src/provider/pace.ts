@@ -28,33 +28,51 @@ interface Waiting {
 
 /**
  * All works of the process that compute take turns, one per turn of the event loop: so everybody else waits for one slice, and
- * not for one of each work. Works that begin go first, because most of them end in their first turn.
+ * not for one of each work. What is left of a slice when a work ends is for the next one. Works that begin go first, because
+ * most of them end in their first turn.
  */
 function createTurns() {
   const [beginning, further]: [Waiting[], Waiting[]] = [[], []]
-  let inARow = 0
+  let [inARow, began] = [0, 0]
+  let holder: AbortSignal | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
 
-  /** There is a timer while a work waits, and no longer: one that was set earlier might fire before a deadline that has passed. */
   const isIdle = () => beginning.length + further.length === 0
+  function plan(): void {
+    // An older timer might fire before a deadline that has passed.
+    clearTimeout(timer)
+    timer = setTimeout(next)
+  }
   function next(): void {
+    began = Date.now()
+    beginOne()
+    if (!isIdle()) plan()
+  }
+  function beginOne(): void {
     // One that is aborted ends now, and needs no turn for that.
     for (let isAborted = true; isAborted && !isIdle(); ) {
       const mayBegin = further.length === 0 || inARow < TURNS_OF_BEGINNERS
       const queue = beginning.length > 0 && mayBegin ? beginning : further
       const work = queue.shift()
       inARow = queue === beginning ? inARow + 1 : 0
+      holder = work?.signal
       work?.begin()
-      isAborted = work?.signal.aborted === true
+      isAborted = holder?.aborted === true
     }
-    if (!isIdle()) setTimeout(next)
   }
 
-  return (isBeginning: boolean, signal: AbortSignal): Promise<void> => {
-    if (isIdle()) setTimeout(next)
-    return new Promise(begin => (isBeginning ? beginning : further).push({ signal, begin }))
+  return {
+    wait(isBeginning: boolean, signal: AbortSignal): Promise<void> {
+      if (isIdle()) plan()
+      return new Promise(begin => (isBeginning ? beginning : further).push({ signal, begin }))
+    },
+    /** The work has ended. */
+    end(signal: AbortSignal): void {
+      if (signal === holder && Date.now() - began < SLICE) beginOne()
+    },
   }
 }
-const turn = createTurns()
+const turns = createTurns()
 
 function createPace(signal: AbortSignal, admit: () => Promise<void>): Pace {
   // The first turn is due at once.
@@ -75,7 +93,7 @@ function createPace(signal: AbortSignal, admit: () => Promise<void>): Pace {
     async giveWay() {
       const isBeginning = began === Number.POSITIVE_INFINITY
       if (!isBeginning) await pace.beSlow()
-      await turn(isBeginning, signal)
+      await turns.wait(isBeginning, signal)
       began = Date.now()
     },
     async pause() {
@@ -134,6 +152,7 @@ export async function inPace<T>(
     throw error
   } finally {
     clearTimeout(timer)
+    turns.end(controller.signal)
     for (const [signal, end] of ends) signal.removeEventListener('abort', end)
   }
 }
