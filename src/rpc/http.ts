@@ -367,10 +367,11 @@ function describeText(response: Response, text: string): string {
   return /^[{[]/.test(start) ? 'JSON that is cut off or broken' : 'a text'
 }
 
-/** Milliseconds, no more than a number counts exactly; undefined if the header is missing or invalid. */
+/** Milliseconds; undefined if the header is missing or invalid. */
 function readRetryAfter({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After')?.trim() ?? ''
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER)
+  // Nine digits of seconds are longer than anybody waits.
+  if (/^\d+$/.test(value)) return Number(value.slice(0, 9)) * 1000
   const date = Date.parse(value)
   return Number.isNaN(date) ? undefined : Math.max(date - Date.now(), 0)
 }
