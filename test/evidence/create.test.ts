@@ -35,6 +35,15 @@ function partsOf(name: string): { bundle: EvidenceBundle; parts: BundleParts } {
 
 const NAMES = ['block-hash', 'timestamp', 'timestamp-three-words', 'beacon-block-root', 'absent-account', 'l2-root']
 
+it('keeps 128 KiB of each proof in an answer, and none of more', () => {
+  const { parts } = partsOf('absent-account')
+  const proofs = 1 + (parts.storageKeys?.length ?? 0)
+  const withText = (length: number) => ({ ...parts, answer: { accountProof: { key: `0x${'0'.repeat(length)}` } } })
+  const most = proofs * 2 ** 17
+  expect(JSON.stringify(createBundle(withText(most - 100))).length).toBeGreaterThan(most)
+  expect(verdict(() => createBundle(withText(most)))).toMatch(/^EVIDENCE_MALFORMED at answer/)
+})
+
 it('creates the same bundles as those of the vectors', () => {
   for (const name of NAMES) {
     const { bundle, parts } = partsOf(name)

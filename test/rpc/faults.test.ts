@@ -71,6 +71,23 @@ it('examines only a bounded part of an error, however long it is', () => {
   expect(diagnosed).toBe(18)
 })
 
+it('follows 32 causes of an error, five deep', () => {
+  let reads = 0
+  const endless = {}
+  for (const name of ['cause', 'error', 'info']) {
+    const get = () => {
+      reads++
+      return endless
+    }
+    Object.defineProperty(endless, name, { get })
+  }
+  expect(diagnose(endless).code).toBe('UNREACHABLE')
+  expect(reads).toBeLessThan(300)
+  const nested = (depth: number): unknown =>
+    depth === 0 ? { code: -32601, message: 'no' } : { cause: nested(depth - 1) }
+  expect([5, 6].map(depth => diagnose(nested(depth)).code)).toEqual(['METHOD_UNKNOWN', 'UNREACHABLE'])
+})
+
 it('keeps only the fields of an answer that the method defines', async () => {
   const large = 'x'.repeat(1_000_000)
   const held: FetchProgress[] = []

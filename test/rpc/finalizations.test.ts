@@ -4,6 +4,7 @@ import type { Hex } from '../../src/index.ts'
 import { poseidon2 } from '../../src/poseidon2.ts'
 import { openEndpoints } from '../../src/rpc/endpoints.ts'
 import { listFinalizations } from '../../src/rpc/finalizations.ts'
+import { fetchFinalizedState } from '../../src/rpc/l1.ts'
 import type { RequestProvider } from '../../src/rpc.ts'
 import { createChain } from '../../src/service/chain.ts'
 import { demoWorld } from '../../src/service/demo.ts'
@@ -38,6 +39,36 @@ it('lists some 50,000 finalizations, and asks for no more', async () => {
     return Array.from({ length: 2000 }, (_, index) => ({ ...log, topics: [event, word(below + index), ...rest] }))
   })
   expect([asked, hints.length]).toEqual([26, 52_000])
+})
+
+it('looks for the log of one finalization in ten answers', async () => {
+  let asked = 0
+  const provider = {
+    async request() {
+      asked++
+      return []
+    },
+  }
+  const source = { l1: openEndpoints('l1', [provider], 'L1'), rollup: readRollup(ROLLUP), signal: undefined }
+  expect(await fetchFinalizedState(provider, source, l1Block.number, 9n)).toBe(null)
+  expect(asked).toBe(10)
+})
+
+it('takes 2,000 logs from one answer, and none of more', async () => {
+  const log = logOfNine()
+  for (const [count, next] of [
+    [2000, 'eth_getLogs'],
+    [2001, 'eth_getStorageAt'],
+  ] as const) {
+    const asked: string[] = []
+    const listed = list(999_999n, async ({ method }) => {
+      asked.push(method)
+      if (asked.length > 1) throw new Error('enough')
+      return new Array(count).fill(log)
+    })
+    await expect(listed).rejects.toMatchObject({ code: 'UNREACHABLE' })
+    expect(asked.slice(0, 2)).toEqual(['eth_getLogs', next])
+  }
 })
 
 it('does not read logs back to the first block', async () => {

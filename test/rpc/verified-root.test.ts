@@ -96,6 +96,7 @@ it('believes no L1 endpoint, and takes the truth from the next', async () => {
         storageProof: slots(answer).map(slot => ({ ...slot, value: '0x9' })),
       })),
     ],
+    ['RESPONSE_TOO_LARGE', at('eth_getProof', answer => ({ ...answer, accountProof: [`0x${'00'.repeat(2 ** 17)}`] }))],
     ['L1_STORAGE_PROOF_COUNT', at('eth_getProof', answer => ({ ...answer, storageProof: [] }))],
     // The root alone would not tell whether the block is the newest.
     ['ANSWER_MALFORMED', at('eth_getProof', answer => ({ ...answer, storageProof: slots(answer).slice(0, 1) }))],
@@ -107,5 +108,5 @@ it('believes no L1 endpoint, and takes the truth from the next', async () => {
     expect(found, code).toMatchObject({ stateRoot: rootOf(current), l1Block: { hash: l1BlockHash } })
     await expect(fetchVerifiedRoot({ ...root, l1: [liar, liar] }), code).rejects.toMatchObject({ code })
   }
-  expect(lies.length).toBe(9)
+  expect(lies.length).toBe(10)
 })
