@@ -1,10 +1,16 @@
-import { expect, it } from 'vitest'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { createBundle, verifyEvidence } from '../src/anchor.ts'
 import { createVerifier, isArgumentError, isProofError, verifyProof } from '../src/index.ts'
+import { mimc } from '../src/mimc.ts'
 import { poseidon2 } from '../src/poseidon2.ts'
 import { createVerifiedProvider } from '../src/provider.ts'
 import { followFinalizations } from '../src/rpc.ts'
-import { sampleOf } from './cli/io.ts'
+import { fileOf, flagsOf, folderOf, runHere, sampleOf } from './cli/io.ts'
 
 /** What people do wrong at first, and the message that sets them right. */
 
@@ -125,6 +131,174 @@ it.each(inPrograms)('in a program: %s', (_, work, message) => {
   expect(isArgumentError(error) || isProofError(error), String(error)).toBe(true)
   expect(error).toMatchObject({ message: expect.stringContaining(message) })
 })
+
+const ROLLUPS = 'Expected mainnet (Linea), sepolia (Linea Sepolia), or the address of the contract on L1, 20 bytes.'
+const HEX_32 = 'expected 0x-prefixed hexadecimal of 32 bytes'
+const scheme = ['--scheme', 'poseidon2']
+const root = ['--state-root', stateRoot]
+/** Enough for an endpoint that is never asked. */
+const asked = [...scheme, '--rollup', rollup.address, '--address', address, '-o', 'never-written']
+
+const onTheCommandLine: [what: string, args: (files: Files) => string[], message: string][] = [
+  [
+    'the name of no rollup',
+    ({ bundle }) => ['verify', bundle, '--rollup', 'optimism', ...root],
+    `--rollup: no such network: optimism. ${ROLLUPS}`,
+  ],
+  [
+    'a misspelt rollup',
+    ({ bundle }) => ['verify', bundle, '--rollup', 'mainet', ...root],
+    `no such network: mainet. Did you mean mainnet? ${ROLLUPS}`,
+  ],
+  [
+    'the address of a rollup without 0x',
+    ({ bundle }) => ['verify', bundle, '--rollup', 'ff'.repeat(20), ...root],
+    ROLLUPS,
+  ],
+  [
+    'a short address of a rollup',
+    ({ bundle }) => ['verify', bundle, '--rollup', '0xff', ...root],
+    '--rollup: expected 0x-prefixed hexadecimal of 20 bytes, found 1 bytes',
+  ],
+  [
+    'a root without 0x',
+    ({ answer }) => ['verify', answer, ...scheme, '--state-root', stateRoot.slice(2)],
+    `--state-root: ${HEX_32}, found 32 bytes (a hash?) without 0x`,
+  ],
+  [
+    'an address for a root',
+    ({ answer }) => ['verify', answer, ...scheme, '--state-root', address, '--address', stateRoot],
+    `--state-root: ${HEX_32}, found 20 bytes (an address?)`,
+  ],
+  [
+    'an address without 0x',
+    () => ['record', '--address', 'aa'.repeat(20), ...scheme, '--rollup', 'mainnet'],
+    '--address: expected 0x-prefixed hexadecimal of 20 bytes, found 20 bytes (an address?) without 0x',
+  ],
+  [
+    'an L1 block hash that lacks a digit',
+    () => ['record', '--l1-block-hash', stateRoot.slice(0, -1), ...asked],
+    `--l1-block-hash: ${HEX_32}, found an odd number of digits`,
+  ],
+  [
+    'a file that is missing',
+    () => ['verify', 'nothere.json'],
+    'rollup-state-proof: cannot read nothere.json: no such file or directory\n$',
+  ],
+  [
+    'an address for a file of addresses',
+    () => ['snapshot', address, ...scheme, '--rollup', 'mainnet', '-o', 'rows.csv'],
+    'expected a file with one address per line; for one address, use the command record',
+  ],
+  [
+    'options of a bundle for an answer',
+    ({ answer }) => ['verify', answer, ...scheme, '--rollup', 'mainnet', '--l1-block-hash', stateRoot],
+    'is an answer alone, so leave out --rollup and --l1-block-hash, for bundles: it needs --state-root and --address',
+  ],
+  [
+    'options of an answer for a bundle',
+    ({ bundle }) => ['verify', bundle, ...scheme, ...root, '--address', address],
+    'is an evidence bundle: --rollup is needed, and what you trust, such as --l1-block-hash',
+  ],
+  ['no L1 endpoint', () => ['record', ...asked], '--l1 is needed: the URL of the L1 endpoint; or set L1_URL'],
+  [
+    'no L2 endpoint',
+    () => ['record', '--l1', 'http://127.0.0.1:1', ...asked],
+    '--l2 is needed: the URL of the L2 endpoint; or set L2_URL',
+  ],
+  [
+    'no beacon API',
+    () => [
+      'record',
+      '--l1',
+      'http://127.0.0.1:1',
+      '--l2',
+      'http://127.0.0.1:1',
+      '--network',
+      'mainnet',
+      '--checkpoint',
+      stateRoot,
+      ...asked,
+    ],
+    '--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL',
+  ],
+]
+
+interface Files {
+  readonly answer: string
+  readonly bundle: string
+}
+
+it.each(onTheCommandLine)('on the command line: %s', async (_, args, message) => {
+  const { code, stderr } = await runHere(args({ answer: fileOf(answer), bundle: fileOf(bundle) }))
+  // A message that ends here is all that is printed.
+  const isWhole = message.endsWith('$')
+  expect(isWhole ? `${stderr}$` : stderr).toContain(message)
+  expect(code).toBe(2)
+})
+
+it('knows the networks by all the names that people use, and the one that reports print', async () => {
+  const file = fileOf(bundle)
+  for (const name of ['mainnet', 'linea', 'Linea', 'linea-mainnet', 'ethereum', 'sepolia', 'linea-sepolia']) {
+    const { code, stderr } = await runHere(['verify', file, ...scheme, ...root, '--rollup', name])
+    expect([code, stderr], name).toEqual([1, expect.stringContaining('EVIDENCE_ROLLUP_MISMATCH')])
+  }
+  const known = await runHere(['verify', file, ...scheme, '--checkpoint', stateRoot, '--rollup', 'linea-mainnet'])
+  expect(known.stderr).not.toContain('--network is needed')
+})
+
+it('finds the scheme by the lengths of the nodes, and says so; a stated one is checked', async () => {
+  for (const scheme of [mimc, poseidon2]) {
+    const sample = sampleOf(scheme)
+    const [, , ...rest] = flagsOf(sample)
+    const file = fileOf(sample.result)
+    const report = await runHere(['verify', file, ...rest])
+    expect([report.code, report.stdout]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`scheme +${scheme.name} +found by the lengths of the nodes`)),
+    ])
+    const { stdout } = await runHere(['verify', file, ...rest, '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ scheme: scheme.name, sources: { scheme: 'lengths' } })
+    const other = await runHere(['verify', file, ...rest, '--scheme', scheme === mimc ? 'poseidon2' : 'mimc'])
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('SCHEME_MISMATCH')])
+  }
+  const claim = ['--rollup', rollup.address, ...root, '--address', address]
+  const { stdout } = await runHere(['verify', fileOf(bundle), ...claim])
+  expect(stdout).toMatch(/scheme +poseidon2 +found by the lengths of the nodes/)
+  const json = await runHere(['verify', fileOf(bundle), ...claim, '--json'])
+  expect(JSON.parse(json.stdout)).toMatchObject({ verified: true, sources: { scheme: 'lengths' } })
+  // Under the other scheme, the same nodes lead nowhere, and the bundle says what it is for.
+  const swapped = { ...bundle, scheme: 'mimc' }
+  const refused = await runHere(['verify', fileOf(swapped), ...claim])
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('EVIDENCE_SCHEME_MISMATCH')])
+})
+
+it('on the command line: an endpoint of another kind of chain', async () => {
+  const answerOfEth = { accountProof: [], storageProof: [], storageHash: stateRoot }
+  const url = await serving(() => answerOfEth)
+  const output = join(folderOf(), 'answer.json')
+  const { code, stderr } = await runHere(['fetch', '--l2', url, '--block', '1', '--address', address, '-o', output])
+  expect([code, stderr]).toEqual([3, expect.stringContaining('ETH_PROOF_ANSWER')])
+  expect(existsSync(output)).toBe(false)
+})
+
+/** A server of JSON-RPC. */
+async function serving(answerTo: (method: string) => unknown): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { id, method } = JSON.parse((await request.toArray()).join(''))
+    const result = answerTo(method)
+    response.end(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id,
+        ...(result === undefined ? { error: { code: -32601, message: 'no such method' } } : { result }),
+      }),
+    )
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 function errorOf(work: () => unknown): unknown {
   try {

@@ -6,6 +6,14 @@ import { MAX_MESSAGE_LENGTH } from './limits.ts'
 /** Wrong usage or unreadable input: nothing was verified, and the caller has to change something. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+
+  /** Whether the help of the command helps. */
+  readonly isUsage: boolean
+
+  constructor(message: string, isUsage = true) {
+    super(message)
+    this.isUsage = isUsage
+  }
 }
 
 /** The options whose values the library checks, by its names for them. */
@@ -37,14 +45,19 @@ const optionAt = (path: string): string =>
  * @param where what holds the value. Default: the option, by its path
  */
 export function argumentRefused({ path, expected, found }: ArgumentError, where = optionAt(path)): UsageError {
-  const reason = expected === undefined ? `${found}` : `expected ${expected}`
+  const reason = [expected && `expected ${expected}`, found && (expected ? `found ${found}` : found)]
+    .filter(Boolean)
+    .join(', ')
   return new UsageError(where === '' ? reason : `${where}: ${reason}`)
 }
 
 /** Turns what `work` throws, now or later, into a UsageError that says `what` failed and why, unless it is one. */
 export function orUsageError<T>(what: string, work: () => T): T {
   const refuse = (error: unknown): never => {
-    throw error instanceof UsageError ? error : new UsageError(`${what}: ${messageOf(error)}`)
+    if (error instanceof UsageError) throw error
+    const [, words] = /^[A-Z]+: (.*?), [a-z]+(?: '.*')?$/s.exec(messageOf(error)) ?? []
+    // Node repeats the path. How to use the command has nothing to do with it.
+    throw new UsageError(`${what}: ${words ?? messageOf(error)}`, words === undefined)
   }
   try {
     const result = work()

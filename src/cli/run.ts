@@ -62,7 +62,8 @@ export async function run(argv: readonly string[], streams: Io): Promise<number>
     if (isAsked(argv, '--json')) {
       io.stdout.write(toJson({ error: { code: isUsage ? 'USAGE' : 'UNEXPECTED', message, help } }))
     }
-    io.stderr.write(`rollup-state-proof: ${message}\nTry: ${help}\n`)
+    const hint = error instanceof UsageError && !error.isUsage ? '' : `Try: ${help}\n`
+    io.stderr.write(`rollup-state-proof: ${message}\n${hint}`)
     return exitCodes.unusable
   }
 }

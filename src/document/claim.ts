@@ -5,8 +5,11 @@ import type { AnswerFile, StatedClaim } from './input-file.ts'
 
 export type ClaimField = keyof Claim
 
-/** Who stated it: the user, the vector or recording, or else the verified answer or bundle itself. */
-export type Source = 'user' | 'file' | 'answer' | 'bundle'
+/**
+ * Who stated it: the user, the vector or recording, or else the verified answer or bundle itself. The command line finds a
+ * scheme that nobody states by the lengths of the nodes.
+ */
+export type Source = 'user' | 'file' | 'answer' | 'bundle' | 'lengths'
 
 /** A claim, and who stated each part of it. */
 export interface ClaimWithSources {

@@ -18,10 +18,18 @@ const rollups = new Map([
   ['mainnet', lineaRollup],
   ['sepolia', lineaSepoliaRollup],
 ])
+/** What people call them, besides the names of the networks that hold the contracts. */
+const nicknames = new Map([
+  ['linea', 'mainnet'],
+  ['linea-mainnet', 'mainnet'],
+  ['ethereum', 'mainnet'],
+  ['linea-sepolia', 'sepolia'],
+])
 const networks = new Map([mainnetBeacon, sepoliaBeacon, hoodiBeacon].map(network => [network.name, network]))
 
-export const rollupNamed = (name: string): Rollup | undefined => rollups.get(name)
-export const networkNamed = (name: string): BeaconNetwork | undefined => networks.get(name)
+const plainName = (name: string): string => nicknames.get(name.toLowerCase()) ?? name.toLowerCase()
+export const rollupNamed = (name: string): Rollup | undefined => rollups.get(plainName(name))
+export const networkNamed = (name: string): BeaconNetwork | undefined => networks.get(plainName(name))
 
 /** The name of the rollup with this contract; undefined for any other contract, which anyone may have deployed. */
 export function nameOfRollup(contract: unknown): string | undefined {
@@ -107,11 +115,11 @@ export function constantSources({ rollup, trusted }: Pick<EvidenceClaim, 'rollup
 }
 
 /** Who stated each part: `by`, or the bundle. */
-export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file'): EvidenceSources {
+export function evidenceSources(claim: EvidenceClaim, by: 'user' | 'file', scheme: Source = by): EvidenceSources {
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : by)
   const { l2BlockNumber, address, storageKeys } = claim
   return {
-    ...{ trusted: by, scheme: by, rollup: by },
+    ...{ trusted: by, scheme, rollup: by },
     ...{ l2BlockNumber: of(l2BlockNumber), address: of(address), storageKeys: of(storageKeys) },
   }
 }

@@ -14,6 +14,7 @@ export const sourceWords: Readonly<Record<Source, string>> = {
   file: 'from the file',
   answer: 'from the answer, not stated by you',
   bundle: 'from the bundle, not stated by you',
+  lengths: 'found by the lengths of the nodes',
 }
 
 /** What each kind of trusted input is called. */

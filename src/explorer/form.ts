@@ -15,6 +15,7 @@ const sourceNotes: Readonly<Record<Source, string>> = {
   file: 'stated by the file',
   answer: 'read from the answer: is it what you asked for?',
   bundle: 'read from the bundle: is it what you asked for?',
+  lengths: 'found by the lengths of the nodes',
 }
 
 const trustedLabels = new Map([

@@ -207,6 +207,7 @@ const sourceWords: Readonly<Record<Source, ClaimSource>> = {
   file: 'record',
   bundle: 'record',
   answer: 'answer',
+  lengths: 'answer',
 }
 
 function judgeAnswer(file: AnswerFile, claim: DecodedRecordClaim, verifierOf: (scheme: Scheme) => Verifier): Verdict {

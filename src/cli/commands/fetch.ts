@@ -1,7 +1,8 @@
+import { leafProofAt } from '../../document/answer.ts'
 import { type VerifiedState, verifyProof } from '../../index.ts'
 import { openEndpoints } from '../../rpc/endpoints.ts'
 import { fetchAnswer } from '../../rpc/fetch.ts'
-import type { BlockTag } from '../../rpc.ts'
+import { type BlockTag, EndpointError } from '../../rpc.ts'
 import type { Command } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { fetchToFile } from '../files/fetched-file.ts'
@@ -51,6 +52,9 @@ Example:
 const TAGS: readonly string[] = ['latest', 'earliest', 'pending', 'finalized'] satisfies BlockTag[]
 const isTag = (text: string): text is BlockTag => TAGS.includes(text)
 
+/** An endpoint of another kind of chain would go unnoticed, because nothing else is checked without --state-root. */
+const isEthProof = (answer: unknown): boolean => Array.isArray(leafProofAt(answer, 0))
+
 export const command: Command = {
   help,
   async run(args, io) {
@@ -82,6 +86,7 @@ export const command: Command = {
               showProgress(io, `${keyCount} of ${storageKeys.length} storage keys`)
             },
           })
+          if (isEthProof(answer)) throw new EndpointError('ETH_PROOF_ANSWER')
           return { bundle: answer, verified: claim && verifyProof(answer, claim) }
         }
       },

@@ -84,8 +84,12 @@ export const command: Command = {
     const rows = Object.entries({
       ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, 'rollup contract': DEVNET_CONTRACT, scheme: scheme.name },
       ...{ finalized: `block ${l2BlockNumber}`, 'its state root': stateRoot },
+      ...(isDemo && {
+        accounts: `0x${'a1'.repeat(20)}, 0x${'b2'.repeat(20)}`,
+        'token of both': `0x${'70'.repeat(20)}`,
+      }),
     })
-    io.stdout.write(values.json ? toJson(json) : `${formatTable(rows)}\n`)
+    io.stdout.write(values.json ? toJson(json) : `${formatTable(rows)}\nCtrl-C ends it.\n`)
     const move = () => {
       // As many blocks as a real L1 adds in this time.
       const l1Blocks = Math.floor((seconds ?? 0) / L1_SECONDS_PER_BLOCK)

@@ -1,9 +1,10 @@
 import { verifyEvidence } from '../../anchor.ts'
+import { guessScheme, leafProofAt } from '../../document/answer.ts'
 import type { Source } from '../../document/claim.ts'
 import { claimOfVector, constantSources } from '../../document/evidence.ts'
 import { compare, spellEvidence, spellState } from '../../document/expected.ts'
-import { isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
-import { printable } from '../../document/value.ts'
+import { type InputFile, isBundleFile, readExpected, readInputFile } from '../../document/input-file.ts'
+import { fieldIn, itemsOf, printable } from '../../document/value.ts'
 import { agesOf } from '../../document/wording.ts'
 import { isArgumentError, isProofError, safely } from '../../index.ts'
 import { type CallClaim, verifyCallEvidence } from '../../provider.ts'
@@ -36,8 +37,8 @@ storageKeys, result), a test vector, an evidence bundle (an answer with the
 proofs that lead to it from L1), or a call as evidence. - is standard input.
 Files have at most ${MAX_INPUT_MIB} MiB.
 
-Options. An answer needs --scheme and --state-root. Pass the storage keys in
-the order of the request:
+Options. An answer needs --state-root. Pass the storage keys in the order of
+the request. Without --scheme, verify finds it by the lengths of the nodes:
 ${formatOptions(answerOptions)}
 
 For a bundle, state exactly one of these, or --state-root: then the L1 part of
@@ -74,6 +75,11 @@ Examples:
     --l1-block-hash 0x... --call 0x... 0x...
 `
 
+/** Whether it is what an endpoint sent, or a recording of that. No damaged bundle is. */
+const isAnswerAlone = (file: InputFile): boolean =>
+  (file.kind === 'answer' || file.kind === 'JSON-RPC response' || file.kind === 'recording') &&
+  leafProofAt(file.answer, 0) !== undefined
+
 export const command: Command = {
   help,
   async run(args, io) {
@@ -84,12 +90,15 @@ export const command: Command = {
     const { scheme, 'state-root': stateRoot, address, 'storage-key': storageKeys } = stated
     const content = await readJson(path, io)
     const file = readInputFile(content)
+    // Whoever chooses the lengths of the nodes cannot choose a scheme with which they lead to the trusted root.
+    const found = stated.scheme === undefined ? guessScheme(leafProofAt(answerIn(content), 0))?.name : undefined
+    const withScheme = { ...stated, scheme: stated.scheme ?? found }
     const has = (options: object) => Object.keys(stated).some(name => name in options)
     if (file.kind === 'call evidence') {
       if (address !== undefined || storageKeys !== undefined) {
         throw new UsageError(`${path} is a call as evidence: --address and --storage-key are for answers`)
       }
-      return print(await verifyCall(content, stated, io), json, io)
+      return print(await verifyCall(content, withScheme, found !== undefined, io), json, io)
     }
     if (has(callOptions)) {
       throw new UsageError(
@@ -109,12 +118,23 @@ export const command: Command = {
       const mismatches = compare(readExpected(file.expected), outcome, spellEvidence)
       return print(reportOnBundle(outcome, file.bundle, claim, 'file'), json, io, mismatches)
     }
+    const ofBundles = Object.keys(stated).filter(name => name in { ...trustedOptions, ...subjectOptions })
+    if (ofBundles.length > 0 && isAnswerAlone(file)) {
+      const [options, needed] = [ofBundles.map(name => `--${name}`).join(' and '), '--state-root and --address']
+      throw new UsageError(`${path} is an answer alone, so leave out ${options}, for bundles: it needs ${needed}`)
+    }
+    if (isBundleFile(file) && stated.rollup === undefined) {
+      throw new UsageError(
+        `${path} is an evidence bundle: --rollup is needed, and what you trust, such as --l1-block-hash`,
+      )
+    }
     // An option for bundles says that the file is one, so that a damaged bundle is not taken for an answer.
-    if (isBundleFile(file) || has({ ...trustedOptions, ...subjectOptions })) {
-      const claim = await claimOfFlags(stated, io)
+    if (isBundleFile(file) || ofBundles.length > 0) {
+      const claim = await claimOfFlags(withScheme, io)
       const outcome = safely(() => verifyEvidence(content, claim))
       if (!outcome.ok && isArgumentError(outcome.error)) throw outcome.error
-      return print(reportOnBundle(outcome, content, claim, 'user'), json, io)
+      const schemeSource = found === undefined ? 'user' : 'lengths'
+      return print(reportOnBundle(outcome, content, claim, 'user', schemeSource), json, io)
     }
     const claim = requireClaim({ scheme, stateRoot, address, storageKeys }, file)
     const outcome = verifyAnswer(file, claim)
@@ -138,14 +158,23 @@ function print({ verified, json, format }: VerdictReport, asJson: boolean, io: I
   return verified && asExpected ? exitCodes.verified : exitCodes.notVerified
 }
 
+/** The answer in a bundle; the first of a call as evidence. */
+const answerIn = (bundle: unknown): unknown =>
+  fieldIn(bundle, 'answer') ?? fieldIn(itemsOf(fieldIn(bundle, 'answers'))[0], 'answer')
+
 /** Executes a call as evidence again. */
-async function verifyCall(bundle: unknown, flags: Flags, io: Io): Promise<VerdictReport> {
+async function verifyCall(bundle: unknown, flags: Flags, isSchemeFound: boolean, io: Io): Promise<VerdictReport> {
   const { call, ...about } = callClaimOf(flags)
   const trusted = await trustedOf(flags, io)
   const claim: CallClaim = { ...blockClaimOf(flags), ...about, call, trusted }
   const of = (value: unknown): Source => (value === 'fromBundle' ? 'bundle' : 'user')
   const sources = describeSources({
-    ...{ trusted: 'user', scheme: 'user', rollup: 'user', l2BlockNumber: of(claim.l2BlockNumber) },
+    ...{
+      trusted: 'user',
+      scheme: isSchemeFound ? 'lengths' : 'user',
+      rollup: 'user',
+      l2BlockNumber: of(claim.l2BlockNumber),
+    },
     ...constantSources(claim, 'user'),
     ...Object.fromEntries(Object.entries(call).map(([name, value]) => [name, of(value)])),
   })

@@ -45,7 +45,10 @@ export function createConnections(timeout: string, signal: AbortSignal) {
      */
     open(flag: string, urls: readonly string[] | undefined, more?: Pick<HttpOptions, 'maxRetries'>): RequestProvider[] {
       const given = urls ?? inEnvironment(flag)
-      if (given.length === 0) throw new UsageError(`--${flag} is needed: the URL of the ${flag.toUpperCase()} endpoint`)
+      if (given.length === 0) {
+        const name = flag.toUpperCase()
+        throw new UsageError(`--${flag} is needed: the URL of the ${name} endpoint; or set ${name}_URL`)
+      }
       return given.map(url => connect(flag, url, createHttpProvider, more))
     },
     /** @param urls from the user. Default: those in the environment, which may be none @throws UsageError */

@@ -132,8 +132,8 @@ export const formatOptions = (options: Options): string =>
     .join('\n')
 
 export const hiddenUrls = `Pass URLs in the environment variables L1_URL, L2_URL and BEACON_URL, with
-spaces between URLs, to keep them out of the process list. They are never
-printed.`
+spaces between URLs, to keep API keys out of the history of your shell and out
+of the process list. URLs are never printed.`
 
 export const resumable = `An interrupted run keeps its progress in FILE.partial: run the same command
 again to continue.`

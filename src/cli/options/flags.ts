@@ -1,14 +1,15 @@
 import type { EvidenceClaim, Rollup, Trusted, TrustedBeaconBlock } from '../../anchor.ts'
 import { type BeaconNetwork, trustBeaconBlock } from '../../beacon.ts'
-import { schemeNamed } from '../../document/answer.ts'
+import { guessScheme, leafProofAt, schemeNamed } from '../../document/answer.ts'
 import { type ClaimWithSources, completeClaim, isProblem } from '../../document/claim.ts'
 import { forkOf, networkNamed, rollupNamed } from '../../document/evidence.ts'
 import type { AnswerFile, StatedClaim } from '../../document/input-file.ts'
-import { fieldIn, messageOf, show } from '../../document/value.ts'
+import { cut, fieldIn, messageOf, show } from '../../document/value.ts'
 import { isArgumentError, type Outcome, type Scheme, safely, type VerifiedState, verifyProof } from '../../index.ts'
 import type { Io } from '../command.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
 import { readJson } from '../files/input.ts'
+import { MAX_SHOWN_LENGTH } from '../limits.ts'
 import type { Flags } from './declared.ts'
 import { integerOf, requireHex } from './parse.ts'
 import { didYouMean } from './suggest.ts'
@@ -16,7 +17,7 @@ import { didYouMean } from './suggest.ts'
 /** @throws UsageError */
 export function requireScheme(name: unknown): Scheme {
   if (name === undefined) {
-    throw new UsageError('--scheme is needed: mimc or poseidon2, whichever the rollup used at that block')
+    throw new UsageError('--scheme is needed: poseidon2, or mimc for blocks of Linea before it changed')
   }
   const scheme = schemeNamed(name)
   if (scheme === undefined) {
@@ -28,8 +29,10 @@ export function requireScheme(name: unknown): Scheme {
 
 /** The claim on an answer: from the options, the file and, last, the answer itself. @throws UsageError */
 export function requireClaim(stated: StatedClaim, file: AnswerFile): ClaimWithSources {
-  const claim = completeClaim(stated, file)
-  if (!isProblem(claim)) return claim
+  const isUnstated = stated.scheme === undefined && file.stated.scheme == null
+  const guess = isUnstated ? guessScheme(leafProofAt(file.answer, 0)) : undefined
+  const claim = completeClaim(guess ? { ...stated, scheme: guess.name } : stated, file)
+  if (!isProblem(claim)) return guess ? { ...claim, sources: { ...claim.sources, scheme: 'lengths' } } : claim
   const { problem, found } = claim
   if (problem === 'scheme') requireScheme(found)
   if (problem === 'storageKeys') {
@@ -140,8 +143,12 @@ export function rollupOf(flags: Flags): Rollup {
     throw new UsageError('--rollup is needed: mainnet, sepolia, or the address of the rollup contract on L1')
   }
   const known = rollupNamed(rollup)
-  const suggestion = known ? '' : didYouMean(rollup, NETWORKS)
-  if (suggestion !== '') throw new UsageError(`--rollup: no such network: ${rollup}.${suggestion}`)
+  if (known === undefined && !rollup.startsWith('0x')) {
+    const expected =
+      'Expected mainnet (Linea), sepolia (Linea Sepolia), or the address of the contract on L1, 20 bytes.'
+    const name = cut(rollup, MAX_SHOWN_LENGTH)
+    throw new UsageError(`--rollup: no such network: ${name}.${didYouMean(rollup, NETWORKS)} ${expected}`)
+  }
   if (rootsSlot === undefined && currentSlot === undefined) return known ?? { address: rollup as Rollup['address'] }
   if (known) throw new UsageError(`--layout-...: not with --rollup ${rollup}, whose layout is known`)
   return forkOf(rollup, integerOf(flags, 'layout-roots-slot', 256), integerOf(flags, 'layout-current-slot', 256))

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
+import { invalid } from '../../arguments.ts'
 import { parseNumber } from '../../document/evidence.ts'
 import { isHexOf } from '../../document/layout.ts'
 import type { Hex } from '../../index.ts'
-import { UsageError } from '../errors.ts'
+import { argumentRefused, UsageError } from '../errors.ts'
 import type { Options, ValuesOf } from './declared.ts'
 import { mappingKeyOf, storageKeyOf } from './storage-key.ts'
 import { didYouMean } from './suggest.ts'
@@ -113,6 +114,6 @@ export function integerOf<Name extends string>(
 /** @throws UsageError */
 export function requireHex(flag: string, length: number, value: string | undefined): asserts value is Hex | undefined {
   if (value !== undefined && !isHexOf(length, value)) {
-    throw new UsageError(`${flag}: expected 0x-prefixed hexadecimal of ${length} bytes`)
+    throw argumentRefused(invalid(flag, `0x-prefixed hexadecimal of ${length} bytes`, value))
   }
 }

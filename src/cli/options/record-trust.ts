@@ -52,7 +52,8 @@ export function trustOptionsOf(
 ): Pick<RecordOptions, 'beacon' | 'l1BlockNumber'> {
   const apis = openBeacon(urls)
   if (beacon === undefined) return l1Block === undefined ? {} : { l1BlockNumber: l1Block }
-  if (apis.length === 0) throw new UsageError('--beacon is needed with --checkpoint')
+  if (apis.length === 0)
+    throw new UsageError('--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL')
   return { beacon: { apis, trusted: beacon, ...(maxAge !== undefined && { maxTrustedAgeSeconds: Number(maxAge) }) } }
 }
 

@@ -111,6 +111,9 @@ function targetOf(contract: string | undefined, slot: string | undefined, keys: 
 /** @throws UsageError when a line is not an address */
 async function readAddresses(file: string, io: Io): Promise<Hex[]> {
   const name = file === '-' ? 'standard input' : file
+  if (isHexOf(20, file)) {
+    throw new UsageError('expected a file with one address per line; for one address, use the command record')
+  }
   const addresses: Hex[] = []
   const limits = { batchLength: 2 ** 16, maxLineLength: MAX_ADDRESS_LINE }
   await orUsageError(`cannot read ${name}`, async () => {

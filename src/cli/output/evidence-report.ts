@@ -45,9 +45,10 @@ export function reportOnBundle(
   bundle: unknown,
   claim: EvidenceClaim,
   source: ClaimSource,
+  schemeSource: Source = source,
 ): VerdictReport {
   const { scheme, rollup, trusted } = claim
-  const sources = evidenceSources(claim, source)
+  const sources = evidenceSources(claim, source, schemeSource)
   const constants = constantSources(claim, source)
   // A beacon block comes with what verifies from it, which the user has not stated.
   const { lightClient: _, ...shown } = fieldsOf(trusted)
@@ -62,7 +63,10 @@ export function reportOnBundle(
   const heading = (stream: Output) => paint(stream, 'bold', 'Chain of evidence')
   if (!outcome.ok) {
     const brokenLink = linkOf(outcome.error)
-    const rows = Object.entries(named).map(([name, value]): Row => [name, value, sourceWords[source]])
+    const rows: Row[] = [
+      ['scheme', named.scheme, sourceWords[schemeSource]],
+      ['rollup', named.rollup, sourceWords[source]],
+    ]
     const chain = (stream: Output) =>
       brokenLink === null ? '' : `${heading(stream)}\n${formatChain(claim, brokenLink)}\n`
     return reportOnError(outcome.error, { ...stated, brokenLink }, [...trustedRow, ...rows], chain)
