@@ -282,6 +282,27 @@ it('on the command line: an endpoint of another kind of chain', async () => {
   expect(existsSync(output)).toBe(false)
 })
 
+it('on the command line: endpoints of the other layer', async () => {
+  const of = (chainId: string) => serving(method => (method === 'eth_chainId' ? chainId : undefined))
+  const [l1, l2] = await Promise.all([of('0x1'), of('0xe708')])
+  const record = (...urls: string[]) =>
+    runHere(['record', ...urls, ...scheme, '--rollup', 'mainnet', '--address', address, '-o', 'never-written'])
+  const cases: [string[], string][] = [
+    [['--l1', l2, '--l2', l1], '--l1 and --l2 look swapped: --l1 serves chain 59144, --l2 chain 1.'],
+    [['--l1', l1, '--l2', l1], '--l2 looks like the other layer: it serves chain 1, which is L1.'],
+    [['--l1', l2, '--l2', l2], '--l1 looks like the other layer: it serves chain 59144, which is the rollup.'],
+  ]
+  for (const [urls, message] of cases) {
+    const { code, stderr } = await record(...urls)
+    expect([code, stderr]).toEqual([3, expect.stringContaining(`\n${message}\n`)])
+    const json = await record(...urls, '--json')
+    expect(JSON.parse(json.stdout)).toMatchObject({ fetched: false, hint: message })
+  }
+  const { stderr } = await record('--l1', l1, '--l2', l2)
+  expect(stderr).toContain('METHOD_UNKNOWN')
+  expect(stderr).not.toContain('layer:')
+})
+
 /** A server of JSON-RPC. */
 async function serving(answerTo: (method: string) => unknown): Promise<string> {
   const server = createServer(async (request, response) => {

@@ -1,3 +1,5 @@
+import type { Rollup } from '../../anchor.ts'
+import { decodeQuantity } from '../../hex.ts'
 import { isArgumentError } from '../../index.ts'
 import { type Redact, redactorFor, redactorOf } from '../../rpc/redact.ts'
 import {
@@ -8,6 +10,7 @@ import {
   type RequestProvider,
 } from '../../rpc.ts'
 import { argumentRefused, UsageError } from '../errors.ts'
+import { HINT_TIMEOUT_MS } from '../limits.ts'
 import { wholeNumber } from './parse.ts'
 
 /** The endpoints of a command. */
@@ -17,6 +20,7 @@ export type Connections = ReturnType<typeof createConnections>
 export function createConnections(timeout: string, signal: AbortSignal) {
   const redactors: ((text: string) => string)[] = []
   const opened: object[] = []
+  const urlsOf: Record<string, readonly string[]> = {}
 
   function connect<T extends object>(
     flag: string,
@@ -49,7 +53,23 @@ export function createConnections(timeout: string, signal: AbortSignal) {
         const name = flag.toUpperCase()
         throw new UsageError(`--${flag} is needed: the URL of the ${name} endpoint; or set ${name}_URL`)
       }
+      urlsOf[flag] = given
       return given.map(url => connect(flag, url, createHttpProvider, more))
+    },
+    /**
+     * Which endpoints of L1 and L2 serve another chain than their layer's, in a sentence; empty if none is known to. It asks
+     * them, so it is for failures that a wrong layer explains.
+     */
+    async wrongLayers({ chainId, l1ChainId }: Pick<Rollup, 'chainId' | 'l1ChainId'>): Promise<string> {
+      const idsOf = (flag: string) => Promise.all((urlsOf[flag] ?? []).map(url => chainIdAt(url, signal)))
+      const [l1, l2] = await Promise.all([idsOf('l1'), idsOf('l2')])
+      const isL1 = l1ChainId !== undefined && l2.includes(`${l1ChainId}`)
+      const isL2 = chainId !== undefined && l1.includes(`${chainId}`)
+      const both = l1.find(id => id !== '' && l2.includes(id))
+      if (isL1 && isL2) return `--l1 and --l2 look swapped: --l1 serves chain ${chainId}, --l2 chain ${l1ChainId}.`
+      if (isL1) return `--l2 looks like the other layer: it serves chain ${l1ChainId}, which is L1.`
+      if (isL2) return `--l1 looks like the other layer: it serves chain ${chainId}, which is the rollup.`
+      return both === undefined ? '' : `--l1 and --l2 serve the same chain, ${both}: one is of the other layer.`
     },
     /** @param urls from the user. Default: those in the environment, which may be none @throws UsageError */
     openBeacon: (urls: readonly string[] | undefined): BeaconApi[] =>
@@ -59,6 +79,13 @@ export function createConnections(timeout: string, signal: AbortSignal) {
     /** The same, for texts that may be cut. */
     redactor: (): Redact => redactorFor(...opened),
   }
+}
+
+/** The chain that the endpoint says it serves; empty if it does not say. */
+async function chainIdAt(url: string, signal: AbortSignal): Promise<string> {
+  const provider = createHttpProvider(url, { timeoutMs: HINT_TIMEOUT_MS, maxRetries: 0, signal })
+  const id = await provider.request({ method: 'eth_chainId' }).catch(() => null)
+  return `${decodeQuantity(id, 64) ?? ''}`
 }
 
 const inEnvironment = (name: string): string[] =>

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type EvidenceClaim, lineaLayout } from '../../anchor.ts'
 import { isProofError, type ProofError } from '../../index.ts'
 import { redactError } from '../../rpc/diagnose.ts'
-import { type EndpointError, endpointErrorMeanings, isEndpointError } from '../../rpc.ts'
+import { type EndpointError, type EndpointErrorCode, endpointErrorMeanings, isEndpointError } from '../../rpc.ts'
 import { exitCodes, type Io, type Output } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { MAX_STORAGE_KEYS } from '../limits.ts'
@@ -10,6 +10,7 @@ import { describeError, formatError, paint, printable, toJson } from '../output/
 import { overwriteProgress } from '../output/terminal.ts'
 import { type Connections, createConnections } from './connections.ts'
 import type { Flags } from './declared.ts'
+import { rollupOf } from './flags.ts'
 import { requireHex, wholeNumber } from './parse.ts'
 
 /** The options of a command that asks endpoints, as far as they matter to all such commands. */
@@ -49,10 +50,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs `work`, which Ctrl-C aborts, and reports its failure. @returns the exit code */
 export async function withEndpoints(
-  { timeout, json, output }: EndpointFlags,
+  flags: EndpointFlags,
   io: Io,
   work: (connections: Connections) => Promise<number>,
 ): Promise<number> {
+  const { timeout, json, output } = flags
   const controller = new AbortController()
   const end = () => controller.abort()
   const connections = createConnections(timeout, controller.signal)
@@ -65,13 +67,26 @@ export async function withEndpoints(
     if (!isProofError(error) && !isEndpointError(error)) throw error
     // What an endpoint said was redacted when it came. A check may quote it, too: only that is redacted, never our own words.
     const failure = isProofError(error) ? redactError(error, connections.redactor()) : error
-    if (json) io.stdout.write(toJson({ fetched: false, error: describeFailure(failure) }))
-    else io.stderr.write(formatFailure(failure, output, io))
+    const hint = mayBeOtherLayer(failure) ? await connections.wrongLayers(flags.rollup ? rollupOf(flags) : {}) : ''
+    if (json) io.stdout.write(toJson({ fetched: false, error: describeFailure(failure), ...(hint && { hint }) }))
+    else io.stderr.write(`${formatFailure(failure, output, io)}${hint && `${hint}\n`}`)
     return isProofError(error) ? exitCodes.notVerified : exitCodes.noAnswer
   } finally {
     for (const name of SIGNALS) process.off(name, end)
   }
 }
+
+const OF_OTHER_LAYER: readonly EndpointErrorCode[] = [
+  'METHOD_UNKNOWN',
+  'PARAMS_REFUSED',
+  'ANSWER_MALFORMED',
+  'ETH_PROOF_ANSWER',
+  'CHAIN_MISMATCH',
+]
+
+/** Whether an endpoint of the other layer could fail like this. */
+const mayBeOtherLayer = (failure: ProofError | EndpointError): boolean =>
+  isProofError(failure) || OF_OTHER_LAYER.includes(failure.code)
 
 function describeFailure(error: ProofError | EndpointError): object {
   if (isProofError(error)) return describeError(error)
