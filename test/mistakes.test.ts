@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createBundle, verifyEvidence } from '../src/anchor.ts'
+import { judge } from '../src/explorer/judge.ts'
+import { openFile, statementFrom } from '../src/explorer/opened-file.ts'
 import { createVerifier, isArgumentError, isProofError, verifyProof } from '../src/index.ts'
 import { mimc } from '../src/mimc.ts'
 import { poseidon2 } from '../src/poseidon2.ts'
@@ -235,6 +237,27 @@ it.each(onTheCommandLine)('on the command line: %s', async (_, args, message) =>
   const isWhole = message.endsWith('$')
   expect(isWhole ? `${stderr}$` : stderr).toContain(message)
   expect(code).toBe(2)
+})
+
+it('on the page: names the field that is wrong', () => {
+  const opened = openFile(answer)
+  const judged = (wrong: Parameters<typeof statementFrom>[0]) =>
+    judge(opened, statementFrom({ ...opened.suggested, trusted: { value: stateRoot, source: 'user' }, ...wrong }))
+      .report
+  const cases: [Parameters<typeof statementFrom>[0], string][] = [
+    [
+      { address: { value: 'aa'.repeat(20), source: 'user' } },
+      'the address is wrong. Expected 0x and 40 hexadecimal digits: this does not begin with 0x.',
+    ],
+    [
+      { trusted: { value: address, source: 'user' } },
+      'the root or hash that you trust is wrong. Expected 0x and 64 hexadecimal digits: there are 40 digits.',
+    ],
+  ]
+  for (const [wrong, message] of cases) {
+    expect(judged(wrong)).toMatchObject({ verdict: 'unjudged', text: expect.stringContaining(message) })
+  }
+  expect(judged({}).verdict).toBe('verified')
 })
 
 it('knows the networks by all the names that people use, and the one that reports print', async () => {

@@ -63,6 +63,10 @@ export function showInputErrors(errors: readonly InputError[]): void {
   confirmButton.hidden = errors.length > 0 || confirmable().length === 0
 }
 
+/** The first field that is marked as wrong. */
+export const wrongField = (): HTMLElement | undefined =>
+  fieldNames.map(name => controls[name]).find(control => control.getAttribute('aria-invalid') === 'true')
+
 const confirmButton = byId('confirm', HTMLButtonElement)
 
 /** The fields read from the file that the user can confirm as their own. The root is not among them: users enter it. */

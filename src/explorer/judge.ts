@@ -31,6 +31,7 @@ import {
   displayRows,
   evidenceSourcesOf,
   type Form,
+  fieldWords,
   isTrustedKind,
   questionRows,
   trustedName,
@@ -196,8 +197,9 @@ function judgementOf(basis: Basis, said: Said, { error = null, state = null }: F
 function unjudged(basis: Basis, reason: string, inputErrors: readonly InputError[]): Judgement {
   const said = (headline: string, text: string) =>
     judgementOf(basis, { verdict: 'unjudged', inputErrors, headline, text }, {})
-  if (inputErrors.length > 0) {
-    return said('Check your input', 'Nothing was verified: a field of the form is marked as wrong.')
+  const [wrong] = inputErrors
+  if (wrong !== undefined) {
+    return said('Check your input', `Nothing was verified: ${fieldWords[wrong.field]} is wrong. ${wrong.message}`)
   }
   const other = basis.file.isBundle ? null : noProof(basis.file.answer)
   if (other !== null) {

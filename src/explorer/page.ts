@@ -2,7 +2,7 @@ import { messageOf } from '../document/value.ts'
 import { byId, h, nodesOf } from './dom.ts'
 import { createEngine } from './engine.ts'
 import type { ExampleSource } from './examples.ts'
-import { clear, fill, listenToForm, readStatement, showInputErrors } from './form.ts'
+import { clear, fill, listenToForm, readStatement, showInputErrors, wrongField } from './form.ts'
 import type { Report } from './judge.ts'
 import { MAX_NAME_CHARACTERS, MAX_SHOWN_CHARACTERS } from './limits.ts'
 import type { Loaded } from './opened-file.ts'
@@ -201,7 +201,7 @@ function listen(): void {
   form.addEventListener('submit', event => {
     event.preventDefault()
     if (loaded === null) showNothing()
-    else judgeSoon(0, () => verdict.focus())
+    else judgeSoon(0, () => (wrongField() ?? verdict).focus())
   })
   form.addEventListener('reset', event => {
     event.preventDefault()

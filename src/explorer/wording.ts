@@ -26,6 +26,20 @@ export const partNames: Readonly<Record<LeafPath['proof'], string>> = {
   rightProof: 'right neighbour',
 }
 
+/** The fields of the form, in a sentence. */
+export const fieldWords: Readonly<Record<FieldName, string>> = {
+  scheme: 'the hash scheme',
+  trustedKind: 'what you trust',
+  trusted: 'the root or hash that you trust',
+  network: 'the network',
+  address: 'the address',
+  storageKeys: 'a storage key',
+  rollup: 'the rollup',
+  l2Block: 'the L2 block',
+  rootsSlot: 'the slot of the roots',
+  currentSlot: 'the slot of the newest block',
+}
+
 export const isTrustedKind = (kind: string): kind is keyof typeof trustedNames => Object.hasOwn(trustedNames, kind)
 
 export const trustedName = (kind: string): string => (isTrustedKind(kind) ? trustedNames[kind] : 'root')
