@@ -14,6 +14,17 @@ it('gives each vector its expected outcome', () => {
   for (const { path, vector } of vectors) expect(outcomeOf(vector), path).toEqual(vector.expected)
 })
 
+it('says that an answer alone is no bundle', () => {
+  const { bundle, claim } = find('block-hash')
+  for (const answer of [bundle.answer, { jsonrpc: '2.0', id: 1, result: bundle.answer }]) {
+    expect(() => verifyEvidence(answer, claim)).toThrow(
+      'EVIDENCE_MALFORMED: expected an evidence bundle, found an answer alone: use verifyProof, with its state root',
+    )
+  }
+  const { version: _, ...unversioned } = bundle
+  expect(() => verifyEvidence(unversioned, claim)).toThrow('EVIDENCE_MALFORMED at version: expected a version')
+})
+
 it('has a vector for every code of the anchor', () => {
   const anchorCodes = allCodes().filter(code => /^(RLP|HEADER|MPT|L1|ANCHOR|EVIDENCE|CODE)_/.test(code))
   expect(anchorCodes.length).toBe(32)

@@ -198,6 +198,10 @@ it('says what stands where there should be another proof, or none', () => {
   expect(outcome.ok ? 'accepted' : outcome.error.message).toBe(
     'FOREIGN_PROOF: expected linea_getProof, found eth_getProof',
   )
+  const bundled = safely(() => verifyProof({ version: 1, answer: world.getProof(address, storageKeys) }, claim))
+  expect(bundled.ok ? 'accepted' : bundled.error.message).toBe(
+    'MALFORMED_RESPONSE: expected an answer, found a bundle: use verifyEvidence',
+  )
 })
 
 it('reads an answer in an envelope, and not beside one', () => {
