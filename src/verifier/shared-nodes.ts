@@ -14,10 +14,12 @@ const TOGETHER = 4
 /**
  * Trees for one answer, which decode and hash like `trees`. What several paths of a tree have in common, they decode and hash
  * once. Nothing else refers to what they remember, so it is freed with them.
+ *
+ * @param slotCount how many slots the claim names: of several, every path is worth remembering
  */
-export const shareNodes = ({ account, storage }: Trees): Trees => ({
+export const shareNodes = ({ account, storage }: Trees, slotCount: number): Trees => ({
   account: shareFromSecondPath(account),
-  storage: shareFromSecondPath(storage),
+  storage: slotCount > 1 ? { ...storage, ...partsWithMemory(storage) } : shareFromSecondPath(storage),
 })
 
 /** Most trees have one path in an answer, which a memory would only slow down. So the second path brings the memory. */

@@ -37,7 +37,11 @@ export function verifyProof<const Keys extends readonly Hex[] = []>(
 ): VerifiedState<Keys> {
   const { scheme, claim: decoded } = readClaim(claim)
   // There is one slot per key.
-  return verifyAnswer(shareNodes(quickTrees(scheme)), answer, decoded) as VerifiedState<Keys>
+  return verifyAnswer(
+    shareNodes(quickTrees(scheme), decoded.storageKeys.length),
+    answer,
+    decoded,
+  ) as VerifiedState<Keys>
 }
 
 const FIELDS = ['stateRoot', 'address', 'storageKeys']

@@ -44,7 +44,7 @@ const call = fc.oneof(
 
 /** The hasher of an answer with more than one path. */
 function sharingHasher(): Hasher {
-  const { storage } = shareNodes(plainTrees(createScheme(Object.create(poseidon2, { hasher: { value: fresh } }))))
+  const { storage } = shareNodes(plainTrees(createScheme(Object.create(poseidon2, { hasher: { value: fresh } }))), 0)
   for (let path = 0; path < 2; path++) storage.decodeRootNode(`0x${'00'.repeat(96)}`, 0)
   return storage.scheme.hasher
 }
