@@ -5,7 +5,7 @@ import { type Bundle, measureBundles } from './bench/bundles.ts'
 
 /** The maximum size of each import, in bytes: minified, gzipped. Raise a limit only for good reason. */
 const limits: Readonly<Record<string, readonly [minified: number, gzipped: number]>> = {
-  'rollup-state-proof': [31_800, 12_500],
+  'rollup-state-proof': [31_900, 12_500],
   '…/mimc': [14_900, 7_600],
   '…/poseidon2': [18_900, 7_200],
   '…/anchor': [55_000, 20_000],
@@ -21,7 +21,7 @@ const limits: Readonly<Record<string, readonly [minified: number, gzipped: numbe
   '…/service': [44_300, 17_700],
   '…/service/demo': [28_900, 11_500],
   'verifyProof and poseidon2': [36_000, 14_300],
-  'verifyProof and mimc': [30_300, 14_100],
+  'verifyProof and mimc': [30_400, 14_100],
   'mappingSlot alone': [11_900, 5_000],
   'createRollupClient alone': [47_500, 18_700],
 }
