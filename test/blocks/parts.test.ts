@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import {
+  encodeHeader,
   filterLogs,
   historyContract,
   historySlot,
   type LogFilter,
   readBlockHash,
   verifyBlock,
+  verifyBlockHeader,
   verifyHeaderChain,
   verifyReceipts,
   verifyTransactions,
@@ -257,4 +259,13 @@ describe('hostile input', () => {
     expect(['accepted', 'BLOCK_FIELD_MISMATCH']).toContain(once.split(' ')[0])
     expect(refusalOf(() => verifyReceipts(receipts.map(shifty), { receiptsRoot }))).toBe('accepted')
   })
+})
+
+it('opens the header of a hash, of the number asked for only', async () => {
+  const { block } = await makeBlock([])
+  const header = encodeHeader(block)
+  const claim = { hash: block.hash, number: 1000n }
+  expect(verifyBlockHeader(header, claim)).toMatchObject({ hash: block.hash, number: 1000n })
+  expect(refusalOf(() => verifyBlockHeader(header, { ...claim, number: 1001n }))).toBe('BLOCK_NUMBER_MISMATCH number')
+  expect(refusalOf(() => verifyBlockHeader(header, { ...claim, hash: root }))).toBe('HEADER_HASH_MISMATCH')
 })
