@@ -30,7 +30,12 @@ export {
   type VerifiedAnchor,
   verifyAnchor,
 } from './anchor/rollup.ts'
-export type { BeaconLightClient, ProvenConsensus, TrustedBeaconBlock } from './beacon/trusted-block.ts'
+export type {
+  BeaconLightClient,
+  ConsensusVerifier,
+  ProvenConsensus,
+  TrustedBeaconBlock,
+} from './beacon/trusted-block.ts'
 export { evidenceErrorMeanings } from './error-meanings.ts'
 export type { BundleConsensus } from './evidence/consensus.ts'
 export { type BundleParts, createBundle } from './evidence/create.ts'

@@ -9,6 +9,7 @@ export type { Committee } from './beacon/committee.ts'
 export { type BeaconFork, type BeaconNetwork, hoodiBeacon, mainnetBeacon, sepoliaBeacon } from './beacon/network.ts'
 export {
   type BeaconLightClient,
+  type ConsensusVerifier,
   type ProvenConsensus,
   type TrustedBeaconBlock,
   trustBeaconBlock,

@@ -2,6 +2,8 @@ import { bytesToHex, type Hex } from '../bytes.ts'
 import { type Committee, verifyCommittee } from './committee.ts'
 import type { BeaconNetwork } from './network.ts'
 import {
+  type ConsensusAnswers,
+  consensusSteps,
   decodeTrustedBlock,
   type TrustedBlock,
   type VerifiedBootstrap,
@@ -29,12 +31,24 @@ export interface TrustedBeaconBlock {
    * @param blockRoot the `beaconBlockRoot`, 32 bytes. It is an argument so that whoever copies this object and states another
    * root gets proofs from that root
    */
-  verifyConsensus: (
-    consensus: { bootstrap: unknown; updates: unknown; finality: unknown },
-    blockRoot: Hex,
-  ) => ProvenConsensus
+  verifyConsensus: ConsensusVerifier
   /** What it takes to follow the chain from this block: for `beaconBlockHash` of `rollup-state-proof/rpc`. */
   lightClient: BeaconLightClient
+}
+
+/** What proves an L1 block from the consensus part of a bundle. */
+export interface ConsensusVerifier {
+  /**
+   * @param consensus an untrusted `BundleConsensus`, parsed from JSON
+   * @param blockRoot the root of the trusted beacon block, 32 bytes
+   * @throws ProofError
+   */
+  (consensus: { bootstrap: unknown; updates: unknown; finality: unknown }, blockRoot: Hex): ProvenConsensus
+  /** The same, with a pause after each committee update, for `verifyCallEvidence`. Without it, there is none. */
+  inSteps?: (
+    consensus: { bootstrap: unknown; updates: unknown; finality: unknown },
+    blockRoot: Hex,
+  ) => Generator<undefined, ProvenConsensus, undefined>
 }
 
 /** A network, and the functions that verify its chain step by step. */
@@ -95,7 +109,12 @@ export function trustBeaconBlock(block: TrustedBlock): TrustedBeaconBlock {
   return {
     beaconBlockRoot: bytesToHex(root),
     network: source.name,
-    verifyConsensus: (answers, blockRoot) => verifyConsensus(answers, { network: source, blockRoot }),
+    verifyConsensus: Object.assign(
+      (answers: ConsensusAnswers, blockRoot: Hex) => verifyConsensus(answers, { network: source, blockRoot }),
+      {
+        inSteps: (answers: ConsensusAnswers, blockRoot: Hex) => consensusSteps(answers, { network: source, blockRoot }),
+      },
+    ),
     lightClient: { network: source, verifyCommittee, verifyBootstrap, verifyUpdate, verifyFinality },
   }
 }

@@ -266,17 +266,32 @@ export function verifyUnfinalized(update: unknown, committee: Committee): Unfina
  * ```
  */
 export function verifyConsensus(answers: ConsensusAnswers, trusted: TrustedBlock): VerifiedConsensus {
+  const steps = consensusSteps(answers, trusted)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** {@link verifyConsensus}, which pauses after each update: hundreds of them take seconds. */
+export function* consensusSteps(
+  answers: ConsensusAnswers,
+  trusted: TrustedBlock,
+): Generator<undefined, VerifiedConsensus, undefined> {
   const { bootstrap, updates, finality } = readOptions('', answers, ['bootstrap', 'updates', 'finality'])
   const start = atPath('bootstrap', () => verifyBootstrap(bootstrap, trusted))
   let committee = start.committee
-  const steps = atPath('updates', () =>
-    reader.items(updates, atMost('BEACON_TOO_MANY_UPDATES', MAX_UPDATES), update => {
-      const signing = committee
-      const verified = verifyUpdate(update, signing)
-      committee = verified.committee
-      return { ...verified, committee: signing }
-    }),
+  const given = atPath('updates', () =>
+    reader.items(updates, atMost('BEACON_TOO_MANY_UPDATES', MAX_UPDATES), update => update),
   )
+  const steps: VerifiedUpdate[] = []
+  for (const update of given) {
+    const signing = committee
+    const verified = atPath(`updates[${steps.length}]`, () => verifyUpdate(update, signing))
+    committee = verified.committee
+    steps.push({ ...verified, committee: signing })
+    yield
+  }
   const verifyLast = () => {
     // The updates may already include that of the current period: then the last committee but one signs.
     const signing = committeeFor(finality, steps, committee)

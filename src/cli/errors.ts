@@ -55,7 +55,7 @@ export function argumentRefused({ path, expected, found }: ArgumentError, where 
 export function orUsageError<T>(what: string, work: () => T): T {
   const refuse = (error: unknown): never => {
     if (error instanceof UsageError) throw error
-    const [, words] = /^[A-Z]+: (.*?), [a-z]+(?: '.*')?$/s.exec(messageOf(error)) ?? []
+    const [, words] = /^[A-Z]+: ([^,]*), [a-z]+(?: '.*')?$/s.exec(messageOf(error)) ?? []
     // Node repeats the path. How to use the command has nothing to do with it.
     throw new UsageError(`${what}: ${words ?? messageOf(error)}`, words === undefined)
   }

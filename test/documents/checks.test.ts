@@ -43,7 +43,7 @@ it('defines only codes that the source raises', () => {
 it('names the function that does each check', () => {
   for (const { code, place, file } of rows) {
     const text = readFileSync(file, 'utf8')
-    const start = text.search(new RegExp(`(function|const) ${place}\\b`))
+    const start = text.search(new RegExp(`(function\\*?|const) ${place}\\b`))
     expect(start, `${place} in ${file}`).toBeGreaterThanOrEqual(0)
     const [body = ''] = text.slice(start).split(/\n\}/)
     // Helpers such as `malformed` are in the body of the same function. Every wrong argument has the same code.

@@ -2,9 +2,11 @@ import { decodeArgument, invalid } from '../../arguments.ts'
 import { bytesToHex, type Hex } from '../../bytes.ts'
 import { ArgumentError, excerpt, isProofError, ProofError } from '../../errors.ts'
 import { type DecodedEvidenceClaim, decodeClaim, unlessFromBundle } from '../../evidence/claim.ts'
+import { decodeConsensus } from '../../evidence/consensus.ts'
 import { verifyDecoded } from '../../evidence/verify.ts'
 import { readOptions, verifyUint } from '../../options.ts'
 import { verifySignal, verifyTimeout } from '../../rpc/options.ts'
+import { safely } from '../../verifier/safe.ts'
 import { chainIdOf, verifyHardfork } from '../environment.ts'
 import { isProviderError } from '../error.ts'
 import { loadEvm } from '../evm-packages.ts'
@@ -34,7 +36,7 @@ export async function verifyCallEvidence(
   return inPace({ timeoutMs, signals: [signal] }, async pace => {
     const decoded = decodeCallEvidence(bundle, wanted.maxGas)
     verifyExpected(decoded, wanted)
-    const anchor = verifyAnchor(decoded, wanted.evidence)
+    const anchor = verifyAnchor(decoded, await withConsensus(decoded.anchor.consensus, wanted.evidence, pace))
     await pace.pause()
     return { ...anchor, ...(await verifyExecution(decoded, wanted.evidence.scheme, anchor, pace)) }
   })
@@ -111,6 +113,31 @@ function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted
 type Wanted = ReturnType<typeof decodeCallClaim>
 
 /** Proves the state root: the first answer of a call is also that of an `EvidenceBundle`. */
+/** The claim, which then knows the outcome of the consensus part: its hundreds of signatures are verified here, with pauses. */
+async function withConsensus(
+  consensus: unknown,
+  claim: DecodedEvidenceClaim,
+  pace: Pace,
+): Promise<DecodedEvidenceClaim> {
+  const { root, beaconBlock } = claim.trusted
+  const inSteps = beaconBlock?.verifyConsensus.inSteps
+  if (beaconBlock === null || inSteps === undefined || consensus === undefined) return claim
+  const outcome = await safely(async () => {
+    const { network: _, ...answers } = decodeConsensus(consensus)
+    const steps = inSteps(answers, root)
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done) return value
+      await pace.pause()
+    }
+  })
+  const verifyConsensus = () => {
+    if (outcome.ok) return outcome.value
+    throw outcome.error
+  }
+  return { ...claim, trusted: { ...claim.trusted, beaconBlock: { ...beaconBlock, verifyConsensus } } }
+}
+
 function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: DecodedEvidenceClaim) {
   if (first === undefined) throw new ProofError('CALL_STATE_MISSING', { path: 'answers', expected: 'at least one' })
   try {

@@ -77,6 +77,19 @@ it('proves a call from a trusted beacon block', async () => {
     await expect(verifyCallEvidence(changed, { ...claim, trusted: stated }), code).rejects.toMatchObject({ code })
   }
   expect(wrong.length).toBe(7)
+  // The signatures are verified with pauses. A function of the caller that has none is called as it is.
+  const { verifyConsensus } = trusted
+  const whole = {
+    ...trusted,
+    verifyConsensus: (...args: Parameters<typeof verifyConsensus>) => verifyConsensus(...args),
+  }
+  await expect(verifyCallEvidence(written, { ...claim, trusted: whole })).resolves.toEqual(evidence)
+  function* endless(): Generator<undefined, never> {
+    for (;;) yield
+  }
+  const slow = { ...trusted, verifyConsensus: Object.assign(whole.verifyConsensus, { inSteps: endless }) }
+  const ended = verifyCallEvidence(written, { ...claim, trusted: slow }, { timeoutMs: 50 })
+  await expect(ended).rejects.toMatchObject({ reason: 'TIMEOUT' })
   const both = { l1BlockNumber: 1n, beacon: { apis: [createBeaconApi(beaconUrl)], trusted } }
   await expect(recordCall({ ...options, ...both })).rejects.toMatchObject({ path: 'l1BlockNumber' })
   const misspelt = { beacon: { ...both.beacon, api: [] } }
