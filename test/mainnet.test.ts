@@ -1,7 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createBundle, encodeHeader, lineaRollup, verifyEthProof, verifyEvidence, verifyHeader } from '../src/anchor.ts'
-import { mainnetBeacon, verifyBootstrap, verifyConsensus, verifyFinality, verifyUpdate } from '../src/beacon.ts'
+import {
+  mainnetBeacon,
+  verifyBootstrap,
+  verifyConsensus,
+  verifyFinality,
+  verifyUnfinalized,
+  verifyUpdate,
+} from '../src/beacon.ts'
 import { isProofError } from '../src/errors.ts'
 import { judge } from '../src/explorer/judge.ts'
 import { openFile, statementFrom } from '../src/explorer/opened-file.ts'
@@ -23,7 +30,7 @@ interface Capture {
 
 const FILE = '../shared/vectors/mainnet/2026-10-01.json'
 const isHere = existsSync(FILE)
-if (!isHere) console.warn(`SKIPPED 9 tests of real answers of mainnet: ${FILE} is not here`)
+if (!isHere) console.warn(`SKIPPED 10 tests of real answers of mainnet: ${FILE} is not here`)
 
 const L2_BLOCK = 32_197_714n
 /** `stateRootHashes[L2_BLOCK]`, in the contract's storage. */
@@ -83,6 +90,14 @@ const verifyCapture = () => {
   it('lead from a checkpoint to a finalized L1 block', () => {
     const proven = verifyConsensus(beacon, trusted)
     expect(proven).toMatchObject({ l1BlockHash: FINALIZED_L1_BLOCK, slot: 15_334_912n })
+  })
+
+  it('lead from a checkpoint to the L1 block of the contract proof, which was signed and not final yet', () => {
+    const { committee } = verifyBootstrap(beacon.bootstrap, trusted)
+    const { unfinalizedL1BlockHash } = verifyUnfinalized(beacon.finality, committee)
+    expect(unfinalizedL1BlockHash).toBe(l1.block.hash)
+    const known = { ...claim, ...asked, trusted: { l1BlockHash: unfinalizedL1BlockHash } }
+    expect(verifyEvidence(bundle, known).storage.map(({ exists }) => exists)).toEqual(Array(5).fill(false))
   })
 
   it('lead from a checkpoint nowhere if a step is changed anywhere', () => {
