@@ -163,27 +163,37 @@ function parseQuantity(value: string, bits: number): bigint {
  * ```
  */
 export function verifyHeader(header: unknown, trustedHash: Hex): L1Block {
+  const { hash, items } = openHeader(header, trustedHash)
+  const itemAt = (wanted: FieldName) => items[NAMES.indexOf(wanted)]
+  return {
+    number: decodeNumber(itemAt('number'), 64),
+    timestamp: decodeNumber(itemAt('timestamp'), 64),
+    stateRoot: bytesToHex(decodeData(itemAt('stateRoot'), 32)),
+    hash,
+  }
+}
+
+/** {@link verifyHeader}, for all fields: verified, in the order of {@link FIELDS}. */
+export function openHeader(header: unknown, trustedHash: Hex): { hash: Hex; items: Uint8Array[] } {
   const expected = decodeArgument('trustedHash', trustedHash, 32)
   const rlp = bytesUpTo(reader, MAX_HEADER_LENGTH)(header)
   const found = keccak_256(rlp)
   // Before parsing: only bytes that the trusted hash commits to are parsed.
   if (!equalBytes(found, expected)) throw mismatch('HEADER_HASH_MISMATCH', expected, found)
-  return { ...decodeHeader(decodeRlp(rlp)), hash: bytesToHex(found) }
+  return { hash: bytesToHex(found), items: decodeItems(decodeRlp(rlp)) }
 }
 
-function decodeHeader(item: RlpItem): Omit<L1Block, 'hash'> {
+function decodeItems(item: RlpItem): Uint8Array[] {
   if (item instanceof Uint8Array || item.length < FRONTIER_COUNT || item.length > FIELDS.length) {
     const expected = `a list of ${FRONTIER_COUNT} to ${FIELDS.length} fields`
     const found = item instanceof Uint8Array ? 'a string' : `a list of ${item.length}`
     throw new ProofError('HEADER_MALFORMED', { expected, found })
   }
-  const fieldAt = (wanted: FieldName) => item[NAMES.indexOf(wanted)]
-  for (const [name, type] of FIELDS.slice(0, item.length)) atPath(name, () => type.verify(fieldAt(name)))
-  return {
-    number: decodeNumber(fieldAt('number'), 64),
-    timestamp: decodeNumber(fieldAt('timestamp'), 64),
-    stateRoot: bytesToHex(decodeData(fieldAt('stateRoot'), 32)),
+  for (const [index, [name, type]] of FIELDS.slice(0, item.length).entries()) {
+    atPath(name, () => type.verify(item[index]))
   }
+  // Each field is a byte string: that was just verified.
+  return item as Uint8Array[]
 }
 
 /** @param length Default: any. */

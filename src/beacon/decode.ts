@@ -1,4 +1,4 @@
-import { bigintToBytes, byteAt, bytesToHex, compareBytes } from '../bytes.ts'
+import { bigintToBytes, byteAt, bytesToHex, compareBytes, isZero } from '../bytes.ts'
 import { atPath, excerpt, ProofError, refusal } from '../errors.ts'
 import { bytesUpTo, optional } from '../json/decoders.ts'
 import { readerOf } from '../json/reader.ts'
@@ -186,7 +186,7 @@ const headerOf =
 function decodeConvertedBranch(source: unknown): Uint8Array[] {
   const branch = branchOf(GLOAS_EXECUTION)(source)
   const zeros = branch.splice(0, branchLength(GLOAS_EXECUTION) - branchLength(CONVERTED.execution))
-  if (zeros.every(hash => hash.every(byte => byte === 0))) return branch
+  if (zeros.every(isZero)) return branch
   throw refusal('BEACON_BRANCH_LENGTH', `${zeros.length} hashes of zeros before the branch`, 'other hashes')
 }
 

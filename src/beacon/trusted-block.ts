@@ -43,12 +43,9 @@ export interface ConsensusVerifier {
    * @param blockRoot the root of the trusted beacon block, 32 bytes
    * @throws ProofError
    */
-  (consensus: { bootstrap: unknown; updates: unknown; finality: unknown }, blockRoot: Hex): ProvenConsensus
+  (consensus: Required<ConsensusAnswers>, blockRoot: Hex): ProvenConsensus
   /** The same, with a pause after each committee update, for `verifyCallEvidence`. Without it, there is none. */
-  inSteps?: (
-    consensus: { bootstrap: unknown; updates: unknown; finality: unknown },
-    blockRoot: Hex,
-  ) => Generator<undefined, ProvenConsensus, undefined>
+  inSteps?: (consensus: Required<ConsensusAnswers>, blockRoot: Hex) => Generator<undefined, ProvenConsensus, undefined>
 }
 
 /** A network, and the functions that verify its chain step by step. */

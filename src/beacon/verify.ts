@@ -284,7 +284,8 @@ export function* consensusSteps(
   const given = atPath('updates', () =>
     reader.items(updates, atMost('BEACON_TOO_MANY_UPDATES', MAX_UPDATES), update => update),
   )
-  const steps: VerifiedUpdate[] = []
+  /** What each update proves, with the committee that has signed it. */
+  const steps: (VerifiedFinality & { committee: Committee })[] = []
   for (const update of given) {
     const signing = committee
     const verified = atPath(`updates[${steps.length}]`, () => verifyUpdate(update, signing))

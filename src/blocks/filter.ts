@@ -54,22 +54,21 @@ const includes = (choice: readonly Hex[], value: Hex | undefined): boolean =>
   choice.length === 0 || choice.some(chosen => chosen === value)
 
 function decodeChoice(name: string, choice: unknown, length: number): Hex[] {
-  const decode = (value: unknown) => bytesToHex(decodeArgument('', value, length))
   if (choice === undefined) return []
-  return isArray(choice) ? readItems(name, choice, decode) : [atPath(name, () => decode(choice))]
+  return isArray(choice) ? decodeList(name, choice, length) : [atPath(name, () => decodeHex(choice, length))]
 }
+
+const decodeHex = (value: unknown, length: number): Hex => bytesToHex(decodeArgument('', value, length))
+
+const decodeList = (name: string, list: unknown, length: number): Hex[] =>
+  // Whatever it is: what is no array is refused.
+  readItems(name, list as readonly unknown[], value => decodeHex(value, length))
 
 /** In lower case. @throws ArgumentError if it is no log */
 function readLog(log: unknown): { address: Hex; topics: Hex[] } {
   const field = reader.fieldsOf(log, ['address', 'topics'])
   return {
-    address: field('address', value => bytesToHex(decodeArgument('', value, 20))),
-    topics: field('topics', value =>
-      reader.items(
-        value,
-        () => {},
-        topic => bytesToHex(decodeArgument('', topic, 32)),
-      ),
-    ),
+    address: field('address', value => decodeHex(value, 20)),
+    topics: field('topics', value => decodeList('', value, 32)),
   }
 }

@@ -1,5 +1,4 @@
-import { FIELDS, verifyHeader } from '../anchor/header.ts'
-import { decodeRlp } from '../anchor/rlp.ts'
+import { FIELDS, openHeader as openRlp } from '../anchor/header.ts'
 import { decodeArgument } from '../arguments.ts'
 import { bytesToBigint, bytesToHex, type Hex } from '../bytes.ts'
 import { ProofError } from '../errors.ts'
@@ -136,17 +135,15 @@ export function decodeBlockClaim(claim: BlockClaim): BlockClaim {
 
 /** @param claim validated */
 export function openHeader(header: unknown, { hash, number }: BlockClaim): BlockHeader {
-  const verified = verifyHeader(header, hash)
-  if (verified.number !== number) {
-    const expected = `block ${number}`
-    throw new ProofError('BLOCK_NUMBER_MISMATCH', { path: 'number', expected, found: `block ${verified.number}` })
-  }
-  // What has the trusted hash is hexadecimal, and a header consists of byte strings.
-  const items = decodeRlp(decodeArgument('header', header)) as Uint8Array[]
+  const { items } = openRlp(header, hash)
   const fields = FIELDS.flatMap(([name, { kind }], index) => {
     const item = items[index]
     return item === undefined ? [] : [[name, kind === 'integer' ? bytesToBigint(item) : bytesToHex(item)]]
   })
   // The names and types are those of the table. The verified header has all that are not optional.
-  return { hash: verified.hash, ...Object.fromEntries(fields) } as BlockHeader
+  const opened = { hash, ...Object.fromEntries(fields) } as BlockHeader
+  if (opened.number === number) return opened
+  throw new ProofError('BLOCK_NUMBER_MISMATCH', {
+    ...{ path: 'number', expected: `block ${number}`, found: `block ${opened.number}` },
+  })
 }

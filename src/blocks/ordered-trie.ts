@@ -1,6 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeInteger, encodeRlp, type RlpItem } from '../anchor/rlp.ts'
-import { bytesToHex, hexToBytes } from '../bytes.ts'
+import { bytesToHex, equalBytes, hexToBytes } from '../bytes.ts'
+import type { ProofErrorCode } from '../errors.ts'
+import { mismatch } from '../tree/path.ts'
 
 /** A value, and what is left of its key below a node: one hexadecimal digit for each nibble. */
 interface Entry {
@@ -12,6 +14,12 @@ interface Entry {
 export function orderedTrieRoot(values: readonly Uint8Array[]): Uint8Array {
   const pathOf = (index: number) => bytesToHex(encodeRlp(encodeInteger(BigInt(index)))).slice(2)
   return keccak_256(encodeRlp(nodeOf(values.map((value, index) => ({ path: pathOf(index), value })))))
+}
+
+/** Refuses, with this code, a list with another root. */
+export function verifyListRoot(code: ProofErrorCode, values: readonly Uint8Array[], root: Uint8Array): void {
+  const found = orderedTrieRoot(values)
+  if (!equalBytes(found, root)) throw mismatch(code, root, found)
 }
 
 /** No key begins with another, so no branch has a value. */

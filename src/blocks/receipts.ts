@@ -1,9 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument } from '../arguments.ts'
-import { byteAt, bytesToHex, equalBytes, type Hex } from '../bytes.ts'
+import { byteAt, bytesToHex, type Hex } from '../bytes.ts'
 import { atPath, ProofError, refusal } from '../errors.ts'
 import { readOptions } from '../options.ts'
-import { mismatch } from '../tree/path.ts'
 import {
   decodeAddress,
   decodeData,
@@ -19,7 +18,7 @@ import {
   verifyStated,
 } from './fields.ts'
 import { MAX_TOPICS, MAX_TRANSACTIONS } from './limits.ts'
-import { orderedTrieRoot } from './ordered-trie.ts'
+import { verifyListRoot } from './ordered-trie.ts'
 
 /** A log that is proven to be in a block. */
 export interface Log {
@@ -129,8 +128,7 @@ export function openReceipts<R extends object, L extends object>(
   contextOf: (index: number) => Context<R, L>,
 ): OpenedReceipt<R, L>[] {
   const decoded = listOf(decodeReceipt, MAX_TRANSACTIONS)(list)
-  const found = orderedTrieRoot(decoded.map(encodeReceipt))
-  if (!equalBytes(found, root)) throw mismatch('RECEIPTS_ROOT_MISMATCH', root, found)
+  verifyListRoot('RECEIPTS_ROOT_MISMATCH', decoded.map(encodeReceipt), root)
   let [gasBefore, logIndex] = [0n, 0]
   return mapAt(decoded, ({ source, logs: sent, ...fields }, transactionIndex) => {
     const { cumulativeGasUsed, logsBloom } = fields

@@ -1,10 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeArgument } from '../arguments.ts'
-import { bytesToHex, equalBytes, type Hex } from '../bytes.ts'
+import { bytesToHex, type Hex } from '../bytes.ts'
 import { refusal } from '../errors.ts'
 import { optional } from '../json/decoders.ts'
 import { readOptions } from '../options.ts'
-import { mismatch } from '../tree/path.ts'
 import {
   decodeAddress,
   decodeData,
@@ -22,7 +21,7 @@ import {
   verifyStated,
 } from './fields.ts'
 import { MAX_TRANSACTIONS } from './limits.ts'
-import { orderedTrieRoot } from './ordered-trie.ts'
+import { verifyListRoot } from './ordered-trie.ts'
 import { recoverSender } from './sender.ts'
 
 /** An address, and slots of it, that a transaction announces (EIP-2930). */
@@ -204,8 +203,8 @@ export function openTransactions(list: unknown, root: Uint8Array): OpenedTransac
     const transaction = decodeTransaction(item)
     return { transaction, rlp: encodeTransaction(transaction) }
   }, MAX_TRANSACTIONS)(list)
-  const found = orderedTrieRoot(decoded.map(({ rlp }) => rlp))
-  if (!equalBytes(found, root)) throw mismatch('TRANSACTIONS_ROOT_MISMATCH', root, found)
+  const encoded = decoded.map(({ rlp }) => rlp)
+  verifyListRoot('TRANSACTIONS_ROOT_MISMATCH', encoded, root)
   return mapAt(decoded, ({ transaction, rlp }, index) => ({
     source: transaction.source,
     transaction: openTransaction(transaction, rlp, index),

@@ -115,7 +115,7 @@ export function beaconRows(
 ): Row[] {
   if (beaconBlock === undefined) return []
   const { trustedBlockRoot, trustedSlotTimestamp, blockRoot, slot, slotTimestamp, signers, period } = beaconBlock
-  const age = formatAge(trustedAgeOf(trustedSlotTimestamp, now))
+  const age = formatAge(secondsSince(trustedSlotTimestamp, now))
   return [
     ['trusted beacon block', trustedBlockRoot, 'trusted'],
     ['age of that block', age, 'by this clock: it must have been trusted within two weeks, one since Gloas'],
@@ -142,15 +142,15 @@ type Timed = Pick<VerifiedEvidence, 'finalizedTimestamp' | 'l1Block'>
 
 const clockSeconds = (): bigint => BigInt(Math.floor(Date.now() / 1000))
 
-/** The age of the trusted beacon block in seconds, by this machine's clock, never negative. */
-const trustedAgeOf = (slotTimestamp: bigint, now: bigint): bigint => (now > slotTimestamp ? now - slotTimestamp : 0n)
+/** Seconds since a time, by this machine's clock, never negative. */
+export const secondsSince = (time: bigint, now = clockSeconds()): bigint => (now > time ? now - time : 0n)
 
 /** The age of the state, and that of the trusted beacon block in seconds, for programs. */
 export function agesOf(evidence: Timed & { readonly beaconBlock?: ProvenBeaconBlock }, now = clockSeconds()) {
   const { beaconBlock } = evidence
   return {
     age: ageOf(evidence, now),
-    ...(beaconBlock && { trustedBeaconBlockAge: trustedAgeOf(beaconBlock.trustedSlotTimestamp, now) }),
+    ...(beaconBlock && { trustedBeaconBlockAge: secondsSince(beaconBlock.trustedSlotTimestamp, now) }),
   }
 }
 
@@ -158,7 +158,7 @@ export function agesOf(evidence: Timed & { readonly beaconBlock?: ProvenBeaconBl
 export function ageOf({ finalizedTimestamp, l1Block }: Timed, now = clockSeconds()): StateAge | undefined {
   const time = finalizedTimestamp ?? l1Block?.timestamp
   if (time === undefined) return undefined
-  return { seconds: now > time ? now - time : 0n, since: finalizedTimestamp === undefined ? 'l1Block' : 'l2Block' }
+  return { seconds: secondsSince(time, now), since: finalizedTimestamp === undefined ? 'l1Block' : 'l2Block' }
 }
 
 /** When the L2 block was made, and how old its state is. */

@@ -144,7 +144,7 @@ export function agreeingBlockHash(l1s: readonly Endpoint[], options: AgreementOp
   }
 }
 
-/** What a source says about one block. A failure is described by its code alone. */
+/** A source, and what it is that is asked, which tells whether another one is the same. @throws ArgumentError */
 function readSource(l1: Endpoint) {
   // Two lists of the same endpoint would look like two endpoints.
   if (isArray(l1)) throw invalid('', 'one endpoint', l1)
@@ -154,6 +154,7 @@ function readSource(l1: Endpoint) {
   return { source, identity: (provider && originOf(provider)?.href) ?? provider }
 }
 
+/** What a source says about one block. A failure is described by its code alone. */
 interface Vote {
   readonly block?: L1Block
   readonly failure?: string | undefined

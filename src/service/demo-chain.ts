@@ -9,10 +9,10 @@ import type { ServiceChain } from './chain.ts'
 import { demoCode, tokenSlots } from './demo-contracts.generated.ts'
 import { readGenesis, wordOf } from './genesis.ts'
 
-const DEMO_USER: Hex = `0x${'a1'.repeat(20)}`
-const DEMO_PAYEE: Hex = `0x${'b2'.repeat(20)}`
+export const DEMO_USER: Hex = `0x${'a1'.repeat(20)}`
+export const DEMO_PAYEE: Hex = `0x${'b2'.repeat(20)}`
 const DEMO_CONTRACT: Hex = `0x${'c0'.repeat(20)}`
-const DEMO_TOKEN: Hex = `0x${'70'.repeat(20)}`
+export const DEMO_TOKEN: Hex = `0x${'70'.repeat(20)}`
 const DEMO_PROXY: Hex = `0x${'71'.repeat(20)}`
 const DEMO_MULTICALL: Hex = `0x${'ca'.repeat(20)}`
 /** The EIP-1967 slot for the address of a proxy's implementation. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
@@ -13,24 +14,13 @@ export interface Bundle {
 const verifyWith = (scheme: string): string =>
   `export { verifyProof } from './src/index.ts'; export { ${scheme} } from './src/${scheme}.ts'`
 
+const { exports }: { exports: object } = JSON.parse(readFileSync('package.json', 'utf8'))
+/** The entry points besides the first, without `./`. */
+const doors = Object.keys(exports).flatMap(door => (/^\.\/(?!.*\.json$)/.test(door) ? [door.slice(2)] : []))
+
 const entries = {
   'rollup-state-proof': "export * from './src/index.ts'",
-  ...Object.fromEntries(
-    [
-      'mimc',
-      'poseidon2',
-      'anchor',
-      'beacon',
-      'blocks',
-      'bulk',
-      'world',
-      'rpc',
-      'provider',
-      'provider/evm',
-      'service',
-      'service/demo',
-    ].map(door => [`…/${door}`, `export * from './src/${door}.ts'`]),
-  ),
+  ...Object.fromEntries(doors.map(door => [`…/${door}`, `export * from './src/${door}.ts'`])),
   'verifyProof and poseidon2': verifyWith('poseidon2'),
   'verifyProof and mimc': verifyWith('mimc'),
   'mappingSlot alone': "export { mappingSlot } from './src/index.ts'",

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { messageOf } from '../../document/value.ts'
-import { formatAge, formatTime } from '../../document/wording.ts'
+import { formatAge, formatTime, secondsSince } from '../../document/wording.ts'
 import { isArgumentError } from '../../index.ts'
 import { isMissing } from '../../rpc/error.ts'
 import { followWith } from '../../rpc/follow.ts'
@@ -227,11 +227,10 @@ function describe(item: FollowedFinalization, file: string): object {
 function format(item: FollowedFinalization, file: string, { stdout }: Io): string {
   const { l2BlockNumber, finalizedTimestamp, verified: states } = item
   const [state] = states
-  const now = BigInt(Math.floor(Date.now() / 1000))
   const time =
     finalizedTimestamp === undefined
       ? 'time not proven'
-      : `of ${formatTime(finalizedTimestamp)}, ${formatAge(now > finalizedTimestamp ? now - finalizedTimestamp : 0n)} old`
+      : `of ${formatTime(finalizedTimestamp)}, ${formatAge(secondsSince(finalizedTimestamp))} old`
   const { storage = [] } = state ?? {}
   const existing = storage.filter(({ exists }) => exists).length
   const slots = storage.length === 0 ? '' : `, ${existing} of ${storage.length} slots exist`

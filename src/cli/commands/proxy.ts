@@ -107,7 +107,7 @@ export const command: Command = {
     const controller = new AbortController()
     const connections = createConnections(values.timeout, controller.signal)
     const [l1, l2] = [connections.open('l1', values.l1), connections.open('l2', values.l2)]
-    const log = createLog(json, io, connections.redact)
+    const log = createLog(json, io, text => connections.redactor()(text))
     const { l1BlockHash, trust } = await openL1Source(values, l1, connections, io, log.disagreement)
     const provider = createVerifiedProvider({
       ...{ l1, l2, l1BlockHash },

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { addDemoBlocks, demoWorld } from '../../service/demo.ts'
+import { DEMO_PAYEE, DEMO_TOKEN, DEMO_USER } from '../../service/demo-chain.ts'
 import { readGenesis } from '../../service/genesis.ts'
 import { createService, type ServiceChain } from '../../service.ts'
 import { type Command, exitCodes } from '../command.ts'
@@ -85,8 +86,8 @@ export const command: Command = {
       ...{ L2: l2, L1: l1, 'beacon API': beaconUrl, 'rollup contract': DEVNET_CONTRACT, scheme: scheme.name },
       ...{ finalized: `block ${l2BlockNumber}`, 'its state root': stateRoot },
       ...(isDemo && {
-        accounts: `0x${'a1'.repeat(20)}, 0x${'b2'.repeat(20)}`,
-        'token of both': `0x${'70'.repeat(20)}`,
+        accounts: `${DEMO_USER}, ${DEMO_PAYEE}`,
+        'token of both': DEMO_TOKEN,
       }),
     })
     io.stdout.write(values.json ? toJson(json) : `${formatTable(rows)}\nCtrl-C ends it.\n`)

@@ -1,7 +1,7 @@
 import type { Rollup } from '../../anchor.ts'
 import { decodeQuantity } from '../../hex.ts'
 import { isArgumentError } from '../../index.ts'
-import { type Redact, redactorFor, redactorOf } from '../../rpc/redact.ts'
+import { type Redact, redactorFor } from '../../rpc/redact.ts'
 import {
   type BeaconApi,
   createBeaconApi,
@@ -18,7 +18,6 @@ export type Connections = ReturnType<typeof createConnections>
 
 /** @param timeout per request, including retries, in seconds @param signal aborts all requests */
 export function createConnections(timeout: string, signal: AbortSignal) {
-  const redactors: ((text: string) => string)[] = []
   const opened: object[] = []
   const urlsOf: Record<string, readonly string[]> = {}
 
@@ -31,7 +30,6 @@ export function createConnections(timeout: string, signal: AbortSignal) {
     const options = { timeoutMs: 1000 * wholeNumber('--timeout', timeout, 1, 86_400), signal, ...more }
     try {
       const provider = create(url, options)
-      redactors.push(redactorOf(new URL(url)))
       opened.push(provider)
       return provider
     } catch (error) {
@@ -71,12 +69,17 @@ export function createConnections(timeout: string, signal: AbortSignal) {
       if (isL2) return `--l1 looks like the other layer: it serves chain ${chainId}, which is the rollup.`
       return both === undefined ? '' : `--l1 and --l2 serve the same chain, ${both}: one is of the other layer.`
     },
-    /** @param urls from the user. Default: those in the environment, which may be none @throws UsageError */
-    openBeacon: (urls: readonly string[] | undefined): BeaconApi[] =>
-      (urls ?? inEnvironment('beacon')).map(url => connect('beacon', url, createBeaconApi)),
+    /**
+     * @param urls from the user. Default: those in the environment
+     * @param isNeeded whether there must be one: for --checkpoint
+     * @throws UsageError
+     */
+    openBeacon(urls: readonly string[] | undefined, isNeeded: boolean): BeaconApi[] {
+      const apis = (urls ?? inEnvironment('beacon')).map(url => connect('beacon', url, createBeaconApi))
+      if (apis.length > 0 || !isNeeded) return apis
+      throw new UsageError('--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL')
+    },
     /** Removes the API keys of all endpoints from a text, because an endpoint can repeat its key anywhere. */
-    redact: (text: string): string => redactors.reduce((running, redact) => redact(running), text),
-    /** The same, for texts that may be cut. */
     redactor: (): Redact => redactorFor(...opened),
   }
 }

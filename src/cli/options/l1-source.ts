@@ -114,9 +114,7 @@ async function followCheckpoint(
   io: Io,
   tell: (failures: readonly string[]) => void,
 ): Promise<L1Source> {
-  const apis = openBeacon(flags.beacon)
-  if (apis.length === 0)
-    throw new UsageError('--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL')
+  const apis = openBeacon(flags.beacon, true)
   const network = await networkOf(flags, io)
   const trusted = trustedBlockIn(root, network)
   const { beaconBlockRoot: blockRoot } = trusted

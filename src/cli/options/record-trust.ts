@@ -50,10 +50,8 @@ export function trustOptionsOf(
   urls: readonly string[] | undefined,
   { openBeacon }: Connections,
 ): Pick<RecordOptions, 'beacon' | 'l1BlockNumber'> {
-  const apis = openBeacon(urls)
+  const apis = openBeacon(urls, beacon !== undefined)
   if (beacon === undefined) return l1Block === undefined ? {} : { l1BlockNumber: l1Block }
-  if (apis.length === 0)
-    throw new UsageError('--beacon is needed with --checkpoint: the URL of a beacon API; or set BEACON_URL')
   return { beacon: { apis, trusted: beacon, ...(maxAge !== undefined && { maxTrustedAgeSeconds: Number(maxAge) }) } }
 }
 

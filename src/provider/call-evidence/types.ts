@@ -126,7 +126,7 @@ export interface CallVerifyOptions {
   signal?: AbortSignal | undefined
   /**
    * Milliseconds for everything. Then the verification fails with `TIMEOUT`: whoever makes a bundle chooses how long the call
-   * computes. Proving the state root is one step, which nothing interrupts. Default: 10,000.
+   * computes. Default: 10,000.
    */
   timeoutMs?: number | undefined
 }

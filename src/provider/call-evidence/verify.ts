@@ -112,7 +112,6 @@ function verifyExpected({ chainId, hardfork, call }: DecodedCallEvidence, wanted
 
 type Wanted = ReturnType<typeof decodeCallClaim>
 
-/** Proves the state root: the first answer of a call is also that of an `EvidenceBundle`. */
 /** The claim, which then knows the outcome of the consensus part: its hundreds of signatures are verified here, with pauses. */
 async function withConsensus(
   consensus: unknown,
@@ -138,6 +137,7 @@ async function withConsensus(
   return { ...claim, trusted: { ...claim.trusted, beaconBlock: { ...beaconBlock, verifyConsensus } } }
 }
 
+/** Proves the state root: the first answer of a call is also that of an `EvidenceBundle`. */
 function verifyAnchor({ anchor, answers: [first] }: DecodedCallEvidence, claim: DecodedEvidenceClaim) {
   if (first === undefined) throw new ProofError('CALL_STATE_MISSING', { path: 'answers', expected: 'at least one' })
   try {
