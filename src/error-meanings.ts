@@ -126,6 +126,8 @@ const blocks = {
   BLOCK_QUANTITY: 'A number in a transaction or receipt is not a quantity of JSON-RPC, or exceeds its width.',
   BLOCK_TYPE_UNKNOWN: 'A transaction or receipt has a type other than the types 0 to 4 of Ethereum.',
   BLOCK_FIELD_MISMATCH: 'A field of a transaction, receipt or log contradicts what is proven.',
+  BLOCK_BLOOM:
+    'The bloom filter in the header is not that of the logs. The block hash commits to both: whoever made the block is to blame.',
   BLOCK_COUNT_MISMATCH: 'The block does not have exactly one receipt for each transaction.',
 
   TRANSACTIONS_ROOT_MISMATCH: 'The transactions do not hash to the root of the block’s transactions.',

@@ -1,9 +1,9 @@
 import type { Hex } from '../bytes.ts'
 import { hexToBytes } from '../bytes.ts'
-import { refusal } from '../errors.ts'
+import { atPath, ProofError, refusal } from '../errors.ts'
 import { mapAt, reader, verifyStated } from './fields.ts'
 import { type BlockClaim, type BlockHeader, decodeBlockClaim, openHeader } from './header.ts'
-import { type Log, openReceipts, type Receipt } from './receipts.ts'
+import { type Context, type Log, type OpenedReceipt, openReceipts, type Receipt } from './receipts.ts'
 import { contractAddressOf } from './sender.ts'
 import { openTransactions, type Transaction } from './transactions.ts'
 
@@ -69,7 +69,7 @@ const GAS_PER_BLOB = 131_072n
  * result with full transactions. `receipts`: an `eth_getBlockReceipts` result
  * @param claim the trusted hash, and the number asked for
  * @throws ProofError as {@link verifyBlockHeader}, {@link verifyTransactions} and {@link verifyReceipts};
- * `BLOCK_COUNT_MISMATCH`; ArgumentError
+ * `BLOCK_COUNT_MISMATCH`, `BLOCK_BLOOM`; ArgumentError
  *
  * @example
  * ```ts
@@ -90,19 +90,78 @@ export function verifyBlock(parts: unknown, claim: BlockClaim): VerifiedBlock {
   const expected = decodeBlockClaim(claim)
   const field = reader.fieldsOf(parts, ['header', 'transactions', 'receipts'])
   const header = field('header', value => openHeader(value, expected))
-  const { hash, number, timestamp, transactionsRoot, receiptsRoot } = header
-  const place: BlockPlace = { blockHash: hash, blockNumber: number, blockTimestamp: timestamp }
   const transactions = field('transactions', list =>
-    mapAt(openTransactions(list, hexToBytes(transactionsRoot, 32)), ({ source, transaction }): BlockTransaction => {
-      const gasPrice = effectivePrice(transaction, header)
-      return verifyStated(source, { ...transaction, ...place, gasPrice })
-    }),
+    mapAt(openBlockTransactions(list, header), ({ open }): BlockTransaction => open()),
   )
   const receipts = field('receipts', list =>
-    openReceipts(list, hexToBytes(receiptsRoot, 32), index => contextOf(transactions, index, place)),
+    openBlockReceipts(list, header, transactions, transaction => contextOf(transaction, header)),
+  )
+  verifyBloom(header, receipts)
+  return { header, transactions, receipts }
+}
+
+/** A transaction in a proven block. */
+export interface OpenedBlockTransaction {
+  /** 32 bytes. */
+  readonly hash: Hex
+  /** Recovers the sender, which takes about a millisecond, and compares what was sent. @throws ProofError */
+  open(): BlockTransaction
+}
+
+const placeOf = ({ hash, number, timestamp }: BlockHeader): BlockPlace => ({
+  ...{ blockHash: hash, blockNumber: number, blockTimestamp: timestamp },
+})
+
+/** The transactions of {@link verifyBlock}, each of which is opened when it is needed. @param header proven */
+export const openBlockTransactions = (list: unknown, header: BlockHeader): OpenedBlockTransaction[] =>
+  openTransactions(list, hexToBytes(header.transactionsRoot, 32)).map(({ source, hash, open }) => ({
+    hash,
+    open() {
+      const transaction = open()
+      return verifyStated(source, { ...transaction, ...placeOf(header), gasPrice: effectivePrice(transaction, header) })
+    },
+  }))
+
+/**
+ * The receipts of {@link verifyBlock}, one for each of the transactions. {@link verifyBloom} is for afterwards.
+ *
+ * @param header proven
+ * @param contextFor what a transaction says about its receipt
+ */
+function openBlockReceipts<T, R extends object, L extends object>(
+  list: unknown,
+  header: BlockHeader,
+  transactions: readonly T[],
+  contextFor: (transaction: T) => Context<R, L>,
+): OpenedReceipt<R, L>[] {
+  const receipts = openReceipts(list, hexToBytes(header.receiptsRoot, 32), index =>
+    contextFor(itemAt(transactions, index)),
   )
   if (receipts.length < transactions.length) throw countMismatch(transactions.length, receipts.length)
-  return { header, transactions, receipts }
+  return receipts
+}
+
+/** A proven log in a proven block, before its transaction is known. */
+export type PlacedLog = Log & BlockPlace
+
+/** All logs of a block: those of {@link verifyBlock}, without the transactions. @param header proven */
+export function openBlockLogs(list: unknown, header: BlockHeader): PlacedLog[] {
+  const context = { receipt: {}, log: placeOf(header) }
+  const root = hexToBytes(header.receiptsRoot, 32)
+  const receipts = atPath('receipts', () => openReceipts(list, root, () => context))
+  verifyBloom(header, receipts)
+  return receipts.flatMap(({ logs }) => logs)
+}
+
+/** Adds the hashes of the transactions. @param transactions all of the block */
+export const withTransactions = (logs: readonly PlacedLog[], transactions: readonly { hash: Hex }[]): BlockLog[] =>
+  logs.map(log => ({ ...log, transactionHash: itemAt(transactions, log.transactionIndex).hash }))
+
+/** Whoever searches with the filter in the header skips the block if a log is not in it. */
+function verifyBloom({ logsBloom }: BlockHeader, receipts: readonly Pick<Receipt, 'logsBloom'>[]): void {
+  const union = receipts.reduce((all, receipt) => all | BigInt(receipt.logsBloom), 0n)
+  if (union === BigInt(logsBloom)) return
+  throw new ProofError('BLOCK_BLOOM', { path: 'header.logsBloom', expected: 'that of all logs' })
 }
 
 /** EIP-1559. A block before London has no base fee. */
@@ -113,14 +172,19 @@ const effectivePrice = (transaction: Transaction, { baseFeePerGas = 0n }: BlockH
 }
 
 /** What the transaction and the block say about a receipt. */
-function contextOf(transactions: readonly BlockTransaction[], index: number, place: BlockPlace) {
-  const transaction = transactions[index]
-  if (transaction === undefined) throw countMismatch(transactions.length, index + 1)
+function contextOf(transaction: BlockTransaction, header: BlockHeader) {
+  const place = placeOf(header)
   const { hash: transactionHash, type, from, to, nonce, gasPrice, blobVersionedHashes = [] } = transaction
   const contractAddress = to === null ? contractAddressOf(from, nonce) : null
   const blobGasUsed = GAS_PER_BLOB * BigInt(blobVersionedHashes.length)
   const sent = { type, from, to, contractAddress, effectiveGasPrice: gasPrice, blobGasUsed }
   return { receipt: { ...place, transactionHash, ...sent }, log: { ...place, transactionHash } }
+}
+
+function itemAt<T>(transactions: readonly T[], index: number): T {
+  const item = transactions[index]
+  if (item === undefined) throw countMismatch(transactions.length, index + 1)
+  return item
 }
 
 const countMismatch = (transactions: number, receipts: number) =>

@@ -4,7 +4,7 @@ import { atPath } from '../errors.ts'
 import { readerOf } from '../json/reader.ts'
 import { readOptions } from '../options.ts'
 import { MAX_TOPICS } from './limits.ts'
-import type { Log } from './receipts.ts'
+import { bloomBits, type Log } from './receipts.ts'
 
 /** Which logs are asked for, as `eth_getLogs` has it. */
 export interface LogFilter {
@@ -38,15 +38,35 @@ const reader = /* @__PURE__ */ readerOf('ARGUMENT_INVALID')
  * ```
  */
 export function filterLogs<T extends Pick<Log, 'address' | 'topics'>>(logs: readonly T[], filter: LogFilter): T[] {
-  const { address, topics = [] } = readOptions('', filter, ['address', 'topics'])
-  const addresses = decodeChoice('address', address, 20)
-  const choices = readItems('topics', topics, topic => decodeChoice('', topic ?? undefined, 32))
-  if (choices.length > MAX_TOPICS) throw invalid('topics', `at most ${MAX_TOPICS}`, topics)
+  const { addresses, choices } = decodeFilter(filter)
   return readItems('logs', logs, log => ({ log, ...readLog(log) })).flatMap(({ log, address, topics }) => {
     const isLongEnough = choices.length <= topics.length
     const isChosen = isLongEnough && choices.every((choice, index) => includes(choice, topics[index]))
     return isChosen && includes(addresses, address) ? [log] : []
   })
+}
+
+/**
+ * Makes a test of bloom filters: false if none of the logs is selected, so that nobody needs to look at them.
+ *
+ * @throws ArgumentError
+ */
+export function bloomTest(filter: LogFilter): (logsBloom: Hex) => boolean {
+  const { addresses, choices } = decodeFilter(filter)
+  const maskOf = (value: Hex) => bloomBits(value).reduce((mask, bit) => mask | (1n << BigInt(bit)), 0n)
+  const masks = [addresses, ...choices].filter(choice => choice.length > 0).map(choice => choice.map(maskOf))
+  return logsBloom => {
+    const bloom = BigInt(logsBloom)
+    return masks.every(choice => choice.some(mask => (bloom & mask) === mask))
+  }
+}
+
+function decodeFilter(filter: LogFilter) {
+  const { address, topics = [] } = readOptions('', filter, ['address', 'topics'])
+  const addresses = decodeChoice('address', address, 20)
+  const choices = readItems('topics', topics, topic => decodeChoice('', topic ?? undefined, 32))
+  if (choices.length > MAX_TOPICS) throw invalid('topics', `at most ${MAX_TOPICS}`, topics)
+  return { addresses, choices }
 }
 
 /** No choice includes everything. */

@@ -98,16 +98,18 @@ const encodeReceipt = ({ type, status, cumulativeGasUsed, logsBloom, logs }: Dec
 
 const BLOOM_LENGTH = 256
 
-/** The yellow paper's filter: for each address and topic, three bits, which its hash selects. */
+/** The bits of a bloom filter that an address or a topic sets: three, numbered from the last one. */
+export function bloomBits(value: Hex): number[] {
+  const hash = keccak_256(decodeArgument('', value))
+  return [0, 2, 4].map(index => ((byteAt(hash, index) << 8) | byteAt(hash, index + 1)) % (8 * BLOOM_LENGTH))
+}
+
+/** The bloom filter of logs. */
 function bloomOf(logs: readonly DecodedLog[]): Uint8Array {
   const bloom = new Uint8Array(BLOOM_LENGTH)
-  for (const text of logs.flatMap(({ fields }) => [fields.address, ...fields.topics])) {
-    const hash = keccak_256(decodeArgument('', text))
-    for (const index of [0, 2, 4]) {
-      const bit = ((byteAt(hash, index) << 8) | byteAt(hash, index + 1)) % (8 * BLOOM_LENGTH)
-      const place = BLOOM_LENGTH - 1 - (bit >> 3)
-      bloom[place] = byteAt(bloom, place) | (1 << (bit & 7))
-    }
+  for (const bit of logs.flatMap(({ fields }) => [fields.address, ...fields.topics]).flatMap(bloomBits)) {
+    const place = BLOOM_LENGTH - 1 - (bit >> 3)
+    bloom[place] = byteAt(bloom, place) | (1 << (bit & 7))
   }
   return bloom
 }

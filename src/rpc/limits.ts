@@ -62,6 +62,11 @@ export const HINT_MS = 10_000
 /** Logs per request: far more than the finalizations in that many blocks. */
 export const MAX_LOGS = 2_000
 
+/** Headers that are asked for at once, of one endpoint for one range of blocks. */
+export const HEADERS_AT_ONCE = 16
+/** Headers of a range that are held before they are handed on, at about 4 kB each. */
+export const HEADERS_A_PIECE = 128
+
 /** Milliseconds for one request with its retries, unless the caller allows more. */
 export const REQUEST_TIMEOUT_MS = 30_000
 /** Milliseconds that a request may take: timers take at most 31 bits. */

@@ -52,6 +52,41 @@ export async function inTime<T>(
   }
 }
 
+/**
+ * The results of `count` works in order, of which up to `atOnce` have begun at any time. When one of them fails, or nobody wants
+ * further results, the others are aborted. Each has a signal of its own, because Node warns of many listeners to one.
+ *
+ * @throws what the first of them throws, in order; EndpointError `ABORTED`
+ */
+export async function* inAdvance<T>(
+  count: number,
+  atOnce: number,
+  begin: (index: number, signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void> {
+  const ends = new Set<AbortController>()
+  const end = () => {
+    for (const one of ends) one.abort(signal?.reason)
+  }
+  signal?.addEventListener('abort', end, { once: true })
+  const begun: Promise<T>[] = []
+  try {
+    for (let index = 0; index < count; ) {
+      if (signal?.aborted) throw abortedBy(signal)
+      const own = new AbortController()
+      ends.add(own)
+      const work = begin(index++, own.signal).finally(() => ends.delete(own))
+      // Whether it fails counts when its turn comes.
+      work.catch(() => {})
+      begun.push(work)
+      while (begun.length >= (index < count ? atOnce : 1)) yield await (begun.shift() as Promise<T>)
+    }
+  } finally {
+    signal?.removeEventListener('abort', end)
+    end()
+  }
+}
+
 /** Lets `count` works run at once; the others wait for their turn, in order. */
 export function createSemaphore(count: number) {
   const waiting: (() => void)[] = []

@@ -463,6 +463,14 @@ async function blockForgeries(truth: SentBlock): Promise<Forgery[]> {
   const bareReceipts = receipts.map(({ logs, ...sent }) => ({ ...bare(sent), logs: (logs as Sent[]).map(bare) }))
   const ofOtherType = bareReceipts.with(3, { ...Object(bareReceipts[3]), type: '0x0' })
   const price = { effectiveGasPrice: flip(receipts[3]?.effectiveGasPrice) }
+  const bloom = (name: string, description: string, logsBloom: Hex) => {
+    const forged = { ...block, logsBloom }
+    const sealed = { ...forged, hash: keccakOf(encodeHeader(forged)) as Hex }
+    return row(
+      [name, 'BLOCK_BLOOM', 'Value', description],
+      inBlock({ block: sealed, transactions: transactions.map(bare), receipts: bareReceipts }),
+    )
+  }
   return [
     receipt('block-altered', 'Of another block.', { blockHash: flip(block.hash) }),
     receipt('number-altered', 'Of a block with another number.', { blockNumber: '0x1' }),
@@ -500,6 +508,8 @@ async function blockForgeries(truth: SentBlock): Promise<Forgery[]> {
         transactionIndex: '0x7',
       },
     ]),
+    bloom('block-bloom-empty', 'A filter of the block that hides its logs.', bloomOf([])),
+    bloom('block-bloom-full', 'A filter of the block that lets everything pass.', `0x${'ff'.repeat(256)}`),
     row(['block-header-of-another', 'HEADER_HASH_MISMATCH', 'Root', 'The header of another block.'], {
       ...inBlock(truth),
       claim: { hash: bytesToHex(toBytes(named('another block'))), number: quantity(1000) },

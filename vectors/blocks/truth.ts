@@ -164,7 +164,11 @@ export async function seal(block: UnsealedHeader, transactions: Sent[], receipts
 }
 
 /** A block as an honest endpoint sends it. */
-export async function makeBlock(contents: readonly Content[], number = 1000n): Promise<SentBlock> {
+export async function makeBlock(
+  contents: readonly Content[],
+  number = 1000n,
+  parentHash = named(`block ${number - 1n}`),
+): Promise<SentBlock> {
   const transactions = await Promise.all(contents.map(signed))
   let [gas, logCount] = [0n, 0]
   const receipts = contents.map(({ request, sender, status = 1, gasUsed, logs }, index): Sent => {
@@ -189,7 +193,7 @@ export async function makeBlock(contents: readonly Content[], number = 1000n): P
       effectiveGasPrice: quantity(priceOf(transactions[index] ?? {})),
     }
   })
-  const block = await seal(headerOf(number, gas, receipts), transactions, receipts)
+  const block = await seal({ parentHash, ...headerOf(number, gas, receipts) }, transactions, receipts)
   const place = { blockHash: block.hash, blockNumber: quantity(number), blockTimestamp: block.timestamp }
   const placed = (sent: Sent): Sent => ({ ...sent, ...place })
   return {
@@ -202,9 +206,8 @@ export async function makeBlock(contents: readonly Content[], number = 1000n): P
   }
 }
 
-/** The fields of Prague, without the two roots. */
-const headerOf = (number: bigint, gasUsed: bigint, receipts: readonly Sent[]): UnsealedHeader => ({
-  parentHash: named(`block ${number - 1n}`),
+/** The fields of Prague, without the parent and the two roots. */
+const headerOf = (number: bigint, gasUsed: bigint, receipts: readonly Sent[]) => ({
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
   miner: named('miner', 20),
   stateRoot: named('state of the block'),

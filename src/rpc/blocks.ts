@@ -1,0 +1,153 @@
+import { encodeHeader } from '../anchor/header.ts'
+import {
+  type BlockLog,
+  type OpenedBlockTransaction,
+  openBlockLogs,
+  openBlockTransactions,
+  withTransactions,
+} from '../blocks/block.ts'
+import { filterLogs, type LogFilter } from '../blocks/filter.ts'
+import { type BlockClaim, type BlockHeader, openHeader } from '../blocks/header.ts'
+import type { Hex } from '../bytes.ts'
+import { atPath } from '../errors.ts'
+import { encodeQuantity } from '../hex.ts'
+import { readOwn } from '../json/known-fields.ts'
+import type { Attempt, Endpoints } from './endpoints.ts'
+import { EndpointError } from './error.ts'
+import { HEADERS_A_PIECE, HEADERS_AT_ONCE } from './limits.ts'
+import { type AnyProvider, callProvider } from './provider.ts'
+import { inAdvance } from './waiting.ts'
+
+/** Blocks from endpoints. Each function returns what is proven from a trusted hash, from the first endpoint that can prove it. */
+
+/** Where blocks come from. */
+export interface BlockSource {
+  readonly l2: Pick<Endpoints, 'run'>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A proven header. */
+export interface FetchedHeader {
+  readonly header: BlockHeader
+  /** What was hashed, some 600 bytes: `verifyBlockHeader` takes it. */
+  readonly rlp: Hex
+}
+
+/** A proven header, with the transactions that it commits to. */
+export interface FetchedBlock extends FetchedHeader {
+  /** Each is opened when it is needed: recovering a sender takes about a millisecond. */
+  readonly transactions: readonly OpenedBlockTransaction[]
+  /** As the endpoint sent them: `verifyTransactions` takes them. */
+  readonly sentTransactions: unknown
+  /** As the endpoint sent them, if they were asked for: for `openBlockReceipts`. */
+  readonly sentReceipts: unknown
+}
+
+/** @throws ProofError, EndpointError, as the last endpoint gave reason to */
+export const fetchHeader = ({ l2, signal }: BlockSource, claim: BlockClaim): Promise<FetchedHeader> =>
+  l2.run(
+    async (provider, attempt) => open(await askBlock(provider, claim.number, false, attempt.signal), claim),
+    signal,
+  )
+
+/**
+ * The headers from a block down to an earlier one, newest first, in pieces: each is the parent of the one before. An endpoint
+ * that sends another header is left for the next one, and what is proven until then stays.
+ *
+ * @param claim the newest one, whose hash is trusted
+ */
+export async function* walkHeaders(
+  source: BlockSource,
+  claim: BlockClaim,
+  oldest: bigint,
+): AsyncGenerator<FetchedHeader[], void> {
+  for (let next = claim; next.number >= oldest; ) {
+    const count = next.number - oldest + 1n
+    const piece = await fetchPiece(source, next, count < HEADERS_A_PIECE ? Number(count) : HEADERS_A_PIECE)
+    yield piece
+    next = parentOf(piece.at(-1), next)
+  }
+}
+
+const parentOf = (one: FetchedHeader | undefined, first: BlockClaim): BlockClaim =>
+  one === undefined ? first : { hash: one.header.parentHash, number: one.header.number - 1n }
+
+function fetchPiece({ l2, signal }: BlockSource, first: BlockClaim, count: number): Promise<FetchedHeader[]> {
+  // Of all endpoints together: whoever proves the next one, it is the same.
+  const proven: FetchedHeader[] = []
+  return l2.run(async (provider, attempt) => {
+    let index = proven.length
+    const newest = first.number - BigInt(index)
+    const ask = (below: number, own: AbortSignal) => askBlock(provider, newest - BigInt(below), false, own)
+    for await (const block of inAdvance(count - index, HEADERS_AT_ONCE, ask, attempt.signal)) {
+      attempt.heard()
+      proven[index] ??= open(block, parentOf(proven[index - 1], first))
+      index++
+    }
+    return proven
+  }, signal)
+}
+
+/**
+ * A block with its transactions, and what `use` makes of it, from the first endpoint for which it does not throw.
+ *
+ * @param withReceipts whether to ask for the receipts, too
+ * @param use has to verify the receipts
+ */
+export const fetchBlock = <T>(
+  { l2, signal }: BlockSource,
+  claim: BlockClaim,
+  withReceipts: boolean,
+  use: (block: FetchedBlock, attempt: Attempt) => T | Promise<T>,
+): Promise<T> =>
+  l2.run(async (provider, attempt) => {
+    const [block, sentReceipts] = await Promise.all([
+      askBlock(provider, claim.number, true, attempt.signal),
+      withReceipts ? askReceipts(provider, claim.number, attempt.signal) : undefined,
+    ])
+    attempt.heard()
+    const opened = open(block, claim)
+    const sentTransactions = readOwn(Object(block), 'transactions')
+    const transactions = atPath('transactions', () => openBlockTransactions(sentTransactions, opened.header))
+    return use({ ...opened, transactions, sentTransactions, sentReceipts }, attempt)
+  }, signal)
+
+/**
+ * The logs of a block that a filter selects. The transactions, whose hashes no receipt proves, are only asked for if there is
+ * one. A filter that `bloomTest` of the header excludes needs no request at all.
+ */
+export async function fetchLogs(source: BlockSource, header: BlockHeader, filter: LogFilter): Promise<BlockLog[]> {
+  const { l2, signal } = source
+  const logs = await l2.run(async (provider, attempt) => {
+    const receipts = await askReceipts(provider, header.number, attempt.signal)
+    return filterLogs(openBlockLogs(receipts, header), filter)
+  }, signal)
+  if (logs.length === 0) return []
+  return fetchBlock(source, header, false, ({ transactions }) => withTransactions(logs, transactions))
+}
+
+const open = (block: unknown, claim: BlockClaim): FetchedHeader =>
+  atPath('header', () => {
+    const rlp = encodeHeader(block)
+    return { header: openHeader(rlp, claim), rlp }
+  })
+
+const askBlock = (provider: AnyProvider, number: bigint, isFull: boolean, signal: AbortSignal) =>
+  ask(provider, 'eth_getBlockByNumber', [encodeQuantity(number), isFull], signal)
+
+const askReceipts = (provider: AnyProvider, number: bigint, signal: AbortSignal) =>
+  ask(provider, 'eth_getBlockReceipts', [encodeQuantity(number)], signal)
+
+/** @throws EndpointError `BLOCK_MISSING` if the endpoint does not have it */
+async function ask(
+  provider: AnyProvider,
+  method: string,
+  params: readonly [string, ...unknown[]],
+  signal: AbortSignal,
+): Promise<unknown> {
+  const answer = await callProvider(provider, method, params, signal)
+  if (answer === null || answer === undefined) {
+    throw new EndpointError('BLOCK_MISSING', { found: `no block ${BigInt(params[0])}`, layer: 'L2' })
+  }
+  return answer
+}
