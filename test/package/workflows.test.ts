@@ -15,7 +15,7 @@ function expectKnown(command: string): void {
 }
 
 it('runs only npm scripts and files of .ci', () => {
-  expect(workflows.length).toBe(5)
+  expect(workflows.length).toBe(6)
   expect(commands.length).toBeGreaterThan(15)
   for (const command of commands) expectKnown(command)
   for (const { name, text } of workflows) {
