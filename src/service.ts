@@ -7,6 +7,7 @@
 export type { SimulatedBeacon } from './service/beacon.ts'
 export type { ServiceChain, ServiceChainOptions } from './service/chain.ts'
 export type { BeaconAnswer } from './service/consensus.ts'
+export type { ChainLog, ChainTransaction } from './service/content.ts'
 export type { ContractVersion, Finalization } from './service/contract.ts'
 export type { Fault, FaultFunction, FaultRequest } from './service/faults.ts'
 export type {

@@ -58,7 +58,7 @@ export interface VerifiedBlock {
 }
 
 /** EIP-4844. */
-const GAS_PER_BLOB = 131_072n
+export const GAS_PER_BLOB = 131_072n
 
 /**
  * Verifies a whole block against its hash: header, transactions and receipts. Every field that JSON-RPC has for them is derived

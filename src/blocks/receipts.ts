@@ -68,7 +68,7 @@ interface DecodedReceipt {
   readonly logs: readonly DecodedLog[]
 }
 
-function decodeLog(source: unknown): DecodedLog {
+export function decodeLog(source: unknown): DecodedLog {
   const field = reader.fieldsOf(source, ['address', 'topics', 'data'])
   const [address, topics] = [field('address', decodeAddress), field('topics', listOf(decodeHash, MAX_TOPICS))]
   return { source, fields: { address, topics, data: field('data', decodeData) } }
@@ -81,7 +81,7 @@ function decodeStatus(value: unknown): bigint {
   return status
 }
 
-function decodeReceipt(source: unknown): DecodedReceipt {
+export function decodeReceipt(source: unknown): DecodedReceipt {
   const field = reader.fieldsOf(source, ['type', 'status', 'cumulativeGasUsed', 'logsBloom', 'logs'])
   return {
     source,
@@ -93,7 +93,7 @@ function decodeReceipt(source: unknown): DecodedReceipt {
   }
 }
 
-const encodeReceipt = ({ type, status, cumulativeGasUsed, logsBloom, logs }: DecodedReceipt): Uint8Array =>
+export const encodeReceipt = ({ type, status, cumulativeGasUsed, logsBloom, logs }: DecodedReceipt): Uint8Array =>
   encodeTyped(type, [status, cumulativeGasUsed, logsBloom, logs.map(({ fields }) => fields)].map(toRlp))
 
 const BLOOM_LENGTH = 256
@@ -105,7 +105,7 @@ export function bloomBits(value: Hex): number[] {
 }
 
 /** The bloom filter of logs. */
-function bloomOf(logs: readonly DecodedLog[]): Uint8Array {
+export function bloomOf(logs: readonly DecodedLog[]): Uint8Array {
   const bloom = new Uint8Array(BLOOM_LENGTH)
   for (const bit of logs.flatMap(({ fields }) => [fields.address, ...fields.topics]).flatMap(bloomBits)) {
     const place = BLOOM_LENGTH - 1 - (bit >> 3)

@@ -128,7 +128,7 @@ const CALL = ['gas', 'to', 'value', 'input'] as const
 const DYNAMIC = ['chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas', ...CALL, 'accessList'] as const
 
 /** What is signed, by type, in the protocol's order. */
-const LAYOUTS: Readonly<Record<TransactionType, readonly FieldName[]>> = [
+export const LAYOUTS: Readonly<Record<TransactionType, readonly FieldName[]>> = [
   ['nonce', 'gasPrice', ...CALL],
   ['chainId', 'nonce', 'gasPrice', ...CALL, 'accessList'], // EIP-2930
   DYNAMIC, // EIP-1559

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { encodeHeader } from '../anchor/header.ts'
+import { decodeRlp, encodeRlp } from '../anchor/rlp.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 
@@ -12,7 +13,18 @@ export interface Block {
   readonly timestamp: bigint
   /** At most 32 bytes. */
   readonly extraData: Hex
+  readonly content: BlockContent
   readonly hash: Hex
+}
+
+/** What a header says about the transactions of the block, and these as encoded. */
+export interface BlockContent {
+  readonly transactionsRoot: Hex
+  readonly receiptsRoot: Hex
+  readonly logsBloom: Hex
+  readonly gasUsed: bigint
+  readonly blobGasUsed: bigint
+  readonly encoded: Uint8Array[]
 }
 
 export const zeros = (length: number): Hex => `0x${'00'.repeat(length)}`
@@ -23,42 +35,58 @@ export const GAS_LIMIT = 36_000_000n
 export const BASE_FEE = 7n
 export const EMPTY_TRIE: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
-export function sealBlock(fields: Omit<Block, 'hash'>): Block {
-  const header = encodeHeader(headerOf(fields))
-  return { ...fields, hash: bytesToHex(keccak_256(hexToBytes(header, header.length / 2 - 1))) }
+/** The content of a block without transactions. */
+export const NO_CONTENT: BlockContent = {
+  transactionsRoot: EMPTY_TRIE,
+  receiptsRoot: EMPTY_TRIE,
+  logsBloom: zeros(256),
+  gasUsed: 0n,
+  blobGasUsed: 0n,
+  encoded: [],
 }
 
-/** A block as an `eth_getBlockByNumber` result. */
-export const describeBlock = (block: Block): object => ({
+export const sealBlock = (fields: Omit<Block, 'hash'>): Block => ({
+  ...fields,
+  hash: bytesToHex(keccak_256(rlpOf(fields))),
+})
+
+/** The RLP of the header. */
+function rlpOf(block: Omit<Block, 'hash'>): Uint8Array {
+  const header = encodeHeader(headerOf(block))
+  return hexToBytes(header, header.length / 2 - 1)
+}
+
+/** A block as an `eth_getBlockByNumber` result. @param transactions in full, or the hash of each */
+export const describeBlock = (block: Block, transactions: readonly unknown[] = []): object => ({
   ...headerOf(block),
   hash: block.hash,
-  size: '0x280',
+  size: encodeQuantity(BigInt(encodeRlp([decodeRlp(rlpOf(block)), block.content.encoded, [], []]).length)),
   totalDifficulty: '0x0',
-  transactions: [],
+  transactions,
   uncles: [],
   withdrawals: [],
 })
 
 /** A block header of the Prague fork. */
-const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData }: Omit<Block, 'hash'>) => ({
+const headerOf = ({ number, parentHash, stateRoot, timestamp, extraData, content }: Omit<Block, 'hash'>) => ({
   number: encodeQuantity(number),
   parentHash,
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
   miner: zeros(20),
   stateRoot,
-  transactionsRoot: EMPTY_TRIE,
-  receiptsRoot: EMPTY_TRIE,
-  logsBloom: zeros(256),
+  transactionsRoot: content.transactionsRoot,
+  receiptsRoot: content.receiptsRoot,
+  logsBloom: content.logsBloom,
   difficulty: '0x0',
   gasLimit: encodeQuantity(GAS_LIMIT),
-  gasUsed: '0x0',
+  gasUsed: encodeQuantity(content.gasUsed),
   timestamp: encodeQuantity(timestamp),
   extraData,
   mixHash: ZERO_HASH,
   nonce: zeros(8),
   baseFeePerGas: encodeQuantity(BASE_FEE),
   withdrawalsRoot: EMPTY_TRIE,
-  blobGasUsed: '0x0',
+  blobGasUsed: encodeQuantity(content.blobGasUsed),
   excessBlobGas: '0x0',
   parentBeaconBlockRoot: ZERO_HASH,
   requestsHash: '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',

@@ -1,7 +1,9 @@
 import type { Rollup } from '../anchor/rollup.ts'
+import { historyContract, historySlot } from '../blocks/history.ts'
 import type { World } from '../world/world.ts'
 import { type Block, EMPTY_TRIE, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
+import { asArgument, type ChainTransaction, type DescribedContent, describeContent, readContent } from './content.ts'
 import { createL1, type L1Options, type SimulatedL1 } from './simulated-l1.ts'
 
 /** How the chain behaves. */
@@ -17,12 +19,22 @@ export interface ServiceChainOptions extends L1Options {
 
 /** An L2 with its states, and the L1 on which it is finalized. Block 0 is finalized from the start. */
 export interface ServiceChain {
+  /** Of the L2. */
+  readonly chainId: bigint
   /** The state of the next block. Write your changes to it. */
   readonly pending: World
   /** The L1 that holds the roots of finalized blocks. */
   readonly l1: SimulatedL1
-  /** Turns the pending state into a new block. @returns its number */
-  addBlock(): bigint
+  /**
+   * Turns the pending state into a new block. As EIP-2935 has it, the hash of the block before is written into the state first, if
+   * there is code at `historyContract` of `rollup-state-proof/blocks`.
+   *
+   * @param transactions what the block holds, in order. What they did to the state is up to you: write it to {@link pending}.
+   * Default: none
+   * @throws ArgumentError if a transaction is not signed and encoded as the protocol has it, or if something about it is invalid
+   * @returns its number
+   */
+  addBlock(transactions?: readonly ChainTransaction[]): bigint
   /** Finalizes all blocks up to the newest on L1. Does nothing if there is no new block. */
   finalize(): void
   /** The number of the newest block. */
@@ -48,17 +60,32 @@ export interface ServiceChain {
 /** A {@link ServiceChain} as the rest of the service uses it. */
 export type FullChain = ReturnType<typeof createChain>
 
+/** A block, the state after it, and what it holds as JSON-RPC has it. */
+export interface StoredBlock {
+  readonly block: Block
+  readonly state: World
+  readonly content: DescribedContent
+}
+
 const SECONDS_PER_BLOCK = 2n
 
 /** @param genesis the state of block 0; the chain keeps a fork of it */
-export function createChain(genesis: World, rollup: Rollup, options: ServiceChainOptions = {}) {
-  const { proofLag = 0, keep, clock } = options
+export function createChain(
+  genesis: World,
+  rollup: Rollup,
+  options: ServiceChainOptions & { readonly chainId?: bigint } = {},
+) {
+  const { proofLag = 0, keep, clock, chainId = 1337n } = options
   const pending = genesis.fork()
-  const blocks = createBlockStore(({ block }: { readonly block: Block; readonly state: World }) => block.hash)
+  const blocks = createBlockStore<StoredBlock>(
+    ({ block }) => block.hash,
+    ({ content }) => content.transactions.map(({ hash }) => hash),
+  )
   const l1 = createL1(rollup, options)
   const finalized = () => l1.finalizations().at(-1)?.l2BlockNumber ?? -1n
 
-  function addBlock(): bigint {
+  function addBlock(transactions: readonly ChainTransaction[] = []): bigint {
+    const { content, parts } = asArgument(() => readContent(transactions))
     const parent = blocks.at(blocks.newest())?.block
     const steady = parent === undefined ? GENESIS_TIME : parent.timestamp + SECONDS_PER_BLOCK
     const now = clock ? BigInt(clock()) : steady
@@ -69,8 +96,13 @@ export function createChain(genesis: World, rollup: Rollup, options: ServiceChai
       stateRoot: EMPTY_TRIE,
       timestamp: parent && now <= parent.timestamp ? parent.timestamp + 1n : now,
       extraData: '0x',
+      content,
     })
-    blocks.add({ block, state: pending.fork() })
+    const described = asArgument(() => describeContent(block, parts))
+    if (parent !== undefined && pending.getCode(historyContract) !== '0x') {
+      pending.setStorage(historyContract, { key: historySlot(parent.number), value: parent.hash })
+    }
+    blocks.add({ block, state: pending.fork(), content: described })
     return block.number
   }
 
@@ -88,6 +120,7 @@ export function createChain(genesis: World, rollup: Rollup, options: ServiceChai
   addBlock()
   finalize()
   return {
+    chainId,
     pending,
     l1,
     blocks,

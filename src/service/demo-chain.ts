@@ -1,5 +1,6 @@
 import { mappingSlot, slotKey } from '../anchor/slots.ts'
 import { invalid, readItems } from '../arguments.ts'
+import { historyContract } from '../blocks/history.ts'
 import { bytesToHex, type Hex } from '../bytes.ts'
 import { encodeQuantity } from '../hex.ts'
 import { hasMethod, readOptions, verifyWhole } from '../options.ts'
@@ -7,6 +8,7 @@ import type { Scheme } from '../scheme/scheme.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceChain } from './chain.ts'
 import { demoCode, tokenSlots } from './demo-contracts.generated.ts'
+import { DEMO_SIGNERS, transferToken } from './demo-transfer.ts'
 import { readGenesis, wordOf } from './genesis.ts'
 
 export const DEMO_USER: Hex = `0x${'a1'.repeat(20)}`
@@ -21,11 +23,18 @@ const HOLDERS: readonly (readonly [Hex, bigint])[] = [
   [DEMO_USER, 1_000_000n * 10n ** 18n],
   [DEMO_PAYEE, 250n * 10n ** 18n],
 ]
+const SIGNERS = DEMO_SIGNERS.map(({ address }) => [address, 1000n * 10n ** 18n] as const)
+
+const [ALICE, BOB] = DEMO_SIGNERS
+/** Of {@link historyContract}, as EIP-2935 has it. */
+const HISTORY_CODE =
+  '0x3373fffffffffffffffffffffffffffffffffffffffe14604657602036036042575f35600143038111604257611fff81430311604257611fff9006545f5260205ff35b5f5ffd5b5f35611fff60014303065500'
 
 /**
  * A small state for experiments. It has two accounts (`0xa1a1…`, `0xb2b2…`), a contract (`0xc0c0…`) with the slots 0, 1 and 7, an
  * ERC-20 token (`0x7070…`) that both accounts hold, the same token behind an EIP-1967 proxy (`0x7171…`) with its own balances,
- * and a contract (`0xcaca…`) with the `aggregate3` function of Multicall3.
+ * and a contract (`0xcaca…`) with the `aggregate3` function of Multicall3. The first two accounts of anvil and Hardhat
+ * (`0xf39f…`, `0x7099…`), whose keys everybody knows, have ether and tokens. The contract of EIP-2935 keeps the hashes of blocks.
  *
  * @param scheme `mimc` or `poseidon2`
  * @throws ArgumentError if the scheme is neither
@@ -45,13 +54,19 @@ export function demoWorld(scheme: Scheme): World {
       [DEMO_USER]: { balance: '1000000000000000000', nonce: '7' },
       [DEMO_PAYEE]: { balance: '5' },
       [DEMO_CONTRACT]: { nonce: '1', code: '0x6001600101', storage: { '0x0': '0x2a', '0x1': '0xff', '0x7': '0x1' } },
-      [DEMO_TOKEN]: { nonce: '1', code: demoCode.token, storage: tokenStorage('Demo token', 'DEMO', HOLDERS) },
+      [DEMO_TOKEN]: {
+        nonce: '1',
+        code: demoCode.token,
+        storage: tokenStorage('Demo token', 'DEMO', [...HOLDERS, ...SIGNERS]),
+      },
       [DEMO_PROXY]: {
         nonce: '1',
         code: demoCode.proxy,
         storage: { ...tokenStorage('Proxied token', 'PROX', HOLDERS.toReversed()), [IMPLEMENTATION_SLOT]: DEMO_TOKEN },
       },
       [DEMO_MULTICALL]: { nonce: '1', code: demoCode.multicall },
+      [historyContract]: { nonce: '1', code: HISTORY_CODE },
+      ...Object.fromEntries(SIGNERS.map(([address]) => [address, { balance: '100000000000000000000' }])),
     },
   })
 }
@@ -84,7 +99,7 @@ export interface DemoBlocksOptions {
 
 /**
  * Adds finalized blocks to a chain that starts from the demo state. Each block pays the second account and writes slot 0 of the
- * contract.
+ * contract, both without a transaction. It has one transaction: of the accounts with known keys, one sends the other a token.
  *
  * @param chain a chain whose genesis is {@link demoWorld}
  * @param options how many blocks
@@ -107,13 +122,15 @@ export function addDemoBlocks(chain: ServiceChain, options: DemoBlocksOptions = 
   if (!hasMethod(chain, 'addBlock')) throw invalid('chain', 'the chain of a service', chain)
   const blockCounts = readItems('counts', counts, count => verifyWhole('', count, 0))
   verifyWhole('l1Blocks', l1Blocks, 0)
-  const { pending, addBlock, finalize, l1, latest } = chain
+  const { pending, chainId, addBlock, finalize, l1, latest } = chain
   for (const blocks of blockCounts) {
     for (let added = 0; added < blocks; added++) {
       const number = latest() + 1n
       pending.setAccount(DEMO_PAYEE, { balance: 5n + number })
       pending.setStorage(DEMO_CONTRACT, { key: wordOf('0x0'), value: wordOf(encodeQuantity(42n + number)) })
-      addBlock()
+      addBlock([
+        transferToken({ state: pending, token: DEMO_TOKEN, chainId }, number % 2n === 1n ? [ALICE, BOB] : [BOB, ALICE]),
+      ])
     }
     for (let added = 0; added < l1Blocks; added++) l1.addBlock()
     finalize()

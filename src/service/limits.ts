@@ -14,6 +14,10 @@ export const DEFAULT_LOG_RANGE = 10_000
 export const MAX_LOGS = 10_000
 /** Alternatives per position in a log filter. */
 export const MAX_ALTERNATIVES = 100
+/** Blocks per `eth_feeHistory` request: as many as geth allows. */
+export const MAX_FEE_BLOCKS = 1024n
+/** Percentiles per `eth_feeHistory` request: as many as geth allows. */
+export const MAX_PERCENTILES = 100
 /** Clients with a rate limit that are tracked. If another one arrives, all buckets are reset. */
 export const MAX_CLIENTS = 10_000
 /** Light-client updates per answer: the limit that the beacon API specifies. */

@@ -20,7 +20,7 @@ export interface ServiceOptions extends ServiceChainOptions {
   apiKeys?: readonly string[] | undefined
   /** Requests per second per client without a key, from 1; each request of a batch counts. Default: no limit. */
   publicRate?: number | undefined
-  /** Limit on L1 blocks per `eth_getLogs` request. Default: 10,000. */
+  /** Limit on blocks per `eth_getLogs` request, on either chain. Default: 10,000. */
   maxLogRange?: number | undefined
   /** Executes calls for `eth_createAccessList`. Default: the method does not exist. */
   accessList?: AccessListFunction | undefined

@@ -91,7 +91,7 @@ export function createService(options: ServiceOptions): Service {
   const server = createHttpServer(
     createHandler({
       rpc: new Map([
-        ['', { endpoint: 'l2', methods: l2Methods(chain, own.chainId, own.accessList) }],
+        ['', { endpoint: 'l2', methods: l2Methods(chain, own.chainId, own.accessList, own.maxLogRange) }],
         ['/l1', { endpoint: 'l1', methods: l1Methods(chain, own.l1ChainId, own.maxLogRange) }],
       ]),
       beacon,

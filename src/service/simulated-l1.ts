@@ -5,7 +5,7 @@ import { decodeArgument, invalid } from '../arguments.ts'
 import { bytesToHex, type Hex, hexToBytes } from '../bytes.ts'
 import { encodeQuantity, lowerCase } from '../hex.ts'
 import { readOptions, verifyUint, verifyWhole } from '../options.ts'
-import { type Block, describeBlock, GENESIS_TIME, sealBlock, ZERO_HASH } from './block.ts'
+import { type Block, describeBlock, GENESIS_TIME, NO_CONTENT, sealBlock, ZERO_HASH } from './block.ts'
 import { createBlockStore } from './block-store.ts'
 import { type ContractVersion, createContract, type Finalization, type TimedFinalization } from './contract.ts'
 import { lookUp, putEntry, type Trie, trieRoot } from './growing-trie.ts'
@@ -108,6 +108,7 @@ export function createL1(rollup: Rollup, options: L1Options = {}) {
       stateRoot: state.root(contract.storage()),
       timestamp: timestampAfter(parent, contract.finalizations().at(-1), clock),
       extraData: branch === 0n ? '0x' : bytesToHex(encodeInteger(branch)),
+      content: NO_CONTENT,
     })
   }
 

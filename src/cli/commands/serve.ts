@@ -32,7 +32,9 @@ const help = `Usage: rollup-state-proof serve [options]
 Serves a rollup on this machine, for devnets and tests, with its state in
 memory:
   L2      rollup_getProof (and linea_getProof), and the standard methods that
-          read blocks and accounts
+          read accounts, blocks, transactions, receipts, logs and fees; the
+          state holds the hashes of blocks (EIP-2935), if the genesis has
+          that contract
   L1      a simulated L1 whose rollup contract holds the roots of the L2:
           blocks, eth_getProof, eth_getLogs
   beacon  the light-client part of the beacon API, over a simulated consensus
@@ -41,7 +43,9 @@ Ctrl-C ends it.
 
 The demo state has two accounts (0xa1a1..., 0xb2b2...), a contract (0xc0c0...),
 an ERC-20 token (0x7070...), another behind a proxy (0x7171...), and the
-aggregate3 of Multicall3 (0xcaca...).
+aggregate3 of Multicall3 (0xcaca...). In each block, one of two accounts
+(0xf39f..., 0x7099...) sends the other a token: they are the first two of
+anvil and Hardhat, whose keys everybody knows.
 
 Options:
 ${formatOptions(options)}

@@ -1,22 +1,21 @@
-import { bigintToBytes, bytesToHex } from '../../bytes.ts'
-import { isGiven, readOwn } from '../../json/known-fields.ts'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bigintToBytes, bytesToHex, hexToBytes } from '../../bytes.ts'
+import { encodeQuantity } from '../../hex.ts'
 import type { FullChain } from '../chain.ts'
+import type { ChainLog } from '../content.ts'
+import type { StoredFinalization } from '../contract.ts'
 import { MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
 import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
+import type { L1 } from '../simulated-l1.ts'
 import { blockNotFound, methodsOf, read, readBlock } from './common.ts'
 import { getLogs } from './logs.ts'
 
 /** The methods of the simulated L1's endpoint. */
 export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFAULT_LOG_RANGE): Methods {
   const numberOf = (block: unknown): bigint => {
-    const hash = typeof block === 'object' && block !== null ? readOwn(block, 'blockHash') : undefined
-    if (isGiven(hash)) {
-      const number = l1.numberOf(read.bytes('block hash', hash, 32))
-      if (number === undefined) throw blockNotFound()
-      return number
-    }
     const [latest, finalized] = [l1.blockNumber(), l1.blockNumber('finalized')]
-    return readBlock(block, { latest, earliest: 0n, pending: latest, finalized, safe: l1.blockNumber('safe') })
+    const tags = { latest, earliest: 0n, pending: latest, finalized, safe: l1.blockNumber('safe') }
+    return readBlock(block, tags, l1.blocks)
   }
 
   /** Full nodes keep all blocks, but only recent states. */
@@ -27,7 +26,14 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
   }
 
   return methodsOf(chainId, l1.blocks, numberOf, {
-    eth_getLogs: params => getLogs(l1, read.take(params, 1, 1)[0], numberOf, maxLogRange),
+    eth_getLogs: params => {
+      const logsOf = (from: bigint, to: bigint) =>
+        l1
+          .finalizations()
+          .filter(({ l1BlockNumber: number }) => number >= from && number <= to)
+          .flatMap(finalization => describeLog(l1, finalization))
+      return getLogs(read.take(params, 1, 1)[0], { logsOf, numberOf, maxRange: maxLogRange })
+    },
     eth_getProof(params) {
       const [address, keys, block] = read.take(params, 3, 3)
       const storageKeys = read.list('storage keys', keys, MAX_KEYS, read.slot)
@@ -41,4 +47,20 @@ export function l1Methods({ l1 }: FullChain, chainId: bigint, maxLogRange = DEFA
       return bytesToHex(bigintToBytes(orNotKept(value, number), 32))
     },
   })
+}
+
+/** The log of a finalization, in a transaction that does not exist; none if the block has been pruned. */
+function describeLog({ contract, blocks }: L1, { l1BlockNumber, log }: StoredFinalization): ChainLog[] {
+  const block = blocks.at(l1BlockNumber)?.block
+  if (block === undefined) return []
+  const place = {
+    blockNumber: encodeQuantity(block.number),
+    blockHash: block.hash,
+    blockTimestamp: encodeQuantity(block.timestamp),
+    transactionHash: bytesToHex(keccak_256(hexToBytes(block.hash, 32))),
+    transactionIndex: '0x0',
+    logIndex: '0x0',
+    removed: false,
+  }
+  return [{ address: contract, ...log, ...place }]
 }

@@ -3,15 +3,21 @@ import { encodeQuantity } from '../../hex.ts'
 import type { World } from '../../world/world.ts'
 import type { FullChain } from '../chain.ts'
 import { type Method, MethodError, type Methods, rpcCodes } from '../json-rpc.ts'
-import { MAX_KEYS } from '../limits.ts'
+import { DEFAULT_LOG_RANGE, MAX_KEYS } from '../limits.ts'
 import { type AccessListFunction, readCall } from './access-list.ts'
 import { blockNotFound, methodsOf, read, readBlock } from './common.ts'
+import { transactionMethods } from './transactions.ts'
 
 /** The methods of the rollup's endpoint. @param run executes calls for `eth_createAccessList` */
-export function l2Methods(chain: FullChain, chainId: bigint, run?: AccessListFunction): Methods {
+export function l2Methods(
+  chain: FullChain,
+  chainId: bigint,
+  run?: AccessListFunction,
+  maxLogRange = DEFAULT_LOG_RANGE,
+): Methods {
   const numberOf = (block: unknown) => {
     const [latest, finalized] = [chain.latest(), chain.finalized()]
-    return readBlock(block, { latest, earliest: 0n, pending: latest + 1n, finalized })
+    return readBlock(block, { latest, earliest: 0n, pending: latest + 1n, finalized }, chain.blocks)
   }
 
   /** The state at a block. `pending` is the state of the next block. */
@@ -58,6 +64,7 @@ export function l2Methods(chain: FullChain, chainId: bigint, run?: AccessListFun
       const [address, slot, block = 'latest'] = read.take(params, 2, 3)
       return stateAt(block).getStorage(read.bytes('address', address, 20), read.slot('slot', slot))
     },
+    ...transactionMethods(chain, numberOf, maxLogRange),
     ...(run && { eth_createAccessList: (params: readonly unknown[]) => createAccessList(run, params) }),
   })
 }
